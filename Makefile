@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin layer over CMake and Ninja: installs what is missing, configures, builds, runs.
+#
+#   make sim ARGS="--batch 1 --json report.json"     options of `gemm64 run`
+#   make test ARGS="-R Tiling"                       options of ctest
+#   CXX=g++ (another compiler), JOBS=4 (at a time), SETUP=true (install nothing)
+
+BUILD := build
+JOBS  := $(shell nproc)
+SETUP := scripts/setup
+ARGS  :=
+# Make's own default for CXX is not a choice that anybody made.
+COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
+
+MAKEFLAGS += --no-print-directory
+.NOTPARALLEL:
+.PHONY: build sim test bench lint synth clean help
+.DEFAULT_GOAL := build
+
+# Configures where nothing is configured, the compiler is another one, or tests are wanted for the
+# first time; all else CMake and Ninja see by themselves. $(1): are tests wanted, ON or OFF?
+define configure
+@compiler=$$(command -v $(COMPILER)) || \
+    { echo "make: there is no compiler called $(COMPILER)" >&2; exit 1; }; \
+cache=$(BUILD)/CMakeCache.txt; \
+if ! grep -qsxF "CMAKE_CXX_COMPILER:STRING=$$compiler" $$cache; then fresh=--fresh; \
+elif [ ! -f $(BUILD)/build.ninja ]; then fresh=; \
+elif [ $(1) = ON ] && ! grep -qxF BUILD_TESTING:BOOL=ON $$cache; then fresh=; \
+else exit 0; fi; \
+cmake --preset default -B $(BUILD) $$fresh -DCMAKE_CXX_COMPILER:STRING=$$compiler \
+    -DBUILD_TESTING:BOOL=$(1)
+endef
+
+compile = cmake --build $(BUILD) --parallel $(JOBS)
+
+build:
+	@$(SETUP) build
+	$(call configure,OFF)
+	@$(compile)
+
+sim:
+	@$(SETUP) build
+	$(call configure,OFF)
+	@$(compile) --target gemm64
+	@$(BUILD)/gemm64 run $(ARGS)
+
+test:
+	@$(SETUP) build test
+	$(call configure,ON)
+	@$(compile)
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) $(ARGS)
+
+bench:
+	@$(SETUP) build test
+	$(call configure,ON)
+	@$(compile) --target gemm64_bench
+	@$(BUILD)/gemm64_bench $(ARGS)
+
+lint:
+	@$(SETUP) lint
+	@scripts/lint
+
+synth:
+	@$(SETUP) synth
+	@scripts/synth $(ARGS)
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo "make        builds the program, build/gemm64"
+	@echo "make sim    runs AlexNet's Linear layers on the simulated accelerator and checks them"
+	@echo "make test   builds and runs the tests"
+	@echo "make bench  measures the simulation's speed, beside the textbook array's"
+	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
+	@echo "make synth  synthesizes the array and reports area and timing"
+	@echo "make clean  removes build/"
+	@echo
+	@echo "ARGS=\"...\" is handed to the program; CXX, JOBS and SETUP=true as the Makefile's head tells."

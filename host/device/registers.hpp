@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made by scripts/generate from rtl/gemm64.json: edit that file, then run `scripts/generate`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace gemm64 {
+
+/// Version of registers and commands that this header was made for.
+inline constexpr std::uint32_t kVersionMajor = 1;
+inline constexpr std::uint32_t kVersionMinor = 0;
+
+/// Byte offsets of the registers.
+namespace reg {
+/// Always 0x67363463, so that a driver knows whom it talks to.
+inline constexpr std::uint32_t kId = 0x000;
+/// Version of registers and commands.
+inline constexpr std::uint32_t kVersion = 0x004;
+/// Shape of the array.
+inline constexpr std::uint32_t kArray = 0x008;
+/// Words of N activations that the scratchpad holds.
+inline constexpr std::uint32_t kScratchpadWords = 0x00c;
+/// Rows of N sums in each of the two accumulator banks.
+inline constexpr std::uint32_t kAccumulatorRows = 0x010;
+/// Shape of the bus ports.
+inline constexpr std::uint32_t kBus = 0x014;
+/// Bits of a memory address.
+inline constexpr std::uint32_t kAddressWidth = 0x018;
+/// Write 1 to act; reads as zero.
+inline constexpr std::uint32_t kControl = 0x020;
+/// What the accelerator is doing.
+inline constexpr std::uint32_t kStatus = 0x024;
+/// Causes of the interrupt; write 1 to clear. The line is high while any is set.
+inline constexpr std::uint32_t kInterrupt = 0x028;
+/// Why the work stopped; zero where it did not.
+inline constexpr std::uint32_t kError = 0x02c;
+/// Clocks without any progress after which busy engines are stopped with an error; 0 waits for
+/// ever.
+inline constexpr std::uint32_t kWatchdog = 0x030;
+/// Address of the command ring, low half; a multiple of 64.
+inline constexpr std::uint32_t kRingBaseLow = 0x034;
+/// Address of the command ring, high half.
+inline constexpr std::uint32_t kRingBaseHigh = 0x038;
+/// Commands in the ring, less one; the ring holds a power of two of them, at most 65536.
+inline constexpr std::uint32_t kRingMask = 0x03c;
+/// Index after the last valid command; writing it starts the work.
+inline constexpr std::uint32_t kRingTail = 0x040;
+/// Index of the next command to be dispatched.
+inline constexpr std::uint32_t kRingHead = 0x044;
+}  // namespace reg
+
+/// Where a field lies in its register.
+struct Field {
+  unsigned lsb;
+  unsigned width;
+
+  /// The field's bits, moved to where they lie in the register.
+  constexpr std::uint32_t mask() const { return (0xffffffffu >> (32 - width)) << lsb; }
+  /// The field's value in `word`.
+  constexpr std::uint32_t get(std::uint32_t word) const { return (word & mask()) >> lsb; }
+  /// A register's word with `value` in this field and zero elsewhere.
+  constexpr std::uint32_t put(std::uint32_t value) const { return (value << lsb) & mask(); }
+};
+
+/// Fields, named after their register: field::kStatusBusy.get(word).
+namespace field {
+/// Grows when something is added.
+inline constexpr Field kVersionMinor{0, 16};
+/// Grows when something changes its meaning.
+inline constexpr Field kVersionMajor{16, 16};
+/// Rows (the K dimension) and columns (the N dimension) of the array; bytes of a word and of a bus
+/// beat.
+inline constexpr Field kArrayN{0, 8};
+/// Rows whose products are added before a partial-sum register.
+inline constexpr Field kArrayStageRows{8, 8};
+/// Tiles that the weight buffer holds ahead of the array.
+inline constexpr Field kArrayWeightTiles{16, 8};
+/// Read bursts that each reader keeps outstanding.
+inline constexpr Field kBusReads{0, 8};
+/// Write bursts outstanding.
+inline constexpr Field kBusWrites{8, 8};
+/// Commands fetched ahead.
+inline constexpr Field kBusCommands{16, 8};
+/// Beats of the longest burst.
+inline constexpr Field kBusBurstBeats{24, 8};
+/// Soft reset: lets the bus transfers under way end, then returns every engine, the ring and the
+/// error to their reset state.
+inline constexpr Field kControlReset{0, 1};
+/// Sets every counter to zero.
+inline constexpr Field kControlClearCounters{1, 1};
+/// Commands are waiting or under way.
+inline constexpr Field kStatusBusy{0, 1};
+/// An error stopped the work; only a reset helps.
+inline constexpr Field kStatusHalted{1, 1};
+/// A soft reset waits for bus transfers to end.
+inline constexpr Field kStatusResetting{2, 1};
+/// A FINISH command was reached.
+inline constexpr Field kInterruptDone{0, 1};
+/// The work stopped with an error.
+inline constexpr Field kInterruptError{1, 1};
+/// What went wrong (table of errors).
+inline constexpr Field kErrorCode{0, 4};
+/// Which engine found it (table of engines).
+inline constexpr Field kErrorEngine{4, 4};
+/// Which command it was: its number since the last reset, from 0.
+inline constexpr Field kErrorCommand{16, 16};
+}  // namespace field
+
+/// What a register does when it is read and written.
+enum class Access {
+  kReadOnly,         // read only
+  kReadWrite,        // read and write
+  kWriteOneToClear,  // read; writing 1 clears a bit
+  kWriteOneToPulse,  // writing 1 acts; reads as zero
+};
+
+/// One register; `reset` holds only where `resets` (others depend on parameters or on
+/// what happened).
+struct Register {
+  const char* name;
+  std::uint32_t offset;
+  Access access;
+  bool resets;
+  std::uint32_t reset;
+  const char* purpose;
+};
+
+/// Every register but the counters.
+// clang-format off
+inline constexpr std::array<Register, 17> kRegisters{{
+    {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver knows whom it talks to."},
+    {"VERSION", 0x004, Access::kReadOnly, false, 0x00000000, "Version of registers and commands."},
+    {"ARRAY", 0x008, Access::kReadOnly, false, 0x00000000, "Shape of the array."},
+    {"SCRATCHPAD_WORDS", 0x00c, Access::kReadOnly, false, 0x00000000, "Words of N activations that the scratchpad holds."},
+    {"ACCUMULATOR_ROWS", 0x010, Access::kReadOnly, false, 0x00000000, "Rows of N sums in each of the two accumulator banks."},
+    {"BUS", 0x014, Access::kReadOnly, false, 0x00000000, "Shape of the bus ports."},
+    {"ADDRESS_WIDTH", 0x018, Access::kReadOnly, false, 0x00000000, "Bits of a memory address."},
+    {"CONTROL", 0x020, Access::kWriteOneToPulse, false, 0x00000000, "Write 1 to act; reads as zero."},
+    {"STATUS", 0x024, Access::kReadOnly, false, 0x00000000, "What the accelerator is doing."},
+    {"INTERRUPT", 0x028, Access::kWriteOneToClear, false, 0x00000000, "Causes of the interrupt; write 1 to clear. The line is high while any is set."},
+    {"ERROR", 0x02c, Access::kReadOnly, false, 0x00000000, "Why the work stopped; zero where it did not."},
+    {"WATCHDOG", 0x030, Access::kReadWrite, true, 0x00100000, "Clocks without any progress after which busy engines are stopped with an error; 0 waits for ever."},
+    {"RING_BASE_LOW", 0x034, Access::kReadWrite, true, 0x00000000, "Address of the command ring, low half; a multiple of 64."},
+    {"RING_BASE_HIGH", 0x038, Access::kReadWrite, true, 0x00000000, "Address of the command ring, high half."},
+    {"RING_MASK", 0x03c, Access::kReadWrite, true, 0x0000003f, "Commands in the ring, less one; the ring holds a power of two of them, at most 65536."},
+    {"RING_TAIL", 0x040, Access::kReadWrite, true, 0x00000000, "Index after the last valid command; writing it starts the work."},
+    {"RING_HEAD", 0x044, Access::kReadOnly, false, 0x00000000, "Index of the next command to be dispatched."},
+}};
+// clang-format on
+
+/// What a command does.
+enum class Opcode : std::uint32_t {
+  /// Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N
+  /// weights (along K) of one column.
+  kLoadWeights = 1,
+  /// Streams BLOCKS times COUNT words, each COUNT words PASSES times, into the scratchpad; a word
+  /// is N activations (along K) of one row.
+  kLoadActivations = 2,
+  /// BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile
+  /// of weights.
+  kMatmul = 3,
+  /// Writes COUNT finished blocks of ROWS rows of N int32 sums to memory, one after the other.
+  kStore = 4,
+  /// Waits until every engine is idle and every write is answered, then raises the interrupt.
+  kFinish = 5,
+};
+
+/// Bits of a command's flags.
+namespace flag {
+/// MATMUL: add the COUNT tiles of a pass into one block; otherwise each tile is a block of its own.
+inline constexpr std::uint32_t kAccumulate = 1u << 0;
+/// MATMUL: the words of a block stay in the scratchpad and serve all its passes; otherwise each
+/// pass consumes words of its own.
+inline constexpr std::uint32_t kRetain = 1u << 1;
+}  // namespace flag
+
+/// Bytes of a command in the ring.
+inline constexpr std::size_t kCommandBytes = 64;
+
+/// One command, as the driver means it; what an opcode does not use stays zero.
+struct Command {
+  /// What to do (table of opcodes).
+  Opcode opcode{};
+  /// Bits that vary it (table of flags).
+  std::uint32_t flags = 0;
+  /// Rows of activations in a tile of M; 1 to ACCUMULATOR_ROWS.
+  std::uint32_t rows = 0;
+  /// Words in a pass (loads), tiles of K in a pass (MATMUL), blocks (STORE).
+  std::uint32_t count = 0;
+  /// How often the same COUNT is gone through: once for each tile of N.
+  std::uint32_t passes = 0;
+  /// How many tiles of M follow each other, each with all its passes.
+  std::uint32_t blocks = 0;
+  /// Memory address, low half; a multiple of N.
+  std::uint32_t address_low = 0;
+  /// Memory address, high half.
+  std::uint32_t address_high = 0;
+
+  /// Both halves of the address.
+  constexpr std::uint64_t address() const {
+    return std::uint64_t{address_high} << 32 | address_low;
+  }
+  constexpr void set_address(std::uint64_t value) {
+    address_low = static_cast<std::uint32_t>(value);
+    address_high = static_cast<std::uint32_t>(value >> 32);
+  }
+
+  /// Writes the command as it lies in memory: words of 32 bits, low byte first, all else zero.
+  /// Throws std::out_of_range where a value is wider than its field.
+  void encode(std::uint8_t* bytes) const {
+    std::uint32_t words[kCommandBytes / 4] = {};
+    words[0] |= fit("OPCODE", static_cast<std::uint32_t>(opcode), 8);
+    words[0] |= fit("FLAGS", flags, 8) << 8;
+    words[0] |= fit("ROWS", rows, 16) << 16;
+    words[1] |= count;
+    words[2] |= passes;
+    words[3] |= blocks;
+    words[4] |= address_low;
+    words[5] |= address_high;
+    for (std::size_t i = 0; i < kCommandBytes; ++i) {
+      bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
+    }
+  }
+
+  /// The command that lies at `bytes`, as encode() writes it; any opcode is taken.
+  static Command decode(const std::uint8_t* bytes) {
+    std::uint32_t words[kCommandBytes / 4] = {};
+    for (std::size_t i = 0; i < kCommandBytes; ++i) {
+      words[i / 4] |= std::uint32_t{bytes[i]} << (8 * (i % 4));
+    }
+    Command command;
+    command.opcode = static_cast<Opcode>(Field{0, 8}.get(words[0]));
+    command.flags = Field{8, 8}.get(words[0]);
+    command.rows = Field{16, 16}.get(words[0]);
+    command.count = words[1];
+    command.passes = words[2];
+    command.blocks = words[3];
+    command.address_low = words[4];
+    command.address_high = words[5];
+    return command;
+  }
+
+  friend constexpr bool operator==(const Command& a, const Command& b) {
+    return a.opcode == b.opcode && a.flags == b.flags && a.rows == b.rows && a.count == b.count &&
+           a.passes == b.passes && a.blocks == b.blocks && a.address_low == b.address_low &&
+           a.address_high == b.address_high;
+  }
+  friend constexpr bool operator!=(const Command& a, const Command& b) { return !(a == b); }
+
+ private:
+  static std::uint32_t fit(const char* field, std::uint32_t value, unsigned width) {
+    if (value >> width == 0) return value;
+    throw std::out_of_range(std::string("command field ") + field + ": " + std::to_string(value) +
+                            " does not fit in " + std::to_string(width) + " bits");
+  }
+};
+
+/// An opcode with its name and what it does.
+struct OpcodeEntry {
+  Opcode value;
+  const char* name;
+  const char* purpose;
+};
+
+/// Every opcode.
+// clang-format off
+inline constexpr std::array<OpcodeEntry, 5> kOpcodes{{
+    {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N weights (along K) of one column."},
+    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "Streams BLOCKS times COUNT words, each COUNT words PASSES times, into the scratchpad; a word is N activations (along K) of one row."},
+    {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights."},
+    {Opcode::kStore, "STORE", "Writes COUNT finished blocks of ROWS rows of N int32 sums to memory, one after the other."},
+    {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
+}};
+// clang-format on
+
+/// The command in words, with the fields that its opcode uses:
+/// "STORE rows=64 count=1 address=4096".
+inline std::string to_string(const Command& command) {
+  std::string words;
+  const auto add = [&words](const char* field, std::uint64_t value) {
+    words += field + std::to_string(value);
+  };
+  switch (command.opcode) {
+    case Opcode::kLoadWeights:
+      words = "LOAD_WEIGHTS";
+      add(" count=", command.count);
+      add(" passes=", command.passes);
+      add(" address=", command.address());
+      return words;
+    case Opcode::kLoadActivations:
+      words = "LOAD_ACTIVATIONS";
+      add(" count=", command.count);
+      add(" passes=", command.passes);
+      add(" blocks=", command.blocks);
+      add(" address=", command.address());
+      return words;
+    case Opcode::kMatmul:
+      words = "MATMUL";
+      add(" flags=", command.flags);
+      add(" rows=", command.rows);
+      add(" count=", command.count);
+      add(" passes=", command.passes);
+      add(" blocks=", command.blocks);
+      return words;
+    case Opcode::kStore:
+      words = "STORE";
+      add(" rows=", command.rows);
+      add(" count=", command.count);
+      add(" address=", command.address());
+      return words;
+    case Opcode::kFinish:
+      words = "FINISH";
+      return words;
+  }
+  add("unknown opcode ", static_cast<std::uint32_t>(command.opcode));
+  return words;
+}
+
+/// Why the work stopped, as ERROR.CODE tells it.
+enum class ErrorCode : std::uint32_t {
+  /// No error.
+  kNone = 0,
+  /// The command's OPCODE is not in the table.
+  kBadOpcode = 1,
+  /// ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank.
+  kBadOperand = 2,
+  /// The address is no multiple of N, or wider than the bus.
+  kBadAddress = 3,
+  /// The memory answered SLVERR.
+  kBusSlave = 4,
+  /// The memory answered DECERR: nothing lies at that address.
+  kBusDecode = 5,
+  /// No progress for as long as WATCHDOG allows.
+  kWatchdog = 6,
+};
+
+/// Which part of the accelerator, as ERROR.ENGINE tells it.
+enum class Engine : std::uint32_t {
+  kCommands = 0,
+  kWeights = 1,
+  kActivations = 2,
+  kCompute = 3,
+  kResults = 4,
+};
+
+/// An error with its name and its text for people.
+struct ErrorEntry {
+  ErrorCode value;
+  const char* name;
+  const char* text;
+};
+
+/// Every error.
+// clang-format off
+inline constexpr std::array<ErrorEntry, 7> kErrors{{
+    {ErrorCode::kNone, "NONE", "No error."},
+    {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank."},
+    {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N, or wider than the bus."},
+    {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
+    {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
+    {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
+}};
+// clang-format on
+
+/// An engine with its name, as counters spell it.
+struct EngineEntry {
+  Engine value;
+  const char* name;
+};
+
+/// Every engine.
+// clang-format off
+inline constexpr std::array<EngineEntry, 5> kEngines{{
+    {Engine::kCommands, "commands"},
+    {Engine::kWeights, "weights"},
+    {Engine::kActivations, "activations"},
+    {Engine::kCompute, "compute"},
+    {Engine::kResults, "results"},
+}};
+// clang-format on
+
+/// The name of `value`, or "unknown" where the table lacks it.
+constexpr const char* name(Opcode value) {
+  for (const auto& entry : kOpcodes) {
+    if (entry.value == value) return entry.name;
+  }
+  return "unknown";
+}
+
+/// The name of `value`, or "unknown" where the table lacks it.
+constexpr const char* name(ErrorCode value) {
+  for (const auto& entry : kErrors) {
+    if (entry.value == value) return entry.name;
+  }
+  return "unknown";
+}
+
+/// The text of `value`, or "unknown" where the table lacks it.
+constexpr const char* text(ErrorCode value) {
+  for (const auto& entry : kErrors) {
+    if (entry.value == value) return entry.text;
+  }
+  return "unknown";
+}
+
+/// The name of `value`, or "unknown" where the table lacks it.
+constexpr const char* name(Engine value) {
+  for (const auto& entry : kEngines) {
+    if (entry.value == value) return entry.name;
+  }
+  return "unknown";
+}
+
+/// A counter of 64 bits: its low word at `offset`, its high word 4 bytes on.
+struct Counter {
+  const char* engine;
+  const char* cause;
+  std::uint32_t offset;
+  const char* purpose;
+};
+
+/// Every counter, in the order of their offsets.
+// clang-format off
+inline constexpr std::array<Counter, 28> kCounters{{
+    {"total", "clocks", 0x080, "Clocks in all while busy."},
+    {"commands", "dispatch", 0x088, "A command was handed to its engine, or rejected."},
+    {"commands", "wait_memory", 0x090, "The next command was on its way from memory."},
+    {"commands", "wait_engine", 0x098, "A command waited for room in its engine's queue, or FINISH for all engines."},
+    {"commands", "idle", 0x0a0, "The ring was empty."},
+    {"weights", "transfer", 0x0a8, "A word of weights arrived."},
+    {"weights", "wait_memory", 0x0b0, "Words were asked for or to be asked for, and none arrived."},
+    {"weights", "wait_buffer", 0x0b8, "A word stood at the port and the weight buffer was full."},
+    {"weights", "idle", 0x0c0, "No load of weights under way."},
+    {"activations", "transfer", 0x0c8, "A word of activations arrived."},
+    {"activations", "wait_memory", 0x0d0, "Words had been asked for, and none arrived."},
+    {"activations", "wait_scratchpad", 0x0d8, "Nothing was under way, since the scratchpad had no room for the next burst."},
+    {"activations", "idle", 0x0e0, "No load of activations under way."},
+    {"compute", "compute", 0x0e8, "A row of activations entered the array."},
+    {"compute", "wait_weights", 0x0f0, "The next tile's weights were not there, or those of the last one still moving into the array."},
+    {"compute", "wait_activations", 0x0f8, "The weights were there, the activations not."},
+    {"compute", "wait_results", 0x100, "Both operands were there, but no accumulator bank was free."},
+    {"compute", "drain", 0x108, "No MATMUL under way, and rows still moving through the array."},
+    {"compute", "idle", 0x110, "No MATMUL under way, and the array empty."},
+    {"results", "transfer", 0x118, "A beat of results was taken by memory."},
+    {"results", "wait_memory", 0x120, "Results were ready, and memory took none."},
+    {"results", "wait_compute", 0x128, "The next block was not finished, or its first row being read."},
+    {"results", "wait_response", 0x130, "No STORE under way, and writes not yet answered."},
+    {"results", "idle", 0x138, "No STORE under way, and every write answered."},
+    {"bytes", "weights", 0x140, "Bytes read through the weights port."},
+    {"bytes", "activations", 0x148, "Bytes of activations read through the data port."},
+    {"bytes", "commands", 0x150, "Bytes of commands read through the data port."},
+    {"bytes", "results", 0x158, "Bytes written through the results port."},
+}};
+// clang-format on
+
+/// Indices of kCounters.
+namespace counter {
+inline constexpr std::size_t kTotalClocks = 0;
+inline constexpr std::size_t kCommandsDispatch = 1;
+inline constexpr std::size_t kCommandsWaitMemory = 2;
+inline constexpr std::size_t kCommandsWaitEngine = 3;
+inline constexpr std::size_t kCommandsIdle = 4;
+inline constexpr std::size_t kWeightsTransfer = 5;
+inline constexpr std::size_t kWeightsWaitMemory = 6;
+inline constexpr std::size_t kWeightsWaitBuffer = 7;
+inline constexpr std::size_t kWeightsIdle = 8;
+inline constexpr std::size_t kActivationsTransfer = 9;
+inline constexpr std::size_t kActivationsWaitMemory = 10;
+inline constexpr std::size_t kActivationsWaitScratchpad = 11;
+inline constexpr std::size_t kActivationsIdle = 12;
+inline constexpr std::size_t kComputeCompute = 13;
+inline constexpr std::size_t kComputeWaitWeights = 14;
+inline constexpr std::size_t kComputeWaitActivations = 15;
+inline constexpr std::size_t kComputeWaitResults = 16;
+inline constexpr std::size_t kComputeDrain = 17;
+inline constexpr std::size_t kComputeIdle = 18;
+inline constexpr std::size_t kResultsTransfer = 19;
+inline constexpr std::size_t kResultsWaitMemory = 20;
+inline constexpr std::size_t kResultsWaitCompute = 21;
+inline constexpr std::size_t kResultsWaitResponse = 22;
+inline constexpr std::size_t kResultsIdle = 23;
+inline constexpr std::size_t kBytesWeights = 24;
+inline constexpr std::size_t kBytesActivations = 25;
+inline constexpr std::size_t kBytesCommands = 26;
+inline constexpr std::size_t kBytesResults = 27;
+}  // namespace counter
+
+}  // namespace gemm64

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images, and the way from a small grey one to what an ImageNet network takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "host/numerics/matrix.hpp"
+
+namespace gemm64 {
+
+/// Grey images of one size, one after the other, row by row, a byte a pixel.
+struct GreyImages {
+  std::size_t count = 0;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<std::uint8_t> pixels;
+};
+
+/// Float32 images in NCHW order: values[((n * channels + c) * height + y) * width + x].
+struct ImageBatch {
+  std::size_t count = 0;
+  std::size_t channels = 0;
+  std::size_t height = 0;
+  std::size_t width = 0;
+  std::vector<float> values;
+};
+
+inline constexpr std::size_t kImageNetSize = 224;
+inline constexpr std::size_t kImageNetChannels = 3;
+
+/// `image` at `rows` x `columns`, bilinear with half-pixel centres: what PyTorch's interpolate does
+/// with mode="bilinear", align_corners=False. Throws std::invalid_argument where a size is zero.
+MatrixF resize_bilinear(const MatrixF& image, Eigen::Index rows, Eigen::Index columns);
+
+/// Images first .. first + count - 1 as 3x224x224: resized, divided by 255, repeated for each
+/// channel and normalised with ImageNet's mean and deviation, as torchvision's models expect.
+/// Throws std::invalid_argument where there are fewer images.
+ImageBatch imagenet_batch(const GreyImages& images, std::size_t first, std::size_t count);
+
+}  // namespace gemm64

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+// GEMM accelerator: an N x N weight-stationary systolic array with its memories, engines and AXI ports.
+// Latency: a tile of max(rows, N) clocks follows the one before without a gap; a row's sums are in the accumulator
+//          N/STAGE_ROWS + N + 1 clocks after the row was read from the scratchpad.
+// Handshake: AXI4-Lite registers (map and commands: gemm64.json), three AXI4 ports, one level interrupt.
+`default_nettype none
+
+`include "gemm64_defs.vh"
+
+module gemm64 #(
+    parameter N                = 64,     // rows and columns of the array, bytes of a beat: 2, 4, 8, 16, 32 or 64
+    parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
+    parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 64
+    parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
+    parameter LOG_WEIGHT_TILES = 1,      // log2 of the tiles in the weight buffer
+    parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
+    parameter LOG_WRITES       = 4,      // log2 of the write bursts under way
+    parameter LOG_COMMANDS     = 4,      // log2 of the commands fetched ahead
+    parameter ADDRESS_WIDTH    = 40      // bits of a memory address, at most 63
+) (
+    input  wire                     clk_i,
+    input  wire                     rst_ni,  // synchronous, active low
+    output wire                     irq_o,   // level
+    // AXI4-Lite: registers
+    input  wire                     s_axil_awvalid_i,
+    output wire                     s_axil_awready_o,
+    input  wire [11:0]              s_axil_awaddr_i,
+    input  wire [2:0]               s_axil_awprot_i,
+    input  wire                     s_axil_wvalid_i,
+    output wire                     s_axil_wready_o,
+    input  wire [31:0]              s_axil_wdata_i,
+    input  wire [3:0]               s_axil_wstrb_i,
+    output wire                     s_axil_bvalid_o,
+    input  wire                     s_axil_bready_i,
+    output wire [1:0]               s_axil_bresp_o,
+    input  wire                     s_axil_arvalid_i,
+    output wire                     s_axil_arready_o,
+    input  wire [11:0]              s_axil_araddr_i,
+    input  wire [2:0]               s_axil_arprot_i,
+    output wire                     s_axil_rvalid_o,
+    input  wire                     s_axil_rready_i,
+    output wire [31:0]              s_axil_rdata_o,
+    output wire [1:0]               s_axil_rresp_o,
+    // AXI4 read: weights
+    output wire                     m_weights_arvalid_o,
+    input  wire                     m_weights_arready_i,
+    output wire                     m_weights_arid_o,
+    output wire [ADDRESS_WIDTH-1:0] m_weights_araddr_o,
+    output wire [7:0]               m_weights_arlen_o,
+    output wire [2:0]               m_weights_arsize_o,
+    output wire [1:0]               m_weights_arburst_o,
+    input  wire                     m_weights_rvalid_i,
+    output wire                     m_weights_rready_o,
+    input  wire                     m_weights_rid_i,
+    input  wire [8*N-1:0]           m_weights_rdata_i,
+    input  wire [1:0]               m_weights_rresp_i,
+    input  wire                     m_weights_rlast_i,
+    // AXI4 read: commands (ID 0) and activations (ID 1)
+    output wire                     m_data_arvalid_o,
+    input  wire                     m_data_arready_i,
+    output wire                     m_data_arid_o,
+    output wire [ADDRESS_WIDTH-1:0] m_data_araddr_o,
+    output wire [7:0]               m_data_arlen_o,
+    output wire [2:0]               m_data_arsize_o,
+    output wire [1:0]               m_data_arburst_o,
+    input  wire                     m_data_rvalid_i,
+    output wire                     m_data_rready_o,
+    input  wire                     m_data_rid_i,
+    input  wire [8*N-1:0]           m_data_rdata_i,
+    input  wire [1:0]               m_data_rresp_i,
+    input  wire                     m_data_rlast_i,
+    // AXI4 write: results
+    output wire                     m_results_awvalid_o,
+    input  wire                     m_results_awready_i,
+    output wire                     m_results_awid_o,
+    output wire [ADDRESS_WIDTH-1:0] m_results_awaddr_o,
+    output wire [7:0]               m_results_awlen_o,
+    output wire [2:0]               m_results_awsize_o,
+    output wire [1:0]               m_results_awburst_o,
+    output wire                     m_results_wvalid_o,
+    input  wire                     m_results_wready_i,
+    output wire [8*N-1:0]           m_results_wdata_o,
+    output wire [N-1:0]             m_results_wstrb_o,
+    output wire                     m_results_wlast_o,
+    input  wire                     m_results_bvalid_i,
+    output wire                     m_results_bready_o,
+    input  wire                     m_results_bid_i,
+    input  wire [1:0]               m_results_bresp_i
+);
+
+    localparam LOG_N         = $clog2(N);
+    localparam ROW_WIDTH     = $clog2(ACCUMULATOR_ROWS);
+    localparam WORDS_WIDTH   = $clog2(SCRATCHPAD_WORDS + 1);
+    localparam STAGES        = N / STAGE_ROWS;
+    localparam PIPELINE      = STAGES + N + 1;  // clocks from the read of a row to the write of its last sum
+    localparam SELECT_WIDTH  = $clog2(`GEMM64_COUNTERS);
+    localparam COMMANDS_ID   = 1'b0;
+    localparam ACTIVATIONS_ID = 1'b1;
+
+    // Control
+    wire stop, clear, halted, resetting, fail;
+    wire reset_request, clear_counters, finish;
+    wire engines_rst_n = rst_ni & ~clear;
+
+    // Registers
+    wire [31:0]             watchdog, error;
+    wire [63:0]             ring_base, counter_value;
+    wire [15:0]             ring_mask, ring_tail, ring_head;
+    wire [SELECT_WIDTH-1:0] counter;
+
+    // Commands to the engines
+    wire                     to_weights, to_activations, to_compute, to_results;
+    wire                     weights_ready, activations_ready, compute_ready, results_ready;
+    wire [7:0]               flags;
+    wire [15:0]              rows, tag;
+    wire [31:0]              count, passes, blocks;
+    wire [ADDRESS_WIDTH-1:0] address;
+
+    // State of the engines
+    wire commands_idle, weights_idle, activations_idle, compute_idle, results_idle;
+    wire commands_quiet, weights_quiet, activations_quiet, results_quiet;
+    wire engines_idle = weights_idle & activations_idle & compute_idle & results_idle;
+    wire busy         = ~(commands_idle & engines_idle);
+    wire quiet        = commands_quiet & weights_quiet & activations_quiet & results_quiet & ~m_data_arvalid_o;
+
+    wire        commands_error, fetch_error, weights_error, activations_error, results_error;
+    wire [3:0]  commands_code;
+    wire [15:0] fetch_tag, weights_tag, activations_tag, results_tag;
+    wire        weights_decode;
+
+    wire [`GEMM64_COUNTERS-1:0] events;
+
+    gemm64_registers #(
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES(1 << LOG_WEIGHT_TILES), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
+        .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .READS(1 << LOG_READS),
+        .WRITES(1 << LOG_WRITES), .COMMANDS(1 << LOG_COMMANDS), .SELECT_WIDTH(SELECT_WIDTH)
+    ) u_registers (
+        .clk_i            (clk_i),
+        .rst_ni           (rst_ni),
+        .awvalid_i        (s_axil_awvalid_i),
+        .awready_o        (s_axil_awready_o),
+        .awaddr_i         (s_axil_awaddr_i),
+        .wvalid_i         (s_axil_wvalid_i),
+        .wready_o         (s_axil_wready_o),
+        .wdata_i          (s_axil_wdata_i),
+        .wstrb_i          (s_axil_wstrb_i),
+        .bvalid_o         (s_axil_bvalid_o),
+        .bready_i         (s_axil_bready_i),
+        .bresp_o          (s_axil_bresp_o),
+        .arvalid_i        (s_axil_arvalid_i),
+        .arready_o        (s_axil_arready_o),
+        .araddr_i         (s_axil_araddr_i),
+        .rvalid_o         (s_axil_rvalid_o),
+        .rready_i         (s_axil_rready_i),
+        .rdata_o          (s_axil_rdata_o),
+        .rresp_o          (s_axil_rresp_o),
+        .watchdog_o       (watchdog),
+        .ring_base_o      (ring_base),
+        .ring_mask_o      (ring_mask),
+        .ring_tail_o      (ring_tail),
+        .reset_o          (reset_request),
+        .clear_counters_o (clear_counters),
+        .ring_clear_i     (clear),
+        .busy_i           (busy),
+        .halted_i         (halted),
+        .resetting_i      (resetting | reset_request),
+        .finish_i         (finish),
+        .fail_i           (fail),
+        .error_i          (error),
+        .ring_head_i      (ring_head),
+        .irq_o            (irq_o),
+        .counter_o        (counter),
+        .counter_value_i  (counter_value)
+    );
+
+    // Data port: commands go before activations.
+    wire                     commands_ask, activations_ask;
+    wire [ADDRESS_WIDTH-1:0] commands_address, activations_address;
+    wire [6:0]               commands_beats, activations_beats;
+    wire                     data_ready;
+    wire                     command_beat    = m_data_rvalid_i & m_data_rid_i == COMMANDS_ID;
+    wire                     activation_beat = m_data_rvalid_i & m_data_rid_i == ACTIVATIONS_ID;
+
+    assign m_data_rready_o = 1'b1;
+
+    gemm64_request #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_data_request (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (commands_ask | activations_ask),
+        .ready_o   (data_ready),
+        .id_i      (commands_ask ? COMMANDS_ID : ACTIVATIONS_ID),
+        .address_i (commands_ask ? commands_address : activations_address),
+        .beats_i   (commands_ask ? commands_beats : activations_beats),
+        .axvalid_o (m_data_arvalid_o),
+        .axready_i (m_data_arready_i),
+        .axid_o    (m_data_arid_o),
+        .axaddr_o  (m_data_araddr_o),
+        .axlen_o   (m_data_arlen_o),
+        .axsize_o  (m_data_arsize_o),
+        .axburst_o (m_data_arburst_o)
+    );
+
+    gemm64_commands #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
+        .LOG_COMMANDS(LOG_COMMANDS)
+    ) u_commands (
+        .clk_i               (clk_i),
+        .rst_ni              (engines_rst_n),
+        .stop_i              (stop),
+        .ring_base_i         (ring_base[ADDRESS_WIDTH-1:0]),
+        .ring_mask_i         (ring_mask),
+        .ring_tail_i         (ring_tail),
+        .ring_head_o         (ring_head),
+        .request_valid_o     (commands_ask),
+        .request_ready_i     (data_ready),
+        .request_address_o   (commands_address),
+        .request_beats_o     (commands_beats),
+        .beat_i              (command_beat),
+        .beat_data_i         (m_data_rdata_i),
+        .beat_error_i        (m_data_rresp_i[1]),
+        .beat_last_i         (m_data_rlast_i),
+        .weights_valid_o     (to_weights),
+        .weights_ready_i     (weights_ready),
+        .activations_valid_o (to_activations),
+        .activations_ready_i (activations_ready),
+        .compute_valid_o     (to_compute),
+        .compute_ready_i     (compute_ready),
+        .results_valid_o     (to_results),
+        .results_ready_i     (results_ready),
+        .flags_o             (flags),
+        .rows_o              (rows),
+        .count_o             (count),
+        .passes_o            (passes),
+        .blocks_o            (blocks),
+        .address_o           (address),
+        .tag_o               (tag),
+        .engines_idle_i      (engines_idle),
+        .finish_o            (finish),
+        .idle_o              (commands_idle),
+        .quiet_o             (commands_quiet),
+        .error_o             (commands_error),
+        .error_code_o        (commands_code),
+        .bus_error_o         (fetch_error),
+        .bus_error_tag_o     (fetch_tag),
+        .dispatch_o          (events[`GEMM64_COUNTER_COMMANDS_DISPATCH]),
+        .wait_memory_o       (events[`GEMM64_COUNTER_COMMANDS_WAIT_MEMORY]),
+        .wait_engine_o       (events[`GEMM64_COUNTER_COMMANDS_WAIT_ENGINE])
+    );
+
+    // Weights
+    wire [LOG_N+LOG_WEIGHT_TILES:0] weight_words;
+    wire                            weight_read;
+    wire [8*N-1:0]                  weight;
+    wire                            weights_unused;
+
+    gemm64_weights #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_TILES(LOG_WEIGHT_TILES), .LOG_BURSTS(LOG_READS)
+    ) u_weights (
+        .clk_i             (clk_i),
+        .rst_ni            (engines_rst_n),
+        .stop_i            (stop),
+        .command_valid_i   (to_weights),
+        .command_ready_o   (weights_ready),
+        .command_address_i (address),
+        .command_count_i   (count),
+        .command_passes_i  (passes),
+        .command_tag_i     (tag),
+        .arvalid_o         (m_weights_arvalid_o),
+        .arready_i         (m_weights_arready_i),
+        .arid_o            (m_weights_arid_o),
+        .araddr_o          (m_weights_araddr_o),
+        .arlen_o           (m_weights_arlen_o),
+        .arsize_o          (m_weights_arsize_o),
+        .arburst_o         (m_weights_arburst_o),
+        .rvalid_i          (m_weights_rvalid_i),
+        .rready_o          (m_weights_rready_o),
+        .rdata_i           (m_weights_rdata_i),
+        .rresp_i           (m_weights_rresp_i),
+        .rlast_i           (m_weights_rlast_i),
+        .words_o           (weight_words),
+        .read_i            (weight_read),
+        .word_o            (weight),
+        .idle_o            (weights_idle),
+        .quiet_o           (weights_quiet),
+        .error_o           (weights_error),
+        .error_decode_o    (weights_decode),
+        .error_tag_o       (weights_tag),
+        .transfer_o        (events[`GEMM64_COUNTER_WEIGHTS_TRANSFER]),
+        .wait_memory_o     (events[`GEMM64_COUNTER_WEIGHTS_WAIT_MEMORY]),
+        .wait_buffer_o     (events[`GEMM64_COUNTER_WEIGHTS_WAIT_BUFFER]),
+        .unused_o          (weights_unused)
+    );
+
+    // Activations
+    wire [WORDS_WIDTH-1:0] activation_words;
+    wire                   activation_read, activation_release, activation_rewind;
+    wire [8*N-1:0]         activation;
+    wire                   activations_unused;
+
+    gemm64_activations #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .WORDS(SCRATCHPAD_WORDS), .WORDS_WIDTH(WORDS_WIDTH),
+        .LOG_BURSTS(LOG_READS)
+    ) u_activations (
+        .clk_i             (clk_i),
+        .rst_ni            (engines_rst_n),
+        .stop_i            (stop),
+        .command_valid_i   (to_activations),
+        .command_ready_o   (activations_ready),
+        .command_address_i (address),
+        .command_count_i   (count),
+        .command_passes_i  (passes),
+        .command_blocks_i  (blocks),
+        .command_tag_i     (tag),
+        .request_valid_o   (activations_ask),
+        .request_ready_i   (data_ready & ~commands_ask),
+        .request_address_o (activations_address),
+        .request_beats_o   (activations_beats),
+        .beat_i            (activation_beat),
+        .beat_data_i       (m_data_rdata_i),
+        .beat_error_i      (m_data_rresp_i[1]),
+        .beat_last_i       (m_data_rlast_i),
+        .ahead_o           (activation_words),
+        .read_i            (activation_read),
+        .release_i         (activation_release),
+        .rewind_i          (activation_rewind),
+        .word_o            (activation),
+        .idle_o            (activations_idle),
+        .quiet_o           (activations_quiet),
+        .error_o           (activations_error),
+        .error_tag_o       (activations_tag),
+        .transfer_o        (events[`GEMM64_COUNTER_ACTIVATIONS_TRANSFER]),
+        .wait_memory_o     (events[`GEMM64_COUNTER_ACTIVATIONS_WAIT_MEMORY]),
+        .wait_scratchpad_o (events[`GEMM64_COUNTER_ACTIVATIONS_WAIT_SCRATCHPAD]),
+        .unused_o          (activations_unused)
+    );
+
+    // Compute
+    wire [LOG_N-1:0]     weight_column;
+    wire                 row_first, row_last, row_bank, bank_free;
+    wire [ROW_WIDTH-1:0] row;
+    wire                 compute_unused;
+
+    gemm64_compute #(
+        .N(N), .LOG_N(LOG_N), .LOG_TILES(LOG_WEIGHT_TILES), .WORDS_WIDTH(WORDS_WIDTH), .ROW_WIDTH(ROW_WIDTH),
+        .PIPELINE(PIPELINE)
+    ) u_compute (
+        .clk_i                (clk_i),
+        .rst_ni               (engines_rst_n),
+        .stop_i               (stop),
+        .command_valid_i      (to_compute),
+        .command_ready_o      (compute_ready),
+        .command_flags_i      (flags),
+        .command_rows_i       (rows),
+        .command_count_i      (count),
+        .command_passes_i     (passes),
+        .command_blocks_i     (blocks),
+        .weight_words_i       (weight_words),
+        .weight_read_o        (weight_read),
+        .weight_column_o      (weight_column),
+        .activation_words_i   (activation_words),
+        .activation_read_o    (activation_read),
+        .activation_release_o (activation_release),
+        .activation_rewind_o  (activation_rewind),
+        .row_first_o          (row_first),
+        .row_last_o           (row_last),
+        .row_bank_o           (row_bank),
+        .row_o                (row),
+        .bank_free_i          (bank_free),
+        .idle_o               (compute_idle),
+        .wait_weights_o       (events[`GEMM64_COUNTER_COMPUTE_WAIT_WEIGHTS]),
+        .wait_activations_o   (events[`GEMM64_COUNTER_COMPUTE_WAIT_ACTIVATIONS]),
+        .wait_results_o       (events[`GEMM64_COUNTER_COMPUTE_WAIT_RESULTS]),
+        .drain_o              (events[`GEMM64_COUNTER_COMPUTE_DRAIN]),
+        .unused_o             (compute_unused)
+    );
+
+    // A word of weights leaves its buffer a clock after it was asked for; its column index waits for it.
+    reg             weight_valid_q;
+    reg [LOG_N-1:0] weight_column_q;
+    wire [32*N-1:0] sum;
+
+    always @(posedge clk_i) begin
+        weight_valid_q  <= weight_read & engines_rst_n;
+        weight_column_q <= weight_column;
+    end
+
+    gemm64_array #(.N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH(LOG_N)) u_array (
+        .clk_i           (clk_i),
+        .rst_ni          (engines_rst_n),
+        .weight_valid_i  (weight_valid_q),
+        .weight_column_i (weight_column_q),
+        .weight_i        (weight),
+        .activation_i    (activation),
+        .sum_o           (sum)
+    );
+
+    // Results
+    wire                 block_done, store_read, store_bank;
+    wire [ROW_WIDTH-1:0] store_row;
+    wire [32*N-1:0]      store_data;
+    wire                 results_unused;
+
+    gemm64_accumulator #(
+        .N(N), .ROWS(ACCUMULATOR_ROWS), .ROW_WIDTH(ROW_WIDTH), .REQUEST_DELAY(STAGES + 1)
+    ) u_accumulator (
+        .clk_i        (clk_i),
+        .rst_ni       (engines_rst_n),
+        .valid_i      (activation_read),
+        .first_i      (row_first),
+        .last_i       (row_last),
+        .bank_i       (row_bank),
+        .row_i        (row),
+        .sum_i        (sum),
+        .done_o       (block_done),
+        .store_read_i (store_read),
+        .store_bank_i (store_bank),
+        .store_row_i  (store_row),
+        .store_data_o (store_data)
+    );
+
+    gemm64_results #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_BURSTS(LOG_WRITES)
+    ) u_results (
+        .clk_i             (clk_i),
+        .rst_ni            (engines_rst_n),
+        .stop_i            (stop),
+        .command_valid_i   (to_results),
+        .command_ready_o   (results_ready),
+        .command_address_i (address),
+        .command_rows_i    (rows),
+        .command_count_i   (count),
+        .command_tag_i     (tag),
+        .block_done_i      (block_done),
+        .bank_free_o       (bank_free),
+        .row_read_o        (store_read),
+        .row_bank_o        (store_bank),
+        .row_o             (store_row),
+        .row_data_i        (store_data),
+        .awvalid_o         (m_results_awvalid_o),
+        .awready_i         (m_results_awready_i),
+        .awid_o            (m_results_awid_o),
+        .awaddr_o          (m_results_awaddr_o),
+        .awlen_o           (m_results_awlen_o),
+        .awsize_o          (m_results_awsize_o),
+        .awburst_o         (m_results_awburst_o),
+        .wvalid_o          (m_results_wvalid_o),
+        .wready_i          (m_results_wready_i),
+        .wdata_o           (m_results_wdata_o),
+        .wstrb_o           (m_results_wstrb_o),
+        .wlast_o           (m_results_wlast_o),
+        .bvalid_i          (m_results_bvalid_i),
+        .bready_o          (m_results_bready_o),
+        .berror_i          (m_results_bresp_i[1]),
+        .idle_o            (results_idle),
+        .quiet_o           (results_quiet),
+        .error_o           (results_error),
+        .error_tag_o       (results_tag),
+        .transfer_o        (events[`GEMM64_COUNTER_RESULTS_TRANSFER]),
+        .wait_memory_o     (events[`GEMM64_COUNTER_RESULTS_WAIT_MEMORY]),
+        .wait_compute_o    (events[`GEMM64_COUNTER_RESULTS_WAIT_COMPUTE]),
+        .wait_response_o   (events[`GEMM64_COUNTER_RESULTS_WAIT_RESPONSE]),
+        .unused_o          (results_unused)
+    );
+
+    // Errors, watchdog and soft reset
+    wire moved = m_weights_rvalid_i & m_weights_rready_o | m_weights_arvalid_o & m_weights_arready_i
+               | m_data_rvalid_i | m_data_arvalid_o & m_data_arready_i | activation_read
+               | m_results_awvalid_o & m_results_awready_i | m_results_wvalid_o & m_results_wready_i
+               | m_results_bvalid_i | events[`GEMM64_COUNTER_COMMANDS_DISPATCH];
+
+    gemm64_control u_control (
+        .clk_i               (clk_i),
+        .rst_ni              (rst_ni),
+        .reset_i             (reset_request),
+        .watchdog_i          (watchdog),
+        .busy_i              (busy),
+        .progress_i          (moved),
+        .quiet_i             (quiet),
+        .commands_error_i    (commands_error),
+        .commands_code_i     (commands_code),
+        .commands_tag_i      (tag),
+        .fetch_error_i       (fetch_error),
+        .fetch_tag_i         (fetch_tag),
+        .activations_error_i (activations_error),
+        .activations_tag_i   (activations_tag),
+        .data_decode_i       (m_data_rresp_i[0]),
+        .weights_error_i     (weights_error),
+        .weights_tag_i       (weights_tag),
+        .weights_decode_i    (weights_decode),
+        .results_error_i     (results_error),
+        .results_tag_i       (results_tag),
+        .results_decode_i    (m_results_bresp_i[0]),
+        .stop_o              (stop),
+        .clear_o             (clear),
+        .halted_o            (halted),
+        .resetting_o         (resetting),
+        .fail_o              (fail),
+        .error_o             (error)
+    );
+
+    // Counters: an engine without work is idle as long as the accelerator is busy with other things.
+    assign events[`GEMM64_COUNTER_TOTAL_CLOCKS]      = busy;
+    assign events[`GEMM64_COUNTER_COMMANDS_IDLE]     = busy & commands_idle;
+    assign events[`GEMM64_COUNTER_WEIGHTS_IDLE]      = busy & weights_unused;
+    assign events[`GEMM64_COUNTER_ACTIVATIONS_IDLE]  = busy & activations_unused;
+    assign events[`GEMM64_COUNTER_COMPUTE_COMPUTE]   = activation_read;
+    assign events[`GEMM64_COUNTER_COMPUTE_IDLE]      = busy & compute_unused;
+    assign events[`GEMM64_COUNTER_RESULTS_IDLE]      = busy & results_unused;
+    assign events[`GEMM64_COUNTER_BYTES_WEIGHTS]     = m_weights_rvalid_i & m_weights_rready_o;
+    assign events[`GEMM64_COUNTER_BYTES_ACTIVATIONS] = activation_beat;
+    assign events[`GEMM64_COUNTER_BYTES_COMMANDS]    = command_beat;
+    assign events[`GEMM64_COUNTER_BYTES_RESULTS]     = m_results_wvalid_o & m_results_wready_i;
+
+    gemm64_counters #(
+        .COUNTERS(`GEMM64_COUNTERS), .BYTES(`GEMM64_COUNTER_BYTES_WEIGHTS), .N(N), .SELECT_WIDTH(SELECT_WIDTH)
+    ) u_counters (
+        .clk_i    (clk_i),
+        .rst_ni   (rst_ni),
+        .clear_i  (clear_counters),
+        .event_i  (events),
+        .select_i (counter),
+        .value_o  (counter_value)
+    );
+
+endmodule
+
+`default_nettype wire

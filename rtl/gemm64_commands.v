@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fetches commands from the ring in memory, checks them and hands each to its engine, in order.
+// Latency: 1 clock from a moved tail to the first request; 1 clock from a command's last beat to its dispatch.
+// Handshake: valid/ready for requests and engines. Commands are asked for only where the queue has room.
+`default_nettype none
+
+`include "gemm64_defs.vh"
+
+module gemm64_commands #(
+    parameter N                = 64,   // bytes of a beat
+    parameter LOG_N            = 6,    // log2 N
+    parameter ADDRESS_WIDTH    = 40,   // bits of an address
+    parameter ACCUMULATOR_ROWS = 128,  // most rows of a block
+    parameter LOG_COMMANDS     = 4     // log2 of the commands fetched ahead
+) (
+    input  wire                     clk_i,
+    input  wire                     rst_ni,            // synchronous, active low
+    input  wire                     stop_i,            // fetch and dispatch nothing
+    // Ring
+    input  wire [ADDRESS_WIDTH-1:0] ring_base_i,
+    input  wire [15:0]              ring_mask_i,
+    input  wire [15:0]              ring_tail_i,
+    output wire [15:0]              ring_head_o,
+    // Request, to the data port: one burst a command
+    output wire                     request_valid_o,
+    input  wire                     request_ready_i,
+    output wire [ADDRESS_WIDTH-1:0] request_address_o,
+    output wire [6:0]               request_beats_o,
+    // Beats from the data port
+    input  wire                     beat_i,
+    input  wire [8*N-1:0]           beat_data_i,
+    input  wire                     beat_error_i,
+    input  wire                     beat_last_i,
+    // To the engines: one of the valid signals, and the command's fields
+    output wire                     weights_valid_o,
+    input  wire                     weights_ready_i,
+    output wire                     activations_valid_o,
+    input  wire                     activations_ready_i,
+    output wire                     compute_valid_o,
+    input  wire                     compute_ready_i,
+    output wire                     results_valid_o,
+    input  wire                     results_ready_i,
+    output wire [7:0]               flags_o,
+    output wire [15:0]              rows_o,
+    output wire [31:0]              count_o,
+    output wire [31:0]              passes_o,
+    output wire [31:0]              blocks_o,
+    output wire [ADDRESS_WIDTH-1:0] address_o,
+    output wire [15:0]              tag_o,             // number of the command since reset
+    // FINISH
+    input  wire                     engines_idle_i,
+    output wire                     finish_o,          // a FINISH command is done
+    // State
+    output wire                     idle_o,            // the ring is empty
+    output wire                     quiet_o,           // no burst under way
+    output wire                     error_o,           // the command that is to be dispatched is bad
+    output wire [3:0]               error_code_o,
+    output wire                     bus_error_o,       // a beat of a command answered with an error
+    output wire [15:0]              bus_error_tag_o,
+    output wire                     dispatch_o,        // what this clock was spent on: exactly one of four
+    output wire                     wait_memory_o,
+    output wire                     wait_engine_o
+);
+
+    localparam DEPTH         = 1 << LOG_COMMANDS;
+    localparam COMMAND_BITS  = 8 * `GEMM64_CMD_BYTES;
+    localparam COMMAND_BEATS = `GEMM64_CMD_BYTES / N;
+    localparam LOG_BYTES     = 6;    // log2 of the bytes of a command
+    localparam USED_BITS     = 192;  // words 0 to 5 hold all the fields
+
+    // Fetch: one request a clock while there is room for the answer.
+    reg  [15:0]           fetch_q;
+    reg  [LOG_COMMANDS:0] room_q;
+    wire                  ask    = request_valid_o & request_ready_i;
+    wire [ADDRESS_WIDTH-1:0] offset = {{ADDRESS_WIDTH-16-LOG_BYTES{1'b0}}, fetch_q, {LOG_BYTES{1'b0}}};
+
+    assign request_valid_o   = fetch_q != ring_tail_i & room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i;
+    assign request_address_o = ring_base_i + offset;
+    assign request_beats_o   = COMMAND_BEATS[6:0];
+
+    // Assembly: the beats of a command shift in from the top.
+    wire [COMMAND_BITS-1:0] assembled;
+    generate
+        if (COMMAND_BEATS == 1) begin : whole
+            assign assembled = beat_data_i;
+        end else begin : parts
+            reg [COMMAND_BITS-8*N-1:0] assembled_q;
+            assign assembled = {beat_data_i, assembled_q};
+            always @(posedge clk_i) if (beat_i) assembled_q <= assembled[COMMAND_BITS-1:8*N];
+        end
+    endgenerate
+
+    wire                 valid, pop;
+    wire [USED_BITS-1:0] command;
+    gemm64_fifo #(.WIDTH(USED_BITS), .LOG_DEPTH(LOG_COMMANDS)) u_queue (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (beat_i & beat_last_i),
+        .ready_o (),  // room_q keeps a place for each command that was asked for
+        .data_i  (assembled[USED_BITS-1:0]),
+        .valid_o (valid),
+        .ready_i (pop),
+        .data_o  (command)
+    );
+
+    // Decoding
+    wire [7:0]  opcode  = command[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH];
+    wire [63:0] address = {command[`GEMM64_CMD_ADDRESS_HIGH_LSB +: 32], command[`GEMM64_CMD_ADDRESS_LOW_LSB +: 32]};
+    assign flags_o   = command[`GEMM64_CMD_FLAGS_LSB +: `GEMM64_CMD_FLAGS_WIDTH];
+    assign rows_o    = command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
+    assign count_o   = command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
+    assign passes_o  = command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
+    assign blocks_o  = command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
+    assign address_o = address[ADDRESS_WIDTH-1:0];
+
+    wire is_weights     = opcode == `GEMM64_OP_LOAD_WEIGHTS;
+    wire is_activations = opcode == `GEMM64_OP_LOAD_ACTIVATIONS;
+    wire is_compute     = opcode == `GEMM64_OP_MATMUL;
+    wire is_results     = opcode == `GEMM64_OP_STORE;
+    wire is_finish      = opcode == `GEMM64_OP_FINISH;
+
+    // Checks
+    wire known       = is_weights | is_activations | is_compute | is_results | is_finish;
+    wire has_rows    = is_compute | is_results;
+    wire has_passes  = is_weights | is_activations | is_compute;
+    wire has_blocks  = is_activations | is_compute;
+    wire has_address = is_weights | is_activations | is_results;
+    wire bad_rows    = rows_o == 16'd0 | rows_o > ACCUMULATOR_ROWS[15:0];
+    wire bad_operand = (has_rows & bad_rows) | (~is_finish & count_o == 32'd0)
+                     | (has_passes & passes_o == 32'd0) | (has_blocks & blocks_o == 32'd0);
+    wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
+                                      | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
+
+    assign error_code_o = ~known ? `GEMM64_ERROR_BAD_OPCODE
+                        : bad_operand ? `GEMM64_ERROR_BAD_OPERAND
+                        : bad_address ? `GEMM64_ERROR_BAD_ADDRESS : `GEMM64_ERROR_NONE;
+    wire good = error_code_o == `GEMM64_ERROR_NONE;
+    assign error_o = valid & ~good & ~stop_i;
+
+    // Dispatch
+    wire send = valid & good & ~stop_i;
+    assign weights_valid_o     = send & is_weights;
+    assign activations_valid_o = send & is_activations;
+    assign compute_valid_o     = send & is_compute;
+    assign results_valid_o     = send & is_results;
+    assign finish_o            = send & is_finish & engines_idle_i;
+    assign pop = (weights_valid_o & weights_ready_i) | (activations_valid_o & activations_ready_i)
+               | (compute_valid_o & compute_ready_i) | (results_valid_o & results_ready_i) | finish_o;
+
+    reg [15:0] head_q, dispatched_q, received_q;
+    reg [LOG_COMMANDS:0] pending_q;  // commands on their way
+    wire received = beat_i & beat_last_i;
+
+    always @(posedge clk_i) begin
+        if (!rst_ni) begin
+            fetch_q      <= 16'd0;
+            head_q       <= 16'd0;
+            dispatched_q <= 16'd0;
+            received_q   <= 16'd0;
+            pending_q    <= {LOG_COMMANDS + 1{1'b0}};
+            room_q       <= DEPTH[LOG_COMMANDS:0];
+        end else begin
+            if (ask) fetch_q <= (fetch_q + 16'd1) & ring_mask_i;
+            if (pop) head_q <= (head_q + 16'd1) & ring_mask_i;
+            if (pop) dispatched_q <= dispatched_q + 16'd1;
+            if (received) received_q <= received_q + 16'd1;
+            pending_q <= pending_q + {{LOG_COMMANDS{1'b0}}, ask} - {{LOG_COMMANDS{1'b0}}, received};
+            room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop};
+        end
+    end
+
+    assign ring_head_o     = head_q;
+    assign tag_o           = dispatched_q;
+    assign idle_o          = head_q == ring_tail_i;
+    assign quiet_o         = pending_q == {LOG_COMMANDS + 1{1'b0}};
+    assign bus_error_o     = beat_i & beat_error_i;
+    assign bus_error_tag_o = received_q;
+    assign dispatch_o      = pop | error_o;
+    assign wait_memory_o   = ~valid & ~idle_o;
+    assign wait_engine_o   = valid & ~dispatch_o;
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides when each tile enters the array: rows of activations from the scratchpad, columns of weights beside them.
+// Latency: none: a tile starts in the clock in which its weights, its activations and a bank for its sums are there.
+// Handshake: valid/ready for commands. A tile takes max(ROWS, N) clocks, and the next may follow without a gap.
+`default_nettype none
+
+`include "gemm64_defs.vh"
+
+module gemm64_compute #(
+    parameter N           = 64,   // words of a tile of weights
+    parameter LOG_N       = 6,    // log2 N
+    parameter LOG_TILES   = 1,    // log2 of the tiles that the weight buffer holds
+    parameter WORDS_WIDTH = 14,   // bits that hold the number of words in the scratchpad
+    parameter ROW_WIDTH   = 7,    // bits of an accumulator row's index
+    parameter PIPELINE    = 81    // clocks from the read of a row to the write of its last sum
+) (
+    input  wire                     clk_i,
+    input  wire                     rst_ni,            // synchronous, active low
+    input  wire                     stop_i,            // start no tile
+    // MATMUL
+    input  wire                     command_valid_i,
+    output wire                     command_ready_o,
+    input  wire [7:0]               command_flags_i,
+    input  wire [15:0]              command_rows_i,
+    input  wire [31:0]              command_count_i,
+    input  wire [31:0]              command_passes_i,
+    input  wire [31:0]              command_blocks_i,
+    // Weight buffer
+    input  wire [LOG_N+LOG_TILES:0] weight_words_i,
+    output wire                     weight_read_o,
+    output wire [LOG_N-1:0]         weight_column_o,   // column of the word that is read
+    // Scratchpad
+    input  wire [WORDS_WIDTH-1:0]   activation_words_i,
+    output wire                     activation_read_o,
+    output wire                     activation_release_o,
+    output wire                     activation_rewind_o,
+    // Accumulator: where the row that is read belongs
+    output wire                     row_first_o,       // it starts new sums
+    output wire                     row_last_o,        // it is the last row of its block
+    output wire                     row_bank_o,
+    output wire [ROW_WIDTH-1:0]     row_o,
+    input  wire                     bank_free_i,       // a stored block's bank is free again
+    // State
+    output wire                     idle_o,            // nothing to compute, array empty, every block stored
+    output wire                     wait_weights_o,    // what this clock was spent on: exactly one of these
+    output wire                     wait_activations_o,  // and activation_read_o
+    output wire                     wait_results_o,
+    output wire                     drain_o,
+    output wire                     unused_o
+);
+
+    localparam COMMAND_WIDTH = 2 + 16 + 3*32;
+    localparam DRAIN_WIDTH   = 8;
+
+    wire        valid, finished, accumulate, retain;
+    wire [15:0] rows;
+    wire [31:0] count, passes, blocks;
+
+    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (command_valid_i),
+        .ready_o (command_ready_o),
+        .data_i  ({command_flags_i[`GEMM64_FLAG_ACCUMULATE_BIT], command_flags_i[`GEMM64_FLAG_RETAIN_BIT],
+                   command_rows_i, command_count_i, command_passes_i, command_blocks_i}),
+        .valid_o (valid),
+        .ready_i (finished),
+        .data_o  ({accumulate, retain, rows, count, passes, blocks})
+    );
+
+    reg [15:0]            row_q;     // rows of this tile that were read; 0 between tiles
+    reg [LOG_N-1:0]       column_q;  // columns of this tile that were read; 0 between tiles
+    reg [31:0]            tile_q, pass_q, block_q;
+    reg                   bank_q;    // bank of the block under way
+    reg [1:0]             banks_q;   // banks in use
+    reg [DRAIN_WIDTH-1:0] drain_q;   // clocks until the last row has left the array
+
+    wire first_tile = ~accumulate | tile_q == 32'd0;
+    wire last_tile  = tile_q == count - 32'd1;
+    wire last_pass  = pass_q == passes - 32'd1;
+    wire last_block = block_q == blocks - 32'd1;
+    wire last_row   = row_q == rows - 16'd1;
+
+    wire between     = row_q == 16'd0;
+    wire weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= N[LOG_N+LOG_TILES:0];
+    wire activations = {{32-WORDS_WIDTH{1'b0}}, activation_words_i} >= {16'd0, rows};
+    wire bank        = ~first_tile | ~banks_q[1];
+    wire start       = valid & between & weights & activations & bank & ~stop_i;
+    wire read        = start | ~between;
+    wire end_of_tile = read & last_row;
+    wire end_of_pass = end_of_tile & last_tile;
+    wire end_of_work = end_of_pass & last_pass;
+
+    assign finished = end_of_work & last_block;
+
+    assign weight_read_o        = start | column_q != {LOG_N{1'b0}};
+    assign weight_column_o      = column_q;
+    assign activation_read_o    = read;
+    assign activation_release_o = ~retain | last_pass;
+    assign activation_rewind_o  = end_of_pass & ~activation_release_o;
+
+    assign row_first_o = first_tile;
+    assign row_last_o  = last_row & (~accumulate | last_tile);
+    assign row_bank_o  = bank_q;
+    assign row_o       = row_q[ROW_WIDTH-1:0];
+
+    wire [1:0] banks_taken = {1'b0, start & first_tile};
+    wire [1:0] banks_freed = {1'b0, bank_free_i};
+
+    always @(posedge clk_i) begin
+        if (!rst_ni) begin
+            row_q    <= 16'd0;
+            column_q <= {LOG_N{1'b0}};
+            tile_q   <= 32'd0;
+            pass_q   <= 32'd0;
+            block_q  <= 32'd0;
+            bank_q   <= 1'b0;
+            banks_q  <= 2'd0;
+            drain_q  <= {DRAIN_WIDTH{1'b0}};
+        end else begin
+            if (read) row_q <= last_row ? 16'd0 : row_q + 16'd1;
+            if (weight_read_o) column_q <= column_q + 1'b1;
+            if (end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1;
+            if (end_of_pass) pass_q <= last_pass ? 32'd0 : pass_q + 32'd1;
+            if (end_of_work) block_q <= last_block ? 32'd0 : block_q + 32'd1;
+            if (read & row_last_o) bank_q <= ~bank_q;
+            banks_q <= banks_q + banks_taken - banks_freed;
+            if (read) drain_q <= PIPELINE[DRAIN_WIDTH-1:0];
+            else if (drain_q != {DRAIN_WIDTH{1'b0}}) drain_q <= drain_q - 1'b1;
+        end
+    end
+
+    wire waiting = valid & ~read;
+    assign idle_o             = ~valid & drain_q == {DRAIN_WIDTH{1'b0}} & banks_q == 2'd0;
+    assign wait_weights_o     = waiting & ~weights;
+    assign wait_activations_o = waiting & weights & ~activations;
+    assign wait_results_o     = waiting & weights & activations;
+    assign drain_o            = ~valid & drain_q != {DRAIN_WIDTH{1'b0}};
+    assign unused_o           = ~valid & drain_q == {DRAIN_WIDTH{1'b0}};
+
+endmodule
+
+`default_nettype wire

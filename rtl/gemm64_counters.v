@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts clocks by engine and cause, and bytes by port.
+// Latency: an event is in its counter 1 clock later; value_o follows select_i at once.
+// Handshake: none.
+`default_nettype none
+
+module gemm64_counters #(
+    parameter COUNTERS     = 28,  // counters in all
+    parameter BYTES        = 24,  // the first that counts beats in bytes; those before count clocks
+    parameter N            = 64,  // bytes of a beat
+    parameter SELECT_WIDTH = 5    // bits of a counter's index
+) (
+    input  wire                    clk_i,
+    input  wire                    rst_ni,    // synchronous, active low
+    input  wire                    clear_i,   // all counters to zero
+    input  wire [COUNTERS-1:0]     event_i,   // one bit for each counter
+    input  wire [SELECT_WIDTH-1:0] select_i,
+    output wire [63:0]             value_o
+);
+
+    reg [63:0] counter_q [0:COUNTERS-1];
+    localparam [31:0] BEAT_BYTES = N;
+    integer i;
+
+    assign value_o = counter_q[select_i];
+
+    always @(posedge clk_i)
+        for (i = 0; i < COUNTERS; i = i + 1)
+            if (!rst_ni | clear_i) counter_q[i] <= 64'd0;
+            else if (event_i[i]) counter_q[i] <= counter_q[i] + (i < BYTES ? 64'd1 : {32'd0, BEAT_BYTES});
+
+endmodule
+
+`default_nettype wire

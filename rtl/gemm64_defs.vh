@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made by scripts/generate from rtl/gemm64.json: edit that file, then run `scripts/generate`.
+`ifndef GEMM64_DEFS_VH
+`define GEMM64_DEFS_VH
+
+// Version of registers and commands.
+`define GEMM64_VERSION_MAJOR 16'd1
+`define GEMM64_VERSION_MINOR 16'd0
+
+// Byte offsets of registers.
+`define GEMM64_REG_ID               12'h000
+`define GEMM64_REG_VERSION          12'h004
+`define GEMM64_REG_ARRAY            12'h008
+`define GEMM64_REG_SCRATCHPAD_WORDS 12'h00c
+`define GEMM64_REG_ACCUMULATOR_ROWS 12'h010
+`define GEMM64_REG_BUS              12'h014
+`define GEMM64_REG_ADDRESS_WIDTH    12'h018
+`define GEMM64_REG_CONTROL          12'h020
+`define GEMM64_REG_STATUS           12'h024
+`define GEMM64_REG_INTERRUPT        12'h028
+`define GEMM64_REG_ERROR            12'h02c
+`define GEMM64_REG_WATCHDOG         12'h030
+`define GEMM64_REG_RING_BASE_LOW    12'h034
+`define GEMM64_REG_RING_BASE_HIGH   12'h038
+`define GEMM64_REG_RING_MASK        12'h03c
+`define GEMM64_REG_RING_TAIL        12'h040
+`define GEMM64_REG_RING_HEAD        12'h044
+
+// Registers after a reset.
+`define GEMM64_REG_ID_RESET             32'h67363463
+`define GEMM64_REG_WATCHDOG_RESET       32'h00100000
+`define GEMM64_REG_RING_BASE_LOW_RESET  32'h00000000
+`define GEMM64_REG_RING_BASE_HIGH_RESET 32'h00000000
+`define GEMM64_REG_RING_MASK_RESET      32'h0000003f
+`define GEMM64_REG_RING_TAIL_RESET      32'h00000000
+
+// Fields of registers.
+`define GEMM64_VERSION_MINOR_LSB            0
+`define GEMM64_VERSION_MINOR_WIDTH          16
+`define GEMM64_VERSION_MAJOR_LSB            16
+`define GEMM64_VERSION_MAJOR_WIDTH          16
+`define GEMM64_ARRAY_N_LSB                  0
+`define GEMM64_ARRAY_N_WIDTH                8
+`define GEMM64_ARRAY_STAGE_ROWS_LSB         8
+`define GEMM64_ARRAY_STAGE_ROWS_WIDTH       8
+`define GEMM64_ARRAY_WEIGHT_TILES_LSB       16
+`define GEMM64_ARRAY_WEIGHT_TILES_WIDTH     8
+`define GEMM64_BUS_READS_LSB                0
+`define GEMM64_BUS_READS_WIDTH              8
+`define GEMM64_BUS_WRITES_LSB               8
+`define GEMM64_BUS_WRITES_WIDTH             8
+`define GEMM64_BUS_COMMANDS_LSB             16
+`define GEMM64_BUS_COMMANDS_WIDTH           8
+`define GEMM64_BUS_BURST_BEATS_LSB          24
+`define GEMM64_BUS_BURST_BEATS_WIDTH        8
+`define GEMM64_CONTROL_RESET_BIT            0
+`define GEMM64_CONTROL_RESET_LSB            0
+`define GEMM64_CONTROL_RESET_WIDTH          1
+`define GEMM64_CONTROL_CLEAR_COUNTERS_BIT   1
+`define GEMM64_CONTROL_CLEAR_COUNTERS_LSB   1
+`define GEMM64_CONTROL_CLEAR_COUNTERS_WIDTH 1
+`define GEMM64_STATUS_BUSY_BIT              0
+`define GEMM64_STATUS_BUSY_LSB              0
+`define GEMM64_STATUS_BUSY_WIDTH            1
+`define GEMM64_STATUS_HALTED_BIT            1
+`define GEMM64_STATUS_HALTED_LSB            1
+`define GEMM64_STATUS_HALTED_WIDTH          1
+`define GEMM64_STATUS_RESETTING_BIT         2
+`define GEMM64_STATUS_RESETTING_LSB         2
+`define GEMM64_STATUS_RESETTING_WIDTH       1
+`define GEMM64_INTERRUPT_DONE_BIT           0
+`define GEMM64_INTERRUPT_DONE_LSB           0
+`define GEMM64_INTERRUPT_DONE_WIDTH         1
+`define GEMM64_INTERRUPT_ERROR_BIT          1
+`define GEMM64_INTERRUPT_ERROR_LSB          1
+`define GEMM64_INTERRUPT_ERROR_WIDTH        1
+`define GEMM64_ERROR_CODE_LSB               0
+`define GEMM64_ERROR_CODE_WIDTH             4
+`define GEMM64_ERROR_ENGINE_LSB             4
+`define GEMM64_ERROR_ENGINE_WIDTH           4
+`define GEMM64_ERROR_COMMAND_LSB            16
+`define GEMM64_ERROR_COMMAND_WIDTH          16
+
+// Commands: bit positions count from the command's first bit.
+`define GEMM64_CMD_BYTES              64
+`define GEMM64_CMD_BITS               512
+`define GEMM64_CMD_OPCODE_LSB         0
+`define GEMM64_CMD_OPCODE_WIDTH       8
+`define GEMM64_CMD_FLAGS_LSB          8
+`define GEMM64_CMD_FLAGS_WIDTH        8
+`define GEMM64_CMD_ROWS_LSB           16
+`define GEMM64_CMD_ROWS_WIDTH         16
+`define GEMM64_CMD_COUNT_LSB          32
+`define GEMM64_CMD_COUNT_WIDTH        32
+`define GEMM64_CMD_PASSES_LSB         64
+`define GEMM64_CMD_PASSES_WIDTH       32
+`define GEMM64_CMD_BLOCKS_LSB         96
+`define GEMM64_CMD_BLOCKS_WIDTH       32
+`define GEMM64_CMD_ADDRESS_LOW_LSB    128
+`define GEMM64_CMD_ADDRESS_LOW_WIDTH  32
+`define GEMM64_CMD_ADDRESS_HIGH_LSB   160
+`define GEMM64_CMD_ADDRESS_HIGH_WIDTH 32
+
+// Opcodes.
+`define GEMM64_OP_LOAD_WEIGHTS     8'd1
+`define GEMM64_OP_LOAD_ACTIVATIONS 8'd2
+`define GEMM64_OP_MATMUL           8'd3
+`define GEMM64_OP_STORE            8'd4
+`define GEMM64_OP_FINISH           8'd5
+
+// Bits of the command's FLAGS.
+`define GEMM64_FLAG_ACCUMULATE_BIT 0
+`define GEMM64_FLAG_RETAIN_BIT     1
+
+// Errors, as in ERROR.CODE.
+`define GEMM64_ERROR_NONE        4'd0
+`define GEMM64_ERROR_BAD_OPCODE  4'd1
+`define GEMM64_ERROR_BAD_OPERAND 4'd2
+`define GEMM64_ERROR_BAD_ADDRESS 4'd3
+`define GEMM64_ERROR_BUS_SLAVE   4'd4
+`define GEMM64_ERROR_BUS_DECODE  4'd5
+`define GEMM64_ERROR_WATCHDOG    4'd6
+
+// Engines, as in ERROR.ENGINE.
+`define GEMM64_ENGINE_COMMANDS    4'd0
+`define GEMM64_ENGINE_WEIGHTS     4'd1
+`define GEMM64_ENGINE_ACTIVATIONS 4'd2
+`define GEMM64_ENGINE_COMPUTE     4'd3
+`define GEMM64_ENGINE_RESULTS     4'd4
+
+// Counters of 64 bits: index, in steps of 8 bytes from the base.
+`define GEMM64_COUNTERS_BASE                       12'h080
+`define GEMM64_COUNTERS                            28
+`define GEMM64_COUNTER_TOTAL_CLOCKS                0
+`define GEMM64_COUNTER_COMMANDS_DISPATCH           1
+`define GEMM64_COUNTER_COMMANDS_WAIT_MEMORY        2
+`define GEMM64_COUNTER_COMMANDS_WAIT_ENGINE        3
+`define GEMM64_COUNTER_COMMANDS_IDLE               4
+`define GEMM64_COUNTER_WEIGHTS_TRANSFER            5
+`define GEMM64_COUNTER_WEIGHTS_WAIT_MEMORY         6
+`define GEMM64_COUNTER_WEIGHTS_WAIT_BUFFER         7
+`define GEMM64_COUNTER_WEIGHTS_IDLE                8
+`define GEMM64_COUNTER_ACTIVATIONS_TRANSFER        9
+`define GEMM64_COUNTER_ACTIVATIONS_WAIT_MEMORY     10
+`define GEMM64_COUNTER_ACTIVATIONS_WAIT_SCRATCHPAD 11
+`define GEMM64_COUNTER_ACTIVATIONS_IDLE            12
+`define GEMM64_COUNTER_COMPUTE_COMPUTE             13
+`define GEMM64_COUNTER_COMPUTE_WAIT_WEIGHTS        14
+`define GEMM64_COUNTER_COMPUTE_WAIT_ACTIVATIONS    15
+`define GEMM64_COUNTER_COMPUTE_WAIT_RESULTS        16
+`define GEMM64_COUNTER_COMPUTE_DRAIN               17
+`define GEMM64_COUNTER_COMPUTE_IDLE                18
+`define GEMM64_COUNTER_RESULTS_TRANSFER            19
+`define GEMM64_COUNTER_RESULTS_WAIT_MEMORY         20
+`define GEMM64_COUNTER_RESULTS_WAIT_COMPUTE        21
+`define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE       22
+`define GEMM64_COUNTER_RESULTS_IDLE                23
+`define GEMM64_COUNTER_BYTES_WEIGHTS               24
+`define GEMM64_COUNTER_BYTES_ACTIVATIONS           25
+`define GEMM64_COUNTER_BYTES_COMMANDS              26
+`define GEMM64_COUNTER_BYTES_RESULTS               27
+
+`endif

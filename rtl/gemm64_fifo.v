@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small queue whose first word falls through to the output.
+// Latency: 1 clock from a push to valid_o.
+// Handshake: valid/ready on both sides; ready_o depends on registers alone.
+`default_nettype none
+
+module gemm64_fifo #(
+    parameter WIDTH     = 32,  // bits of an entry
+    parameter LOG_DEPTH = 1    // log2 of the number of entries; at least 1
+) (
+    input  wire             clk_i,
+    input  wire             rst_ni,   // synchronous, active low
+    // Entry in
+    input  wire             valid_i,
+    output wire             ready_o,
+    input  wire [WIDTH-1:0] data_i,
+    // Entry out
+    output wire             valid_o,
+    input  wire             ready_i,
+    output wire [WIDTH-1:0] data_o
+);
+
+    reg [WIDTH-1:0]   entries_q [0:(1 << LOG_DEPTH)-1];
+    reg [LOG_DEPTH:0] head_q, tail_q;  // one bit more than an index: full and empty differ in it
+
+    wire push = valid_i & ready_o;
+    wire pop  = valid_o & ready_i;
+
+    assign valid_o = head_q != tail_q;
+    assign ready_o = (head_q ^ tail_q) != {1'b1, {LOG_DEPTH{1'b0}}};
+    assign data_o  = entries_q[head_q[LOG_DEPTH-1:0]];
+
+    always @(posedge clk_i) begin
+        if (push) entries_q[tail_q[LOG_DEPTH-1:0]] <= data_i;
+        if (!rst_ni) begin
+            head_q <= {LOG_DEPTH + 1{1'b0}};
+            tail_q <= {LOG_DEPTH + 1{1'b0}};
+        end else begin
+            if (push) tail_q <= tail_q + 1'b1;
+            if (pop) head_q <= head_q + 1'b1;
+        end
+    end
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams words from memory, command after command, with several bursts under way.
+// Latency: 2 clocks from a command to its first burst request; words come as memory answers.
+// Handshake: valid/ready for commands, bursts and words. A burst is asked for only while fewer than 2**LOG_BURSTS are
+//            under way and room_i holds it. With stop_i no new burst is asked for; what is under way ends.
+`default_nettype none
+
+module gemm64_reader #(
+    parameter LOG_N         = 6,   // log2 of the bytes of a word and of a beat
+    parameter ADDRESS_WIDTH = 40,  // bits of an address
+    parameter LOG_BURSTS    = 4    // log2 of the bursts under way
+) (
+    input  wire                     clk_i,
+    input  wire                     rst_ni,           // synchronous, active low
+    input  wire                     stop_i,
+    // Command (a walk of gemm64_bursts)
+    input  wire                     command_valid_i,
+    output wire                     command_ready_o,
+    input  wire [ADDRESS_WIDTH-1:0] command_address_i,
+    input  wire [31:0]              command_count_i,
+    input  wire [31:0]              command_passes_i,
+    input  wire [31:0]              command_blocks_i,
+    input  wire [15:0]              command_tag_i,
+    // Words that may still be asked for
+    input  wire [31:0]              room_i,
+    // Burst request, to a gemm64_request
+    output wire                     request_valid_o,
+    input  wire                     request_ready_i,
+    output wire [ADDRESS_WIDTH-1:0] request_address_o,
+    output wire [6:0]               request_beats_o,
+    // The part of AXI4's R channel that tells how bursts end
+    input  wire                     beat_i,           // rvalid & rready
+    input  wire                     beat_last_i,
+    input  wire                     beat_error_i,     // rresp tells SLVERR or DECERR
+    // State
+    output wire                     pending_o,        // bursts under way
+    output wire                     asking_o,         // a burst is wanted, asked for or not
+    output wire                     idle_o,           // nothing under way, nothing wanted
+    // Bus error on this beat
+    output wire                     error_o,
+    output wire [15:0]              error_tag_o
+);
+
+    wire        burst_valid, burst_ready, tags_ready;
+    wire [15:0] burst_tag;
+    wire        fits = {25'd0, request_beats_o} <= room_i;
+    wire        go   = tags_ready & fits & ~stop_i;
+
+    assign request_valid_o = burst_valid & go;
+    assign burst_ready     = request_ready_i & go;
+    assign asking_o        = burst_valid;
+    assign idle_o          = ~burst_valid & ~pending_o;
+    assign error_o         = beat_i & beat_error_i;
+
+    gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
+        .clk_i         (clk_i),
+        .rst_ni        (rst_ni),
+        .start_valid_i (command_valid_i),
+        .start_ready_o (command_ready_o),
+        .address_i     (command_address_i),
+        .count_i       (command_count_i),
+        .passes_i      (command_passes_i),
+        .blocks_i      (command_blocks_i),
+        .tag_i         (command_tag_i),
+        .valid_o       (burst_valid),
+        .ready_i       (burst_ready),
+        .address_o     (request_address_o),
+        .beats_o       (request_beats_o),
+        .first_o       (),
+        .last_o        (),
+        .tag_o         (burst_tag)
+    );
+
+    // One entry for each burst under way: whose it is.
+    gemm64_fifo #(.WIDTH(16), .LOG_DEPTH(LOG_BURSTS)) u_tags (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (request_valid_o & request_ready_i),
+        .ready_o (tags_ready),
+        .data_i  (burst_tag),
+        .valid_o (pending_o),
+        .ready_i (beat_i & beat_last_i),
+        .data_o  (error_tag_o)
+    );
+
+endmodule
+
+`default_nettype wire

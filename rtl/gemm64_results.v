@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores finished blocks of sums: ROWS rows of N int32, four beats a row, one block after the other.
+// Latency: a block's first address is on the bus 2 clocks after block_done_i, its first beat 3 clocks after.
+// Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block. A burst
+//            is announced only when all its sums are there, so the W channel always ends what AW began.
+`default_nettype none
+
+module gemm64_results #(
+    parameter N             = 64,   // columns, bytes of a beat
+    parameter LOG_N         = 6,    // log2 N
+    parameter ADDRESS_WIDTH = 40,   // bits of an address
+    parameter ROW_WIDTH     = 7,    // bits of an accumulator row's index
+    parameter LOG_BURSTS    = 4     // log2 of the write bursts under way
+) (
+    input  wire                     clk_i,
+    input  wire                     rst_ni,           // synchronous, active low
+    input  wire                     stop_i,           // announce no further burst
+    // STORE
+    input  wire                     command_valid_i,
+    output wire                     command_ready_o,
+    input  wire [ADDRESS_WIDTH-1:0] command_address_i,
+    input  wire [15:0]              command_rows_i,
+    input  wire [31:0]              command_count_i,  // blocks
+    input  wire [15:0]              command_tag_i,
+    // Accumulator
+    input  wire                     block_done_i,     // one more block is complete
+    output wire                     bank_free_o,      // the block has been stored
+    output wire                     row_read_o,
+    output wire                     row_bank_o,
+    output wire [ROW_WIDTH-1:0]     row_o,
+    input  wire [32*N-1:0]          row_data_i,
+    // AXI4 AW
+    output wire                     awvalid_o,
+    input  wire                     awready_i,
+    output wire                     awid_o,
+    output wire [ADDRESS_WIDTH-1:0] awaddr_o,
+    output wire [7:0]               awlen_o,
+    output wire [2:0]               awsize_o,
+    output wire [1:0]               awburst_o,
+    // AXI4 W
+    output wire                     wvalid_o,
+    input  wire                     wready_i,
+    output wire [8*N-1:0]           wdata_o,
+    output wire [N-1:0]             wstrb_o,
+    output wire                     wlast_o,
+    // AXI4 B
+    input  wire                     bvalid_i,
+    output wire                     bready_o,
+    input  wire                     berror_i,         // bresp tells SLVERR or DECERR
+    // State
+    output wire                     idle_o,           // nothing to store, every write answered
+    output wire                     quiet_o,          // no bus transfer under way
+    output wire                     error_o,
+    output wire [15:0]              error_tag_o,
+    output wire                     transfer_o,       // what this clock was spent on, exactly one of five
+    output wire                     wait_memory_o,
+    output wire                     wait_compute_o,
+    output wire                     wait_response_o,
+    output wire                     unused_o
+);
+
+    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 32 + 16;
+    wire                     next_valid, next_ready;
+    wire [ADDRESS_WIDTH-1:0] next_address;
+    wire [31:0]              next_count;
+    wire [15:0]              next_rows, next_tag;
+
+    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (command_valid_i),
+        .ready_o (command_ready_o),
+        .data_i  ({command_address_i, command_rows_i, command_count_i, command_tag_i}),
+        .valid_o (next_valid),
+        .ready_i (next_ready),
+        .data_o  ({next_address, next_rows, next_count, next_tag})
+    );
+
+    // Addresses: a walk of one pass a block, each held back until its block is done.
+    wire                     burst_valid, burst_first, burst_last;
+    wire [ADDRESS_WIDTH-1:0] burst_address;
+    wire [6:0]               burst_beats;
+    wire [15:0]              burst_tag;
+    wire                     request_ready, data_ready, response_ready;
+    reg  [1:0]               done_q;  // blocks done whose addresses have not been sent
+
+    wire here  = ~burst_first | done_q != 2'd0;
+    wire go    = here & data_ready & response_ready & ~stop_i;
+    wire taken = burst_valid & go & request_ready;
+
+    gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
+        .clk_i         (clk_i),
+        .rst_ni        (rst_ni),
+        .start_valid_i (next_valid),
+        .start_ready_o (next_ready),
+        .address_i     (next_address),
+        .count_i       ({14'd0, next_rows, 2'b00}),
+        .passes_i      (32'd1),
+        .blocks_i      (next_count),
+        .tag_i         (next_tag),
+        .valid_o       (burst_valid),
+        .ready_i       (go & request_ready),
+        .address_o     (burst_address),
+        .beats_o       (burst_beats),
+        .first_o       (burst_first),
+        .last_o        (burst_last),
+        .tag_o         (burst_tag)
+    );
+
+    gemm64_request #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_request (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (burst_valid & go),
+        .ready_o   (request_ready),
+        .id_i      (1'b0),
+        .address_i (burst_address),
+        .beats_i   (burst_beats),
+        .axvalid_o (awvalid_o),
+        .axready_i (awready_i),
+        .axid_o    (awid_o),
+        .axaddr_o  (awaddr_o),
+        .axlen_o   (awlen_o),
+        .axsize_o  (awsize_o),
+        .axburst_o (awburst_o)
+    );
+
+    // Bursts whose data are to be sent, and bursts whose answers are to come.
+    wire       data_valid, data_last;
+    wire [6:0] data_beats;
+    wire       response_valid;
+
+    gemm64_fifo #(.WIDTH(8), .LOG_DEPTH(LOG_BURSTS)) u_data (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (taken),
+        .ready_o (data_ready),
+        .data_i  ({burst_last, burst_beats}),
+        .valid_o (data_valid),
+        .ready_i (wvalid_o & wready_i & wlast_o),
+        .data_o  ({data_last, data_beats})
+    );
+
+    gemm64_fifo #(.WIDTH(16), .LOG_DEPTH(LOG_BURSTS)) u_responses (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (taken),
+        .ready_o (response_ready),
+        .data_i  (burst_tag),
+        .valid_o (response_valid),
+        .ready_i (bvalid_i),
+        .data_o  (error_tag_o)
+    );
+
+    // Data: a row is read while the last beat of the row before it is sent.
+    reg                 row_valid_q;  // the accumulator's output holds row_q
+    reg [ROW_WIDTH-1:0] row_q;
+    reg [1:0]           quarter_q;    // beat within the row
+    reg [6:0]           beat_q;       // beat within the burst
+    reg                 bank_q;
+
+    wire beat         = wvalid_o & wready_i;
+    wire end_of_burst = beat & wlast_o;
+    wire end_of_row   = beat & quarter_q == 2'd3;
+    wire end_of_block = end_of_burst & data_last;
+    wire first_row    = ~row_valid_q & data_valid;
+
+    assign wvalid_o   = row_valid_q & data_valid;
+    assign wlast_o    = beat_q == data_beats - 7'd1;
+    assign wdata_o    = row_data_i[8*N*quarter_q +: 8*N];
+    assign wstrb_o    = {N{1'b1}};
+    assign bready_o   = 1'b1;
+    assign row_read_o = first_row | (end_of_row & ~end_of_block);
+    assign row_o      = first_row ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;
+    assign row_bank_o = bank_q;
+    assign bank_free_o = end_of_block;
+
+    wire [1:0] done_in  = {1'b0, block_done_i};
+    wire [1:0] done_out = {1'b0, taken & burst_first};
+
+    always @(posedge clk_i) begin
+        if (!rst_ni) begin
+            done_q      <= 2'd0;
+            row_valid_q <= 1'b0;
+            row_q       <= {ROW_WIDTH{1'b0}};
+            quarter_q   <= 2'd0;
+            beat_q      <= 7'd0;
+            bank_q      <= 1'b0;
+        end else begin
+            done_q <= done_q + done_in - done_out;
+            if (row_read_o) row_q <= row_o;
+            if (first_row) row_valid_q <= 1'b1;
+            else if (end_of_block) row_valid_q <= 1'b0;
+            if (beat) quarter_q <= quarter_q + 2'd1;
+            if (beat) beat_q <= wlast_o ? 7'd0 : beat_q + 7'd1;
+            if (end_of_block) bank_q <= ~bank_q;
+        end
+    end
+
+    wire active = next_valid | burst_valid | data_valid;
+    wire held   = burst_valid & here & ~(request_ready & data_ready & response_ready);
+    assign idle_o          = ~active & ~response_valid;
+    assign quiet_o         = ~awvalid_o & ~data_valid & ~response_valid;
+    assign error_o         = bvalid_i & berror_i;
+    assign transfer_o      = beat;
+    assign wait_memory_o   = ~beat & active & (wvalid_o | (held & ~data_valid));
+    assign wait_compute_o  = ~beat & active & ~(wvalid_o | (held & ~data_valid));
+    assign wait_response_o = ~active & response_valid;
+    assign unused_o        = ~active & ~response_valid;
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stage of the systolic array: ROWS rows of N int8 x int8 products, added before one register of partial sums.
+// Latency: 2 clocks from activation_i to column 0 of sum_o, one more for each column after it;
+//          1 clock from sum_i to sum_o and from weight_i to its use.
+// Handshake: none; the stage moves in every clock. Activations step one column a clock. A column of weights is
+//            written just ahead of the first activation that needs it, so tiles follow each other without a gap.
+`default_nettype none
+
+module gemm64_stage #(
+    parameter N            = 64,  // columns
+    parameter ROWS         = 4,   // rows whose products one register of partial sums takes
+    parameter COLUMN_WIDTH = 6    // bits of a column's index
+) (
+    input  wire                    clk_i,
+    input  wire                    rst_ni,            // synchronous, active low
+    // One column of weights, byte r for row r
+    input  wire                    weight_valid_i,
+    input  wire [COLUMN_WIDTH-1:0] weight_column_i,
+    input  wire [8*ROWS-1:0]       weight_i,
+    // The same request a clock later, for the next stage
+    output reg                     weight_valid_o,
+    output reg  [COLUMN_WIDTH-1:0] weight_column_o,
+    // One row of activations at column 0, byte r for row r
+    input  wire [8*ROWS-1:0]       activation_i,
+    // Partial sums of all columns, 32 bits each
+    input  wire [32*N-1:0]         sum_i,
+    output reg  [32*N-1:0]         sum_o
+);
+
+    // Each row keeps N+1 activations: the last has left the right edge and feeds nothing. With it the shift moves
+    // whole blocks of N bytes, which a simulator's compiler turns into vector moves.
+    reg signed [7:0] activation_q [0:ROWS*(N+1)-1];
+    reg signed [7:0] weight_q     [0:ROWS*N-1];
+
+    integer r, c;
+
+    always @(posedge clk_i) begin
+        weight_valid_o  <= weight_valid_i & rst_ni;
+        weight_column_o <= weight_column_i;
+        for (r = 0; r < ROWS; r = r + 1) begin
+            if (weight_valid_i) weight_q[r*N + {{32-COLUMN_WIDTH{1'b0}}, weight_column_i}] <= weight_i[8*r +: 8];
+            activation_q[r*(N+1)] <= activation_i[8*r +: 8];
+            for (c = 1; c <= N; c = c + 1) activation_q[r*(N+1) + c] <= activation_q[r*(N+1) + c-1];
+        end
+    end
+
+    generate
+        if (ROWS == 1) begin : rows_1
+            always @(posedge clk_i)
+                for (c = 0; c < N; c = c + 1)
+                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                        + activation_q[c] * weight_q[c];
+        end else if (ROWS == 2) begin : rows_2
+            always @(posedge clk_i)
+                for (c = 0; c < N; c = c + 1)
+                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                        + activation_q[c] * weight_q[c] + activation_q[N+1 + c] * weight_q[N + c];
+        end else if (ROWS == 4) begin : rows_4
+            always @(posedge clk_i)
+                for (c = 0; c < N; c = c + 1)
+                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                        + activation_q[c] * weight_q[c] + activation_q[N+1 + c] * weight_q[N + c]
+                        + activation_q[2*(N+1) + c] * weight_q[2*N + c]
+                        + activation_q[3*(N+1) + c] * weight_q[3*N + c];
+        end else begin : rows_8
+            always @(posedge clk_i)
+                for (c = 0; c < N; c = c + 1)
+                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                        + activation_q[c] * weight_q[c] + activation_q[N+1 + c] * weight_q[N + c]
+                        + activation_q[2*(N+1) + c] * weight_q[2*N + c]
+                        + activation_q[3*(N+1) + c] * weight_q[3*N + c]
+                        + activation_q[4*(N+1) + c] * weight_q[4*N + c]
+                        + activation_q[5*(N+1) + c] * weight_q[5*N + c]
+                        + activation_q[6*(N+1) + c] * weight_q[6*N + c]
+                        + activation_q[7*(N+1) + c] * weight_q[7*N + c];
+        end
+    endgenerate
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads tiles of weights through a read port of their own into a buffer, the array's next plane of weights.
+// Latency: 1 clock from a word's arrival to words_o; 1 clock from read_i to word_o.
+// Handshake: valid/ready for commands; AXI4 AR and R. A full buffer holds the words back at the port.
+`default_nettype none
+
+module gemm64_weights #(
+    parameter N             = 64,   // words of a tile, bytes of a word
+    parameter LOG_N         = 6,    // log2 N
+    parameter ADDRESS_WIDTH = 40,   // bits of an address
+    parameter LOG_TILES     = 1,    // log2 of the tiles that the buffer holds
+    parameter LOG_BURSTS    = 4     // log2 of the read bursts under way
+) (
+    input  wire                        clk_i,
+    input  wire                        rst_ni,          // synchronous, active low
+    input  wire                        stop_i,          // ask for nothing more; drop what still comes
+    // LOAD_WEIGHTS
+    input  wire                        command_valid_i,
+    output wire                        command_ready_o,
+    input  wire [ADDRESS_WIDTH-1:0]    command_address_i,
+    input  wire [31:0]                 command_count_i,
+    input  wire [31:0]                 command_passes_i,
+    input  wire [15:0]                 command_tag_i,
+    // AXI4 AR
+    output wire                        arvalid_o,
+    input  wire                        arready_i,
+    output wire                        arid_o,
+    output wire [ADDRESS_WIDTH-1:0]    araddr_o,
+    output wire [7:0]                  arlen_o,
+    output wire [2:0]                  arsize_o,
+    output wire [1:0]                  arburst_o,
+    // AXI4 R
+    input  wire                        rvalid_i,
+    output wire                        rready_o,
+    input  wire [8*N-1:0]              rdata_i,
+    input  wire [1:0]                  rresp_i,
+    input  wire                        rlast_i,
+    // To the array
+    output wire [LOG_N+LOG_TILES:0]    words_o,         // words in the buffer
+    input  wire                        read_i,
+    output wire [8*N-1:0]              word_o,
+    // State
+    output wire                        idle_o,          // nothing to load
+    output wire                        quiet_o,         // no bus transfer under way
+    output wire                        error_o,
+    output wire                        error_decode_o,  // DECERR rather than SLVERR
+    output wire [15:0]                 error_tag_o,
+    output wire                        transfer_o,      // what this clock was spent on, exactly one of four
+    output wire                        wait_memory_o,
+    output wire                        wait_buffer_o,
+    output wire                        unused_o
+);
+
+    localparam POINTER_WIDTH = LOG_N + LOG_TILES;
+    localparam LEVEL_WIDTH   = POINTER_WIDTH + 1;
+    localparam DEPTH         = 1 << POINTER_WIDTH;
+
+    // Commands wait in a queue.
+    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 32 + 32 + 16;
+    wire                     next_valid, next_ready;
+    wire [ADDRESS_WIDTH-1:0] next_address;
+    wire [31:0]              next_count, next_passes;
+    wire [15:0]              next_tag;
+
+    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (command_valid_i),
+        .ready_o (command_ready_o),
+        .data_i  ({command_address_i, command_count_i, command_passes_i, command_tag_i}),
+        .valid_o (next_valid),
+        .ready_i (next_ready),
+        .data_o  ({next_address, next_count, next_passes, next_tag})
+    );
+
+    wire                     request_valid, request_ready, pending, asking, reader_idle;
+    wire [ADDRESS_WIDTH-1:0] request_address;
+    wire [6:0]               request_beats;
+    wire                     beat = rvalid_i & rready_o;
+
+    gemm64_reader #(
+        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS)
+    ) u_reader (
+        .clk_i             (clk_i),
+        .rst_ni            (rst_ni),
+        .stop_i            (stop_i),
+        .command_valid_i   (next_valid),
+        .command_ready_o   (next_ready),
+        .command_address_i (next_address),
+        .command_count_i   (next_count),
+        .command_passes_i  (next_passes),
+        .command_blocks_i  (32'd1),
+        .command_tag_i     (next_tag),
+        .room_i            (32'hffff_ffff),
+        .request_valid_o   (request_valid),
+        .request_ready_i   (request_ready),
+        .request_address_o (request_address),
+        .request_beats_o   (request_beats),
+        .beat_i            (beat),
+        .beat_last_i       (rlast_i),
+        .beat_error_i      (rresp_i[1]),
+        .pending_o         (pending),
+        .asking_o          (asking),
+        .idle_o            (reader_idle),
+        .error_o           (error_o),
+        .error_tag_o       (error_tag_o)
+    );
+
+    gemm64_request #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_request (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (request_valid),
+        .ready_o   (request_ready),
+        .id_i      (1'b0),
+        .address_i (request_address),
+        .beats_i   (request_beats),
+        .axvalid_o (arvalid_o),
+        .axready_i (arready_i),
+        .axid_o    (arid_o),
+        .axaddr_o  (araddr_o),
+        .axlen_o   (arlen_o),
+        .axsize_o  (arsize_o),
+        .axburst_o (arburst_o)
+    );
+
+    // The buffer: a ring of words.
+    reg [LEVEL_WIDTH-1:0]   level_q;
+    reg [POINTER_WIDTH-1:0] write_q, read_q;
+
+    assign rready_o = ~level_q[LEVEL_WIDTH-1] | stop_i;
+    assign words_o  = level_q;
+
+    gemm64_ram #(.WIDTH(8*N), .DEPTH(DEPTH), .ADDRESS_WIDTH(POINTER_WIDTH)) u_buffer (
+        .clk_i           (clk_i),
+        .write_i         (beat),
+        .write_address_i (write_q),
+        .write_data_i    (rdata_i),
+        .read_i          (read_i),
+        .read_address_i  (read_q),
+        .data_o          (word_o)
+    );
+
+    always @(posedge clk_i) begin
+        if (!rst_ni) begin
+            level_q <= {LEVEL_WIDTH{1'b0}};
+            write_q <= {POINTER_WIDTH{1'b0}};
+            read_q  <= {POINTER_WIDTH{1'b0}};
+        end else begin
+            level_q <= level_q + {{POINTER_WIDTH{1'b0}}, beat} - {{POINTER_WIDTH{1'b0}}, read_i};
+            if (beat) write_q <= write_q + 1'b1;
+            if (read_i) read_q <= read_q + 1'b1;
+        end
+    end
+
+    assign idle_o        = reader_idle & ~next_valid;
+    assign quiet_o       = ~pending & ~arvalid_o;
+    assign error_decode_o = rresp_i[0];
+    assign transfer_o    = beat;
+    assign wait_buffer_o = rvalid_i & ~rready_o;
+    assign wait_memory_o = ~rvalid_i & (pending | asking | next_valid);
+    assign unused_o      = ~rvalid_i & ~(pending | asking | next_valid);
+
+endmodule
+
+`default_nettype wire

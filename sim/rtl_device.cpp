@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/rtl_device.hpp"
+
+#include <Vgemm64_n2.h>
+#include <Vgemm64_n4.h>
+#include <Vgemm64_n64.h>
+#include <Vgemm64_n64_traced.h>
+#include <Vgemm64_n8.h>
+#include <Vgemm64_n8_traced.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "host/error.hpp"
+#include "sim/verilated_device.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Finds out whether the trace can be written when its window comes, leaving no file where none
+/// was.
+void check_trace(const RtlOptions& options) {
+  if (options.trace_end <= options.trace_begin) {
+    throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
+                     std::to_string(options.trace_end) +
+                     " is empty; its end must be after its begin");
+  }
+  std::error_code unknown;
+  const bool existed = std::filesystem::exists(options.trace_file, unknown);
+  std::FILE* const file = std::fopen(options.trace_file.c_str(), "ab");
+  if (file == nullptr) {
+    throw UsageError("cannot write the trace file " + options.trace_file + ": " +
+                     std::strerror(errno));
+  }
+  std::fclose(file);
+  if (!existed) std::remove(options.trace_file.c_str());
+}
+
+template <class Model, bool kTraced>
+std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
+  return std::make_unique<VerilatedDevice<Model, kTraced>>(options);
+}
+
+}  // namespace
+
+RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
+    : memory_(options.memory_bytes),
+      weights_("weights", memory_, width),
+      data_("data", memory_, width),
+      results_("results", memory_, width) {
+  std::uint32_t seed = options.seed;
+  for (AxiPort* port : {static_cast<AxiPort*>(&weights_), static_cast<AxiPort*>(&data_),
+                        static_cast<AxiPort*>(&results_)}) {
+    port->set_latency(options.latency);
+    port->set_bytes_per_cycle(options.bytes_per_cycle);
+    port->set_stalls(options.stall_probability, seed);
+    seed += 0x9e3779b9u;  // far apart, so that the ports do not stall together
+  }
+}
+
+void RtlDevice::set_latency(unsigned clocks) {
+  weights_.set_latency(clocks);
+  data_.set_latency(clocks);
+  results_.set_latency(clocks);
+}
+
+std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
+  const std::string n = std::to_string(options.n);
+  if (options.trace_file.empty()) {
+    switch (options.n) {
+      case 2:
+        return make<Vgemm64_n2, false>(options);
+      case 4:
+        return make<Vgemm64_n4, false>(options);
+      case 8:
+        return make<Vgemm64_n8, false>(options);
+      case 64:
+        return make<Vgemm64_n64, false>(options);
+      default:
+        throw UsageError("no model of the accelerator with N = " + n +
+                         "; there are 2, 4, 8 and 64");
+    }
+  }
+  check_trace(options);
+  switch (options.n) {
+    case 8:
+      return make<Vgemm64_n8_traced, true>(options);
+    case 64:
+      return make<Vgemm64_n64_traced, true>(options);
+    default:
+      throw UsageError("no traced model of the accelerator with N = " + n + "; there are 8 and 64");
+  }
+}
+
+}  // namespace gemm64

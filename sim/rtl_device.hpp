@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accelerator's RTL, compiled by Verilator, with a memory behind its AXI ports, as a Device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "host/device/device.hpp"
+#include "sim/axi_read_port.hpp"
+#include "sim/axi_write_port.hpp"
+#include "sim/memory.hpp"
+
+namespace gemm64 {
+
+/// What to simulate. The stalls reach every channel of the three memory ports and of the register
+/// port, each with its own sequence from `seed`.
+struct RtlOptions {
+  int n = 64;  // rows and columns of the array, and bytes of a beat: 2, 4, 8 or 64
+  std::uint64_t memory_bytes = Memory::kDefaultBytes;
+  unsigned latency = 100;        // clocks from a request to its answer, at least 1
+  unsigned bytes_per_cycle = 0;  // of each port; 0: as many as it is wide
+  double stall_probability = 0;  // in [0, 1)
+  std::uint32_t seed = 1;
+  std::string trace_file;         // FST; empty: no trace and the fast build
+  std::uint64_t trace_begin = 0;  // clocks traced: trace_begin <= clock < trace_end
+  std::uint64_t trace_end = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// The three memory ports, for error injection and statistics. The references live as long as the
+/// device.
+struct RtlPorts {
+  AxiReadPort& weights;
+  AxiReadPort& data;  // commands (ID 0) and activations (ID 1)
+  AxiWritePort& results;
+};
+
+/// The Verilated accelerator. It is in reset for the first kResetClocks clocks of its life, as
+/// after each reset(). Besides what Device promises: std::logic_error where the RTL breaks a rule
+/// of AXI (see AxiPort), DeviceError where an assertion of the RTL fails, where a register access
+/// is not answered within kRegisterClocks or is answered with an error.
+class RtlDevice : public Device {
+ public:
+  static constexpr unsigned kResetClocks = 8;
+  static constexpr unsigned kRegisterClocks = 1000;
+
+  std::uint64_t memory_bytes() const override { return memory_.size(); }
+  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
+    memory_.write(address, data, bytes);
+  }
+  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
+    memory_.read(address, data, bytes);
+  }
+  std::uint64_t clocks() const override { return clock_; }
+  std::string name() const override { return "rtl"; }
+
+  RtlPorts ports() { return {weights_, data_, results_}; }
+
+  /// Sets the latency of all three ports for requests from now on; UsageError for 0.
+  void set_latency(unsigned clocks);
+
+  /// Simulates `clocks` clocks, whatever the interrupt does.
+  virtual void run(std::uint64_t clocks) = 0;
+
+  /// The interrupt line as it is now.
+  virtual bool interrupt() const = 0;
+
+ protected:
+  RtlDevice(const RtlOptions& options, unsigned width);
+
+  Memory memory_;
+  AxiReadPort weights_;
+  AxiReadPort data_;
+  AxiWritePort results_;
+  std::uint64_t clock_ = 0;
+};
+
+/// Builds the device: the fast model, or the traced one where options.trace_file is set. Throws
+/// UsageError where no model exists for options.n (those that do are listed), where the trace
+/// window is empty, where the trace file cannot be written, and for a bad latency, size or
+/// probability.
+std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options);
+
+}  // namespace gemm64

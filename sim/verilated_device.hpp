@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives one Verilated model of the accelerator. Only rtl_device.cpp includes this.
+//
+// A clock is two evaluations. With clk_i low the model settles on this clock's inputs, so that
+// outputs that depend on them in the same clock are seen as they are at the coming edge; then the
+// handshakes are read, and clk_i rises. The second cannot replace the first: without an evaluation
+// while the clock is low Verilator sees no edge, and inputs derived from outputs would be late.
+#pragma once
+
+#include <verilated.h>
+#include <verilated_fst_c.h>
+
+#include <cstdint>
+#include <cstring>
+#include <iomanip>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <type_traits>
+
+#include "host/error.hpp"
+#include "sim/rtl_device.hpp"
+
+namespace gemm64 {
+
+/// `Model` is what Verilator made of the module gemm64; `kTraced` says that it was built with
+/// --trace-fst. Lines of the trace are at 2 * clock ns (clk_i low, inputs of the clock settled) and
+/// at 2 * clock + 1 ns (clk_i high, registers updated).
+template <class Model, bool kTraced>
+class VerilatedDevice final : public RtlDevice {
+ public:
+  static constexpr unsigned kWidth =
+      sizeof(std::remove_reference_t<decltype(Model::m_weights_rdata_i)>);
+
+  explicit VerilatedDevice(const RtlOptions& options)
+      : RtlDevice(options, kWidth),
+        trace_file_(options.trace_file),
+        trace_begin_(options.trace_begin),
+        trace_end_(options.trace_end),
+        stalls_(options.stall_probability),
+        random_(options.seed) {
+    context_ = std::make_unique<VerilatedContext>();
+    context_->fatalOnError(false);  // a failed assertion becomes a DeviceError, not abort()
+    context_->randReset(2);         // where the model was built for it, registers start with noise
+    context_->randSeed(static_cast<int>(options.seed & 0x7fffffffu));
+    if constexpr (kTraced) context_->traceEverOn(true);
+    model_ = std::make_unique<Model>(context_.get(), "gemm64");
+    context_->timeunit(-9);  // nanoseconds; after the model, whose constructor sets its own default
+    context_->timeprecision(-9);
+    reset();
+  }
+
+  ~VerilatedDevice() override {
+    if constexpr (kTraced) {
+      if (trace_) trace_->close();
+    }
+    model_->final();
+  }
+
+  void run(std::uint64_t clocks) override {
+    for (; clocks != 0; --clocks) step();
+  }
+
+  bool interrupt() const override { return model_->irq_o != 0; }
+
+  bool wait_interrupt(std::uint64_t max_clocks) override {
+    for (; model_->irq_o == 0; --max_clocks) {
+      if (max_clocks == 0) return false;
+      step();
+    }
+    return true;
+  }
+
+  void reset() override {
+    weights_.reset();
+    data_.reset();
+    results_.reset();
+    drive_idle();
+    model_->rst_ni = 0;
+    for (unsigned i = 0; i < kResetClocks; ++i) {
+      evaluate_low();
+      evaluate_high();
+    }
+    model_->rst_ni = 1;
+  }
+
+  std::uint32_t read_register(std::uint32_t offset) override {
+    Model& m = *model_;
+    m.s_axil_araddr_i = static_cast<std::uint16_t>(register_address(offset));
+    bool requested = false;
+    bool answered = false;
+    std::uint32_t value = 0;
+    unsigned response = 0;
+    for (unsigned waited = 0; !answered; ++waited) {
+      if (waited == kRegisterClocks) fail_register("read of", offset);
+      m.s_axil_arvalid_i = !requested && (m.s_axil_arvalid_i != 0 || willing());
+      m.s_axil_rready_i = willing();
+      step_low();
+      if (m.s_axil_arvalid_i && m.s_axil_arready_o) requested = true;
+      if (m.s_axil_rvalid_o && m.s_axil_rready_i) {
+        answered = true;
+        value = m.s_axil_rdata_o;
+        response = m.s_axil_rresp_o;
+      }
+      step_high();
+      if (requested) m.s_axil_arvalid_i = 0;
+    }
+    m.s_axil_rready_i = 0;
+    check_response("read of", offset, response);
+    return value;
+  }
+
+  void write_register(std::uint32_t offset, std::uint32_t value) override {
+    Model& m = *model_;
+    m.s_axil_awaddr_i = static_cast<std::uint16_t>(register_address(offset));
+    m.s_axil_wdata_i = value;
+    m.s_axil_wstrb_i = 0xf;
+    bool address_taken = false;
+    bool data_taken = false;
+    bool answered = false;
+    unsigned response = 0;
+    for (unsigned waited = 0; !answered; ++waited) {
+      if (waited == kRegisterClocks) fail_register("write of", offset);
+      m.s_axil_awvalid_i = !address_taken && (m.s_axil_awvalid_i != 0 || willing());
+      m.s_axil_wvalid_i = !data_taken && (m.s_axil_wvalid_i != 0 || willing());
+      m.s_axil_bready_i = willing();
+      step_low();
+      if (m.s_axil_awvalid_i && m.s_axil_awready_o) address_taken = true;
+      if (m.s_axil_wvalid_i && m.s_axil_wready_o) data_taken = true;
+      if (m.s_axil_bvalid_o && m.s_axil_bready_i) {
+        answered = true;
+        response = m.s_axil_bresp_o;
+      }
+      step_high();
+      if (address_taken) m.s_axil_awvalid_i = 0;
+      if (data_taken) m.s_axil_wvalid_i = 0;
+    }
+    m.s_axil_bready_i = 0;
+    check_response("write of", offset, response);
+  }
+
+ private:
+  static constexpr std::uint32_t kRegisterSpace = 1u << 12;  // s_axil_*addr_i has 12 bits
+
+  void step() {
+    step_low();
+    step_high();
+  }
+
+  void step_low() {
+    begin_read(weights_, model_->m_weights_arready_i, model_->m_weights_rvalid_i,
+               model_->m_weights_rid_i, model_->m_weights_rdata_i, model_->m_weights_rresp_i,
+               model_->m_weights_rlast_i);
+    begin_read(data_, model_->m_data_arready_i, model_->m_data_rvalid_i, model_->m_data_rid_i,
+               model_->m_data_rdata_i, model_->m_data_rresp_i, model_->m_data_rlast_i);
+    Model& m = *model_;
+    results_.begin_clock(clock_);
+    m.m_results_awready_i = results_.awready();
+    m.m_results_wready_i = results_.wready();
+    m.m_results_bvalid_i = results_.bvalid();
+    m.m_results_bid_i = results_.bid();
+    m.m_results_bresp_i = static_cast<std::uint8_t>(results_.bresp());
+
+    evaluate_low();
+
+    weights_.end_clock({m.m_weights_arvalid_o != 0,
+                        {m.m_weights_araddr_o, m.m_weights_arlen_o, m.m_weights_arsize_o,
+                         m.m_weights_arburst_o, m.m_weights_arid_o},
+                        m.m_weights_rready_o != 0});
+    data_.end_clock({m.m_data_arvalid_o != 0,
+                     {m.m_data_araddr_o, m.m_data_arlen_o, m.m_data_arsize_o, m.m_data_arburst_o,
+                      m.m_data_arid_o},
+                     m.m_data_rready_o != 0});
+    results_.end_clock({m.m_results_awvalid_o != 0,
+                        {m.m_results_awaddr_o, m.m_results_awlen_o, m.m_results_awsize_o,
+                         m.m_results_awburst_o, m.m_results_awid_o},
+                        m.m_results_wvalid_o != 0,
+                        &m.m_results_wdata_o,
+                        m.m_results_wstrb_o,
+                        m.m_results_wlast_o != 0,
+                        m.m_results_bready_o != 0});
+  }
+
+  void step_high() { evaluate_high(); }
+
+  template <class Bit, class Data>
+  static void drive_payload(const AxiReadPort& port, Bit& id, Data& data, Bit& response,
+                            Bit& last) {
+    id = port.rid();
+    std::memcpy(&data, port.rdata(), kWidth);  // little endian, as the RTL's byte lanes are
+    response = static_cast<std::uint8_t>(port.rresp());
+    last = port.rlast();
+  }
+
+  template <class Bit, class Data>
+  void begin_read(AxiReadPort& port, Bit& arready, Bit& rvalid, Bit& id, Data& data, Bit& response,
+                  Bit& last) {
+    port.begin_clock(clock_);
+    arready = port.arready();
+    rvalid = port.rvalid();
+    if (port.payload_changed()) drive_payload(port, id, data, response, last);
+  }
+
+  /// Every input but clock and reset inactive, as the ports are after their reset.
+  void drive_idle() {
+    Model& m = *model_;
+    m.s_axil_awvalid_i = m.s_axil_wvalid_i = m.s_axil_bready_i = 0;
+    m.s_axil_arvalid_i = m.s_axil_rready_i = 0;
+    m.s_axil_awprot_i = m.s_axil_arprot_i = 0;
+    m.m_weights_arready_i = m.m_weights_rvalid_i = 0;
+    m.m_data_arready_i = m.m_data_rvalid_i = 0;
+    m.m_results_awready_i = m.m_results_wready_i = m.m_results_bvalid_i = 0;
+    drive_payload(weights_, m.m_weights_rid_i, m.m_weights_rdata_i, m.m_weights_rresp_i,
+                  m.m_weights_rlast_i);
+    drive_payload(data_, m.m_data_rid_i, m.m_data_rdata_i, m.m_data_rresp_i, m.m_data_rlast_i);
+  }
+
+  void evaluate_low() {
+    context_->time(2 * clock_);
+    model_->clk_i = 0;
+    model_->eval();
+    if constexpr (kTraced) {
+      if (in_window()) {
+        if (!trace_) open_trace();
+        trace_->dump(2 * clock_);
+      }
+    }
+  }
+
+  void evaluate_high() {
+    if constexpr (kTraced) context_->time(2 * clock_ + 1);
+    model_->clk_i = 1;
+    model_->eval();
+    if constexpr (kTraced) {
+      if (in_window()) {
+        trace_->dump(2 * clock_ + 1);
+        if (clock_ + 1 == trace_end_) trace_->close();
+      }
+    }
+    if (context_->gotError()) fail_assertion();
+    ++clock_;
+  }
+
+  bool in_window() const { return clock_ >= trace_begin_ && clock_ < trace_end_; }
+
+  void open_trace() {
+    trace_ = std::make_unique<VerilatedFstC>();
+    model_->trace(trace_.get(), 99);
+    trace_->open(trace_file_.c_str());
+    if (!trace_->isOpen()) throw UsageError("cannot write the trace file " + trace_file_);
+  }
+
+  /// Without stalls the register port's master is always willing, like the memory ports.
+  bool willing() { return stalls_ == 0 || uniform_(random_) >= stalls_; }
+
+  static std::string in_words(const char* access, std::uint32_t offset) {
+    std::ostringstream text;
+    text << access << " the register at 0x" << std::hex << std::setw(3) << std::setfill('0')
+         << offset;
+    return text.str();
+  }
+
+  static std::uint32_t register_address(std::uint32_t offset) {
+    if (offset % 4 == 0 && offset < kRegisterSpace) return offset;
+    throw DeviceError(in_words("access to", offset) + ": offsets are multiples of 4 below 0x1000");
+  }
+
+  /// Withdraws what the master drives; only reset() brings a port back that never answered.
+  [[noreturn]] void fail_register(const char* access, std::uint32_t offset) {
+    Model& m = *model_;
+    m.s_axil_awvalid_i = m.s_axil_wvalid_i = m.s_axil_bready_i = 0;
+    m.s_axil_arvalid_i = m.s_axil_rready_i = 0;
+    throw DeviceError(in_words(access, offset) + ": no answer within " +
+                      std::to_string(kRegisterClocks) + " clocks, at clock " +
+                      std::to_string(clock_));
+  }
+
+  static void check_response(const char* access, std::uint32_t offset, unsigned response) {
+    if (response == 0) return;
+    throw DeviceError(in_words(access, offset) + ": answered with " +
+                      (response == 2   ? "SLVERR"
+                       : response == 3 ? "DECERR"
+                                       : "EXOKAY"));
+  }
+
+  [[noreturn]] void fail_assertion() const {
+    throw DeviceError("an assertion of the RTL failed at clock " + std::to_string(clock_) +
+                      "; Verilator's message is on the standard output");
+  }
+
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<std::conditional_t<kTraced, VerilatedFstC, int>> trace_;
+  const std::string trace_file_;
+  const std::uint64_t trace_begin_;
+  const std::uint64_t trace_end_;
+  const double stalls_;
+  std::mt19937 random_;
+  std::uniform_real_distribution<double> uniform_;
+};
+
+}  // namespace gemm64
