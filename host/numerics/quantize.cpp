@@ -51,9 +51,9 @@ float scale_for(float magnitude) {
 
 void quantize_values(const float* values, Eigen::Index count, float scale, std::int8_t* codes) {
   for (Eigen::Index i = 0; i < count; ++i) {
-    // nearbyint rounds ties to even in the default mode.
-    const float code = std::nearbyint(values[i] / scale);
-    codes[i] = static_cast<std::int8_t>(std::min(std::max(code, -kLargestCode), kLargestCode));
+    // nearbyint rounds ties to even in the default mode. No code can pass 127: the scale is within
+    // half a unit in the last place of max|x| / 127, so the quotient is 127 to six digits at most.
+    codes[i] = static_cast<std::int8_t>(std::nearbyint(values[i] / scale));
   }
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cycles/bursts.hpp"
+
+#include <algorithm>
+
+namespace gemm64 {
+
+BurstWalk::BurstWalk(std::uint64_t address, std::uint64_t count, std::uint64_t passes,
+                     std::uint64_t blocks, std::uint32_t word_bytes, std::uint32_t most_beats)
+    : block_address_(address),
+      address_(address),
+      count_(count),
+      passes_(passes),
+      blocks_(blocks),
+      left_(count),
+      passes_left_(passes),
+      word_bytes_(word_bytes),
+      most_beats_(most_beats) {}
+
+std::uint64_t BurstWalk::beats() const {
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t to_boundary = (kPage - address_ % kPage) / word_bytes_;
+  return std::min({left_, to_boundary, std::uint64_t{most_beats_}});
+}
+
+void BurstWalk::next() {
+  const std::uint64_t words = beats();
+  address_ += words * word_bytes_;
+  left_ -= words;
+  if (left_ != 0) return;
+  left_ = count_;
+  if (--passes_left_ != 0) {
+    address_ = block_address_;
+  } else {
+    passes_left_ = passes_;
+    block_address_ = address_;
+    --blocks_;
+  }
+}
+
+}  // namespace gemm64

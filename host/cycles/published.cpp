@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cycles/published.hpp"
+
+#include <algorithm>
+
+namespace gemm64 {
+
+PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array) {
+  const std::uint64_t r = array;
+  const auto tiles = [r](std::uint64_t size) { return (size + r - 1) / r; };
+  const std::uint64_t t = tiles(shape.k) * tiles(shape.n);
+  PublishedCycles cycles;
+  cycles.scale_sim_os = tiles(shape.m) * tiles(shape.n) * (shape.k + 2 * r - 2) - 1;
+  cycles.scale_sim_ws = t * (shape.m + 3 * r - 2) - 1;
+  cycles.single_buffered = t * (r + shape.m) + 2 * r - 2;
+  cycles.double_buffered = r + t * std::max(shape.m, r) + 2 * r - 2;
+  return cycles;
+}
+
+}  // namespace gemm64

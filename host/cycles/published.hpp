@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What published formulas give for the same array, to be shown beside the measured clocks.
+#pragma once
+
+#include <cstdint>
+
+#include "host/tiling/plan.hpp"
+
+namespace gemm64 {
+
+/// Clocks of one product on an array of R = C = `array` rows and columns.
+struct PublishedCycles {
+  /// SCALE-Sim v3, output-stationary: ceil(M/R) ceil(N/C) (K + R + C - 2) - 1.
+  std::uint64_t scale_sim_os = 0;
+  /// SCALE-Sim v3, weight-stationary: ceil(K/R) ceil(N/C) (M + 2R + C - 2) - 1.
+  std::uint64_t scale_sim_ws = 0;
+  /// Weight-stationary, the array waiting for each tile's weights: T (R + M) + R + C - 2 with
+  /// T = ceil(K/R) ceil(N/C).
+  std::uint64_t single_buffered = 0;
+  /// Weight-stationary, the next tile loaded beside the work: R + T max(M, R) + R + C - 2.
+  std::uint64_t double_buffered = 0;
+};
+
+PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array);
+
+}  // namespace gemm64

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives an accelerator through Device, and through nothing else.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/device/device.hpp"
+#include "host/device/geometry.hpp"
+#include "host/device/registers.hpp"
+#include "host/numerics/matrix.hpp"
+#include "host/tiling/plan.hpp"
+
+namespace gemm64 {
+
+/// What one product gave.
+struct GemmResult {
+  MatrixI32 sums;       // M x N
+  Counters counters{};  // the device's own, of this product
+};
+
+/// Told from time to time how much of the weights' bytes has been read, 0 to 1.
+using Progress = std::function<void(double)>;
+
+class Driver {
+ public:
+  /// Opens the device: soft reset, and a check of what it is. Throws DeviceError where it is no
+  /// gemm64 of this version or does not come out of the reset.
+  explicit Driver(Device& device);
+
+  const Geometry& geometry() const { return geometry_; }
+
+  /// Runs one product: operands and program to device memory, start, wait, results back. `weights`
+  /// come from pack_weights() of the same plan. Throws UsageError where the memory is too small,
+  /// DeviceError where the device reports an error (after a soft reset) or does not finish.
+  GemmResult run(const Plan& plan, const std::vector<std::uint8_t>& weights,
+                 const MatrixI8& activations, const Progress& progress = nullptr);
+
+  /// Runs commands from the start of an empty ring, the last of them FINISH: writes them, starts,
+  /// and waits. At most `clock_limit` clocks, unless it is 0. Throws DeviceError as run() does.
+  void run_program(std::uint64_t ring, const std::vector<Command>& program,
+                   std::uint64_t clock_limit, const Progress& progress = nullptr,
+                   std::uint64_t weight_bytes = 0);
+
+  /// Soft reset: whatever was under way is given up. Throws DeviceError where it does not end.
+  void reset();
+
+  /// Reads every counter.
+  Counters read_counters();
+
+ private:
+  std::uint64_t read_counter(std::size_t index);
+  [[noreturn]] void fail(const std::vector<Command>& program);
+
+  Device& device_;
+  Geometry geometry_;
+};
+
+}  // namespace gemm64

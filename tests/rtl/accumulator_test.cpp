@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vaccumulator_n2.h>
+#include <Vaccumulator_n4.h>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+using Row = std::vector<std::uint32_t>;
+
+struct Job {
+  unsigned rows = 1;
+  unsigned tiles = 1;
+  unsigned blocks = 4;
+  bool largest = false;  // every sum as large as an array of 64 rows can make it
+};
+
+/// Fills blocks in turn in the two banks, and reads each back as soon as it is done, as compute and results
+/// do: a block waits for its bank, a row comes again after two clocks at the earliest.
+template <class Model, unsigned kN, unsigned kDelay>
+class Run {
+ public:
+  Run(const Job& job, Gate fill, Gate store, std::mt19937& random)
+      : job_(job), fill_(fill), store_(store), random_(random) {}
+
+  void operator()() {
+    while (stored_ < job_.blocks && !testing::Test::HasFailure()) {
+      request();
+      sums();
+      read();
+      bench_.settle();
+      check();
+      bench_.edge();
+    }
+  }
+
+ private:
+  void request() {
+    const bool last_row = row_ + 1 == job_.rows;
+    const bool last_tile = tile_ + 1 == job_.tiles;
+    const bool again_too_soon = tile_ > 0 && bench_.clock() < requested_[row_] + 2;
+    const bool ask =
+        fill_() && block_ < job_.blocks && block_ < freed_ + 2 && !again_too_soon;
+    bench_->valid_i = ask;
+    bench_->first_i = ask ? tile_ == 0 : random_() % 2;
+    bench_->last_i = ask ? last_row && last_tile : random_() % 2;
+    bench_->bank_i = ask ? block_ % 2 : random_() % 2;
+    bench_->row_i = static_cast<std::uint8_t>(ask ? row_ : random_() % job_.rows);
+    if (!ask) return;
+    requested_[row_] = bench_.clock();
+    if (blocks_.size() == block_) blocks_.emplace_back(job_.rows, Row(kN));
+    for (unsigned c = 0; c < kN; ++c) {
+      const std::uint32_t sum = job_.largest ? 64u * 128 * 128 : static_cast<std::uint32_t>(random_());
+      due_[{bench_.clock() + kDelay + 1 + c, c}] = sum;
+      blocks_[block_][row_][c] += sum;
+    }
+    row_ = last_row ? 0 : row_ + 1;
+    if (!last_row) return;
+    tile_ = last_tile ? 0 : tile_ + 1;
+    if (!last_tile) return;
+    done_at_.push_back(bench_.clock() + kDelay + kN);
+    ++block_;
+  }
+
+  void sums() {
+    for (unsigned c = 0; c < kN; ++c) {
+      const auto due = due_.find({bench_.clock(), c});
+      set_lane(bench_->sum_i, c, due != due_.end() ? due->second : static_cast<std::uint32_t>(random_()));
+    }
+  }
+
+  void read() {
+    reads_ = store_() && stored_ < done_;
+    bench_->store_read_i = reads_;
+    bench_->store_row_i = static_cast<std::uint8_t>(reads_ ? store_row_ : random_() % job_.rows);
+    bench_->store_bank_i = stored_ % 2;  // stays while the last row is looked at
+  }
+
+  void check() {
+    const bool due = !done_at_.empty() && done_at_.front() == bench_.clock();
+    EXPECT_EQ(bench_->done_o, due) << "clock " << bench_.clock();
+    if (due) {
+      done_at_.pop_front();
+      ++done_;
+    }
+    if (held_) {
+      for (unsigned c = 0; c < kN; ++c) {
+        EXPECT_EQ(lane<std::uint32_t>(bench_->store_data_o, c), (*held_)[c])
+            << "block " << stored_ << " column " << c << " in clock " << bench_.clock();
+      }
+      if (store_row_ == job_.rows && !reads_) {  // the last row was seen: the bank is free
+        held_.reset();
+        store_row_ = 0;
+        freed_ = ++stored_;
+        return;
+      }
+    }
+    if (reads_ && store_row_ < job_.rows) held_ = blocks_[stored_][store_row_++];
+    else if (reads_) held_ = blocks_[stored_][(reread_row())];
+  }
+
+  /// Past the last row nothing is left to read: what read() asked for was noise within the block.
+  unsigned reread_row() const { return bench_row_; }
+
+  Job job_;
+  Gate fill_, store_;
+  std::mt19937& random_;
+  Bench<Model> bench_;
+  unsigned block_ = 0, tile_ = 0, row_ = 0;                    // next request
+  unsigned done_ = 0, stored_ = 0, freed_ = 0, store_row_ = 0;  // blocks
+  unsigned bench_row_ = 0;
+  bool reads_ = false;
+  std::map<unsigned, std::uint64_t> requested_;
+  std::map<std::pair<std::uint64_t, unsigned>, std::uint32_t> due_;
+  std::vector<std::vector<Row>> blocks_;
+  std::deque<std::uint64_t> done_at_;
+  std::optional<Row> held_;
+};
+}  // namespace
+}  // namespace gemm64::rtl_test
