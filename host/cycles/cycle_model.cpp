@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every clock below counts from 0, the first in which the device is busy. "+ 1" is the register that
-// an event passes before another can see it.
+// Every clock below counts from 0, the first in which the device is busy. "+ 1" is the register
+// that an event passes before another can see it.
 #include "host/cycles/cycle_model.hpp"
 
 #include <algorithm>
@@ -101,12 +101,12 @@ class ReadStream {
   std::size_t load_ = 0;
   Window window_;
   Clock latency_;
-  Clock started_ = kNever;     // clock in which the walk took the command
-  Clock asked_ = kNever;       // clock in which the burst was handed to the port
-  Clock visible_ = kNever;     // clock in which the engine saw the burst's command
-  Clock words_left_ = 0;       // words of the burst still to come
+  Clock started_ = kNever;      // clock in which the walk took the command
+  Clock asked_ = kNever;        // clock in which the burst was handed to the port
+  Clock visible_ = kNever;      // clock in which the engine saw the burst's command
+  Clock words_left_ = 0;        // words of the burst still to come
   Clock first_valid_ = kNever;  // first clock in which its next word can be at the port
-  Clock last_word_ = kNever;   // clock in which the last word so far was taken
+  Clock last_word_ = kNever;    // clock in which the last word so far was taken
 };
 
 /// Weights: held back at the port while the buffer is full.
@@ -316,12 +316,12 @@ Counters predict_counters(const Plan& plan, const Layout& layout, const Geometry
     counters[index] += static_cast<std::uint64_t>(clocks);
   };
 
-  std::deque<Clock> starts;       // of the tiles that the weight buffer holds
-  std::deque<Clock> bank_frees;   // ends of the two stores before
-  Clock start = kNever;           // of the tile before
+  std::deque<Clock> starts;      // of the tiles that the weight buffer holds
+  std::deque<Clock> bank_frees;  // ends of the two stores before
+  Clock start = kNever;          // of the tile before
   Clock rows_before = 0;
-  Clock end = kNever;             // clock of the last row so far
-  Clock word = 0;                 // words of activations before this pass
+  Clock end = kNever;  // clock of the last row so far
+  Clock word = 0;      // words of activations before this pass
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const RowGroup& group = plan.groups[g];
     const Clock rows = group.rows;
@@ -389,8 +389,8 @@ Counters predict_counters(const Plan& plan, const Layout& layout, const Geometry
   add(counter::kActivationsTransfer, activations.transfer);
   add(counter::kActivationsWaitMemory, activations.wait_memory);
   add(counter::kActivationsWaitScratchpad, activations.wait_scratchpad);
-  add(counter::kActivationsIdle, total - activations.transfer - activations.wait_memory -
-                                     activations.wait_scratchpad);
+  add(counter::kActivationsIdle,
+      total - activations.transfer - activations.wait_memory - activations.wait_scratchpad);
   const Clock response = results.last_answer();
   const Clock stored = first_store_visible + results.transfer + results.wait_memory +
                        results.wait_compute;  // idle until the first STORE is seen

@@ -10,16 +10,16 @@ namespace gemm64 {
 
 /// Sizes of one accelerator. The defaults are those of rtl/gemm64.v.
 struct Geometry {
-  std::uint32_t n = 64;                  // rows and columns of the array, bytes of a bus beat
-  std::uint32_t stage_rows = 4;          // rows added before a partial-sum register
-  std::uint32_t weight_tiles = 2;        // tiles in the weight buffer
+  std::uint32_t n = 64;                   // rows and columns of the array, bytes of a bus beat
+  std::uint32_t stage_rows = 4;           // rows added before a partial-sum register
+  std::uint32_t weight_tiles = 2;         // tiles in the weight buffer
   std::uint32_t scratchpad_words = 9216;  // words of n activations
-  std::uint32_t accumulator_rows = 128;  // rows in each of two banks
-  std::uint32_t reads = 16;              // read bursts under way, for each reader
-  std::uint32_t writes = 16;             // write bursts under way
-  std::uint32_t commands = 16;           // commands fetched ahead
-  std::uint32_t burst_beats = 64;        // beats of the longest burst
-  std::uint32_t address_width = 40;      // bits of a memory address
+  std::uint32_t accumulator_rows = 128;   // rows in each of two banks
+  std::uint32_t reads = 16;               // read bursts under way, for each reader
+  std::uint32_t writes = 16;              // write bursts under way
+  std::uint32_t commands = 16;            // commands fetched ahead
+  std::uint32_t burst_beats = 64;         // beats of the longest burst
+  std::uint32_t address_width = 40;       // bits of a memory address
 
   /// Clocks from the read of a row of activations to the write of its last sum: the stages of the
   /// array, its columns, and the accumulator's clock.

@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t kResetPolls = 100000;
 // Clocks between two reports of progress.
 constexpr std::uint64_t kProgressClocks = 1 << 16;
-// The device's watchdog ends a wait without progress. A program that goes on for this many times the
-// clocks that an unthrottled memory needs will not end in a time that anyone waits for.
+// The device's watchdog ends a wait without progress. A program that goes on for this many times
+// the clocks that an unthrottled memory needs will not end in a time that anyone waits for.
 constexpr std::uint64_t kSlowestMemory = 1000;
 
 }  // namespace
@@ -53,10 +53,11 @@ void Driver::fail(const std::vector<Command>& program) {
   const std::uint32_t index = field::kErrorCommand.get(error);
   const auto code = static_cast<ErrorCode>(field::kErrorCode.get(error));
   const auto engine = static_cast<Engine>(field::kErrorEngine.get(error));
-  std::string message = fmt::format(
-      "device '{}': {} at command {} ({}), found by engine '{}': {}", device_.name(), gemm64::name(code),
-      index, index < program.size() ? to_string(program[index]) : "not in the ring",
-      gemm64::name(engine), text(code));
+  std::string message =
+      fmt::format("device '{}': {} at command {} ({}), found by engine '{}': {}", device_.name(),
+                  gemm64::name(code), index,
+                  index < program.size() ? to_string(program[index]) : "not in the ring",
+                  gemm64::name(engine), text(code));
   try {
     reset();
   } catch (const DeviceError& again) {

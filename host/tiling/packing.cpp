@@ -65,14 +65,14 @@ std::vector<std::uint8_t> pack_activations(const Plan& plan, const MatrixI8& act
 
 MatrixI32 unpack_results(const Plan& plan, const std::vector<std::int32_t>& results) {
   if (results.size() * 4 != plan.result_bytes()) {
-    throw std::invalid_argument(fmt::format("{} results, the plan gives {}", results.size(),
-                                            plan.result_bytes() / 4));
+    throw std::invalid_argument(
+        fmt::format("{} results, the plan gives {}", results.size(), plan.result_bytes() / 4));
   }
   const std::uint64_t array = plan.array;
   const std::uint64_t parts = plan.result_blocks() / plan.n_tiles;  // blocks to be added
   // Sums wrap modulo 2^32 in unsigned arithmetic, where that is defined.
-  Matrix<std::uint32_t> sums = Matrix<std::uint32_t>::Zero(
-      static_cast<Eigen::Index>(plan.shape.m), static_cast<Eigen::Index>(plan.shape.n));
+  Matrix<std::uint32_t> sums = Matrix<std::uint32_t>::Zero(static_cast<Eigen::Index>(plan.shape.m),
+                                                           static_cast<Eigen::Index>(plan.shape.n));
   const std::int32_t* from = results.data();
   for (const RowGroup& group : plan.groups) {
     for (std::uint64_t block = 0; block < group.blocks; ++block) {

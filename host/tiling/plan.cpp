@@ -52,8 +52,8 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   command_count("words of weights", plan.tiles() * geometry.n);
 
   // Beside a tile's rows the scratchpad must hold one more burst, or the two wait for each other.
-  const std::uint64_t most_rows =
-      std::min<std::uint64_t>(geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
+  const std::uint64_t most_rows = std::min<std::uint64_t>(
+      geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
   const std::uint64_t blocks = divide_up(shape.m, most_rows);
   const std::uint64_t low = shape.m / blocks;
   const std::uint64_t high_blocks = shape.m % blocks;  // blocks that have one row more
@@ -77,8 +77,7 @@ Traffic predict_traffic(const Plan& plan) {
   Traffic traffic;
   traffic.weights = plan.weight_bytes() * plan.row_blocks();
   for (const RowGroup& group : plan.groups) {
-    const std::uint64_t once =
-        std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
+    const std::uint64_t once = std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
     traffic.activations += group.retain ? once : once * plan.n_tiles;
   }
   traffic.results = plan.result_bytes();

@@ -24,9 +24,9 @@ struct Job {
 /// Fills blocks in turn in the two banks, and reads each back as soon as it is done, as compute and results
 /// do: a block waits for its bank, a row comes again after two clocks at the earliest.
 template <class Model, unsigned kN, unsigned kDelay>
-class Run {
+class Trial {
  public:
-  Run(const Job& job, Gate fill, Gate store, std::mt19937& random)
+  Trial(const Job& job, Gate fill, Gate store, std::mt19937& random)
       : job_(job), fill_(fill), store_(store), random_(random) {}
 
   void operator()() {
@@ -46,7 +46,7 @@ class Run {
     const bool last_tile = tile_ + 1 == job_.tiles;
     const bool again_too_soon = tile_ > 0 && bench_.clock() < requested_[row_] + 2;
     const bool ask =
-        fill_() && block_ < job_.blocks && block_ < freed_ + 2 && !again_too_soon;
+        fill_() && block_ < job_.blocks && block_ < stored_ + 2 && !again_too_soon;
     bench_->valid_i = ask;
     bench_->first_i = ask ? tile_ == 0 : random_() % 2;
     bench_->last_i = ask ? last_row && last_tile : random_() % 2;
@@ -76,10 +76,11 @@ class Run {
   }
 
   void read() {
-    reads_ = store_() && stored_ < done_;
+    willing_ = store_();
+    reads_ = willing_ && stored_ < done_ && store_row_ < job_.rows;
     bench_->store_read_i = reads_;
     bench_->store_row_i = static_cast<std::uint8_t>(reads_ ? store_row_ : random_() % job_.rows);
-    bench_->store_bank_i = stored_ % 2;  // stays while the last row is looked at
+    bench_->store_bank_i = stored_ % 2;
   }
 
   void check() {
@@ -94,33 +95,84 @@ class Run {
         EXPECT_EQ(lane<std::uint32_t>(bench_->store_data_o, c), (*held_)[c])
             << "block " << stored_ << " column " << c << " in clock " << bench_.clock();
       }
-      if (store_row_ == job_.rows && !reads_) {  // the last row was seen: the bank is free
-        held_.reset();
-        store_row_ = 0;
-        freed_ = ++stored_;
-        return;
-      }
     }
-    if (reads_ && store_row_ < job_.rows) held_ = blocks_[stored_][store_row_++];
-    else if (reads_) held_ = blocks_[stored_][(reread_row())];
+    if (reads_) {
+      held_ = blocks_[stored_][store_row_++];
+    } else if (willing_ && store_row_ == job_.rows) {  // the last row was seen: the bank is free
+      held_.reset();
+      store_row_ = 0;
+      ++stored_;
+    }
   }
-
-  /// Past the last row nothing is left to read: what read() asked for was noise within the block.
-  unsigned reread_row() const { return bench_row_; }
 
   Job job_;
   Gate fill_, store_;
   std::mt19937& random_;
   Bench<Model> bench_;
   unsigned block_ = 0, tile_ = 0, row_ = 0;                    // next request
-  unsigned done_ = 0, stored_ = 0, freed_ = 0, store_row_ = 0;  // blocks
-  unsigned bench_row_ = 0;
-  bool reads_ = false;
+  unsigned done_ = 0, stored_ = 0, store_row_ = 0;  // blocks, rows read
+  bool willing_ = false, reads_ = false;
   std::map<unsigned, std::uint64_t> requested_;
   std::map<std::pair<std::uint64_t, unsigned>, std::uint32_t> due_;
   std::vector<std::vector<Row>> blocks_;
   std::deque<std::uint64_t> done_at_;
-  std::optional<Row> held_;
+  std::optional<Row> held_;  // what store_data_o must show
 };
+
+using TrialN2 = Trial<Vaccumulator_n2, 2, 1>;
+using TrialN4 = Trial<Vaccumulator_n4, 4, 3>;
+
+TEST(Accumulator, AddsTilesInBothBanksWhateverTheGapsBetweenRequestsAndReads) {
+  std::mt19937 random(1);
+  for (const Job& job : {Job{1, 1}, Job{1, 3}, Job{2, 2}, Job{2, 5}}) {
+    SCOPED_TRACE(std::to_string(job.rows) + " rows, " + std::to_string(job.tiles) + " tiles");
+    for_all_patterns(4, [&](Gate fill, Gate store) {
+      TrialN2(job, fill, store, random)();
+      TrialN4(job, fill, store, random)();
+    });
+  }
+}
+
+TEST(Accumulator, KeepsSumsWhileTheOtherBankFills) {
+  std::mt19937 random(2);
+  // One read in six clocks: the second block is complete long before the first is read.
+  TrialN4({8, 3, 6}, Gate(), Gate(1, 6), random)();
+  TrialN2({2, 9, 6}, Gate(), Gate(1, 6), random)();
+}
+
+TEST(Accumulator, UsesEveryRowOfABank) {
+  std::mt19937 random(3);
+  TrialN2({2, 4, 6}, Gate(), Gate(), random)();
+  TrialN4({8, 4, 6}, Gate(), Gate(), random)();
+}
+
+TEST(Accumulator, HoldsTheLargestSumsOfAK9216Column) {
+  std::mt19937 random(4);
+  TrialN4({8, 144, 2, true}, Gate(), Gate(), random)();  // 144 tiles of 64 products of 2^14
+}
+
+TEST(Accumulator, AddsAnyBlocksAtRandom) {
+  for_seeds(200, [](std::mt19937& random) {
+    const Job job{draw(random, 1, 8), draw(random, 1, 6), draw(random, 1, 6)};
+    TrialN4(job, Gate::random(random), Gate::random(random), random)();
+    TrialN2({1 + job.rows % 2, job.tiles, job.blocks}, Gate::random(random), Gate::random(random), random)();
+  });
+}
+
+TEST(Accumulator, ResetForgetsBlocksUnderWay) {
+  Bench<Vaccumulator_n4> bench;
+  bench->valid_i = bench->last_i = 1;
+  for (unsigned t = 0; t < 4; ++t) bench.step();
+  bench->valid_i = 0;
+  bench->rst_ni = 0;
+  bench.step();  // one clock is enough, as a soft reset gives no more
+  bench->rst_ni = 1;
+  for (unsigned t = 0; t < 20; ++t) {
+    bench.settle();
+    EXPECT_EQ(bench->done_o, 0) << t;
+    bench.edge();
+  }
+}
+
 }  // namespace
 }  // namespace gemm64::rtl_test

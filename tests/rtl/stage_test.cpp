@@ -98,7 +98,7 @@ TEST(Stage, AgreesWithTheOracleWhenEverythingChangesInEveryClock) {
     Oracle oracle;
     for (unsigned t = 0; t < 200; ++t) {
       bench->weight_valid_i = t < kN || random() % 2 != 0;
-      bench->weight_column_i = t < kN ? t : random() % kN;  // no weight stays unknown
+      bench->weight_column_i = static_cast<std::uint8_t>(t < kN ? t : random() % kN);  // no weight stays unknown
       set_noise(bench->weight_i, random);
       set_noise(bench->activation_i, random);
       if (random() % 4 == 0) bench->activation_i = 0x8080;  // -128, the operand without a negative

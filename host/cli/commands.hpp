@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's subcommands. Each adds itself to `app` and sets `result` when it has run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace gemm64 {
+
+void add_run_command(CLI::App& app, int& result);
+void add_gemm_command(CLI::App& app, int& result);
+void add_info_command(CLI::App& app, int& result);
+
+}  // namespace gemm64

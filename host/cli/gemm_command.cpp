@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <random>
+
+#include "host/cli/commands.hpp"
+#include "host/cli/npy.hpp"
+#include "host/cli/options.hpp"
+#include "host/error.hpp"
+#include "host/report/progress.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
+// Operands are held in the host's memory; a product beyond this is a mistake rather than a wish.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
+
+struct GemmCommand : CommonOptions {
+  std::vector<std::int64_t> sizes;
+  std::string a, b, output;
+};
+
+/// Whole random int8, the same on every machine for a seed.
+void fill(MatrixI8& matrix, std::mt19937& random) {
+  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
+    matrix.data()[i] = static_cast<std::int8_t>(random() >> 24);
+  }
+}
+
+/// Uniform in [-1, 1), the same on every machine for a seed.
+void fill(MatrixF& matrix, std::mt19937& random) {
+  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
+    matrix.data()[i] = static_cast<float>(random() >> 8) * 0x1p-23F - 1.0F;
+  }
+}
+
+/// A[M x K] from its file or random. `rows`, `columns`: what was asked for, 0 where nothing was.
+template <class T>
+Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
+                  std::int64_t columns, std::mt19937& random) {
+  if (file.empty()) {
+    if (rows > kMaxElements / columns) {
+      throw UsageError(
+          fmt::format("{} of {}x{} is larger than {} values", what, rows, columns, kMaxElements));
+    }
+    Matrix<T> matrix(rows, columns);
+    fill(matrix, random);
+    return matrix;
+  }
+  Matrix<T> matrix = load_npy<T>(file);
+  if ((rows != 0 && matrix.rows() != rows) || (columns != 0 && matrix.cols() != columns)) {
+    throw UsageError(fmt::format("{}: {} is {}x{}, M K N ask for {}x{}", file, what, matrix.rows(),
+                                 matrix.cols(), rows, columns));
+  }
+  return matrix;
+}
+
+template <class T, class Result>
+int multiply(const GemmCommand& options) {
+  std::int64_t m = 0, k = 0, n = 0;
+  if (!options.sizes.empty()) {
+    m = options.sizes[0];
+    k = options.sizes[1];
+    n = options.sizes[2];
+    if (m > kMaxSize / options.batch) {
+      throw UsageError(
+          fmt::format("M is {} and the batch {}; together at most {}", m, options.batch, kMaxSize));
+    }
+    m *= options.batch;
+  } else if (options.a.empty() || options.b.empty()) {
+    throw UsageError("give M K N, or both operands as --a A.npy and --b B.npy");
+  }
+  const std::unique_ptr<OutputFile> json = open_json(options.json);
+  const std::unique_ptr<OutputFile> output = open_json(options.output);
+
+  std::mt19937 random(options.seed);
+  const Matrix<T> a = operand<T>("A", options.a, m, k, random);
+  const Matrix<T> b = operand<T>("B", options.b, k, n, random);
+  if (a.cols() != b.rows()) {
+    throw UsageError(fmt::format("A is {}x{} and B is {}x{}: A's columns must be B's rows",
+                                 a.rows(), a.cols(), b.rows(), b.cols()));
+  }
+  const Matrix<T> weights = b.transpose();  // as a Linear layer stores them
+
+  const std::unique_ptr<Device> device = make_device(options);
+  Driver driver(*device);
+  ProgressBar bar;
+  Runner runner(*device, driver, options.run_options(),
+                [&bar](const std::string& name, double done) { bar.show(name, done); });
+  RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
+  Result result;
+  report.layers.push_back(runner.product("gemm", a, weights, &result));
+  bar.erase();
+  if (output) {
+    save_npy(output->temporary(), result);
+    output->commit();
+  }
+  return finish_report(report, options, json.get());
+}
+
+}  // namespace
+
+void add_gemm_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<GemmCommand>();
+  CLI::App* command =
+      app.add_subcommand("gemm", "one product C[M x N] = A[M x K] B[K x N], checked");
+  command->add_option("sizes", options->sizes, "M K N, each at least 1")
+      ->expected(3)
+      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
+  command->add_option("--a", options->a,
+                      "A from this .npy file (int8, or float32 with --precision)");
+  command->add_option("--b", options->b, "B from this .npy file");
+  command->add_option("--output", options->output, "writes C to this .npy file");
+  add_common_options(*command, *options);
+  command->callback([options, &result] {
+    result = options->precision == Precision::kInt8 ? multiply<std::int8_t, MatrixI32>(*options)
+                                                    : multiply<float, MatrixF>(*options);
+  });
+}
+
+}  // namespace gemm64

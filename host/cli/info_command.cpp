@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "host/cli/commands.hpp"
+#include "host/cli/options.hpp"
+#include "host/device/geometry.hpp"
+#include "host/device/registers.hpp"
+#include "host/report/json.hpp"
+#include "host/report/table.hpp"
+
+namespace gemm64 {
+namespace {
+
+struct InfoCommand : DeviceOptions {
+  std::string json;
+};
+
+std::string description(const Device& device, const Geometry& geometry, std::uint64_t memory) {
+  const std::uint64_t n = geometry.n;
+  Table table;
+  table.add_column("what", Align::kLeft);
+  table.add_column("value");
+  table.add_column("unit", Align::kLeft);
+  const auto row = [&table](const char* what, const std::string& value, const char* unit) {
+    table.add_row({what, value, unit});
+  };
+  row("device", device.name(), "");
+  row("version of registers and commands", fmt::format("{}.{}", kVersionMajor, kVersionMinor), "");
+  row("array", fmt::format("{}x{}", n, n), "int8 multiply-accumulates a clock");
+  row("rows added before a partial-sum register", grouped(geometry.stage_rows), "rows");
+  row("pipeline, row read to last sum written", grouped(geometry.pipeline()), "clocks");
+  row("weight buffer", bytes(geometry.weight_tiles * n * n),
+      fmt::format("{} tiles of {}", geometry.weight_tiles, bytes(n * n)).c_str());
+  row("activation scratchpad", bytes(geometry.scratchpad_words * n),
+      fmt::format("{} words of {}", grouped(geometry.scratchpad_words), bytes(n)).c_str());
+  row("accumulator", bytes(2 * geometry.accumulator_rows * n * 4),
+      fmt::format("2 banks of {} rows of {} int32", geometry.accumulator_rows, n).c_str());
+  row("port for weights, AXI4 read", grouped(n), "bytes a clock");
+  row("port for commands and activations, AXI4 read", grouped(n), "bytes a clock");
+  row("port for results, AXI4 write", grouped(n), "bytes a clock");
+  row("longest burst", grouped(geometry.burst_beats), "beats");
+  row("read bursts under way, each reader", grouped(geometry.reads), "bursts");
+  row("write bursts under way", grouped(geometry.writes), "bursts");
+  row("commands fetched ahead", grouped(geometry.commands), "commands");
+  row("address", grouped(geometry.address_width), "bits");
+  row("memory", bytes(memory), "");
+  return table.render();
+}
+
+int info(const InfoCommand& options) {
+  const std::unique_ptr<OutputFile> json = open_json(options.json);
+  const std::unique_ptr<Device> device = make_device(options);
+  const Geometry geometry = read_geometry(*device);
+  fmt::print("{}", description(*device, geometry, device->memory_bytes()));
+  if (json) {
+    nlohmann::ordered_json report = {
+        {"device", device->name()},
+        {"version", fmt::format("{}.{}", kVersionMajor, kVersionMinor)},
+        {"memory_bytes", device->memory_bytes()}};
+    report.update(to_json(geometry));
+    json->write(report.dump(2) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<InfoCommand>();
+  CLI::App* command =
+      app.add_subcommand("info", "the device's own description: array, memories, ports, version");
+  add_device_options(*command, *options);
+  command->add_option("--json", options->json, "writes the description to this file");
+  command->callback([options, &result] { result = info(*options); });
+}
+
+}  // namespace gemm64

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/device/reference_device.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint32_t kRingIndexMask = 0xffff;  // an index into the ring has 16 bits
+
+std::uint32_t reset_value(std::uint32_t offset) {
+  for (const Register& entry : kRegisters) {
+    if (entry.offset == offset) return entry.reset;
+  }
+  return 0;
+}
+
+[[noreturn]] void refuse(const char* access, std::uint32_t offset) {
+  throw DeviceError(
+      fmt::format("{} the register at {:#05x}: answered with SLVERR", access, offset));
+}
+
+void check_geometry(const Geometry& geometry) {
+  const auto require = [](bool good, const char* name, std::uint32_t value, const char* rule) {
+    if (!good) throw UsageError(fmt::format("reference device: {} is {}; {}", name, value, rule));
+  };
+  const std::uint32_t n = geometry.n;
+  require(n >= 2 && n <= 64 && (n & (n - 1)) == 0, "N", n,
+          "it must be a power of two from 2 to 64");
+  require(geometry.stage_rows != 0 && n % geometry.stage_rows == 0, "STAGE_ROWS",
+          geometry.stage_rows, "it must divide N");
+  require(geometry.weight_tiles != 0, "WEIGHT_TILES", 0, "it must be at least 1");
+  require(geometry.accumulator_rows != 0, "ACCUMULATOR_ROWS", 0, "it must be at least 1");
+  require(geometry.scratchpad_words >= geometry.burst_beats, "SCRATCHPAD_WORDS",
+          geometry.scratchpad_words, "it must hold a burst");
+}
+
+}  // namespace
+
+void ReferenceDevice::Unmap::operator()(std::uint8_t* pages) const {
+  munmap(pages, static_cast<std::size_t>(bytes));
+}
+
+ReferenceDevice::Pages ReferenceDevice::map_memory(std::uint64_t bytes) {
+  if (bytes == 0) throw UsageError("reference device: a memory of 0 bytes");
+  // Without MAP_NORESERVE the whole range would count against the system's commit limit.
+  void* const pages = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) {
+    throw UsageError(fmt::format("reference device: cannot reserve a memory of {} bytes: {}", bytes,
+                                 std::strerror(errno)));
+  }
+  return {static_cast<std::uint8_t*>(pages), Unmap{bytes}};
+}
+
+ReferenceDevice::ReferenceDevice(const Geometry& geometry, std::uint64_t memory_bytes)
+    : geometry_(geometry), memory_(map_memory(memory_bytes)) {
+  check_geometry(geometry);
+  for (auto& bank : banks_) bank.resize(std::size_t{geometry.accumulator_rows} * geometry.n);
+  tile_weights_.resize(std::size_t{geometry.n} * geometry.n);
+  reset();
+}
+
+bool ReferenceDevice::inside(std::uint64_t address, std::uint64_t bytes) const {
+  return address <= memory_bytes() && bytes <= memory_bytes() - address;
+}
+
+void ReferenceDevice::check_range(const char* what, std::uint64_t address,
+                                  std::size_t bytes) const {
+  if (inside(address, bytes)) return;
+  throw std::out_of_range(fmt::format("{} of {} bytes at address {:#x} is outside the memory of {}",
+                                      what, bytes, address, memory_bytes()));
+}
+
+void ReferenceDevice::write_memory(std::uint64_t address, const void* data, std::size_t bytes) {
+  check_range("write", address, bytes);
+  if (bytes != 0) std::memcpy(memory_.get() + address, data, bytes);
+}
+
+void ReferenceDevice::read_memory(std::uint64_t address, void* data, std::size_t bytes) {
+  check_range("read", address, bytes);
+  if (bytes != 0) std::memcpy(data, memory_.get() + address, bytes);
+}
+
+void ReferenceDevice::reset() {
+  watchdog_ = reset_value(reg::kWatchdog);
+  ring_base_low_ = reset_value(reg::kRingBaseLow);
+  ring_base_high_ = reset_value(reg::kRingBaseHigh);
+  ring_mask_ = reset_value(reg::kRingMask);
+  counters_.fill(0);
+  clear_engines();
+}
+
+void ReferenceDevice::clear_engines() {
+  head_ = tail_ = dispatched_ = 0;
+  interrupt_ = error_ = 0;
+  halted_ = false;
+  weights_ = Stream();
+  activations_ = Stream();
+  matmuls_.clear();
+  stores_.clear();
+  tile_ = pass_ = block_ = stored_ = 0;
+  compute_bank_ = store_bank_ = banks_used_ = banks_done_ = 0;
+}
+
+std::uint32_t ReferenceDevice::read_register(std::uint32_t offset) {
+  switch (offset) {
+    case reg::kId:
+      return reset_value(reg::kId);
+    case reg::kVersion:
+      return field::kVersionMajor.put(kVersionMajor) | field::kVersionMinor.put(kVersionMinor);
+    case reg::kArray:
+      return field::kArrayN.put(geometry_.n) | field::kArrayStageRows.put(geometry_.stage_rows) |
+             field::kArrayWeightTiles.put(geometry_.weight_tiles);
+    case reg::kScratchpadWords:
+      return geometry_.scratchpad_words;
+    case reg::kAccumulatorRows:
+      return geometry_.accumulator_rows;
+    case reg::kBus:
+      return field::kBusReads.put(geometry_.reads) | field::kBusWrites.put(geometry_.writes) |
+             field::kBusCommands.put(geometry_.commands) |
+             field::kBusBurstBeats.put(geometry_.burst_beats);
+    case reg::kAddressWidth:
+      return geometry_.address_width;
+    case reg::kControl:
+      return 0;
+    case reg::kStatus:
+      return field::kStatusBusy.put(busy()) | field::kStatusHalted.put(halted_);
+    case reg::kInterrupt:
+      return interrupt_;
+    case reg::kError:
+      return error_;
+    case reg::kWatchdog:
+      return watchdog_;
+    case reg::kRingBaseLow:
+      return ring_base_low_;
+    case reg::kRingBaseHigh:
+      return ring_base_high_;
+    case reg::kRingMask:
+      return ring_mask_;
+    case reg::kRingTail:
+      return tail_;
+    case reg::kRingHead:
+      return head_;
+    default:
+      break;
+  }
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    if (offset == kCounters[i].offset) return static_cast<std::uint32_t>(counters_[i]);
+    if (offset == kCounters[i].offset + 4) return static_cast<std::uint32_t>(counters_[i] >> 32);
+  }
+  refuse("read of", offset);
+}
+
+void ReferenceDevice::write_register(std::uint32_t offset, std::uint32_t value) {
+  switch (offset) {
+    case reg::kControl:
+      if (field::kControlClearCounters.get(value) != 0) counters_.fill(0);
+      if (field::kControlReset.get(value) != 0) clear_engines();
+      return;
+    case reg::kInterrupt:
+      interrupt_ &= ~value;
+      return;
+    case reg::kWatchdog:
+      watchdog_ = value;
+      return;
+    case reg::kRingBaseLow:
+      ring_base_low_ = value;
+      return;
+    case reg::kRingBaseHigh:
+      ring_base_high_ = value;
+      return;
+    case reg::kRingMask:
+      ring_mask_ = value & kRingIndexMask;
+      return;
+    case reg::kRingTail:
+      tail_ = value & ring_mask_;
+      run();
+      return;
+    default:
+      refuse("write of", offset);
+  }
+}
+
+bool ReferenceDevice::wait_interrupt(std::uint64_t /*max_clocks*/) {
+  if (interrupt_ == 0 && busy() && !halted_ && watchdog_ != 0) {
+    fail(ErrorCode::kWatchdog, Engine::kCommands, dispatched_);
+  }
+  return interrupt_ != 0;
+}
+
+void ReferenceDevice::fail(ErrorCode code, Engine engine, std::uint32_t tag) {
+  halted_ = true;
+  error_ = field::kErrorCode.put(static_cast<std::uint32_t>(code)) |
+           field::kErrorEngine.put(static_cast<std::uint32_t>(engine)) |
+           field::kErrorCommand.put(tag);
+  interrupt_ |= field::kInterruptError.mask();
+}
+
+bool ReferenceDevice::engines_idle() const {
+  return weights_.arrived == weights_.end() && activations_.arrived == activations_.end() &&
+         activations_.released == activations_.end() && matmuls_.empty() && banks_used_ == 0 &&
+         stores_.empty();
+}
+
+void ReferenceDevice::run() {
+  const std::uint64_t weight_words = std::uint64_t{geometry_.weight_tiles} * geometry_.n;
+  bool moved = true;
+  while (moved && !halted_) {
+    moved = dispatch();
+    moved = (!halted_ && fetch(weights_, weight_words, Engine::kWeights, counter::kBytesWeights)) ||
+            moved;
+    moved = (!halted_ && fetch(activations_, geometry_.scratchpad_words, Engine::kActivations,
+                               counter::kBytesActivations)) ||
+            moved;
+    moved = (!halted_ && compute_tile()) || moved;
+    moved = (!halted_ && store_block()) || moved;
+  }
+}
+
+ErrorCode ReferenceDevice::check(const Command& command) const {
+  bool rows = false, passes = false, blocks = false, address = false;
+  switch (command.opcode) {
+    case Opcode::kLoadWeights:
+      passes = address = true;
+      break;
+    case Opcode::kLoadActivations:
+      passes = blocks = address = true;
+      break;
+    case Opcode::kMatmul:
+      rows = passes = blocks = true;
+      break;
+    case Opcode::kStore:
+      rows = address = true;
+      break;
+    case Opcode::kFinish:
+      return ErrorCode::kNone;
+    default:
+      return ErrorCode::kBadOpcode;
+  }
+  if (command.count == 0 || (passes && command.passes == 0) || (blocks && command.blocks == 0) ||
+      (rows && (command.rows == 0 || command.rows > geometry_.accumulator_rows))) {
+    return ErrorCode::kBadOperand;
+  }
+  const bool wide = command.address() >> geometry_.address_width != 0;
+  if (address && (wide || command.address() % geometry_.n != 0)) return ErrorCode::kBadAddress;
+  return ErrorCode::kNone;
+}
+
+bool ReferenceDevice::dispatch() {
+  if (head_ == tail_) return false;
+  const std::uint64_t base = std::uint64_t{ring_base_high_} << 32 | ring_base_low_;
+  const std::uint64_t address = base + std::uint64_t{head_} * kCommandBytes;
+  if (!inside(address, kCommandBytes)) {
+    fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
+    return false;
+  }
+  const Command command = Command::decode(memory_.get() + address);
+  const ErrorCode code = check(command);
+  if (code != ErrorCode::kNone) {
+    fail(code, Engine::kCommands, dispatched_);
+    return false;
+  }
+  switch (command.opcode) {
+    case Opcode::kLoadWeights:
+      weights_.add(command, 1, dispatched_);
+      break;
+    case Opcode::kLoadActivations:
+      activations_.add(command, command.blocks, dispatched_);
+      break;
+    case Opcode::kMatmul:
+      matmuls_.push_back(command);
+      break;
+    case Opcode::kStore:
+      stores_.push_back({command, dispatched_});
+      break;
+    case Opcode::kFinish:
+      if (!engines_idle()) return false;
+      interrupt_ |= field::kInterruptDone.mask();
+      break;
+  }
+  counters_[counter::kBytesCommands] += kCommandBytes;
+  head_ = (head_ + 1) & ring_mask_;
+  ++dispatched_;
+  return true;
+}
+
+void ReferenceDevice::Stream::add(const Command& load, std::uint64_t blocks, std::uint32_t tag) {
+  // Of more words than this a program would never see the end.
+  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 62;
+  const std::uint64_t in_block = std::uint64_t{load.count} * load.passes;
+  const std::uint64_t words = in_block > kMostWords / blocks ? kMostWords : in_block * blocks;
+  loads_.push_back({end_, words, load.address(), load.count, load.passes, tag});
+  end_ += words;
+}
+
+ReferenceDevice::Stream::Place ReferenceDevice::Stream::place(std::uint64_t word,
+                                                              std::uint32_t word_bytes) const {
+  auto load = loads_.begin();
+  while (word >= load->first + load->words) ++load;
+  const std::uint64_t index = word - load->first;
+  const std::uint64_t block = index / (load->count * load->passes);
+  const std::uint64_t in_memory = block * load->count + index % load->count;
+  return {load->address + in_memory * word_bytes, load->tag};
+}
+
+void ReferenceDevice::Stream::forget(std::uint64_t word) {
+  while (!loads_.empty() && word >= loads_.front().first + loads_.front().words) {
+    loads_.pop_front();
+  }
+}
+
+bool ReferenceDevice::fetch(Stream& stream, std::uint64_t capacity, Engine engine,
+                            std::size_t bytes_counter) {
+  const std::uint64_t limit = std::min(stream.end(), stream.released + capacity);
+  const bool any = stream.arrived < limit;
+  for (; stream.arrived < limit; ++stream.arrived) {
+    const Stream::Place place = stream.place(stream.arrived, geometry_.n);
+    if (!inside(place.address, geometry_.n)) {
+      fail(ErrorCode::kBusDecode, engine, place.tag);
+      return false;
+    }
+    counters_[bytes_counter] += geometry_.n;
+  }
+  return any;
+}
+
+bool ReferenceDevice::compute_tile() {
+  if (matmuls_.empty()) return false;
+  const Command& matmul = matmuls_.front();
+  const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
+  const bool retain = (matmul.flags & flag::kRetain) != 0;
+  const bool first = !accumulate || tile_ == 0;
+  if (weights_.arrived - weights_.read < geometry_.n) return false;
+  if (activations_.arrived - activations_.read < matmul.rows) return false;
+  if (first && banks_used_ == banks_.size()) return false;
+
+  if (first) ++banks_used_;
+  multiply(matmul, first);
+  weights_.read += geometry_.n;
+  weights_.released = weights_.read;
+  weights_.forget(weights_.released);
+  activations_.read += matmul.rows;
+  const bool last_tile = tile_ + 1 == matmul.count;
+  const bool last_pass = pass_ + 1 == matmul.passes;
+  if (!retain || last_pass) {
+    activations_.released = activations_.read;
+    activations_.forget(activations_.released);
+  } else if (last_tile) {
+    activations_.read = activations_.released;  // the next pass starts again at the block's start
+  }
+  if (!accumulate || last_tile) {
+    ++banks_done_;
+    compute_bank_ ^= 1;
+  }
+  if (!last_tile) {
+    ++tile_;
+    return true;
+  }
+  tile_ = 0;
+  if (!last_pass) {
+    ++pass_;
+    return true;
+  }
+  pass_ = 0;
+  if (++block_ == matmul.blocks) {
+    block_ = 0;
+    matmuls_.pop_front();
+  }
+  return true;
+}
+
+void ReferenceDevice::multiply(const Command& matmul, bool first) {
+  const std::size_t n = geometry_.n;
+  for (std::size_t column = 0; column < n; ++column) {
+    const std::uint64_t address = weights_.place(weights_.read + column, geometry_.n).address;
+    const std::uint8_t* const word = memory_.get() + address;
+    for (std::size_t k = 0; k < n; ++k) {
+      tile_weights_[k * n + column] = static_cast<std::int8_t>(word[k]);
+    }
+  }
+  std::vector<std::uint32_t>& bank = banks_[compute_bank_];
+  for (std::size_t row = 0; row < matmul.rows; ++row) {
+    const std::uint64_t address = activations_.place(activations_.read + row, geometry_.n).address;
+    const std::uint8_t* const word = memory_.get() + address;
+    // One tile's sums are below 2^20: only adding them to the bank can wrap.
+    std::array<std::int32_t, 64> sums{};
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::int32_t activation = static_cast<std::int8_t>(word[k]);
+      const std::int32_t* const weights = tile_weights_.data() + k * n;
+      for (std::size_t column = 0; column < n; ++column)
+        sums[column] += activation * weights[column];
+    }
+    std::uint32_t* const to = bank.data() + row * n;
+    for (std::size_t column = 0; column < n; ++column) {
+      to[column] = (first ? 0 : to[column]) + static_cast<std::uint32_t>(sums[column]);
+    }
+  }
+}
+
+bool ReferenceDevice::store_block() {
+  if (stores_.empty() || banks_done_ == 0) return false;
+  const Store& store = stores_.front();
+  const std::uint64_t beats = std::uint64_t{store.command.rows} * sizeof(std::uint32_t);
+  const std::uint64_t to = store.command.address() + stored_ * beats * geometry_.n;
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(banks_[store_bank_].data());
+  bool outside = false;
+  for (std::uint64_t beat = 0; beat < beats; ++beat) {
+    const std::uint64_t offset = beat * geometry_.n;
+    if (inside(to + offset, geometry_.n)) {
+      std::memcpy(memory_.get() + to + offset, from + offset, geometry_.n);
+    } else {
+      outside = true;
+    }
+    counters_[counter::kBytesResults] += geometry_.n;
+  }
+  if (outside) {
+    fail(ErrorCode::kBusDecode, Engine::kResults, store.tag);
+    return false;
+  }
+  --banks_done_;
+  --banks_used_;
+  store_bank_ ^= 1;
+  if (++stored_ == store.command.count) {
+    stored_ = 0;
+    stores_.pop_front();
+  }
+  return true;
+}
+
+}  // namespace gemm64

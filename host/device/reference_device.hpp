@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accelerator in plain C++: the same registers, commands and memory, and no notion of time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/device/device.hpp"
+#include "host/device/geometry.hpp"
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+
+/// Executes the commands of the ring at once when the tail moves, as far as their data allow. An
+/// independent reading of rtl/gemm64.json: it shares no arithmetic and no addressing with the
+/// tiling, the packing or the reference product, so that these can be checked against it.
+///
+/// Like the RTL: values bit for bit, ERROR and INTERRUPT, reset, byte counters, and what stays in
+/// the two banks of sums. Otherwise: counters of clocks stay zero; queues are as long as a program
+/// wants; a program that waits for what never comes ends with WATCHDOG as soon as somebody waits
+/// for the interrupt, unless register WATCHDOG is 0.
+class ReferenceDevice final : public Device {
+ public:
+  static constexpr std::uint64_t kDefaultMemoryBytes = std::uint64_t{4} << 30;
+
+  /// An accelerator of these sizes with a memory of `memory_bytes`, zero until written; only pages
+  /// that are touched take real memory. Throws UsageError for sizes that the RTL cannot have, and
+  /// where the system refuses the memory.
+  explicit ReferenceDevice(const Geometry& geometry = Geometry{},
+                           std::uint64_t memory_bytes = kDefaultMemoryBytes);
+
+  std::uint32_t read_register(std::uint32_t offset) override;
+  void write_register(std::uint32_t offset, std::uint32_t value) override;
+  std::uint64_t memory_bytes() const override { return memory_.get_deleter().bytes; }
+  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
+  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
+  bool wait_interrupt(std::uint64_t max_clocks) override;
+  void reset() override;
+  std::uint64_t clocks() const override { return 0; }
+  std::string name() const override { return "reference"; }
+
+ private:
+  struct Unmap {
+    std::uint64_t bytes;
+    void operator()(std::uint8_t* pages) const;
+  };
+
+  /// The words that LOADs of one kind bring, one after the other. Word numbers count from reset.
+  class Stream {
+   public:
+    void add(const Command& load, std::uint64_t blocks, std::uint32_t tag);
+    /// Words of all LOADs so far.
+    std::uint64_t end() const { return end_; }
+    /// Address of word number `word`, and the command that it belongs to; forgets LOADs that end
+    /// before it.
+    struct Place {
+      std::uint64_t address;
+      std::uint32_t tag;
+    };
+    Place place(std::uint64_t word, std::uint32_t word_bytes) const;
+    /// Drops LOADs of which no word from `word` on is left.
+    void forget(std::uint64_t word);
+
+    std::uint64_t arrived = 0;   // words that have come
+    std::uint64_t read = 0;      // the next one to enter the array
+    std::uint64_t released = 0;  // the first one that is kept
+
+   private:
+    struct Load {
+      std::uint64_t first, words, address, count, passes;
+      std::uint32_t tag;
+    };
+    std::deque<Load> loads_;
+    std::uint64_t end_ = 0;
+  };
+
+  using Pages = std::unique_ptr<std::uint8_t[], Unmap>;
+  static Pages map_memory(std::uint64_t bytes);
+  bool inside(std::uint64_t address, std::uint64_t bytes) const;
+  void check_range(const char* what, std::uint64_t address, std::size_t bytes) const;
+  void clear_engines();
+  void fail(ErrorCode code, Engine engine, std::uint32_t tag);
+  bool engines_idle() const;
+  bool busy() const { return head_ != tail_ || !engines_idle(); }
+
+  // Each does one step, if it can, and tells whether it did.
+  void run();
+  bool dispatch();
+  bool fetch(Stream& stream, std::uint64_t capacity, Engine engine, std::size_t bytes_counter);
+  bool compute_tile();
+  bool store_block();
+  void multiply(const Command& matmul, bool first);
+  ErrorCode check(const Command& command) const;
+
+  const Geometry geometry_;
+  const Pages memory_;
+
+  // Registers
+  std::uint32_t watchdog_ = 0, ring_base_low_ = 0, ring_base_high_ = 0;
+  std::uint32_t ring_mask_ = 0, tail_ = 0, head_ = 0;
+  std::uint32_t interrupt_ = 0, error_ = 0;
+  bool halted_ = false;
+  std::array<std::uint64_t, kCounters.size()> counters_{};
+
+  // Engines
+  std::uint32_t dispatched_ = 0;  // commands since reset
+  Stream weights_, activations_;
+  std::deque<Command> matmuls_;
+  struct Store {
+    Command command;
+    std::uint32_t tag;
+  };
+  std::deque<Store> stores_;
+  std::uint32_t tile_ = 0, pass_ = 0, block_ = 0;  // of the MATMUL under way
+  std::uint32_t stored_ = 0;                       // blocks of the STORE under way
+  unsigned compute_bank_ = 0, store_bank_ = 0;
+  unsigned banks_used_ = 0, banks_done_ = 0;
+  std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row
+  std::vector<std::int32_t> tile_weights_;           // the tile's weights, [k][column]
+};
+
+}  // namespace gemm64

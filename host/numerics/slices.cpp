@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/numerics/slices.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr int kSliceBits = 7;
+constexpr int kFirstBits = kSliceBits - 1;  // |first slice| <= 2^6
+
+}  // namespace
+
+SlicedMatrix slice_rows(const MatrixF& matrix) {
+  SlicedMatrix sliced;
+  sliced.slices.assign(kSlices, MatrixI8(matrix.rows(), matrix.cols()));
+  sliced.exponents = Eigen::VectorXi::Zero(matrix.rows());
+  for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
+    const float largest = matrix.row(r).cwiseAbs().maxCoeff();
+    if (!std::isfinite(largest) || !matrix.row(r).allFinite()) {
+      throw UsageError("row " + std::to_string(r) + " holds a value that is not finite");
+    }
+    if (largest == 0.0F) {
+      for (MatrixI8& slice : sliced.slices) slice.row(r).setZero();
+      continue;
+    }
+    int exponent = 0;
+    std::frexp(largest, &exponent);  // largest < 2^exponent
+    sliced.exponents(r) = exponent;
+    const double scale = std::ldexp(1.0, kFirstBits - exponent);
+    for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
+      double rest = static_cast<double>(matrix(r, c)) * scale;
+      for (MatrixI8& slice : sliced.slices) {
+        const double part = std::nearbyint(rest);
+        slice(r, c) = static_cast<std::int8_t>(part);
+        rest = (rest - part) * (1 << kSliceBits);
+      }
+    }
+  }
+  return sliced;
+}
+
+MatrixI8 stack_slices(const SlicedMatrix& matrix, int order, bool reversed) {
+  const Eigen::Index k = matrix.slices[0].cols();
+  MatrixI8 stacked(matrix.slices[0].rows(), k * (order + 1));
+  for (int i = 0; i <= order; ++i) {
+    const auto slice = static_cast<std::size_t>(reversed ? order - i : i);
+    stacked.middleCols(i * k, k) = matrix.slices[slice];
+  }
+  return stacked;
+}
+
+void add_order(Matrix<double>& sums, const MatrixI32& products, int order) {
+  sums += products.cast<double>() * std::ldexp(1.0, -kSliceBits * order);
+}
+
+MatrixF scale_sums(const Matrix<double>& sums, const SlicedMatrix& a, const SlicedMatrix& w) {
+  MatrixF result(sums.rows(), sums.cols());
+  for (Eigen::Index m = 0; m < sums.rows(); ++m) {
+    for (Eigen::Index n = 0; n < sums.cols(); ++n) {
+      result(m, n) = static_cast<float>(
+          std::ldexp(sums(m, n), a.exponents(m) + w.exponents(n) - 2 * kFirstBits));
+    }
+  }
+  return result;
+}
+
+double slices_error_bound(const SlicedMatrix& a, const SlicedMatrix& w, double k,
+                          double largest_result) {
+  const int exponent = a.exponents.maxCoeff() + w.exponents.maxCoeff();
+  return 5.1 * k * std::ldexp(1.0, exponent - kSliceBits * kSlices) +
+         largest_result * std::ldexp(1.0, -24);
+}
+
+}  // namespace gemm64

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/report/json.hpp"
+
+#include <cmath>
+#include <string_view>
+
+namespace gemm64 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What the array's clocks were spent on. `fill` is all without a MATMUL: the first fetches and
+/// loads, the last rows on their way through the array, and the last store.
+Json cycle_breakdown(const Counters& counters) {
+  return {{"compute", counters[counter::kComputeCompute]},
+          {"fill", counters[counter::kComputeIdle] + counters[counter::kComputeDrain]},
+          {"wait_weights", counters[counter::kComputeWaitWeights]},
+          {"wait_activations", counters[counter::kComputeWaitActivations]},
+          {"wait_results", counters[counter::kComputeWaitResults]}};
+}
+
+Json traffic(const Counters& counters) {
+  return {{"weights", counters[counter::kBytesWeights]},
+          {"activations", counters[counter::kBytesActivations]},
+          {"results", counters[counter::kBytesResults]},
+          {"commands", counters[counter::kBytesCommands]}};
+}
+
+/// Every counter, by engine and cause.
+Json by_engine(const Counters& counters) {
+  Json engines = Json::object();
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    engines[kCounters[i].engine][kCounters[i].cause] = counters[i];
+  }
+  return engines;
+}
+
+/// JSON has no infinity: where there is no noise, or no signal, there is no figure.
+Json decibels(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : 0; }
+
+Json layer_json(const LayerReport& layer) {
+  Json json = {{"name", layer.name},
+               {"m", layer.shape.m},
+               {"k", layer.shape.k},
+               {"n", layer.shape.n},
+               {"padded", {layer.padded.m, layer.padded.k, layer.padded.n}},
+               {"tiles", layer.tiles},
+               {"macs", layer.shape.macs()},
+               {"cycles", layer.counters[counter::kTotalClocks]},
+               {"predicted_cycles", layer.predicted[counter::kTotalClocks]},
+               {"cycle_breakdown", cycle_breakdown(layer.counters)},
+               {"bytes", traffic(layer.counters)},
+               {"predicted_bytes", traffic(layer.predicted)},
+               {"counters", by_engine(layer.counters)},
+               {"predicted_counters", by_engine(layer.predicted)},
+               {"published_cycles",
+                {{"double_buffered_ws", layer.published.double_buffered},
+                 {"single_buffered_ws", layer.published.single_buffered},
+                 {"scale_sim_ws", layer.published.scale_sim_ws},
+                 {"scale_sim_os", layer.published.scale_sim_os}}},
+               {"utilization", layer.utilization},
+               {"roofline_utilization", layer.roofline_utilization},
+               {"mismatches", layer.mismatches.count},
+               {"max_abs_error", layer.max_abs_error},
+               {"seconds", layer.seconds}};
+  if (layer.on_device) {
+    json["accumulated_on_device"] = {
+        {"predicted_cycles", (*layer.on_device)[counter::kTotalClocks]},
+        {"predicted_bytes", traffic(*layer.on_device)}};
+  }
+  if (layer.mismatches.count != 0) {
+    json["first_mismatch"] = {{"row", layer.mismatches.first_row},
+                              {"column", layer.mismatches.first_column},
+                              {"expected", layer.mismatches.expected},
+                              {"found", layer.mismatches.found}};
+  }
+  return json;
+}
+
+}  // namespace
+
+const char* name(Precision precision) { return precision == Precision::kInt8 ? "int8" : "float32"; }
+
+const char* name(Accumulate accumulate) {
+  return accumulate == Accumulate::kDevice ? "device" : "host";
+}
+
+Json to_json(const RunReport& report) {
+  const LayerReport total = report.total();
+  std::uint64_t macs = 0;
+  Json layers = Json::array();
+  for (const LayerReport& layer : report.layers) {
+    macs += layer.shape.macs();
+    layers.push_back(layer_json(layer));
+  }
+  Json json = {{"model", report.model},
+               {"device", report.device},
+               {"precision", name(report.precision)},
+               {"accumulate", name(report.accumulate)},
+               {"batch", report.batch},
+               {"verified", report.verified()},
+               {"memory",
+                {{"latency", report.memory.latency},
+                 {"bytes_per_cycle", report.memory.bytes_per_cycle},
+                 {"stall_probability", report.memory.stall_probability}}},
+               {"predictions_exact", report.predictable()},
+               {"array", report.geometry.n},
+               {"layers", layers},
+               {"total",
+                {{"cycles", total.counters[counter::kTotalClocks]},
+                 {"predicted_cycles", total.predicted[counter::kTotalClocks]},
+                 {"macs", macs},
+                 {"utilization", total.utilization},
+                 {"roofline_utilization", total.roofline_utilization},
+                 {"mismatches", total.mismatches.count},
+                 {"bytes", traffic(total.counters)}}},
+               {"simulation",
+                {{"seconds", total.seconds},
+                 {"cycles_per_second",
+                  per_second(static_cast<double>(total.simulated_clocks), total.seconds)},
+                 {"macs_per_second", per_second(static_cast<double>(macs), total.seconds)}}}};
+  if (report.quality) {
+    json["quality"] = {
+        {"top1_agreement", report.quality->top1_agreement},
+        {"signal_to_noise_db", decibels(report.quality->signal_to_noise_db)},
+        {"centred_signal_to_noise_db", decibels(report.quality->centred_signal_to_noise_db)}};
+  }
+  return json;
+}
+
+Json to_json(const Geometry& geometry) {
+  return {{"n", geometry.n},
+          {"stage_rows", geometry.stage_rows},
+          {"macs_per_clock", geometry.macs_per_clock()},
+          {"pipeline_clocks", geometry.pipeline()},
+          {"scratchpad_words", geometry.scratchpad_words},
+          {"accumulator_rows", geometry.accumulator_rows},
+          {"weight_tiles", geometry.weight_tiles},
+          {"read_bursts", geometry.reads},
+          {"write_bursts", geometry.writes},
+          {"commands_ahead", geometry.commands},
+          {"burst_beats", geometry.burst_beats},
+          {"address_width", geometry.address_width}};
+}
+
+}  // namespace gemm64

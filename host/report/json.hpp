@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports as JSON. Names are part of the program's interface.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "host/device/geometry.hpp"
+#include "host/run/run_report.hpp"
+
+namespace gemm64 {
+
+/// "int8" or "float32"; "device" or "host".
+const char* name(Precision precision);
+const char* name(Accumulate accumulate);
+
+nlohmann::ordered_json to_json(const RunReport& report);
+nlohmann::ordered_json to_json(const Geometry& geometry);
+
+}  // namespace gemm64

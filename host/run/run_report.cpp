@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/run/run_report.hpp"
+
+#include <algorithm>
+
+namespace gemm64 {
+namespace {
+
+/// Clocks that the layer needs at least: its useful MACs on the array, or the bytes of the busiest
+/// port, whichever takes longer.
+double roofline_clocks(const LayerReport& layer, const Geometry& geometry,
+                       const MemoryTiming& memory) {
+  const double width = memory.bytes_per_cycle == 0
+                           ? geometry.n
+                           : std::min<double>(memory.bytes_per_cycle, geometry.n);
+  const auto& counters = layer.counters;
+  const std::uint64_t busiest =
+      std::max({counters[counter::kBytesWeights],
+                counters[counter::kBytesActivations] + counters[counter::kBytesCommands],
+                counters[counter::kBytesResults]});
+  return std::max(
+      static_cast<double>(layer.shape.macs()) / static_cast<double>(geometry.macs_per_clock()),
+      static_cast<double>(busiest) / width);
+}
+
+}  // namespace
+
+void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory) {
+  const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);
+  if (clocks == 0) return;
+  layer.utilization = static_cast<double>(layer.shape.macs()) /
+                      (static_cast<double>(geometry.macs_per_clock()) * clocks);
+  layer.roofline_utilization = roofline_clocks(layer, geometry, memory) / clocks;
+}
+
+bool RunReport::timed() const {
+  return std::any_of(layers.begin(), layers.end(), [](const LayerReport& layer) {
+    return layer.counters[counter::kTotalClocks] != 0;
+  });
+}
+
+bool RunReport::verified() const {
+  return std::all_of(layers.begin(), layers.end(), [this](const LayerReport& layer) {
+    const bool bounded = layer.error_bound == 0 || layer.max_abs_error <= layer.error_bound;
+    return layer.mismatches.count == 0 && bounded &&
+           (!predictable() || layer.counters == layer.predicted);
+  });
+}
+
+LayerReport RunReport::total() const {
+  LayerReport total;
+  total.name = "total";
+  double useful = 0;
+  double roofline = 0;
+  for (const LayerReport& layer : layers) {
+    total.tiles += layer.tiles;
+    for (std::size_t i = 0; i < total.counters.size(); ++i) {
+      total.counters[i] += layer.counters[i];
+      total.predicted[i] += layer.predicted[i];
+    }
+    if (layer.on_device) {
+      if (!total.on_device) total.on_device = Counters{};
+      for (std::size_t i = 0; i < total.counters.size(); ++i) {
+        (*total.on_device)[i] += (*layer.on_device)[i];
+      }
+    }
+    total.published.scale_sim_os += layer.published.scale_sim_os;
+    total.published.scale_sim_ws += layer.published.scale_sim_ws;
+    total.published.single_buffered += layer.published.single_buffered;
+    total.published.double_buffered += layer.published.double_buffered;
+    total.mismatches.count += layer.mismatches.count;
+    total.max_abs_error = std::max(total.max_abs_error, layer.max_abs_error);
+    total.seconds += layer.seconds;
+    total.simulated_clocks += layer.simulated_clocks;
+    const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);
+    useful += layer.utilization * clocks;
+    roofline += layer.roofline_utilization * clocks;
+  }
+  const auto clocks = static_cast<double>(total.counters[counter::kTotalClocks]);
+  if (clocks != 0) {
+    total.utilization = useful / clocks;
+    total.roofline_utilization = roofline / clocks;
+  }
+  return total;
+}
+
+}  // namespace gemm64

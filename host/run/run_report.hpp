@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run measured and checked: plain data, from which tables and JSON are made.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/cycles/published.hpp"
+#include "host/numerics/quality.hpp"
+#include "host/tiling/plan.hpp"
+
+namespace gemm64 {
+
+/// int8: the layer is quantized. float32: four slices of 7 bits an operand, ten exact int8
+/// products.
+enum class Precision { kInt8, kFloat32 };
+
+/// How the device's memory behaves, as far as predictions depend on it.
+struct MemoryTiming {
+  std::uint32_t latency = 100;        // clocks from a request to its answer
+  std::uint32_t bytes_per_cycle = 0;  // of each port; 0: the port's width
+  double stall_probability = 0;
+
+  /// Does the memory answer after its latency and then carry a beat a clock? Then the model is
+  /// exact.
+  bool unthrottled(std::uint32_t port_bytes) const {
+    return stall_probability == 0 && (bytes_per_cycle == 0 || bytes_per_cycle >= port_bytes);
+  }
+};
+
+/// One Linear layer, or one product.
+struct LayerReport {
+  std::string name;
+  GemmShape shape;
+  GemmShape padded;         // as the array sees it; M is never padded
+  std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
+  Counters counters{};      // of the device; clocks are zero where it has no notion of time
+  Counters predicted{};     // for an unthrottled memory of the same latency
+  std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
+                                      // host added
+  PublishedCycles published;
+  double utilization = 0;           // useful MACs / (N^2 x clocks)
+  double roofline_utilization = 0;  // clocks that MACs or the busiest port need at least / clocks
+  Mismatches mismatches;            // of int32 sums against the reference
+  double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
+                             // float32 against double; 0 for a bare product of integers
+  double error_bound = 0;    // what max_abs_error may be; 0: no bound is claimed
+  double seconds = 0;        // of wall time, simulation alone
+  std::uint64_t simulated_clocks = 0;  // by the simulator, register accesses included
+};
+
+/// How far the quantized network agrees with the float32 one.
+struct NetworkQuality {
+  double top1_agreement = 0;      // fraction of the batch
+  double signal_to_noise_db = 0;  // of the network's output
+  // The same without each output's mean over the batch, which biases dominate in an untrained
+  // network: how well the outputs still tell one image from another.
+  double centred_signal_to_noise_db = 0;
+};
+
+struct RunReport {
+  std::string model;
+  std::string device;
+  Precision precision = Precision::kInt8;
+  Accumulate accumulate = Accumulate::kDevice;
+  std::uint64_t batch = 0;
+  Geometry geometry;
+  MemoryTiming memory;
+  std::vector<LayerReport> layers;
+  std::optional<NetworkQuality> quality;
+
+  /// Did the device count clocks?
+  bool timed() const;
+  /// Are predictions binding: does the device count clocks, behind an unthrottled memory?
+  bool predictable() const { return timed() && memory.unthrottled(geometry.n); }
+  /// Did everything hold that was checked: sums, error bounds and, where predictable, every
+  /// counter?
+  bool verified() const;
+  /// The sum of all layers (name "total"); its utilizations are of the whole.
+  LayerReport total() const;
+};
+
+/// Sets the utilizations of `layer` from its shape and counters.
+void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory);
+
+}  // namespace gemm64

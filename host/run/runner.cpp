@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/run/runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "host/error.hpp"
+#include "host/numerics/float_network.hpp"
+#include "host/numerics/quantize.hpp"
+#include "host/numerics/reference.hpp"
+#include "host/numerics/slices.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/tiling/program.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::uint64_t size(Eigen::Index index) { return static_cast<std::uint64_t>(index); }
+
+MatrixF add_bias(MatrixF matrix, const Eigen::VectorXf& bias) {
+  matrix.rowwise() += bias.transpose();
+  return matrix;
+}
+
+MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwise().mean(); }
+
+}  // namespace
+
+Runner::Runner(Device& device, Driver& driver, const RunOptions& options, RunProgress progress)
+    : device_(device), driver_(driver), options_(options), progress_(std::move(progress)) {}
+
+void Runner::set_share(double share) {
+  done_ += share_;
+  share_ = share;
+}
+
+Plan Runner::plan(const MatrixI8& a, const MatrixI8& w) const {
+  return make_plan({size(a.rows()), size(a.cols()), size(w.rows())}, options_.accumulate,
+                   driver_.geometry());
+}
+
+RunReport Runner::report(const std::string& model, std::uint64_t batch) const {
+  RunReport report;
+  report.model = model;
+  report.device = device_.name();
+  report.precision = options_.precision;
+  report.accumulate = options_.accumulate;
+  report.batch = batch;
+  report.geometry = driver_.geometry();
+  report.memory = options_.memory;
+  return report;
+}
+
+LayerReport Runner::run(const std::string& name, const Plan& plan,
+                        const std::vector<std::uint8_t>& packed, const MatrixI8& a,
+                        const MatrixI8& w, MatrixI32& sums) {
+  const Geometry& geometry = driver_.geometry();
+  LayerReport layer;
+  layer.name = name;
+  layer.shape = plan.shape;
+  layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
+                  std::uint64_t{plan.n_tiles} * plan.array};
+  layer.tiles = plan.tiles() * plan.row_blocks();
+  layer.published = published_cycles(plan.shape, geometry.n);
+  layer.predicted = predict_counters(plan, make_layout(plan), geometry, options_.memory.latency);
+
+  if (plan.accumulate == Accumulate::kHost) {
+    const Plan other = make_plan(plan.shape, Accumulate::kDevice, geometry);
+    layer.on_device =
+        predict_counters(other, make_layout(other), geometry, options_.memory.latency);
+  }
+
+  const std::uint64_t clocks = device_.clocks();
+  const auto begin = std::chrono::steady_clock::now();
+  GemmResult result = driver_.run(plan, packed, a, [&](double part) {
+    if (progress_) progress_(name, done_ + share_ * part);
+  });
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  layer.seconds = seconds.count();
+  layer.simulated_clocks = device_.clocks() - clocks;
+  layer.counters = result.counters;
+  layer.mismatches = compare(reference_gemm(a, w), result.sums);
+  set_utilization(layer, geometry, options_.memory);
+  sums = std::move(result.sums);
+  return layer;
+}
+
+LayerReport Runner::product(const std::string& name, const MatrixI8& a, const MatrixI8& w,
+                            MatrixI32* sums) {
+  const Plan cut = plan(a, w);
+  MatrixI32 found;
+  LayerReport layer = run(name, cut, pack_weights(cut, w), a, w, found);
+  if (sums != nullptr) *sums = std::move(found);
+  return layer;
+}
+
+LayerReport Runner::product(const std::string& name, const MatrixF& a, const MatrixF& w,
+                            MatrixF* result) {
+  if (a.cols() > kSlicesMaxDepth) {
+    throw UsageError("K is " + std::to_string(a.cols()) + "; float32 products go up to " +
+                     std::to_string(kSlicesMaxDepth));
+  }
+  const SlicedMatrix sliced_a = slice_rows(a);
+  const SlicedMatrix sliced_w = slice_rows(w);
+  Matrix<double> sums = Matrix<double>::Zero(a.rows(), w.rows());
+  RunReport parts = report(name, size(a.rows()));
+  const double whole = share_;
+  const double before = done_;
+  constexpr double kProducts = kSlices * (kSlices + 1) / 2.0;
+  share_ = 0;
+  for (int order = 0; order < kSlices; ++order) {
+    set_share(whole * (order + 1) / kProducts);
+    MatrixI32 products;
+    parts.layers.push_back(product(name, stack_slices(sliced_a, order, false),
+                                   stack_slices(sliced_w, order, true), &products));
+    add_order(sums, products, order);
+  }
+  done_ = before;
+  share_ = whole;
+
+  LayerReport layer = parts.total();
+  layer.name = name;
+  layer.shape = {size(a.rows()), size(a.cols()), size(w.rows())};
+  layer.padded = {layer.shape.m, parts.layers[0].padded.k, parts.layers[0].padded.n};
+  layer.published = published_cycles(layer.shape, driver_.geometry().n);
+  set_utilization(layer, driver_.geometry(), options_.memory);
+  for (const LayerReport& part : parts.layers) {
+    if (part.mismatches.count == 0) continue;
+    const std::uint64_t count = layer.mismatches.count;
+    layer.mismatches = part.mismatches;
+    layer.mismatches.count = count;
+    break;
+  }
+  const MatrixF found = scale_sums(sums, sliced_a, sliced_w);
+  const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
+  layer.max_abs_error = (exact - found.cast<double>()).cwiseAbs().maxCoeff();
+  layer.error_bound = slices_error_bound(sliced_a, sliced_w, static_cast<double>(a.cols()),
+                                         exact.cwiseAbs().maxCoeff());
+  if (result != nullptr) *result = found;
+  return layer;
+}
+
+RunReport Runner::network(const Workload& workload) {
+  const auto& layers = workload.layers;
+  RunReport report = this->report(workload.model, size(workload.input.rows()));
+  const std::vector<MatrixF> float_outputs = float_forward(workload.input, layers);
+
+  double all_macs = 0;
+  for (const LinearLayer& layer : layers) all_macs += static_cast<double>(layer.weights.size());
+  const bool quantized = options_.precision == Precision::kInt8;
+  struct Packed {
+    QuantizedMatrix weights;
+    std::vector<std::uint8_t> bytes;
+  };
+  std::vector<Packed> packed(layers.size());
+  for (std::size_t i = 0; quantized && i < layers.size(); ++i) {
+    packed[i].weights = quantize_per_row(layers[i].weights);
+    const MatrixI8& weights = packed[i].weights.values;
+    packed[i].bytes = pack_weights(
+        make_plan({size(workload.input.rows()), size(weights.cols()), size(weights.rows())},
+                  options_.accumulate, driver_.geometry()),
+        weights);
+  }
+
+  MatrixF values = workload.input;
+  done_ = 0;
+  share_ = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LinearLayer& layer = layers[i];
+    set_share(static_cast<double>(layer.weights.size()) / all_macs);
+    if (quantized) {
+      const QuantizedMatrix input = quantize_per_tensor(values);
+      const Packed& weights = packed[i];
+      MatrixI32 sums;
+      LayerReport measured = run(layer.name, plan(input.values, weights.weights.values),
+                                 weights.bytes, input.values, weights.weights.values, sums);
+      values = dequantize_linear(sums, input.scales(0), weights.weights.scales, layer.bias);
+      if (layer.relu) relu_in_place(values);
+      measured.max_abs_error = max_abs_error(float_outputs[i], values);
+      report.layers.push_back(std::move(measured));
+    } else {
+      MatrixF result;
+      report.layers.push_back(product(layer.name, values, layer.weights, &result));
+      values = add_bias(std::move(result), layer.bias);
+      if (layer.relu) relu_in_place(values);
+    }
+  }
+  const MatrixF& exact = float_outputs.back();
+  report.quality = NetworkQuality{top1_agreement(exact, values), signal_to_noise_db(exact, values),
+                                  signal_to_noise_db(centred(exact), centred(values))};
+  return report;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs products and networks through a driver, and checks every value, clock and byte.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "host/driver/driver.hpp"
+#include "host/models/network.hpp"
+#include "host/run/run_report.hpp"
+
+namespace gemm64 {
+
+struct RunOptions {
+  Precision precision = Precision::kInt8;
+  Accumulate accumulate = Accumulate::kDevice;
+  MemoryTiming memory;
+};
+
+/// Told the name of what is under way and how much of the whole is done, 0 to 1.
+using RunProgress = std::function<void(const std::string& name, double done)>;
+
+class Runner {
+ public:
+  /// Neither the device nor the driver is owned; both outlive the runner.
+  Runner(Device& device, Driver& driver, const RunOptions& options, RunProgress progress = nullptr);
+
+  /// C[M x N] = A[M x K] * W[N x K]^T in int8, every sum compared with the reference. `sums`, where
+  /// given, takes the device's result.
+  LayerReport product(const std::string& name, const MatrixI8& a, const MatrixI8& w,
+                      MatrixI32* sums = nullptr);
+
+  /// The same in float32, from four int8 products of K, 2K, 3K and 4K (see slices.hpp); the result
+  /// is compared with a product in double.
+  LayerReport product(const std::string& name, const MatrixF& a, const MatrixF& w,
+                      MatrixF* result = nullptr);
+
+  /// All Linear layers of a network, one after the other; between them the host adds the bias,
+  /// applies ReLU and quantizes again. Weights are quantized and packed ahead of the run.
+  RunReport network(const Workload& workload);
+
+  /// A report of the run so far, without layers.
+  RunReport report(const std::string& model, std::uint64_t batch) const;
+
+ private:
+  LayerReport run(const std::string& name, const Plan& plan,
+                  const std::vector<std::uint8_t>& packed, const MatrixI8& a, const MatrixI8& w,
+                  MatrixI32& sums);
+  Plan plan(const MatrixI8& a, const MatrixI8& w) const;
+  /// The next `share` of the whole belongs to what comes.
+  void set_share(double share);
+
+  Device& device_;
+  Driver& driver_;
+  RunOptions options_;
+  RunProgress progress_;
+  double done_ = 0;   // of the whole, before what is under way
+  double share_ = 1;  // of the whole, what is under way
+};
+
+}  // namespace gemm64

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vactivations_n4.h>
+
+#include <deque>
+#include <tuple>
+#include <vector>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+constexpr unsigned kN = 4;
+constexpr unsigned kWords = 67;  // no power of two
+constexpr unsigned kBursts = 2;
+
+/// Blocks of `count` words, each gone through `passes` times: kept on chip meanwhile, or loaded again.
+struct Job {
+  std::uint64_t address;
+  unsigned count, passes, blocks;
+  bool retain;
+};
+
+struct Read {
+  std::uint64_t address;
+  bool release, rewind;
+};
+
+struct Gates {
+  Gate command, request, data, read;
+};
+
+class Trial {
+ public:
+  Trial(std::vector<Job> jobs, Gates gates, unsigned latency)
+      : jobs_(std::move(jobs)), gates_(std::move(gates)), latency_(latency) {
+    for (const Job& job : jobs_) {
+      for (unsigned word = 0; word < job.blocks * job.passes * job.count; ++word) {
+        const unsigned i = word % job.count;
+        const unsigned pass = word / job.count % job.passes;
+        const unsigned block = word / job.count / job.passes;
+        const bool keep = job.retain && pass + 1 < job.passes;
+        reads_.push_back({job.address + (block * job.count + i) * kN, !keep, keep && i + 1 == job.count});
+      }
+    }
+    bench->stop_i = bench->beat_i = bench->read_i = bench->command_valid_i = 0;
+  }
+
+  void operator()() {
+    while (read_ < reads_.size()) {
+      clock();
+      if (testing::Test::HasFailure()) return;
+    }
+    bench->read_i = bench->beat_i = 0;
+    bench.settle();
+    EXPECT_EQ(bench->idle_o, 1) << "nothing to load, nothing kept";
+    EXPECT_EQ(bench->quiet_o, 1);
+    EXPECT_EQ(arrived_, released_);
+  }
+
+  void clock() {
+    drive();
+    bench.settle();
+    check();
+    account();
+    bench.edge();
+  }
+
+  Bench<Vactivations_n4> bench{400000};
+  unsigned error_beat = ~0u;
+  std::vector<unsigned> errors;  // tags
+  unsigned asked = 0;            // words
+
+ private:
+  struct Burst {
+    std::uint64_t address, due;
+    unsigned beats;
+  };
+
+  void drive() {
+    const bool command = sent_ < jobs_.size() && (waits_ || gates_.command());
+    const Job job = command ? jobs_[sent_] : Job{0x1000, 1, 1, 1, false};
+    bench->command_valid_i = command;
+    bench->command_address_i = job.address;
+    bench->command_count_i = job.count;
+    bench->command_passes_i = job.retain ? 1 : job.passes;
+    bench->command_blocks_i = job.blocks;
+    bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
+    bench->request_ready_i = gates_.request();
+    bench->beat_i = !memory_.empty() && memory_.front().due <= bench.clock() && gates_.data();
+    set_memory_word(bench->beat_data_i, bench->beat_i ? memory_.front().address : bench.clock());
+    bench->beat_last_i = !memory_.empty() && memory_.front().beats == 1;
+    bench->beat_error_i = bench->beat_i && arrived_ == error_beat;
+    // A word may be read once it is there; what comes with no read means nothing.
+    bench->read_i = gates_.read() && read_ < reads_.size() && arrived_ > next_;
+    bench->release_i = bench->read_i ? reads_[read_].release : bench.clock() % 2;
+    bench->rewind_i = bench->read_i ? reads_[read_].rewind : bench.clock() % 2;
+  }
+
+  void check() {
+    EXPECT_EQ(bench->ahead_o, arrived_ - next_) << "clock " << bench.clock();
+    if (read_ > 0) EXPECT_TRUE(is_memory_word(bench->word_o, reads_[read_ - 1].address)) << read_;
+    if (bench->request_valid_o) {
+      check_burst(bench->request_address_o, bench->request_beats_o - 1, 2, 1, kN);
+      EXPECT_LE(asked + bench->request_beats_o - released_, kWords) << "no room for the burst";
+      EXPECT_LT(memory_.size(), kBursts);
+    }
+    stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
+           {bench->request_address_o, bench->request_beats_o});
+    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_scratchpad_o + bench->unused_o, 1);
+    EXPECT_EQ(bench->transfer_o, bench->beat_i);
+    EXPECT_EQ(bench->wait_memory_o, !memory_.empty() && !bench->beat_i);
+    EXPECT_EQ(bench->unused_o, arrived_ == promised_);
+    EXPECT_EQ(bench->quiet_o, memory_.empty());
+    EXPECT_EQ(bench->idle_o, arrived_ == promised_ && arrived_ == released_);
+    EXPECT_EQ(bench->error_o, bench->beat_error_i);
+    if (bench->error_o) errors.push_back(bench->error_tag_o);
+  }
+
+  void account() {
+    waits_ = bench->command_valid_i && !bench->command_ready_o;
+    if (bench->command_valid_i && !waits_) {
+      const Job& job = jobs_[sent_++];
+      promised_ += job.count * job.blocks * (job.retain ? 1 : job.passes);
+    }
+    if (bench->beat_i) {
+      ++arrived_;
+      memory_.front().address += kN;
+      if (--memory_.front().beats == 0) memory_.pop_front();
+    }
+    if (bench->request_valid_o && bench->request_ready_i) {
+      memory_.push_back({bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
+      asked += bench->request_beats_o;
+    }
+    if (bench->read_i) {
+      if (reads_[read_].release) ++released_;
+      next_ = reads_[read_].rewind ? released_ : next_ + 1;
+      ++read_;
+    }
+  }
+
+  std::vector<Job> jobs_;
+  Gates gates_;
+  unsigned latency_;
+  std::vector<Read> reads_;
+  std::deque<Burst> memory_;
+  // Words are numbered as they come: arrived, released, and the one that is read next.
+  unsigned arrived_ = 0, released_ = 0, next_ = 0, promised_ = 0;
+  std::size_t sent_ = 0, read_ = 0;
+  bool waits_ = false;  // a command
+  StaysPut<std::tuple<std::uint64_t, unsigned>> stays_{"request"};
+};
+
+TEST(Activations, ServeEveryPassWhateverThePatternsOfMemoryAndArray) {
+  const std::vector<Job> jobs{
+      {4096 - 12, 5, 3, 2, true}, {0x2000, 2, 2, 2, false}, {0x3000, 1, 4, 1, true}};
+  for_all_patterns(4, [&](Gate data, Gate read) {
+    Trial(jobs, {Gate(), Gate(), data, read}, 1)();
+    Trial(jobs, {Gate(), Gate(), data, read}, 9)();
+  });
+  for_all_patterns(4, [&](Gate command, Gate request) {
+    Trial(jobs, {command, request, Gate(), Gate()}, 3)();
+  });
+}
+
+TEST(Activations, ABlockMayFillTheWholeScratchpad) {
+  for_all_patterns(3, [](Gate data, Gate read) {
+    Trial({{0, kWords, 3, 2, true}, {0x4000, kWords, 2, 1, false}}, {Gate(), Gate(), data, read}, 4)();
+  });
+}
+
+TEST(Activations, AskForNothingThatHasNoRoom) {
+  Trial run({{0, 64, 1, 4, true}}, {Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
+  for (unsigned t = 0; t < 300; ++t) run.clock();
+  EXPECT_EQ(run.asked, 64u);
+  EXPECT_EQ(run.bench->wait_scratchpad_o, 1);
+}
+
+TEST(Activations, StopAsksForNothingMore) {
+  Trial run({{0, 8, 1, 8, true}}, {Gate(), Gate(), Gate(), Gate()}, 1);
+  for (unsigned t = 0; t < 4; ++t) run.clock();
+  run.bench->stop_i = 1;
+  const unsigned asked = run.asked;
+  EXPECT_GT(asked, 0u);
+  for (unsigned t = 0; t < 100; ++t) run.clock();
+  EXPECT_EQ(run.asked, asked);
+  EXPECT_EQ(run.bench->quiet_o, 1);
+}
+
+TEST(Activations, BusErrorNamesTheCommandOfItsBurst) {
+  for (const unsigned beat : {0u, 4u, 5u, 6u, 9u}) {
+    Trial run({{0, 5, 1, 1, true}, {64, 1, 1, 1, true}, {128, 4, 1, 1, false}}, {}, 20);
+    run.error_beat = beat;
+    run();
+    EXPECT_EQ(run.errors, std::vector<unsigned>{beat < 5 ? 40u : beat < 6 ? 41u : 42u}) << beat;
+  }
+}
+
+TEST(Activations, ServeAnythingAtRandom) {
+  for_seeds(80, [](std::mt19937& random) {
+    std::vector<Job> jobs;
+    for (unsigned i = draw(random, 1, 5); i > 0; --i) {
+      jobs.push_back({draw(random, 0, 4096) * 4ull, draw(random, 1, kWords), draw(random, 1, 3),
+                      draw(random, 1, 3), random() % 2 == 0});
+    }
+    Trial(jobs, {Gate::random(random), Gate::random(random), Gate::random(random), Gate::random(random)},
+        draw(random, 1, 60))();
+  });
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test

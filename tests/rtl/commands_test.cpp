@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vcommands_n64.h>
+#include <Vcommands_n8.h>
+
+#include <array>
+#include <deque>
+#include <vector>
+
+#include "host/device/registers.hpp"
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+constexpr std::uint64_t kBase = 0x12345000c0;
+
+Command command(Opcode opcode, std::uint32_t rows, std::uint32_t count, std::uint32_t passes,
+                std::uint32_t blocks, std::uint64_t address) {
+  Command c{opcode, 3, rows, count, passes, blocks};
+  c.set_address(address);
+  return c;
+}
+
+struct Gates {
+  Gate tail, request, beat, engine;
+};
+
+/// The fetcher between a host that moves the tail, a memory, and engines that take commands.
+template <class Model, unsigned kN, unsigned kDepth>
+class Trial {
+ public:
+  Trial(std::vector<Command> program, unsigned mask, Gates gates)
+      : program_(std::move(program)), mask_(mask), gates_(std::move(gates)) {
+    bench->stop_i = bench->beat_i = 0;
+    bench->ring_base_i = kBase;
+    bench->ring_mask_i = static_cast<std::uint16_t>(mask);
+  }
+
+  void operator()() {
+    while (dispatched < program_.size()) {
+      clock();
+      if (testing::Test::HasFailure()) return;
+    }
+    clock();
+    EXPECT_EQ(bench->idle_o, 1);
+    EXPECT_EQ(bench->quiet_o, 1);
+  }
+
+  void clock() {
+    if (moved_ < program_.size() && moved_ - dispatched < mask_ && gates_.tail()) ++moved_;
+    bench->ring_tail_i = static_cast<std::uint16_t>(moved_ & mask_);
+    bench->request_ready_i = gates_.request();
+    bench->beat_i = received_ < asked_ && gates_.beat();
+    for (unsigned i = 0; i < kN; ++i) {
+      std::array<std::uint8_t, kCommandBytes> bytes{};
+      if (bench->beat_i) program_[received_].encode(bytes.data());
+      set_lane(bench->beat_data_i, i, bytes[beat_ * kN + i]);
+    }
+    bench->beat_last_i = beat_ + 1 == kCommandBytes / kN;
+    bench->beat_error_i = bench->beat_i && received_ == error_command;
+    bench->weights_ready_i = gates_.engine();
+    bench->activations_ready_i = gates_.engine();
+    bench->compute_ready_i = gates_.engine();
+    bench->results_ready_i = gates_.engine();
+    bench->engines_idle_i = gates_.engine();
+    bench.settle();
+    check();
+    if (bench->request_valid_o && bench->request_ready_i) ++asked_;
+    if (bench->beat_i && ++beat_ == kCommandBytes / kN) beat_ = 0, ++received_;
+    bench.edge();
+  }
+
+  Bench<Model> bench;
+  std::size_t dispatched = 0;
+  std::size_t error_command = ~std::size_t{0};
+
+ private:
+  void check() {
+    EXPECT_EQ(bench->request_valid_o, asked_ < moved_ && asked_ - dispatched < kDepth && !bench->stop_i)
+        << "as soon as the tail has moved and there is room";
+    if (bench->request_valid_o) {
+      EXPECT_EQ(bench->request_address_o, kBase + (asked_ & mask_) * kCommandBytes);
+      EXPECT_EQ(bench->request_beats_o, kCommandBytes / kN);
+    }
+    const bool here = dispatched < received_;  // from the clock after its last beat
+    const unsigned opcode = here ? static_cast<unsigned>(program_[dispatched].opcode) : 0;
+    const bool send = here && !bench->stop_i && bench->error_code_o == 0;
+    EXPECT_EQ(bench->weights_valid_o, send && opcode == 1);
+    EXPECT_EQ(bench->activations_valid_o, send && opcode == 2);
+    EXPECT_EQ(bench->compute_valid_o, send && opcode == 3);
+    EXPECT_EQ(bench->results_valid_o, send && opcode == 4);
+    EXPECT_EQ(bench->finish_o, send && opcode == 5 && bench->engines_idle_i);
+    if (send) {
+      const Command shown{static_cast<Opcode>(opcode), bench->flags_o, bench->rows_o, bench->count_o,
+                          bench->passes_o, bench->blocks_o,
+                          static_cast<std::uint32_t>(bench->address_o),
+                          static_cast<std::uint32_t>(bench->address_o >> 32)};
+      EXPECT_TRUE(shown == program_[dispatched]) << to_string(shown);
+    }
+    EXPECT_EQ(bench->tag_o, dispatched & 0xffff);
+    EXPECT_EQ(bench->ring_head_o, dispatched & mask_);
+    EXPECT_EQ(bench->idle_o, dispatched == moved_);
+    EXPECT_EQ(bench->quiet_o, asked_ == received_);
+    EXPECT_EQ(bench->bus_error_o, bench->beat_error_i);
+    if (bench->bus_error_o) EXPECT_EQ(bench->bus_error_tag_o, error_command);
+    const bool taken = (bench->weights_valid_o && bench->weights_ready_i) ||
+                       (bench->activations_valid_o && bench->activations_ready_i) ||
+                       (bench->compute_valid_o && bench->compute_ready_i) ||
+                       (bench->results_valid_o && bench->results_ready_i) || bench->finish_o;
+    EXPECT_EQ(bench->dispatch_o, taken || bench->error_o);
+    EXPECT_EQ(bench->wait_memory_o, !here && dispatched < moved_);
+    EXPECT_EQ(bench->wait_engine_o, here && !taken && !bench->error_o);
+    dispatched += taken;
+  }
+
+  std::vector<Command> program_;
+  unsigned mask_;
+  Gates gates_;
+  std::size_t moved_ = 0, asked_ = 0, received_ = 0;  // commands
+  unsigned beat_ = 0;                                 // of the command that comes in
+};
+
+using TrialN8 = Trial<Vcommands_n8, 8, 2>;     // 8 beats a command
+using TrialN64 = Trial<Vcommands_n64, 64, 4>;  // one
+
+Command any_command(std::mt19937& random) {
+  const auto number = [&random] { return static_cast<std::uint32_t>(random() | 1); };
+  Command c = command(static_cast<Opcode>(draw(random, 1, 5)), draw(random, 1, 16), number(), number(),
+                      number(), (std::uint64_t{random()} << 6) & 0xffffffffff);
+  c.flags = draw(random, 0, 255);
+  return c;
+}
+
+TEST(Commands, GoToTheirEnginesInOrderWhateverThePatterns) {
+  std::mt19937 random(1);
+  std::vector<Command> program;
+  for (unsigned i = 0; i < 10; ++i) program.push_back(any_command(random));
+  for_all_patterns(4, [&](Gate beat, Gate engine) {
+    TrialN8(program, 3, {Gate(), Gate(), beat, engine})();
+    TrialN64(program, 7, {Gate(), Gate(), beat, engine})();
+  });
+  for_all_patterns(4, [&](Gate tail, Gate request) {
+    TrialN8(program, 1, {tail, request, Gate(), Gate()})();
+    TrialN64(program, 3, {tail, request, Gate(), Gate()})();
+  });
+}
+
+TEST(Commands, GoToTheirEnginesAtRandom) {
+  for_seeds(40, [](std::mt19937& random) {
+    std::vector<Command> program;
+    for (unsigned i = 0; i < 100; ++i) program.push_back(any_command(random));
+    const auto gates = [&random] {
+      return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
+                   Gate::random(random)};
+    };
+    TrialN8(program, (2u << draw(random, 0, 5)) - 1, gates())();
+    TrialN64(program, (2u << draw(random, 0, 15)) - 1, gates())();
+  });
+}
+
+TEST(Commands, BusErrorNamesTheCommandThatWasFetched) {
+  for (unsigned bad = 0; bad < 5; ++bad) {
+    std::vector<Command> program(5, command(Opcode::kStore, 1, 1, 0, 0, 64));
+    TrialN8 trial(program, 7, {});
+    trial.error_command = bad;
+    trial();
+  }
+}
+
+TEST(Commands, StopFetchesAndDispatchesNothing) {
+  TrialN8 trial(std::vector<Command>(9, command(Opcode::kStore, 1, 1, 0, 0, 64)), 15, {});
+  while (trial.dispatched < 3) trial.clock();
+  trial.bench->stop_i = 1;
+  for (unsigned t = 0; t < 100; ++t) trial.clock();
+  EXPECT_EQ(trial.dispatched, 3u);
+  EXPECT_EQ(trial.bench->quiet_o, 1);
+}
+
+struct Case {
+  const char* what;
+  Command command;
+  ErrorCode code;
+};
+
+TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
+  constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
+                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
+  const Case cases[] = {
+      {"opcode 0", command(static_cast<Opcode>(0), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"opcode 6", command(static_cast<Opcode>(6), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"opcode 129", command(static_cast<Opcode>(129), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"weights, count 0", command(kWeights, 0, 0, 1, 0, 0), ErrorCode::kBadOperand},
+      {"weights, passes 0", command(kWeights, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
+      {"weights, no rows, no blocks", command(kWeights, 0, 1, 1, 0, 0), ErrorCode::kNone},
+      {"weights, unaligned", command(kWeights, 0, 1, 1, 0, 4), ErrorCode::kBadAddress},
+      {"weights, beyond 40 bits", command(kWeights, 0, 1, 1, 0, 1ull << 40), ErrorCode::kBadAddress},
+      {"weights, beyond 40 bits by far", command(kWeights, 0, 1, 1, 0, 1ull << 63), ErrorCode::kBadAddress},
+      {"weights, last address", command(kWeights, 0, 1, 1, 0, (1ull << 40) - 8), ErrorCode::kNone},
+      {"load, count 0", command(kLoad, 0, 0, 1, 1, 0), ErrorCode::kBadOperand},
+      {"load, passes 0", command(kLoad, 0, 1, 0, 1, 0), ErrorCode::kBadOperand},
+      {"load, blocks 0", command(kLoad, 0, 1, 1, 0, 0), ErrorCode::kBadOperand},
+      {"load, no rows", command(kLoad, 0, 1, 1, 1, 0), ErrorCode::kNone},
+      {"load, unaligned", command(kLoad, 0, 1, 1, 1, 9), ErrorCode::kBadAddress},
+      {"matmul, rows 0", command(kMatmul, 0, 1, 1, 1, 0), ErrorCode::kBadOperand},
+      {"matmul, rows 17 of 16", command(kMatmul, 17, 1, 1, 1, 0), ErrorCode::kBadOperand},
+      {"matmul, rows 16", command(kMatmul, 16, 1, 1, 1, 0), ErrorCode::kNone},
+      {"matmul, count 0", command(kMatmul, 1, 0, 1, 1, 0), ErrorCode::kBadOperand},
+      {"matmul, passes 0", command(kMatmul, 1, 1, 0, 1, 0), ErrorCode::kBadOperand},
+      {"matmul, blocks 0", command(kMatmul, 1, 1, 1, 0, 0), ErrorCode::kBadOperand},
+      {"matmul has no address", command(kMatmul, 1, 1, 1, 1, 3), ErrorCode::kNone},
+      {"store, rows 0", command(kStore, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
+      {"store, rows 17 of 16", command(kStore, 17, 1, 0, 0, 0), ErrorCode::kBadOperand},
+      {"store, count 0", command(kStore, 1, 0, 0, 0, 0), ErrorCode::kBadOperand},
+      {"store, no passes, no blocks", command(kStore, 16, 1, 0, 0, 0), ErrorCode::kNone},
+      {"store, unaligned", command(kStore, 1, 1, 0, 0, 2), ErrorCode::kBadAddress},
+      {"finish", command(Opcode::kFinish, 0, 0, 0, 0, 1), ErrorCode::kNone},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    TrialN8 trial({c.command}, 1, {});
+    for (unsigned t = 0; t < 9; ++t) trial.clock();  // asked for, eight beats
+    trial.bench.settle();
+    EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(c.code));
+    EXPECT_EQ(trial.bench->error_o, c.code != ErrorCode::kNone);
+    trial.clock();
+    EXPECT_EQ(trial.dispatched, c.code == ErrorCode::kNone ? 1u : 0u);
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vcompute_n2.h>
+#include <Vcompute_n4.h>
+
+#include <vector>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+struct Matmul {
+  unsigned rows, count, passes, blocks;
+  bool accumulate, retain;
+};
+
+/// One row that must be read, in the order of the command's loops.
+struct Row {
+  bool starts_tile = false, takes_bank = false, last_of_tile = false;  // of the tile
+  bool first = false, last = false, bank = false;                      // of its block of sums
+  bool release = false, rewind = false;
+  unsigned row = 0, rows = 0, command = 0;
+};
+
+struct Gates {
+  Gate command, weights, activations, bank;
+};
+
+template <class Model, unsigned kN, unsigned kPipeline>
+class Trial {
+ public:
+  Trial(std::vector<Matmul> commands, Gates gates) : commands_(std::move(commands)), gates_(gates) {
+    bool bank = false;
+    for (unsigned command = 0; command < commands_.size(); ++command) {
+      const Matmul& m = commands_[command];
+      for (unsigned tile = 0; tile < m.blocks * m.passes * m.count; ++tile) {
+        const bool first = !m.accumulate || tile % m.count == 0;
+        const bool last = !m.accumulate || tile % m.count == m.count - 1;
+        const bool release = !m.retain || tile / m.count % m.passes == m.passes - 1;
+        for (unsigned r = 0; r < m.rows; ++r) {
+          const bool last_row = r + 1 == m.rows;
+          rows_.push_back({r == 0, r == 0 && first, last_row, first, last_row && last, bank, release,
+                           !release && last_row && tile % m.count == m.count - 1, r, m.rows, command});
+        }
+        if (last) bank = !bank;
+      }
+    }
+    bench->stop_i = bench->command_valid_i = bench->bank_free_i = 0;
+  }
+
+  void operator()() {
+    while (done_ < rows_.size() || !bench->idle_o) {
+      clock();
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+
+  void clock() {
+    drive();
+    bench.settle();
+    check();
+    bench.edge();
+  }
+
+  Bench<Model> bench{400000};
+  std::size_t done_ = 0;  // rows read
+
+ private:
+  void drive() {
+    const bool command = sent_ < commands_.size() && (waits_ || gates_.command());
+    const Matmul m = command ? commands_[sent_] : Matmul{1, 1, 1, 1, false, false};
+    bench->command_valid_i = command;
+    bench->command_flags_i = static_cast<std::uint8_t>(m.accumulate | m.retain << 1);
+    bench->command_rows_i = static_cast<std::uint16_t>(m.rows);
+    bench->command_count_i = m.count;
+    bench->command_passes_i = m.passes;
+    bench->command_blocks_i = m.blocks;
+    if (gates_.weights() && words_ < 2 * kN) ++words_;
+    if (gates_.activations() && ahead_ < 60) ++ahead_;
+    bench->weight_words_i = static_cast<std::uint8_t>(words_);
+    bench->activation_words_i = static_cast<std::uint8_t>(ahead_);
+    bench->bank_free_i = stored_ > 0 && gates_.bank();
+  }
+
+  void check() {
+    // A tile starts in the clock in which it can: command, weights (and the last ones out of the way),
+    // activations, and a bank where it begins a block.
+    const bool waiting = done_ < rows_.size() && rows_[done_].command < sent_;
+    const Row row = done_ < rows_.size() ? rows_[done_] : Row{};
+    const bool weights = column_ == 0 && words_ >= kN;
+    const bool activations = ahead_ >= row.rows;
+    const bool bank = !row.takes_bank || used_ < 2;
+    const bool start = waiting && row.starts_tile && weights && activations && bank && !bench->stop_i;
+    const bool read = start || (waiting && !row.starts_tile);
+    const bool between = waiting && row.starts_tile && !start;
+    ASSERT_EQ(bench->activation_read_o, read) << "row " << done_ << " in clock " << bench.clock();
+    EXPECT_EQ(bench->weight_read_o, start || column_ > 0);
+    if (bench->weight_read_o) EXPECT_EQ(bench->weight_column_o, column_);
+    if (read) {
+      EXPECT_EQ(bench->activation_release_o, row.release) << done_;
+      EXPECT_EQ(bench->activation_rewind_o, row.rewind) << done_;
+      EXPECT_EQ(bench->row_first_o, row.first) << done_;
+      EXPECT_EQ(bench->row_last_o, row.last) << done_;
+      EXPECT_EQ(bench->row_bank_o, row.bank) << done_;
+      EXPECT_EQ(bench->row_o, row.row) << done_;
+    }
+    EXPECT_EQ(bench->wait_weights_o, between && !weights);
+    EXPECT_EQ(bench->wait_activations_o, between && weights && !activations);
+    EXPECT_EQ(bench->wait_results_o, between && weights && activations);
+    EXPECT_EQ(bench->drain_o, !waiting && drain_ > 0);
+    EXPECT_EQ(bench->unused_o, !waiting && drain_ == 0);
+    EXPECT_EQ(bench->idle_o, !waiting && drain_ == 0 && used_ == 0);
+
+    if (bench->weight_read_o) {
+      --words_;
+      column_ = (column_ + 1) % kN;
+    }
+    if (bench->bank_free_i) --stored_, --used_;
+    if (start && row.takes_bank) ++used_;
+    if (read) {
+      --ahead_;
+      ++done_;
+      if (row.last) ++stored_;
+    }
+    drain_ = read ? kPipeline : drain_ - (drain_ > 0);
+    waits_ = bench->command_valid_i && !bench->command_ready_o;
+    if (bench->command_valid_i && !waits_) {
+      ++sent_;  // the engine sees it from the next clock
+    }
+  }
+
+  std::vector<Matmul> commands_;
+  Gates gates_;
+  std::vector<Row> rows_;
+  std::size_t sent_ = 0;
+  bool waits_ = false;  // a command
+  unsigned words_ = 0, ahead_ = 0, column_ = 0, drain_ = 0;
+  unsigned used_ = 0, stored_ = 0;  // banks in use, those of them whose block is complete
+};
+
+using TrialN2 = Trial<Vcompute_n2, 2, 4>;
+using TrialN4 = Trial<Vcompute_n4, 4, 6>;
+
+TEST(Compute, StartsEachTileAsSoonAsItCanWhateverThePatterns) {
+  const std::vector<Matmul> commands{
+      {1, 2, 2, 2, true, true}, {5, 2, 2, 1, true, false}, {2, 2, 1, 2, false, false}, {4, 1, 1, 1, false, true}};
+  for_all_patterns(4, [&](Gate weights, Gate activations) {
+    TrialN2(commands, {Gate(), weights, activations, Gate()})();
+    TrialN4(commands, {Gate(), weights, activations, Gate()})();
+  });
+  for_all_patterns(4, [&](Gate command, Gate bank) {
+    TrialN2(commands, {command, Gate(), Gate(), bank})();
+    TrialN4(commands, {command, Gate(), Gate(), bank})();
+  });
+}
+
+TEST(Compute, TilesAndCommandsFollowEachOtherWithoutAGap) {
+  TrialN4 run({{4, 3, 2, 2, true, true}, {4, 5, 1, 1, true, true}}, {});
+  while (run.done_ == 0) run.clock();  // the weights and rows of the first tile come in
+  const std::uint64_t begin = run.bench.clock();
+  run();
+  EXPECT_EQ(run.bench.clock() - begin, 17u * 4 - 1 + 6) << "17 tiles of 4 clocks, then the pipeline";
+}
+
+TEST(Compute, ATileOfFewRowsTakesTheClocksOfItsWeights) {
+  TrialN4 run({{1, 10, 1, 1, true, true}}, {});
+  while (run.done_ == 0) run.clock();
+  const std::uint64_t begin = run.bench.clock();
+  run();
+  EXPECT_EQ(run.bench.clock() - begin, 9u * 4 + 6);
+}
+
+TEST(Compute, StopEndsTheTileUnderWayAndStartsNoOther) {
+  TrialN4 run({{6, 4, 1, 1, true, true}}, {});
+  while (run.done_ < 2) run.clock();
+  run.bench->stop_i = 1;
+  for (unsigned t = 0; t < 50; ++t) run.clock();
+  EXPECT_EQ(run.done_, 6u);
+}
+
+TEST(Compute, RunsAnyCommandsAtRandom) {
+  for_seeds(150, [](std::mt19937& random) {
+    std::vector<Matmul> commands;
+    for (unsigned i = draw(random, 1, 6); i > 0; --i) {
+      commands.push_back({draw(random, 1, 8), draw(random, 1, 4), draw(random, 1, 3), draw(random, 1, 3),
+                          random() % 2 == 0, random() % 2 == 0});
+    }
+    const auto gates = [&random] {
+      return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
+                   Gate::random(random)};
+    };
+    TrialN2(commands, gates())();
+    TrialN4(commands, gates())();
+  });
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vreader_n4.h>
+
+#include <deque>
+#include <tuple>
+#include <vector>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+constexpr unsigned kN = 4;
+constexpr unsigned kBursts = 2;
+
+struct Command {
+  std::uint64_t address;
+  unsigned count, passes, blocks;
+};
+
+struct Gates {
+  Gate command, request, beat, room;
+};
+
+class Trial {
+ public:
+  Trial(std::vector<Command> commands, Gates gates)
+      : commands_(std::move(commands)), gates_(std::move(gates)) {
+    for (const Command& command : commands_) {
+      for (unsigned word = 0; word < command.count * command.passes * command.blocks; ++word) {
+        const unsigned block = word / command.count / command.passes;
+        words_.push_back(command.address + (block * command.count + word % command.count) * kN);
+        tags_.push_back(40u + static_cast<unsigned>(&command - commands_.data()));
+      }
+    }
+    bench->stop_i = 0;
+  }
+
+  /// Every word is asked for once, in order; then all is idle.
+  void operator()() {
+    while (answered_ < words_.size()) {
+      clock();
+      if (testing::Test::HasFailure()) return;
+    }
+    clock();
+    EXPECT_EQ(bench->idle_o, 1);
+  }
+
+  void clock() {
+    const bool command = sent_ < commands_.size() && (waits_ || gates_.command());
+    const Command c = command ? commands_[sent_] : Command{4096, 1, 1, 1};
+    bench->command_valid_i = command;
+    bench->command_address_i = c.address;
+    bench->command_count_i = c.count;
+    bench->command_passes_i = c.passes;
+    bench->command_blocks_i = c.blocks;
+    bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
+    if (gates_.room()) room += 5;
+    bench->room_i = room;
+    bench->request_ready_i = gates_.request();
+    bench->beat_i = !bursts_.empty() && gates_.beat();
+    bench->beat_last_i = !bursts_.empty() && bursts_.front() == 1;
+    bench->beat_error_i = answered_ == error_beat;
+    bench.settle();
+
+    const bool valid = bench->request_valid_o;
+    stays_(valid || bench->stop_i, bench->request_ready_i || bench->stop_i,
+           {bench->request_address_o, bench->request_beats_o});
+    if (valid) {
+      check_burst(bench->request_address_o, bench->request_beats_o - 1, 2, 1, kN);
+      ASSERT_LE(asked + bench->request_beats_o, words_.size());
+      EXPECT_EQ(bench->request_address_o, words_[asked]);
+      EXPECT_EQ(tags_[asked], tags_[asked + bench->request_beats_o - 1]) << "of two commands";
+      EXPECT_LE(bench->request_beats_o, room);
+      EXPECT_LT(bursts_.size(), kBursts);
+      EXPECT_EQ(bench->stop_i, 0);
+    }
+    EXPECT_EQ(bench->asking_o, asked < promised_);
+    EXPECT_EQ(bench->pending_o, !bursts_.empty());
+    EXPECT_EQ(bench->idle_o, bursts_.empty() && asked == promised_);
+    const bool error = bench->beat_i && bench->beat_error_i;
+    EXPECT_EQ(bench->error_o, error);
+    if (error) EXPECT_EQ(bench->error_tag_o, tags_[answered_]);
+
+    waits_ = command && !bench->command_ready_o;
+    if (command && !waits_) promised_ += c.count * c.passes * c.blocks, ++sent_;
+    if (bench->beat_i) {
+      ++answered_;
+      if (--bursts_.front() == 0) bursts_.pop_front();
+    }
+    if (valid && bench->request_ready_i) {
+      bursts_.push_back(bench->request_beats_o);
+      asked += bench->request_beats_o;
+      room -= bench->request_beats_o;
+    }
+    bench.edge();
+  }
+
+  Bench<Vreader_n4> bench;
+  std::size_t asked = 0;  // words
+  unsigned room = 0;
+  std::size_t error_beat = ~std::size_t{0};
+
+ private:
+  std::vector<Command> commands_;
+  Gates gates_;
+  std::vector<std::uint64_t> words_;  // addresses, in order
+  std::vector<unsigned> tags_;        // the command of each
+  std::deque<unsigned> bursts_;       // beats that are to come of each
+  std::size_t sent_ = 0, promised_ = 0, answered_ = 0;
+  bool waits_ = false;
+  StaysPut<std::tuple<std::uint64_t, unsigned>> stays_{"request"};
+};
+
+const std::vector<Command> kCommands{{4096 - 8, 4, 2, 1}, {0x2000, 1, 1, 3}, {0x3000, 70, 1, 2}};
+
+TEST(Reader, AsksForEveryWordOnceWhateverThePatterns) {
+  for_all_patterns(4, [](Gate request, Gate beat) {
+    Trial(kCommands, {Gate(), request, beat, Gate()})();
+  });
+  for_all_patterns(4, [](Gate command, Gate room) {
+    Trial(kCommands, {command, Gate(), Gate(), room})();
+  });
+}
+
+TEST(Reader, AsksAtRandom) {
+  for_seeds(60, [](std::mt19937& random) {
+    std::vector<Command> commands;
+    for (unsigned i = draw(random, 1, 6); i > 0; --i) {
+      commands.push_back({draw(random, 0, 4096) * 4ull, draw(random, 1, 100), draw(random, 1, 3),
+                          draw(random, 1, 3)});
+    }
+    Trial trial(commands, {Gate::random(random), Gate::random(random), Gate::random(random),
+                           Gate::random(random)});
+    trial.error_beat = draw(random, 0, 50);
+    trial();
+  });
+}
+
+TEST(Reader, FirstRequestComesAClockAfterTheCommand) {
+  Trial trial({{0, 1, 1, 1}}, {});
+  trial.room = 64;
+  trial.clock();
+  EXPECT_EQ(trial.asked, 0u);
+  trial.clock();
+  EXPECT_EQ(trial.asked, 1u);
+}
+
+TEST(Reader, StopAsksForNothingMoreAndWhatIsUnderWayEnds) {
+  Trial trial({{0, 1000, 1, 1}}, {});
+  trial.room = 1000;
+  for (unsigned t = 0; t < 5; ++t) trial.clock();
+  EXPECT_EQ(trial.asked, 128u);
+  trial.bench->stop_i = 1;
+  for (unsigned t = 0; t < 300; ++t) trial.clock();
+  EXPECT_EQ(trial.asked, 128u);
+  EXPECT_EQ(trial.bench->pending_o, 0);
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vregisters_n8.h>
+
+#include <map>
+
+#include "host/device/registers.hpp"
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+constexpr unsigned kOkay = 0, kSlaveError = 2;
+
+struct Answer {
+  std::uint32_t data;
+  unsigned response;
+};
+
+class Registers : public testing::Test {
+ protected:
+  Registers() {
+    bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i = 0;
+    bench_->ring_clear_i = bench_->finish_i = bench_->fail_i = 0;
+  }
+
+  /// A write whose channels act as the gates allow; the answer must come a clock after both were taken.
+  unsigned write(std::uint32_t offset, std::uint32_t value, unsigned strobes = 0xf, Gate address = Gate(),
+                 Gate data = Gate(), Gate answer = Gate()) {
+    StaysPut<unsigned> stays("B");
+    bool offers_address = false, offers_data = false, taken = false;
+    for (;;) {
+      bench_->awvalid_i = offers_address = !taken && (offers_address || address());
+      bench_->wvalid_i = offers_data = !taken && (offers_data || data());
+      bench_->awaddr_i = static_cast<std::uint16_t>(bench_->awvalid_i ? offset : reg::kWatchdog);
+      bench_->wdata_i = bench_->wvalid_i ? value : ~value;
+      bench_->wstrb_i = static_cast<std::uint8_t>(bench_->wvalid_i ? strobes : 0xf);
+      bench_->bready_i = answer();
+      bench_.settle();
+      stays(bench_->bvalid_o, bench_->bready_i, bench_->bresp_o);
+      EXPECT_EQ(bench_->bvalid_o, taken) << "answered a clock after both channels, not sooner";
+      EXPECT_EQ(bench_->awready_o && bench_->awvalid_i, bench_->wready_o && bench_->wvalid_i);
+      taken |= bench_->awvalid_i && bench_->awready_o;
+      const bool answered = bench_->bvalid_o && bench_->bready_i;
+      const unsigned response = bench_->bresp_o;
+      bench_.edge();
+      if (taken) bench_->awvalid_i = bench_->wvalid_i = 0;
+      if (answered || HasFailure()) return response;
+    }
+  }
+
+  Answer read(std::uint32_t offset, Gate address = Gate(), Gate answer = Gate()) {
+    StaysPut<unsigned> stays("R");
+    bool taken = false, offers = false;
+    for (;;) {
+      bench_->arvalid_i = offers = !taken && (offers || address());
+      bench_->araddr_i = static_cast<std::uint16_t>(bench_->arvalid_i ? offset : reg::kId);
+      bench_->rready_i = answer();
+      bench_.settle();
+      bench_->counter_value_i = 0x100000000u * (bench_->counter_o + 100u) + bench_->counter_o;
+      bench_.settle();
+      stays(bench_->rvalid_o, bench_->rready_i, bench_->rdata_o);
+      EXPECT_EQ(bench_->rvalid_o, taken) << "answered a clock after its address";
+      taken |= bench_->arvalid_i && bench_->arready_o;
+      const bool answered = bench_->rvalid_o && bench_->rready_i;
+      const Answer result{bench_->rdata_o, bench_->rresp_o};
+      bench_.edge();
+      if (taken) bench_->arvalid_i = 0;
+      if (answered || HasFailure()) return result;
+    }
+  }
+
+  Bench<Vregisters_n8> bench_{10000000};
+};
+
+TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
+  bench_->busy_i = 1;
+  bench_->halted_i = 0;
+  bench_->resetting_i = 1;
+  bench_->error_i = 0xabcd0012;
+  bench_->ring_head_i = 0x1234;
+  const std::map<std::uint32_t, std::uint32_t> wanted{
+      {reg::kId, 0x67363463}, {reg::kVersion, kVersionMajor << 16 | kVersionMinor},
+      {reg::kArray, 4u << 16 | 2u << 8 | 8u}, {reg::kScratchpadWords, 77}, {reg::kAccumulatorRows, 16},
+      {reg::kBus, 64u << 24 | 2u << 16 | 4u << 8 | 8u}, {reg::kAddressWidth, 40}, {reg::kControl, 0},
+      {reg::kStatus, 5}, {reg::kInterrupt, 0}, {reg::kError, 0xabcd0012}, {reg::kWatchdog, 1048576},
+      {reg::kRingBaseLow, 0}, {reg::kRingBaseHigh, 0}, {reg::kRingMask, 63}, {reg::kRingTail, 0},
+      {reg::kRingHead, 0x1234}};
+  for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
+    const bool counter = offset % 4 == 0 && offset >= kCounters.front().offset &&
+                         offset < kCounters.back().offset + 8;
+    const Answer answer = read(offset);
+    if (counter) {
+      const std::uint32_t index = (offset - kCounters.front().offset) / 8;
+      EXPECT_EQ(answer.data, offset % 8 == 0 ? index : index + 100) << offset;
+    } else {
+      EXPECT_EQ(answer.data, wanted.count(offset) ? wanted.at(offset) : 0u) << offset;
+    }
+    EXPECT_EQ(answer.response, counter || wanted.count(offset) ? kOkay : kSlaveError) << offset;
+  }
+}
+
+TEST_F(Registers, KeepWhatIsWrittenByteByByte) {
+  ASSERT_EQ(write(reg::kRingMask, 0xffffffff), kOkay);
+  for (const std::uint32_t offset : {reg::kWatchdog, reg::kRingBaseLow, reg::kRingBaseHigh, reg::kRingTail}) {
+    const bool half = offset == reg::kRingTail;
+    for (unsigned strobes = 0; strobes < 16; ++strobes) {
+      ASSERT_EQ(write(offset, 0x11223344), kOkay);
+      ASSERT_EQ(write(offset, 0xaabbccdd, strobes), kOkay);
+      std::uint32_t wanted = 0;
+      for (unsigned byte = 0; byte < (half ? 2 : 4); ++byte) {
+        wanted |= ((strobes >> byte & 1u) ? 0xaabbccddu : 0x11223344u) & (0xffu << 8 * byte);
+      }
+      EXPECT_EQ(read(offset).data, wanted) << offset << " strobes " << strobes;
+    }
+  }
+  EXPECT_EQ(bench_->watchdog_o, 0xaabbccdd);
+  EXPECT_EQ(bench_->ring_base_o, 0xaabbccddaabbccdd);
+  EXPECT_EQ(bench_->ring_tail_o, 0xccdd);
+}
+
+TEST_F(Registers, TailStaysWithinTheRing) {
+  write(reg::kRingMask, 7);
+  write(reg::kRingTail, 13);
+  EXPECT_EQ(bench_->ring_tail_o, 5);
+  bench_->ring_clear_i = 1;
+  bench_.step();
+  bench_->ring_clear_i = 0;
+  EXPECT_EQ(read(reg::kRingTail).data, 0u);
+  EXPECT_EQ(read(reg::kRingMask).data, 7u) << "a soft reset keeps the settings";
+}
+
+TEST_F(Registers, RefuseWritesToWhatOnlyReads) {
+  for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
+    const bool writable = offset == reg::kControl || offset == reg::kInterrupt ||
+                          (offset >= reg::kWatchdog && offset <= reg::kRingTail && offset % 4 == 0);
+    EXPECT_EQ(write(offset, 0), writable ? kOkay : kSlaveError) << offset;
+  }
+}
+
+TEST_F(Registers, AnswerOnceWhateverThePatternsOfTheChannels) {
+  std::uint32_t value = 1;
+  for (unsigned answer = 1; answer < 16; ++answer) {
+    for_all_patterns(4, [&](Gate address, Gate data) {
+      EXPECT_EQ(write(reg::kRingBaseLow, ++value, 0xf, address, data, Gate(answer, 4)), kOkay);
+      EXPECT_EQ(bench_->ring_base_o, value);
+      EXPECT_EQ(bench_->watchdog_o, 1048576u) << "another register changed";
+      EXPECT_EQ(read(reg::kRingBaseLow, address, Gate(answer, 4)).data, value);
+    });
+  }
+}
+
+TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
+  bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i = 1;
+  bench_->wstrb_i = 0xf;
+  for (unsigned t = 0; t < 20; ++t) {
+    bench_->awaddr_i = reg::kRingBaseLow;
+    bench_->araddr_i = reg::kRingBaseLow;
+    bench_->wdata_i = t;
+    bench_.settle();
+    EXPECT_TRUE(bench_->awready_o && bench_->wready_o && bench_->arready_o);
+    EXPECT_EQ(bench_->bvalid_o && bench_->rvalid_o, t > 0);
+    if (t > 1) EXPECT_EQ(bench_->rdata_o, t - 2) << "the value before this clock's write";
+    bench_.edge();
+  }
+}
+
+TEST_F(Registers, InterruptIsALevelUntilItsBitIsWritten) {
+  const auto pulse = [this](bool finish, bool fail) {
+    bench_->finish_i = finish;
+    bench_->fail_i = fail;
+    bench_.step();
+    bench_->finish_i = bench_->fail_i = 0;
+  };
+  for (unsigned causes = 1; causes < 4; ++causes) {
+    for (unsigned cleared = 0; cleared < 4; ++cleared) {
+      write(reg::kInterrupt, 3);
+      EXPECT_EQ(bench_->irq_o, 0);
+      pulse(causes & 1u, causes & 2u);
+      EXPECT_EQ(bench_->irq_o, 1);
+      EXPECT_EQ(read(reg::kInterrupt).data, causes);
+      write(reg::kInterrupt, cleared);
+      EXPECT_EQ(read(reg::kInterrupt).data, causes & ~cleared);
+      EXPECT_EQ(bench_->irq_o, (causes & ~cleared) != 0);
+    }
+  }
+  write(reg::kInterrupt, 3);
+  bench_->finish_i = 1;  // in every clock of the write: an event must not be lost to the clearing
+  write(reg::kInterrupt, 3);
+  EXPECT_EQ(bench_->irq_o, 1);
+  bench_->finish_i = 0;
+  bench_->ring_clear_i = 1;
+  bench_.step();
+  EXPECT_EQ(bench_->irq_o, 0) << "a soft reset clears it";
+}
+
+TEST_F(Registers, ControlMakesPulsesOfOneClock) {
+  for (unsigned value = 0; value < 4; ++value) {
+    for (const unsigned strobes : {0xfu, 0xeu}) {
+      const unsigned wanted = strobes & 1u ? value : 0;
+      unsigned resets = 0, clears = 0;
+      bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = 1;
+      bench_->awaddr_i = reg::kControl;
+      bench_->wdata_i = value;
+      bench_->wstrb_i = static_cast<std::uint8_t>(strobes);
+      for (unsigned t = 0; t < 5; ++t) {
+        bench_.step();
+        bench_->awvalid_i = bench_->wvalid_i = 0;
+        resets += bench_->reset_o;
+        clears += bench_->clear_counters_o;
+        if (t == 0) EXPECT_EQ(bench_->reset_o, wanted & 1u) << "a clock after the write";
+      }
+      EXPECT_EQ(resets, wanted & 1u);
+      EXPECT_EQ(clears, wanted >> 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vresults_n4.h>
+#include <Vresults_n8.h>
+
+#include <algorithm>
+#include <deque>
+#include <tuple>
+#include <vector>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+struct Store {
+  std::uint64_t address;
+  unsigned rows, count;
+};
+
+struct Gates {
+  Gate command, block, address, data, response;
+};
+
+/// The engine between an accumulator of two banks and a memory. Blocks are complete in turn in each bank;
+/// byte i of row r of block b is memory_byte() of the place where it must lie in the end.
+template <class Model, unsigned kN, unsigned kBursts>
+class Trial {
+ public:
+  Trial(std::vector<Store> stores, Gates gates, unsigned latency)
+      : stores_(std::move(stores)), gates_(std::move(gates)), latency_(latency) {
+    for (const Store& store : stores_) {
+      for (unsigned b = 0; b < store.count; ++b) {
+        blocks_.push_back(store.address + std::uint64_t{b} * store.rows * 4 * kN);
+        sizes_.push_back(store.rows * 4);
+      }
+    }
+    bench->stop_i = bench->command_valid_i = bench->bvalid_i = bench->block_done_i = 0;
+  }
+
+  void operator()() {
+    while (freed_ < blocks_.size() || !bench->idle_o) {
+      clock();
+      if (testing::Test::HasFailure()) return;
+    }
+    EXPECT_EQ(bench->quiet_o, 1);
+    std::size_t bytes = 0;
+    for (const unsigned beats : sizes_) bytes += beats * kN;
+    EXPECT_EQ(written_, bytes);
+    EXPECT_EQ(answered_, offered);
+  }
+
+  void clock() {
+    drive();
+    bench.settle();
+    check();
+    account();
+    bench.edge();
+  }
+
+  Bench<Model> bench{400000};
+  unsigned offered = 0;  // bursts whose address was shown
+  unsigned error_burst = ~0u;
+  std::vector<unsigned> errors;  // tags
+  std::vector<std::uint64_t> done_at, address_at, data_at;  // clocks of blocks, bursts, beats
+
+ private:
+  struct Burst {
+    std::uint64_t address;
+    unsigned beats;
+  };
+
+  void drive() {
+    const bool command = sent_ < stores_.size() && (waits_ || gates_.command());
+    const Store store = command ? stores_[sent_] : Store{0, 1, 1};
+    bench->command_valid_i = command;
+    bench->command_address_i = store.address;
+    bench->command_rows_i = static_cast<std::uint16_t>(store.rows);
+    bench->command_count_i = store.count;
+    bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
+    bench->block_done_i = done_ < blocks_.size() && done_ < freed_ + 2 && gates_.block();
+    bench->awready_i = gates_.address();
+    bench->wready_i = gates_.data();
+    // bready is always high, so an answer is there for one clock.
+    bench->bvalid_i = !responses_.empty() && responses_.front() <= bench.clock() && gates_.response();
+    bench->berror_i = answered_ == error_burst;
+    // Each bank shows the row read from it last; noise where that is none of its block's.
+    const unsigned bank = bench->row_bank_o;
+    for (unsigned i = 0; i < 4 * kN; ++i) {
+      const auto byte = shown_[bank].second ? memory_byte(shown_[bank].first + i) : std::uint8_t{0xa5};
+      set_lane(bench->row_data_i, i, byte);
+    }
+  }
+
+  void check() {
+    if (bench->awvalid_o && !offering_) {
+      check_burst(bench->awaddr_o, bench->awlen_o, bench->awsize_o, bench->awburst_o, kN);
+      bursts_.push_back({bench->awaddr_o, bench->awlen_o + 1u});
+      address_at.push_back(bench.clock());
+      ++offered;
+    }
+    offering_ = bench->awvalid_o && !bench->awready_i;
+    address_stays_(bench->awvalid_o, bench->awready_i, {bench->awaddr_o, bench->awlen_o});
+    std::vector<std::uint8_t> beat{bench->wlast_o};
+    for (unsigned i = 0; i < kN; ++i) beat.push_back(lane<std::uint8_t>(bench->wdata_o, i));
+    data_stays_(bench->wvalid_o, bench->wready_i, beat);
+    EXPECT_EQ(bench->transfer_o, bench->wvalid_o && bench->wready_i);
+    if (bench->wvalid_o) {
+      ASSERT_GT(done_, freed_) << "stored before it was complete";
+      ASSERT_FALSE(bursts_.empty()) << "data before its address";
+      const std::uint64_t place = blocks_[freed_] + beat_ * kN;
+      EXPECT_EQ(bursts_.front().address + burst_beat_ * kN, place);
+      EXPECT_TRUE(is_memory_word(bench->wdata_o, place)) << "beat " << beat_ << " of block " << freed_;
+      EXPECT_EQ(bench->wlast_o, burst_beat_ + 1 == bursts_.front().beats);
+      EXPECT_EQ(bench->wstrb_o, kN == 8 ? 0xff : 0xf);
+    }
+    const bool working = freed_ < promised_;  // a STORE is under way
+    const bool due = answered_ < offered;     // a write is not answered yet
+    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_compute_o +
+                  bench->wait_response_o + bench->unused_o,
+              1);
+    if (bench->wvalid_o && !bench->wready_i) EXPECT_EQ(bench->wait_memory_o, 1);
+    if (working && !bench->wvalid_o && !due) EXPECT_EQ(bench->wait_compute_o, 1);
+    EXPECT_EQ(bench->wait_response_o, !working && due);
+    EXPECT_EQ(bench->unused_o, !working && !due);
+    EXPECT_EQ(bench->idle_o, !working && !due);
+    if (bench->quiet_o) EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
+    EXPECT_EQ(bench->bank_free_o, bench->transfer_o && beat_ + 1 == sizes_[freed_]);
+    EXPECT_EQ(bench->error_o, bench->bvalid_i && bench->berror_i);
+    if (bench->error_o) errors.push_back(bench->error_tag_o);
+  }
+
+  void account() {
+    if (bench->row_read_o) {
+      EXPECT_EQ(bench->row_bank_o, freed_ % 2);
+      shown_[bench->row_bank_o] = {blocks_[freed_] + bench->row_o * 4 * kN, true};
+    }
+    waits_ = bench->command_valid_i && !bench->command_ready_o;
+    if (bench->command_valid_i && !waits_) {
+      promised_ += stores_[sent_++].count;
+    }
+    if (bench->block_done_i) {
+      ++done_;
+      done_at.push_back(bench.clock());
+    }
+    if (bench->bvalid_i) {
+      ++answered_;
+      responses_.pop_front();
+    }
+    addresses_ += bench->awvalid_o && bench->awready_i;
+    if (bench->transfer_o) take_beat();
+    for (; answerable_ < std::min(addresses_, complete_); ++answerable_) {
+      responses_.push_back(bench.clock() + latency_);
+    }
+  }
+
+  void take_beat() {
+    data_at.push_back(bench.clock());
+    written_ += kN;
+    if (++burst_beat_ == bursts_.front().beats) {
+      burst_beat_ = 0;
+      bursts_.pop_front();
+      ++complete_;
+    }
+    if (++beat_ == sizes_[freed_]) {
+      beat_ = 0;
+      ++freed_;
+    }
+  }
+
+  std::vector<Store> stores_;
+  Gates gates_;
+  unsigned latency_;
+  std::vector<std::uint64_t> blocks_;  // addresses
+  std::vector<unsigned> sizes_;        // beats
+  std::pair<std::uint64_t, bool> shown_[2];
+  std::deque<Burst> bursts_;               // offered, their data not complete
+  std::deque<std::uint64_t> responses_;    // clocks in which answers are due
+  std::size_t sent_ = 0, promised_ = 0;    // commands, and their blocks
+  std::size_t done_ = 0, freed_ = 0, written_ = 0;
+  unsigned beat_ = 0, burst_beat_ = 0;     // of the block, of the burst
+  unsigned addresses_ = 0, complete_ = 0, answerable_ = 0, answered_ = 0;  // bursts
+  bool waits_ = false, offering_ = false;  // a command, an address
+  StaysPut<std::tuple<std::uint64_t, unsigned>> address_stays_{"AW"};
+  StaysPut<std::vector<std::uint8_t>> data_stays_{"W"};
+};
+
+using TrialN4 = Trial<Vresults_n4, 4, 2>;
+using TrialN8 = Trial<Vresults_n8, 8, 4>;
+
+TEST(Results, StoreEveryBlockWhateverThePatterns) {
+  const std::vector<Store> stores{{4096 - 16, 1, 3}, {0x2000, 3, 2}, {0x3ff8, 2, 2}};
+  for_all_patterns(4, [&](Gate data, Gate address) {
+    TrialN4(stores, {Gate(), Gate(), address, data, Gate()}, 1)();
+    TrialN8(stores, {Gate(), Gate(), address, data, Gate()}, 9)();
+  });
+  for_all_patterns(4, [&](Gate block, Gate response) {
+    TrialN4(stores, {Gate(), block, Gate(), Gate(), response}, 1)();
+    TrialN8(stores, {block, block, Gate(), response, response}, 3)();
+  });
+}
+
+TEST(Results, AddressComesTwoClocksAndDataThreeAfterABlockIsDone) {
+  TrialN8 run({{0, 5, 1}}, {Gate(), Gate(1u << 10, 16), Gate(), Gate(), Gate()}, 1);
+  run();
+  EXPECT_EQ(run.done_at, std::vector<std::uint64_t>{10});
+  EXPECT_EQ(run.address_at, std::vector<std::uint64_t>{12});
+  ASSERT_EQ(run.data_at.size(), 20u);
+  for (unsigned beat = 0; beat < 20; ++beat) EXPECT_EQ(run.data_at[beat], 13u + beat);
+}
+
+TEST(Results, BeatsOfABlockOfSeveralBurstsFollowWithoutAGap) {
+  TrialN8 run({{4096 - 24, 100, 1}}, {}, 1);  // 3 beats to the page, then 64 at a time
+  run();
+  EXPECT_EQ(run.offered, 8u);
+  ASSERT_EQ(run.data_at.size(), 400u);
+  EXPECT_EQ(run.data_at.back() - run.data_at.front(), 399u);
+}
+
+TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
+  TrialN4 run({{0, 16, 9}}, {Gate(), Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
+  for (unsigned t = 0; t < 400; ++t) run.clock();
+  EXPECT_EQ(run.offered, 2u);
+  EXPECT_EQ(run.data_at.size(), 128u) << "but what was announced is sent";
+  EXPECT_EQ(run.bench->wait_memory_o, 1);
+}
+
+TEST(Results, StopEndsWhatWasAnnouncedAndAnnouncesNothingMore) {
+  TrialN4 run({{0, 32, 9}}, {}, 30);
+  while (run.data_at.size() < 10) run.clock();
+  const unsigned offered = run.offered;
+  run.bench->stop_i = 1;
+  for (unsigned t = 0; t < 400; ++t) run.clock();
+  EXPECT_LE(run.offered, offered + 1);
+  EXPECT_EQ(run.data_at.size(), 64 * run.offered);
+  EXPECT_EQ(run.bench->quiet_o, 1);
+}
+
+TEST(Results, BusErrorNamesTheCommandOfItsBurst) {
+  for (unsigned burst = 0; burst < 4; ++burst) {
+    TrialN8 run({{0, 1, 2}, {512, 2, 1}, {1024, 1, 1}}, {}, 20);
+    run.error_burst = burst;
+    run();
+    EXPECT_EQ(run.errors, std::vector<unsigned>{burst < 2 ? 40 : 39 + burst}) << burst;
+  }
+}
+
+TEST(Results, StoreAnythingAtRandom) {
+  for_seeds(60, [](std::mt19937& random) {
+    std::vector<Store> stores;
+    for (unsigned i = draw(random, 1, 5); i > 0; --i) {
+      stores.push_back({draw(random, 0, 4096) * 8ull, draw(random, 1, 32), draw(random, 1, 5)});
+    }
+    const auto gates = [&random] {
+      return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
+                   Gate::random(random), Gate::random(random)};
+    };
+    TrialN4(stores, gates(), draw(random, 1, 40))();
+    TrialN8(stores, gates(), draw(random, 1, 100))();
+  });
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test

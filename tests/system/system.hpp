@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the whole accelerator share: the RTL behind the driver, seeded operands, and
+// the one check that matters: values as the oracle's, counters as the model's.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/device/registers.hpp"
+#include "host/driver/driver.hpp"
+#include "host/error.hpp"
+#include "host/numerics/matrix.hpp"
+#include "host/numerics/reference.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/tiling/plan.hpp"
+#include "host/tiling/program.hpp"
+#include "sim/rtl_device.hpp"
+
+namespace gemm64::system_test {
+
+/// An accelerator of N = `n` under test, with its driver.
+class Rig {
+ public:
+  explicit Rig(int n, double stall_probability = 0, std::uint32_t seed = 1,
+               unsigned bytes_per_cycle = 0)
+      : Rig(options(n, stall_probability, seed, bytes_per_cycle)) {}
+  explicit Rig(const RtlOptions& options) : device(make_rtl_device(options)), driver(*device) {}
+
+  static RtlOptions options(int n, double stall_probability = 0, std::uint32_t seed = 1,
+                            unsigned bytes_per_cycle = 0) {
+    RtlOptions options;
+    options.n = n;
+    options.memory_bytes = std::uint64_t{64} << 20;
+    options.stall_probability = stall_probability;
+    options.seed = seed;
+    options.bytes_per_cycle = bytes_per_cycle;
+    return options;
+  }
+
+  std::unique_ptr<RtlDevice> device;
+  Driver driver;
+};
+
+/// One product: its shape and how it is run.
+struct Job {
+  GemmShape shape;
+  Accumulate accumulate = Accumulate::kDevice;
+  unsigned latency = 100;
+};
+
+inline std::string describe(const Job& job) {
+  return fmt::format("{}x{}x{}, sums added on the {}, latency {}", job.shape.m, job.shape.k,
+                     job.shape.n, job.accumulate == Accumulate::kDevice ? "device" : "host",
+                     job.latency);
+}
+
+/// A and W of one product.
+struct Operands {
+  MatrixI8 a, w;
+};
+
+inline MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t columns) {
+  MatrixI8 matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
+  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
+    matrix.data()[i] = static_cast<std::int8_t>(random() & 0xffu);
+  }
+  return matrix;
+}
+
+inline Operands random_operands(std::mt19937& random, const GemmShape& shape) {
+  return {random_matrix(random, shape.m, shape.k), random_matrix(random, shape.n, shape.k)};
+}
+
+/// A number from `low` to `high`, both included.
+inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
+  return low + static_cast<unsigned>(random() % (high - low + 1));
+}
+
+/// A shape that is often at an edge: below `most`, with many sizes just around multiples of n.
+inline GemmShape random_shape(std::mt19937& random, unsigned n, unsigned most) {
+  const auto size = [&]() -> std::uint64_t {
+    switch (draw(random, 0, 3)) {
+      case 0:
+        return draw(random, 1, 3);
+      case 1:
+        return std::max(1u, n * draw(random, 1, 3) + draw(random, 0, 2) - 1);
+      default:
+        return draw(random, 1, most);
+    }
+  };
+  const std::uint64_t m = size();
+  const std::uint64_t k = size();
+  return {m, k, size()};
+}
+
+inline Job random_job(std::mt19937& random, unsigned n, unsigned most) {
+  Job job;
+  job.shape = random_shape(random, n, most);
+  job.accumulate = draw(random, 0, 2) == 0 ? Accumulate::kHost : Accumulate::kDevice;
+  job.latency = draw(random, 0, 2) == 0 ? draw(random, 1, 8) : draw(random, 1, 300);
+  return job;
+}
+
+/// Runs one product as the driver does.
+inline GemmResult run(Rig& rig, const Job& job, const Operands& operands) {
+  rig.device->set_latency(job.latency);
+  const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
+  return rig.driver.run(plan, pack_weights(plan, operands.w), operands.a);
+}
+
+/// Each counter that differs, with both values.
+inline std::string difference(const Counters& expected, const Counters& found) {
+  std::string text;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i] == found[i]) continue;
+    text += fmt::format("\n  {}.{}: the model says {}, the device {}", kCounters[i].engine,
+                        kCounters[i].cause, expected[i], found[i]);
+  }
+  return text;
+}
+
+/// The causes of every engine add up to the clocks in all.
+inline void expect_causes_add_up(const Counters& counters) {
+  for (const EngineEntry& engine : kEngines) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kCounters.size(); ++i) {
+      if (std::string(kCounters[i].engine) == engine.name) sum += counters[i];
+    }
+    EXPECT_EQ(sum, counters[counter::kTotalClocks]) << "causes of engine " << engine.name;
+  }
+}
+
+/// Values alone: for memories that stall or are throttled.
+inline GemmResult expect_values(Rig& rig, const Job& job, const Operands& operands) {
+  SCOPED_TRACE(describe(job));
+  GemmResult result = run(rig, job, operands);
+  EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
+  expect_causes_add_up(result.counters);
+  const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
+  const Traffic traffic = predict_traffic(plan);
+  EXPECT_EQ(result.counters[counter::kBytesWeights], traffic.weights);
+  EXPECT_EQ(result.counters[counter::kBytesActivations], traffic.activations);
+  EXPECT_EQ(result.counters[counter::kBytesResults], traffic.results);
+  EXPECT_EQ(result.counters[counter::kBytesCommands], traffic.commands);
+  return result;
+}
+
+/// Values as the oracle's and all 28 counters as the model's.
+inline void expect_exact(Rig& rig, const Job& job, const Operands& operands) {
+  SCOPED_TRACE(describe(job));
+  const GemmResult result = run(rig, job, operands);
+  EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
+  const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
+  const Counters expected =
+      predict_counters(plan, make_layout(plan), rig.driver.geometry(), job.latency);
+  EXPECT_TRUE(result.counters == expected) << difference(expected, result.counters);
+}
+
+inline void expect_exact(Rig& rig, const Job& job, std::mt19937& random) {
+  expect_exact(rig, job, random_operands(random, job.shape));
+}
+
+/// The message of the DeviceError that `action` throws; a failure where it throws none.
+template <class Action>
+std::string device_error(Action action) {
+  try {
+    action();
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no DeviceError";
+  return {};
+}
+
+/// Calls body(random) for each seed, names the seed where it fails, and ends at the first failure.
+template <class Body>
+void for_seeds(unsigned first, unsigned count, Body body) {
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    body(random);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace gemm64::system_test
