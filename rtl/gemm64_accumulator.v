@@ -10,7 +10,7 @@ module gemm64_accumulator #(
     parameter N             = 64,   // columns
     parameter ROWS          = 128,  // rows in each bank
     parameter ROW_WIDTH     = 7,    // bits of a row's index
-    parameter REQUEST_DELAY = 17    // clocks from a request to one before its sum leaves column 0; at least 1
+    parameter REQUEST_DELAY = 17    // clocks from a request to one before its sum leaves column 0; at least 2
 ) (
     input  wire                 clk_i,
     input  wire                 rst_ni,        // synchronous, active low
@@ -34,55 +34,57 @@ module gemm64_accumulator #(
     // The request waits until its row has passed the stages of the array ...
     localparam REQUEST_WIDTH = 3 + ROW_WIDTH;
     reg [REQUEST_WIDTH-1:0] request_q [0:REQUEST_DELAY-1];
-    reg [REQUEST_DELAY-1:0] valid_q;
+    reg [REQUEST_DELAY-1:0] waiting_q;
     integer i;
 
     always @(posedge clk_i) begin
         request_q[0] <= {first_i, last_i, bank_i, row_i};
         for (i = 1; i < REQUEST_DELAY; i = i + 1) request_q[i] <= request_q[i-1];
-        valid_q[0] <= valid_i & rst_ni;
-        for (i = 1; i < REQUEST_DELAY; i = i + 1) valid_q[i] <= valid_q[i-1] & rst_ni;
+        waiting_q <= {waiting_q[REQUEST_DELAY-2:0], valid_i} & {REQUEST_DELAY{rst_ni}};
     end
 
-    // ... and then travels from column to column with the sums.
-    wire                 valid [0:N];
-    wire                 first [0:N];
-    wire                 bank  [0:N];
-    wire [ROW_WIDTH-1:0] row   [0:N];
+    // ... and then travels from column to column with the sums: bit or word c tells what is asked of column c.
+    wire                 head_valid = waiting_q[REQUEST_DELAY-1];
+    wire                 head_first, head_last, head_bank;
+    wire [ROW_WIDTH-1:0] head_row;
+    assign {head_first, head_last, head_bank, head_row} = request_q[REQUEST_DELAY-1];
 
-    wire last;
-    assign {first[0], last, bank[0], row[0]} = request_q[REQUEST_DELAY-1];
-    assign valid[0] = valid_q[REQUEST_DELAY-1];
+    reg [N-1:0]       valid_q, first_q, last_q;  // for the sum that leaves the array
+    reg [ROW_WIDTH:0] address_q [0:N-1];
+
+    wire [N-1:0] valid = {valid_q[N-2:0], head_valid};  // a clock earlier: the old sum is to be read
+
+    always @(posedge clk_i) begin
+        valid_q      <= valid & {N{rst_ni}};
+        last_q       <= {last_q[N-2:0], head_valid & head_last} & {N{rst_ni}};
+        first_q      <= {first_q[N-2:0], head_first};
+        address_q[0] <= {head_bank, head_row};
+        for (i = 1; i < N; i = i + 1) address_q[i] <= address_q[i-1];
+    end
+
+    assign done_o = last_q[N-1];
 
     genvar c;
     generate
         for (c = 0; c < N; c = c + 1) begin : column
+            wire [ROW_WIDTH:0] address;
+            if (c == 0) assign address = {head_bank, head_row};
+            else assign address = address_q[c-1];
+
             gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH)) u_column (
-                .clk_i        (clk_i),
-                .rst_ni       (rst_ni),
-                .valid_i      (valid[c]),
-                .first_i      (first[c]),
-                .bank_i       (bank[c]),
-                .row_i        (row[c]),
-                .valid_o      (valid[c+1]),
-                .first_o      (first[c+1]),
-                .bank_o       (bank[c+1]),
-                .row_o        (row[c+1]),
-                .sum_i        (sum_i[32*c +: 32]),
-                .store_read_i (store_read_i),
-                .store_bank_i (store_bank_i),
-                .store_row_i  (store_row_i),
-                .store_data_o (store_data_o[32*c +: 32])
+                .clk_i           (clk_i),
+                .read_i          (valid[c]),
+                .read_address_i  (address),
+                .add_i           (valid_q[c]),
+                .first_i         (first_q[c]),
+                .add_address_i   (address_q[c]),
+                .sum_i           (sum_i[32*c +: 32]),
+                .store_read_i    (store_read_i),
+                .store_address_i ({store_bank_i, store_row_i}),
+                .store_data_o    (store_data_o[32*c +: 32])
             );
         end
     endgenerate
-
-    // The mark of a block's last row takes as long as its sums to the last column.
-    reg [N-1:0] last_q;
-    assign done_o = last_q[N-1];
-    always @(posedge clk_i)
-        if (!rst_ni) last_q <= {N{1'b0}};
-        else last_q <= {last_q[N-2:0], valid[0] & last};
 
 endmodule
 

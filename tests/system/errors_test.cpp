@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong is told by code, command and engine; then the same driver runs a correct job, to
+// the value and to the clock.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/device/reference_device.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+constexpr std::uint64_t kClockLimit = 1'000'000;
+
+/// The start of DeviceError's message after the device's name.
+std::string message(ErrorCode code, std::size_t command, const std::string& opcode, Engine engine) {
+  return fmt::format("{} at command {} ({}", name(code), command, opcode) + "|" +
+         fmt::format("found by engine '{}'", name(engine));
+}
+
+void expect_message(const std::string& found, const std::string& expected) {
+  const std::size_t bar = expected.find('|');
+  EXPECT_NE(found.find(expected.substr(0, bar)), std::string::npos) << found;
+  EXPECT_NE(found.find(expected.substr(bar + 1)), std::string::npos) << found;
+}
+
+void expect_works(Rig& rig, std::mt19937& random) {
+  SCOPED_TRACE("a correct job afterwards");
+  expect_exact(rig, {{19, 2 * rig.driver.geometry().n + 1, 21}, Accumulate::kDevice, 40}, random);
+}
+
+// Two blocks of rows of different heights: two groups of four commands, and FINISH.
+Job two_groups(const Rig& rig) {
+  return {{131, 3 * rig.driver.geometry().n + 1, 2 * rig.driver.geometry().n + 1},
+          Accumulate::kDevice,
+          30};
+}
+
+enum class Port { kWeights, kCommands, kActivations, kResults };
+
+std::uint64_t bursts_of(Rig& rig, const Job& job, const Operands& operands, Port port) {
+  RtlPorts ports = rig.device->ports();
+  ports.weights.clear_statistics();
+  ports.data.clear_statistics();
+  ports.results.clear_statistics();
+  run(rig, job, operands);
+  const std::uint64_t commands =
+      program_length(make_plan(job.shape, job.accumulate, rig.driver.geometry()));
+  switch (port) {
+    case Port::kWeights:
+      return ports.weights.statistics().bursts;
+    case Port::kCommands:
+      return commands;
+    case Port::kActivations:
+      return ports.data.statistics().bursts - commands;
+    default:
+      return ports.results.statistics().bursts;
+  }
+}
+
+/// Fails each burst of a port in turn; `last` fails the last beat of a read instead of the first.
+void expect_errors_told(int n, Port port, bool last) {
+  SCOPED_TRACE(fmt::format("N = {}, {} beat", n, last ? "last" : "first"));
+  Rig rig(n);
+  std::mt19937 random(800);
+  const Job job = two_groups(rig);
+  const Operands operands = random_operands(random, job.shape);
+  const std::uint64_t commands =
+      program_length(make_plan(job.shape, job.accumulate, rig.driver.geometry()));
+  const std::uint64_t bursts = bursts_of(rig, job, operands, port);
+  ASSERT_GE(bursts, 2u);
+  const std::uint64_t step = std::max<std::uint64_t>(1, bursts / 24);
+  const auto beat = last ? AxiReadPort::FailedBeat::kLast : AxiReadPort::FailedBeat::kFirst;
+  for (std::uint64_t burst = 0; burst < bursts; burst += burst + step < bursts ? step : 1) {
+    SCOPED_TRACE(fmt::format("burst {} of {}", burst, bursts));
+    RtlPorts ports = rig.device->ports();
+    const std::string found = device_error([&] {
+      switch (port) {
+        case Port::kWeights:
+          ports.weights.fail_burst(burst, beat);
+          break;
+        case Port::kCommands:
+          ports.data.fail_burst(burst, beat);
+          break;
+        case Port::kActivations:
+          ports.data.fail_burst(commands + burst, beat);
+          break;
+        case Port::kResults:
+          ports.results.fail_burst(burst);
+          break;
+      }
+      run(rig, job, operands);
+    });
+    switch (port) {
+      case Port::kWeights:
+        // Both groups load the same bursts.
+        expect_message(found, message(ErrorCode::kBusSlave, burst < bursts / 2 ? 0 : 4,
+                                      "LOAD_WEIGHTS", Engine::kWeights));
+        break;
+      case Port::kCommands:
+        expect_message(found, message(ErrorCode::kBusSlave, burst, "", Engine::kCommands));
+        break;
+      case Port::kActivations:
+        EXPECT_NE(found.find("LOAD_ACTIVATIONS"), std::string::npos) << found;
+        if (burst == 0) {
+          expect_message(
+              found, message(ErrorCode::kBusSlave, 1, "LOAD_ACTIVATIONS", Engine::kActivations));
+        }
+        if (burst == bursts - 1) {
+          expect_message(
+              found, message(ErrorCode::kBusSlave, 5, "LOAD_ACTIVATIONS", Engine::kActivations));
+        }
+        break;
+      case Port::kResults:
+        EXPECT_NE(found.find("STORE"), std::string::npos) << found;
+        if (burst == 0) {
+          expect_message(found, message(ErrorCode::kBusSlave, 3, "STORE", Engine::kResults));
+        }
+        if (burst == bursts - 1) {
+          expect_message(found, message(ErrorCode::kBusSlave, 7, "STORE", Engine::kResults));
+        }
+        break;
+    }
+    expect_works(rig, random);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(BusErrors, OfWeightsAreTold) {
+  for (const int n : {2, 8}) {
+    expect_errors_told(n, Port::kWeights, false);
+    expect_errors_told(n, Port::kWeights, true);
+  }
+}
+
+TEST(BusErrors, OfCommandsAreTold) {
+  for (const int n : {2, 8}) {
+    expect_errors_told(n, Port::kCommands, false);
+    expect_errors_told(n, Port::kCommands, true);
+  }
+}
+
+TEST(BusErrors, OfActivationsAreTold) {
+  for (const int n : {2, 8}) {
+    expect_errors_told(n, Port::kActivations, false);
+    expect_errors_told(n, Port::kActivations, true);
+  }
+}
+
+TEST(BusErrors, OfResultsAreTold) {
+  for (const int n : {2, 8}) expect_errors_told(n, Port::kResults, false);
+}
+
+TEST(BusErrors, UnderStallsAreToldAndRecoveredFrom) {
+  for_seeds(810, 30, [](std::mt19937& random) {
+    Rig rig(8, 0.5, static_cast<std::uint32_t>(random()));
+    const Job job = two_groups(rig);
+    const Operands operands = random_operands(random, job.shape);
+    RtlPorts ports = rig.device->ports();
+    const unsigned port = draw(random, 0, 2);
+    if (port == 0) ports.weights.fail_burst(draw(random, 0, 20));
+    if (port == 1) ports.data.fail_burst(draw(random, 0, 20));
+    if (port == 2) ports.results.fail_burst(draw(random, 0, 20));
+    const std::string found = device_error([&] { run(rig, job, operands); });
+    EXPECT_NE(found.find("BUS_SLAVE"), std::string::npos) << found;
+    expect_values(rig, job, operands);
+  });
+}
+
+/// A device small enough that its end can be reached, as RTL and as reference.
+struct Pair {
+  explicit Pair(int n, std::uint64_t bytes = 1 << 20)
+      : rig(options(n, bytes)),
+        reference(rig.driver.geometry(), bytes),
+        reference_driver(reference) {}
+  static RtlOptions options(int n, std::uint64_t bytes) {
+    RtlOptions options = Rig::options(n);
+    options.memory_bytes = bytes;
+    return options;
+  }
+
+  /// Both must fail with the same words.
+  void expect_error(const std::vector<Command>& program, const std::string& expected) {
+    const std::string rtl = device_error([&] { rig.driver.run_program(0, program, kClockLimit); });
+    const std::string other =
+        device_error([&] { reference_driver.run_program(0, program, kClockLimit); });
+    expect_message(rtl, expected);
+    const std::string prefix = "device 'rtl'", other_prefix = "device 'reference'";
+    ASSERT_EQ(rtl.compare(0, prefix.size(), prefix), 0) << rtl;
+    ASSERT_EQ(other.compare(0, other_prefix.size(), other_prefix), 0) << other;
+    EXPECT_EQ(rtl.substr(prefix.size()), other.substr(other_prefix.size()));
+  }
+
+  Rig rig;
+  ReferenceDevice reference;
+  Driver reference_driver;
+};
+
+Command load_weights(std::uint64_t address, std::uint32_t count, std::uint32_t passes = 1) {
+  Command command;
+  command.opcode = Opcode::kLoadWeights;
+  command.count = count;
+  command.passes = passes;
+  command.set_address(address);
+  return command;
+}
+
+Command load_activations(std::uint64_t address, std::uint32_t count, std::uint32_t passes = 1,
+                         std::uint32_t blocks = 1) {
+  Command command;
+  command.opcode = Opcode::kLoadActivations;
+  command.count = count;
+  command.passes = passes;
+  command.blocks = blocks;
+  command.set_address(address);
+  return command;
+}
+
+Command matmul(std::uint32_t rows, std::uint32_t count = 1, std::uint32_t passes = 1,
+               std::uint32_t blocks = 1, std::uint32_t flags = flag::kAccumulate) {
+  Command command;
+  command.opcode = Opcode::kMatmul;
+  command.flags = flags;
+  command.rows = rows;
+  command.count = count;
+  command.passes = passes;
+  command.blocks = blocks;
+  return command;
+}
+
+Command store(std::uint64_t address, std::uint32_t rows, std::uint32_t count = 1) {
+  Command command;
+  command.opcode = Opcode::kStore;
+  command.rows = rows;
+  command.count = count;
+  command.set_address(address);
+  return command;
+}
+
+Command finish() {
+  Command command;
+  command.opcode = Opcode::kFinish;
+  return command;
+}
+
+class Faults : public testing::TestWithParam<int> {
+ protected:
+  const std::uint32_t n = static_cast<std::uint32_t>(GetParam());
+  const std::uint64_t end = 1 << 20;
+  Pair pair{GetParam()};
+  std::mt19937 random{820};
+};
+
+TEST_P(Faults, AddressesOutsideTheMemoryAreTold) {
+  const auto rest = [&](Command weights, Command activations, Command results) {
+    return std::vector<Command>{weights, activations, matmul(n), results, finish()};
+  };
+  const Command weights = load_weights(0x1000, n), activations = load_activations(0x2000, n),
+                results = store(0x3000, n);
+  // At the end, far beyond it, and a burst of which only the last word lies outside.
+  for (const std::uint64_t address : {end, std::uint64_t{1} << 39, end - n * (n - 1)}) {
+    pair.expect_error(rest(load_weights(address, n), activations, results),
+                      message(ErrorCode::kBusDecode, 0, "LOAD_WEIGHTS", Engine::kWeights));
+    pair.expect_error(rest(weights, load_activations(address, n), results),
+                      message(ErrorCode::kBusDecode, 1, "LOAD_ACTIVATIONS", Engine::kActivations));
+  }
+  for (const std::uint64_t address : {end, std::uint64_t{1} << 39, end - 4 * n * n + n}) {
+    pair.expect_error(rest(weights, activations, store(address, n)),
+                      message(ErrorCode::kBusDecode, 3, "STORE", Engine::kResults));
+  }
+  expect_works(pair.rig, random);
+}
+
+TEST_P(Faults, ARingOutsideTheMemoryIsTold) {
+  Device& device = *pair.rig.device;
+  for (const std::uint64_t base : {end, end - 64}) {
+    device.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(base));
+    std::uint8_t bytes[kCommandBytes];
+    load_weights(0x1000, 1).encode(bytes);
+    device.write_memory(end - 64, bytes, sizeof bytes);
+    device.write_register(reg::kRingTail, 2);
+    ASSERT_TRUE(device.wait_interrupt(10000));
+    const std::uint32_t error = device.read_register(reg::kError);
+    EXPECT_EQ(error, field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kBusDecode)) |
+                         field::kErrorCommand.put(base == end ? 0 : 1));
+    pair.rig.driver.reset();
+  }
+  expect_works(pair.rig, random);
+}
+
+TEST_P(Faults, UnknownOpcodesAreTold) {
+  for (const unsigned opcode : {0u, 6u, 7u, 0x81u, 255u}) {
+    Command bad = finish();
+    bad.opcode = static_cast<Opcode>(opcode);
+    pair.expect_error({bad}, message(ErrorCode::kBadOpcode, 0, "", Engine::kCommands));
+    pair.expect_error({load_weights(0x1000, n), matmul(1), bad, finish()},
+                      message(ErrorCode::kBadOpcode, 2, "", Engine::kCommands));
+  }
+  expect_works(pair.rig, random);
+}
+
+TEST_P(Faults, BadOperandsAreTold) {
+  std::vector<Command> bad;
+  bad.push_back(load_weights(0, 0));
+  bad.push_back(load_weights(0, 1, 0));
+  bad.push_back(load_activations(0, 0));
+  bad.push_back(load_activations(0, 1, 0));
+  bad.push_back(load_activations(0, 1, 1, 0));
+  for (const std::uint32_t rows : {0u, 129u, 0x8001u, 0xffffu}) {
+    bad.push_back(matmul(rows));
+    bad.push_back(store(0x3000, rows));
+  }
+  bad.push_back(matmul(1, 0));
+  bad.push_back(matmul(1, 1, 0));
+  bad.push_back(matmul(1, 1, 1, 0));
+  bad.push_back(store(0x3000, 1, 0));
+  for (const Command& command : bad) {
+    SCOPED_TRACE(to_string(command));
+    pair.expect_error({load_activations(0x2000, 1), command, finish()},
+                      message(ErrorCode::kBadOperand, 1, name(command.opcode), Engine::kCommands));
+  }
+  expect_works(pair.rig, random);
+}
+
+TEST_P(Faults, BadAddressesAreTold) {
+  for (const std::uint64_t address : {std::uint64_t{1}, std::uint64_t{n / 2}, 0x1000ull + n - 1,
+                                      1ull << 40, 1ull << 63, (1ull << 41) + n}) {
+    for (const Command& command :
+         {load_weights(address, n), load_activations(address, n), store(address, 1)}) {
+      SCOPED_TRACE(to_string(command));
+      pair.expect_error({command, finish()}, message(ErrorCode::kBadAddress, 0,
+                                                     name(command.opcode), Engine::kCommands));
+    }
+  }
+  expect_works(pair.rig, random);
+}
+
+// Fields that an opcode does not use are not looked at.
+TEST_P(Faults, UnusedFieldsMayHoldAnything) {
+  std::vector<Command> program{load_weights(0x1000, n), load_activations(0x2000, 3), matmul(3),
+                               store(0x3000, 3), finish()};
+  program[0].rows = 0xffff;
+  program[0].flags = 0xff;
+  program[1].rows = 0xffff;
+  program[1].flags = 0xff;
+  program[2].set_address(0xffff'ffff'ffff'ffff);
+  program[2].flags |= 0xfc;
+  program[3].flags = 0xff;
+  program[3].passes = program[3].blocks = 0xffffffff;
+  program[4].rows = program[4].flags = 0xff;
+  program[4].set_address(0xffff'ffff'ffff'ffff);
+  pair.rig.driver.run_program(0, program, kClockLimit);
+  pair.reference_driver.run_program(0, program, kClockLimit);
+}
+
+TEST_P(Faults, ProgramsThatDoNotBalanceEndByTheWatchdog) {
+  pair.rig.device->write_register(reg::kWatchdog, 1000);
+  const Command weights = load_weights(0x1000, n), activations = load_activations(0x2000, 4);
+  const std::vector<std::vector<Command>> programs{
+      {matmul(4), finish()},
+      {activations, matmul(4), store(0x3000, 4), finish()},
+      {weights, matmul(4), store(0x3000, 4), finish()},
+      {weights, activations, matmul(4), finish()},
+      {weights, activations, matmul(4), store(0x3000, 4, 2), finish()},
+      {weights, activations, matmul(4, 2), store(0x3000, 4), finish()},
+      {weights, activations, matmul(4, 1, 2), store(0x3000, 4, 2), finish()},
+      {weights, activations, matmul(4, 1, 1, 2), store(0x3000, 4, 2), finish()},
+      {weights, load_activations(0x2000, 3), matmul(4), store(0x3000, 4), finish()},
+      {weights, load_activations(0x2000, 5), matmul(4), store(0x3000, 4), finish()},
+      {load_weights(0x1000, n - 1), activations, matmul(4), store(0x3000, 4), finish()},
+      // The third block finds both banks full.
+      {load_weights(0x1000, n, 3), load_activations(0x2000, 4, 3), matmul(4, 1, 3), finish()},
+      {store(0x3000, 4), finish()},
+      {activations, finish()},
+      {load_weights(0x1000, 3 * n), finish()},  // two tiles fit the buffer
+      {load_activations(0x2000, 9216 + 64), finish()},
+      // A block that is to be kept and is larger than the scratchpad.
+      {load_weights(0x1000, n, 73 * 2), load_activations(0x2000, 128, 73),
+       matmul(128, 73, 2, 1, flag::kAccumulate | flag::kRetain), store(0x3000, 128, 2), finish()},
+  };
+  for (const std::vector<Command>& program : programs) {
+    std::string listing;
+    for (const Command& command : program) listing += "\n" + to_string(command);
+    SCOPED_TRACE(listing);
+    const std::uint64_t before = pair.rig.device->clocks();
+    pair.expect_error(
+        program, message(ErrorCode::kWatchdog, program.size() - 1, "FINISH", Engine::kCommands));
+    EXPECT_GT(pair.rig.device->clocks() - before, 1000u);
+    EXPECT_LT(pair.rig.device->clocks() - before, 1000u + 20000u);
+  }
+  expect_works(pair.rig, random);
+}
+
+// A slow memory is no reason for the watchdog, as long as something moves within its limit.
+TEST_P(Faults, TheWatchdogWaitsForProgressNotForTheEnd) {
+  Rig& rig = pair.rig;
+  rig.device->write_register(reg::kWatchdog, 400);
+  expect_exact(rig, {{100, 100, 50}, Accumulate::kHost, 390}, random);
+  const Operands operands = random_operands(random, {3, 3, 3});
+  expect_message(device_error([&] {
+                   run(rig, {{3, 3, 3}, Accumulate::kDevice, 410}, operands);
+                 }),
+                 message(ErrorCode::kWatchdog, 0, "LOAD_WEIGHTS", Engine::kCommands));
+}
+
+INSTANTIATE_TEST_SUITE_P(N, Faults, testing::Values(2, 8), testing::PrintToStringParamName());
+
+TEST(Hang, APortThatStopsAnsweringEndsByTheWatchdogAndNeedsAHardReset) {
+  const std::function<void(RtlPorts&)> hangs[] = {
+      [](RtlPorts& ports) { ports.data.hang_after(0); },
+      [](RtlPorts& ports) { ports.data.hang_after(9); },
+      [](RtlPorts& ports) { ports.weights.hang_after(0); },
+      [](RtlPorts& ports) { ports.weights.hang_after(7); },
+      [](RtlPorts& ports) { ports.results.hang_after(0); },
+      [](RtlPorts& ports) { ports.results.hang_after(5); },
+  };
+  for (const auto& hang : hangs) {
+    Rig rig(8);
+    std::mt19937 random(830);
+    const Job job = two_groups(rig);
+    const Operands operands = random_operands(random, job.shape);
+    rig.device->write_register(reg::kWatchdog, 5000);
+    RtlPorts ports = rig.device->ports();
+    hang(ports);
+    const std::string found = device_error([&] { run(rig, job, operands); });
+    EXPECT_NE(found.find("WATCHDOG"), std::string::npos) << found;
+    EXPECT_NE(found.find("a hard reset is needed"), std::string::npos) << found;
+    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("a hard reset is needed"),
+              std::string::npos);
+    rig.device->reset();
+    expect_exact(rig, job, operands);
+  }
+}
+
+TEST(Hang, WithoutAWatchdogTheDriversLimitEndsTheWait) {
+  Rig rig(8);
+  rig.device->write_register(reg::kWatchdog, 0);
+  rig.device->ports().weights.hang_after(0);
+  const std::vector<Command> program{load_weights(0x1000, 8), load_activations(0x2000, 1),
+                                     matmul(1), store(0x3000, 1), finish()};
+  const std::string found = device_error([&] { rig.driver.run_program(0, program, 100'000); });
+  EXPECT_NE(found.find("no interrupt after"), std::string::npos) << found;
+  EXPECT_NE(found.find("limit 100000"), std::string::npos) << found;
+  EXPECT_NE(found.find("command 4"), std::string::npos) << found;
+}
+
+}  // namespace
+}  // namespace gemm64::system_test

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The array of 64x64: ragged shapes, stalls, errors, and AlexNet's Linear layers.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "host/device/reference_device.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+TEST(FullSizeSlow, RaggedShapesAreExact) {
+  Rig rig(64);
+  std::mt19937 random(1100);
+  const std::vector<std::uint64_t> sizes{1, 2, 63, 64, 65, 127, 129, 1000};
+  for (const std::uint64_t m : sizes) {
+    for (const std::uint64_t k : sizes) {
+      for (const std::uint64_t n : sizes) {
+        expect_exact(rig, {{m, k, n}, Accumulate::kDevice, draw(random, 1, 300)}, random);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(FullSizeSlow, RaggedShapesAddedOnTheHostAreExact) {
+  Rig rig(64);
+  std::mt19937 random(1101);
+  const std::vector<std::uint64_t> sizes{1, 63, 65, 129, 300};
+  for (const std::uint64_t m : sizes) {
+    for (const std::uint64_t k : sizes) {
+      for (const std::uint64_t n : sizes) {
+        expect_exact(rig, {{m, k, n}, Accumulate::kHost, draw(random, 1, 300)}, random);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(FullSizeSlow, RandomJobsAreExact) {
+  Rig rig(64);
+  for_seeds(1110, 40,
+            [&](std::mt19937& random) { expect_exact(rig, random_job(random, 64, 400), random); });
+}
+
+TEST(FullSizeSlow, BlocksAroundTheScratchpadsSizeAreExact) {
+  Rig rig(64);
+  std::mt19937 random(1120);
+  for (const std::uint64_t k : {72 * 64, 72 * 64 + 1}) {
+    expect_exact(rig, {{128, k, 130}}, random);
+  }
+}
+
+TEST(FullSizeSlow, ExtremesAreExact) {
+  Rig rig(64);
+  const GemmShape shape{65, 9216, 65};
+  const MatrixI8 a = MatrixI8::Constant(65, 9216, -128);
+  const MatrixI8 w = MatrixI8::Constant(65, 9216, -128);
+  EXPECT_EQ(run(rig, {shape}, {a, w}).sums, MatrixI32::Constant(65, 65, 9216 * 16384));
+  expect_exact(rig, {shape}, {a, MatrixI8::Constant(65, 9216, 127)});
+}
+
+TEST(FullSizeSlow, StallsGiveExactValues) {
+  for (const double probability : {0.1, 0.5, 0.9}) {
+    Rig rig(64, probability, 1130);
+    std::mt19937 random(1131);
+    for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
+      const Job job{{129, 200, 130}, accumulate, 60};
+      expect_values(rig, job, random_operands(random, job.shape));
+    }
+  }
+}
+
+TEST(FullSizeSlow, BusErrorsAndSoftResetsLeaveACleanState) {
+  Rig rig(64);
+  std::mt19937 random(1140);
+  const Job job{{129, 200, 130}, Accumulate::kDevice, 60};
+  const Operands operands = random_operands(random, job.shape);
+  for (const std::uint64_t burst : {0, 1, 5, 9, 12}) {
+    rig.device->ports().weights.fail_burst(burst);
+    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("BUS_SLAVE"), std::string::npos);
+    expect_exact(rig, job, operands);
+    rig.device->ports().data.fail_burst(burst);
+    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("BUS_SLAVE"), std::string::npos);
+    expect_exact(rig, job, operands);
+    rig.device->ports().results.fail_burst(burst);
+    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("BUS_SLAVE"), std::string::npos);
+    expect_exact(rig, job, operands);
+  }
+}
+
+class AlexNetSlow : public testing::Test {
+ protected:
+  static constexpr GemmShape layer(int index, std::uint64_t batch) {
+    constexpr std::uint64_t kIn[] = {9216, 4096, 4096}, kOut[] = {4096, 4096, 1000};
+    return {batch, kIn[index], kOut[index]};
+  }
+
+  /// Runs the three Linear layers on random operands, and returns the clocks of all.
+  static std::uint64_t run_all(std::uint64_t batch) {
+    RtlOptions options;
+    options.n = 64;
+    Rig rig(options);
+    std::mt19937 random(1150);
+    std::uint64_t clocks = 0;
+    for (int i = 0; i < 3; ++i) {
+      const Job job{layer(i, batch)};
+      const Operands operands = random_operands(random, job.shape);
+      SCOPED_TRACE(describe(job));
+      const GemmResult result = run(rig, job, operands);
+      EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
+      const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
+      const Counters expected =
+          predict_counters(plan, make_layout(plan), rig.driver.geometry(), job.latency);
+      EXPECT_TRUE(result.counters == expected) << difference(expected, result.counters);
+      clocks += result.counters[counter::kTotalClocks];
+    }
+    return clocks;
+  }
+};
+
+// The bound that the issue sets, with command fetch, loads, stores and a latency of 100 clocks.
+TEST_F(AlexNetSlow, TakesAtMost922600ClocksAtBatch64) { EXPECT_LE(run_all(64), 922'600u); }
+
+TEST_F(AlexNetSlow, TakesAtMost922600ClocksAtBatch1) { EXPECT_LE(run_all(1), 922'600u); }
+
+// The reference device is an oracle for people without the RTL: its values, at full size.
+TEST_F(AlexNetSlow, TheReferenceDeviceGivesTheSameValues) {
+  ReferenceDevice device;
+  Driver driver(device);
+  std::mt19937 random(1160);
+  for (int i = 0; i < 3; ++i) {
+    const Operands operands = random_operands(random, layer(i, 64));
+    const Plan plan = make_plan(layer(i, 64), Accumulate::kDevice, driver.geometry());
+    const GemmResult result = driver.run(plan, pack_weights(plan, operands.w), operands.a);
+    EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// One job after another: through the driver, through the ring without a reset, and after soft
+// resets in the middle of the work.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+TEST(Jobs, TwoInARowAreBothExact) {
+  for (const int n : {2, 4, 8}) {
+    Rig rig(n);
+    std::mt19937 random(900);
+    const Job job{{11, 3 * static_cast<std::uint64_t>(n) + 1, 13}};
+    expect_exact(rig, job, random);
+    expect_exact(rig, job, random);
+  }
+}
+
+TEST(Jobs, ManyInARowNeedNoMoreClocksThanTheFirst) {
+  Rig rig(8);
+  std::mt19937 random(901);
+  const Operands operands = random_operands(random, {10, 20, 30});
+  const Counters first = run(rig, {{10, 20, 30}}, operands).counters;
+  for (int i = 0; i < 60; ++i) {
+    expect_exact(rig, random_job(random, 8, 50), random);
+    EXPECT_EQ(run(rig, {{10, 20, 30}}, operands).counters, first);
+    if (HasFailure()) return;
+  }
+}
+
+/// Writes a program into the ring from place `at` on.
+void place_program(Device& device, const std::vector<Command>& program, std::uint32_t at,
+                   std::uint32_t mask) {
+  for (const Command& command : program) {
+    std::uint8_t bytes[kCommandBytes];
+    command.encode(bytes);
+    device.write_memory(std::uint64_t{at++ & mask} * kCommandBytes, bytes, sizeof bytes);
+  }
+}
+
+/// The operands of one job in memory behind the ring, and its program.
+struct Placed {
+  Placed(Rig& rig, const Job& job, const Operands& operands, std::uint64_t base)
+      : plan(make_plan(job.shape, job.accumulate, rig.driver.geometry())),
+        layout(make_layout(plan)) {
+    layout.weights += base;
+    layout.activations += base;
+    layout.results += base;
+    program = make_program(plan, layout);
+    const std::vector<std::uint8_t> weights = pack_weights(plan, operands.w);
+    const std::vector<std::uint8_t> activations = pack_activations(plan, operands.a);
+    rig.device->write_memory(layout.weights, weights.data(), weights.size());
+    rig.device->write_memory(layout.activations, activations.data(), activations.size());
+  }
+  MatrixI32 results(Device& device) const {
+    std::vector<std::int32_t> blocks(plan.result_bytes() / 4);
+    device.read_memory(layout.results, blocks.data(), plan.result_bytes());
+    return unpack_results(plan, blocks);
+  }
+
+  Plan plan;
+  Layout layout;
+  std::vector<Command> program;
+};
+
+TEST(Ring, ProgramsFollowEachOtherWithoutAResetAndWrapRound) {
+  for (const double stalls : {0.0, 0.4}) {
+    Rig rig(8, stalls, 77);
+    Device& device = *rig.device;
+    constexpr std::uint32_t kMask = 7;  // a program has 5 commands, or 9 that do not fit at once
+    device.write_register(reg::kRingMask, kMask);
+    std::uint32_t tail = 0;
+    for_seeds(910, 20, [&](std::mt19937& random) {
+      Job job = random_job(random, 8, 40);
+      job.shape.m = std::min<std::uint64_t>(job.shape.m, 100);
+      const Operands operands = random_operands(random, job.shape);
+      const Placed placed(rig, job, operands, 0);
+      ASSERT_EQ(placed.program.size(), 5u);
+      place_program(device, placed.program, tail, kMask);
+      tail = (tail + 5) & kMask;
+      device.write_register(reg::kRingTail, tail);
+      ASSERT_TRUE(device.wait_interrupt(1'000'000));
+      ASSERT_EQ(device.read_register(reg::kInterrupt), field::kInterruptDone.mask());
+      device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+      EXPECT_EQ(device.read_register(reg::kRingHead), tail);
+      EXPECT_EQ(placed.results(device), reference_gemm(operands.a, operands.w));
+    });
+    expect_causes_add_up(rig.driver.read_counters());
+  }
+}
+
+TEST(Ring, CommandsMayBeAddedWhileOthersRun) {
+  Rig rig(8);
+  Device& device = *rig.device;
+  constexpr std::uint32_t kMask = 3;  // less than a program
+  device.write_register(reg::kRingMask, kMask);
+  std::mt19937 random(920);
+  std::uint32_t tail = 0;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const Job job{{131, 40, 20}};
+    const Operands operands = random_operands(random, job.shape);
+    const Placed placed(rig, job, operands, 0);
+    for (const Command& command : placed.program) {
+      // One place stays free: a full ring would look like an empty one.
+      for (int i = 0; ((tail + 1) & kMask) == device.read_register(reg::kRingHead); ++i) {
+        ASSERT_LT(i, 100000);
+      }
+      place_program(device, {command}, tail, kMask);
+      tail = (tail + 1) & kMask;
+      device.write_register(reg::kRingTail, tail);
+    }
+    ASSERT_TRUE(device.wait_interrupt(1'000'000));
+    EXPECT_EQ(device.read_register(reg::kInterrupt), field::kInterruptDone.mask());
+    device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+    EXPECT_EQ(placed.results(device), reference_gemm(operands.a, operands.w));
+  }
+}
+
+TEST(Ring, TwoProgramsAtOnceRunOneAfterTheOther) {
+  Rig rig(8);
+  Device& device = *rig.device;
+  std::mt19937 random(930);
+  const Job first{{20, 50, 30}}, second{{7, 90, 11}, Accumulate::kHost};
+  const Operands operands_1 = random_operands(random, first.shape);
+  const Operands operands_2 = random_operands(random, second.shape);
+  const Placed placed_1(rig, first, operands_1, 0);
+  const Placed placed_2(rig, second, operands_2, 1 << 20);
+  std::vector<Command> both = placed_1.program;
+  both.insert(both.end(), placed_2.program.begin(), placed_2.program.end());
+  place_program(device, both, 0, 63);
+  device.write_register(reg::kRingTail, static_cast<std::uint32_t>(both.size()));
+  // Each FINISH raises the interrupt.
+  for (const Placed* placed : {&placed_1, &placed_2}) {
+    ASSERT_TRUE(device.wait_interrupt(1'000'000));
+    EXPECT_GE(device.read_register(reg::kRingHead), placed == &placed_1 ? 5u : 10u);
+    device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+    const Operands& operands = placed == &placed_1 ? operands_1 : operands_2;
+    EXPECT_EQ(placed->results(device), reference_gemm(operands.a, operands.w));
+  }
+}
+
+TEST(Ring, ErrorsNumberCommandsFromTheLastReset) {
+  Rig rig(8);
+  Device& device = *rig.device;
+  std::vector<Command> program(6);
+  for (Command& command : program) command.opcode = Opcode::kFinish;
+  constexpr std::uint32_t kMask = 3;
+  device.write_register(reg::kRingMask, kMask);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    if (i == 5) program[i].opcode = static_cast<Opcode>(77);
+    place_program(device, {program[i]}, i, kMask);
+    device.write_register(reg::kRingTail, i + 1);
+    ASSERT_TRUE(device.wait_interrupt(10000));
+    if (i < 5) device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+  }
+  const std::uint32_t error = device.read_register(reg::kError);
+  EXPECT_EQ(field::kErrorCommand.get(error), 5u);
+  EXPECT_EQ(field::kErrorCode.get(error), static_cast<std::uint32_t>(ErrorCode::kBadOpcode));
+}
+
+TEST(Ring, FinishTwiceIsFinishOnceMore) {
+  Rig rig(8);
+  Command finish;
+  finish.opcode = Opcode::kFinish;
+  rig.driver.run_program(0, {finish, finish}, 10000);
+  rig.device->run(1000);
+  EXPECT_EQ(rig.device->read_register(reg::kRingHead), 2u);
+  EXPECT_EQ(rig.device->read_register(reg::kStatus), 0u);
+  std::mt19937 random(940);
+  expect_exact(rig, {{5, 6, 7}}, random);
+}
+
+// Started by hand, so that the driver does not wait for the end.
+void start(Rig& rig, const Placed& placed) {
+  rig.driver.reset();
+  place_program(*rig.device, placed.program, 0, 63);
+  rig.device->write_register(reg::kRingTail, static_cast<std::uint32_t>(placed.program.size()));
+}
+
+void expect_soft_resets_survived(int n, double stalls, std::uint64_t step, std::uint32_t seed) {
+  SCOPED_TRACE(fmt::format("N = {}, stalls {}, seed {}", n, stalls, seed));
+  Rig rig(n, stalls, seed);
+  std::mt19937 random(seed);
+  const auto size = static_cast<std::uint64_t>(n);
+  const Job job{{131, 2 * size + 1, 2 * size}, Accumulate::kHost, 25};
+  const Operands operands = random_operands(random, job.shape);
+  const std::uint64_t clocks = run(rig, job, operands).counters[counter::kTotalClocks];
+  const Placed placed(rig, job, operands, 0);
+  const Job check{{5, size + 1, size - 1}, Accumulate::kDevice, 25};
+  for (std::uint64_t at = 0; at < clocks; at += step) {
+    SCOPED_TRACE(fmt::format("soft reset after {} of {} clocks", at, clocks));
+    start(rig, placed);
+    rig.device->run(at);
+    rig.driver.reset();
+    ASSERT_EQ(rig.device->read_register(reg::kStatus), 0u);
+    ASSERT_FALSE(rig.device->interrupt());
+    const Operands others = random_operands(random, check.shape);
+    if (stalls == 0) {
+      expect_exact(rig, check, others);
+    } else {
+      expect_values(rig, check, others);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(SoftReset, InAnyOfTheFirstClocksLeavesACleanState) {
+  Rig rig(8);
+  std::mt19937 random(950);
+  const Job job{{9, 33, 17}, Accumulate::kDevice, 20};
+  const Operands operands = random_operands(random, job.shape);
+  const Placed placed(rig, job, operands, 0);
+  for (std::uint64_t at = 0; at < 250; ++at) {
+    SCOPED_TRACE(fmt::format("soft reset after {} clocks", at));
+    start(rig, placed);
+    rig.device->run(at);
+    expect_exact(rig, job, operands);  // the driver begins with a soft reset
+    if (HasFailure()) return;
+  }
+}
+
+TEST(SoftReset, InTheMiddleOfTheWorkLeavesACleanState) {
+  expect_soft_resets_survived(2, 0, 23, 951);
+  expect_soft_resets_survived(4, 0, 29, 952);
+  expect_soft_resets_survived(8, 0, 31, 953);
+}
+
+TEST(SoftReset, InTheMiddleOfStalledWorkLeavesACleanState) {
+  expect_soft_resets_survived(2, 0.5, 149, 954);
+  expect_soft_resets_survived(8, 0.5, 151, 955);
+  expect_soft_resets_survived(8, 0.9, 1409, 956);
+}
+
+TEST(HardReset, InTheMiddleOfTheWorkLeavesACleanState) {
+  Rig rig(8);
+  std::mt19937 random(960);
+  const Job job{{131, 17, 16}, Accumulate::kHost, 25};
+  const Operands operands = random_operands(random, job.shape);
+  const Placed placed(rig, job, operands, 0);
+  for (std::uint64_t at = 0; at < 2500; at += 37) {
+    start(rig, placed);
+    rig.device->run(at);
+    rig.device->reset();
+    expect_exact(rig, {{9, 10, 11}, Accumulate::kDevice, 25}, random);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waveforms: the window that was asked for, in a file that GTKWave opens.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+class Trace : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    file_ = std::filesystem::path(testing::TempDir()) /
+            (std::string("gemm64_trace_") + test->name() + ".fst");
+    std::filesystem::remove(file_);
+  }
+  void TearDown() override { std::filesystem::remove(file_); }
+
+  RtlOptions options(std::uint64_t begin, std::uint64_t end) const {
+    RtlOptions options = Rig::options(8);
+    options.trace_file = file_.string();
+    options.trace_begin = begin;
+    options.trace_end = end;
+    return options;
+  }
+
+  /// Traces one job and returns the file's size.
+  std::uintmax_t trace(std::uint64_t begin, std::uint64_t end) {
+    {
+      Rig rig(options(begin, end));
+      std::mt19937 random(1000);
+      expect_exact(rig, {{30, 33, 17}}, random);
+    }
+    return std::filesystem::exists(file_) ? std::filesystem::file_size(file_) : 0;
+  }
+
+  std::uint64_t header_word(std::streamoff at) const {
+    std::ifstream file(file_, std::ios::binary);
+    file.seekg(at);
+    std::uint64_t word = 0;
+    for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<std::uint8_t>(file.get());
+    return word;
+  }
+
+  std::filesystem::path file_;
+};
+
+// An FST file begins with its header: block type 0, length 329, first and last time (big endian).
+TEST_F(Trace, HoldsTheWindowThatWasAskedFor) {
+  ASSERT_GT(trace(200, 300), 1000u);
+  std::ifstream file(file_, std::ios::binary);
+  EXPECT_EQ(file.get(), 0);
+  EXPECT_EQ(header_word(1), 329u);
+  EXPECT_EQ(header_word(9), 2 * 200u);
+  EXPECT_EQ(header_word(17), 2 * 300u - 1);
+}
+
+TEST_F(Trace, AShorterWindowMakesASmallerFile) {
+  const std::uintmax_t longer = trace(100, 700);
+  const std::uintmax_t shorter = trace(100, 150);
+  EXPECT_GT(shorter, 0u);
+  EXPECT_LT(shorter, longer);
+}
+
+TEST_F(Trace, WithoutAnEndGoesOnToTheLastClock) {
+  ASSERT_GT(trace(50, std::numeric_limits<std::uint64_t>::max()), 1000u);
+  EXPECT_EQ(header_word(9), 2 * 50u);
+  EXPECT_GT(header_word(17), 2 * 700u);
+}
+
+TEST_F(Trace, AWindowThatIsNeverReachedLeavesNoFile) {
+  EXPECT_EQ(trace(1'000'000'000, 2'000'000'000), 0u);
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+TEST_F(Trace, AnEmptyWindowIsAUsageError) {
+  EXPECT_THROW(make_rtl_device(options(100, 100)), UsageError);
+  EXPECT_THROW(make_rtl_device(options(100, 99)), UsageError);
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+TEST_F(Trace, AFileThatCannotBeWrittenIsAUsageError) {
+  RtlOptions nowhere = options(0, 100);
+  nowhere.trace_file =
+      (std::filesystem::path(testing::TempDir()) / "no_such_folder" / "t.fst").string();
+  EXPECT_THROW(make_rtl_device(nowhere), UsageError);
+}
+
+TEST(Models, ThatDoNotExistAreAUsageErrorThatNamesThoseThatDo) {
+  RtlOptions options;
+  options.n = 16;
+  try {
+    make_rtl_device(options);
+    FAIL() << "no UsageError";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("2, 4, 8 and 64"), std::string::npos);
+  }
+  options.n = 2;
+  options.trace_file = "unused.fst";
+  EXPECT_THROW(make_rtl_device(options), UsageError);
+}
+
+TEST(Options, OutOfRangeAreUsageErrors) {
+  RtlOptions options = Rig::options(8);
+  options.latency = 0;
+  EXPECT_THROW(make_rtl_device(options), UsageError);
+  options = Rig::options(8, 1.0);
+  EXPECT_THROW(make_rtl_device(options), UsageError);
+  options = Rig::options(8, -0.1);
+  EXPECT_THROW(make_rtl_device(options), UsageError);
+  options = Rig::options(8);
+  options.memory_bytes = 0;
+  EXPECT_THROW(make_rtl_device(options), UsageError);
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
