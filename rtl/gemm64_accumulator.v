@@ -86,6 +86,16 @@ module gemm64_accumulator #(
         end
     endgenerate
 
+`ifdef GEMM64_CHECKS
+    // The two banks serve the array and the store by turns: no clock reads both rows from one bank.
+    always @(posedge clk_i)
+        for (i = 0; i < N; i = i + 1)
+            if (rst_ni & store_read_i & valid_q[i] & address_q[i][ROW_WIDTH] == store_bank_i) begin
+                $display("gemm64_accumulator: a bank is stored while column %0d still adds to it", i);
+                $stop;
+            end
+`endif
+
 endmodule
 
 `default_nettype wire

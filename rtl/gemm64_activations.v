@@ -155,6 +155,15 @@ module gemm64_activations #(
     assign wait_scratchpad_o = ~beat_i & ~pending & (asking | next_valid);
     assign unused_o          = ~beat_i & ~pending & ~(asking | next_valid);
 
+`ifdef GEMM64_CHECKS
+    always @(posedge clk_i)
+        if (rst_ni & ((read_i & ahead_q == {WORDS_WIDTH{1'b0}})
+                      | (beat_i & level_q == WORDS[WORDS_WIDTH-1:0]))) begin
+            $display("gemm64_activations: a word was read that is not there, or came where no room is");
+            $stop;
+        end
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -78,19 +78,22 @@ module gemm64_registers #(
     assign awready_o = write;
     assign wready_o  = write;
 
+    // All that the function reads is an argument: a continuous assignment waits for its operands alone.
     function [31:0] merged;  // the bytes that the strobes name, the others as they were
         input [31:0] old;
-        merged = {wstrb_i[3] ? wdata_i[31:24] : old[31:24], wstrb_i[2] ? wdata_i[23:16] : old[23:16],
-                  wstrb_i[1] ? wdata_i[15:8] : old[15:8], wstrb_i[0] ? wdata_i[7:0] : old[7:0]};
+        input [31:0] bytes;
+        input [3:0]  strobes;
+        merged = {strobes[3] ? bytes[31:24] : old[31:24], strobes[2] ? bytes[23:16] : old[23:16],
+                  strobes[1] ? bytes[15:8] : old[15:8], strobes[0] ? bytes[7:0] : old[7:0]};
     endfunction
 
-    wire [31:0] data      = merged(32'd0);
+    wire [31:0] data      = merged(32'd0, wdata_i, wstrb_i);
     wire        writable  = awaddr_i == `GEMM64_REG_CONTROL | awaddr_i == `GEMM64_REG_INTERRUPT
                           | awaddr_i == `GEMM64_REG_WATCHDOG | awaddr_i == `GEMM64_REG_RING_BASE_LOW
                           | awaddr_i == `GEMM64_REG_RING_BASE_HIGH | awaddr_i == `GEMM64_REG_RING_MASK
                           | awaddr_i == `GEMM64_REG_RING_TAIL;
-    wire [31:0] mask_next = merged({16'd0, ring_mask_o});
-    wire [31:0] tail_next = merged({16'd0, ring_tail_o});
+    wire [31:0] mask_next = merged({16'd0, ring_mask_o}, wdata_i, wstrb_i);
+    wire [31:0] tail_next = merged({16'd0, ring_tail_o}, wdata_i, wstrb_i);
     wire        clear     = write & awaddr_i == `GEMM64_REG_INTERRUPT;
 
     always @(posedge clk_i) begin
@@ -111,9 +114,9 @@ module gemm64_registers #(
             clear_counters_o <= write & awaddr_i == `GEMM64_REG_CONTROL & data[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
             if (write) begin
                 case (awaddr_i)
-                    `GEMM64_REG_WATCHDOG:       watchdog_o <= merged(watchdog_o);
-                    `GEMM64_REG_RING_BASE_LOW:  ring_base_low_q <= merged(ring_base_low_q);
-                    `GEMM64_REG_RING_BASE_HIGH: ring_base_high_q <= merged(ring_base_high_q);
+                    `GEMM64_REG_WATCHDOG:       watchdog_o <= merged(watchdog_o, wdata_i, wstrb_i);
+                    `GEMM64_REG_RING_BASE_LOW:  ring_base_low_q <= merged(ring_base_low_q, wdata_i, wstrb_i);
+                    `GEMM64_REG_RING_BASE_HIGH: ring_base_high_q <= merged(ring_base_high_q, wdata_i, wstrb_i);
                     `GEMM64_REG_RING_MASK:      ring_mask_o <= mask_next[15:0];
                     `GEMM64_REG_RING_TAIL:      ring_tail_o <= tail_next[15:0] & ring_mask_o;
                     default: ;

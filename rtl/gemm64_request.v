@@ -42,6 +42,21 @@ module gemm64_request #(
         end
     end
 
+`ifdef GEMM64_CHECKS
+    // AXI: a request stays as it is until it is accepted.
+    reg                     held_q;
+    reg [ADDRESS_WIDTH+8:0] payload_q;
+    wire [ADDRESS_WIDTH+8:0] payload = {axid_o, axaddr_o, axlen_o};
+    always @(posedge clk_i) begin
+        held_q    <= rst_ni & axvalid_o & ~axready_i;
+        payload_q <= payload;
+        if (rst_ni & held_q & (~axvalid_o | payload != payload_q)) begin
+            $display("gemm64_request: a request changed before it was accepted");
+            $stop;
+        end
+    end
+`endif
+
 endmodule
 
 `default_nettype wire

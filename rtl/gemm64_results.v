@@ -207,6 +207,22 @@ module gemm64_results #(
     assign wait_response_o = ~active & response_valid;
     assign unused_o        = ~active & ~response_valid;
 
+`ifdef GEMM64_CHECKS
+    // AXI: a beat stays as it is until it is accepted.
+    reg           held_q;
+    reg [8*N-1:0] data_q;
+    reg           last_q;
+    always @(posedge clk_i) begin
+        held_q <= rst_ni & wvalid_o & ~wready_i;
+        data_q <= wdata_o;
+        last_q <= wlast_o;
+        if (rst_ni & held_q & (~wvalid_o | wdata_o != data_q | wlast_o != last_q)) begin
+            $display("gemm64_results: a beat changed before it was accepted");
+            $stop;
+        end
+    end
+`endif
+
 endmodule
 
 `default_nettype wire

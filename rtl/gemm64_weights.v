@@ -160,6 +160,14 @@ module gemm64_weights #(
     assign wait_memory_o = ~rvalid_i & (pending | asking | next_valid);
     assign unused_o      = ~rvalid_i & ~(pending | asking | next_valid);
 
+`ifdef GEMM64_CHECKS
+    always @(posedge clk_i)
+        if (rst_ni & read_i & level_q == {LEVEL_WIDTH{1'b0}}) begin
+            $display("gemm64_weights: a word was read that is not there");
+            $stop;
+        end
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated clock by clock and checked.",
                "gemm64");
   app.set_version_flag("--version", GEMM64_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none: told below, after words that are no command
   app.footer("Exit codes: 0 all that was checked held, 1 it did not, 2 bad usage or input.");
   int result = 0;
   gemm64::add_run_command(app, result);
@@ -33,6 +33,9 @@ int main(int argc, char** argv) {
   gemm64::add_info_command(app, result);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) {
+      return complain("a command is required: run, gemm or info (see gemm64 --help)", kBadUsage);
+    }
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return complain(fmt::format("{} (see gemm64 --help)", error.what()).c_str(), kBadUsage);

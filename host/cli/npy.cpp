@@ -34,6 +34,7 @@ Matrix<T> load_npy(const std::filesystem::path& path) {
   if (!file) throw UsageError(fmt::format("{}: cannot be read", path.string()));
   try {
     const xt::xarray<T, xt::layout_type::row_major> array = xt::load_npy<T>(file);
+    if (!file) throw UsageError(fmt::format("{}: not a .npy file: it ends early", path.string()));
     if (array.dimension() != 2 || array.shape(0) == 0 || array.shape(1) == 0) {
       throw UsageError(fmt::format("{}: an array of {} dimensions; two are needed, none of them 0",
                                    path.string(), array.dimension()));

@@ -35,7 +35,8 @@ TEST_P(ArrayInIcarus, GivesTheSumsOfTheVectorsThatVerilatorRuns) {
       expected.push_back(checked + hex_word(sums.data(), sums.size()));
     }
   }
-  const std::string stimulus_file = work_file("stimulus.hex"), expected_file = work_file("expected.hex");
+  const std::string stimulus_file = work_file("stimulus.hex"),
+                    expected_file = work_file("expected.hex");
   write_lines(stimulus_file, stimulus);
   write_lines(expected_file, expected);
   const std::string output = run_bench("array_tb", {{"N", n}, {"STAGE_ROWS", stage_rows}},
@@ -47,8 +48,9 @@ TEST_P(ArrayInIcarus, GivesTheSumsOfTheVectorsThatVerilatorRuns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ArrayInIcarus,
-                         testing::Values(Shape{2, 1}, Shape{2, 2}, Shape{4, 1}, Shape{4, 2}, Shape{4, 4},
-                                         Shape{8, 1}, Shape{8, 2}, Shape{8, 4}, Shape{8, 8}),
+                         testing::Values(Shape{2, 1}, Shape{2, 2}, Shape{4, 1}, Shape{4, 2},
+                                         Shape{4, 4}, Shape{8, 1}, Shape{8, 2}, Shape{8, 4},
+                                         Shape{8, 8}),
                          [](const auto& shape) {
                            return "N" + std::to_string(shape.param.n) + "StageRows" +
                                   std::to_string(shape.param.stage_rows);

@@ -81,14 +81,14 @@ module axi_write_port #(
             if (wvalid && wready) begin
                 if (wstrb !== {N{1'b1}}) $display("error: %m: strobes %b", wstrb);
                 data[beats % BEATS]  = wdata;
-                ends [beats % BEATS] = wlast;
+                ends[beats % BEATS] = wlast;
                 beats                = beats + 1;
             end
             // Beats that have their address go to memory.
             while (written != beats && bursts != addresses) begin
                 b = bursts % BURSTS;
                 gemm64_tb.memory[address[b] / N + beat] = data[written % BEATS];
-                if (ends [written % BEATS] !== (beat == length[b])) $display("error: %m: WLAST at beat %0d", beat);
+                if (ends[written % BEATS] !== (beat == length[b])) $display("error: %m: WLAST at beat %0d", beat);
                 written = written + 1;
                 beat    = beat + 1;
                 if (beat > length[b]) begin

@@ -14,14 +14,15 @@
 namespace gemm64::icarus_test {
 namespace {
 
-constexpr std::uint64_t kMemoryBytes = 131072;
+constexpr std::uint64_t kMemoryBytes = 32768;
 constexpr std::uint64_t kClockLimit = 200000;
 
-/// One product of m x k activations and k x n weights on an array of `array` x `array`, `block` rows at a time.
+/// One product of m x k activations and k x n weights on an array of `array` x `array`, `block`
+/// rows at a time.
 struct Job {
   unsigned array, m, k, n, block;
   bool accumulate = true;  // on the device; else each tile's product comes back
-  bool retain = true;      // activations stay on chip; else they are loaded for each tile of columns
+  bool retain = true;  // activations stay on chip; else they are loaded for each tile of columns
 };
 
 /// The job as it lies in memory, and what must lie there afterwards.
@@ -29,8 +30,11 @@ class Image {
  public:
   explicit Image(const Job& job) : job_(job), tiles_k_(ceil(job.k)), tiles_n_(ceil(job.n)) {
     std::mt19937 random(job.m * 10000 + job.k * 100 + job.n);
-    for (unsigned i = 0; i < job.m * job.k; ++i) a_.push_back(static_cast<std::int8_t>(random()));
-    for (unsigned i = 0; i < job.k * job.n; ++i) w_.push_back(static_cast<std::int8_t>(random()));
+    const auto operand = [&random] {  // never zero: a product that stays away must be missed
+      return static_cast<std::int8_t>(random() | 1);
+    };
+    for (unsigned i = 0; i < job.m * job.k; ++i) a_.push_back(operand());
+    for (unsigned i = 0; i < job.k * job.n; ++i) w_.push_back(operand());
     pack_weights();
     // Rows in blocks of job.block, and a last smaller one; each kind has commands of its own.
     const unsigned whole = job.m / job.block, rest = job.m % job.block;
@@ -40,12 +44,15 @@ class Image {
     if (rest > 0) add_blocks(whole * job.block, rest, 1, to);
     commands_.push_back({Opcode::kFinish});
     results_end_ = to;
-    for (std::size_t i = 0; i < commands_.size(); ++i) commands_[i].encode(&memory[i * kCommandBytes]);
-    if (results_end_ > kMemoryBytes) throw std::runtime_error("the job is too large for the memory");
+    for (std::size_t i = 0; i < commands_.size(); ++i)
+      commands_[i].encode(&memory[i * kCommandBytes]);
+    if (results_end_ > kMemoryBytes)
+      throw std::runtime_error("the job is too large for the memory");
   }
 
   std::vector<std::array<std::uint32_t, 2>> script() const {
-    return {{reg::kRingBaseLow, 0},
+    return {{reg::kControl, 3},  // a soft reset first, and counters at zero
+            {reg::kRingBaseLow, 0},
             {reg::kRingMask, 15},
             {reg::kRingTail, static_cast<std::uint32_t>(commands_.size())}};
   }
@@ -57,9 +64,7 @@ class Image {
 
  private:
   unsigned ceil(unsigned x) const { return (x + job_.array - 1) / job_.array; }
-  std::int32_t a(unsigned row, unsigned k) const {
-    return k < job_.k ? a_[row * job_.k + k] : 0;
-  }
+  std::int32_t a(unsigned row, unsigned k) const { return k < job_.k ? a_[row * job_.k + k] : 0; }
   std::int32_t w(unsigned k, unsigned column) const {
     return k < job_.k && column < job_.n ? w_[k * job_.n + column] : 0;
   }
@@ -70,7 +75,8 @@ class Image {
     for (unsigned nt = 0; nt < tiles_n_; ++nt) {
       for (unsigned kt = 0; kt < tiles_k_; ++kt) {
         for (unsigned c = 0; c < job_.array; ++c) {
-          for (unsigned k = 0; k < job_.array; ++k) put(w(kt * job_.array + k, nt * job_.array + c));
+          for (unsigned k = 0; k < job_.array; ++k)
+            put(w(kt * job_.array + k, nt * job_.array + c));
         }
       }
     }
@@ -86,7 +92,8 @@ class Image {
       }
     }
     add(Opcode::kLoadWeights, 0, tiles_n_ * tiles_k_ * job_.array, blocks, 0, weights_);
-    add(Opcode::kLoadActivations, 0, tiles_k_ * rows, job_.retain ? 1 : tiles_n_, blocks, activations);
+    add(Opcode::kLoadActivations, 0, tiles_k_ * rows, job_.retain ? 1 : tiles_n_, blocks,
+        activations);
     add(Opcode::kMatmul, rows, tiles_k_, tiles_n_, blocks, 0);
     const unsigned stored = blocks * tiles_n_ * (job_.accumulate ? 1 : tiles_k_);
     add(Opcode::kStore, rows, stored, 0, 0, to);
@@ -148,16 +155,17 @@ Outcome run_in_icarus(const Job& job, const Image& image, unsigned latency, unsi
                     results_file = work_file("results.hex");
   write_lines(image_file, words);
   write_lines(script_file, script);
-  const std::string output = run_bench("gemm64_tb", {{"N", job.array}, {"MEMORY_BYTES", kMemoryBytes}},
-                                       {{"image", image_file},
-                                        {"script", script_file},
-                                        {"lines", std::to_string(script.size())},
-                                        {"results", results_file},
-                                        {"first", std::to_string(image.first() / job.array)},
-                                        {"last", std::to_string(image.end() / job.array - 1)},
-                                        {"latency", std::to_string(latency)},
-                                        {"stalls", std::to_string(stalls)},
-                                        {"limit", std::to_string(kClockLimit)}});
+  const std::string output =
+      run_bench("gemm64_tb", {{"N", job.array}, {"MEMORY_BYTES", kMemoryBytes}},
+                {{"image", image_file},
+                 {"script", script_file},
+                 {"lines", std::to_string(script.size())},
+                 {"results", results_file},
+                 {"first", std::to_string(image.first() / job.array)},
+                 {"last", std::to_string(image.end() / job.array - 1)},
+                 {"latency", std::to_string(latency)},
+                 {"stalls", std::to_string(stalls)},
+                 {"limit", std::to_string(kClockLimit)}});
   Outcome outcome;
   std::istringstream lines(output);
   std::string wanted = "interrupt 1\nfailure 0\n";
@@ -180,8 +188,8 @@ Outcome run_in_icarus(const Job& job, const Image& image, unsigned latency, unsi
     for (std::size_t i = word.size(); i >= 2; i -= 2) bytes += word.substr(i - 2, 2);
   }
   for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
-    const std::string value =
-        bytes.substr(i + 6, 2) + bytes.substr(i + 4, 2) + bytes.substr(i + 2, 2) + bytes.substr(i, 2);
+    const std::string value = bytes.substr(i + 6, 2) + bytes.substr(i + 4, 2) +
+                              bytes.substr(i + 2, 2) + bytes.substr(i, 2);
     if (value.find_first_not_of("0123456789abcdef") != std::string::npos) {
       throw std::runtime_error("unknown value " + value + " in the results");
     }
@@ -214,7 +222,7 @@ class Gemm64InIcarus : public testing::TestWithParam<Job> {};
 
 TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
   const Image image(GetParam());
-  for (const unsigned latency : {1u, 7u, 100u}) {
+  for (const unsigned latency : {1u, 100u}) {
     SCOPED_TRACE("latency " + std::to_string(latency));
     const Outcome icarus = run_in_icarus(GetParam(), image, latency, 0);
     EXPECT_EQ(icarus.results, image.expected());
@@ -222,7 +230,8 @@ TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
     EXPECT_EQ(verilator.results, image.expected());
     ASSERT_EQ(icarus.counters.size(), kCounters.size());
     for (std::size_t i = 0; i < kCounters.size(); ++i) {
-      EXPECT_EQ(icarus.counters[i], verilator.counters[i]) << kCounters[i].engine << "." << kCounters[i].cause;
+      EXPECT_EQ(icarus.counters[i], verilator.counters[i])
+          << kCounters[i].engine << "." << kCounters[i].cause;
     }
     EXPECT_GT(icarus.counters[counter::kTotalClocks], 0u);
   }
@@ -230,10 +239,7 @@ TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
 
 TEST_P(Gemm64InIcarus, GivesTheProductWhenEveryChannelStalls) {
   const Image image(GetParam());
-  for (const unsigned percent : {30u, 80u}) {
-    SCOPED_TRACE(std::to_string(percent) + " % stalls");
-    EXPECT_EQ(run_in_icarus(GetParam(), image, 9, percent).results, image.expected());
-  }
+  EXPECT_EQ(run_in_icarus(GetParam(), image, 9, 60).results, image.expected());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -246,8 +252,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) {
       const Job& job = test.param;
       return "N" + std::to_string(job.array) + "Shape" + std::to_string(job.m) + "x" +
-             std::to_string(job.k) + "x" + std::to_string(job.n) + "By" + std::to_string(job.block) +
-             (job.accumulate ? "" : "Partial") + (job.retain ? "" : "Reloaded");
+             std::to_string(job.k) + "x" + std::to_string(job.n) + "By" +
+             std::to_string(job.block) + (job.accumulate ? "" : "Partial") +
+             (job.retain ? "" : "Reloaded");
     });
 
 }  // namespace

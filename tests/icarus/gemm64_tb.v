@@ -8,7 +8,7 @@
 
 module gemm64_tb;
     parameter N            = 4;
-    parameter MEMORY_BYTES = 131072;
+    parameter MEMORY_BYTES = 32768;
     parameter COMMANDS     = 16;  // most lines of the script
 
     localparam WORDS = MEMORY_BYTES / N;

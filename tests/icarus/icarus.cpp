@@ -50,8 +50,9 @@ void write_lines(const std::string& file, const std::vector<std::string>& lines)
 std::string run_bench(const std::string& bench, const std::map<std::string, unsigned>& parameters,
                       const std::map<std::string, std::string>& plusargs) {
   const std::string program = work_file("vvp");
-  std::string compile = "iverilog -g2005 -Wall -y '" GEMM64_BENCH_DIR "' -y '" GEMM64_RTL_DIR
-                        "' -I '" GEMM64_RTL_DIR "' -o '" + program + "'";
+  std::string compile = "iverilog -g2005 -Wall -DGEMM64_CHECKS -y '" GEMM64_BENCH_DIR
+                        "' -y '" GEMM64_RTL_DIR "' -I '" GEMM64_RTL_DIR "' -o '" +
+                        program + "'";
   for (const auto& [name, value] : parameters) {
     compile += " -P" + bench + "." + name + "=" + std::to_string(value);
   }

@@ -16,8 +16,8 @@ std::string work_file(const std::string& name);
 std::string hex_word(const std::uint8_t* bytes, std::size_t count);
 void write_lines(const std::string& file, const std::vector<std::string>& lines);
 
-/// Compiles `bench`.v with `parameters` and runs it with `plusargs`; returns what it printed. Throws
-/// std::runtime_error with all that the tools said where one is missing, fails, or warns.
+/// Compiles `bench`.v with `parameters` and runs it with `plusargs`; returns what it printed.
+/// Throws std::runtime_error with all that the tools said where one is missing, fails, or warns.
 std::string run_bench(const std::string& bench, const std::map<std::string, unsigned>& parameters,
                       const std::map<std::string, std::string>& plusargs);
 

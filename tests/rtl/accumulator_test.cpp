@@ -21,8 +21,8 @@ struct Job {
   bool largest = false;  // every sum as large as an array of 64 rows can make it
 };
 
-/// Fills blocks in turn in the two banks, and reads each back as soon as it is done, as compute and results
-/// do: a block waits for its bank, a row comes again after two clocks at the earliest.
+/// Fills blocks in turn in the two banks, and reads each back as soon as it is done, as compute and
+/// results do: a block waits for its bank, a row comes again after two clocks at the earliest.
 template <class Model, unsigned kN, unsigned kDelay>
 class Trial {
  public:
@@ -45,8 +45,7 @@ class Trial {
     const bool last_row = row_ + 1 == job_.rows;
     const bool last_tile = tile_ + 1 == job_.tiles;
     const bool again_too_soon = tile_ > 0 && bench_.clock() < requested_[row_] + 2;
-    const bool ask =
-        fill_() && block_ < job_.blocks && block_ < stored_ + 2 && !again_too_soon;
+    const bool ask = fill_() && block_ < job_.blocks && block_ < stored_ + 2 && !again_too_soon;
     bench_->valid_i = ask;
     bench_->first_i = ask ? tile_ == 0 : random_() % 2;
     bench_->last_i = ask ? last_row && last_tile : random_() % 2;
@@ -56,7 +55,8 @@ class Trial {
     requested_[row_] = bench_.clock();
     if (blocks_.size() == block_) blocks_.emplace_back(job_.rows, Row(kN));
     for (unsigned c = 0; c < kN; ++c) {
-      const std::uint32_t sum = job_.largest ? 64u * 128 * 128 : static_cast<std::uint32_t>(random_());
+      const std::uint32_t sum =
+          job_.largest ? 64u * 128 * 128 : static_cast<std::uint32_t>(random_());
       due_[{bench_.clock() + kDelay + 1 + c, c}] = sum;
       blocks_[block_][row_][c] += sum;
     }
@@ -71,7 +71,8 @@ class Trial {
   void sums() {
     for (unsigned c = 0; c < kN; ++c) {
       const auto due = due_.find({bench_.clock(), c});
-      set_lane(bench_->sum_i, c, due != due_.end() ? due->second : static_cast<std::uint32_t>(random_()));
+      set_lane(bench_->sum_i, c,
+               due != due_.end() ? due->second : static_cast<std::uint32_t>(random_()));
     }
   }
 
@@ -109,7 +110,7 @@ class Trial {
   Gate fill_, store_;
   std::mt19937& random_;
   Bench<Model> bench_;
-  unsigned block_ = 0, tile_ = 0, row_ = 0;                    // next request
+  unsigned block_ = 0, tile_ = 0, row_ = 0;         // next request
   unsigned done_ = 0, stored_ = 0, store_row_ = 0;  // blocks, rows read
   bool willing_ = false, reads_ = false;
   std::map<unsigned, std::uint64_t> requested_;
@@ -119,7 +120,7 @@ class Trial {
   std::optional<Row> held_;  // what store_data_o must show
 };
 
-using TrialN2 = Trial<Vaccumulator_n2, 2, 1>;
+using TrialN2 = Trial<Vaccumulator_n2, 2, 2>;
 using TrialN4 = Trial<Vaccumulator_n4, 4, 3>;
 
 TEST(Accumulator, AddsTilesInBothBanksWhateverTheGapsBetweenRequestsAndReads) {
@@ -155,7 +156,8 @@ TEST(Accumulator, AddsAnyBlocksAtRandom) {
   for_seeds(200, [](std::mt19937& random) {
     const Job job{draw(random, 1, 8), draw(random, 1, 6), draw(random, 1, 6)};
     TrialN4(job, Gate::random(random), Gate::random(random), random)();
-    TrialN2({1 + job.rows % 2, job.tiles, job.blocks}, Gate::random(random), Gate::random(random), random)();
+    TrialN2({1 + job.rows % 2, job.tiles, job.blocks}, Gate::random(random), Gate::random(random),
+            random)();
   });
 }
 

@@ -14,7 +14,8 @@ constexpr unsigned kN = 4;
 constexpr unsigned kWords = 67;  // no power of two
 constexpr unsigned kBursts = 2;
 
-/// Blocks of `count` words, each gone through `passes` times: kept on chip meanwhile, or loaded again.
+/// Blocks of `count` words, each gone through `passes` times: kept on chip meanwhile, or loaded
+/// again.
 struct Job {
   std::uint64_t address;
   unsigned count, passes, blocks;
@@ -40,7 +41,8 @@ class Trial {
         const unsigned pass = word / job.count % job.passes;
         const unsigned block = word / job.count / job.passes;
         const bool keep = job.retain && pass + 1 < job.passes;
-        reads_.push_back({job.address + (block * job.count + i) * kN, !keep, keep && i + 1 == job.count});
+        reads_.push_back(
+            {job.address + (block * job.count + i) * kN, !keep, keep && i + 1 == job.count});
       }
     }
     bench->stop_i = bench->beat_i = bench->read_i = bench->command_valid_i = 0;
@@ -107,7 +109,8 @@ class Trial {
     }
     stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
            {bench->request_address_o, bench->request_beats_o});
-    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_scratchpad_o + bench->unused_o, 1);
+    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_scratchpad_o + bench->unused_o,
+              1);
     EXPECT_EQ(bench->transfer_o, bench->beat_i);
     EXPECT_EQ(bench->wait_memory_o, !memory_.empty() && !bench->beat_i);
     EXPECT_EQ(bench->unused_o, arrived_ == promised_);
@@ -129,7 +132,8 @@ class Trial {
       if (--memory_.front().beats == 0) memory_.pop_front();
     }
     if (bench->request_valid_o && bench->request_ready_i) {
-      memory_.push_back({bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
+      memory_.push_back(
+          {bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
       asked += bench->request_beats_o;
     }
     if (bench->read_i) {
@@ -165,7 +169,8 @@ TEST(Activations, ServeEveryPassWhateverThePatternsOfMemoryAndArray) {
 
 TEST(Activations, ABlockMayFillTheWholeScratchpad) {
   for_all_patterns(3, [](Gate data, Gate read) {
-    Trial({{0, kWords, 3, 2, true}, {0x4000, kWords, 2, 1, false}}, {Gate(), Gate(), data, read}, 4)();
+    Trial({{0, kWords, 3, 2, true}, {0x4000, kWords, 2, 1, false}}, {Gate(), Gate(), data, read},
+          4)();
   });
 }
 
@@ -203,8 +208,9 @@ TEST(Activations, ServeAnythingAtRandom) {
       jobs.push_back({draw(random, 0, 4096) * 4ull, draw(random, 1, kWords), draw(random, 1, 3),
                       draw(random, 1, 3), random() % 2 == 0});
     }
-    Trial(jobs, {Gate::random(random), Gate::random(random), Gate::random(random), Gate::random(random)},
-        draw(random, 1, 60))();
+    Trial(jobs,
+          {Gate::random(random), Gate::random(random), Gate::random(random), Gate::random(random)},
+          draw(random, 1, 60))();
   });
 }
 

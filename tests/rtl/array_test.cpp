@@ -70,7 +70,8 @@ TYPED_TEST(Array, TilesFollowEachOtherWithoutABubble) {
   plan.tiles = 10;
   plan.min_rows = plan.max_rows = TypeParam::kN;
   const auto clocks = array_clocks(TypeParam::kN, TypeParam::kLatency, plan);
-  // Ten tiles of N rows take 10 N clocks, the first clock is idle, and the last sum's clock ends the list.
+  // Ten tiles of N rows take 10 N clocks, the first clock is idle, and the last sum's clock ends
+  // the list.
   EXPECT_EQ(clocks.size(), 1 + 10 * TypeParam::kN + TypeParam::kLatency + TypeParam::kN - 1);
   this->run(plan);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stimulus of the systolic array, clock by clock, with the sums that must come out. The same vectors go
-// through Verilator (array_test.cpp) and through Icarus Verilog (tests/icarus).
+// Stimulus of the systolic array, clock by clock, with the sums that must come out. The same
+// vectors go through Verilator (array_test.cpp) and through Icarus Verilog (tests/icarus).
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@ namespace gemm64::rtl_test {
 
 enum class Operands { kRandom, kLowest, kHighest, kAlternating };
 
-/// Tiles that follow each other: each has min_rows to max_rows rows, then up to max_gap idle clocks.
-/// With early_weights they come as soon as at random between the earliest and the latest clock.
+/// Tiles that follow each other: each has min_rows to max_rows rows, then up to max_gap idle
+/// clocks. With early_weights they come as soon as at random between the earliest and the latest
+/// clock.
 struct ArrayPlan {
   Operands operands = Operands::kRandom;
   unsigned tiles = 8;
@@ -35,8 +36,8 @@ struct ArrayClock {
   std::vector<bool> checked;            // n columns
 };
 
-/// The clocks of `plan` for an array of n x n whose columns are due `latency` + column clocks after a row
-/// went in. What means nothing (idle inputs) is noise.
+/// The clocks of `plan` for an array of n x n whose columns are due `latency` + column clocks after
+/// a row went in. What means nothing (idle inputs) is noise.
 inline std::vector<ArrayClock> array_clocks(unsigned n, unsigned latency, const ArrayPlan& plan) {
   std::mt19937 random(plan.seed);
   const auto any_byte = [&random] { return static_cast<std::int8_t>(random()); };
@@ -76,7 +77,8 @@ inline std::vector<ArrayClock> array_clocks(unsigned n, unsigned latency, const 
   for (unsigned tile = 0; tile < plan.tiles; ++tile) {
     const unsigned rows = pick(plan.min_rows, plan.max_rows);
     const std::size_t start = std::max(rows_free, weights_free) + pick(0, plan.max_gap);
-    // Column c may change as soon as the last row before has passed it, c clocks after that row's entry.
+    // Column c may change as soon as the last row before has passed it, c clocks after that row's
+    // entry.
     const std::size_t earliest = std::max(rows_free, weights_free);
     const std::size_t first_column =
         plan.early_weights ? earliest + random() % (start - earliest + 1) : start;
@@ -113,9 +115,9 @@ inline std::vector<ArrayPlan> array_plans(unsigned n) {
        {Operands::kLowest, Operands::kHighest, Operands::kAlternating, Operands::kRandom}) {
     plans.push_back({operands, 6, n, n, 0, false, 1});  // not a clock without a row
   }
-  plans.push_back({Operands::kRandom, 8, 1, 1, 0, false, 2});       // weights bound the pace
+  plans.push_back({Operands::kRandom, 8, 1, 1, 0, false, 2});          // weights bound the pace
   plans.push_back({Operands::kRandom, 8, 2 * n, 3 * n, 0, false, 3});  // rows bound the pace
-  plans.push_back({Operands::kRandom, 8, 1, 2 * n, 3, false, 4});   // idle gaps
+  plans.push_back({Operands::kRandom, 8, 1, 2 * n, 3, false, 4});      // idle gaps
   plans.push_back({Operands::kRandom, 8, 1, 2 * n, 2 * n, true, 5});  // weights ahead of their rows
   return plans;
 }

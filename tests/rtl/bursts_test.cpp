@@ -20,7 +20,8 @@ struct Burst {
   bool first = false, last = false;
   unsigned tag = 0;
   bool operator==(const Burst& o) const {
-    return address == o.address && beats == o.beats && first == o.first && last == o.last && tag == o.tag;
+    return address == o.address && beats == o.beats && first == o.first && last == o.last &&
+           tag == o.tag;
   }
 };
 
@@ -30,7 +31,8 @@ std::vector<Burst> expected(const Walk& walk, unsigned width, unsigned tag) {
   for (std::uint32_t block = 0; block < walk.blocks; ++block) {
     for (std::uint32_t pass = 0; pass < walk.passes; ++pass) {
       for (std::uint32_t i = 0; i < walk.count; ++i) {
-        const std::uint64_t address = walk.address + (std::uint64_t{block} * walk.count + i) * width;
+        const std::uint64_t address =
+            walk.address + (std::uint64_t{block} * walk.count + i) * width;
         if (i == 0 || address % 4096 == 0 || bursts.back().beats == 64) {
           bursts.push_back({address, 0, i == 0, false, tag});
         }
@@ -70,7 +72,8 @@ void run(const Walk& walk, unsigned width, Gate offer, Gate take) {
   std::size_t taken = 0;
   unsigned started = 0;
   while (taken < wanted.size()) {
-    // A start that was offered stays; between walks the inputs are of another walk that nobody means.
+    // A start that was offered stays; between walks the inputs are of another walk that nobody
+    // means.
     const bool offering = started < 2 && (bench->start_valid_i || offer());
     start(bench, offering ? walk : Walk{64, 3, 2, 2}, 7 + started);
     bench->start_valid_i = offering;
@@ -83,8 +86,8 @@ void run(const Walk& walk, unsigned width, Gate offer, Gate take) {
     if (bench->valid_o) {
       check_burst(burst.address, burst.beats - 1, width == 4 ? 2 : 6, 1, width);
       ASSERT_TRUE(burst == wanted[taken])
-          << "burst " << taken << ": address " << burst.address << " beats " << burst.beats << " first "
-          << burst.first << " last " << burst.last << " tag " << burst.tag << ", not "
+          << "burst " << taken << ": address " << burst.address << " beats " << burst.beats
+          << " first " << burst.first << " last " << burst.last << " tag " << burst.tag << ", not "
           << wanted[taken].address << " " << wanted[taken].beats;
     }
     if (bench->valid_o && bench->ready_i) ++taken;
@@ -98,7 +101,8 @@ void run(const Walk& walk, unsigned width, Gate offer, Gate take) {
 }
 
 TEST(Bursts, EndAt64BeatsAtPagesAndAtPassesWhateverTheSize) {
-  for (const unsigned before_page : {0u, 1u, 2u, 3u, 63u, 64u, 65u}) {  // words from the start to a page
+  for (const unsigned before_page :
+       {0u, 1u, 2u, 3u, 63u, 64u, 65u}) {  // words from the start to a page
     for (const std::uint32_t count : {1u, 2u, 63u, 64u, 65u, 66u, 127u, 128u, 129u, 300u}) {
       for (const auto& [passes, blocks] : {std::pair{1u, 1u}, {2u, 1u}, {1u, 3u}, {3u, 2u}}) {
         run<Vbursts_n4>({0x30000 - before_page * 4, count, passes, blocks}, 4, Gate(), Gate());

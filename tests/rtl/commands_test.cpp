@@ -76,7 +76,8 @@ class Trial {
 
  private:
   void check() {
-    EXPECT_EQ(bench->request_valid_o, asked_ < moved_ && asked_ - dispatched < kDepth && !bench->stop_i)
+    EXPECT_EQ(bench->request_valid_o,
+              asked_ < moved_ && asked_ - dispatched < kDepth && !bench->stop_i)
         << "as soon as the tail has moved and there is room";
     if (bench->request_valid_o) {
       EXPECT_EQ(bench->request_address_o, kBase + (asked_ & mask_) * kCommandBytes);
@@ -91,8 +92,12 @@ class Trial {
     EXPECT_EQ(bench->results_valid_o, send && opcode == 4);
     EXPECT_EQ(bench->finish_o, send && opcode == 5 && bench->engines_idle_i);
     if (send) {
-      const Command shown{static_cast<Opcode>(opcode), bench->flags_o, bench->rows_o, bench->count_o,
-                          bench->passes_o, bench->blocks_o,
+      const Command shown{static_cast<Opcode>(opcode),
+                          bench->flags_o,
+                          bench->rows_o,
+                          bench->count_o,
+                          bench->passes_o,
+                          bench->blocks_o,
                           static_cast<std::uint32_t>(bench->address_o),
                           static_cast<std::uint32_t>(bench->address_o >> 32)};
       EXPECT_TRUE(shown == program_[dispatched]) << to_string(shown);
@@ -125,8 +130,8 @@ using TrialN64 = Trial<Vcommands_n64, 64, 4>;  // one
 
 Command any_command(std::mt19937& random) {
   const auto number = [&random] { return static_cast<std::uint32_t>(random() | 1); };
-  Command c = command(static_cast<Opcode>(draw(random, 1, 5)), draw(random, 1, 16), number(), number(),
-                      number(), (std::uint64_t{random()} << 6) & 0xffffffffff);
+  Command c = command(static_cast<Opcode>(draw(random, 1, 5)), draw(random, 1, 16), number(),
+                      number(), number(), (std::uint64_t{random()} << 6) & 0xffffffffff);
   c.flags = draw(random, 0, 255);
   return c;
 }
@@ -193,8 +198,10 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
       {"weights, passes 0", command(kWeights, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
       {"weights, no rows, no blocks", command(kWeights, 0, 1, 1, 0, 0), ErrorCode::kNone},
       {"weights, unaligned", command(kWeights, 0, 1, 1, 0, 4), ErrorCode::kBadAddress},
-      {"weights, beyond 40 bits", command(kWeights, 0, 1, 1, 0, 1ull << 40), ErrorCode::kBadAddress},
-      {"weights, beyond 40 bits by far", command(kWeights, 0, 1, 1, 0, 1ull << 63), ErrorCode::kBadAddress},
+      {"weights, beyond 40 bits", command(kWeights, 0, 1, 1, 0, 1ull << 40),
+       ErrorCode::kBadAddress},
+      {"weights, beyond 40 bits by far", command(kWeights, 0, 1, 1, 0, 1ull << 63),
+       ErrorCode::kBadAddress},
       {"weights, last address", command(kWeights, 0, 1, 1, 0, (1ull << 40) - 8), ErrorCode::kNone},
       {"load, count 0", command(kLoad, 0, 0, 1, 1, 0), ErrorCode::kBadOperand},
       {"load, passes 0", command(kLoad, 0, 1, 0, 1, 0), ErrorCode::kBadOperand},

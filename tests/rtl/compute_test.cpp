@@ -39,8 +39,9 @@ class Trial {
         const bool release = !m.retain || tile / m.count % m.passes == m.passes - 1;
         for (unsigned r = 0; r < m.rows; ++r) {
           const bool last_row = r + 1 == m.rows;
-          rows_.push_back({r == 0, r == 0 && first, last_row, first, last_row && last, bank, release,
-                           !release && last_row && tile % m.count == m.count - 1, r, m.rows, command});
+          rows_.push_back({r == 0, r == 0 && first, last_row, first, last_row && last, bank,
+                           release, !release && last_row && tile % m.count == m.count - 1, r,
+                           m.rows, command});
         }
         if (last) bank = !bank;
       }
@@ -83,14 +84,15 @@ class Trial {
   }
 
   void check() {
-    // A tile starts in the clock in which it can: command, weights (and the last ones out of the way),
-    // activations, and a bank where it begins a block.
+    // A tile starts in the clock in which it can: command, weights (and the last ones out of the
+    // way), activations, and a bank where it begins a block.
     const bool waiting = done_ < rows_.size() && rows_[done_].command < sent_;
     const Row row = done_ < rows_.size() ? rows_[done_] : Row{};
     const bool weights = column_ == 0 && words_ >= kN;
     const bool activations = ahead_ >= row.rows;
     const bool bank = !row.takes_bank || used_ < 2;
-    const bool start = waiting && row.starts_tile && weights && activations && bank && !bench->stop_i;
+    const bool start =
+        waiting && row.starts_tile && weights && activations && bank && !bench->stop_i;
     const bool read = start || (waiting && !row.starts_tile);
     const bool between = waiting && row.starts_tile && !start;
     ASSERT_EQ(bench->activation_read_o, read) << "row " << done_ << " in clock " << bench.clock();
@@ -142,8 +144,10 @@ using TrialN2 = Trial<Vcompute_n2, 2, 4>;
 using TrialN4 = Trial<Vcompute_n4, 4, 6>;
 
 TEST(Compute, StartsEachTileAsSoonAsItCanWhateverThePatterns) {
-  const std::vector<Matmul> commands{
-      {1, 2, 2, 2, true, true}, {5, 2, 2, 1, true, false}, {2, 2, 1, 2, false, false}, {4, 1, 1, 1, false, true}};
+  const std::vector<Matmul> commands{{1, 2, 2, 2, true, true},
+                                     {5, 2, 2, 1, true, false},
+                                     {2, 2, 1, 2, false, false},
+                                     {4, 1, 1, 1, false, true}};
   for_all_patterns(4, [&](Gate weights, Gate activations) {
     TrialN2(commands, {Gate(), weights, activations, Gate()})();
     TrialN4(commands, {Gate(), weights, activations, Gate()})();
@@ -159,7 +163,8 @@ TEST(Compute, TilesAndCommandsFollowEachOtherWithoutAGap) {
   while (run.done_ == 0) run.clock();  // the weights and rows of the first tile come in
   const std::uint64_t begin = run.bench.clock();
   run();
-  EXPECT_EQ(run.bench.clock() - begin, 17u * 4 - 1 + 6) << "17 tiles of 4 clocks, then the pipeline";
+  EXPECT_EQ(run.bench.clock() - begin, 17u * 4 - 1 + 6)
+      << "17 tiles of 4 clocks, then the pipeline";
 }
 
 TEST(Compute, ATileOfFewRowsTakesTheClocksOfItsWeights) {
@@ -182,8 +187,8 @@ TEST(Compute, RunsAnyCommandsAtRandom) {
   for_seeds(150, [](std::mt19937& random) {
     std::vector<Matmul> commands;
     for (unsigned i = draw(random, 1, 6); i > 0; --i) {
-      commands.push_back({draw(random, 1, 8), draw(random, 1, 4), draw(random, 1, 3), draw(random, 1, 3),
-                          random() % 2 == 0, random() % 2 == 0});
+      commands.push_back({draw(random, 1, 8), draw(random, 1, 4), draw(random, 1, 3),
+                          draw(random, 1, 3), random() % 2 == 0, random() % 2 == 0});
     }
     const auto gates = [&random] {
       return Gates{Gate::random(random), Gate::random(random), Gate::random(random),

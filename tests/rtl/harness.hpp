@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of single RTL modules share: a clock with a limit, on/off patterns, seeds, the lanes of
-// wide ports, and two rules that hold everywhere: an offer stays put, and a burst is one that AXI allows.
+// What the tests of single RTL modules share: a clock with a limit, on/off patterns, seeds, the
+// lanes of wide ports, and two rules that hold everywhere: an offer stays put, and a burst is one
+// that AXI allows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,8 +22,9 @@ struct HasReset : std::false_type {};
 template <class Model>
 struct HasReset<Model, std::void_t<decltype(std::declval<Model&>().rst_ni)>> : std::true_type {};
 
-/// One Verilated module, out of reset. A clock is settle(), where outputs answer this clock's inputs,
-/// then edge(). Throws std::runtime_error past `limit` clocks or where an assertion of the RTL fails.
+/// One Verilated module, out of reset. A clock is settle(), where outputs answer this clock's
+/// inputs, then edge(). Throws std::runtime_error past `limit` clocks or where an assertion of the
+/// RTL fails.
 template <class Model>
 class Bench {
  public:
@@ -104,8 +106,8 @@ class Gate {
   std::mt19937 random_;
 };
 
-/// Calls run(first, second) with every pair of repeating patterns of `length` clocks, all-closed apart;
-/// ends at the first failure.
+/// Calls run(first, second) with every pair of repeating patterns of `length` clocks, all-closed
+/// apart; ends at the first failure.
 template <class Run>
 void for_all_patterns(unsigned length, Run run) {
   for (unsigned first = 1; first < 1u << length; ++first) {
@@ -168,7 +170,8 @@ bool is_memory_word(const Port& port, std::uint64_t address) {
   return true;
 }
 
-/// The rule of every valid/ready channel: what was offered and not taken is offered again, unchanged.
+/// The rule of every valid/ready channel: what was offered and not taken is offered again,
+/// unchanged.
 template <class Payload>
 class StaysPut {
  public:

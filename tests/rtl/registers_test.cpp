@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/device/registers.hpp"
+
 #include <Vregisters_n8.h>
 
 #include <map>
 
-#include "host/device/registers.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -19,13 +20,15 @@ struct Answer {
 class Registers : public testing::Test {
  protected:
   Registers() {
-    bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i = 0;
+    bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i =
+        0;
     bench_->ring_clear_i = bench_->finish_i = bench_->fail_i = 0;
   }
 
-  /// A write whose channels act as the gates allow; the answer must come a clock after both were taken.
-  unsigned write(std::uint32_t offset, std::uint32_t value, unsigned strobes = 0xf, Gate address = Gate(),
-                 Gate data = Gate(), Gate answer = Gate()) {
+  /// A write whose channels act as the gates allow; the answer must come a clock after both were
+  /// taken.
+  unsigned write(std::uint32_t offset, std::uint32_t value, unsigned strobes = 0xf,
+                 Gate address = Gate(), Gate data = Gate(), Gate answer = Gate()) {
     StaysPut<unsigned> stays("B");
     bool offers_address = false, offers_data = false, taken = false;
     for (;;) {
@@ -79,11 +82,22 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
   bench_->error_i = 0xabcd0012;
   bench_->ring_head_i = 0x1234;
   const std::map<std::uint32_t, std::uint32_t> wanted{
-      {reg::kId, 0x67363463}, {reg::kVersion, kVersionMajor << 16 | kVersionMinor},
-      {reg::kArray, 4u << 16 | 2u << 8 | 8u}, {reg::kScratchpadWords, 77}, {reg::kAccumulatorRows, 16},
-      {reg::kBus, 64u << 24 | 2u << 16 | 4u << 8 | 8u}, {reg::kAddressWidth, 40}, {reg::kControl, 0},
-      {reg::kStatus, 5}, {reg::kInterrupt, 0}, {reg::kError, 0xabcd0012}, {reg::kWatchdog, 1048576},
-      {reg::kRingBaseLow, 0}, {reg::kRingBaseHigh, 0}, {reg::kRingMask, 63}, {reg::kRingTail, 0},
+      {reg::kId, 0x67363463},
+      {reg::kVersion, kVersionMajor << 16 | kVersionMinor},
+      {reg::kArray, 4u << 16 | 2u << 8 | 8u},
+      {reg::kScratchpadWords, 77},
+      {reg::kAccumulatorRows, 16},
+      {reg::kBus, 64u << 24 | 2u << 16 | 4u << 8 | 8u},
+      {reg::kAddressWidth, 40},
+      {reg::kControl, 0},
+      {reg::kStatus, 5},
+      {reg::kInterrupt, 0},
+      {reg::kError, 0xabcd0012},
+      {reg::kWatchdog, 1048576},
+      {reg::kRingBaseLow, 0},
+      {reg::kRingBaseHigh, 0},
+      {reg::kRingMask, 63},
+      {reg::kRingTail, 0},
       {reg::kRingHead, 0x1234}};
   for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
     const bool counter = offset % 4 == 0 && offset >= kCounters.front().offset &&
@@ -101,7 +115,8 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
 
 TEST_F(Registers, KeepWhatIsWrittenByteByByte) {
   ASSERT_EQ(write(reg::kRingMask, 0xffffffff), kOkay);
-  for (const std::uint32_t offset : {reg::kWatchdog, reg::kRingBaseLow, reg::kRingBaseHigh, reg::kRingTail}) {
+  for (const std::uint32_t offset :
+       {reg::kWatchdog, reg::kRingBaseLow, reg::kRingBaseHigh, reg::kRingTail}) {
     const bool half = offset == reg::kRingTail;
     for (unsigned strobes = 0; strobes < 16; ++strobes) {
       ASSERT_EQ(write(offset, 0x11223344), kOkay);
@@ -150,7 +165,8 @@ TEST_F(Registers, AnswerOnceWhateverThePatternsOfTheChannels) {
 }
 
 TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
-  bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i = 1;
+  bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i =
+      1;
   bench_->wstrb_i = 0xf;
   for (unsigned t = 0; t < 20; ++t) {
     bench_->awaddr_i = reg::kRingBaseLow;

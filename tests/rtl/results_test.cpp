@@ -21,8 +21,8 @@ struct Gates {
   Gate command, block, address, data, response;
 };
 
-/// The engine between an accumulator of two banks and a memory. Blocks are complete in turn in each bank;
-/// byte i of row r of block b is memory_byte() of the place where it must lie in the end.
+/// The engine between an accumulator of two banks and a memory. Blocks are complete in turn in each
+/// bank; byte i of row r of block b is memory_byte() of the place where it must lie in the end.
 template <class Model, unsigned kN, unsigned kBursts>
 class Trial {
  public:
@@ -60,7 +60,7 @@ class Trial {
   Bench<Model> bench{400000};
   unsigned offered = 0;  // bursts whose address was shown
   unsigned error_burst = ~0u;
-  std::vector<unsigned> errors;  // tags
+  std::vector<unsigned> errors;                             // tags
   std::vector<std::uint64_t> done_at, address_at, data_at;  // clocks of blocks, bursts, beats
 
  private:
@@ -81,12 +81,14 @@ class Trial {
     bench->awready_i = gates_.address();
     bench->wready_i = gates_.data();
     // bready is always high, so an answer is there for one clock.
-    bench->bvalid_i = !responses_.empty() && responses_.front() <= bench.clock() && gates_.response();
+    bench->bvalid_i =
+        !responses_.empty() && responses_.front() <= bench.clock() && gates_.response();
     bench->berror_i = answered_ == error_burst;
     // Each bank shows the row read from it last; noise where that is none of its block's.
     const unsigned bank = bench->row_bank_o;
     for (unsigned i = 0; i < 4 * kN; ++i) {
-      const auto byte = shown_[bank].second ? memory_byte(shown_[bank].first + i) : std::uint8_t{0xa5};
+      const auto byte =
+          shown_[bank].second ? memory_byte(shown_[bank].first + i) : std::uint8_t{0xa5};
       set_lane(bench->row_data_i, i, byte);
     }
   }
@@ -109,7 +111,8 @@ class Trial {
       ASSERT_FALSE(bursts_.empty()) << "data before its address";
       const std::uint64_t place = blocks_[freed_] + beat_ * kN;
       EXPECT_EQ(bursts_.front().address + burst_beat_ * kN, place);
-      EXPECT_TRUE(is_memory_word(bench->wdata_o, place)) << "beat " << beat_ << " of block " << freed_;
+      EXPECT_TRUE(is_memory_word(bench->wdata_o, place))
+          << "beat " << beat_ << " of block " << freed_;
       EXPECT_EQ(bench->wlast_o, burst_beat_ + 1 == bursts_.front().beats);
       EXPECT_EQ(bench->wstrb_o, kN == 8 ? 0xff : 0xf);
     }
@@ -173,13 +176,13 @@ class Trial {
   std::vector<std::uint64_t> blocks_;  // addresses
   std::vector<unsigned> sizes_;        // beats
   std::pair<std::uint64_t, bool> shown_[2];
-  std::deque<Burst> bursts_;               // offered, their data not complete
-  std::deque<std::uint64_t> responses_;    // clocks in which answers are due
-  std::size_t sent_ = 0, promised_ = 0;    // commands, and their blocks
+  std::deque<Burst> bursts_;             // offered, their data not complete
+  std::deque<std::uint64_t> responses_;  // clocks in which answers are due
+  std::size_t sent_ = 0, promised_ = 0;  // commands, and their blocks
   std::size_t done_ = 0, freed_ = 0, written_ = 0;
-  unsigned beat_ = 0, burst_beat_ = 0;     // of the block, of the burst
+  unsigned beat_ = 0, burst_beat_ = 0;  // of the block, of the burst
   unsigned addresses_ = 0, complete_ = 0, answerable_ = 0, answered_ = 0;  // bursts
-  bool waits_ = false, offering_ = false;  // a command, an address
+  bool waits_ = false, offering_ = false;                                  // a command, an address
   StaysPut<std::tuple<std::uint64_t, unsigned>> address_stays_{"AW"};
   StaysPut<std::vector<std::uint8_t>> data_stays_{"W"};
 };

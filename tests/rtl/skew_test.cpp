@@ -18,7 +18,8 @@ TEST(Skew, DelaysEachLaneByItsIndex) {
     past.push_front(bench->data_i);
     bench.settle();
     for (unsigned g = 0; g < 4 && g < past.size(); ++g) {
-      EXPECT_EQ(lane<std::uint8_t>(bench->data_o, g), lane<std::uint8_t>(past[g], g)) << g << " " << t;
+      EXPECT_EQ(lane<std::uint8_t>(bench->data_o, g), lane<std::uint8_t>(past[g], g))
+          << g << " " << t;
     }
     bench.edge();
   }

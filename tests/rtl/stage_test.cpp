@@ -12,8 +12,8 @@ namespace {
 constexpr unsigned kN = 4;
 constexpr unsigned kRows = 2;
 
-/// What the stage must do, from its past inputs: column c multiplies the activations of c + 1 clocks ago
-/// by the weights written up to a clock ago, and shows the sum a clock later.
+/// What the stage must do, from its past inputs: column c multiplies the activations of c + 1
+/// clocks ago by the weights written up to a clock ago, and shows the sum a clock later.
 class Oracle {
  public:
   void clock(const Vstage_r2& inputs) {
@@ -24,8 +24,8 @@ class Oracle {
       }
       sums[c] = sum;
     }
-    past_.push_front({lane<std::int8_t>(inputs.activation_i, 0),
-                      lane<std::int8_t>(inputs.activation_i, 1)});
+    past_.push_front(
+        {lane<std::int8_t>(inputs.activation_i, 0), lane<std::int8_t>(inputs.activation_i, 1)});
     if (inputs.weight_valid_i) {
       for (unsigned r = 0; r < kRows; ++r) {
         weights_[r][inputs.weight_column_i] = lane<std::int8_t>(inputs.weight_i, r);
@@ -98,7 +98,8 @@ TEST(Stage, AgreesWithTheOracleWhenEverythingChangesInEveryClock) {
     Oracle oracle;
     for (unsigned t = 0; t < 200; ++t) {
       bench->weight_valid_i = t < kN || random() % 2 != 0;
-      bench->weight_column_i = static_cast<std::uint8_t>(t < kN ? t : random() % kN);  // no weight stays unknown
+      bench->weight_column_i =
+          static_cast<std::uint8_t>(t < kN ? t : random() % kN);  // no weight stays unknown
       set_noise(bench->weight_i, random);
       set_noise(bench->activation_i, random);
       if (random() % 4 == 0) bench->activation_i = 0x8080;  // -128, the operand without a negative

@@ -62,7 +62,7 @@ class Trial {
   Bench<Model> bench{400000};
   unsigned error_beat = ~0u;  // beat that answers with `error`
   unsigned error = 2;
-  unsigned bursts = 0;  // accepted
+  unsigned bursts = 0;                                // accepted
   std::vector<std::pair<unsigned, unsigned>> errors;  // tag, DECERR
   std::size_t arrived_ = 0, read_ = 0;
 
@@ -91,7 +91,8 @@ class Trial {
 
   void check() {
     if (!bench->stop_i) EXPECT_EQ(bench->words_o, arrived_ - read_) << "clock " << bench.clock();
-    if (shows_ && !bench->stop_i) EXPECT_TRUE(is_memory_word(bench->word_o, words_[shown_])) << shown_;
+    if (shows_ && !bench->stop_i)
+      EXPECT_TRUE(is_memory_word(bench->word_o, words_[shown_])) << shown_;
     if (bench->arvalid_o) {
       check_burst(bench->araddr_o, bench->arlen_o, bench->arsize_o, bench->arburst_o, kN);
     }

@@ -19,6 +19,10 @@ struct Kind {
   bool rtl;
 };
 
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << (kind.rtl ? "RtlN" : "ReferenceN") << kind.n;
+}
+
 class Registers : public testing::TestWithParam<Kind> {
  protected:
   Registers() {
@@ -224,10 +228,7 @@ TEST_P(Registers, AnErrorHaltsUntilAReset) {
 INSTANTIATE_TEST_SUITE_P(Devices, Registers,
                          testing::Values(Kind{2, true}, Kind{4, true}, Kind{8, true},
                                          Kind{2, false}, Kind{8, false}),
-                         [](const testing::TestParamInfo<Kind>& info) {
-                           return fmt::format("{}N{}", info.param.rtl ? "Rtl" : "Reference",
-                                              info.param.n);
-                         });
+                         testing::PrintToStringParamName());
 
 // Stalls on the register port itself: an access takes longer and gives the same.
 TEST(RegisterPort, StallsChangeNoValue) {

@@ -14,9 +14,8 @@ struct Setting {
   double probability;
 };
 
-std::string setting_name(const testing::TestParamInfo<Setting>& info) {
-  return fmt::format("N{}Stalls{}Percent", info.param.n,
-                     static_cast<int>(info.param.probability * 100));
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << "N" << setting.n << "Stalls" << static_cast<int>(setting.probability * 100) << "Percent";
 }
 
 class Stalls : public testing::TestWithParam<Setting> {};
@@ -48,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, Stalls,
                          testing::Values(Setting{2, 0.1}, Setting{2, 0.5}, Setting{2, 0.9},
                                          Setting{4, 0.1}, Setting{4, 0.5}, Setting{4, 0.9},
                                          Setting{8, 0.1}, Setting{8, 0.5}, Setting{8, 0.9}),
-                         setting_name);
+                         testing::PrintToStringParamName());
 
 // A stream larger than the scratchpad wraps round it while words are taken out and put in.
 TEST(Stalls, OperandsLargerThanTheScratchpadGiveExactValues) {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program as a user meets it: what it prints, what it writes, and its exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+class Program : public testing::Test {
+ protected:
+  Program() : folder_(fs::path(testing::TempDir()) / ("program." + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~Program() override { fs::remove_all(folder_); }
+
+  Outcome run(const std::string& arguments) const {
+    const fs::path out = folder_ / "stdout";
+    const fs::path err = folder_ / "stderr";
+    const std::string command = std::string(GEMM64_PROGRAM) + " " + arguments + " > " +
+                                out.string() + " 2> " + err.string();
+    const int status = std::system(command.c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
+    fs::remove(out);
+    fs::remove(err);
+    return outcome;
+  }
+
+  /// Bad usage: exit 2, one line on standard error that says `reason`, and nothing left behind.
+  void expect_refused(const std::string& arguments, const std::string& reason) const {
+    SCOPED_TRACE(arguments);
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(fs::is_empty(folder_)) << "something was left half written";
+  }
+
+  static std::string contents(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  /// Writes a .npy file of one type and shape, little endian.
+  template <class T>
+  fs::path write_npy(const std::string& name, const std::string& type, int rows, int columns,
+                     const std::vector<T>& values) const {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
+                         std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+    header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');
+    header += '\n';
+    const fs::path path = folder_ / name;
+    std::ofstream file(path, std::ios::binary);
+    file.write("\x93NUMPY\x01\x00", 8);
+    file.put(static_cast<char>(header.size() & 0xff)).put(static_cast<char>(header.size() >> 8));
+    file << header;
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(T)));
+    return path;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Program, MultipliesAndReports) {
+  const fs::path json = folder_ / "report.json";
+  const Outcome outcome = run("gemm 5 20 12 --array 8 --memory-latency 7 --json " + json.string());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 60 sums equal the reference; all 28 counters"));
+  const auto report = nlohmann::json::parse(contents(json));
+  EXPECT_EQ(report["model"], "gemm");
+  EXPECT_EQ(report["device"], "rtl");
+  EXPECT_EQ(report["verified"], true);
+  const auto& layer = report["layers"][0];
+  EXPECT_EQ(layer["m"], 5);
+  EXPECT_EQ(layer["k"], 20);
+  EXPECT_EQ(layer["n"], 12);
+  EXPECT_EQ(layer["tiles"], 3 * 2);
+  EXPECT_EQ(layer["macs"], 5 * 20 * 12);
+  EXPECT_EQ(layer["cycles"], layer["predicted_cycles"]);
+  EXPECT_EQ(layer["bytes"], layer["predicted_bytes"]);
+  EXPECT_EQ(layer["bytes"]["weights"], 3 * 2 * 64);
+  EXPECT_EQ(layer["bytes"]["activations"], 5 * 24);
+  EXPECT_EQ(layer["bytes"]["results"], 5 * 16 * 4);
+  std::uint64_t clocks = 0;
+  for (const auto& cause : layer["cycle_breakdown"]) clocks += cause.get<std::uint64_t>();
+  EXPECT_EQ(clocks, layer["cycles"]);
+  EXPECT_NEAR(layer["utilization"].get<double>(),
+              5.0 * 20 * 12 / (64.0 * layer["cycles"].get<double>()), 1e-12);
+}
+
+TEST_F(Program, ShowsThePriceOfAddingOnTheHost) {
+  const Outcome outcome = run("gemm 8 64 8 --array 8 --accumulate host");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("partial sums added"));
+  EXPECT_THAT(outcome.out, HasSubstr("8.00"));  // eight tiles of K are read back instead of one
+}
+
+TEST_F(Program, MultipliesGivenOperands) {
+  const fs::path a = write_npy<std::int8_t>("a.npy", "|i1", 2, 3, {1, 2, 3, -4, -5, -128});
+  const fs::path b = write_npy<std::int8_t>("b.npy", "|i1", 3, 1, {7, -8, 9});
+  const fs::path c = folder_ / "c.npy";
+  const Outcome outcome =
+      run("gemm --array 4 --a " + a.string() + " --b " + b.string() + " --output " + c.string());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string file = contents(c);
+  ASSERT_GE(file.size(), 8U);
+  std::array<std::int32_t, 2> sums{};
+  std::memcpy(sums.data(), file.data() + file.size() - 8, 8);
+  EXPECT_EQ(sums[0], 1 * 7 - 2 * 8 + 3 * 9);
+  EXPECT_EQ(sums[1], -4 * 7 + 5 * 8 - 128 * 9);
+}
+
+TEST_F(Program, MultipliesFloat32FromSlices) {
+  const Outcome outcome = run("gemm 3 50 9 --array 8 --precision float32");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("four slices of 7 bits"));
+}
+
+TEST_F(Program, RunsOnTheReferenceWithoutClocks) {
+  const Outcome outcome = run("gemm 70 70 70 --device reference");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 4,900 sums equal the reference.\n"));
+}
+
+TEST_F(Program, ChecksNoPredictionOfAThrottledMemory) {
+  const Outcome outcome =
+      run("gemm 9 40 9 --array 8 --memory-bytes-per-cycle 3 --memory-stalls 0.3");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("were not checked"));
+}
+
+TEST_F(Program, DescribesTheDevice) {
+  const fs::path json = folder_ / "info.json";
+  EXPECT_EQ(run("info --json " + json.string()).code, 0);
+  const auto info = nlohmann::json::parse(contents(json));
+  EXPECT_EQ(info["n"], 64);
+  EXPECT_EQ(info["scratchpad_words"], 64 * 144);
+}
+
+TEST_F(Program, TracesAWindow) {
+  const fs::path fst = folder_ / "wave.fst";
+  EXPECT_EQ(run("gemm 4 8 8 --array 8 --trace-window 50:200 --trace " + fst.string()).code, 0);
+  EXPECT_GT(fs::file_size(fst), 100U);
+}
+
+TEST_F(Program, HelpsOnEveryCommand) {
+  for (const char* arguments :
+       {"--help", "run --help", "gemm --help", "info --help", "--version"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << arguments;
+    EXPECT_NE(outcome.out, "") << arguments;
+    EXPECT_EQ(outcome.err, "") << arguments;
+  }
+}
+
+TEST_F(Program, RefusesBadUsage) {
+  expect_refused("", "a command is required");
+  expect_refused("march", "march");
+  expect_refused("gemm", "give M K N");
+  expect_refused("gemm 1 2", "3");
+  expect_refused("gemm 0 1 1", "not in range 1");
+  expect_refused("gemm 1 -5 1", "not in range 1");
+  expect_refused("gemm 1 x 1", "x");
+  expect_refused("gemm 1 1 99999999999", "not in range");
+  expect_refused("gemm 1 1 1 --array 3", "3");
+  expect_refused("gemm 1 1 1 --device fpga", "fpga");
+  expect_refused("gemm 1 1 1 --precision int4", "int4");
+  expect_refused("gemm 1 1 1 --memory-latency 0", "not in range");
+  expect_refused("gemm 1 1 1 --memory-stalls 1.5", "not in range");
+  expect_refused("gemm 1 1 1 --trace-window 1:2", "--trace");
+  expect_refused("gemm 2147483648 1 1 --batch 2", "2147483648");
+  expect_refused("gemm 2147483647 65536 1", "larger than");
+}
+
+TEST_F(Program, RefusesBadTraces) {
+  const std::string trace = "gemm 1 1 1 --array 8 --trace " + (folder_ / "x.fst").string();
+  expect_refused(trace + " --trace-window 5:5", "ends before it starts");
+  expect_refused(trace + " --trace-window 5", "no colon");
+  expect_refused(trace + " --trace-window a:b", "not two numbers");
+  expect_refused("gemm 1 1 1 --device reference --trace " + (folder_ / "x.fst").string(),
+                 "--device rtl");
+  expect_refused("gemm 1 1 1 --array 8 --trace " + (folder_ / "no" / "x.fst").string(), "x.fst");
+}
+
+TEST_F(Program, RefusesBadNetworksAndData) {
+  expect_refused("run lenet5", "alexnet");
+  expect_refused("run --batch 0", "not in range");
+  expect_refused("run --batch 10001", "10000");
+  expect_refused("run --data " + (folder_ / "none").string(), "dataset-fashion-mnist");
+}
+
+TEST_F(Program, RefusesOutputThatCannotBeWritten) {
+  const std::string nowhere = (folder_ / "no" / "report.json").string();
+  expect_refused("gemm 1 1 1 --array 2 --json " + nowhere, "cannot be written");
+  expect_refused("gemm 1 1 1 --array 2 --output " + nowhere, "cannot be written");
+  expect_refused("run --json " + nowhere, "cannot be written");
+  expect_refused("info --json " + nowhere, "cannot be written");
+}
+
+TEST_F(Program, RefusesBadOperandFiles) {
+  const fs::path outside = fs::path(testing::TempDir()) / ("bad." + std::to_string(getpid()));
+  const std::string file = outside.string();
+  expect_refused("gemm --a none.npy --b none.npy", "none.npy: cannot be read");
+  std::ofstream(outside) << "not numpy";
+  expect_refused("gemm 1 1 1 --a " + file, "not a .npy file");
+  const fs::path floats = write_npy<float>("f.npy", "<f4", 2, 2, {1, 2, 3, 4});
+  fs::rename(floats, outside);
+  expect_refused("gemm 2 2 1 --a " + file, "not a .npy file of int8");
+  expect_refused("gemm 3 2 1 --precision float32 --a " + file, "A is 2x2");
+  const fs::path truncated = write_npy<std::int8_t>("t.npy", "|i1", 1000, 1000, {1, 2, 3});
+  fs::rename(truncated, outside);
+  expect_refused("gemm --a " + file + " --b " + file, "not a .npy file");
+  fs::remove(outside);
+}
+
+}  // namespace
