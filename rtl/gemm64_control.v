@@ -46,45 +46,13 @@ module gemm64_control (
 
     wire timeout = busy_i & watchdog_i != 32'd0 & still_q == watchdog_i;
 
-    reg         fail;
-    reg  [3:0]  code, engine;
-    reg  [15:0] command;
+    wire error = weights_error_i | activations_error_i | results_error_i | fetch_error_i | commands_error_i | timeout;
+    wire fail  = error & ~halted_q & ~resetting_q;
 
     function [3:0] bus_code;
         input decode;
         bus_code = decode ? `GEMM64_ERROR_BUS_DECODE : `GEMM64_ERROR_BUS_SLAVE;
     endfunction
-
-    // A bus error is the cause of what else may be found in the same clock, so it goes first.
-    always @* begin
-        fail    = 1'b1;
-        code    = `GEMM64_ERROR_NONE;
-        engine  = `GEMM64_ENGINE_COMMANDS;
-        command = commands_tag_i;
-        if (weights_error_i) begin
-            code    = bus_code(weights_decode_i);
-            engine  = `GEMM64_ENGINE_WEIGHTS;
-            command = weights_tag_i;
-        end else if (activations_error_i) begin
-            code    = bus_code(data_decode_i);
-            engine  = `GEMM64_ENGINE_ACTIVATIONS;
-            command = activations_tag_i;
-        end else if (results_error_i) begin
-            code    = bus_code(results_decode_i);
-            engine  = `GEMM64_ENGINE_RESULTS;
-            command = results_tag_i;
-        end else if (fetch_error_i) begin
-            code    = bus_code(data_decode_i);
-            command = fetch_tag_i;
-        end else if (commands_error_i) begin
-            code    = commands_code_i;
-        end else if (timeout) begin
-            code    = `GEMM64_ERROR_WATCHDOG;
-        end else begin
-            fail    = 1'b0;
-        end
-        if (halted_q | resetting_q) fail = 1'b0;
-    end
 
     assign stop_o      = halted_q | resetting_q;
     assign clear_o     = resetting_q & quiet_i;
@@ -103,9 +71,29 @@ module gemm64_control (
         end else begin
             if (fail) begin
                 halted_q  <= 1'b1;
-                code_q    <= code;
-                engine_q  <= engine;
-                command_q <= command;
+                engine_q  <= `GEMM64_ENGINE_COMMANDS;
+                command_q <= commands_tag_i;
+                // A bus error is the cause of what else may be found in the same clock, so it goes first.
+                if (weights_error_i) begin
+                    code_q    <= bus_code(weights_decode_i);
+                    engine_q  <= `GEMM64_ENGINE_WEIGHTS;
+                    command_q <= weights_tag_i;
+                end else if (activations_error_i) begin
+                    code_q    <= bus_code(data_decode_i);
+                    engine_q  <= `GEMM64_ENGINE_ACTIVATIONS;
+                    command_q <= activations_tag_i;
+                end else if (results_error_i) begin
+                    code_q    <= bus_code(results_decode_i);
+                    engine_q  <= `GEMM64_ENGINE_RESULTS;
+                    command_q <= results_tag_i;
+                end else if (fetch_error_i) begin
+                    code_q    <= bus_code(data_decode_i);
+                    command_q <= fetch_tag_i;
+                end else if (commands_error_i) begin
+                    code_q    <= commands_code_i;
+                end else begin
+                    code_q    <= `GEMM64_ERROR_WATCHDOG;
+                end
             end
             if (reset_i) resetting_q <= 1'b1;
         end

@@ -7,7 +7,7 @@
 module gemm64_counters #(
     parameter COUNTERS     = 28,  // counters in all
     parameter BYTES        = 24,  // the first that counts beats in bytes; those before count clocks
-    parameter N            = 64,  // bytes of a beat
+    parameter N            = 64,  // bytes of a beat, a power of two
     parameter SELECT_WIDTH = 5    // bits of a counter's index
 ) (
     input  wire                    clk_i,
@@ -18,16 +18,16 @@ module gemm64_counters #(
     output wire [63:0]             value_o
 );
 
-    reg [63:0] counter_q [0:COUNTERS-1];
-    localparam [31:0] BEAT_BYTES = N;
+    localparam LOG_N = $clog2(N);
+
+    reg [63:0] counter_q [0:COUNTERS-1];  // clocks or beats
     integer i;
 
-    assign value_o = counter_q[select_i];
+    assign value_o = select_i < BYTES[SELECT_WIDTH-1:0] ? counter_q[select_i] : counter_q[select_i] << LOG_N;
 
     always @(posedge clk_i)
         for (i = 0; i < COUNTERS; i = i + 1)
-            if (!rst_ni | clear_i) counter_q[i] <= 64'd0;
-            else if (event_i[i]) counter_q[i] <= counter_q[i] + (i < BYTES ? 64'd1 : {32'd0, BEAT_BYTES});
+            counter_q[i] <= !rst_ni | clear_i ? 64'd0 : counter_q[i] + {63'd0, event_i[i]};
 
 endmodule
 

@@ -78,23 +78,26 @@ module gemm64_registers #(
     assign awready_o = write;
     assign wready_o  = write;
 
-    // All that the function reads is an argument: a continuous assignment waits for its operands alone.
-    function [31:0] merged;  // the bytes that the strobes name, the others as they were
+    // The bytes that the strobes name, the others as they were
+    function [31:0] merged;
         input [31:0] old;
-        input [31:0] bytes;
-        input [3:0]  strobes;
-        merged = {strobes[3] ? bytes[31:24] : old[31:24], strobes[2] ? bytes[23:16] : old[23:16],
-                  strobes[1] ? bytes[15:8] : old[15:8], strobes[0] ? bytes[7:0] : old[7:0]};
+        merged = {wstrb_i[3] ? wdata_i[31:24] : old[31:24], wstrb_i[2] ? wdata_i[23:16] : old[23:16],
+                  merged_low(old[15:0])};
     endfunction
 
-    wire [31:0] data      = merged(32'd0, wdata_i, wstrb_i);
-    wire        writable  = awaddr_i == `GEMM64_REG_CONTROL | awaddr_i == `GEMM64_REG_INTERRUPT
-                          | awaddr_i == `GEMM64_REG_WATCHDOG | awaddr_i == `GEMM64_REG_RING_BASE_LOW
-                          | awaddr_i == `GEMM64_REG_RING_BASE_HIGH | awaddr_i == `GEMM64_REG_RING_MASK
-                          | awaddr_i == `GEMM64_REG_RING_TAIL;
-    wire [31:0] mask_next = merged({16'd0, ring_mask_o}, wdata_i, wstrb_i);
-    wire [31:0] tail_next = merged({16'd0, ring_tail_o}, wdata_i, wstrb_i);
-    wire        clear     = write & awaddr_i == `GEMM64_REG_INTERRUPT;
+    function [15:0] merged_low;
+        input [15:0] old;
+        merged_low = {wstrb_i[1] ? wdata_i[15:8] : old[15:8], wstrb_i[0] ? wdata_i[7:0] : old[7:0]};
+    endfunction
+
+    // CONTROL and INTERRUPT act by the bits that are written as 1; all of them lie in the low byte.
+    wire [7:0] ones     = wdata_i[7:0] & {8{write & wstrb_i[0]}};
+    wire [7:0] control  = awaddr_i == `GEMM64_REG_CONTROL ? ones : 8'd0;
+    wire [7:0] clear    = awaddr_i == `GEMM64_REG_INTERRUPT ? ones : 8'd0;
+    wire       writable = awaddr_i == `GEMM64_REG_CONTROL | awaddr_i == `GEMM64_REG_INTERRUPT
+                        | awaddr_i == `GEMM64_REG_WATCHDOG | awaddr_i == `GEMM64_REG_RING_BASE_LOW
+                        | awaddr_i == `GEMM64_REG_RING_BASE_HIGH | awaddr_i == `GEMM64_REG_RING_MASK
+                        | awaddr_i == `GEMM64_REG_RING_TAIL;
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -110,21 +113,21 @@ module gemm64_registers #(
             error_q          <= 1'b0;
         end else begin
             bvalid_o         <= write | (bvalid_o & ~bready_i);
-            reset_o          <= write & awaddr_i == `GEMM64_REG_CONTROL & data[`GEMM64_CONTROL_RESET_BIT];
-            clear_counters_o <= write & awaddr_i == `GEMM64_REG_CONTROL & data[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
+            reset_o          <= control[`GEMM64_CONTROL_RESET_BIT];
+            clear_counters_o <= control[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
             if (write) begin
                 case (awaddr_i)
-                    `GEMM64_REG_WATCHDOG:       watchdog_o <= merged(watchdog_o, wdata_i, wstrb_i);
-                    `GEMM64_REG_RING_BASE_LOW:  ring_base_low_q <= merged(ring_base_low_q, wdata_i, wstrb_i);
-                    `GEMM64_REG_RING_BASE_HIGH: ring_base_high_q <= merged(ring_base_high_q, wdata_i, wstrb_i);
-                    `GEMM64_REG_RING_MASK:      ring_mask_o <= mask_next[15:0];
-                    `GEMM64_REG_RING_TAIL:      ring_tail_o <= tail_next[15:0] & ring_mask_o;
+                    `GEMM64_REG_WATCHDOG:       watchdog_o <= merged(watchdog_o);
+                    `GEMM64_REG_RING_BASE_LOW:  ring_base_low_q <= merged(ring_base_low_q);
+                    `GEMM64_REG_RING_BASE_HIGH: ring_base_high_q <= merged(ring_base_high_q);
+                    `GEMM64_REG_RING_MASK:      ring_mask_o <= merged_low(ring_mask_o);
+                    `GEMM64_REG_RING_TAIL:      ring_tail_o <= merged_low(ring_tail_o) & ring_mask_o;
                     default: ;
                 endcase
             end
             if (ring_clear_i) ring_tail_o <= 16'd0;
-            done_q  <= finish_i | (done_q & ~ring_clear_i & ~(clear & data[`GEMM64_INTERRUPT_DONE_BIT]));
-            error_q <= fail_i | (error_q & ~ring_clear_i & ~(clear & data[`GEMM64_INTERRUPT_ERROR_BIT]));
+            done_q  <= finish_i | (done_q & ~ring_clear_i & ~clear[`GEMM64_INTERRUPT_DONE_BIT]);
+            error_q <= fail_i | (error_q & ~ring_clear_i & ~clear[`GEMM64_INTERRUPT_ERROR_BIT]);
         end
         if (write) bresp_o <= writable ? OKAY : SLVERR;
     end
@@ -133,45 +136,38 @@ module gemm64_registers #(
     localparam [11:0] COUNTERS_BYTES = 12'd8 * `GEMM64_COUNTERS;
     wire [11:0] counter_offset = araddr_i - `GEMM64_COUNTERS_BASE;
     wire        is_counter     = counter_offset < COUNTERS_BYTES & araddr_i[1:0] == 2'b00;
-    reg  [31:0] read_data;
-    reg         readable;
 
     assign arready_o = ~rvalid_o | rready_i;
     assign counter_o = counter_offset[SELECT_WIDTH+2:3];
-
-    always @* begin
-        readable = 1'b1;
-        case (araddr_i)
-            `GEMM64_REG_ID:               read_data = `GEMM64_REG_ID_RESET;
-            `GEMM64_REG_VERSION:          read_data = {`GEMM64_VERSION_MAJOR, `GEMM64_VERSION_MINOR};
-            `GEMM64_REG_ARRAY:            read_data = {8'd0, WEIGHT_TILES[7:0], STAGE_ROWS[7:0], N[7:0]};
-            `GEMM64_REG_SCRATCHPAD_WORDS: read_data = SCRATCHPAD_WORDS;
-            `GEMM64_REG_ACCUMULATOR_ROWS: read_data = ACCUMULATOR_ROWS;
-            `GEMM64_REG_BUS:              read_data = {8'd64, COMMANDS[7:0], WRITES[7:0], READS[7:0]};
-            `GEMM64_REG_ADDRESS_WIDTH:    read_data = ADDRESS_WIDTH;
-            `GEMM64_REG_CONTROL:          read_data = 32'd0;
-            `GEMM64_REG_STATUS:           read_data = {29'd0, resetting_i, halted_i, busy_i};
-            `GEMM64_REG_INTERRUPT:        read_data = {30'd0, error_q, done_q};
-            `GEMM64_REG_ERROR:            read_data = error_i;
-            `GEMM64_REG_WATCHDOG:         read_data = watchdog_o;
-            `GEMM64_REG_RING_BASE_LOW:    read_data = ring_base_low_q;
-            `GEMM64_REG_RING_BASE_HIGH:   read_data = ring_base_high_q;
-            `GEMM64_REG_RING_MASK:        read_data = {16'd0, ring_mask_o};
-            `GEMM64_REG_RING_TAIL:        read_data = {16'd0, ring_tail_o};
-            `GEMM64_REG_RING_HEAD:        read_data = {16'd0, ring_head_i};
-            default: begin
-                readable  = is_counter;
-                read_data = ~is_counter ? 32'd0 : araddr_i[2] ? counter_value_i[63:32] : counter_value_i[31:0];
-            end
-        endcase
-    end
 
     always @(posedge clk_i) begin
         if (!rst_ni) rvalid_o <= 1'b0;
         else rvalid_o <= arvalid_i | (rvalid_o & ~rready_i);
         if (arvalid_i & arready_o) begin
-            rdata_o <= read_data;
-            rresp_o <= readable ? OKAY : SLVERR;
+            rresp_o <= OKAY;
+            case (araddr_i)
+                `GEMM64_REG_ID:               rdata_o <= `GEMM64_REG_ID_RESET;
+                `GEMM64_REG_VERSION:          rdata_o <= {`GEMM64_VERSION_MAJOR, `GEMM64_VERSION_MINOR};
+                `GEMM64_REG_ARRAY:            rdata_o <= {8'd0, WEIGHT_TILES[7:0], STAGE_ROWS[7:0], N[7:0]};
+                `GEMM64_REG_SCRATCHPAD_WORDS: rdata_o <= SCRATCHPAD_WORDS;
+                `GEMM64_REG_ACCUMULATOR_ROWS: rdata_o <= ACCUMULATOR_ROWS;
+                `GEMM64_REG_BUS:              rdata_o <= {8'd64, COMMANDS[7:0], WRITES[7:0], READS[7:0]};
+                `GEMM64_REG_ADDRESS_WIDTH:    rdata_o <= ADDRESS_WIDTH;
+                `GEMM64_REG_CONTROL:          rdata_o <= 32'd0;
+                `GEMM64_REG_STATUS:           rdata_o <= {29'd0, resetting_i, halted_i, busy_i};
+                `GEMM64_REG_INTERRUPT:        rdata_o <= {30'd0, error_q, done_q};
+                `GEMM64_REG_ERROR:            rdata_o <= error_i;
+                `GEMM64_REG_WATCHDOG:         rdata_o <= watchdog_o;
+                `GEMM64_REG_RING_BASE_LOW:    rdata_o <= ring_base_low_q;
+                `GEMM64_REG_RING_BASE_HIGH:   rdata_o <= ring_base_high_q;
+                `GEMM64_REG_RING_MASK:        rdata_o <= {16'd0, ring_mask_o};
+                `GEMM64_REG_RING_TAIL:        rdata_o <= {16'd0, ring_tail_o};
+                `GEMM64_REG_RING_HEAD:        rdata_o <= {16'd0, ring_head_i};
+                default: begin
+                    rdata_o <= ~is_counter ? 32'd0 : araddr_i[2] ? counter_value_i[63:32] : counter_value_i[31:0];
+                    rresp_o <= is_counter ? OKAY : SLVERR;
+                end
+            endcase
         end
     end
 

@@ -29,16 +29,16 @@ module gemm64_stage #(
 
     // Each row keeps N+1 activations: the last has left the right edge and feeds nothing. With it the shift moves
     // whole blocks of N bytes, which a simulator's compiler turns into vector moves.
-    reg signed [7:0] activation_q [0:ROWS*(N+1)-1];
-    reg signed [7:0] weight_q     [0:ROWS*N-1];
+    reg signed [7:0]        activation_q [0:ROWS*(N+1)-1];
+    reg        [8*ROWS-1:0] weight_q     [0:N-1];  // a column's weights, byte r for row r
 
     integer r, c;
 
     always @(posedge clk_i) begin
         weight_valid_o  <= weight_valid_i & rst_ni;
         weight_column_o <= weight_column_i;
+        if (weight_valid_i) weight_q[weight_column_i] <= weight_i;
         for (r = 0; r < ROWS; r = r + 1) begin
-            if (weight_valid_i) weight_q[r*N + {{32-COLUMN_WIDTH{1'b0}}, weight_column_i}] <= weight_i[8*r +: 8];
             activation_q[r*(N+1)] <= activation_i[8*r +: 8];
             for (c = 1; c <= N; c = c + 1) activation_q[r*(N+1) + c] <= activation_q[r*(N+1) + c-1];
         end
@@ -49,30 +49,33 @@ module gemm64_stage #(
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
                     sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
-                        + activation_q[c] * weight_q[c];
+                        + activation_q[c] * $signed(weight_q[c][7:0]);
         end else if (ROWS == 2) begin : rows_2
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
                     sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
-                        + activation_q[c] * weight_q[c] + activation_q[N+1 + c] * weight_q[N + c];
+                        + activation_q[c] * $signed(weight_q[c][7:0])
+                        + activation_q[N+1 + c] * $signed(weight_q[c][15:8]);
         end else if (ROWS == 4) begin : rows_4
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
                     sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
-                        + activation_q[c] * weight_q[c] + activation_q[N+1 + c] * weight_q[N + c]
-                        + activation_q[2*(N+1) + c] * weight_q[2*N + c]
-                        + activation_q[3*(N+1) + c] * weight_q[3*N + c];
+                        + activation_q[c] * $signed(weight_q[c][7:0])
+                        + activation_q[N+1 + c] * $signed(weight_q[c][15:8])
+                        + activation_q[2*(N+1) + c] * $signed(weight_q[c][23:16])
+                        + activation_q[3*(N+1) + c] * $signed(weight_q[c][31:24]);
         end else begin : rows_8
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
                     sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
-                        + activation_q[c] * weight_q[c] + activation_q[N+1 + c] * weight_q[N + c]
-                        + activation_q[2*(N+1) + c] * weight_q[2*N + c]
-                        + activation_q[3*(N+1) + c] * weight_q[3*N + c]
-                        + activation_q[4*(N+1) + c] * weight_q[4*N + c]
-                        + activation_q[5*(N+1) + c] * weight_q[5*N + c]
-                        + activation_q[6*(N+1) + c] * weight_q[6*N + c]
-                        + activation_q[7*(N+1) + c] * weight_q[7*N + c];
+                        + activation_q[c] * $signed(weight_q[c][7:0])
+                        + activation_q[N+1 + c] * $signed(weight_q[c][15:8])
+                        + activation_q[2*(N+1) + c] * $signed(weight_q[c][23:16])
+                        + activation_q[3*(N+1) + c] * $signed(weight_q[c][31:24])
+                        + activation_q[4*(N+1) + c] * $signed(weight_q[c][39:32])
+                        + activation_q[5*(N+1) + c] * $signed(weight_q[c][47:40])
+                        + activation_q[6*(N+1) + c] * $signed(weight_q[c][55:48])
+                        + activation_q[7*(N+1) + c] * $signed(weight_q[c][63:56]);
         end
     endgenerate
 

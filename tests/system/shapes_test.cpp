@@ -26,6 +26,16 @@ void expect_exact_for_all(Rig& rig, const std::vector<std::uint64_t>& sizes, std
   }
 }
 
+// The example that host/cycles/README.md goes through by hand.
+TEST(Shapes, TheReadmesExampleTakes188Clocks) {
+  Rig rig(2);
+  std::mt19937 random(10);
+  const Job job{{2, 4, 2}, Accumulate::kDevice, 3};
+  const Counters counters = run(rig, job, random_operands(random, job.shape)).counters;
+  EXPECT_EQ(counters[counter::kTotalClocks], 188u);
+  EXPECT_EQ(counters[counter::kComputeWaitActivations], 65u);
+}
+
 TEST(Shapes, AllUpTo7AreExactAtN2) {
   Rig rig(2);
   expect_exact_for_all(rig, {1, 2, 3, 4, 5, 6, 7}, 11);

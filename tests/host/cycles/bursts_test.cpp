@@ -62,9 +62,9 @@ TEST(BurstWalk, CoversEveryWordInLongestBursts) {
       for (const std::uint64_t count : {1u, 2u, 63u, 64u, 65u, 130u}) {
         for (const std::uint64_t passes : {1u, 3u}) {
           for (const std::uint64_t blocks : {1u, 2u}) {
-            SCOPED_TRACE(testing::Message() << word_bytes << " bytes, offset " << page_offset
-                                            << ", count " << count << ", passes " << passes
-                                            << ", blocks " << blocks);
+            SCOPED_TRACE(testing::Message()
+                         << word_bytes << " bytes, offset " << page_offset << ", count " << count
+                         << ", passes " << passes << ", blocks " << blocks);
             expect_bursts_cover(
                 {4096 - page_offset * word_bytes, count, passes, blocks, word_bytes, 64});
             if (HasFailure()) return;

@@ -17,61 +17,67 @@ constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40;
 std::uint64_t ceiling(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 TEST(Plan, TilesCoverKAndNWithLessThanOneTileOfPadding) {
-  for_plans(1, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    EXPECT_EQ(plan.array, geometry.n);
-    EXPECT_EQ(plan.k_tiles, ceiling(shape.k, geometry.n));
-    EXPECT_EQ(plan.n_tiles, ceiling(shape.n, geometry.n));
-    EXPECT_EQ(plan.tiles(), std::uint64_t{plan.k_tiles} * plan.n_tiles);
-    EXPECT_EQ(plan.result_blocks(), accumulate == Accumulate::kDevice ? plan.n_tiles : plan.tiles());
-  });
+  for_plans(1, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              EXPECT_EQ(plan.array, geometry.n);
+              EXPECT_EQ(plan.k_tiles, ceiling(shape.k, geometry.n));
+              EXPECT_EQ(plan.n_tiles, ceiling(shape.n, geometry.n));
+              EXPECT_EQ(plan.tiles(), std::uint64_t{plan.k_tiles} * plan.n_tiles);
+              EXPECT_EQ(plan.result_blocks(),
+                        accumulate == Accumulate::kDevice ? plan.n_tiles : plan.tiles());
+            });
 }
 
 TEST(Plan, BlocksCoverTheRowsOnceAndAreOfOneHeightWithinOneRow) {
-  for_plans(2, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    ASSERT_GE(plan.groups.size(), 1u);
-    ASSERT_LE(plan.groups.size(), 2u);
-    std::uint64_t row = 0, blocks = 0;
-    for (const RowGroup& group : plan.groups) {
-      EXPECT_EQ(group.first_row, row);
-      EXPECT_GE(group.rows, 1u);
-      EXPECT_GE(group.blocks, 1u);
-      row += std::uint64_t{group.rows} * group.blocks;
-      blocks += group.blocks;
-    }
-    EXPECT_EQ(row, shape.m);
-    EXPECT_EQ(plan.row_blocks(), blocks);
-    if (plan.groups.size() == 2) EXPECT_EQ(plan.groups[0].rows, plan.groups[1].rows + 1);
-  });
+  for_plans(2, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              ASSERT_GE(plan.groups.size(), 1u);
+              ASSERT_LE(plan.groups.size(), 2u);
+              std::uint64_t row = 0, blocks = 0;
+              for (const RowGroup& group : plan.groups) {
+                EXPECT_EQ(group.first_row, row);
+                EXPECT_GE(group.rows, 1u);
+                EXPECT_GE(group.blocks, 1u);
+                row += std::uint64_t{group.rows} * group.blocks;
+                blocks += group.blocks;
+              }
+              EXPECT_EQ(row, shape.m);
+              EXPECT_EQ(plan.row_blocks(), blocks);
+              if (plan.groups.size() == 2) EXPECT_EQ(plan.groups[0].rows, plan.groups[1].rows + 1);
+            });
 }
 
 TEST(Plan, HasAsFewBlocksAsTheMemoriesAllow) {
-  for_plans(3, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    for (const RowGroup& group : plan.groups) {
-      EXPECT_LE(group.rows, geometry.accumulator_rows);
-      // A tile's rows and one more burst, or a load that waits for room would wait for ever.
-      EXPECT_LE(group.rows + geometry.burst_beats - 1, geometry.scratchpad_words);
-    }
-    const std::uint64_t most =
-        std::min(geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
-    EXPECT_EQ(plan.row_blocks(), ceiling(shape.m, most));
-  });
+  for_plans(3, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              for (const RowGroup& group : plan.groups) {
+                EXPECT_LE(group.rows, geometry.accumulator_rows);
+                // A tile's rows and one more burst, or a load that waits for room would wait for
+                // ever.
+                EXPECT_LE(group.rows + geometry.burst_beats - 1, geometry.scratchpad_words);
+              }
+              const std::uint64_t most = std::min(
+                  geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
+              EXPECT_EQ(plan.row_blocks(), ceiling(shape.m, most));
+            });
 }
 
 TEST(Plan, KeepsABlockOnChipExactlyWhereItFits) {
-  for_plans(4, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    for (const RowGroup& group : plan.groups) {
-      EXPECT_EQ(group.retain,
-                std::uint64_t{group.rows} * plan.k_tiles <= geometry.scratchpad_words);
-    }
-  });
+  for_plans(4, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              for (const RowGroup& group : plan.groups) {
+                EXPECT_EQ(group.retain,
+                          std::uint64_t{group.rows} * plan.k_tiles <= geometry.scratchpad_words);
+              }
+            });
 }
 
 TEST(Plan, OfAlexNetsFirstLinearLayerIsOneBlockThatFillsTheScratchpad) {
@@ -86,28 +92,30 @@ TEST(Plan, OfAlexNetsFirstLinearLayerIsOneBlockThatFillsTheScratchpad) {
 }
 
 TEST(Traffic, IsTheClosedForm) {
-  for_plans(5, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    const std::uint64_t n = geometry.n;
-    const std::uint64_t padded_k = ceiling(shape.k, n) * n, padded_n = ceiling(shape.n, n) * n;
-    Traffic expected;
-    expected.weights = padded_k * padded_n * plan.row_blocks();
-    for (const RowGroup& group : plan.groups) {
-      const bool stays = std::uint64_t{group.rows} * (padded_k / n) <= geometry.scratchpad_words;
-      expected.activations +=
-          std::uint64_t{group.rows} * group.blocks * padded_k * (stays ? 1 : padded_n / n);
-    }
-    expected.results =
-        shape.m * padded_n * 4 * (accumulate == Accumulate::kDevice ? 1 : padded_k / n);
-    expected.commands = (4 * plan.groups.size() + 1) * 64;
-    const Traffic found = predict_traffic(plan);
-    EXPECT_EQ(found.weights, expected.weights);
-    EXPECT_EQ(found.activations, expected.activations);
-    EXPECT_EQ(found.results, expected.results);
-    EXPECT_EQ(found.commands, expected.commands);
-    EXPECT_TRUE(found == expected);
-  });
+  for_plans(
+      5, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+        SCOPED_TRACE(describe(shape, geometry));
+        const Plan plan = make_plan(shape, accumulate, geometry);
+        const std::uint64_t n = geometry.n;
+        const std::uint64_t padded_k = ceiling(shape.k, n) * n, padded_n = ceiling(shape.n, n) * n;
+        Traffic expected;
+        expected.weights = padded_k * padded_n * plan.row_blocks();
+        for (const RowGroup& group : plan.groups) {
+          const bool stays =
+              std::uint64_t{group.rows} * (padded_k / n) <= geometry.scratchpad_words;
+          expected.activations +=
+              std::uint64_t{group.rows} * group.blocks * padded_k * (stays ? 1 : padded_n / n);
+        }
+        expected.results =
+            shape.m * padded_n * 4 * (accumulate == Accumulate::kDevice ? 1 : padded_k / n);
+        expected.commands = (4 * plan.groups.size() + 1) * 64;
+        const Traffic found = predict_traffic(plan);
+        EXPECT_EQ(found.weights, expected.weights);
+        EXPECT_EQ(found.activations, expected.activations);
+        EXPECT_EQ(found.results, expected.results);
+        EXPECT_EQ(found.commands, expected.commands);
+        EXPECT_TRUE(found == expected);
+      });
 }
 
 std::string usage_error(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {

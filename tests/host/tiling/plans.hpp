@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that the tests of tiling and of the cycle model go through: edges around the array's size, K too
-// long for the scratchpad, many blocks of rows, on several accelerators.
+// Plans that the tests of tiling and of the cycle model go through: edges around the array's size,
+// K too long for the scratchpad, many blocks of rows, on several accelerators.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ inline std::string describe(const GemmShape& shape, const Geometry& geometry) {
          std::to_string(geometry.accumulator_rows) + " rows";
 }
 
-/// Calls body(shape, accumulate, geometry) for edge shapes and random ones on every geometry. A shape
-/// has at most about `most` products, so that a body may look at each.
+/// Calls body(shape, accumulate, geometry) for edge shapes and random ones on every geometry. A
+/// shape has at most about `most` products, so that a body may look at each.
 template <class Body>
 void for_plans(std::uint32_t seed, unsigned random_shapes, std::uint64_t most, Body body) {
   std::mt19937 random(seed);

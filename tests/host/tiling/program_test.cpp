@@ -19,37 +19,39 @@ constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40;
 constexpr std::uint64_t kFewProducts = 4'000'000;
 
 TEST(Layout, PartsLieOnPagesOneAfterTheOther) {
-  for_plans(20, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    const Layout layout = make_layout(plan);
-    for (const std::uint64_t address :
-         {layout.ring, layout.weights, layout.activations, layout.results}) {
-      EXPECT_EQ(address % 4096, 0u);
-    }
-    EXPECT_LE(layout.ring + kRingCommands * kCommandBytes, layout.weights);
-    EXPECT_LE(layout.weights + plan.weight_bytes(), layout.activations);
-    EXPECT_LE(layout.activations + plan.activation_bytes(), layout.results);
-    EXPECT_EQ(layout.results + plan.result_bytes(), layout.end);
-    // No more than a page is lost before each part.
-    EXPECT_LT(layout.end, kRingCommands * kCommandBytes + plan.weight_bytes() +
-                              plan.activation_bytes() + plan.result_bytes() + 4 * 4096);
-  });
+  for_plans(20, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const Layout layout = make_layout(plan);
+              for (const std::uint64_t address :
+                   {layout.ring, layout.weights, layout.activations, layout.results}) {
+                EXPECT_EQ(address % 4096, 0u);
+              }
+              EXPECT_LE(layout.ring + kRingCommands * kCommandBytes, layout.weights);
+              EXPECT_LE(layout.weights + plan.weight_bytes(), layout.activations);
+              EXPECT_LE(layout.activations + plan.activation_bytes(), layout.results);
+              EXPECT_EQ(layout.results + plan.result_bytes(), layout.end);
+              // No more than a page is lost before each part.
+              EXPECT_LT(layout.end, kRingCommands * kCommandBytes + plan.weight_bytes() +
+                                        plan.activation_bytes() + plan.result_bytes() + 4 * 4096);
+            });
 }
 
 TEST(Program, FitsTheRingAndTheFetchAheadAndEndsWithFinish) {
-  for_plans(21, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    const std::vector<Command> program = make_program(plan, make_layout(plan));
-    EXPECT_EQ(program.size(), program_length(plan));
-    EXPECT_LT(program.size(), kRingCommands);
-    EXPECT_LE(program.size(), geometry.commands);
-    EXPECT_EQ(program.back().opcode, Opcode::kFinish);
-    for (std::size_t i = 0; i + 1 < program.size(); ++i) {
-      EXPECT_NE(program[i].opcode, Opcode::kFinish);
-    }
-  });
+  for_plans(21, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const std::vector<Command> program = make_program(plan, make_layout(plan));
+              EXPECT_EQ(program.size(), program_length(plan));
+              EXPECT_LT(program.size(), kRingCommands);
+              EXPECT_LE(program.size(), geometry.commands);
+              EXPECT_EQ(program.back().opcode, Opcode::kFinish);
+              for (std::size_t i = 0; i + 1 < program.size(); ++i) {
+                EXPECT_NE(program[i].opcode, Opcode::kFinish);
+              }
+            });
   EXPECT_EQ(kRingCommands & (kRingCommands - 1), 0u);
 }
 
@@ -63,7 +65,8 @@ class Interpreter {
       for (std::uint32_t block = 0; block < group.blocks; ++block) {
         const std::uint64_t row = group.first_row + std::uint64_t{block} * group.rows;
         for (std::uint32_t tile = 0; tile < plan.k_tiles; ++tile) {
-          for (std::uint32_t i = 0; i < group.rows; ++i) activation_words_.push_back({row + i, tile});
+          for (std::uint32_t i = 0; i < group.rows; ++i)
+            activation_words_.push_back({row + i, tile});
         }
       }
     }
@@ -215,27 +218,29 @@ class Interpreter {
 };
 
 TEST(Program, CoversEveryProductExactlyOnce) {
-  for_plans(22, 15, kFewProducts, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    if (shape.macs() / geometry.n / geometry.n > 20'000) return;
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    const Layout layout = make_layout(plan);
-    Interpreter interpreter(plan, layout, geometry);
-    interpreter.run(make_program(plan, layout));
-    interpreter.expect_every_product_once();
-  });
+  for_plans(22, 15, kFewProducts,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              if (shape.macs() / geometry.n / geometry.n > 20'000) return;
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const Layout layout = make_layout(plan);
+              Interpreter interpreter(plan, layout, geometry);
+              interpreter.run(make_program(plan, layout));
+              interpreter.expect_every_product_once();
+            });
 }
 
 TEST(Program, SurvivesItsEncoding) {
-  for_plans(23, 10, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-    SCOPED_TRACE(describe(shape, geometry));
-    const Plan plan = make_plan(shape, accumulate, geometry);
-    for (const Command& command : make_program(plan, make_layout(plan))) {
-      std::uint8_t bytes[kCommandBytes];
-      command.encode(bytes);
-      EXPECT_EQ(Command::decode(bytes), command);
-    }
-  });
+  for_plans(23, 10, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              for (const Command& command : make_program(plan, make_layout(plan))) {
+                std::uint8_t bytes[kCommandBytes];
+                command.encode(bytes);
+                EXPECT_EQ(Command::decode(bytes), command);
+              }
+            });
 }
 
 // The commands of one small product, in words.
@@ -244,7 +249,8 @@ TEST(Program, OfASmallProductReadsAsDocumented) {
   geometry.n = 8;
   const Plan plan = make_plan({130, 17, 9}, Accumulate::kDevice, geometry);
   std::vector<std::string> words;
-  for (const Command& command : make_program(plan, make_layout(plan))) words.push_back(to_string(command));
+  for (const Command& command : make_program(plan, make_layout(plan)))
+    words.push_back(to_string(command));
   EXPECT_EQ(words, (std::vector<std::string>{
                        "LOAD_WEIGHTS count=48 passes=2 address=4096",
                        "LOAD_ACTIVATIONS count=195 passes=1 blocks=2 address=8192",

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold for any prediction. That predictions equal the RTL's counters is for tests/system.
+#include "host/cycles/cycle_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "tests/host/tiling/plans.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kFewProducts = 2'000'000;
+
+Counters predict(const Plan& plan, const Geometry& geometry, std::uint32_t latency) {
+  return predict_counters(plan, make_layout(plan), geometry, latency);
+}
+
+std::uint64_t clocks(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
+                     std::uint32_t latency) {
+  return predict(make_plan(shape, accumulate, geometry), geometry, latency)[counter::kTotalClocks];
+}
+
+/// Each latency in its turn, the same sequence in every run.
+std::uint32_t next_latency() {
+  static std::uint32_t turn = 0;
+  constexpr std::uint32_t kLatencies[] = {1, 2, 7, 30, 100, 300};
+  return kLatencies[turn++ % 6];
+}
+
+TEST(CycleModel, CausesOfEveryEngineAddUpToTheTotal) {
+  for_plans(30, 15, kFewProducts,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Counters counters =
+                  predict(make_plan(shape, accumulate, geometry), geometry, next_latency());
+              for (const EngineEntry& engine : kEngines) {
+                std::uint64_t sum = 0;
+                for (std::size_t i = 0; i < kCounters.size(); ++i) {
+                  if (std::string(kCounters[i].engine) != engine.name) continue;
+                  EXPECT_LE(counters[i], counters[counter::kTotalClocks]) << kCounters[i].cause;
+                  sum += counters[i];
+                }
+                EXPECT_EQ(sum, counters[counter::kTotalClocks]) << engine.name;
+              }
+            });
+}
+
+TEST(CycleModel, WorkIsWhatThePlanHolds) {
+  for_plans(31, 15, kFewProducts,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const Counters counters = predict(plan, geometry, next_latency());
+              const Traffic traffic = predict_traffic(plan);
+              EXPECT_EQ(counters[counter::kBytesWeights], traffic.weights);
+              EXPECT_EQ(counters[counter::kBytesActivations], traffic.activations);
+              EXPECT_EQ(counters[counter::kBytesResults], traffic.results);
+              EXPECT_EQ(counters[counter::kBytesCommands], traffic.commands);
+              EXPECT_EQ(counters[counter::kWeightsTransfer] * geometry.n, traffic.weights);
+              EXPECT_EQ(counters[counter::kActivationsTransfer] * geometry.n, traffic.activations);
+              EXPECT_EQ(counters[counter::kResultsTransfer] * geometry.n, traffic.results);
+              EXPECT_EQ(counters[counter::kCommandsDispatch], program_length(plan));
+              EXPECT_EQ(counters[counter::kComputeCompute], shape.m * plan.tiles());
+            });
+}
+
+// A word of weights a clock, max(rows, N) clocks a tile, a beat of results a clock: none can be
+// beaten.
+TEST(CycleModel, StaysAboveTheBounds) {
+  for_plans(32, 15, kFewProducts,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const std::uint32_t latency = next_latency();
+              const std::uint64_t total = predict(plan, geometry, latency)[counter::kTotalClocks];
+              std::uint64_t array = 0;
+              for (const RowGroup& group : plan.groups) {
+                array += plan.tiles() * group.blocks * std::max(group.rows, geometry.n);
+              }
+              const Traffic traffic = predict_traffic(plan);
+              // Before the first tile a command, then a word have to come; after the last a result
+              // has to go.
+              EXPECT_GE(total, array - geometry.n + 1 + 3 * latency);
+              EXPECT_GE(total, traffic.weights / geometry.n + 3 * latency);
+              EXPECT_GE(total, traffic.results / geometry.n + 3 * latency);
+            });
+}
+
+TEST(CycleModel, ALongerLatencyNeverSavesClocks) {
+  for_plans(33, 3, kFewProducts / 10,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              std::uint64_t before = 0;
+              for (const std::uint32_t latency : {1, 2, 3, 10, 64, 100, 101, 300, 1000}) {
+                const std::uint64_t total = clocks(shape, accumulate, geometry, latency);
+                EXPECT_GT(total, before);
+                before = total;
+              }
+            });
+}
+
+// Measured on the RTL, and pinned: any change of these is one of the accelerator.
+TEST(CycleModel, AlexNetsLinearLayersAtALatencyOf100) {
+  const struct {
+    GemmShape shape;
+    std::uint64_t clocks;
+  } layers[] = {
+      {{64, 9216, 4096}, 590'534}, {{64, 4096, 4096}, 262'854}, {{64, 4096, 1000}, 66'246},
+      {{1, 9216, 4096}, 590'218},  {{1, 4096, 4096}, 262'538},  {{1, 4096, 1000}, 65'930},
+  };
+  std::uint64_t batch_64 = 0, batch_1 = 0;
+  for (const auto& layer : layers) {
+    const std::uint64_t found = clocks(layer.shape, Accumulate::kDevice, Geometry{}, 100);
+    EXPECT_EQ(found, layer.clocks) << describe(layer.shape, Geometry{});
+    (layer.shape.m == 64 ? batch_64 : batch_1) += found;
+  }
+  EXPECT_LE(batch_64, 922'600u);
+  EXPECT_LE(batch_1, 922'600u);
+}
+
+// 64 bytes of weights a clock, 14,336 tiles of 4096 bytes: beyond that there is start and end
+// alone.
+TEST(CycleModel, AlexNetIsBoundByItsWeights) {
+  for (const std::uint64_t batch : {1, 2, 32, 63, 64}) {
+    for (const GemmShape& shape : {GemmShape{batch, 9216, 4096}, GemmShape{batch, 4096, 4096},
+                                   GemmShape{batch, 4096, 1000}}) {
+      const Plan plan = make_plan(shape, Accumulate::kDevice, Geometry{});
+      const std::uint64_t bound = plan.tiles() * 64;
+      const Counters counters = predict(plan, Geometry{}, 100);
+      EXPECT_GE(counters[counter::kTotalClocks], bound);
+      EXPECT_LE(counters[counter::kTotalClocks], bound + 750);
+    }
+  }
+}
+
+TEST(CycleModel, AddingOnTheHostCostsWhatItsTrafficCosts) {
+  const GemmShape shape{64, 4096, 1000};
+  const Plan plan = make_plan(shape, Accumulate::kHost, Geometry{});
+  const Counters counters = predict(plan, Geometry{}, 100);
+  // 64 rows of 64 sums of 4 bytes leave for each tile: four clocks of stores for one of work.
+  EXPECT_GE(counters[counter::kTotalClocks], 4 * 64 * plan.tiles());
+  EXPECT_GT(counters[counter::kComputeWaitResults], 0u);
+  EXPECT_GT(counters[counter::kTotalClocks],
+            3 * clocks(shape, Accumulate::kDevice, Geometry{}, 100));
+}
+
+// The example that host/cycles/README.md goes through by hand.
+TEST(CycleModel, OfTheReadmesExample) {
+  Geometry geometry;
+  geometry.n = 2;
+  geometry.stage_rows = 2;
+  const Counters counters =
+      predict(make_plan({2, 4, 2}, Accumulate::kDevice, geometry), geometry, 3);
+  const Counters expected{188,                           // total
+                          5,   160, 23,  0,              // commands
+                          4,   5,   0,   179,            // weights
+                          4,   93,  2,   89,             // activations
+                          4,   0,   65,  0,   4,   115,  // compute
+                          8,   0,   43,  3,   134,       // results
+                          8,   8,   320, 16};            // bytes
+  EXPECT_EQ(counters, expected);
+}
+
+TEST(CycleModel, RefusesWhatItDoesNotDescribe) {
+  Geometry geometry;
+  const Plan plan = make_plan({300, 64, 64}, Accumulate::kDevice, geometry);
+  geometry.commands = 4;  // the program has nine: the fetch would wait for the dispatch
+  EXPECT_THROW(predict(plan, geometry, 100), std::logic_error);
+
+  Plan too_large = make_plan({100, 64 * 200, 128}, Accumulate::kDevice, Geometry{});
+  ASSERT_FALSE(too_large.groups[0].retain);
+  too_large.groups[0].retain = true;  // a block that the scratchpad cannot keep never ends
+  EXPECT_THROW(predict(too_large, Geometry{}, 100), std::logic_error);
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/device/geometry.hpp"
+
+#include <gtest/gtest.h>
+
+#include "host/device/reference_device.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+TEST(Geometry, IsReadBackAsTheDeviceWasMade) {
+  Geometry made;
+  made.n = 16;
+  made.stage_rows = 2;
+  made.weight_tiles = 4;
+  made.scratchpad_words = 1234;
+  made.accumulator_rows = 32;
+  made.reads = 8;
+  made.writes = 4;
+  made.commands = 32;
+  made.burst_beats = 64;
+  made.address_width = 33;
+  ReferenceDevice device(made, 4096);
+  const Geometry read = read_geometry(device);
+  EXPECT_EQ(read.n, 16u);
+  EXPECT_EQ(read.stage_rows, 2u);
+  EXPECT_EQ(read.weight_tiles, 4u);
+  EXPECT_EQ(read.scratchpad_words, 1234u);
+  EXPECT_EQ(read.accumulator_rows, 32u);
+  EXPECT_EQ(read.reads, 8u);
+  EXPECT_EQ(read.writes, 4u);
+  EXPECT_EQ(read.commands, 32u);
+  EXPECT_EQ(read.burst_beats, 64u);
+  EXPECT_EQ(read.address_width, 33u);
+}
+
+TEST(Geometry, DerivesThePipelineAndThePeak) {
+  EXPECT_EQ(Geometry{}.pipeline(), 64u / 4 + 64 + 1);
+  EXPECT_EQ(Geometry{}.macs_per_clock(), 4096u);
+  Geometry small;
+  small.n = 2;
+  small.stage_rows = 2;
+  EXPECT_EQ(small.pipeline(), 1u + 2 + 1);
+  EXPECT_EQ(small.macs_per_clock(), 4u);
+}
+
+}  // namespace
+}  // namespace gemm64

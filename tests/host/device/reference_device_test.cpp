@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers, errors and unbalanced programs of the reference device are tested beside the RTL's
+// own, in tests/system; here is what it computes.
+#include "host/device/reference_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "host/driver/driver.hpp"
+#include "host/error.hpp"
+#include "host/numerics/reference.hpp"
+#include "host/tiling/packing.hpp"
+#include "tests/host/tiling/plans.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{256} << 20;
+
+MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t columns) {
+  return MatrixI8::NullaryExpr(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns),
+                               [&] { return static_cast<std::int8_t>(random() & 0xffu); });
+}
+
+TEST(ReferenceDevice, GivesTheProductOnEveryGeometry) {
+  std::mt19937 random(40);
+  for_plans(41, 5, 300'000,
+            [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              ReferenceDevice device(geometry, kMemoryBytes);
+              Driver driver(device);
+              const MatrixI8 a = random_matrix(random, shape.m, shape.k);
+              const MatrixI8 w = random_matrix(random, shape.n, shape.k);
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const GemmResult result = driver.run(plan, pack_weights(plan, w), a);
+              EXPECT_EQ(result.sums, reference_gemm(a, w));
+              const Traffic traffic = predict_traffic(plan);
+              EXPECT_EQ(result.counters[counter::kBytesWeights], traffic.weights);
+              EXPECT_EQ(result.counters[counter::kBytesActivations], traffic.activations);
+              EXPECT_EQ(result.counters[counter::kBytesCommands], traffic.commands);
+              EXPECT_EQ(result.counters[counter::kBytesResults], traffic.results);
+              for (std::size_t i = 0; i < counter::kBytesWeights; ++i)
+                EXPECT_EQ(result.counters[i], 0u);
+            });
+}
+
+// One tile by hand: N = 2, weights word c holds column c, activation word r holds row r.
+TEST(ReferenceDevice, ReadsTheCommandsAsTheTableSays) {
+  Geometry geometry;
+  geometry.n = 2;
+  geometry.stage_rows = 2;
+  ReferenceDevice device(geometry, 1 << 16);
+  const std::int8_t weights[] = {1, 2, 3, 4};       // columns (1, 2) and (3, 4)
+  const std::int8_t activations[] = {5, 6, -7, 8};  // rows (5, 6) and (-7, 8)
+  device.write_memory(0x1000, weights, sizeof weights);
+  device.write_memory(0x2000, activations, sizeof activations);
+  std::vector<Command> program(5);
+  program[0].opcode = Opcode::kLoadWeights;
+  program[0].count = 2;
+  program[0].passes = 1;
+  program[0].set_address(0x1000);
+  program[1].opcode = Opcode::kLoadActivations;
+  program[1].count = 2;
+  program[1].passes = program[1].blocks = 1;
+  program[1].set_address(0x2000);
+  program[2].opcode = Opcode::kMatmul;
+  program[2].rows = 2;
+  program[2].count = program[2].passes = program[2].blocks = 1;
+  program[3].opcode = Opcode::kStore;
+  program[3].rows = 2;
+  program[3].count = 1;
+  program[3].set_address(0x3000);
+  program[4].opcode = Opcode::kFinish;
+  Driver(device).run_program(0, program, 1000);
+  std::int32_t results[4];
+  device.read_memory(0x3000, results, sizeof results);
+  EXPECT_EQ(results[0], 5 * 1 + 6 * 2);
+  EXPECT_EQ(results[1], 5 * 3 + 6 * 4);
+  EXPECT_EQ(results[2], -7 * 1 + 8 * 2);
+  EXPECT_EQ(results[3], -7 * 3 + 8 * 4);
+}
+
+TEST(ReferenceDevice, SumsWrapModulo32Bits) {
+  ReferenceDevice device;
+  Driver driver(device);
+  const GemmShape shape{1, 131073, 1};
+  const MatrixI8 operand = MatrixI8::Constant(1, 131073, -128);
+  for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
+    const Plan plan = make_plan(shape, accumulate, driver.geometry());
+    EXPECT_EQ(driver.run(plan, pack_weights(plan, operand), operand).sums(0, 0), INT32_MIN + 16384);
+  }
+}
+
+TEST(ReferenceDevice, HasNoNotionOfTime) {
+  ReferenceDevice device;
+  EXPECT_EQ(device.name(), "reference");
+  EXPECT_FALSE(device.wait_interrupt(1'000'000'000'000));
+  EXPECT_EQ(device.clocks(), 0u);
+}
+
+TEST(ReferenceDevice, MemoryIsZeroUntilWrittenAndBounded) {
+  ReferenceDevice device(Geometry{}, 5000);
+  EXPECT_EQ(device.memory_bytes(), 5000u);
+  std::uint8_t byte = 1;
+  device.read_memory(4999, &byte, 1);
+  EXPECT_EQ(byte, 0);
+  byte = 77;
+  device.write_memory(4999, &byte, 1);
+  byte = 0;
+  device.read_memory(4999, &byte, 1);
+  EXPECT_EQ(byte, 77);
+  EXPECT_NO_THROW(device.write_memory(5000, &byte, 0));
+  EXPECT_THROW(device.read_memory(5000, &byte, 1), std::out_of_range);
+  EXPECT_THROW(device.write_memory(4999, &byte, 2), std::out_of_range);
+  EXPECT_THROW(device.read_memory(~std::uint64_t{0}, &byte, 2), std::out_of_range);
+}
+
+// Without a watchdog a program that does not balance waits, and may be completed later.
+TEST(ReferenceDevice, WaitsForCommandsThatComeLater) {
+  Geometry geometry;
+  geometry.n = 2;
+  geometry.stage_rows = 2;
+  ReferenceDevice device(geometry, 1 << 16);
+  device.write_register(reg::kWatchdog, 0);
+  const auto add = [&device](std::uint32_t place, Opcode opcode, std::uint32_t count) {
+    Command command;
+    command.opcode = opcode;
+    command.rows = 1;
+    command.count = count;
+    command.passes = command.blocks = 1;
+    command.set_address(0x1000);
+    std::uint8_t bytes[kCommandBytes];
+    command.encode(bytes);
+    device.write_memory(std::uint64_t{place} * kCommandBytes, bytes, sizeof bytes);
+    device.write_register(reg::kRingTail, place + 1);
+  };
+  add(0, Opcode::kMatmul, 1);
+  add(1, Opcode::kLoadActivations, 1);
+  add(2, Opcode::kStore, 1);
+  add(3, Opcode::kLoadWeights, 1);  // half a tile
+  EXPECT_FALSE(device.wait_interrupt(1000));
+  EXPECT_EQ(field::kStatusBusy.get(device.read_register(reg::kStatus)), 1u);
+  add(4, Opcode::kLoadWeights, 1);
+  EXPECT_EQ(device.read_register(reg::kStatus), 0u);
+  EXPECT_FALSE(device.wait_interrupt(1000));  // all done, and no FINISH
+  add(5, Opcode::kFinish, 0);
+  EXPECT_TRUE(device.wait_interrupt(1000));
+}
+
+TEST(ReferenceDevice, RejectsSizesThatTheRtlCannotHave) {
+  const auto with = [](auto change) {
+    Geometry geometry;
+    change(geometry);
+    return geometry;
+  };
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.n = 0; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.n = 1; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.n = 48; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.n = 128; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.stage_rows = 0; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.weight_tiles = 0; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.accumulator_rows = 0; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.scratchpad_words = 63; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(Geometry{}, 0), UsageError);
+}
+
+}  // namespace
+}  // namespace gemm64

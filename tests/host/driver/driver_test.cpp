@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver on devices that answer as they like: it must believe no device.
+#include "host/driver/driver.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "host/device/reference_device.hpp"
+#include "host/error.hpp"
+#include "host/numerics/reference.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/tiling/program.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::_;
+using testing::AnyNumber;
+using testing::HasSubstr;
+using testing::NiceMock;
+using testing::Return;
+
+constexpr std::uint64_t kMemoryBytes = 1 << 20;
+
+/// A reference device behind a mock: a test changes single answers.
+class MockDevice : public Device {
+ public:
+  MockDevice() : reference(geometry(), kMemoryBytes) {
+    ON_CALL(*this, read_register).WillByDefault([this](std::uint32_t offset) {
+      return reference.read_register(offset);
+    });
+    ON_CALL(*this, write_register).WillByDefault([this](std::uint32_t offset, std::uint32_t value) {
+      reference.write_register(offset, value);
+    });
+    ON_CALL(*this, memory_bytes).WillByDefault(Return(kMemoryBytes));
+    ON_CALL(*this, write_memory)
+        .WillByDefault([this](std::uint64_t address, const void* data, std::size_t bytes) {
+          reference.write_memory(address, data, bytes);
+        });
+    ON_CALL(*this, read_memory)
+        .WillByDefault([this](std::uint64_t address, void* data, std::size_t bytes) {
+          reference.read_memory(address, data, bytes);
+        });
+    ON_CALL(*this, wait_interrupt).WillByDefault([this](std::uint64_t clocks) {
+      return reference.wait_interrupt(clocks);
+    });
+    ON_CALL(*this, name).WillByDefault(Return("mock"));
+  }
+
+  static Geometry geometry() {
+    Geometry geometry;
+    geometry.n = 8;
+    return geometry;
+  }
+
+  MOCK_METHOD(std::uint32_t, read_register, (std::uint32_t offset), (override));
+  MOCK_METHOD(void, write_register, (std::uint32_t offset, std::uint32_t value), (override));
+  MOCK_METHOD(std::uint64_t, memory_bytes, (), (const, override));
+  MOCK_METHOD(void, write_memory, (std::uint64_t address, const void* data, std::size_t bytes),
+              (override));
+  MOCK_METHOD(void, read_memory, (std::uint64_t address, void* data, std::size_t bytes),
+              (override));
+  MOCK_METHOD(bool, wait_interrupt, (std::uint64_t max_clocks), (override));
+  MOCK_METHOD(void, reset, (), (override));
+  MOCK_METHOD(std::uint64_t, clocks, (), (const, override));
+  MOCK_METHOD(std::string, name, (), (const, override));
+
+  /// Reads of `offset` give `value`.
+  void answer(std::uint32_t offset, std::uint32_t value) {
+    EXPECT_CALL(*this, read_register(_)).Times(AnyNumber());
+    EXPECT_CALL(*this, read_register(offset)).WillRepeatedly(Return(value));
+  }
+
+  ReferenceDevice reference;
+};
+
+template <class Error, class Action>
+std::string message(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+MatrixI8 random_matrix(std::mt19937& random, Eigen::Index rows, Eigen::Index columns) {
+  return MatrixI8::NullaryExpr(rows, columns,
+                               [&] { return static_cast<std::int8_t>(random() & 0xffu); });
+}
+
+struct Product {
+  explicit Product(Accumulate accumulate = Accumulate::kDevice)
+      : plan(make_plan({11, 20, 13}, accumulate, MockDevice::geometry())) {
+    std::mt19937 random(5);
+    a = random_matrix(random, 11, 20);
+    w = random_matrix(random, 13, 20);
+    weights = pack_weights(plan, w);
+  }
+  Plan plan;
+  MatrixI8 a, w;
+  std::vector<std::uint8_t> weights;
+};
+
+TEST(DriverOpening, TellsTheDevicesSizes) {
+  NiceMock<MockDevice> device;
+  const Driver driver(device);
+  EXPECT_EQ(driver.geometry().n, 8u);
+  EXPECT_EQ(driver.geometry().scratchpad_words, 9216u);
+}
+
+TEST(DriverOpening, RejectsAnotherId) {
+  NiceMock<MockDevice> device;
+  device.answer(reg::kId, 0x12345678);
+  const std::string text = message<DeviceError>([&] { Driver driver(device); });
+  EXPECT_THAT(text, HasSubstr("'mock'"));
+  EXPECT_THAT(text, HasSubstr("0x12345678"));
+  EXPECT_THAT(text, HasSubstr("0x67363463"));
+}
+
+TEST(DriverOpening, RejectsAnotherMajorVersion) {
+  NiceMock<MockDevice> device;
+  device.answer(reg::kVersion, field::kVersionMajor.put(kVersionMajor + 1));
+  const std::string text = message<DeviceError>([&] { Driver driver(device); });
+  EXPECT_THAT(text, HasSubstr("version 2.0"));
+  EXPECT_THAT(text, HasSubstr("1.x"));
+}
+
+TEST(DriverOpening, AcceptsALaterMinorVersion) {
+  NiceMock<MockDevice> device;
+  device.answer(reg::kVersion, field::kVersionMajor.put(kVersionMajor) | 7);
+  EXPECT_NO_THROW(Driver driver(device));
+}
+
+TEST(DriverOpening, DoesNotTouchADeviceThatIsNoGemm64) {
+  NiceMock<MockDevice> device;
+  device.answer(reg::kId, 0);
+  EXPECT_CALL(device, write_register).Times(0);
+  EXPECT_THROW(Driver driver(device), DeviceError);
+}
+
+TEST(DriverOpening, ResetsTheDevice) {
+  NiceMock<MockDevice> device;
+  EXPECT_CALL(device, write_register(reg::kControl, field::kControlReset.mask()));
+  const Driver driver(device);
+}
+
+TEST(DriverReset, WaitsUntilTheDeviceIsThrough) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  int polls = 0;
+  EXPECT_CALL(device, read_register(reg::kStatus)).Times(4).WillRepeatedly([&polls](std::uint32_t) {
+    return ++polls < 4 ? field::kStatusResetting.mask() : 0;
+  });
+  driver.reset();
+  EXPECT_EQ(polls, 4);
+}
+
+TEST(DriverReset, ThatDoesNotEndIsADeviceError) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  device.answer(reg::kStatus, field::kStatusResetting.mask());
+  EXPECT_THAT(message<DeviceError>([&] { driver.reset(); }), HasSubstr("hard reset"));
+}
+
+TEST(DriverRun, GivesTheProduct) {
+  for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
+    NiceMock<MockDevice> device;
+    Driver driver(device);
+    const Product product(accumulate);
+    EXPECT_EQ(driver.run(product.plan, product.weights, product.a).sums,
+              reference_gemm(product.a, product.w));
+  }
+}
+
+TEST(DriverRun, ReadsBothHalvesOfEveryCounter) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  EXPECT_CALL(device, read_register(_)).WillRepeatedly([](std::uint32_t offset) {
+    return offset % 8 == 0 ? 0xff000000u + offset : 1 + offset;  // low and high word
+  });
+  const Counters counters = driver.read_counters();
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    const std::uint64_t offset = kCounters[i].offset;
+    EXPECT_EQ(counters[i], (1 + offset + 4) << 32 | (0xff000000u + offset));
+  }
+}
+
+TEST(DriverRun, ReturnsTheDevicesCountersOfThisRunAlone) {
+  ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
+  Driver driver(device);
+  const Product product;
+  const Traffic traffic = predict_traffic(product.plan);
+  for (int i = 0; i < 3; ++i) {
+    const Counters counters = driver.run(product.plan, product.weights, product.a).counters;
+    EXPECT_EQ(counters[counter::kBytesWeights], traffic.weights);
+    EXPECT_EQ(counters[counter::kBytesResults], traffic.results);
+  }
+}
+
+TEST(DriverRun, ClearsTheInterrupt) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  const Product product;
+  driver.run(product.plan, product.weights, product.a);
+  EXPECT_EQ(device.reference.read_register(reg::kInterrupt), 0u);
+  EXPECT_FALSE(device.reference.wait_interrupt(1));
+}
+
+TEST(DriverRun, TellsCodeCommandAndEngineOfAnErrorAndResets) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  const Product product;
+  const std::uint32_t error =
+      field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kBusDecode)) |
+      field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kResults)) |
+      field::kErrorCommand.put(3);
+  device.answer(reg::kError, error);
+  EXPECT_CALL(device, read_register(reg::kInterrupt))
+      .WillRepeatedly(Return(field::kInterruptError.mask()));
+  // One reset before the run, one after the error.
+  EXPECT_CALL(device, write_register(_, _)).Times(AnyNumber());
+  EXPECT_CALL(device, write_register(reg::kControl, field::kControlReset.mask())).Times(2);
+  const std::string text =
+      message<DeviceError>([&] { driver.run(product.plan, product.weights, product.a); });
+  EXPECT_THAT(text, HasSubstr("BUS_DECODE at command 3 (STORE rows=11 count=2 address="));
+  EXPECT_THAT(text, HasSubstr("engine 'results'"));
+  EXPECT_THAT(text, HasSubstr(gemm64::text(ErrorCode::kBusDecode)));
+}
+
+TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  device.answer(reg::kError, field::kErrorCode.put(15) | field::kErrorEngine.put(15) |
+                                 field::kErrorCommand.put(999));
+  EXPECT_CALL(device, read_register(reg::kInterrupt))
+      .WillRepeatedly(Return(field::kInterruptError.mask() | field::kInterruptDone.mask()));
+  Command finish;
+  finish.opcode = Opcode::kFinish;
+  const std::string text = message<DeviceError>([&] { driver.run_program(0, {finish}, 1000); });
+  EXPECT_THAT(text, HasSubstr("unknown at command 999 (not in the ring)"));
+}
+
+TEST(DriverRun, TellsAnErrorAndAResetThatDoesNotEnd) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  Command bad;
+  bad.opcode = static_cast<Opcode>(200);
+  int resets = 0;
+  EXPECT_CALL(device, write_register(_, _)).Times(AnyNumber());
+  EXPECT_CALL(device, write_register(reg::kControl, field::kControlReset.mask()))
+      .WillRepeatedly([&resets](std::uint32_t, std::uint32_t) { ++resets; });
+  EXPECT_CALL(device, read_register(_)).Times(AnyNumber());
+  EXPECT_CALL(device, read_register(reg::kStatus)).WillRepeatedly([&resets](std::uint32_t) {
+    return resets < 2 ? 0 : field::kStatusResetting.mask();
+  });
+  const std::string text = message<DeviceError>([&] { driver.run_program(0, {bad}, 1000); });
+  EXPECT_THAT(text, HasSubstr("BAD_OPCODE at command 0"));
+  EXPECT_THAT(text, HasSubstr("hard reset"));
+}
+
+TEST(DriverRun, GivesUpAfterItsLimitOfClocks) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  std::uint64_t now = 5000;
+  EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
+  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t clocks) {
+    now += clocks;
+    return false;
+  });
+  device.answer(reg::kRingHead, 2);
+  Command finish;
+  finish.opcode = Opcode::kFinish;
+  const std::string text = message<DeviceError>([&] {
+    driver.run_program(0, {finish, finish, finish}, 300'000);
+  });
+  EXPECT_GE(now, 305'000u);
+  EXPECT_LT(now, 5000u + 2 * 300'000);
+  EXPECT_THAT(text, HasSubstr("no interrupt"));
+  EXPECT_THAT(text, HasSubstr("limit 300000"));
+  EXPECT_THAT(text, HasSubstr("command 2"));
+}
+
+TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  const Product product;
+  const auto all = static_cast<std::uint32_t>(predict_traffic(product.plan).weights);
+  std::uint32_t read = 0;
+  int waits = 0;
+  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t clocks) {
+    if (++waits <= 4) {
+      read = all * static_cast<std::uint32_t>(waits) / 4;
+      return false;
+    }
+    return device.reference.wait_interrupt(clocks);
+  });
+  EXPECT_CALL(device, read_register(_)).Times(AnyNumber());
+  EXPECT_CALL(device, read_register(kCounters[counter::kBytesWeights].offset))
+      .WillRepeatedly([&read](std::uint32_t) { return read; });
+  std::vector<double> told;
+  driver.run(product.plan, product.weights, product.a,
+             [&told](double part) { told.push_back(part); });
+  EXPECT_EQ(told, (std::vector<double>{0.25, 0.5, 0.75, 1.0}));
+}
+
+TEST(DriverRun, RejectsAMemoryThatIsTooSmall) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  const Plan plan = make_plan({1000, 1100, 8}, Accumulate::kDevice, driver.geometry());
+  const std::uint64_t needs = make_layout(plan).end;
+  ASSERT_GT(needs, kMemoryBytes);
+  EXPECT_CALL(device, write_memory).Times(0);
+  const std::string text = message<UsageError>([&] {
+    driver.run(plan, std::vector<std::uint8_t>(plan.weight_bytes()), MatrixI8::Zero(1000, 1100));
+  });
+  EXPECT_THAT(text, HasSubstr("1000x1100x8"));
+  EXPECT_THAT(text, HasSubstr(std::to_string(needs)));
+  EXPECT_THAT(text, HasSubstr(std::to_string(kMemoryBytes)));
+}
+
+TEST(DriverRun, FillsTheMemoryToItsLastByte) {
+  const Plan plan = make_plan({11, 20, 13}, Accumulate::kDevice, MockDevice::geometry());
+  const Product product;
+  ReferenceDevice just_right(MockDevice::geometry(), make_layout(plan).end);
+  EXPECT_EQ(Driver(just_right).run(plan, product.weights, product.a).sums,
+            reference_gemm(product.a, product.w));
+  ReferenceDevice too_small(MockDevice::geometry(), make_layout(plan).end - 1);
+  EXPECT_THROW(Driver(too_small).run(plan, product.weights, product.a), UsageError);
+}
+
+TEST(DriverRun, RejectsOperandsThatDoNotBelongToThePlan) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  Product product;
+  EXPECT_THROW(driver.run(product.plan, product.weights, MatrixI8::Zero(11, 21)),
+               std::invalid_argument);
+  product.weights.pop_back();
+  EXPECT_THROW(driver.run(product.plan, product.weights, product.a), std::invalid_argument);
+}
+
+TEST(DriverRun, RejectsAProgramLongerThanTheRing) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  Command finish;
+  finish.opcode = Opcode::kFinish;
+  EXPECT_THROW(driver.run_program(0, std::vector<Command>(kRingCommands, finish), 1000),
+               std::invalid_argument);
+  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(kRingCommands - 1, finish), 1000));
+}
+
+TEST(DriverRun, WorksAgainAfterAnError) {
+  ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
+  Driver driver(device);
+  const Product product;
+  Command bad;
+  bad.opcode = static_cast<Opcode>(200);
+  EXPECT_THROW(driver.run_program(0, {bad}, 1000), DeviceError);
+  EXPECT_EQ(driver.run(product.plan, product.weights, product.a).sums,
+            reference_gemm(product.a, product.w));
+}
+
+}  // namespace
+}  // namespace gemm64
