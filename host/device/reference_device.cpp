@@ -39,6 +39,8 @@ void check_geometry(const Geometry& geometry) {
           geometry.stage_rows, "it must divide N");
   require(geometry.weight_tiles != 0, "WEIGHT_TILES", 0, "it must be at least 1");
   require(geometry.accumulator_rows != 0, "ACCUMULATOR_ROWS", 0, "it must be at least 1");
+  require(geometry.address_width >= 1 && geometry.address_width <= 63, "ADDRESS_WIDTH",
+          geometry.address_width, "it must be from 1 to 63");
   require(geometry.scratchpad_words >= geometry.burst_beats, "SCRATCHPAD_WORDS",
           geometry.scratchpad_words, "it must hold a burst");
 }
@@ -258,7 +260,8 @@ ErrorCode ReferenceDevice::check(const Command& command) const {
 bool ReferenceDevice::dispatch() {
   if (head_ == tail_) return false;
   const std::uint64_t base = std::uint64_t{ring_base_high_} << 32 | ring_base_low_;
-  const std::uint64_t address = base + std::uint64_t{head_} * kCommandBytes;
+  const std::uint64_t bus = (std::uint64_t{1} << geometry_.address_width) - 1;
+  const std::uint64_t address = (base + std::uint64_t{head_} * kCommandBytes) & bus;
   if (!inside(address, kCommandBytes)) {
     fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
     return false;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "host/error.hpp"
 #include "host/tiling/packing.hpp"
@@ -107,6 +108,11 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
 
 GemmResult Driver::run(const Plan& plan, const std::vector<std::uint8_t>& weights,
                        const MatrixI8& activations, const Progress& progress) {
+  if (plan.array != geometry_.n) {
+    throw std::invalid_argument(
+        fmt::format("a plan for an array of {0}x{0}, device '{1}' has {2}x{2}", plan.array,
+                    device_.name(), geometry_.n));
+  }
   const Layout layout = make_layout(plan);
   if (layout.end > device_.memory_bytes()) {
     throw UsageError(fmt::format("{}x{}x{} needs {} bytes of device memory; the device has {}",

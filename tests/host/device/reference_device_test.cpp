@@ -166,6 +166,7 @@ TEST(ReferenceDevice, RejectsSizesThatTheRtlCannotHave) {
   EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.weight_tiles = 0; })), UsageError);
   EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.accumulator_rows = 0; })), UsageError);
   EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.scratchpad_words = 63; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.address_width = 64; })), UsageError);
   EXPECT_THROW(ReferenceDevice(Geometry{}, 0), UsageError);
 }
 

@@ -346,6 +346,17 @@ TEST(DriverRun, RejectsOperandsThatDoNotBelongToThePlan) {
   EXPECT_THROW(driver.run(product.plan, product.weights, product.a), std::invalid_argument);
 }
 
+TEST(DriverRun, RejectsAPlanForAnotherArray) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  const Plan plan = make_plan({11, 20, 13}, Accumulate::kDevice, Geometry{});
+  const std::string text = message<std::invalid_argument>([&] {
+    driver.run(plan, std::vector<std::uint8_t>(plan.weight_bytes()), MatrixI8::Zero(11, 20));
+  });
+  EXPECT_THAT(text, HasSubstr("64x64"));
+  EXPECT_THAT(text, HasSubstr("8x8"));
+}
+
 TEST(DriverRun, RejectsAProgramLongerThanTheRing) {
   NiceMock<MockDevice> device;
   Driver driver(device);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole accelerator behind its driver: memory ports, commands, stores, and the host's part.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "host/driver/driver.hpp"
+#include "host/numerics/matrix.hpp"
+#include "host/numerics/reference.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/tiling/plan.hpp"
+#include "sim/rtl_device.hpp"
+
+namespace gemm64::bench {
+namespace {
+
+MatrixI8 random_matrix(std::uint64_t rows, std::uint64_t columns, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  MatrixI8 matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
+  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
+    matrix.data()[i] = static_cast<std::int8_t>(random() & 0xffu);
+  }
+  return matrix;
+}
+
+/// One product of a batch with a Linear layer an iteration, checked once. Items are clocks.
+void run_system(benchmark::State& state) {
+  const GemmShape shape{static_cast<std::uint64_t>(state.range(0)), 1024, 1024};
+  RtlOptions options;
+  options.memory_bytes = std::uint64_t{64} << 20;
+  const std::unique_ptr<RtlDevice> device = make_rtl_device(options);
+  Driver driver(*device);
+  const MatrixI8 activations = random_matrix(shape.m, shape.k, 1);
+  const MatrixI8 weights = random_matrix(shape.n, shape.k, 2);
+  const Plan plan = make_plan(shape, Accumulate::kDevice, driver.geometry());
+  const std::vector<std::uint8_t> packed = pack_weights(plan, weights);
+  if (driver.run(plan, packed, activations).sums != reference_gemm(activations, weights)) {
+    state.SkipWithError("the accelerator's product is wrong");
+    return;
+  }
+
+  const std::uint64_t before = device->clocks();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(driver.run(plan, packed, activations));
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(device->clocks() - before));
+}
+
+BENCHMARK(run_system)
+    ->Name("system/linear_1024x1024/batch")
+    ->Arg(64)
+    ->Arg(1)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace gemm64::bench
