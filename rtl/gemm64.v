@@ -10,7 +10,8 @@
 module gemm64 #(
     parameter N                = 64,     // rows and columns of the array, bytes of a beat: 2, 4, 8, 16, 32 or 64
     parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
-    parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 64
+    parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 64, and 63
+                                         // more than the ROWS of any MATMUL, for the burst that completes them
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
     parameter LOG_WEIGHT_TILES = 1,      // log2 of the tiles in the weight buffer
     parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches commands from the ring in memory, checks them and hands each to its engine, in order.
-// Latency: 1 clock from a moved tail to the first request; 1 clock from a command's last beat to its dispatch.
+// Latency: 1 clock from a moved tail to AR; 1 clock from a command's last beat to its dispatch.
 // Handshake: valid/ready for requests and engines. Commands are asked for only where the queue has room.
 `default_nettype none
 

@@ -44,7 +44,7 @@ module gemm64_control (
     reg  [15:0] command_q;
     reg  [31:0] still_q;  // clocks without progress
 
-    wire timeout = busy_i & watchdog_i != 32'd0 & still_q == watchdog_i;
+    wire timeout = busy_i & watchdog_i != 32'd0 & still_q >= watchdog_i;
 
     wire error = weights_error_i | activations_error_i | results_error_i | fetch_error_i | commands_error_i | timeout;
     wire fail  = error & ~halted_q & ~resetting_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams words from memory, command after command, with several bursts under way.
-// Latency: 2 clocks from a command to its first burst request; words come as memory answers.
+// Latency: 1 clock from a command to its first burst request, 2 to AR; words come as memory answers.
 // Handshake: valid/ready for commands, bursts and words. A burst is asked for only while fewer than 2**LOG_BURSTS are
 //            under way and room_i holds it. With stop_i no new burst is asked for; what is under way ends.
 `default_nettype none

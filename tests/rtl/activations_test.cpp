@@ -101,7 +101,9 @@ class Trial {
 
   void check() {
     EXPECT_EQ(bench->ahead_o, arrived_ - next_) << "clock " << bench.clock();
-    if (read_ > 0) EXPECT_TRUE(is_memory_word(bench->word_o, reads_[read_ - 1].address)) << read_;
+    if (read_ > 0) {
+      EXPECT_TRUE(is_memory_word(bench->word_o, reads_[read_ - 1].address)) << read_;
+    }
     if (bench->request_valid_o) {
       check_burst(bench->request_address_o, bench->request_beats_o - 1, 2, 1, kN);
       EXPECT_LE(asked + bench->request_beats_o - released_, kWords) << "no room for the burst";

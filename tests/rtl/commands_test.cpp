@@ -107,7 +107,9 @@ class Trial {
     EXPECT_EQ(bench->idle_o, dispatched == moved_);
     EXPECT_EQ(bench->quiet_o, asked_ == received_);
     EXPECT_EQ(bench->bus_error_o, bench->beat_error_i);
-    if (bench->bus_error_o) EXPECT_EQ(bench->bus_error_tag_o, error_command);
+    if (bench->bus_error_o) {
+      EXPECT_EQ(bench->bus_error_tag_o, error_command);
+    }
     const bool taken = (bench->weights_valid_o && bench->weights_ready_i) ||
                        (bench->activations_valid_o && bench->activations_ready_i) ||
                        (bench->compute_valid_o && bench->compute_ready_i) ||

@@ -97,7 +97,9 @@ class Trial {
     const bool between = waiting && row.starts_tile && !start;
     ASSERT_EQ(bench->activation_read_o, read) << "row " << done_ << " in clock " << bench.clock();
     EXPECT_EQ(bench->weight_read_o, start || column_ > 0);
-    if (bench->weight_read_o) EXPECT_EQ(bench->weight_column_o, column_);
+    if (bench->weight_read_o) {
+      EXPECT_EQ(bench->weight_column_o, column_);
+    }
     if (read) {
       EXPECT_EQ(bench->activation_release_o, row.release) << done_;
       EXPECT_EQ(bench->activation_rewind_o, row.rewind) << done_;

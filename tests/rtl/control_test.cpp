@@ -127,6 +127,13 @@ TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kWatchdog, Engine::kCommands, 10));
 }
 
+TEST_F(Control, WatchdogThatIsSetBelowTheClocksAlreadyWaitedBitesAtOnce) {
+  bench_->watchdog_i = 100;
+  for (unsigned t = 0; t < 50; ++t) bench_.step();
+  bench_->watchdog_i = 20;
+  report();
+}
+
 TEST_F(Control, SoftResetWaitsForTheBusThenClearsForOneClock) {
   for (const bool after_error : {false, true}) {
     bench_.reset();

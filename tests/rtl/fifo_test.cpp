@@ -31,7 +31,9 @@ class Fifo : public testing::Test {
       bench.settle();
       EXPECT_EQ(bench->valid_o, !queue.empty()) << "a word shows a clock after it was pushed";
       EXPECT_EQ(bench->ready_o, queue.size() < Depth::kDepth) << "whether or not one leaves";
-      if (bench->valid_o) EXPECT_EQ(bench->data_o, queue.front());
+      if (bench->valid_o) {
+        EXPECT_EQ(bench->data_o, queue.front());
+      }
       stays(bench->valid_o, bench->ready_i, bench->data_o);
       if (bench->valid_o && bench->ready_i) {
         queue.pop_front();

@@ -80,7 +80,9 @@ class Trial {
     EXPECT_EQ(bench->idle_o, bursts_.empty() && asked == promised_);
     const bool error = bench->beat_i && bench->beat_error_i;
     EXPECT_EQ(bench->error_o, error);
-    if (error) EXPECT_EQ(bench->error_tag_o, tags_[answered_]);
+    if (error) {
+      EXPECT_EQ(bench->error_tag_o, tags_[answered_]);
+    }
 
     waits_ = command && !bench->command_ready_o;
     if (command && !waits_) promised_ += c.count * c.passes * c.blocks, ++sent_;

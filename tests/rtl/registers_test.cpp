@@ -175,7 +175,9 @@ TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
     bench_.settle();
     EXPECT_TRUE(bench_->awready_o && bench_->wready_o && bench_->arready_o);
     EXPECT_EQ(bench_->bvalid_o && bench_->rvalid_o, t > 0);
-    if (t > 1) EXPECT_EQ(bench_->rdata_o, t - 2) << "the value before this clock's write";
+    if (t > 1) {
+      EXPECT_EQ(bench_->rdata_o, t - 2) << "the value before this clock's write";
+    }
     bench_.edge();
   }
 }
@@ -256,7 +258,9 @@ TEST_F(Registers, ControlMakesPulsesOfOneClock) {
         bench_->awvalid_i = bench_->wvalid_i = 0;
         resets += bench_->reset_o;
         clears += bench_->clear_counters_o;
-        if (t == 0) EXPECT_EQ(bench_->reset_o, wanted & 1u) << "a clock after the write";
+        if (t == 0) {
+          EXPECT_EQ(bench_->reset_o, wanted & 1u) << "a clock after the write";
+        }
       }
       EXPECT_EQ(resets, wanted & 1u);
       EXPECT_EQ(clears, wanted >> 1);

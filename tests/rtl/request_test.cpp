@@ -25,7 +25,9 @@ std::uint64_t run(unsigned requests, Gate offer, Gate accept, std::mt19937& rand
     bench.settle();
     EXPECT_EQ(bench->axvalid_o, !under_way.empty()) << "a clock after it was taken";
     const Request shown{bench->axid_o, bench->axaddr_o, bench->axlen_o + 1};
-    if (!under_way.empty()) EXPECT_EQ(shown, under_way.front());
+    if (!under_way.empty()) {
+      EXPECT_EQ(shown, under_way.front());
+    }
     stays(bench->axvalid_o, bench->axready_i, shown);
     EXPECT_EQ(bench->axsize_o, 2);
     EXPECT_EQ(bench->axburst_o, 1);

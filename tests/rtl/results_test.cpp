@@ -121,12 +121,18 @@ class Trial {
     EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_compute_o +
                   bench->wait_response_o + bench->unused_o,
               1);
-    if (bench->wvalid_o && !bench->wready_i) EXPECT_EQ(bench->wait_memory_o, 1);
-    if (working && !bench->wvalid_o && !due) EXPECT_EQ(bench->wait_compute_o, 1);
+    if (bench->wvalid_o && !bench->wready_i) {
+      EXPECT_EQ(bench->wait_memory_o, 1);
+    }
+    if (working && !bench->wvalid_o && !due) {
+      EXPECT_EQ(bench->wait_compute_o, 1);
+    }
     EXPECT_EQ(bench->wait_response_o, !working && due);
     EXPECT_EQ(bench->unused_o, !working && !due);
     EXPECT_EQ(bench->idle_o, !working && !due);
-    if (bench->quiet_o) EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
+    if (bench->quiet_o) {
+      EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
+    }
     EXPECT_EQ(bench->bank_free_o, bench->transfer_o && beat_ + 1 == sizes_[freed_]);
     EXPECT_EQ(bench->error_o, bench->bvalid_i && bench->berror_i);
     if (bench->error_o) errors.push_back(bench->error_tag_o);

@@ -90,9 +90,12 @@ class Trial {
   }
 
   void check() {
-    if (!bench->stop_i) EXPECT_EQ(bench->words_o, arrived_ - read_) << "clock " << bench.clock();
-    if (shows_ && !bench->stop_i)
+    if (!bench->stop_i) {
+      EXPECT_EQ(bench->words_o, arrived_ - read_) << "clock " << bench.clock();
+    }
+    if (shows_ && !bench->stop_i) {
       EXPECT_TRUE(is_memory_word(bench->word_o, words_[shown_])) << shown_;
+    }
     if (bench->arvalid_o) {
       check_burst(bench->araddr_o, bench->arlen_o, bench->arsize_o, bench->arburst_o, kN);
     }
