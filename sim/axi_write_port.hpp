@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/axi_read_port.hpp"
+#include "sim/axi_port.hpp"
 
 namespace gemm64 {
 

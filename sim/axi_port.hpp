@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every AXI4 port of the memory has in common: timing, stalls, errors, protocol checks.
+//
+// Time is counted in clocks. In each clock a port first says what it drives (begin_clock), then
+// sees what the master drives (end_clock); a channel's handshake happens in the clock in which both
+// valid and ready are high. The per-clock functions are inline: the simulation calls them a million
+// times a second for each port.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/memory.hpp"
+
+namespace gemm64 {
+
+/// AXI4's rresp and bresp, as far as this memory gives them.
+enum class AxiResponse : std::uint8_t { kOkay = 0, kSlaveError = 2, kDecodeError = 3 };
+
+/// The payload of an address channel: ARADDR, ARLEN (beats - 1), ARSIZE, ARBURST, ARID or AW*.
+struct AxiAddress {
+  std::uint64_t address = 0;
+  std::uint8_t length = 0;
+  std::uint8_t size = 0;
+  std::uint8_t burst = 0;
+  std::uint8_t id = 0;
+
+  bool operator==(const AxiAddress& other) const {
+    return address == other.address && length == other.length && size == other.size &&
+           burst == other.burst && id == other.id;
+  }
+};
+
+/// Handshakes since construction or clear_statistics().
+struct AxiPortStatistics {
+  std::uint64_t bursts = 0;  // address handshakes
+  std::uint64_t beats = 0;   // data handshakes
+};
+
+/// A queue in a ring that doubles when full, so that a settled simulation allocates nothing.
+template <class T>
+class RingBuffer {
+ public:
+  bool empty() const { return head_ == tail_; }
+  std::size_t size() const { return tail_ - head_; }
+  T& front() { return slots_[head_ & (slots_.size() - 1)]; }
+  void pop() { ++head_; }
+  void clear() { head_ = tail_ = 0; }
+  void push(const T& value) {
+    if (size() == slots_.size()) grow();
+    slots_[tail_++ & (slots_.size() - 1)] = value;
+  }
+
+ private:
+  void grow() {
+    std::vector<T> larger(2 * slots_.size());
+    for (std::size_t i = 0; i < size(); ++i) larger[i] = slots_[(head_ + i) & (slots_.size() - 1)];
+    tail_ = size();
+    head_ = 0;
+    slots_.swap(larger);
+  }
+
+  std::vector<T> slots_ = std::vector<T>(64);  // the size is a power of two, always
+  std::size_t head_ = 0;
+  std::size_t tail_ = 0;
+};
+
+/// What read and write ports share: latency, throttle, stalls, injected errors and the rules of the
+/// address channel. A master that breaks a rule of AXI4, or of this accelerator's ports (full-width
+/// INCR bursts of at most 64 beats within 4 KiB), makes end_clock() throw std::logic_error with the
+/// port, the clock, the rule and the values.
+class AxiPort {
+ public:
+  static constexpr unsigned kMinWidth = 2;
+  static constexpr unsigned kMaxWidth = 64;
+  static constexpr unsigned kMaxBeats = 64;
+  static constexpr unsigned kBoundary =
+      4096;  // no burst may cross a multiple of this (AXI4 A3.4.1)
+
+  AxiPort(const AxiPort&) = delete;
+  AxiPort& operator=(const AxiPort&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// Bytes of a beat.
+  unsigned width() const { return width_; }
+  unsigned latency() const { return latency_; }
+
+  /// Clocks from a request to its answer, for requests accepted from now on. Throws UsageError for
+  /// 0.
+  void set_latency(unsigned clocks);
+
+  /// Limits this port's data to `bytes` a clock on average; 0, or the width and above: no limit.
+  void set_bytes_per_cycle(unsigned bytes);
+
+  /// In each clock withholds each ready, and each valid not yet raised, with `probability`; the
+  /// payload of a channel without valid is then noise. 0 turns it off. Throws UsageError outside
+  /// 0 <= probability < 1.
+  void set_stalls(double probability, std::uint32_t seed);
+
+  /// Never answers the `index`-th burst accepted from now (0 is the next), nor any after it;
+  /// addresses and write data are still taken. reset() ends it.
+  void hang_after(std::uint64_t index) {
+    hang_from_ = statistics_base_ + statistics_.bursts + index;
+  }
+
+  const AxiPortStatistics& statistics() const { return statistics_; }
+  void clear_statistics();
+
+ protected:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+  static constexpr unsigned kNoBeat = std::numeric_limits<unsigned>::max();
+
+  struct Fault {
+    std::uint64_t burst = kNever;
+    unsigned beat = 0;
+  };
+
+  /// `width` is a power of two in 2..64, else UsageError; `memory` outlives the port.
+  AxiPort(std::string name, Memory& memory, unsigned width);
+  ~AxiPort() = default;
+
+  void reset_base();
+  void add_fault(std::uint64_t index, unsigned beat);
+  /// The beat to fail of the burst that is being accepted, kNoBeat for none; forgets it.
+  unsigned take_fault();
+
+  /// Draws this clock's stalls and credit. `stalled` has a bit for each channel, lowest first.
+  void begin_irregular_clock() {
+    if (stall_threshold_ != 0) {
+      const std::uint64_t draw = random();
+      stalled_ = (draw & kDrawMask) < stall_threshold_ ? 1u : 0u;
+      if (((draw >> kDrawBits) & kDrawMask) < stall_threshold_) stalled_ |= 2u;
+      if (((draw >> (2 * kDrawBits)) & kDrawMask) < stall_threshold_) stalled_ |= 4u;
+    }
+    // Adding only below one beat bounds what an idle port saves up, yet loses no fraction of a beat
+    // while data is waiting: the average of a busy port is exact.
+    if (bytes_per_cycle_ != 0 && credit_ < width_) credit_ += bytes_per_cycle_;
+  }
+  bool has_credit() const { return bytes_per_cycle_ == 0 || credit_ >= width_; }
+  void spend_credit() {
+    if (bytes_per_cycle_ != 0) credit_ -= width_;
+  }
+
+  std::uint64_t random() {  // splitmix64
+    std::uint64_t z = (random_state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  void fill_with_noise(std::uint8_t* bytes);
+
+  /// Follows the address channel; true where a burst was accepted in this clock.
+  bool address_handshake(const char* channel, bool valid, bool ready, const AxiAddress& address) {
+    if (!valid) {
+      if (address_waits_) fail_dropped(channel);
+      return false;
+    }
+    if (address_waits_ && !(address == waiting_address_)) fail_changed(channel, address);
+    address_waits_ = !ready;
+    if (ready) {
+      check_address(channel, address);
+      return true;
+    }
+    waiting_address_ = address;
+    return false;
+  }
+
+  /// How many of a burst's beats lie wholly inside the memory; they are the first ones.
+  unsigned beats_inside(const AxiAddress& address) const {
+    const std::uint64_t size = memory_.size();
+    if (address.address >= size) return 0;
+    const std::uint64_t fit = (size - address.address) / width_;
+    const unsigned beats = address.length + 1u;
+    return fit < beats ? static_cast<unsigned>(fit) : beats;
+  }
+
+  void copy_beat(std::uint8_t* to, const std::uint8_t* from) const {
+    if (width_ == kMaxWidth) {
+      std::memcpy(to, from, kMaxWidth);  // a constant size, hence a few vector moves
+    } else {
+      std::memcpy(to, from, width_);
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& rule) const;
+  [[noreturn]] void fail_dropped(const char* channel) const;
+
+  Memory& memory_;
+  const unsigned width_;
+  std::uint64_t clock_ = 0;
+  unsigned latency_ = 100;
+  bool irregular_ = false;  // throttled or stalling: the slow path
+  unsigned stalled_ = 0;
+  std::uint32_t stall_threshold_ = 0;
+  std::uint64_t hang_from_ = kNever;
+  std::uint64_t statistics_base_ = 0;  // bursts before the last clear_statistics()
+  AxiPortStatistics statistics_;
+
+ private:
+  static constexpr unsigned kDrawBits = 21;  // three channels from one 64-bit draw
+  static constexpr std::uint64_t kDrawMask = (1u << kDrawBits) - 1;
+
+  void check_address(const char* channel, const AxiAddress& address) const {
+    const unsigned beats = address.length + 1u;
+    const std::uint64_t offset = address.address & (kBoundary - 1);
+    if (beats > kMaxBeats || address.size != size_code_ || address.burst != 1 ||
+        (address.address & (width_ - 1)) != 0 || offset + beats * width_ > kBoundary) {
+      fail_address(channel, address);
+    }
+  }
+  [[noreturn]] void fail_address(const char* channel, const AxiAddress& address) const;
+  [[noreturn]] void fail_changed(const char* channel, const AxiAddress& now) const;
+  void update_irregular();
+
+  const std::string name_;
+  std::uint8_t size_code_ = 0;  // log2(width)
+  bool address_waits_ = false;
+  AxiAddress waiting_address_;
+  unsigned bytes_per_cycle_ = 0;
+  unsigned credit_ = 0;
+  std::uint64_t random_state_ = 0;
+  std::vector<Fault> faults_;
+};
+
+}  // namespace gemm64
