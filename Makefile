@@ -9,12 +9,13 @@ BUILD := build
 JOBS  := $(shell nproc)
 SETUP := scripts/setup
 ARGS  :=
+FUZZ_SECONDS := 60
 # Make's own default for CXX is not a choice that anybody made.
 COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim test bench lint synth clean help
+.PHONY: build sim test bench fuzz lint synth clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or tests are wanted for the
@@ -56,6 +57,17 @@ bench:
 	@$(compile) --target gemm64_bench
 	@$(BUILD)/gemm64_bench $(ARGS)
 
+# libFuzzer is clang's. New inputs stay in build/fuzz/corpus, what broke it as build/fuzz/crash-*.
+fuzz:
+	@$(SETUP) build debug
+	@cmake --preset fuzz -DCMAKE_CXX_COMPILER:STRING=clang++
+	@cmake --build --preset fuzz --parallel $(JOBS)
+	@mkdir -p $(BUILD)/fuzz/corpus
+	@$(BUILD)/fuzz/gemm64_importer_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
+	    -rss_limit_mb=2048 -malloc_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+	    -artifact_prefix=$(BUILD)/fuzz/ $(ARGS) \
+	    $(BUILD)/fuzz/corpus tests/data tests/data/malformed
+
 lint:
 	@$(SETUP) lint
 	@scripts/lint
@@ -72,6 +84,7 @@ help:
 	@echo "make sim    runs AlexNet's Linear layers on the simulated accelerator and checks them"
 	@echo "make test   builds and runs the tests"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"
+	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make synth  synthesizes the array and reports area and timing"
 	@echo "make clean  removes build/"

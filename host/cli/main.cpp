@@ -31,6 +31,10 @@ int main(int argc, char** argv) {
   gemm64::add_run_command(app, result);
   gemm64::add_gemm_command(app, result);
   gemm64::add_info_command(app, result);
+  gemm64::add_analyze_command(app, result);
+  gemm64::add_tile_command(app, result);
+  gemm64::add_make_linear_command(app, result);
+  gemm64::add_make_model_command(app, result);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {

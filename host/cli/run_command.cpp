@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
+#include "host/cli/run_model.hpp"
+#include "host/execute/operators.hpp"
 #include "host/models/network.hpp"
 #include "host/report/progress.hpp"
 
@@ -12,6 +16,7 @@ namespace {
 struct RunCommand : CommonOptions {
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
+  ModelOptions model;
 };
 
 int run(const RunCommand& options) {
@@ -29,6 +34,26 @@ int run(const RunCommand& options) {
   return finish_report(report, options, json.get());
 }
 
+void add_model_options(CLI::App& command, ModelOptions& options,
+                       const std::vector<CLI::Option*>& others) {
+  CLI::Option* model = command.add_option(
+      "--model", options.model,
+      "a whole network from this ONNX file: its Linear layers (Gemm, and MatMul with constant "
+      "weights) on the device, all else on the host");
+  for (CLI::Option* other : others) model->excludes(other);
+  command
+      .add_option("--input", options.inputs,
+                  "the network's input: a .npy file, or a PNG or JPEG image, which is resized and "
+                  "normalised; NAME=FILE where it has several (default: random, from --seed)")
+      ->needs(model);
+  command.add_option("--output", options.output, "writes the network's first output to this .npy")
+      ->needs(model);
+  command
+      .add_option("--dump-activations", options.dumps,
+                  "PATTERN=FOLDER: writes the output of each node whose name matches to .npy files")
+      ->needs(model);
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, int& result) {
@@ -36,11 +61,25 @@ void add_run_command(CLI::App& app, int& result) {
   options->batch = 64;
   CLI::App* command = app.add_subcommand(
       "run", "runs a network's Linear layers on a device and checks every value, clock and byte");
-  command->add_option("network", options->network, "alexnet")->capture_default_str();
-  command->add_option("--data", options->data, "folder of the Fashion-MNIST images")
-      ->capture_default_str();
+  CLI::Option* network =
+      command->add_option("network", options->network, "alexnet")->capture_default_str();
+  CLI::Option* data =
+      command->add_option("--data", options->data, "folder of the Fashion-MNIST images")
+          ->capture_default_str();
+  add_model_options(*command, options->model, {network, data});
   add_common_options(*command, *options);
-  command->callback([options, &result] { result = run(*options); });
+  command->callback([options, command, &result] {
+    if (options->model.model.empty()) {
+      result = run(*options);
+      return;
+    }
+    if (command->count("--batch") == 0) options->batch = 0;  // as the file says
+    result = run_model(options->model, *options);
+  });
+  command->footer(
+      fmt::format("An ONNX file may ask for these operators: {}.\n"
+                  "With --device reference --precision float32 all of it runs on the host.",
+                  fmt::join(supported_operators(), ", ")));
 }
 
 }  // namespace gemm64

@@ -18,6 +18,15 @@ struct GreyImages {
   std::vector<std::uint8_t> pixels;
 };
 
+/// One image of 1 (grey) or 3 (red, green, blue) channels, row by row, a pixel's channels side by
+/// side, a byte each.
+struct Image {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t channels = 0;
+  std::vector<std::uint8_t> pixels;
+};
+
 /// Float32 images in NCHW order: values[((n * channels + c) * height + y) * width + x].
 struct ImageBatch {
   std::size_t count = 0;
@@ -33,6 +42,15 @@ inline constexpr std::size_t kImageNetChannels = 3;
 /// `image` at `rows` x `columns`, bilinear with half-pixel centres: what PyTorch's interpolate does
 /// with mode="bilinear", align_corners=False. Throws std::invalid_argument where a size is zero.
 MatrixF resize_bilinear(const MatrixF& image, Eigen::Index rows, Eigen::Index columns);
+
+/// An image as a network of `channels` x `rows` x `columns` takes it. Colour: resized (bilinear,
+/// averaging where it becomes smaller) until it covers 256/224 of the size, its middle cut out,
+/// divided by 255, normalised with ImageNet's mean and deviation, as torchvision evaluates its
+/// models. Grey: resized until it covers the size, its middle cut out, divided by 255. An image of
+/// exactly the size is not resized. Throws std::invalid_argument where the image has other
+/// channels, or a size is zero.
+ImageBatch network_input(const Image& image, std::size_t channels, std::size_t rows,
+                         std::size_t columns);
 
 /// Images first .. first + count - 1 as 3x224x224: resized, divided by 255, repeated for each
 /// channel and normalised with ImageNet's mean and deviation, as torchvision's models expect.

@@ -30,7 +30,7 @@ float max_magnitude(const float* values, Eigen::Index count) {
   return largest;
 }
 
-[[noreturn]] void throw_not_finite(const MatrixF& matrix) {
+[[noreturn]] void throw_not_finite(const Eigen::Ref<const MatrixF>& matrix) {
   for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
     for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
       if (!std::isfinite(matrix(r, c))) {
@@ -68,10 +68,10 @@ QuantizedMatrix quantize_per_tensor(const MatrixF& matrix) {
   return result;
 }
 
-QuantizedMatrix quantize_per_row(const MatrixF& matrix) {
+QuantizedMatrix quantize_per_row(const Eigen::Ref<const MatrixF>& matrix) {
   QuantizedMatrix result{MatrixI8(matrix.rows(), matrix.cols()), Eigen::VectorXf(matrix.rows())};
   for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
-    const float* row = matrix.data() + r * matrix.cols();
+    const float* row = matrix.data() + r * matrix.outerStride();
     const float magnitude = max_magnitude(row, matrix.cols());
     if (!std::isfinite(magnitude)) throw_not_finite(matrix);
     result.scales(r) = scale_for(magnitude);

@@ -20,7 +20,7 @@ struct QuantizedMatrix {
 QuantizedMatrix quantize_per_tensor(const MatrixF& matrix);
 
 /// As quantize_per_tensor, with a scale for each row: for weights [N x K], one an output channel.
-QuantizedMatrix quantize_per_row(const MatrixF& matrix);
+QuantizedMatrix quantize_per_row(const Eigen::Ref<const MatrixF>& matrix);
 
 /// Real outputs of a Linear layer from its int32 sums [M x N]:
 /// y(m, n) = sums(m, n) * activation_scale * weight_scales(n) + bias(n).

@@ -65,6 +65,7 @@ Json layer_json(const LayerReport& layer) {
                {"mismatches", layer.mismatches.count},
                {"max_abs_error", layer.max_abs_error},
                {"seconds", layer.seconds}};
+  if (layer.error_bound != 0) json["error_bound"] = layer.error_bound;
   if (layer.on_device) {
     json["accumulated_on_device"] = {
         {"predicted_cycles", (*layer.on_device)[counter::kTotalClocks]},
@@ -121,6 +122,9 @@ Json to_json(const RunReport& report) {
                  {"cycles_per_second",
                   per_second(static_cast<double>(total.simulated_clocks), total.seconds)},
                  {"macs_per_second", per_second(static_cast<double>(macs), total.seconds)}}}};
+  if (report.host) {
+    json["host"] = {{"nodes", report.host->nodes}, {"seconds", report.host->seconds}};
+  }
   if (report.quality) {
     json["quality"] = {
         {"top1_agreement", report.quality->top1_agreement},

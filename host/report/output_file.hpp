@@ -17,6 +17,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& temporary() const { return temporary_; }
 
   /// Writes `contents` to the temporary file and commits it.

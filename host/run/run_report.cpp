@@ -23,7 +23,14 @@ double roofline_clocks(const LayerReport& layer, const Geometry& geometry,
       static_cast<double>(busiest) / width);
 }
 
+MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwise().mean(); }
+
 }  // namespace
+
+NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found) {
+  return {top1_agreement(exact, found), signal_to_noise_db(exact, found),
+          signal_to_noise_db(centred(exact), centred(found))};
+}
 
 void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory) {
   const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);

@@ -61,6 +61,15 @@ struct NetworkQuality {
   double centred_signal_to_noise_db = 0;
 };
 
+/// `exact` and `found`: the network's outputs, a row an image.
+NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found);
+
+/// What the host did of a network, beside the device.
+struct HostWork {
+  std::uint64_t nodes = 0;
+  double seconds = 0;
+};
+
 struct RunReport {
   std::string model;
   std::string device;
@@ -71,6 +80,8 @@ struct RunReport {
   MemoryTiming memory;
   std::vector<LayerReport> layers;
   std::optional<NetworkQuality> quality;
+  std::optional<HostWork> host;
+  bool host_only = false;  // the float path by itself: layers are compared with products in double
 
   /// Did the device count clocks?
   bool timed() const;

@@ -22,8 +22,6 @@ MatrixF add_bias(MatrixF matrix, const Eigen::VectorXf& bias) {
   return matrix;
 }
 
-MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwise().mean(); }
-
 }  // namespace
 
 Runner::Runner(Device& device, Driver& driver, const RunOptions& options, RunProgress progress)
@@ -140,6 +138,23 @@ LayerReport Runner::product(const std::string& name, const MatrixF& a, const Mat
   return layer;
 }
 
+LayerReport Runner::linear(const std::string& name, const MatrixF& a,
+                           const Eigen::Ref<const MatrixF>& w, MatrixF& result) {
+  if (options_.precision == Precision::kFloat32) return product(name, a, MatrixF(w), &result);
+  const QuantizedMatrix input = quantize_per_tensor(a);
+  const QuantizedMatrix weights = quantize_per_row(w);
+  MatrixI32 sums;
+  LayerReport layer = product(name, input.values, weights.values, &sums);
+  result =
+      dequantize_linear(sums, input.scales(0), weights.scales, Eigen::VectorXf::Zero(w.rows()));
+  return layer;
+}
+
+void Runner::set_progress(double done, double share) {
+  done_ = done;
+  share_ = share;
+}
+
 RunReport Runner::network(const Workload& workload) {
   const auto& layers = workload.layers;
   RunReport report = this->report(workload.model, size(workload.input.rows()));
@@ -163,8 +178,7 @@ RunReport Runner::network(const Workload& workload) {
   }
 
   MatrixF values = workload.input;
-  done_ = 0;
-  share_ = 0;
+  set_progress(0, 0);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const LinearLayer& layer = layers[i];
     set_share(static_cast<double>(layer.weights.size()) / all_macs);
@@ -185,9 +199,7 @@ RunReport Runner::network(const Workload& workload) {
       if (layer.relu) relu_in_place(values);
     }
   }
-  const MatrixF& exact = float_outputs.back();
-  report.quality = NetworkQuality{top1_agreement(exact, values), signal_to_noise_db(exact, values),
-                                  signal_to_noise_db(centred(exact), centred(values))};
+  report.quality = network_quality(float_outputs.back(), values);
   return report;
 }
 

@@ -35,6 +35,14 @@ class Runner {
   LayerReport product(const std::string& name, const MatrixF& a, const MatrixF& w,
                       MatrixF* result = nullptr);
 
+  /// `result` = a * w^T as the precision asks: in int8 with one scale for all of `a`, chosen by its
+  /// own values, and one for each row of `w`; or in float32 as above.
+  LayerReport linear(const std::string& name, const MatrixF& a, const Eigen::Ref<const MatrixF>& w,
+                     MatrixF& result);
+
+  /// For the progress shown: `done` of the whole is finished, the next product is `share` of it.
+  void set_progress(double done, double share);
+
   /// All Linear layers of a network, one after the other; between them the host adds the bias,
   /// applies ReLU and quantizes again. Weights are quantized and packed ahead of the run.
   RunReport network(const Workload& workload);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an architect asks of a network: parameters, memory, multiply-accumulates and traffic, layer
+// by layer and in all. Plain data, from which tables, files and plots are made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/analysis/array_cost.hpp"
+#include "host/device/geometry.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// One node of the graph.
+///
+/// Conventions: parameters are what was trained (the mean and variance of BatchNormalization are
+/// `statistics`), each counted in the first layer that reads it. Activations are what a layer
+/// writes anew: Reshape, Flatten, Squeeze, Unsqueeze, Identity and Constant write none. Traffic is
+/// what moves without any on-chip buffer: each node reads all its operands and writes all its
+/// outputs; Constant and Identity move nothing, and neither do scalar constants, shapes, axes and
+/// bounds.
+struct LayerAnalysis {
+  std::string name;
+  std::string op_type;
+  std::vector<std::pair<std::string, std::string>> attributes;
+  std::vector<std::string> inputs;  // shapes of the operands that count, "?" where unknown
+  std::vector<std::string> outputs;
+  std::uint64_t parameters = 0;
+  std::uint64_t parameter_bytes = 0;
+  std::uint64_t weight_bytes = 0;  // parameters without biases
+  std::uint64_t statistic_bytes = 0;
+  std::uint64_t macs = 0;
+  std::uint64_t bias_adds = 0;
+  std::uint64_t activation_bytes = 0;
+  std::uint64_t activation_values = 0;
+  std::uint64_t in_and_out_bytes = 0;  // activations that the layer reads and writes
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  /// MACs for each value read or written, biases left out of both; 0 where there are no MACs.
+  double intensity = 0;
+  std::optional<ArrayCost> array;
+  /// What could not be known, and why; figures that depend on it are missing from the sums.
+  std::string unknown;
+};
+
+/// All nodes of one kind of operator.
+struct OperatorKind {
+  struct Attribute {
+    std::uint64_t count = 0;                         // nodes that have it
+    std::optional<std::pair<double, double>> range;  // of numbers, lists included
+    std::vector<std::string> values;                 // distinct ones, at most kMostValues
+    bool more = false;                               // are there others?
+  };
+  static constexpr std::size_t kMostValues = 8;
+
+  std::uint64_t count = 0;
+  std::uint64_t parameters = 0;
+  std::uint64_t macs = 0;
+  std::uint64_t bias_adds = 0;
+  std::uint64_t activation_bytes = 0;
+  std::uint64_t traffic_bytes = 0;
+  std::map<std::string, Attribute> attributes;
+};
+
+/// Sums over all layers.
+struct AnalysisTotals {
+  std::uint64_t parameters = 0;
+  std::uint64_t parameter_bytes = 0;
+  std::uint64_t weight_bytes = 0;
+  std::uint64_t statistic_bytes = 0;
+  std::uint64_t macs = 0;
+  std::uint64_t bias_adds = 0;
+  std::uint64_t activation_bytes = 0;
+  std::uint64_t activation_values = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  double intensity = 0;                // MACs for each value read or written, of the whole
+  double intensity_sum = 0;            // of the layers' intensities
+  std::uint64_t peak_layer_bytes = 0;  // the largest in_and_out_bytes
+  std::string peak_layer;
+  std::uint64_t peak_live_bytes = 0;  // of activations alive at a time, in the file's order
+  std::string peak_live_layer;
+  // Of the layers that the array carries: sums; clocks are those of layers whose clocks are known.
+  std::uint64_t array_layers = 0;
+  std::uint64_t array_unpredicted = 0;
+  std::uint64_t array_macs = 0;
+  std::uint64_t tiles = 0;
+  std::uint64_t clocks = 0;
+  std::uint64_t roof_clocks = 0;
+  PublishedCycles published;
+  double utilization = 0;
+};
+
+/// Activations as hooks on modules count them, where node names tell of modules ("/a/b/Conv").
+struct ModuleActivations {
+  std::uint64_t leaf_bytes = 0;       // outputs of modules that contain no other
+  std::uint64_t container_bytes = 0;  // outputs of the others, the whole model included
+  std::uint64_t leaves = 0;
+  std::uint64_t containers = 0;
+};
+
+struct Analysis {
+  std::string model;
+  std::string graph;
+  std::int64_t opset = 0;
+  Geometry geometry;
+  std::uint32_t memory_latency = 0;
+  std::vector<std::pair<std::string, std::string>> inputs;  // of the graph: name, type and shape
+  std::vector<std::pair<std::string, std::string>> outputs;
+  std::vector<LayerAnalysis> layers;  // in the order in which they run
+  std::map<std::string, OperatorKind> kinds;
+  AnalysisTotals totals;
+  std::optional<ModuleActivations> modules;
+  std::vector<std::string> unknown;  // what could not be known, a line each
+};
+
+/// Analyses a model. `latency`: clocks of the accelerator's memory from a request to its answer.
+/// The cycle model follows each tile of weights, some million a second: `most_tiles` of them over
+/// all layers. Throws UsageError where counts are beyond 63 bits.
+Analysis analyze(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
+                 std::uint64_t most_tiles = 20'000'000);
+
+}  // namespace gemm64

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// An analysis for people (tables) and for programs (JSON).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "host/analysis/analysis.hpp"
+
+namespace gemm64 {
+
+/// Totals, kinds of operators, and a row for each of `layers`, at most `width` characters wide
+/// where columns allow (0: no limit).
+std::string analysis_tables(const Analysis& analysis, const std::vector<std::size_t>& layers,
+                            std::size_t width);
+
+/// Everything: totals, kinds, and all layers in the order in which they run.
+nlohmann::ordered_json to_json(const Analysis& analysis);
+
+}  // namespace gemm64

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/array_cost.hpp"
+
+#include <algorithm>
+
+#include "host/analysis/checked.hpp"
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+#include "host/tiling/program.hpp"
+
+namespace gemm64 {
+namespace {
+
+// Beyond it published formulas would overflow; no network is near.
+constexpr std::uint64_t kMostMacs = std::uint64_t{1} << 56;
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
+
+}  // namespace
+
+std::string ArrayCost::bound() const {
+  const std::uint64_t highest = roof_clocks();
+  if (macs_clocks == highest) return "MACs";
+  if (weights_clocks == highest) return "weights";
+  return activations_clocks == highest ? "activations" : "results";
+}
+
+std::uint64_t ArrayCost::roof_clocks() const {
+  return std::max({macs_clocks, weights_clocks, activations_clocks, results_clocks});
+}
+
+const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
+  One& entry = known_[{shape.m, shape.k, shape.n}];
+  if (entry.tiles != 0 || !entry.why.empty()) return entry;
+  if (times(times(shape.m, shape.k), shape.n) > kMostMacs) {
+    entry.why = "the product is too large for the accelerator";
+    return entry;
+  }
+  Plan plan;
+  try {
+    plan = make_plan(shape, Accumulate::kDevice, geometry_);
+  } catch (const UsageError& error) {
+    entry.why = error.what();
+    return entry;
+  }
+  entry.tiles = times(plan.tiles(), plan.row_blocks());
+  entry.published = published_cycles(shape, geometry_.n);
+  entry.bytes = predict_traffic(plan);
+  if (entry.tiles <= most_tiles_ - followed_) {
+    followed_ += entry.tiles;
+    const Counters counters = predict_counters(plan, make_layout(plan), geometry_, latency_);
+    entry.clocks = counters[counter::kTotalClocks];
+  }
+  return entry;
+}
+
+std::optional<ArrayCost> ArrayModel::cost(const Products& products, std::string& why) {
+  const One& single = one(products.shape);
+  if (!single.why.empty()) {
+    why = single.why;
+    return std::nullopt;
+  }
+  const std::uint64_t count = products.count;
+  const std::uint64_t n = geometry_.n;
+  const GemmShape& shape = products.shape;
+  ArrayCost cost;
+  cost.products = products;
+  cost.tiles = times(single.tiles, count);
+  const auto padded = static_cast<double>(divide_up(shape.k, n) * n) *
+                      static_cast<double>(divide_up(shape.n, n) * n);
+  cost.padding_waste = 1 - static_cast<double>(shape.k) * static_cast<double>(shape.n) / padded;
+  cost.published = {times(single.published.scale_sim_os, count),
+                    times(single.published.scale_sim_ws, count),
+                    times(single.published.single_buffered, count),
+                    times(single.published.double_buffered, count)};
+  cost.bytes = {times(single.bytes.weights, count), times(single.bytes.activations, count),
+                times(single.bytes.results, count), times(single.bytes.commands, count)};
+  const std::uint64_t macs = times(shape.macs(), count);
+  cost.macs_clocks = divide_up(macs, geometry_.macs_per_clock());
+  cost.weights_clocks = divide_up(cost.bytes.weights, n);
+  cost.activations_clocks = divide_up(plus(cost.bytes.activations, cost.bytes.commands), n);
+  cost.results_clocks = divide_up(cost.bytes.results, n);
+  const std::uint64_t port =
+      std::max({cost.weights_clocks, cost.activations_clocks, cost.results_clocks});
+  cost.intensity = static_cast<double>(macs) / (static_cast<double>(port) * static_cast<double>(n));
+  if (single.clocks) {
+    cost.clocks = times(*single.clocks, count);
+    cost.utilization = static_cast<double>(macs) / static_cast<double>(geometry_.macs_per_clock()) /
+                       static_cast<double>(*cost.clocks);
+  }
+  return cost;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a layer's matrix products cost on the accelerator.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "host/analysis/work.hpp"
+#include "host/cycles/published.hpp"
+#include "host/device/geometry.hpp"
+#include "host/tiling/plan.hpp"
+
+namespace gemm64 {
+
+/// All products of a layer together, in int8 with sums added on the device.
+struct ArrayCost {
+  Products products;
+  std::uint64_t tiles = 0;   // of weights, blocks of M counted
+  double padding_waste = 0;  // part of the tiles' multiplications that meets padding of K or N
+  std::optional<std::uint64_t> clocks;  // predicted; empty where there are too many tiles to follow
+  double utilization = 0;               // useful MACs / (N^2 x clocks)
+  PublishedCycles published;
+  Traffic bytes;                  // over each port
+  double intensity = 0;           // MACs for each byte of the busiest port
+  std::uint64_t macs_clocks = 0;  // what useful MACs, and each port, take at least
+  std::uint64_t weights_clocks = 0;
+  std::uint64_t activations_clocks = 0;  // commands included, which share the port
+  std::uint64_t results_clocks = 0;
+
+  /// The roof that bounds the layer, the highest of the four: "MACs", "weights", "activations" or
+  /// "results".
+  std::string bound() const;
+  std::uint64_t roof_clocks() const;  // the highest
+};
+
+/// Predicts costs, and remembers them: networks repeat their layers.
+class ArrayModel {
+ public:
+  /// `latency`: clocks of memory from a request to its answer.
+  /// `most_tiles`: as many tiles are followed over all layers; the clocks of further ones are not
+  /// predicted.
+  ArrayModel(const Geometry& geometry, std::uint32_t latency, std::uint64_t most_tiles)
+      : geometry_(geometry), latency_(latency), most_tiles_(most_tiles) {}
+
+  /// Empty, with the reason in `why`, where the accelerator's commands do not hold such a product.
+  /// Throws std::overflow_error where a count is beyond 63 bits.
+  std::optional<ArrayCost> cost(const Products& products, std::string& why);
+
+ private:
+  struct One {
+    std::uint64_t tiles = 0;
+    std::optional<std::uint64_t> clocks;
+    PublishedCycles published;
+    Traffic bytes;
+    std::string why;
+  };
+  const One& one(const GemmShape& shape);
+
+  Geometry geometry_;
+  std::uint32_t latency_;
+  std::uint64_t most_tiles_;
+  std::uint64_t followed_ = 0;  // tiles so far
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, One> known_;
+};
+
+}  // namespace gemm64

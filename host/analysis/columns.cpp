@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::string attributes_text(const LayerAnalysis& layer) {
+  std::string text;
+  for (const auto& [name, value] : layer.attributes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  }
+  return text;
+}
+
+std::string product_text(const ArrayCost& cost) {
+  const GemmShape& shape = cost.products.shape;
+  std::string text = fmt::format("{}x{}x{}", shape.m, shape.k, shape.n);
+  if (cost.products.count != 1) text = fmt::format("{} of {}", cost.products.count, text);
+  return text;
+}
+
+/// A figure of the array's cost, or nothing where the layer is not for the array.
+template <class Get>
+Cell from_array(const LayerAnalysis& layer, Get get) {
+  if (!layer.array) return {};
+  return get(*layer.array);
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+struct CellText {
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(const std::string& text) const { return quoted(text); }
+  std::string operator()(std::uint64_t count) const { return std::to_string(count); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+};
+
+/// What comes first of two cells of a column: does `a`?
+bool before(const Cell& a, const Cell& b) {
+  if (a.index() != b.index()) return b.index() == 0;
+  if (const auto* text = std::get_if<std::string>(&a)) return *text < std::get<std::string>(b);
+  if (const auto* count = std::get_if<std::uint64_t>(&a))
+    return *count > std::get<std::uint64_t>(b);
+  if (const auto* value = std::get_if<double>(&a)) return *value > std::get<double>(b);
+  return false;
+}
+
+}  // namespace
+
+const std::vector<LayerColumn>& layer_columns() {
+  using L = LayerAnalysis;
+  using A = ArrayCost;
+  static const std::vector<LayerColumn> columns{
+      {"name", "layer", [](const L& l) -> Cell { return l.name; }},
+      {"operator", "operator", [](const L& l) -> Cell { return l.op_type; }},
+      {"inputs", nullptr, [](const L& l) -> Cell { return joined(l.inputs); }},
+      {"outputs", "output", [](const L& l) -> Cell { return joined(l.outputs); }},
+      {"parameters", "parameters", [](const L& l) -> Cell { return l.parameters; }},
+      {"parameter_bytes", nullptr, [](const L& l) -> Cell { return l.parameter_bytes; }},
+      {"weight_bytes", "weights,\nbytes", [](const L& l) -> Cell { return l.weight_bytes; }},
+      {"macs", "MACs", [](const L& l) -> Cell { return l.macs; }},
+      {"bias_adds", nullptr, [](const L& l) -> Cell { return l.bias_adds; }},
+      {"activation_bytes", "activations,\nbytes",
+       [](const L& l) -> Cell { return l.activation_bytes; }},
+      {"read_bytes", "read,\nbytes", [](const L& l) -> Cell { return l.read_bytes; }},
+      {"written_bytes", "written,\nbytes", [](const L& l) -> Cell { return l.written_bytes; }},
+      {"traffic_bytes", nullptr, [](const L& l) -> Cell { return l.read_bytes + l.written_bytes; }},
+      {"intensity", "MACs a\nvalue", [](const L& l) -> Cell { return l.intensity; }},
+      {"product", "on the array:\nM x K x N",
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return product_text(a); });
+       }},
+      {"tiles", "tiles",
+       [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.tiles; }); }},
+      {"padding_waste", "padding",
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.padding_waste; });
+       }},
+      {"clocks", "clocks",
+       [](const L& l) {
+         return from_array(l, [](const A& a) { return a.clocks ? Cell(*a.clocks) : Cell(); });
+       }},
+      {"roof_clocks", "its roof,\nclocks",
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.roof_clocks(); });
+       }},
+      {"bound", "bound by",
+       [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.bound(); }); }},
+      {"utilization", "utilization",
+       [](const L& l) {
+         return from_array(l, [](const A& a) { return a.clocks ? Cell(a.utilization) : Cell(); });
+       }},
+      {"double_buffered_ws", "double-\nbuffered WS",
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.published.double_buffered; });
+       }},
+      {"single_buffered_ws", "single-\nbuffered WS",
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.published.single_buffered; });
+       }},
+      {"scale_sim_ws", "SCALE-Sim\nWS",
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.published.scale_sim_ws; });
+       }},
+      {"scale_sim_os", "SCALE-Sim\nOS",
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.published.scale_sim_os; });
+       }},
+      {"device_weight_bytes", nullptr,
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.bytes.weights; });
+       }},
+      {"device_activation_bytes", nullptr,
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.bytes.activations; });
+       }},
+      {"device_result_bytes", nullptr,
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell { return a.bytes.results; });
+       }},
+      {"attributes", nullptr, [](const L& l) -> Cell { return attributes_text(l); }},
+      {"unknown", nullptr, [](const L& l) -> Cell { return l.unknown; }}};
+  return columns;
+}
+
+std::string column_keys() {
+  std::string keys;
+  for (const LayerColumn& column : layer_columns()) {
+    keys += fmt::format("{}{}", keys.empty() ? "" : ", ", column.key);
+  }
+  return keys;
+}
+
+std::vector<std::size_t> shown_layers(const Analysis& analysis) {
+  std::vector<std::size_t> layers;
+  for (std::size_t i = 0; i < analysis.layers.size(); ++i) {
+    const std::string& op = analysis.layers[i].op_type;
+    if (op != "Constant" && op != "Identity") layers.push_back(i);
+  }
+  return layers;
+}
+
+std::vector<std::size_t> sort_layers(const Analysis& analysis, std::vector<std::size_t> layers,
+                                     const std::string& key, std::size_t top) {
+  if (!key.empty()) {
+    const std::vector<LayerColumn>& columns = layer_columns();
+    const auto column = std::find_if(columns.begin(), columns.end(),
+                                     [&key](const LayerColumn& c) { return c.key == key; });
+    if (column == columns.end()) {
+      throw UsageError(
+          fmt::format("--sort-by {}: no such column; there are {}", key, column_keys()));
+    }
+    std::stable_sort(layers.begin(), layers.end(), [&](std::size_t a, std::size_t b) {
+      return before(column->cell(analysis.layers[a]), column->cell(analysis.layers[b]));
+    });
+  }
+  if (top != 0 && layers.size() > top) layers.resize(top);
+  return layers;
+}
+
+std::string layers_csv(const Analysis& analysis, const std::vector<std::size_t>& layers) {
+  std::string text;
+  for (const LayerColumn& column : layer_columns()) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", column.key);
+  }
+  text += '\n';
+  for (const std::size_t i : layers) {
+    std::string line;
+    for (const LayerColumn& column : layer_columns()) {
+      if (&column != &layer_columns().front()) line += ',';
+      line += std::visit(CellText{}, column.cell(analysis.layers[i]));
+    }
+    text += line + '\n';
+  }
+  return text;
+}
+
+}  // namespace gemm64

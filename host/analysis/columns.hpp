@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of the table by layer: one list for sorting, CSV and the terminal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/analysis/analysis.hpp"
+
+namespace gemm64 {
+
+/// Text, a count, a fraction or ratio, or nothing where a layer has no such figure.
+using Cell = std::variant<std::monostate, std::string, std::uint64_t, double>;
+
+struct LayerColumn {
+  const char* key;      // in CSV, and for --sort-by
+  const char* heading;  // in the terminal; nullptr where it is not shown there
+  Cell (*cell)(const LayerAnalysis&);
+};
+
+const std::vector<LayerColumn>& layer_columns();
+
+/// Keys of all columns, separated by commas.
+std::string column_keys();
+
+/// Indices of the layers that move or keep data, or may do so: all but Constant and Identity.
+std::vector<std::size_t> shown_layers(const Analysis& analysis);
+
+/// `layers` by a column: numbers from the largest, text from A, what has no figure last; equal ones
+/// keep their order. Then the first `top` of them; 0: all. Throws UsageError where no column has
+/// that key; an empty key keeps the order.
+std::vector<std::size_t> sort_layers(const Analysis& analysis, std::vector<std::size_t> layers,
+                                     const std::string& key, std::size_t top);
+
+/// All layers in CSV, with a line of keys.
+std::string layers_csv(const Analysis& analysis, const std::vector<std::size_t>& layers);
+
+}  // namespace gemm64

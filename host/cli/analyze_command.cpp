@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include "host/analysis/analysis.hpp"
+#include "host/analysis/analysis_report.hpp"
+#include "host/analysis/columns.hpp"
+#include "host/analysis/plot.hpp"
+#include "host/cli/commands.hpp"
+#include "host/cli/options.hpp"
+#include "host/error.hpp"
+#include "host/report/progress.hpp"
+
+namespace gemm64 {
+namespace {
+
+struct AnalyzeCommand {
+  std::string model;
+  std::int64_t batch = 0;
+  std::vector<std::string> input_shapes;
+  std::string sort_by;
+  std::size_t top = 0;
+  std::uint32_t memory_latency = 100;
+  std::string json, csv, plot;
+};
+
+/// "NAME=1x3x224x224"; the name may itself hold "=".
+std::pair<std::string, std::vector<std::int64_t>> parse_shape(const std::string& text) {
+  const auto fail = [&text] {
+    return UsageError(
+        fmt::format("--input-shape {}: give NAME=AxBxC with sizes of at least 1", text));
+  };
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw fail();
+  std::vector<std::int64_t> dims;
+  const char* at = text.data() + equals + 1;
+  const char* const end = text.data() + text.size();
+  while (true) {
+    std::int64_t dim = 0;
+    const auto [next, error] = std::from_chars(at, end, dim);
+    if (error != std::errc() || dim < 1) throw fail();
+    dims.push_back(dim);
+    if (next == end) break;
+    if (*next != 'x') throw fail();
+    at = next + 1;
+  }
+  return {text.substr(0, equals), dims};
+}
+
+int analyze_model(const AnalyzeCommand& options) {
+  ImportOptions import;
+  import.shapes_only = true;
+  import.batch = options.batch;
+  for (const std::string& text : options.input_shapes) {
+    auto [name, dims] = parse_shape(text);
+    if (!import.input_shapes.emplace(name, dims).second) {
+      throw UsageError(fmt::format("--input-shape {}: '{}' is given twice", text, name));
+    }
+  }
+  const std::unique_ptr<OutputFile> json = open_json(options.json);
+  const std::unique_ptr<OutputFile> csv = open_json(options.csv);
+  const std::unique_ptr<OutputFile> plot = open_json(options.plot);
+  const OnnxModel model = OnnxModel::load(options.model, import);
+  const Analysis analysis = analyze(model, Geometry(), options.memory_latency);
+  const std::vector<std::size_t> layers =
+      sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);
+  fmt::print("{}", analysis_tables(analysis, layers, terminal_width()));
+  std::fflush(stdout);
+  if (json) json->write(to_json(analysis).dump(2) + "\n");
+  if (csv) {
+    std::vector<std::size_t> all(analysis.layers.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    csv->write(layers_csv(analysis, sort_layers(analysis, all, options.sort_by, options.top)));
+  }
+  if (plot) plot->write(plot_svg(analysis, layers));
+  return 0;
+}
+
+}  // namespace
+
+void add_analyze_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<AnalyzeCommand>();
+  CLI::App* command = app.add_subcommand(
+      "analyze",
+      "an ONNX network's parameters, memory, MACs, traffic and cost on the array, by layer");
+  command->add_option("model", options->model, "the ONNX file; its weights may be missing")
+      ->required();
+  command
+      ->add_option("--batch", options->batch,
+                   "size of the inputs' first dimension; without it as the file says, and 1 where "
+                   "that is open")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  command->add_option("--input-shape", options->input_shapes,
+                      "shape of one input, as NAME=1x3x224x224; may be given for several");
+  command->add_option("--sort-by", options->sort_by,
+                      "column to sort layers by, from the largest: " + column_keys());
+  command->add_option("--top", options->top, "shows so many layers only; 0: all")
+      ->capture_default_str();
+  command
+      ->add_option("--memory-latency", options->memory_latency,
+                   "clocks from the accelerator's request to memory to its answer")
+      ->check(CLI::Range(1U, 1000000U))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "writes everything to this file");
+  command->add_option("--csv", options->csv, "writes the table by layer to this file");
+  command->add_option("--plot", options->plot,
+                      "writes the roofline, and MACs and traffic by layer, to this SVG file");
+  command->callback([options, &result] { result = analyze_model(*options); });
+}
+
+}  // namespace gemm64

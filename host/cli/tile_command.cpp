@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "host/cli/commands.hpp"
+#include "host/cli/options.hpp"
+#include "host/onnx/model.hpp"
+#include "host/onnx/save.hpp"
+#include "host/report/progress.hpp"
+#include "host/report/table.hpp"
+#include "host/rewrite/rewrite.hpp"
+#include "host/rewrite/rewrite_report.hpp"
+
+namespace gemm64 {
+namespace {
+
+struct TileCommand {
+  std::string model;
+  std::string output;
+  std::string json;
+  std::int64_t block = 64;
+  std::int64_t batch = 0;
+};
+
+int tile(const TileCommand& options) {
+  ImportOptions import;
+  import.batch = options.batch;
+  OnnxModel model = OnnxModel::load(options.model, import);
+  OutputFile output(options.output);
+  const std::unique_ptr<OutputFile> json = open_json(options.json);
+  const std::string name = model.name();
+  const RewritePlan plan = plan_rewrite(model, options.block);
+  const std::uint64_t written = save_model(rewrite(std::move(model), plan), output);
+  fmt::print("{}\n{}: {}\n", rewrite_table(plan, terminal_width()), options.output, bytes(written));
+  if (json) json->write(to_json(plan, name, written).dump(2) + "\n");
+  return 0;
+}
+
+}  // namespace
+
+void add_tile_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<TileCommand>();
+  CLI::App* command = app.add_subcommand(
+      "tile", "rewrites every Linear layer of an ONNX model as products of blocks");
+  command->add_option("model", options->model, "the ONNX file")->required();
+  command->add_option("-o,--output", options->output, "writes the rewritten model to this file")
+      ->required();
+  command
+      ->add_option("--block", options->block,
+                   "rows and columns of a block; what is smaller stays whole")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
+      ->capture_default_str();
+  command
+      ->add_option("--batch", options->batch,
+                   "size of the inputs' first dimension; without it as the file says, and 1 where "
+                   "that is open")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  command->add_option("--json", options->json, "writes the table to this file");
+  command->callback([options, &result] { result = tile(*options); });
+}
+
+}  // namespace gemm64

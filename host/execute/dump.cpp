@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/dump.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "host/execute/npy.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::string name_of(const Step& step, std::size_t index) {
+  return node_label(*step.context.node, static_cast<int>(index));
+}
+
+std::filesystem::path made_directory(const std::string& name) {
+  std::error_code error;
+  std::filesystem::create_directories(name, error);
+  if (!std::filesystem::is_directory(name)) {
+    throw UsageError(fmt::format("--dump-activations: {} is no folder and cannot be made", name));
+  }
+  return name;
+}
+
+}  // namespace
+
+ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
+                               const Executor& executor) {
+  std::map<std::filesystem::path, std::string> taken;  // files, and the nodes that they are of
+  for (const std::string& specification : specifications) {
+    const std::size_t equals = specification.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == specification.size()) {
+      throw UsageError(fmt::format(
+          "--dump-activations {}: give PATTERN=FOLDER, such as '*=activations'", specification));
+    }
+    const std::string pattern = specification.substr(0, equals);
+    bool matched = false;
+    for (std::size_t i = 0; i < executor.steps().size(); ++i) {
+      const Step& step = executor.steps()[i];
+      std::string name = name_of(step, i);
+      if (fnmatch(pattern.c_str(), name.c_str(), 0) != 0) continue;
+      const std::filesystem::path folder = made_directory(specification.substr(equals + 1));
+      matched = true;
+      const std::string original = name;
+      std::replace(name.begin(), name.end(), '/', '_');
+      const auto [other, is_new] = taken.emplace(folder / name, original);
+      if (!is_new && other->second == original) continue;
+      if (!is_new) {
+        throw UsageError(fmt::format("--dump-activations {}: nodes {} and {} would both be {}.npy",
+                                     specification, other->second, original, name));
+      }
+      files_[step.context.node].push_back(folder / name);
+    }
+    if (!matched) {
+      throw UsageError(fmt::format("--dump-activations {}: no node's name matches; the first is {}",
+                                   specification,
+                                   executor.steps().empty() ? "missing: there are no nodes"
+                                                            : name_of(executor.steps()[0], 0)));
+    }
+  }
+}
+
+void ActivationDump::operator()(const Step& step, const Tensors& outputs) const {
+  const auto found = files_.find(step.context.node);
+  if (found == files_.end()) return;
+  for (const std::filesystem::path& file : found->second) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i].present()) continue;
+      save_tensor(file.string() + (i == 0 ? "" : "." + std::to_string(i)) + ".npy", outputs[i]);
+    }
+  }
+}
+
+}  // namespace gemm64

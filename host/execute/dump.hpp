@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs of chosen nodes as .npy files, as PyTorch's forward hooks would write them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/execute/executor.hpp"
+
+namespace gemm64 {
+
+class ActivationDump {
+ public:
+  /// Each of `specifications` is PATTERN=DIRECTORY: nodes whose name (or, without one, label such
+  /// as "Conv number 3") matches the pattern (*, ?, [abc]) are written to the directory, which is
+  /// made. Throws UsageError where one is no such text, matches no node, or two nodes would share a
+  /// file.
+  ActivationDump(const std::vector<std::string>& specifications, const Executor& executor);
+
+  /// Writes the outputs of a node that was chosen: the first as NAME.npy, with / in the name
+  /// replaced by _, others as NAME.1.npy, NAME.2.npy ...
+  void operator()(const Step& step, const Tensors& outputs) const;
+
+ private:
+  std::map<const onnx::NodeProto*, std::vector<std::filesystem::path>> files_;  // without .npy
+};
+
+}  // namespace gemm64

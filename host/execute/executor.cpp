@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "host/onnx/tensor.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::string operator_name(const onnx::NodeProto& node) {
+  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  return printable(standard ? node.op_type() : node.domain() + "." + node.op_type());
+}
+
+/// Why a node cannot run, or nothing.
+std::string obstacle(const onnx::NodeProto& node, const OperatorEntry* entry, std::int64_t opset) {
+  if (entry == nullptr || operator_name(node) != node.op_type()) return operator_name(node);
+  if (opset >= entry->since) return "";
+  return fmt::format("{} as before opset {}", entry->name, entry->since);
+}
+
+/// All nodes that cannot run in one line, by operator.
+void refuse_unsupported(const OnnxModel& model) {
+  std::map<std::string, std::vector<std::string>> nodes;
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    const onnx::NodeProto& node = model.graph().node(i);
+    const std::string name = obstacle(node, find_operator(node.op_type()), model.opset());
+    if (!name.empty()) nodes[name].push_back(node_label(node, i));
+  }
+  if (nodes.empty()) return;
+  std::string list;
+  for (const auto& [name, labels] : nodes) {
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", name, fmt::join(labels, ", "));
+  }
+  throw UsageError(
+      fmt::format("{}: not supported: {}; gemm64 run --help lists what is", model.name(), list));
+}
+
+void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const Tensor& tensor) {
+  const auto& type = info.type().tensor_type();
+  const std::string what = fmt::format("{}: its input '{}'", model.name(), printable(info.name()));
+  if (!info.type().has_tensor_type()) {
+    throw UsageError(fmt::format("{} is no tensor; only tensors can be computed with", what));
+  }
+  if (type.elem_type() != tensor.type()) {
+    throw UsageError(fmt::format("{} takes {}, it is given {}", what,
+                                 data_type_name(type.elem_type()), describe(tensor)));
+  }
+  if (type.has_shape() && type.shape().dim_size() != static_cast<int>(tensor.rank())) {
+    throw UsageError(fmt::format("{} has {} dimensions, it is given {}", what,
+                                 type.shape().dim_size(), describe(tensor)));
+  }
+}
+
+}  // namespace
+
+Executor::Executor(const OnnxModel& model) : model_(model) {
+  refuse_unsupported(model);
+  const onnx::GraphProto& graph = model.graph();
+  if (graph.sparse_initializer_size() != 0) {
+    throw UsageError(fmt::format("{}: its initializer '{}' is sparse, which is not supported",
+                                 model.name(),
+                                 printable(graph.sparse_initializer(0).values().name())));
+  }
+  std::set<std::string> constants;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const onnx::NodeProto& node = graph.node(i);
+    Step step;
+    step.context = {&node, fmt::format("{} ({})", node_label(node, i), operator_name(node)),
+                    model.opset()};
+    step.function = find_operator(node.op_type())->function;
+    const auto is_constant = [&](const std::string& name) {
+      return name.empty() || constants.count(name) != 0 || model.constant(name) != nullptr;
+    };
+    step.constant_weights = node.input_size() > 1 && is_constant(node.input(1));
+    if (std::all_of(node.input().begin(), node.input().end(), is_constant)) {
+      constants.insert(node.output().begin(), node.output().end());
+    }
+    steps_.push_back(std::move(step));
+  }
+
+  std::set<std::string> seen;
+  for (const onnx::ValueInfoProto& output : graph.output()) seen.insert(output.name());
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    // Outputs that nobody reads are seen here for the first time as well.
+    for (const auto* names : {&step->context.node->input(), &step->context.node->output()}) {
+      for (const std::string& name : *names) {
+        if (!name.empty() && seen.insert(name).second) step->last_uses.push_back(name);
+      }
+    }
+  }
+}
+
+Tensor Executor::constant(const NodeContext& node, const std::string& name) const {
+  const onnx::TensorProto* proto = model_.constant(name);
+  if (proto == nullptr) {
+    throw failure(node, fmt::format("its input '{}' has no value", printable(name)));
+  }
+  return Tensor::from_proto(*proto);
+}
+
+NamedTensors Executor::run(const NamedTensors& inputs, const ExecutorHooks& hooks) const {
+  std::unordered_map<std::string, Tensor> values;
+  for (const onnx::ValueInfoProto& info : model_.graph().input()) {
+    const auto given = inputs.find(info.name());
+    if (given != inputs.end()) {
+      check_input(model_, info, given->second);
+      values[info.name()] = given->second;
+    } else if (model_.is_graph_input(info.name())) {
+      throw UsageError(
+          fmt::format("{}: its input '{}' is not given", model_.name(), printable(info.name())));
+    }
+  }
+
+  for (const Step& step : steps_) {
+    const onnx::NodeProto& node = *step.context.node;
+    Tensors arguments;
+    for (const std::string& name : node.input()) {
+      const auto found = values.find(name);
+      if (name.empty()) {
+        arguments.emplace_back();
+      } else {
+        arguments.push_back(found != values.end() ? found->second : constant(step.context, name));
+      }
+    }
+    Tensors results;
+    try {
+      if (hooks.instead) results = hooks.instead(step, arguments);
+      if (results.empty()) results = step.function(step.context, arguments);
+    } catch (const UsageError& error) {
+      // Those that come from a tensor do not know the node.
+      const std::string what = error.what();
+      if (what.rfind(step.context.label, 0) == 0) throw UsageError(model_.name() + ": " + what);
+      throw UsageError(fmt::format("{}: {}: {}", model_.name(), step.context.label, what));
+    }
+    arguments.clear();
+    for (int i = 0; i < node.output_size(); ++i) {
+      if (node.output(i).empty()) continue;
+      if (static_cast<std::size_t>(i) >= results.size()) {
+        throw UsageError(fmt::format("{}: {}: its output number {} is not computed", model_.name(),
+                                     step.context.label, i + 1));
+      }
+      values[node.output(i)] = results[static_cast<std::size_t>(i)];
+    }
+    if (hooks.after) hooks.after(step, results);
+    for (const std::string& name : step.last_uses) values.erase(name);
+  }
+
+  NamedTensors outputs;
+  for (const onnx::ValueInfoProto& output : model_.graph().output()) {
+    const auto found = values.find(output.name());
+    outputs[output.name()] =
+        found != values.end() ? found->second : constant({nullptr, "the graph", 0}, output.name());
+  }
+  return outputs;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs an ONNX graph on the host, node by node.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/execute/operators.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+using NamedTensors = std::map<std::string, Tensor>;
+
+/// A node in its place: what it reads and writes, and what nobody needs after it.
+struct Step {
+  NodeContext context;
+  Operator function = nullptr;
+  bool constant_weights = false;  // is its second input the same whatever the network's inputs are?
+  std::vector<std::string> last_uses;
+};
+
+/// Called around each node.
+struct ExecutorHooks {
+  /// Computes a node in the host's place; returns no tensors where the host shall do it.
+  std::function<Tensors(const Step& step, const Tensors& inputs)> instead;
+  /// Told each node's outputs when it has run.
+  std::function<void(const Step& step, const Tensors& outputs)> after;
+};
+
+/// The model outlives the executor.
+class Executor {
+ public:
+  /// Throws UsageError, which lists all of them, where nodes ask for operators that are not
+  /// supported, or stand in a form older than supported.
+  explicit Executor(const OnnxModel& model);
+
+  const OnnxModel& model() const { return model_; }
+  const std::vector<Step>& steps() const { return steps_; }
+
+  /// Runs the graph. Values are freed after the last node that reads them, weights are used where
+  /// the model holds them. Returns the graph's outputs by name. Throws UsageError where an input is
+  /// missing or of another type than the graph says, or where a node cannot run.
+  NamedTensors run(const NamedTensors& inputs, const ExecutorHooks& hooks = {}) const;
+
+ private:
+  Tensor constant(const NodeContext& node, const std::string& name) const;
+
+  const OnnxModel& model_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/network_input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/execute/npy.hpp"
+#include "host/models/image_file.hpp"
+#include "host/models/initialize.hpp"
+#include "host/onnx/tensor.hpp"
+
+namespace gemm64 {
+namespace {
+
+const onnx::ValueInfoProto& info_of(const OnnxModel& model, const std::string& name) {
+  const auto& inputs = model.graph().input();
+  return *std::find_if(inputs.begin(), inputs.end(),
+                       [&](const onnx::ValueInfoProto& info) { return info.name() == name; });
+}
+
+std::string quoted(const std::string& name) { return fmt::format("input '{}'", printable(name)); }
+
+/// Type and shape of an input, where an open first size is taken as 1.
+TensorType type_of(const OnnxModel& model, const std::string& name, const char* help) {
+  const std::optional<TensorType> type = model.type(name);
+  if (!type) {
+    throw UsageError(fmt::format("{}: the shape of its {} is open: {}; {}", model.name(),
+                                 quoted(name), model.why_unknown(name), help));
+  }
+  return *type;
+}
+
+Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32_t seed) {
+  const TensorType type = type_of(model, name, "give it as --input FILE.npy");
+  if (type.data_type != onnx::TensorProto::FLOAT) {
+    throw UsageError(fmt::format("{}: its {} is of {}; give it as --input {}=FILE.npy",
+                                 model.name(), quoted(name), data_type_name(type.data_type),
+                                 printable(name)));
+  }
+  Tensor tensor(onnx::TensorProto::FLOAT, type.dims);
+  std::mt19937 generator = layer_generator(seed, name);
+  fill_uniform(generator, 1.0F, tensor.mutable_values<float>(),
+               static_cast<std::size_t>(tensor.elements()));
+  return tensor;
+}
+
+Tensor image_input(const OnnxModel& model, const std::string& name, const std::string& file) {
+  const TensorType type = type_of(model, name, "an image cannot be resized to it");
+  const Dims& dims = type.dims;
+  if (type.data_type != onnx::TensorProto::FLOAT || dims.size() != 4 ||
+      (dims[1] != 1 && dims[1] != 3)) {
+    throw UsageError(fmt::format(
+        "{}: is an image, but {} of {} is {} {}; images are for float32 batches of 1 or 3 channels",
+        file, quoted(name), model.name(), data_type_name(type.data_type), dims_text(dims)));
+  }
+  Tensor tensor(onnx::TensorProto::FLOAT, dims);
+  if (tensor.elements() == 0) return tensor;
+  const auto channels = static_cast<std::size_t>(dims[1]);
+  const ImageBatch one =
+      network_input(load_image(file, channels), channels, static_cast<std::size_t>(dims[2]),
+                    static_cast<std::size_t>(dims[3]));
+  for (std::int64_t i = 0; i < dims[0]; ++i) {
+    std::copy(one.values.begin(), one.values.end(),
+              tensor.mutable_values<float>() + i * static_cast<std::int64_t>(one.values.size()));
+  }
+  return tensor;
+}
+
+Tensor array_input(const OnnxModel& model, const std::string& name, const std::string& file,
+                   std::int64_t batch) {
+  const auto& type = info_of(model, name).type().tensor_type();
+  if (!is_tensor_type(type.elem_type())) {
+    throw UsageError(fmt::format("{}: its {} is of {}, which cannot be computed with", model.name(),
+                                 quoted(name), data_type_name(type.elem_type())));
+  }
+  Tensor tensor = load_tensor(file, static_cast<DataType>(type.elem_type()));
+  if (batch != 0 && (tensor.rank() == 0 || tensor.dim(0) != batch)) {
+    throw UsageError(fmt::format("{}: is {}; --batch {} asks for another first size", file,
+                                 dims_text(tensor.dims()), batch));
+  }
+  if (!type.has_shape()) return tensor;
+  bool fits = type.shape().dim_size() == static_cast<int>(tensor.rank());
+  for (int i = 1; fits && i < type.shape().dim_size(); ++i) {
+    const auto& dim = type.shape().dim(i);
+    fits = !dim.has_dim_value() || dim.dim_value() == tensor.dim(static_cast<std::size_t>(i));
+  }
+  if (fits) return tensor;
+  std::vector<std::string> expected;
+  for (const auto& dim : type.shape().dim()) {
+    expected.push_back(dim.has_dim_value() ? std::to_string(dim.dim_value()) : "any");
+  }
+  throw UsageError(fmt::format("{}: is {}; {} of {} takes {}", file, dims_text(tensor.dims()),
+                               quoted(name), model.name(), fmt::join(expected, "x")));
+}
+
+/// FILE or NAME=FILE as name and file. What is a file by its whole text is one.
+std::pair<std::string, std::string> parse(const std::string& text, const OnnxModel& model,
+                                          const std::vector<std::string>& names) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || std::filesystem::exists(text)) {
+    if (names.empty()) throw UsageError(fmt::format("{}: has no inputs to give", model.name()));
+    return {names.front(), text};
+  }
+  const std::string name = text.substr(0, equals);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    std::string known;
+    for (const std::string& input : names) known += (known.empty() ? "" : ", ") + printable(input);
+    throw UsageError(
+        fmt::format("{}: has no {}; its inputs are: {}", model.name(), quoted(name), known));
+  }
+  return {name, text.substr(equals + 1)};
+}
+
+}  // namespace
+
+NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>& files,
+                         std::int64_t batch, std::uint32_t seed) {
+  const std::vector<std::string> names = model.inputs();
+  NamedTensors inputs;
+  for (const std::string& text : files) {
+    const auto [name, file] = parse(text, model, names);
+    Tensor tensor = is_image_file(file) ? image_input(model, name, file)
+                                        : array_input(model, name, file, batch);
+    if (!inputs.emplace(name, std::move(tensor)).second) {
+      throw UsageError(fmt::format("--input {}: {} is given twice", text, quoted(name)));
+    }
+  }
+  for (const std::string& name : names) {
+    if (inputs.count(name) == 0) inputs.emplace(name, random_input(model, name, seed));
+  }
+  return inputs;
+}
+
+}  // namespace gemm64

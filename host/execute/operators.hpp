@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators that the host executes, each a function from input tensors to output tensors.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/error.hpp"
+#include "host/execute/tensor.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// A node as operators see it.
+struct NodeContext {
+  const onnx::NodeProto* node = nullptr;
+  std::string label;       // for messages: "/features/features.0/Conv (Conv)"
+  std::int64_t opset = 0;  // of the default domain: attributes moved to inputs over the years
+};
+
+using Tensors = std::vector<Tensor>;
+
+/// Computes a node. Inputs that the node leaves out are absent tensors, or missing at the end.
+/// Throws UsageError, whose message begins with the node's label, where shapes, types or attributes
+/// do not fit.
+using Operator = Tensors (*)(const NodeContext& node, const Tensors& inputs);
+
+struct OperatorEntry {
+  const char* name;
+  std::int64_t since;  // the first opset in whose form the function reads its node
+  Operator function;
+};
+
+/// One table for each family, in host/execute/ops_<family>.cpp.
+std::vector<OperatorEntry> conv_operators();
+std::vector<OperatorEntry> pool_operators();
+std::vector<OperatorEntry> linear_operators();
+std::vector<OperatorEntry> elementwise_operators();
+std::vector<OperatorEntry> normalize_operators();
+std::vector<OperatorEntry> shape_operators();
+std::vector<OperatorEntry> move_operators();
+
+/// The entry of an operator of ONNX's default domain, or nullptr.
+const OperatorEntry* find_operator(const std::string& name);
+/// The names of all of them, in alphabetical order.
+std::vector<std::string> supported_operators();
+
+/// An error of this node.
+UsageError failure(const NodeContext& node, const std::string& what);
+
+/// Input `index`. Throws UsageError where the node leaves it out.
+const Tensor& input(const NodeContext& node, const Tensors& inputs, std::size_t index);
+/// Input `index`, or an absent tensor.
+const Tensor& optional_input(const Tensors& inputs, std::size_t index);
+
+/// `axis` of a tensor of `rank`, counted from the end where negative. Throws UsageError where there
+/// is no such axis.
+std::size_t checked_axis(const NodeContext& node, std::int64_t axis, std::size_t rank);
+
+/// The values of a tensor of int32 or int64. Throws UsageError where it is of another type, or has
+/// more than one dimension.
+std::vector<std::int64_t> integers(const NodeContext& node, const Tensor& tensor);
+
+/// The node's attribute `name`, or nullptr.
+const onnx::AttributeProto* find_attribute(const NodeContext& node, const std::string& name);
+
+/// Axes that were an attribute before opset `moved` and are input 1 since; empty where there are
+/// none.
+std::vector<std::int64_t> axes_of(const NodeContext& node, const Tensors& inputs,
+                                  std::int64_t moved);
+
+}  // namespace gemm64

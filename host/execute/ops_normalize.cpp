@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// BatchNormalization, LRN, Softmax and ReduceMean.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "host/execute/operators.hpp"
+#include "host/execute/strided.hpp"
+#include "host/execute/visit.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::int64_t product(const Dims& dims, std::size_t begin, std::size_t end) {
+  return std::accumulate(dims.begin() + static_cast<std::ptrdiff_t>(begin),
+                         dims.begin() + static_cast<std::ptrdiff_t>(end), std::int64_t{1},
+                         std::multiplies<>());
+}
+
+template <class T>
+Tensor batch_normalization_of(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = inputs[0];
+  const double epsilon = static_cast<double>(attribute(*node.node, "epsilon", 1e-5F));
+  const std::int64_t channels = x.dim(1);
+  const std::int64_t plane = product(x.dims(), 2, x.rank());
+  Tensor result(x.type(), x.dims());
+  const T* from = x.values<T>();
+  T* to = result.mutable_values<T>();
+  for (std::int64_t row = 0; row < x.dim(0) * channels; ++row) {
+    const auto parameter = [&](std::size_t index) {
+      return static_cast<double>(inputs[index].values<T>()[row % channels]);
+    };
+    const double scale = parameter(1) / std::sqrt(parameter(4) + epsilon);
+    const double mean = parameter(3);
+    const double shift = parameter(2);
+    for (std::int64_t i = row * plane; i < (row + 1) * plane; ++i) {
+      to[i] = static_cast<T>((static_cast<double>(from[i]) - mean) * scale + shift);
+    }
+  }
+  return result;
+}
+
+Tensors batch_normalization(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  if (attribute(*node.node, "training_mode", std::int64_t{0}) != 0 ||
+      node.node->output_size() > 1) {
+    throw failure(node, "it is in training mode; networks are run for inference only");
+  }
+  if (attribute(*node.node, "spatial", std::int64_t{1}) == 0) {
+    throw failure(node, "with spatial=0 it is not computed");
+  }
+  if (x.rank() < 2) throw failure(node, fmt::format("its input, {}, has no channels", describe(x)));
+  for (std::size_t i = 1; i < 5; ++i) {
+    const Tensor& parameter = input(node, inputs, i);
+    require_same_type(node, x, parameter);
+    if (parameter.dims() != Dims{x.dim(1)}) {
+      throw failure(node, fmt::format("its input number {} is {}; {} has {} channels", i + 1,
+                                      describe(parameter), describe(x), x.dim(1)));
+    }
+  }
+  return {visit_floats(node, x.type(), [&](auto zero) {
+    return batch_normalization_of<decltype(zero)>(node, inputs);
+  })};
+}
+
+template <class T>
+Tensor lrn_of(const NodeContext& node, const Tensor& x) {
+  const std::int64_t size = attribute(*node.node, "size", std::int64_t{0});
+  if (size < 1) throw failure(node, fmt::format("its size is {}, it must be 1 or more", size));
+  const double alpha = static_cast<double>(attribute(*node.node, "alpha", 1e-4F));
+  const double beta = static_cast<double>(attribute(*node.node, "beta", 0.75F));
+  const double bias = static_cast<double>(attribute(*node.node, "bias", 1.0F));
+  const std::int64_t channels = x.dim(1);
+  const std::int64_t plane = product(x.dims(), 2, x.rank());
+  Tensor result(x.type(), x.dims());
+  std::vector<double> squares(static_cast<std::size_t>(plane));
+  for (std::int64_t image = 0; image < x.dim(0); ++image) {
+    const T* from = x.values<T>() + image * channels * plane;
+    T* to = result.mutable_values<T>() + image * channels * plane;
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
+      // Of an even size, the larger half follows.
+      const std::int64_t first = std::max<std::int64_t>(channel - (size - 1) / 2, 0);
+      const std::int64_t last = std::min(channel + (size - 1) - (size - 1) / 2, channels - 1);
+      std::fill(squares.begin(), squares.end(), 0.0);
+      for (std::int64_t other = first; other <= last; ++other) {
+        for (std::int64_t i = 0; i < plane; ++i) {
+          const auto value = static_cast<double>(from[other * plane + i]);
+          squares[static_cast<std::size_t>(i)] += value * value;
+        }
+      }
+      for (std::int64_t i = 0; i < plane; ++i) {
+        const double divisor = std::pow(
+            bias + alpha / static_cast<double>(size) * squares[static_cast<std::size_t>(i)], beta);
+        to[channel * plane + i] =
+            static_cast<T>(static_cast<double>(from[channel * plane + i]) / divisor);
+      }
+    }
+  }
+  return result;
+}
+
+Tensors lrn(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  if (x.rank() < 2) throw failure(node, fmt::format("its input, {}, has no channels", describe(x)));
+  return {visit_floats(node, x.type(), [&](auto zero) { return lrn_of<decltype(zero)>(node, x); })};
+}
+
+/// Softmax over the middle of [outer][length][inner].
+template <class T>
+Tensor softmax_of(const Tensor& x, std::int64_t outer, std::int64_t length, std::int64_t inner) {
+  Tensor result(x.type(), x.dims());
+  for (std::int64_t row = 0; row < outer * inner; ++row) {
+    const std::int64_t begin = row / inner * length * inner + row % inner;
+    const T* from = x.values<T>() + begin;
+    T* to = result.mutable_values<T>() + begin;
+    T largest = -std::numeric_limits<T>::infinity();
+    for (std::int64_t i = 0; i < length; ++i) largest = std::max(largest, from[i * inner]);
+    double sum = 0;
+    for (std::int64_t i = 0; i < length; ++i) {
+      to[i * inner] = std::exp(from[i * inner] - largest);
+      sum += static_cast<double>(to[i * inner]);
+    }
+    for (std::int64_t i = 0; i < length; ++i) {
+      to[i * inner] = static_cast<T>(static_cast<double>(to[i * inner]) / sum);
+    }
+  }
+  return result;
+}
+
+Tensors softmax(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  // Before opset 13 all axes from `axis` on are one; since then it is one axis, the last by
+  // default.
+  const bool one_axis = node.opset >= 13;
+  const std::int64_t axis_attribute =
+      attribute(*node.node, "axis", std::int64_t{one_axis ? -1 : 1});
+  const bool at_end = !one_axis && axis_attribute == static_cast<std::int64_t>(x.rank());
+  const std::size_t axis = at_end ? x.rank() : checked_axis(node, axis_attribute, x.rank());
+  const std::size_t end = one_axis ? axis + 1 : x.rank();
+  return {visit_floats(node, x.type(), [&](auto zero) {
+    return softmax_of<decltype(zero)>(x, product(x.dims(), 0, axis), product(x.dims(), axis, end),
+                                      product(x.dims(), end, x.rank()));
+  })};
+}
+
+template <class T>
+Tensor reduce_mean_of(const Tensor& x, const Dims& kept) {
+  Tensor result(x.type(), kept);
+  std::vector<double> sums(static_cast<std::size_t>(result.elements()), 0.0);
+  const T* from = x.values<T>();
+  for_each_row(Walk<2>{x.dims(), {row_major_strides(x.dims()), broadcast_strides(kept, x.dims())}},
+               [&](const auto& offsets, std::int64_t length, const auto& steps) {
+                 for (std::int64_t i = 0; i < length; ++i) {
+                   sums[static_cast<std::size_t>(offsets[1] + i * steps[1])] +=
+                       static_cast<double>(from[offsets[0] + i * steps[0]]);
+                 }
+               });
+  const double count = static_cast<double>(x.elements()) /
+                       static_cast<double>(std::max<std::int64_t>(result.elements(), 1));
+  std::transform(sums.begin(), sums.end(), result.mutable_values<T>(),
+                 [count](double sum) { return static_cast<T>(sum / count); });
+  return result;
+}
+
+Tensors reduce_mean(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  constexpr std::int64_t kAxesAreInput = 18;
+  const Dims axes = axes_of(node, inputs, kAxesAreInput);
+  std::vector<bool> reduced(x.rank(), axes.empty());
+  for (const std::int64_t axis : axes) reduced[checked_axis(node, axis, x.rank())] = true;
+  Dims kept = x.dims();
+  Dims visible;
+  const bool keep = attribute(*node.node, "keepdims", std::int64_t{1}) != 0;
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+    if (reduced[axis]) kept[axis] = 1;
+    if (keep || !reduced[axis]) visible.push_back(kept[axis]);
+  }
+  const Tensor means = visit_types<float, double, std::int32_t, std::int64_t>(
+      node, x.type(), [&](auto zero) { return reduce_mean_of<decltype(zero)>(x, kept); });
+  return {means.reshaped(visible)};
+}
+
+}  // namespace
+
+std::vector<OperatorEntry> normalize_operators() {
+  return {{"BatchNormalization", 7, batch_normalization},
+          {"LRN", 1, lrn},
+          {"Softmax", 1, softmax},
+          {"ReduceMean", 1, reduce_mean}};
+}
+
+}  // namespace gemm64

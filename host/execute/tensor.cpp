@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/tensor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "host/error.hpp"
+#include "host/onnx/model.hpp"
+#include "host/onnx/tensor.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+constexpr std::size_t kAlignment = 64;  // of oneDNN's and Eigen's widest loads
+// Values are held in memory: what is beyond this is a mistake rather than a wish.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
+
+std::shared_ptr<void> allocate(std::size_t bytes) {
+  const std::size_t rounded = std::max((bytes + kAlignment - 1) / kAlignment, std::size_t{1});
+  void* memory = std::aligned_alloc(kAlignment, rounded * kAlignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {memory, std::free};
+}
+
+/// Shares memory that somebody else owns. Nothing writes to it: tensors are written to by who makes
+/// them only.
+std::shared_ptr<void> borrow(const void* data) {
+  return {const_cast<void*>(data), [](void*) {}};
+}
+
+template <class T, class Values>
+void convert(const Values& values, void* to) {
+  std::transform(values.begin(), values.end(), static_cast<T*>(to),
+                 [](auto value) { return static_cast<T>(value); });
+}
+
+/// Types that have no field of their own stand in int32_data, 16-bit floats as their bits.
+void convert_int32_data(const TensorProto& proto, Tensor& tensor) {
+  switch (tensor.type()) {
+    case TensorProto::BOOL:
+      return convert<bool>(proto.int32_data(), tensor.mutable_raw());
+    case TensorProto::INT8:
+      return convert<std::int8_t>(proto.int32_data(), tensor.mutable_raw());
+    case TensorProto::UINT8:
+      return convert<std::uint8_t>(proto.int32_data(), tensor.mutable_raw());
+    default:
+      return convert<std::uint16_t>(proto.int32_data(), tensor.mutable_raw());
+  }
+}
+
+/// Where the values of `proto` stand as they do in memory, and how many bytes they are.
+std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
+  const auto field = [](const auto& values) {
+    return std::pair<const void*, std::size_t>(
+        values.data(), static_cast<std::size_t>(values.size()) * sizeof(*values.data()));
+  };
+  if (proto.has_raw_data()) return field(proto.raw_data());
+  switch (proto.data_type()) {
+    case TensorProto::FLOAT:
+      return field(proto.float_data());
+    case TensorProto::DOUBLE:
+      return field(proto.double_data());
+    case TensorProto::INT64:
+      return field(proto.int64_data());
+    case TensorProto::INT32:
+      return field(proto.int32_data());
+    default:
+      return {nullptr, 0};
+  }
+}
+
+void require_tensor_type(int type) {
+  if (is_tensor_type(type)) return;
+  throw UsageError(
+      fmt::format("tensors of {} cannot be computed with; float32, float64, int8, uint8, int32, "
+                  "int64, bool, float16 and bfloat16 can",
+                  data_type_name(type)));
+}
+
+}  // namespace
+
+bool is_tensor_type(int data_type) {
+  switch (data_type) {
+    case TensorProto::FLOAT:
+    case TensorProto::DOUBLE:
+    case TensorProto::INT8:
+    case TensorProto::UINT8:
+    case TensorProto::INT32:
+    case TensorProto::INT64:
+    case TensorProto::BOOL:
+    case TensorProto::FLOAT16:
+    case TensorProto::BFLOAT16:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Tensor::Tensor(DataType type, Dims dims) : type_(type), dims_(std::move(dims)), elements_(1) {
+  require_tensor_type(type);
+  std::int64_t largest = 1;  // zeros apart, so that no order of the sizes hides an overflow
+  for (const std::int64_t dim : dims_) {
+    if (dim < 0 || std::max<std::int64_t>(dim, 1) > kMostElements / largest) {
+      throw UsageError(fmt::format("a tensor of {} is beyond what can be held; at most {} values",
+                                   dims_text(dims_), kMostElements));
+    }
+    largest *= std::max<std::int64_t>(dim, 1);
+    elements_ *= dim;
+  }
+  element_size_ = static_cast<std::size_t>(element_bytes(type));
+  data_ = allocate(bytes());
+}
+
+Tensor Tensor::from_proto(const onnx::TensorProto& proto) {
+  require_tensor_type(proto.data_type());
+  const Dims dims(proto.dims().begin(), proto.dims().end());
+  const auto [data, size] = plain_data(proto);
+  const auto width = static_cast<std::size_t>(element_bytes(proto.data_type()));
+  const TensorType type = checked_type(proto, fmt::format("tensor '{}'", printable(proto.name())));
+  const auto expected = static_cast<std::size_t>(type.bytes());
+  if (data != nullptr && size == expected && size != 0 &&
+      reinterpret_cast<std::uintptr_t>(data) % width == 0) {
+    Tensor tensor;
+    tensor.type_ = static_cast<DataType>(proto.data_type());
+    tensor.dims_ = dims;
+    tensor.elements_ = type.elements();
+    tensor.element_size_ = width;
+    tensor.data_ = borrow(data);
+    return tensor;
+  }
+  Tensor tensor(static_cast<DataType>(proto.data_type()), dims);
+  if (data != nullptr && size == expected) {
+    std::memcpy(tensor.mutable_raw(), data, size);
+  } else if (!proto.has_raw_data() && proto.int32_data_size() == tensor.elements()) {
+    convert_int32_data(proto, tensor);
+  } else if (tensor.elements() != 0) {
+    throw UsageError(fmt::format("tensor '{}' of {} comes without its values",
+                                 printable(proto.name()), describe(tensor)));
+  }
+  return tensor;
+}
+
+Tensor Tensor::reshaped(Dims dims) const {
+  Tensor result = *this;
+  std::int64_t elements = 1;
+  for (const std::int64_t dim : dims) elements *= dim;
+  if (elements != elements_) throw std::logic_error("Tensor::reshaped: another number of values");
+  result.dims_ = std::move(dims);
+  return result;
+}
+
+void Tensor::require(DataType type) const {
+  if (type != type_) {
+    throw std::logic_error(
+        fmt::format("a tensor of {} is read as {}", data_type_name(type_), data_type_name(type)));
+  }
+}
+
+std::string describe(const Tensor& tensor) {
+  return data_type_name(tensor.type()) + " " + dims_text(tensor.dims());
+}
+
+Dims row_major_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (std::size_t axis = dims.size(); axis-- > 1;) {
+    strides[axis - 1] = strides[axis] * dims[axis];
+  }
+  return strides;
+}
+
+}  // namespace gemm64

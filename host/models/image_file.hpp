@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images from PNG and JPEG files.
+#pragma once
+
+#include <filesystem>
+
+#include "host/models/image.hpp"
+
+namespace gemm64 {
+
+/// Is the file, by its first bytes, a PNG or a JPEG?
+bool is_image_file(const std::filesystem::path& path);
+
+/// Reads an image as `channels` of 1 or 3: colours become grey by their brightness, grey becomes
+/// three equal channels; what is transparent is read as if it were not. Throws UsageError where the
+/// file cannot be read, is damaged, or has a side of more than 16384 pixels.
+Image load_image(const std::filesystem::path& path, std::size_t channels);
+
+}  // namespace gemm64

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/onnx/graph_check.hpp"
+
+#include <fmt/format.h>
+#include <onnx/checker.h>
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <queue>
+#include <set>
+#include <unordered_map>
+
+#include "host/error.hpp"
+#include "host/onnx/model.hpp"
+#include "host/onnx/tensor.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// The domains of a model and their versions.
+std::unordered_map<std::string, int> opsets(const onnx::ModelProto& model,
+                                            const std::string& file) {
+  std::unordered_map<std::string, int> versions;
+  for (const onnx::OperatorSetIdProto& import : model.opset_import()) {
+    const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    const std::int64_t version = import.version();
+    if (version < 1 || version > std::numeric_limits<int>::max()) {
+      throw UsageError(fmt::format("{}: opset {} of domain '{}' does not exist", file, version,
+                                   printable(domain)));
+    }
+    if (!versions.emplace(domain, static_cast<int>(version)).second) {
+      throw UsageError(
+          fmt::format("{}: imports two opsets of domain '{}'", file, printable(domain)));
+    }
+  }
+  // Files of the first days do not tell; they mean the first opset.
+  if (model.opset_import().empty() && model.ir_version() < 3) versions[""] = 1;
+  const int newest = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
+  const auto found = versions.find("");
+  if (found == versions.end()) {
+    // Models of other domains' operators alone need none.
+    const auto& nodes = model.graph().node();
+    const bool needed = std::any_of(nodes.begin(), nodes.end(), [](const onnx::NodeProto& node) {
+      return node.domain().empty() || node.domain() == "ai.onnx";
+    });
+    if (needed) {
+      throw UsageError(fmt::format("{}: does not say which opset of ONNX it uses", file));
+    }
+    versions[""] = newest;
+  } else if (found->second > newest) {
+    throw UsageError(fmt::format("{}: uses opset {}; opsets up to {} are supported", file,
+                                 found->second, newest));
+  }
+  return versions;
+}
+
+/// Where each value of a graph comes from.
+struct Names {
+  std::set<std::string> given;          // inputs and initializers
+  std::map<std::string, int> producer;  // the node, by its index
+};
+
+Names collect_names(const onnx::GraphProto& graph, const std::string& file) {
+  Names names;
+  std::set<std::string> inputs;
+  for (const onnx::ValueInfoProto& input : graph.input()) {
+    if (input.name().empty()) throw UsageError(fmt::format("{}: an input has no name", file));
+    if (!inputs.insert(input.name()).second) {
+      throw UsageError(
+          fmt::format("{}: two inputs are called '{}'", file, printable(input.name())));
+    }
+  }
+  const auto add_initializer = [&](const std::string& name) {
+    if (name.empty()) throw UsageError(fmt::format("{}: an initializer has no name", file));
+    if (!names.given.insert(name).second) {
+      throw UsageError(fmt::format("{}: two initializers are called '{}'", file, printable(name)));
+    }
+  };
+  for (const onnx::TensorProto& tensor : graph.initializer()) add_initializer(tensor.name());
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
+    add_initializer(tensor.values().name());
+  }
+  names.given.insert(inputs.begin(), inputs.end());
+  for (int i = 0; i < graph.node_size(); ++i) {
+    for (const std::string& output : graph.node(i).output()) {
+      if (output.empty()) continue;  // an optional output that is not wanted
+      if (names.given.count(output) != 0 || !names.producer.emplace(output, i).second) {
+        throw UsageError(fmt::format("{}: node '{}' makes '{}', which is there already", file,
+                                     node_label(graph.node(i), i), printable(output)));
+      }
+    }
+  }
+  return names;
+}
+
+/// Calls `use` with each name that a node reads, the nodes of its subgraphs included. Of the names
+/// inside of subgraphs those that are made there are no matter of the outer graph's, but also no
+/// harm: names are unique, and what the outer graph does not know is left to the checker.
+void each_input(const onnx::NodeProto& node, bool nested,
+                const std::function<void(const std::string&, bool)>& use) {
+  for (const std::string& input : node.input()) {
+    if (!input.empty()) use(input, nested);
+  }
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    const auto descend = [&use](const onnx::GraphProto& graph) {
+      for (const onnx::NodeProto& inner : graph.node()) each_input(inner, true, use);
+      for (const onnx::ValueInfoProto& output : graph.output()) use(output.name(), true);
+    };
+    if (attribute.has_g()) descend(attribute.g());
+    for (const onnx::GraphProto& graph : attribute.graphs()) descend(graph);
+  }
+}
+
+/// The nodes that must run before each node, without duplicates.
+std::vector<std::vector<int>> dependencies(const onnx::GraphProto& graph, const Names& names,
+                                           const std::string& file) {
+  std::vector<std::vector<int>> before(static_cast<std::size_t>(graph.node_size()));
+  for (int i = 0; i < graph.node_size(); ++i) {
+    std::vector<int>& list = before[static_cast<std::size_t>(i)];
+    each_input(graph.node(i), false, [&](const std::string& input, bool nested) {
+      const auto found = names.producer.find(input);
+      if (found != names.producer.end()) {
+        list.push_back(found->second);
+      } else if (!nested && names.given.count(input) == 0) {
+        throw UsageError(fmt::format("{}: node '{}' reads '{}', which nothing makes", file,
+                                     node_label(graph.node(i), i), printable(input)));
+      }
+    });
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return before;
+}
+
+/// Puts the nodes into an order in which they can run: the file's wherever that is one.
+void sort_nodes(onnx::GraphProto& graph, const Names& names, const std::string& file) {
+  const std::vector<std::vector<int>> before = dependencies(graph, names, file);
+  bool sorted = true;
+  std::vector<std::vector<int>> after(before.size());
+  std::vector<std::size_t> missing(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    missing[i] = before[i].size();
+    for (const int j : before[i]) {
+      after[static_cast<std::size_t>(j)].push_back(static_cast<int>(i));
+      sorted = sorted && static_cast<std::size_t>(j) < i;
+    }
+  }
+  if (sorted) return;
+
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (missing[i] == 0) ready.push(static_cast<int>(i));
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int next = ready.top();
+    ready.pop();
+    order.push_back(next);
+    for (const int j : after[static_cast<std::size_t>(next)]) {
+      if (--missing[static_cast<std::size_t>(j)] == 0) ready.push(j);
+    }
+  }
+  if (order.size() != before.size()) {
+    const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto m) { return m != 0; });
+    const int index = static_cast<int>(stuck - missing.begin());
+    throw UsageError(fmt::format("{}: its nodes form a cycle; node '{}' waits for its own output",
+                                 file, node_label(graph.node(index), index)));
+  }
+  std::vector<onnx::NodeProto*> nodes(order.size());
+  graph.mutable_node()->ExtractSubrange(0, graph.node_size(), nodes.data());
+  for (const int index : order) {
+    graph.mutable_node()->AddAllocated(nodes[static_cast<std::size_t>(index)]);
+  }
+}
+
+/// A message of libonnx as one line.
+std::string one_line(const std::string& message) {
+  std::string line;
+  for (const char c : message.substr(0, message.find("\n\n==> Context:"))) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool space = byte <= 0x20 || byte == 0x7f;
+    if (!space) line += c;
+    if (space && !line.empty() && line.back() != ' ') line += ' ';
+    if (line.size() == 400) return line + "...";
+  }
+  return line;
+}
+
+/// Tensors in attributes, those of subgraphs included, have the data that their shapes say.
+void check_attribute_tensors(const onnx::NodeProto& node, const std::string& where) {
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    const std::string here = fmt::format("{}: attribute '{}'", where, printable(attribute.name()));
+    const auto check = [&here](const onnx::TensorProto& tensor) {
+      check_data(tensor, false, here);
+      if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+        throw UsageError(fmt::format("{}: external data are for initializers", here));
+      }
+    };
+    if (attribute.has_t()) check(attribute.t());
+    for (const onnx::TensorProto& tensor : attribute.tensors()) check(tensor);
+    const auto descend = [&](const onnx::GraphProto& graph) {
+      for (const onnx::TensorProto& tensor : graph.initializer()) check(tensor);
+      for (const onnx::NodeProto& inner : graph.node()) check_attribute_tensors(inner, here);
+    };
+    if (attribute.has_g()) descend(attribute.g());
+    for (const onnx::GraphProto& graph : attribute.graphs()) descend(graph);
+  }
+}
+
+/// Each node against its operator's definition.
+void check_nodes(const onnx::ModelProto& model, const Names& names,
+                 const std::unordered_map<std::string, int>& versions, const std::string& file) {
+  onnx::checker::CheckerContext context;
+  context.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.ir_version(), 8)));
+  context.set_opset_imports(versions);
+  onnx::checker::LexicalScopeContext scope;
+  for (const std::string& name : names.given) scope.add(name);
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    const onnx::NodeProto& node = model.graph().node(i);
+    const std::string where =
+        fmt::format("{}: node '{}' ({})", file, node_label(node, i), printable(node.op_type()));
+    if (node.domain().empty() && onnx::checker::check_is_experimental_op(node.op_type())) {
+      throw UsageError(
+          fmt::format("{}: operator {} was withdrawn from ONNX", where, printable(node.op_type())));
+    }
+    check_attribute_tensors(node, where);
+    try {
+      onnx::checker::check_node(node, context, scope);
+    } catch (const std::exception& error) {
+      throw UsageError(fmt::format("{}: {}", where, one_line(error.what())));
+    }
+    for (const std::string& output : node.output()) scope.add(output);
+  }
+}
+
+void check_tensors(const onnx::GraphProto& graph, bool shapes_only, const std::string& file) {
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    check_data(tensor, shapes_only,
+               fmt::format("{}: initializer '{}'", file, printable(tensor.name())));
+  }
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
+    const std::string where =
+        fmt::format("{}: sparse initializer '{}'", file, printable(tensor.values().name()));
+    check_data(tensor.values(), shapes_only, where);
+    check_data(tensor.indices(), shapes_only, where);
+    checked_type(tensor.values().data_type(), {tensor.dims().begin(), tensor.dims().end()}, where);
+  }
+}
+
+void check_outputs(const onnx::GraphProto& graph, const Names& names, const std::string& file) {
+  if (graph.output().empty()) throw UsageError(fmt::format("{}: the graph has no output", file));
+  std::set<std::string> outputs;
+  for (const onnx::ValueInfoProto& output : graph.output()) {
+    if (!outputs.insert(output.name()).second) {
+      throw UsageError(
+          fmt::format("{}: two outputs are called '{}'", file, printable(output.name())));
+    }
+    if (names.given.count(output.name()) == 0 && names.producer.count(output.name()) == 0) {
+      throw UsageError(
+          fmt::format("{}: nothing makes the graph's output '{}'", file, printable(output.name())));
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file) {
+  if (!model.has_graph()) {
+    throw UsageError(fmt::format("{}: holds no graph; it is not an ONNX model", file));
+  }
+  const std::unordered_map<std::string, int> versions = opsets(model, file);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (node.domain() == "ai.onnx") node.clear_domain();
+  }
+  const Names names = collect_names(graph, file);
+  check_tensors(graph, shapes_only, file);
+  check_outputs(graph, names, file);
+  sort_nodes(graph, names, file);
+  check_nodes(model, names, versions, file);
+  return versions.at("");
+}
+
+}  // namespace gemm64

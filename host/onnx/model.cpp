@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/onnx/model.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/stubs/logging.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "host/error.hpp"
+#include "host/onnx/graph_check.hpp"
+#include "host/onnx/shapes.hpp"
+#include "host/onnx/tensor.hpp"
+#include "host/onnx/wire.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// More than any network has: nodes, attributes, names, dimensions. Each takes some hundred bytes.
+constexpr std::uint64_t kMostObjects = 4'000'000;
+/// External data of a model whose weights are not wanted are still read up to this size, since they
+/// may be shapes.
+constexpr std::int64_t kSmallTensor = 1024;
+
+/// Closes a file when it is left.
+class File {
+ public:
+  explicit File(const std::filesystem::path& path)
+      : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// Reads a model from two streams over the same bytes: one to look at, one to parse.
+onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
+                       google::protobuf::io::ZeroCopyInputStream& second, const std::string& name) {
+  // What is wrong is told once, by the exception.
+  const google::protobuf::LogSilencer silence;
+  if (count_objects(first, *onnx::ModelProto::descriptor(), kMostObjects) > kMostObjects) {
+    throw UsageError(
+        fmt::format("{}: more than {} nodes, names and attributes; no network has so many", name,
+                    kMostObjects));
+  }
+  onnx::ModelProto proto;
+  if (!proto.ParseFromZeroCopyStream(&second)) {
+    throw UsageError(fmt::format("{}: is not an ONNX model, or is cut off", name));
+  }
+  return proto;
+}
+
+void check_size(std::uintmax_t size, std::uint64_t most_bytes, const std::string& name) {
+  // protobuf reads no more than that in one message; larger networks keep weights beside the file.
+  const std::uint64_t most = std::min<std::uint64_t>(most_bytes, 0x7fffffff);
+  if (size > most) {
+    throw UsageError(fmt::format("{}: {} bytes; a model may have {}", name, size, most));
+  }
+}
+
+onnx::ModelProto parse_file(const std::filesystem::path& path, std::uint64_t most_bytes) {
+  const std::string name = printable(path.string());
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    throw UsageError(fmt::format("{}: no such file", name));
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    throw UsageError(fmt::format("{}: is not a file", name));
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error) check_size(size, most_bytes, name);
+  const File first(path);
+  const File second(path);
+  if (error || first.descriptor() < 0 || second.descriptor() < 0) {
+    throw UsageError(fmt::format("{}: cannot be read", name));
+  }
+  google::protobuf::io::FileInputStream look(first.descriptor());
+  google::protobuf::io::FileInputStream read(second.descriptor());
+  return parse(look, read, name);
+}
+
+/// Brings external data in, as far as they are wanted.
+void read_weights(onnx::GraphProto& graph, const ImportOptions& options,
+                  const std::filesystem::path& folder, const std::string& name) {
+  std::uint64_t bytes = 0;
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL) continue;
+    const std::string where = fmt::format("{}: initializer '{}'", name, printable(tensor.name()));
+    const TensorType type = checked_type(tensor, where);
+    if (options.shapes_only && type.bytes() > kSmallTensor) continue;
+    bytes += static_cast<std::uint64_t>(type.bytes());
+    if (bytes > options.most_bytes) {
+      throw UsageError(
+          fmt::format("{}: its external data are more than {} bytes", name, options.most_bytes));
+    }
+    try {
+      read_external_data(tensor, folder, where);
+    } catch (const UsageError&) {
+      if (!options.shapes_only) throw;
+    }
+  }
+}
+
+/// Bytes of the character of UTF-8 that begins at `at`; 0 where none does, or one that steers a
+/// terminal.
+std::size_t character_length(const std::string& text, std::size_t at) {
+  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() - at < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(at + 1);
+  const bool control = first == 0xc2 && second < 0xa0;
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+  return control || overlong || beyond ? 0 : length;
+}
+
+}  // namespace
+
+std::int64_t TensorType::elements() const {
+  std::int64_t product = 1;
+  for (const std::int64_t dim : dims) product *= dim;
+  return product;
+}
+
+std::int64_t TensorType::bytes() const { return elements() * element_bytes(data_type); }
+
+OnnxModel OnnxModel::load(const std::filesystem::path& path, const ImportOptions& options) {
+  return build(parse_file(path, options.most_bytes), path.string(), path.parent_path(), options);
+}
+
+OnnxModel OnnxModel::from_bytes(std::string_view bytes, const std::string& name,
+                                const ImportOptions& options) {
+  check_size(bytes.size(), options.most_bytes, printable(name));
+  const int size = static_cast<int>(bytes.size());
+  google::protobuf::io::ArrayInputStream look(bytes.data(), size);
+  google::protobuf::io::ArrayInputStream read(bytes.data(), size);
+  return build(parse(look, read, printable(name)), name, std::filesystem::path(name).parent_path(),
+               options);
+}
+
+OnnxModel OnnxModel::from_proto(onnx::ModelProto proto, const std::string& name,
+                                const ImportOptions& options) {
+  return build(std::move(proto), name, std::filesystem::path(name).parent_path(), options);
+}
+
+OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
+                           const std::filesystem::path& folder, const ImportOptions& options) {
+  OnnxModel model;
+  model.proto_ = std::move(proto);
+  model.name_ = printable(name);
+  model.opset_ = check_graph(model.proto_, options.shapes_only, model.name_);
+  onnx::GraphProto& graph = *model.proto_.mutable_graph();
+  read_weights(graph, options, folder, model.name_);
+
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    model.constants_[tensor.name()] = &tensor;
+  }
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
+    model.sparse_.insert(tensor.values().name());
+  }
+  for (const auto& constant : model.constants_) model.fixed_.insert(constant.first);
+  model.fixed_.insert(model.sparse_.begin(), model.sparse_.end());
+  for (const onnx::NodeProto& node : graph.node()) {
+    const bool identity = node.op_type() == "Identity" && node.input_size() == 1 &&
+                          model.fixed_.count(node.input(0)) != 0;
+    if ((identity || node.op_type() == "Constant") && node.domain().empty()) {
+      model.fixed_.insert(node.output().begin(), node.output().end());
+    }
+    if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) continue;
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.name() == "value" && attribute.has_t()) {
+        model.constants_[node.output(0)] = &attribute.t();
+      }
+    }
+  }
+  for (const auto& given : options.input_shapes) {
+    if (!model.is_graph_input(given.first)) {
+      std::string known;
+      for (const std::string& input : model.inputs()) {
+        if (known.size() < 200) known += (known.empty() ? "" : ", ") + printable(input);
+      }
+      throw UsageError(fmt::format("{}: has no input '{}'; its inputs are: {}", model.name_,
+                                   printable(given.first), known));
+    }
+  }
+  ValueFacts facts = infer_shapes(graph, model.opset_, model.constants_, options, model.name_);
+  model.types_ = std::move(facts.types);
+  model.integers_ = std::move(facts.integers);
+  model.unknown_ = std::move(facts.unknown);
+  return model;
+}
+
+std::optional<TensorType> OnnxModel::type(const std::string& value) const {
+  const auto found = types_.find(value);
+  if (found == types_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string OnnxModel::why_unknown(const std::string& value) const {
+  const auto found = unknown_.find(value);
+  return found == unknown_.end() ? "its shape is not known" : found->second;
+}
+
+const onnx::TensorProto* OnnxModel::constant(const std::string& value) const {
+  const auto found = constants_.find(value);
+  return found == constants_.end() ? nullptr : found->second;
+}
+
+std::optional<std::vector<std::int64_t>> OnnxModel::integers(const std::string& value) const {
+  const auto found = integers_.find(value);
+  if (found == integers_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool OnnxModel::is_graph_input(const std::string& value) const {
+  if (constants_.count(value) != 0 || sparse_.count(value) != 0) return false;
+  return std::any_of(graph().input().begin(), graph().input().end(),
+                     [&value](const onnx::ValueInfoProto& input) { return input.name() == value; });
+}
+
+std::vector<std::string> OnnxModel::inputs() const {
+  std::vector<std::string> names;
+  for (const onnx::ValueInfoProto& input : graph().input()) {
+    if (constants_.count(input.name()) == 0 && sparse_.count(input.name()) == 0) {
+      names.push_back(input.name());
+    }
+  }
+  return names;
+}
+
+std::string printable(const std::string& text, std::size_t most) {
+  std::string result;
+  std::size_t at = 0;
+  while (at < text.size() && result.size() < most) {
+    const std::size_t length = character_length(text, at);
+    if (length == 0) {
+      result += '?';
+      ++at;
+    } else {
+      result.append(text, at, length);
+      at += length;
+    }
+  }
+  return at < text.size() ? result + "..." : result;
+}
+
+std::string dims_text(const std::vector<std::int64_t>& dims) {
+  if (dims.empty()) return "scalar";
+  if (dims.size() > 16) return fmt::format("of {} dimensions", dims.size());
+  return fmt::format("{}", fmt::join(dims, "x"));
+}
+
+std::string node_label(const onnx::NodeProto& node, int index) {
+  if (!node.name().empty()) return printable(node.name());
+  return fmt::format("{} number {}", printable(node.op_type()), index);
+}
+
+}  // namespace gemm64

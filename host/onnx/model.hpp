@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ONNX file, read and checked: the one way in which models come into the program.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gemm64 {
+
+/// Element type (onnx::TensorProto::DataType) and sizes of a tensor, every one of them known.
+struct TensorType {
+  int data_type = 0;
+  std::vector<std::int64_t> dims;
+
+  std::int64_t elements() const;  // product of dims
+  std::int64_t bytes() const;     // elements times the type's size
+};
+
+struct ImportOptions {
+  /// May the file lack its weights (no data for initializers, or external data that is missing)?
+  bool shapes_only = false;
+  /// Size of the first dimension of graph inputs where the file leaves it open (or where it is to
+  /// be another one, if the file allows it); 0: as the file says, 1 where it is open.
+  std::int64_t batch = 0;
+  /// Shapes of graph inputs by name; they win over the file's and over `batch`.
+  std::map<std::string, std::vector<std::int64_t>> input_shapes;
+  /// Bound on the file's size, initializers with external data included.
+  std::uint64_t most_bytes = std::uint64_t{8} << 30;
+};
+
+/// A checked model: nodes in an order in which they can run, names unique, no cycles, opset of the
+/// default domain within what libonnx knows. Weights stay where protobuf put them.
+class OnnxModel {
+ public:
+  OnnxModel(OnnxModel&&) = default;
+  OnnxModel& operator=(OnnxModel&&) = default;
+  /// Reads a file. Throws UsageError, one line that names the file and what is wrong with it, for
+  /// everything that is not a usable model.
+  static OnnxModel load(const std::filesystem::path& path, const ImportOptions& options = {});
+  /// The same for the contents of a file.
+  static OnnxModel from_bytes(std::string_view bytes, const std::string& name,
+                              const ImportOptions& options = {});
+  /// The same for a model in memory; `name` stands for the file in messages.
+  static OnnxModel from_proto(onnx::ModelProto proto, const std::string& name,
+                              const ImportOptions& options = {});
+
+  const onnx::ModelProto& proto() const { return proto_; }
+  const onnx::GraphProto& graph() const { return proto_.graph(); }
+  onnx::ModelProto release() && { return std::move(proto_); }
+  /// Where the model came from, for messages.
+  const std::string& name() const { return name_; }
+  /// Opset of the default domain.
+  std::int64_t opset() const { return opset_; }
+
+  /// Type and shape of any value of the graph: input, initializer or output of a node. Empty where
+  /// it could not be inferred; never a guess.
+  std::optional<TensorType> type(const std::string& value) const;
+  /// Why type() is empty, in words for messages: "dimension 2 of input 'x' is open".
+  std::string why_unknown(const std::string& value) const;
+  /// The initializer (or the value of the Constant node) of that name, or nullptr. External data
+  /// were read into its raw_data.
+  const onnx::TensorProto* constant(const std::string& value) const;
+  /// The values of a small tensor of integers that is known before the network runs: a constant, or
+  /// computed from shapes alone. Empty where it is not.
+  std::optional<std::vector<std::int64_t>> integers(const std::string& value) const;
+  /// Is the value known before the network runs: an initializer (with or without its data), what a
+  /// Constant node makes, or either of them behind Identity?
+  bool is_constant(const std::string& value) const { return fixed_.count(value) != 0; }
+  bool is_graph_input(const std::string& value) const;  // initializers are none
+  /// Names of the inputs that are no initializers, in the file's order.
+  std::vector<std::string> inputs() const;
+
+ private:
+  OnnxModel() = default;
+  static OnnxModel build(onnx::ModelProto proto, const std::string& name,
+                         const std::filesystem::path& folder, const ImportOptions& options);
+
+  onnx::ModelProto proto_;
+  std::string name_;
+  std::int64_t opset_ = 0;
+  std::map<std::string, TensorType> types_;
+  std::map<std::string, const onnx::TensorProto*> constants_;  // into proto_; moving keeps them
+  std::set<std::string> sparse_;
+  std::set<std::string> fixed_;
+  std::map<std::string, std::vector<std::int64_t>> integers_;
+  std::map<std::string, std::string> unknown_;
+};
+
+/// Text from a file as it may stand in a message: one line of valid UTF-8, control characters and
+/// bytes that are none replaced, cut where it is longer than `most` bytes.
+std::string printable(const std::string& text, std::size_t most = 80);
+
+/// "1x3x224x224"; "scalar" where there are no dimensions.
+std::string dims_text(const std::vector<std::int64_t>& dims);
+
+/// An attribute of a node, or the default where it has none. Throws UsageError where it has another
+/// type, naming the node.
+std::int64_t attribute(const onnx::NodeProto& node, const std::string& name,
+                       std::int64_t otherwise);
+float attribute(const onnx::NodeProto& node, const std::string& name, float otherwise);
+std::string attribute(const onnx::NodeProto& node, const std::string& name,
+                      const std::string& otherwise);
+std::vector<std::int64_t> attribute(const onnx::NodeProto& node, const std::string& name,
+                                    const std::vector<std::int64_t>& otherwise);
+
+/// A node for messages: its name, or "Conv number 3" where it has none.
+std::string node_label(const onnx::NodeProto& node, int index);
+
+}  // namespace gemm64

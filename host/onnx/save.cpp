@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/onnx/save.hpp"
+
+#include <fmt/format.h>
+#include <onnx/checker.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "host/error.hpp"
+#include "host/report/table.hpp"
+
+namespace gemm64 {
+
+void require_model_fits(std::uint64_t bytes, const std::filesystem::path& path) {
+  if (bytes <= kMostModelBytes) return;
+  throw UsageError(
+      fmt::format("{}: the model takes {} bytes; an ONNX file in one piece holds at most {}",
+                  path.string(), grouped(bytes), grouped(kMostModelBytes)));
+}
+
+std::uint64_t save_model(const onnx::ModelProto& model, OutputFile& file) {
+  const std::uint64_t size = model.ByteSizeLong();
+  require_model_fits(size, file.path());
+  try {
+    onnx::checker::check_model(model);
+  } catch (const std::exception& error) {
+    throw std::logic_error(fmt::format("{}: not written, since ONNX's checker refuses it: {}",
+                                       file.path().string(), error.what()));
+  }
+  std::ofstream stream(file.temporary(), std::ios::binary | std::ios::trunc);
+  const bool serialized = model.SerializeToOstream(&stream);
+  stream.close();
+  if (!serialized || !stream) {
+    throw UsageError(fmt::format("{}: cannot be written: no space is left, or the disk failed",
+                                 file.path().string()));
+  }
+  file.commit();
+  return size;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "host/onnx/shape_rules.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+void gemm(RuleNode& node) {
+  const Dims& a = node.dims(0);
+  const Dims& b = node.dims(1);
+  node.require(
+      a.size() == 2 && b.size() == 2,
+      fmt::format("A is {} and B is {}; both must be matrices", dims_text(a), dims_text(b)));
+  const bool a_transposed = node.integer("transA", 0) != 0;
+  const bool b_transposed = node.integer("transB", 0) != 0;
+  const std::int64_t m = a[a_transposed ? 1 : 0];
+  const std::int64_t k = a[a_transposed ? 0 : 1];
+  const std::int64_t n = b[b_transposed ? 0 : 1];
+  node.require(b[b_transposed ? 1 : 0] == k,
+               fmt::format("A is {}{} and B is {}{}: their inner sizes differ", dims_text(a),
+                           a_transposed ? " transposed" : "", dims_text(b),
+                           b_transposed ? " transposed" : ""));
+  const Dims result{m, n};
+  if (node.has(2) && node.opset() >= 7) {
+    node.require(broadcast(node, node.dims(2), result) == result,
+                 fmt::format("C is {}; it does not fit a product of {}", dims_text(node.dims(2)),
+                             dims_text(result)));
+  }
+  node.set(0, node.input(0).data_type, result);
+}
+
+/// Shape of NumPy's matmul of inputs `left` and `right`.
+Dims product(const RuleNode& node, int left, int right) {
+  Dims a = node.dims(left);
+  Dims b = node.dims(right);
+  node.require(!a.empty() && !b.empty(), "a scalar cannot be multiplied as a matrix");
+  const bool a_is_vector = a.size() == 1;
+  const bool b_is_vector = b.size() == 1;
+  if (a_is_vector) a.insert(a.begin(), 1);
+  if (b_is_vector) b.push_back(1);
+  node.require(a.back() == b[b.size() - 2],
+               fmt::format("inputs are {} and {}: their inner sizes differ",
+                           dims_text(node.dims(left)), dims_text(node.dims(right))));
+  Dims result = broadcast(node, Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2));
+  if (!a_is_vector) result.push_back(a[a.size() - 2]);
+  if (!b_is_vector) result.push_back(b.back());
+  return result;
+}
+
+void matmul(RuleNode& node) { node.set(0, node.input(0).data_type, product(node, 0, 1)); }
+
+void matmul_integer(RuleNode& node) { node.set(0, TensorProto::INT32, product(node, 0, 1)); }
+
+void qlinear_matmul(RuleNode& node) { node.set(0, node.input(7).data_type, product(node, 0, 3)); }
+
+/// LSTM, GRU and RNN: outputs Y, Y_h and, of LSTM, Y_c.
+void recurrent(RuleNode& node) {
+  const Dims& x = node.dims(0);
+  const Dims& r = node.dims(2);
+  node.require(
+      x.size() == 3 && r.size() == 3,
+      fmt::format("X is {} and R is {}; both must have 3 dimensions", dims_text(x), dims_text(r)));
+  const bool batch_first = node.integer("layout", 0) != 0;
+  const std::int64_t directions = r[0];
+  const std::int64_t hidden = r[2];
+  const std::int64_t batch = x[batch_first ? 0 : 1];
+  const std::int64_t length = x[batch_first ? 1 : 0];
+  const int type = node.input(0).data_type;
+  const Dims last = batch_first ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
+  const Dims all = batch_first ? Dims{batch, length, directions, hidden}
+                               : Dims{length, directions, batch, hidden};
+  node.set(0, type, all);
+  node.set(1, type, last);
+  node.set(2, type, last);
+}
+
+}  // namespace
+
+void add_product_rules(ShapeRules& rules) {
+  rules["Gemm"] = gemm;
+  rules["MatMul"] = matmul;
+  rules["MatMulInteger"] = matmul_integer;
+  rules["QLinearMatMul"] = qlinear_matmul;
+  for (const char* name : {"LSTM", "GRU", "RNN"}) rules[name] = recurrent;
+}
+
+}  // namespace gemm64

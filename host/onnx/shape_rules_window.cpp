@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/onnx/shape_rules.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+// Sizes of windows, steps and padding; products of two of them still fit 64 bits.
+constexpr std::int64_t kMostWindow = std::int64_t{1} << 30;
+
+/// The attributes that Conv and pooling share, each with a value for each spatial dimension.
+struct Window {
+  Dims kernel, strides, dilations, pads;  // pads: all begins, then all ends
+  std::string auto_pad;
+  bool ceil = false;
+};
+
+Dims sized_list(const RuleNode& node, const char* name, std::size_t size, std::int64_t otherwise,
+                std::int64_t least) {
+  const Dims values = node.list(name, Dims(size, otherwise));
+  node.require(values.size() == size,
+               fmt::format("{} has {} values, {} are needed", name, values.size(), size));
+  for (const std::int64_t value : values) {
+    node.require(
+        value >= least && value <= kMostWindow,
+        fmt::format("{} holds {}; it must be from {} to {}", name, value, least, kMostWindow));
+  }
+  return values;
+}
+
+/// `kernel`: the one that the weights give; empty where the attribute must.
+Window window_of(const RuleNode& node, std::size_t spatial, const Dims& kernel) {
+  Window window;
+  window.kernel = kernel;
+  if (kernel.empty() || node.has_attribute("kernel_shape")) {
+    window.kernel = sized_list(node, "kernel_shape", spatial, 0, 1);
+    node.require(kernel.empty() || window.kernel == kernel,
+                 fmt::format("kernel_shape is {}, the weights are {}", dims_text(window.kernel),
+                             dims_text(kernel)));
+  }
+  for (const std::int64_t size : window.kernel) {
+    node.require(size >= 1 && size <= kMostWindow,
+                 fmt::format("the kernel is {}", dims_text(window.kernel)));
+  }
+  window.strides = sized_list(node, "strides", spatial, 1, 1);
+  window.dilations = sized_list(node, "dilations", spatial, 1, 1);
+  window.pads = sized_list(node, "pads", 2 * spatial, 0, 0);
+  window.auto_pad = node.text("auto_pad", "NOTSET");
+  const bool known = window.auto_pad == "NOTSET" || window.auto_pad == "VALID" ||
+                     window.auto_pad == "SAME_UPPER" || window.auto_pad == "SAME_LOWER";
+  node.require(known, fmt::format("auto_pad is '{}'", printable(window.auto_pad)));
+  window.ceil = node.integer("ceil_mode", 0) != 0;
+  return window;
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+/// Positions of the window along spatial dimension `i` of `size` values.
+std::int64_t positions(const RuleNode& node, const Window& window, std::size_t i,
+                       std::int64_t size) {
+  const std::int64_t stride = window.strides[i];
+  if (window.auto_pad.rfind("SAME", 0) == 0) return divide_up(size, stride);
+  const bool padded = window.auto_pad == "NOTSET";
+  const std::int64_t before = padded ? window.pads[i] : 0;
+  const std::int64_t after = padded ? window.pads[window.kernel.size() + i] : 0;
+  const std::int64_t reach = window.dilations[i] * (window.kernel[i] - 1) + 1;
+  const std::int64_t room = size + before + after - reach;
+  node.require(room >= 0, fmt::format("its window spans {} values of dimension {}, which has {} "
+                                      "with padding",
+                                      reach, i + 2, size + before + after));
+  if (!window.ceil) return room / stride + 1;
+  const std::int64_t count = divide_up(room, stride) + 1;
+  // A window that begins beyond the input and its first padding sees nothing.
+  return (count - 1) * stride >= size + before ? count - 1 : count;
+}
+
+Dims spatial_of(const RuleNode& node, const Dims& x) {
+  node.require(x.size() >= 3, fmt::format("its input is {}; it must have a batch, channels and at "
+                                          "least one dimension more",
+                                          dims_text(x)));
+  return {x.begin() + 2, x.end()};
+}
+
+/// Shape of the convolution of input 0 with the weights at input `w`.
+Dims convolution(const RuleNode& node, int w) {
+  const Dims& x = node.dims(0);
+  const Dims& weights = node.dims(w);
+  const Dims spatial = spatial_of(node, x);
+  const std::int64_t group = node.integer("group", 1);
+  node.require(weights.size() == x.size(), fmt::format("its input is {} and its weights are {}",
+                                                       dims_text(x), dims_text(weights)));
+  node.require(
+      group >= 1 && x[1] % group == 0 && weights[1] == x[1] / group && weights[0] % group == 0,
+      fmt::format("weights of {} in {} groups do not fit an input of {}", dims_text(weights), group,
+                  dims_text(x)));
+  const Window window = window_of(node, spatial.size(), {weights.begin() + 2, weights.end()});
+  Dims result{x[0], weights[0]};
+  for (std::size_t i = 0; i < spatial.size(); ++i) {
+    result.push_back(positions(node, window, i, spatial[i]));
+  }
+  return result;
+}
+
+void check_bias(const RuleNode& node, int i, std::int64_t channels) {
+  if (!node.has(i)) return;
+  node.require(node.dims(i) == Dims{channels}, fmt::format("its bias is {}, {} values are needed",
+                                                           dims_text(node.dims(i)), channels));
+}
+
+void conv(RuleNode& node) {
+  const Dims result = convolution(node, 1);
+  check_bias(node, 2, result[1]);
+  node.set(0, node.input(0).data_type, result);
+}
+
+void conv_integer(RuleNode& node) { node.set(0, TensorProto::INT32, convolution(node, 1)); }
+
+void qlinear_conv(RuleNode& node) { node.set(0, node.input(7).data_type, convolution(node, 3)); }
+
+void conv_transpose(RuleNode& node) {
+  const Dims& x = node.dims(0);
+  const Dims& weights = node.dims(1);
+  const Dims spatial = spatial_of(node, x);
+  const std::int64_t group = node.integer("group", 1);
+  node.require(weights.size() == x.size() && weights[0] == x[1] && group >= 1 &&
+                   group <= kMostWindow && x[1] % group == 0 && weights[1] <= kMostWindow,
+               fmt::format("weights of {} in {} groups do not fit an input of {}",
+                           dims_text(weights), group, dims_text(x)));
+  const Window window = window_of(node, spatial.size(), {weights.begin() + 2, weights.end()});
+  const Dims extra = sized_list(node, "output_padding", spatial.size(), 0, 0);
+  Dims result{x[0], weights[1] * group};
+  if (node.has_attribute("output_shape")) {
+    const Dims given = sized_list(node, "output_shape", spatial.size(), 0, 1);
+    result.insert(result.end(), given.begin(), given.end());
+  } else {
+    for (std::size_t i = 0; i < spatial.size(); ++i) {
+      node.require(spatial[i] <= kMostWindow, "its input is too large");
+      std::int64_t size = spatial[i] * window.strides[i];
+      if (window.auto_pad.rfind("SAME", 0) != 0) {
+        const bool padded = window.auto_pad == "NOTSET";
+        size += extra[i] + window.dilations[i] * (window.kernel[i] - 1) + 1 - window.strides[i];
+        if (padded) size -= window.pads[i] + window.pads[spatial.size() + i];
+      }
+      node.require(size >= 1,
+                   fmt::format("its padding leaves {} values of dimension {}", size, i + 2));
+      result.push_back(size);
+    }
+  }
+  check_bias(node, 2, result[1]);
+  node.set(0, node.input(0).data_type, result);
+}
+
+void pool(RuleNode& node) {
+  const Dims& x = node.dims(0);
+  const int type = node.input(0).data_type;
+  const Dims spatial = spatial_of(node, x);
+  const Window window = window_of(node, spatial.size(), {});
+  Dims result{x[0], x[1]};
+  for (std::size_t i = 0; i < spatial.size(); ++i) {
+    result.push_back(positions(node, window, i, spatial[i]));
+  }
+  node.set(0, type, result);
+  node.set(1, TensorProto::INT64, result);  // MaxPool's indices
+}
+
+void global_pool(RuleNode& node) {
+  Dims result = node.dims(0);
+  spatial_of(node, result);
+  std::fill(result.begin() + 2, result.end(), 1);
+  node.set(0, node.input(0).data_type, result);
+}
+
+}  // namespace
+
+void add_window_rules(ShapeRules& rules) {
+  rules["Conv"] = conv;
+  rules["ConvInteger"] = conv_integer;
+  rules["QLinearConv"] = qlinear_conv;
+  rules["ConvTranspose"] = conv_transpose;
+  for (const char* name : {"MaxPool", "AveragePool", "LpPool"}) rules[name] = pool;
+  for (const char* name : {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}) {
+    rules[name] = global_pool;
+  }
+}
+
+}  // namespace gemm64

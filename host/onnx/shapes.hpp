@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types and shapes of all values of a graph, from those of its inputs.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// What is known of a graph's values before it runs.
+struct ValueFacts {
+  std::map<std::string, TensorType> types;
+  std::map<std::string, std::vector<std::int64_t>> integers;  // of small tensors of integers
+  std::map<std::string, std::string> unknown;                 // why there is no type
+  std::size_t stored = 0;  // values in `integers`, which are bounded as a whole
+
+  /// Keeps the values of a tensor, unless it or all together are more than shapes ever need.
+  void keep_integers(const std::string& value, std::vector<std::int64_t> values);
+};
+
+/// Follows the graph's nodes, which stand in an order in which they can run. Throws UsageError,
+/// naming the node, where shapes contradict each other; `file` stands for the model in messages.
+ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
+                        const std::map<std::string, const onnx::TensorProto*>& constants,
+                        const ImportOptions& options, const std::string& file);
+
+}  // namespace gemm64

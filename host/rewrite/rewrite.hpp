@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model with its Linear layers as blocks.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include "host/onnx/model.hpp"
+#include "host/rewrite/rewrite_plan.hpp"
+
+namespace gemm64 {
+
+/// Replaces each layer of the plan, which was made of this model, where it stands. Weights stay
+/// where they are and are not copied; names that the model has keep their meaning. Inputs and
+/// outputs take the sizes that the model was imported with; those that the file leaves open stay
+/// open unless a layer is cut along M.
+onnx::ModelProto rewrite(OnnxModel model, const RewritePlan& plan);
+
+}  // namespace gemm64

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rewrite/rewrite_report.hpp"
+
+#include <fmt/format.h>
+
+#include "host/report/table.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::string count(std::int64_t value) { return grouped(static_cast<std::uint64_t>(value)); }
+
+std::string sizes(std::int64_t m, std::int64_t k, std::int64_t n) {
+  return fmt::format("{}x{}x{}", m, k, n);
+}
+
+std::string padded(const LinearSite& layer) {
+  if (layer.m.padding() == 0 && layer.k.padding() == 0 && layer.n.padding() == 0) return "-";
+  return sizes(layer.m.padded(), layer.k.padded(), layer.n.padded());
+}
+
+}  // namespace
+
+std::string rewrite_table(const RewritePlan& plan, std::size_t width) {
+  std::string text;
+  if (plan.layers.empty()) {
+    text = "no layer was rewritten\n";
+  } else {
+    Table table;
+    table.add_column("layer", Align::kLeft);
+    table.add_column("operator", Align::kLeft);
+    table.add_column("MxKxN");
+    table.add_column("padded to");
+    table.add_column("blocks");
+    table.add_column("MatMul\nnodes");
+    for (const LinearSite& layer : plan.layers) {
+      table.add_row({layer.name, layer.op_type, sizes(layer.m.size, layer.k.size, layer.n.size),
+                     padded(layer), sizes(layer.m.blocks(), layer.k.blocks(), layer.n.blocks()),
+                     count(layer.matmuls())});
+    }
+    table.add_rule();
+    table.add_row(
+        {fmt::format("{} layer{}", plan.layers.size(), plan.layers.size() == 1 ? "" : "s"), "", "",
+         "", "", count(plan.matmuls())});
+    text = table.render(width);
+  }
+  if (!plan.skipped.empty()) {
+    text += "\nleft as they are:\n";
+    for (const SkippedNode& node : plan.skipped) {
+      text += fmt::format("  {} ({}): {}\n", node.name, node.op_type, node.reason);
+    }
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const RewritePlan& plan, const std::string& model,
+                               std::uint64_t bytes) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (const LinearSite& layer : plan.layers) {
+    layers.push_back({{"name", layer.name},
+                      {"operator", layer.op_type},
+                      {"m", layer.m.size},
+                      {"k", layer.k.size},
+                      {"n", layer.n.size},
+                      {"padded", {layer.m.padded(), layer.k.padded(), layer.n.padded()}},
+                      {"blocks", {layer.m.blocks(), layer.k.blocks(), layer.n.blocks()}},
+                      {"matmuls", layer.matmuls()}});
+  }
+  nlohmann::ordered_json skipped = nlohmann::ordered_json::array();
+  for (const SkippedNode& node : plan.skipped) {
+    skipped.push_back({{"name", node.name}, {"operator", node.op_type}, {"reason", node.reason}});
+  }
+  return {{"model", model},
+          {"block", plan.block},
+          {"layers", layers},
+          {"skipped", skipped},
+          {"total", {{"layers", plan.layers.size()}, {"matmuls", plan.matmuls()}}},
+          {"bytes", bytes}};
+}
+
+}  // namespace gemm64

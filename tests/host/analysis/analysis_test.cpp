@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/analysis/analysis.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/tiling/program.hpp"
+#include "tests/host/onnx_data.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Analysis analyze_text(const std::string& graph, const std::vector<std::string>& weights = {},
+                      const ImportOptions& options = {}) {
+  return analyze(load_text(graph, weights, 13, options), Geometry(), 100);
+}
+
+TEST(Analysis, CountsConvolutionsByGroup) {
+  const Analysis analysis = analyze_text(
+      "(float[2,8,10,10] x, float[12,2,3,3] w) => (float[2,12,8,8] y) {y = Conv<group=4>(x, w)}",
+      {"w"});
+  const LayerAnalysis& conv = analysis.layers.at(0);
+  EXPECT_EQ(conv.macs, 2U * 12 * 8 * 8 * (2 * 3 * 3));
+  ASSERT_TRUE(conv.array);
+  EXPECT_EQ(conv.array->products.count, 4U);
+  EXPECT_EQ(conv.array->products.shape.m, 2U * 8 * 8);
+  EXPECT_EQ(conv.array->products.shape.k, 2U * 3 * 3);
+  EXPECT_EQ(conv.array->products.shape.n, 3U);
+  EXPECT_DOUBLE_EQ(conv.array->padding_waste, 1 - 18.0 * 3 / (64 * 64));
+}
+
+TEST(Analysis, CountsDilatedConvolutions) {
+  // A kernel of 3 dilated by 4 spans 9 values: 16 - 9 + 1 positions.
+  const Analysis analysis = analyze_text(
+      "(float[1,1,16] x, float[1,1,3] w) => (float[1,1,N] y) {y = Conv<dilations=[4]>(x, w)}",
+      {"w"});
+  EXPECT_THAT(analysis.layers.at(0).outputs, ElementsAre("1x1x8"));
+  EXPECT_EQ(analysis.totals.macs, 8U * 3);
+}
+
+TEST(Analysis, CountsTransposedConvolutionsByTheirInput) {
+  const Analysis analysis = analyze_text(
+      "(float[1,6,5,5] x, float[6,4,3,3] w) => (float[1,4,11,11] y)"
+      "{y = ConvTranspose<strides=[2,2]>(x, w)}",
+      {"w"});
+  EXPECT_THAT(analysis.layers.at(0).outputs, ElementsAre("1x4x11x11"));
+  EXPECT_EQ(analysis.totals.macs, 6U * 25 * 4 * 9);
+}
+
+TEST(Analysis, CountsBatchedMatrixProducts) {
+  const Analysis analysis = analyze_text(
+      "(float[3,5,7,11] a, float[3,5,11,13] b) => (float[3,5,7,13] y) {y = MatMul(a, b)}");
+  const LayerAnalysis& matmul = analysis.layers.at(0);
+  EXPECT_EQ(matmul.macs, 15U * 7 * 11 * 13);
+  EXPECT_EQ(matmul.array->products.count, 15U);
+  EXPECT_EQ(matmul.array->products.shape.m, 7U);
+}
+
+TEST(Analysis, CountsRowsThatShareTheirWeightsAsOneProduct) {
+  const Analysis analysis = analyze_text(
+      "(float[3,5,7,11] a, float[11,13] w) => (float[3,5,7,13] y) {y = MatMul(a, w)}", {"w"});
+  EXPECT_EQ(analysis.layers.at(0).array->products.count, 1U);
+  EXPECT_EQ(analysis.layers.at(0).array->products.shape.m, 105U);
+}
+
+TEST(Analysis, CountsTransposedGemm) {
+  const Analysis analysis = analyze_text(
+      "(float[11,7] a, float[13,11] w, float[13] c) => (float[7,13] y)"
+      "{y = Gemm<transA=1, transB=1>(a, w, c)}",
+      {"w", "c"});
+  const LayerAnalysis& gemm = analysis.layers.at(0);
+  EXPECT_EQ(gemm.macs, 7U * 11 * 13);
+  EXPECT_EQ(gemm.bias_adds, 7U * 13);
+  EXPECT_EQ(gemm.parameters, 13U * 11 + 13);
+  EXPECT_EQ(gemm.weight_bytes, 4U * 13 * 11);
+  // Values read and written, the bias left out.
+  EXPECT_DOUBLE_EQ(gemm.intensity, 1001.0 / (77 + 143 + 91));
+}
+
+TEST(Analysis, PredictsWhatTheCycleModelSays) {
+  const Analysis analysis = analyze_text(
+      "(float[64,1000] a, float[1000,300] w) => (float[64,300] y) {y = MatMul(a, w)}", {"w"});
+  const Geometry geometry;
+  const Plan plan = make_plan({64, 1000, 300}, Accumulate::kDevice, geometry);
+  const Counters counters = predict_counters(plan, make_layout(plan), geometry, 100);
+  const ArrayCost& cost = *analysis.layers.at(0).array;
+  EXPECT_EQ(cost.clocks, counters[counter::kTotalClocks]);
+  EXPECT_EQ(cost.tiles, 16U * 5);
+  EXPECT_EQ(cost.bytes.weights, counters[counter::kBytesWeights]);
+  EXPECT_DOUBLE_EQ(cost.utilization,
+                   64.0 * 1000 * 300 / 4096 / static_cast<double>(counters[counter::kTotalClocks]));
+  EXPECT_EQ(cost.bound(), "weights");
+}
+
+TEST(Analysis, NamesTheRoofThatBoundsALayer) {
+  const auto bound = [](const std::string& m, const std::string& k, const std::string& n) {
+    const Analysis analysis =
+        analyze_text("(float[" + m + "," + k + "] a, float[" + k + "," + n + "] w) => (float[" + m +
+                         "," + n + "] y) {y = MatMul(a, w)}",
+                     {"w"});
+    return analysis.layers.at(0).array->bound();
+  };
+  EXPECT_EQ(bound("128", "1024", "512"), "MACs");
+  EXPECT_EQ(bound("1", "1024", "512"), "weights");
+  EXPECT_EQ(bound("4096", "64", "64"), "results");
+  EXPECT_EQ(bound("4096", "1024", "16"), "activations");
+}
+
+TEST(Analysis, LeavesClocksOpenWhereThereAreTooManyTilesToFollow) {
+  const OnnxModel model = load_text(
+      "(float[64,640] a, float[640,640] w, float[640,64] v) => (float[64,64] y)"
+      "{t = MatMul(a, w) y = MatMul(t, v)}",
+      {"w", "v"});
+  const Analysis analysis = analyze(model, Geometry(), 100, 50);
+  EXPECT_FALSE(analysis.layers.at(0).array->clocks);
+  EXPECT_TRUE(analysis.layers.at(1).array->clocks);
+  EXPECT_EQ(analysis.totals.array_unpredicted, 1U);
+  EXPECT_EQ(analysis.layers.at(0).array->published.double_buffered, 64U + 100 * 64 + 126);
+}
+
+TEST(Analysis, CountsASharedParameterOnce) {
+  const Analysis analysis = analyze_text(
+      "(float[4,6] a, float[6,6] w) => (float[4,6] y) {t = MatMul(a, w) y = MatMul(t, w)}", {"w"});
+  EXPECT_EQ(analysis.totals.parameters, 36U);
+  EXPECT_EQ(analysis.totals.read_bytes, 2U * 4 * (24 + 36));
+}
+
+TEST(Analysis, TakesABiasAddedBehindAProductAsBias) {
+  const Analysis analysis = analyze_text(
+      "(float[4,6] a, float[6,5] w, float[5] b) => (float[4,5] y) {t = MatMul(a, w) y = Add(t, b)}",
+      {"w", "b"});
+  EXPECT_EQ(analysis.totals.parameters, 35U);
+  EXPECT_EQ(analysis.totals.weight_bytes, 4U * 30);
+}
+
+TEST(Analysis, CountsNoActivationsForViewsAndUnreadOutputs) {
+  const Analysis analysis = analyze_text(
+      "(float[2,3,4] x) => (float[2,12] y) {a = Relu(x) b, mask = Dropout(a) y = Flatten(b)}");
+  EXPECT_EQ(analysis.totals.activation_bytes, 2U * 96);
+  EXPECT_EQ(analysis.totals.written_bytes, 3U * 96);
+}
+
+TEST(Analysis, FindsThePeakOfActivationsThatAreAliveTogether) {
+  // x lives until the Add at the end: at ReduceSum x, a and b are alive, 10 + 40 + 1 values.
+  const Analysis analysis = analyze_text(
+      "(float[10] x) => (float[10] y)"
+      "{a = Concat<axis=0>(x, x, x, x) b = ReduceSum<keepdims=1>(a) y = Add(x, b)}");
+  EXPECT_EQ(analysis.totals.peak_live_bytes, 4U * 51);
+  EXPECT_EQ(analysis.totals.peak_layer_bytes, 4U * 80);  // x read four times
+}
+
+TEST(Analysis, ShowsTheRangeOfEachAttribute) {
+  const Analysis analysis = analyze_text(
+      "(float[1,1,9,9] x) => (float[1,1,N,M] y)"
+      "{a = MaxPool<kernel_shape=[3,2], strides=[1,1]>(x) y = MaxPool<kernel_shape=[5,5]>(a)}");
+  const OperatorKind& kind = analysis.kinds.at("MaxPool");
+  EXPECT_EQ(kind.count, 2U);
+  const OperatorKind::Attribute& kernel = kind.attributes.at("kernel_shape");
+  EXPECT_EQ(kernel.count, 2U);
+  EXPECT_EQ(kernel.range, (std::pair<double, double>(2, 5)));
+  EXPECT_THAT(kernel.values, ElementsAre("3x2", "5x5"));
+  EXPECT_EQ(kind.attributes.at("strides").count, 1U);
+}
+
+TEST(Analysis, NamesWhatItCannotKnow) {
+  const Analysis analysis = analyze_text(
+      "(float[4,H] x, float[3,5] w) => (float[4,5] y) {a = Relu(x) b = Relu(w) c = NonZero(w)"
+      " d = Relu(c) y = MatMul(a, w)}",
+      {"w"});
+  ASSERT_EQ(analysis.unknown.size(), 5U);
+  EXPECT_THAT(analysis.unknown[0],
+              HasSubstr("dimension 1 of input 'x' is open; give it with --input-shape x="));
+  EXPECT_THAT(analysis.unknown[1], HasSubstr("dimension 1 of input 'x' is open"));
+  EXPECT_THAT(analysis.unknown[2], HasSubstr("operator NonZero"));
+  EXPECT_THAT(analysis.unknown[3], HasSubstr("operator NonZero"));
+  EXPECT_THAT(analysis.unknown[4], HasSubstr("dimension 1 of input 'x' is open"));
+  EXPECT_EQ(analysis.totals.macs, 0U);  // never a guess
+  ImportOptions options;
+  options.input_shapes["x"] = {4, 3};
+  const Analysis known = analyze_text(
+      "(float[4,H] x, float[3,5] w) => (float[4,5] y) {y = MatMul(x, w)}", {"w"}, options);
+  EXPECT_TRUE(known.unknown.empty());
+  EXPECT_EQ(known.totals.macs, 60U);
+}
+
+TEST(Analysis, NamesOperatorsWhoseMacsItDoesNotCount) {
+  const Analysis analysis = analyze_text(
+      "(float[4,3] a, float[3,5] b) => (float[4,5] y) {y = Einsum<equation=\"ij,jk->ik\">(a, b)}");
+  ASSERT_FALSE(analysis.unknown.empty());
+  EXPECT_THAT(analysis.unknown[0], HasSubstr("Einsum"));
+}
+
+}  // namespace
+}  // namespace gemm64

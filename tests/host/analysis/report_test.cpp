@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The analysis as tables, JSON, CSV and a plot.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include "host/analysis/analysis_report.hpp"
+#include "host/analysis/columns.hpp"
+#include "host/analysis/plot.hpp"
+#include "host/analysis/svg.hpp"
+#include "tests/host/onnx_data.hpp"
+
+namespace gemm64 {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Report : public ::testing::Test {
+ protected:
+  static const Analysis& alexnet() {
+    static const Analysis analysis = analyze(load_graph("alexnet"), Geometry(), 100);
+    return analysis;
+  }
+  static std::vector<std::size_t> sorted(const std::string& key, std::size_t top = 0) {
+    return sort_layers(alexnet(), shown_layers(alexnet()), key, top);
+  }
+  static std::string name(std::size_t layer) { return alexnet().layers[layer].name; }
+};
+
+TEST_F(Report, SortsNumbersFromTheLargest) {
+  const std::vector<std::size_t> layers = sorted("macs", 3);
+  ASSERT_EQ(layers.size(), 3U);
+  EXPECT_EQ(name(layers[0]), "/features/features.3/Conv");
+  EXPECT_EQ(name(layers[1]), "/features/features.8/Conv");
+  EXPECT_EQ(name(layers[2]), "/features/features.6/Conv");
+}
+
+TEST_F(Report, SortsTextFromAAndKeepsTheOrderOfEqualOnes) {
+  const std::vector<std::size_t> layers = sorted("operator");
+  EXPECT_EQ(name(layers[0]), "/avgpool/AveragePool");
+  EXPECT_EQ(name(layers[1]), "/features/features.0/Conv");
+  EXPECT_EQ(name(layers[2]), "/features/features.3/Conv");
+}
+
+TEST_F(Report, SortsLayersWithoutAFigureLast) {
+  const std::vector<std::size_t> layers = sorted("clocks");
+  EXPECT_EQ(name(layers[0]), "/classifier/classifier.1/Gemm");
+  EXPECT_TRUE(alexnet().layers[layers[7]].array);
+  EXPECT_FALSE(alexnet().layers[layers[8]].array);
+}
+
+TEST_F(Report, ListsTheColumnsWhenAskedForAnother) {
+  const std::string error = usage_error_of([] { sorted("colour"); });
+  EXPECT_THAT(error, HasSubstr("colour"));
+  EXPECT_THAT(error, HasSubstr("traffic_bytes"));
+}
+
+TEST_F(Report, ShowsTotalsKindsAndLayers) {
+  const std::string text = analysis_tables(alexnet(), sorted("macs", 2), 0);
+  for (const char* expected : {"61,100,840", "244,403,360", "714,188,480", "4,437,728", "Dropout",
+                               "3 to 11", "/features/features.3/Conv", "2 of 26 nodes shown"}) {
+    EXPECT_THAT(text, HasSubstr(expected));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("/features/features.0/Conv")));
+}
+
+TEST_F(Report, WritesEveryLayerAsJson) {
+  const nlohmann::ordered_json json = to_json(alexnet());
+  EXPECT_EQ(json["total"]["macs"], 714188480);
+  EXPECT_EQ(json["layers"].size(), 26U);
+  EXPECT_EQ(json["layers"][0]["array"]["k"], 363);
+  EXPECT_EQ(json["layers"][0]["attributes"]["kernel_shape"], "11x11");
+  EXPECT_EQ(json["operators"]["Conv"]["attributes"]["kernel_shape"]["max"], 11);
+  EXPECT_EQ(json["array"]["published_cycles"]["scale_sim_os"],
+            alexnet().totals.published.scale_sim_os);
+  EXPECT_EQ(nlohmann::ordered_json::parse(json.dump()), json);
+}
+
+TEST_F(Report, WritesAsManyCsvCellsInEachLineAsColumns) {
+  std::istringstream lines(layers_csv(alexnet(), sorted("", 0)));
+  std::string line;
+  std::size_t count = 0;
+  const auto commas = static_cast<std::ptrdiff_t>(layer_columns().size() - 1);
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), commas) << line;
+    ++count;
+  }
+  EXPECT_EQ(count, 1U + 22);
+}
+
+TEST(Csv, QuotesTextWithCommasAndQuotes) {
+  Analysis analysis;
+  analysis.layers.resize(1);
+  analysis.layers[0].name = "a,\"b\"";
+  EXPECT_THAT(layers_csv(analysis, {0}), HasSubstr("\n\"a,\"\"b\"\"\","));
+}
+
+TEST_F(Report, PlotsThePointsAndBarsOfAllLayers) {
+  const std::string svg = plot_svg(alexnet(), sorted("", 0));
+  EXPECT_EQ(svg.rfind("<?xml", 0), 0U);
+  EXPECT_THAT(svg, HasSubstr("</svg>"));
+  EXPECT_THAT(svg, HasSubstr("224 M"));                         // MACs of features.3
+  EXPECT_THAT(svg, HasSubstr("classifier.1/Gemm: 64.0 MACs"));  // a point's title
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+  EXPECT_THAT(svg, Not(HasSubstr("inf")));
+}
+
+TEST(Plot, IsWellFormedWithoutLayersAndWithNamesFromTheDark) {
+  Analysis analysis;
+  analysis.model = "<a> & \"b\"";
+  const std::string svg = plot_svg(analysis, {});
+  EXPECT_THAT(svg, HasSubstr("&lt;a&gt; &amp; &quot;b&quot;"));
+  EXPECT_THAT(svg, HasSubstr("No layer of this network"));
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/executor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/execute/run_node.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return {};
+}
+
+TEST(Executor, RunsNodesInTheirOrder) {
+  const OnnxModel model = load_text("(float[2] x) => (float[2] z) {y = Add(x, x) z = Mul(y, x)}");
+  const NamedTensors outputs = Executor(model).run({{"x", floats({2}, {3, 4})}});
+  EXPECT_EQ(values_of<float>(outputs.at("z")), (std::vector<float>{18, 32}));
+}
+
+TEST(Executor, FreesValuesAfterTheirLastUse) {
+  const OnnxModel model = load_text(
+      "(float[2] x) => (float[2] e) {a = Relu(x) b = Relu(a) c = Add(a, b) d = Relu(c) e = "
+      "Relu(d)}");
+  std::map<std::string, std::weak_ptr<const void>> values;
+  std::vector<std::string> alive;
+  ExecutorHooks hooks;
+  hooks.after = [&](const Step& step, const Tensors& outputs) {
+    values[step.context.node->output(0)] = outputs[0].storage();
+    std::string names;
+    for (const auto& [name, value] : values) names += value.expired() ? "" : name;
+    alive.push_back(names);
+  };
+  Executor(model).run({{"x", floats({2}, {3, 4})}}, hooks);
+  // What a node has read for the last time goes when it has run, and its output with it.
+  EXPECT_EQ(alive, (std::vector<std::string>{"a", "ab", "abc", "cd", "de"}));
+}
+
+TEST(Executor, FreesOutputsThatNobodyReads) {
+  const OnnxModel model =
+      load_text("(float[2] x) => (float[1] y) {y, rest = Split <axis = 0> (x) z = Relu(y)}");
+  std::weak_ptr<const void> rest;
+  bool freed = false;
+  ExecutorHooks hooks;
+  hooks.after = [&](const Step& step, const Tensors& outputs) {
+    if (step.context.node->op_type() == "Split") rest = outputs[1].storage();
+    if (step.context.node->op_type() == "Relu") freed = rest.expired();
+  };
+  Executor(model).run({{"x", floats({2}, {3, 4})}}, hooks);
+  EXPECT_TRUE(freed);
+}
+
+TEST(Executor, DoesNotCopyWeights) {
+  const OnnxModel model =
+      load_text("(float[1,2] x, float[2,64] w) => (float[1,64] y) {y = MatMul(x, w)}", {"w"});
+  ExecutorHooks hooks;
+  const void* used = nullptr;
+  hooks.instead = [&](const Step& /*step*/, const Tensors& inputs) {
+    used = inputs[1].raw();
+    return Tensors{};
+  };
+  Executor(model).run({{"x", floats({1, 2}, {3, 4})}}, hooks);
+  EXPECT_EQ(used, model.constant("w")->raw_data().data());
+}
+
+TEST(Executor, LetsAHookComputeANode) {
+  const OnnxModel model = load_text("(float[1] x) => (float[1] z) {y = Relu(x) z = Add(y, y)}");
+  ExecutorHooks hooks;
+  hooks.instead = [](const Step& step, const Tensors& /*inputs*/) {
+    return step.context.node->op_type() == "Relu" ? Tensors{floats({1}, {21})} : Tensors{};
+  };
+  const NamedTensors outputs = Executor(model).run({{"x", floats({1}, {1})}}, hooks);
+  EXPECT_EQ(values_of<float>(outputs.at("z")), (std::vector<float>{42}));
+}
+
+TEST(Executor, NamesEveryUnsupportedOperatorBeforeAnythingRuns) {
+  onnx::ModelProto proto =
+      parse_model("(float[1] x) => (float[1] z) {a = Erf(x) b = Relu(a) c = Erf(b) z = Sin(c)}");
+  proto.mutable_graph()->mutable_node(0)->set_name("encoder/erf");
+  const OnnxModel model = OnnxModel::from_proto(std::move(proto), "test.onnx");
+  const std::string message = refusal([&] { Executor executor(model); });
+  EXPECT_THAT(message, HasSubstr("test.onnx: not supported: Erf (encoder/erf, Erf number 2), Sin "
+                                 "(Sin number 3)"));
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+TEST(Executor, RefusesFormsFromBeforeItsTime) {
+  const OnnxModel model = load_text("(float[1] x) => (float[1] z) {z = Add(x, x)}", {}, 6);
+  EXPECT_THAT(refusal([&] { Executor executor(model); }), HasSubstr("Add as before opset 7"));
+}
+
+TEST(Executor, SaysWhichNodeCannotRunAndWhy) {
+  const OnnxModel model = load_text("(float[N] x, float[M] y) => (float[K] z) {z = Add(x, y)}");
+  const Executor executor(model);
+  const std::string message = refusal([&] {
+    executor.run({{"x", floats({2}, {1, 2})}, {"y", floats({3}, {1, 2, 3})}});
+  });
+  EXPECT_THAT(message, HasSubstr("test.onnx: Add number 0 (Add): its inputs, float32 2 and float32 "
+                                 "3, do not stretch"));
+}
+
+TEST(Executor, ChecksWhatItIsGiven) {
+  const OnnxModel model = load_text("(float[1] x) => (float[1] z) {z = Relu(x)}");
+  const Executor executor(model);
+  EXPECT_THAT(refusal([&] { executor.run({}); }), HasSubstr("input 'x' is not given"));
+  EXPECT_THAT(refusal([&] { executor.run({{"x", ints({1})}}); }), HasSubstr("takes float32"));
+  EXPECT_THAT(refusal([&] {
+                executor.run({{"x", floats({1, 1}, {1})}});
+              }),
+              HasSubstr("has 1 dimensions"));
+}
+
+TEST(Executor, KnowsWeightsThatNodesPrepare) {
+  const OnnxModel model = load_text(
+      "(float[1,3] x, float[2,3] w) => (float[1,2] z) {t = Transpose(w) z = MatMul(x, t) q = "
+      "Transpose(x) r = MatMul(x, q)}",
+      {"w"});
+  const Executor executor(model);
+  EXPECT_TRUE(executor.steps()[1].constant_weights);
+  EXPECT_FALSE(executor.steps()[3].constant_weights);
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/network_input.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stb/stb_image_write.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "host/execute/npy.hpp"
+#include "tests/host/execute/run_node.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class NetworkInput : public testing::Test {
+ protected:
+  NetworkInput() : folder_(fs::path(testing::TempDir()) / ("input." + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~NetworkInput() override { fs::remove_all(folder_); }
+
+  std::string array(const Tensor& tensor) const {
+    save_tensor(folder_ / "x.npy", tensor);
+    return folder_ / "x.npy";
+  }
+
+  std::string grey_image() const {
+    const std::array<std::uint8_t, 4> pixels{0, 51, 102, 255};
+    const std::string path = folder_ / "x.png";
+    EXPECT_NE(stbi_write_png(path.c_str(), 2, 2, 1, pixels.data(), 2), 0);
+    return path;
+  }
+
+  static std::string refusal(const OnnxModel& model, const std::vector<std::string>& files,
+                             std::int64_t batch = 0) {
+    try {
+      make_inputs(model, files, batch, 1);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return {};
+  }
+
+  const OnnxModel open_ = load_text("(float[N,2] x) => (float[N,2] y) {y = Relu(x)}");
+  fs::path folder_;
+};
+
+TEST_F(NetworkInput, IsRandomFromTheSeedWithoutAFile) {
+  const auto random = [&](std::uint32_t seed) {
+    return values_of<float>(make_inputs(open_, {}, 0, seed).at("x"));
+  };
+  EXPECT_EQ(random(1), random(1));
+  EXPECT_NE(random(1), random(2));
+  EXPECT_EQ(random(1).size(), 2U);  // an open batch is 1
+}
+
+TEST_F(NetworkInput, HasTheBatchOfItsFile) {
+  const NamedTensors inputs = make_inputs(open_, {array(floats({3, 2}, {1, 2, 3, 4, 5, 6}))}, 0, 1);
+  EXPECT_EQ(inputs.at("x").dims(), (Dims{3, 2}));
+  EXPECT_EQ(inputs.at("x").values<float>()[5], 6);
+}
+
+TEST_F(NetworkInput, MustFitTheModel) {
+  EXPECT_THAT(refusal(open_, {array(floats({2, 3}, {1, 2, 3, 4, 5, 6}))}),
+              HasSubstr("is 2x3; input 'x' of test.onnx takes anyx2"));
+  EXPECT_THAT(refusal(open_, {array(floats({2}, {1, 2}))}), HasSubstr("takes anyx2"));
+  EXPECT_THAT(refusal(open_, {array(ints({1, 2}))}), HasSubstr("not a .npy file of float32"));
+  EXPECT_THAT(refusal(open_, {array(floats({1, 2}, {1, 2}))}, 4), HasSubstr("--batch 4"));
+  EXPECT_THAT(refusal(open_, {(folder_ / "none.npy").string()}), HasSubstr("cannot be read"));
+  EXPECT_THAT(refusal(open_, {"z=" + array(floats({1, 2}, {1, 2}))}),
+              HasSubstr("has no input 'z'; its inputs are: x"));
+}
+
+TEST_F(NetworkInput, IsNamedWhereThereAreSeveral) {
+  const OnnxModel model =
+      load_text("(float[1] a, int64[1] b) => (float[1] y) {c = Cast <to = 1> (b) y = Add(a, c)}");
+  EXPECT_THAT(refusal(model, {}), HasSubstr("'b' is of int64; give it as --input b=FILE.npy"));
+  const NamedTensors inputs = make_inputs(model, {"b=" + array(ints({7}))}, 0, 1);
+  EXPECT_EQ(values_of<std::int64_t>(inputs.at("b")), (std::vector<std::int64_t>{7}));
+  EXPECT_EQ(inputs.at("a").dims(), (Dims{1}));
+  const std::string file = "b=" + array(ints({7}));
+  EXPECT_THAT(refusal(model, {file, file}), HasSubstr("given twice"));
+}
+
+TEST_F(NetworkInput, MayBeAnImageForEachOfTheBatch) {
+  ImportOptions options;
+  options.batch = 2;
+  const OnnxModel model =
+      load_text("(float[N,1,2,2] x) => (float[N,1,2,2] y) {y = Relu(x)}", {}, 13, options);
+  const Tensor x = make_inputs(model, {grey_image()}, 2, 1).at("x");
+  EXPECT_EQ(x.dims(), (Dims{2, 1, 2, 2}));
+  EXPECT_EQ(values_of<float>(x), (std::vector<float>{0, 0.2F, 0.4F, 1, 0, 0.2F, 0.4F, 1}));
+}
+
+TEST_F(NetworkInput, IsNoImageWhereTheModelTakesNone) {
+  EXPECT_THAT(refusal(open_, {grey_image()}), HasSubstr("batches of 1 or 3 channels"));
+}
+
+TEST_F(NetworkInput, NamesADamagedImage) {
+  const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
+  const std::string path = grey_image();
+  fs::resize_file(path, 40);
+  EXPECT_THAT(refusal(model, {path}), HasSubstr("x.png: cannot be read as an image"));
+}
+
+}  // namespace
+}  // namespace gemm64

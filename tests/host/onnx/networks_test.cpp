@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/onnx/networks.hpp"
+
+#include <gtest/gtest.h>
+#include <onnx/checker.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "host/error.hpp"
+#include "host/models/alexnet.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+OnnxModel network(const std::string& name, std::int64_t batch = 1, std::uint32_t seed = 1) {
+  onnx::ModelProto proto = make_network(name, batch, seed);
+  onnx::checker::check_model(proto);
+  return OnnxModel::from_proto(std::move(proto), name);
+}
+
+std::int64_t parameters(const OnnxModel& model, const std::string& ending) {
+  std::int64_t sum = 0;
+  for (const onnx::TensorProto& tensor : model.graph().initializer()) {
+    const std::string& name = tensor.name();
+    if (name.size() < ending.size()) continue;
+    if (name.compare(name.size() - ending.size(), ending.size(), ending) != 0) continue;
+    sum += model.type(name)->elements();
+  }
+  return sum;
+}
+
+/// Values that all nodes write, flattening left out: it moves nothing.
+std::int64_t outputs(const OnnxModel& model) {
+  std::int64_t sum = 0;
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    if (node.op_type() != "Flatten") sum += model.type(node.output(0))->elements();
+  }
+  return sum;
+}
+
+bool equal(const onnx::TensorProto& tensor, const float* values, std::size_t count) {
+  return tensor.raw_data().size() == count * sizeof(float) &&
+         std::memcmp(tensor.raw_data().data(), values, count * sizeof(float)) == 0;
+}
+
+TEST(Networks, AlexNetHasTheNumbersOfTheReference) {
+  const OnnxModel model = network("alexnet");
+  EXPECT_EQ(parameters(model, ""), 61100840);
+  EXPECT_EQ(4 * parameters(model, ".weight"), 244361984);
+  EXPECT_EQ(4 * outputs(model), 4392864);  // all leaf modules, with dropout and avgpool
+  EXPECT_EQ(model.type("input")->dims, (Dims{1, 3, 224, 224}));
+  EXPECT_EQ(model.type("output")->dims, (Dims{1, 1000}));
+}
+
+TEST(Networks, AlexNetHasTorchvisionsModulesInTheirOrder) {
+  const OnnxModel model = network("alexnet");
+  std::string text;
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    text += node.name() + ":" + node.op_type() + " ";
+  }
+  EXPECT_EQ(text,
+            "features.0:Conv features.1:Relu features.2:MaxPool features.3:Conv features.4:Relu "
+            "features.5:MaxPool features.6:Conv features.7:Relu features.8:Conv features.9:Relu "
+            "features.10:Conv features.11:Relu features.12:MaxPool avgpool:AveragePool "
+            "flatten:Flatten classifier.0:Dropout classifier.1:Gemm classifier.2:Relu "
+            "classifier.3:Dropout classifier.4:Gemm classifier.5:Relu classifier.6:Gemm ");
+}
+
+TEST(Networks, AlexNetHasTheWeightsThatTheProgramRuns) {
+  const OnnxModel model = network("alexnet", 1, 5);
+  const AlexNet alexnet(5);
+  for (const Stage& stage : alexnet.stages()) {
+    const auto* convolution = std::get_if<Convolution>(&stage);
+    if (convolution == nullptr) continue;
+    const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+    EXPECT_EQ(model.type(convolution->name + ".weight")->dims,
+              (Dims{size(convolution->out_channels), size(convolution->in_channels),
+                    size(convolution->kernel), size(convolution->kernel)}));
+    EXPECT_TRUE(equal(*model.constant(convolution->name + ".weight"), convolution->weights.data(),
+                      convolution->weights.size()));
+    EXPECT_TRUE(equal(*model.constant(convolution->name + ".bias"), convolution->bias.data(),
+                      convolution->bias.size()));
+  }
+  for (const LinearLayer& layer : alexnet.linear_layers()) {
+    EXPECT_EQ(model.type(layer.name + ".weight")->dims,
+              (Dims{layer.weights.rows(), layer.weights.cols()}));
+    EXPECT_TRUE(equal(*model.constant(layer.name + ".weight"), layer.weights.data(),
+                      static_cast<std::size_t>(layer.weights.size())));
+    EXPECT_TRUE(equal(*model.constant(layer.name + ".bias"), layer.bias.data(),
+                      static_cast<std::size_t>(layer.bias.size())));
+  }
+}
+
+TEST(Networks, MnistCnnHasTheNumbersOfTheReference) {
+  const OnnxModel model = network("mnist-cnn");
+  EXPECT_EQ(parameters(model, ".weight"), 103812);
+  EXPECT_EQ(parameters(model, ".bias"), 4 + 8 + 256 + 10);
+  EXPECT_EQ(outputs(model), 11106);
+  EXPECT_EQ(model.type("output")->dims, (Dims{1, 10}));
+}
+
+TEST(Networks, LeNetHasTheParametersOfLeNet5) {
+  const OnnxModel model = network("lenet");
+  EXPECT_EQ(parameters(model, ""), 61706);
+  EXPECT_EQ(model.type("s2.output")->dims, (Dims{1, 6, 14, 14}));
+  EXPECT_EQ(model.type("s4.output")->dims, (Dims{1, 16, 5, 5}));
+  EXPECT_EQ(model.type("output")->dims, (Dims{1, 10}));
+}
+
+TEST(Networks, TakeTheirBatchOrLeaveItOpen) {
+  EXPECT_EQ(network("lenet", 7).type("output")->dims, (Dims{7, 10}));
+  const onnx::ModelProto open = make_network("lenet", 0, 1);
+  EXPECT_EQ(open.graph().input(0).type().tensor_type().shape().dim(0).dim_param(), "batch");
+  ImportOptions options;
+  options.batch = 9;
+  EXPECT_EQ(OnnxModel::from_proto(open, "lenet", options).type("output")->dims, (Dims{9, 10}));
+}
+
+TEST(Networks, AreTheSameForTheSameSeedAndOthersForAnother) {
+  const std::string one = make_network("mnist-cnn", 1, 1).SerializeAsString();
+  EXPECT_EQ(one, make_network("mnist-cnn", 1, 1).SerializeAsString());
+  EXPECT_NE(one, make_network("mnist-cnn", 1, 2).SerializeAsString());
+}
+
+TEST(Networks, RefuseAnUnknownName) {
+  try {
+    make_network("resnet", 1, 1);
+    FAIL() << "it was made";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "unknown network 'resnet'; known are: alexnet, lenet, mnist-cnn");
+  }
+}
+
+TEST(LinearModel, IsOneGemmWithWeightsAsPyTorchStoresThem) {
+  const OnnxModel model = OnnxModel::from_proto(make_linear_model(3, 5, 7, true, 1), "linear");
+  ASSERT_EQ(model.graph().node_size(), 1);
+  const onnx::NodeProto& node = model.graph().node(0);
+  EXPECT_EQ(node.op_type(), "Gemm");
+  EXPECT_EQ(attribute(node, "transB", std::int64_t{0}), 1);
+  EXPECT_EQ(model.type("linear.weight")->dims, (Dims{7, 5}));
+  EXPECT_EQ(model.type("linear.bias")->dims, (Dims{7}));
+  EXPECT_EQ(model.type("input")->dims, (Dims{3, 5}));
+  EXPECT_EQ(model.type("output")->dims, (Dims{3, 7}));
+}
+
+TEST(LinearModel, LeavesTheBiasOutWhereNotWanted) {
+  const onnx::ModelProto model = make_linear_model(3, 5, 7, false, 1);
+  EXPECT_EQ(model.graph().node(0).input_size(), 2);
+  EXPECT_EQ(model.graph().initializer_size(), 1);
+}
+
+TEST(LinearModel, RefusesWeightsThatNoFileHolds) {
+  EXPECT_THROW(make_linear_model(1, 1 << 15, 1 << 14, true, 1), UsageError);
+  const std::int64_t huge = std::int64_t{1} << 31;
+  EXPECT_THROW(make_linear_model(1, huge, huge, true, 1), UsageError);
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inferred types against the outputs that ONNX's own node tests expect.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kNodeTests = "/usr/share/libonnx-testdata/data/node";
+
+template <class Message>
+bool read(const fs::path& path, Message& message) {
+  std::ifstream file(path, std::ios::binary);
+  return file && message.ParseFromIstream(&file);
+}
+
+/// The test's model with its inputs as constants, so that every shape follows.
+bool read_test(const fs::path& folder, onnx::ModelProto& model) {
+  if (!read(folder / "model.onnx", model)) return false;
+  const fs::path data = folder / "test_data_set_0";
+  for (int i = 0; i < model.graph().input_size(); ++i) {
+    const onnx::ValueInfoProto& input = model.graph().input(i);
+    if (!input.type().has_tensor_type()) continue;
+    onnx::TensorProto tensor;
+    if (!read(data / ("input_" + std::to_string(i) + ".pb"), tensor)) return false;
+    tensor.set_name(input.name());
+    *model.mutable_graph()->add_initializer() = tensor;
+  }
+  // What the file says of its outputs must not help.
+  for (onnx::ValueInfoProto& output : *model.mutable_graph()->mutable_output()) {
+    if (output.type().has_tensor_type()) {
+      output.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+  }
+  return true;
+}
+
+/// Why the test's outputs are not known, or empty where all that are tensors were compared.
+std::string compare(const fs::path& folder, int& compared) {
+  const std::string name = folder.filename();
+  onnx::ModelProto proto;
+  EXPECT_TRUE(read_test(folder, proto)) << name;
+  const OnnxModel model = OnnxModel::from_proto(proto, name);
+  for (int i = 0; i < proto.graph().output_size(); ++i) {
+    const onnx::ValueInfoProto& output = proto.graph().output(i);
+    if (!output.type().has_tensor_type()) continue;
+    const std::optional<TensorType> type = model.type(output.name());
+    if (!type) return model.why_unknown(output.name());
+    onnx::TensorProto expected;
+    EXPECT_TRUE(
+        read(folder / "test_data_set_0" / ("output_" + std::to_string(i) + ".pb"), expected));
+    // The package stores bfloat16 as the 16 bits that they are, of type uint16.
+    const bool bfloat = type->data_type == onnx::TensorProto::BFLOAT16 &&
+                        expected.data_type() == onnx::TensorProto::UINT16;
+    if (!bfloat) {
+      EXPECT_EQ(type->data_type, expected.data_type()) << name;
+    }
+    EXPECT_EQ(type->dims, std::vector<std::int64_t>(expected.dims().begin(), expected.dims().end()))
+        << name;
+    ++compared;
+  }
+  return "";
+}
+
+/// What the project's own rules leave open: shapes that depend on data or on subgraphs, sequences,
+/// signal processing, training, and shapes computed in floating point.
+const std::set<std::string> kNotInferred{"BlackmanWindow",
+                                         "Compress",
+                                         "DFT",
+                                         "Det",
+                                         "Einsum",
+                                         "GridSample",
+                                         "HammingWindow",
+                                         "HannWindow",
+                                         "If",
+                                         "Loop",
+                                         "MaxUnpool",
+                                         "MelWeightMatrix",
+                                         "NonMaxSuppression",
+                                         "NonZero",
+                                         "RoiAlign",
+                                         "STFT",
+                                         "Scan",
+                                         "Unique",
+                                         "NegativeLogLikelihoodLoss"};
+
+TEST(InferShapes, AgreesWithTheOutputsOfOnnxsNodeTests) {
+  ASSERT_TRUE(fs::is_directory(kNodeTests)) << "install Debian's package libonnx-testdata";
+  int compared = 0;
+  int tests = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kNodeTests)) {
+    ++tests;
+    std::string why;
+    ASSERT_NO_THROW(why = compare(entry.path(), compared)) << entry.path();
+    const std::string beginning = "the shapes that operator ";
+    if (why.rfind(beginning, 0) != 0) continue;
+    const std::string rest = why.substr(beginning.size());
+    const std::string op = rest.substr(0, rest.find(' '));
+    const bool other = op.rfind("Sequence", 0) == 0 || op.rfind("Optional", 0) == 0 ||
+                       op.find('.') != std::string::npos || op == "SplitToSequence" ||
+                       op == "ConcatFromSequence" || op == "StringNormalizer" ||
+                       op == "TfIdfVectorizer" || op == "SoftmaxCrossEntropyLoss";
+    EXPECT_TRUE(other || kNotInferred.count(op) != 0) << entry.path() << ": " << why;
+  }
+  EXPECT_GT(tests, 900);
+  EXPECT_GT(compared, 820);
+}
+
+}  // namespace
+}  // namespace gemm64

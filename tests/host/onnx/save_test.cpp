@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/onnx/save.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "host/error.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An empty folder for one test.
+class SaveModel : public testing::Test {
+ protected:
+  SaveModel()
+      : folder_(fs::path(testing::TempDir()) /
+                fmt::format("gemm64_save_{}_{}", getpid(),
+                            testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    fs::create_directories(folder_);
+  }
+  ~SaveModel() override { fs::remove_all(folder_); }
+
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  const fs::path folder_;
+};
+
+TEST_F(SaveModel, WritesWhatCanBeReadAgain) {
+  const onnx::ModelProto model =
+      parse_model("(float[2,3] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}", {"w"});
+  OutputFile file(folder_ / "model.onnx");
+  const std::uint64_t written = save_model(model, file);
+  EXPECT_EQ(written, fs::file_size(folder_ / "model.onnx"));
+  EXPECT_EQ(files(), 1u);
+  const OnnxModel again = OnnxModel::load(folder_ / "model.onnx");
+  EXPECT_EQ(again.proto().SerializeAsString(), model.SerializeAsString());
+}
+
+TEST_F(SaveModel, WritesNothingThatTheCheckerRefuses) {
+  const onnx::ModelProto model = parse_model("(float[2] x) => (float[2] y) {y = Relu(nowhere)}");
+  {
+    OutputFile file(folder_ / "model.onnx");
+    EXPECT_THROW(save_model(model, file), std::logic_error);
+  }
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(SaveModel, KeepsTheOldFileWhereTheNewOneIsRefused) {
+  std::ofstream(folder_ / "model.onnx") << "old";
+  const onnx::ModelProto model = parse_model("(float[2] x) => (float[2] y) {y = Relu(nowhere)}");
+  {
+    OutputFile file(folder_ / "model.onnx");
+    EXPECT_THROW(save_model(model, file), std::logic_error);
+  }
+  EXPECT_EQ(fs::file_size(folder_ / "model.onnx"), 3u);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(SaveModel, SaysWhereTheDiskIsFull) {
+  if (!fs::exists("/dev/full")) FAIL() << "this test needs /dev/full";
+  OutputFile file(folder_ / "model.onnx");
+  fs::remove(file.temporary());
+  fs::create_symlink("/dev/full", file.temporary());
+  const onnx::ModelProto model = parse_model("(float[2] x) => (float[2] y) {y = Relu(x)}");
+  try {
+    save_model(model, file);
+    FAIL() << "it was written";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("no space is left"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("model.onnx"));
+  }
+}
+
+TEST(RequireModelFits, RefusesWhatProtobufCannotHold) {
+  EXPECT_NO_THROW(require_model_fits((std::uint64_t{1} << 31) - 1, "big.onnx"));
+  try {
+    require_model_fits(std::uint64_t{1} << 31, "big.onnx");
+    FAIL() << "2 GiB were accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "big.onnx: the model takes 2,147,483,648 bytes; an ONNX file in one piece holds "
+                 "at most 2,147,483,647");
+  }
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of tests/data.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "host/error.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+inline std::filesystem::path test_data() { return GEMM64_TEST_DATA; }
+
+/// One of the graphs without weights, such as "alexnet".
+inline OnnxModel load_graph(const std::string& name, ImportOptions options = {}) {
+  options.shapes_only = true;
+  return OnnxModel::load(test_data() / (name + ".onnx"), options);
+}
+
+/// What the UsageError that `action` throws says.
+inline std::string usage_error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace gemm64

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`run --model` as a user meets it: networks on the accelerator, images, and what is refused."""
+
+import json
+import math
+import struct
+import unittest
+import zlib
+
+import numpy
+import onnx
+
+from harness import ProgramTest, infer
+
+
+def png(pixels):
+    """An RGB image as a PNG file."""
+
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+
+    rows, columns, _ = pixels.shape
+    lines = b"".join(b"\0" + row.tobytes() for row in pixels)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+class Accelerator(ProgramTest):
+    def report(self, *arguments):
+        output = self.succeed("run", *arguments, "--json", "report.json")
+        return output, json.loads((self.folder / "report.json").read_text())
+
+    def test_runs_linear_layers_on_the_rtl(self):
+        self.succeed("make-model", "mnist-cnn", "-o", "model.onnx", "--batch", 4)
+        images = numpy.random.default_rng(1).random((4, 1, 28, 28), numpy.float32)
+        numpy.save(self.folder / "images.npy", images)
+        output, report = self.report("--model", "model.onnx", "--input", "images.npy", "--output",
+                                     "scores.npy", "--array", 8)
+        self.assertIn("all 28 counters of clocks and bytes equal their prediction", output)
+        self.assertEqual(report["device"], "rtl")
+        self.assertEqual(report["batch"], 4)
+        self.assertTrue(report["verified"])
+        model = onnx.load(self.folder / "model.onnx")
+        linear = [node.name for node in model.graph.node if node.op_type in ("Gemm", "MatMul")]
+        self.assertEqual([layer["name"] for layer in report["layers"]], linear)
+        self.assertEqual(
+            [(layer["m"], layer["k"], layer["n"]) for layer in report["layers"]],
+            [(4, 392, 256), (4, 256, 10)])
+        for layer in report["layers"]:
+            self.assertGreater(layer["cycles"], 0)
+            self.assertEqual(layer["cycles"], layer["predicted_cycles"])
+        self.assertEqual(report["host"]["nodes"], len(model.graph.node) - 2)
+        expected = infer(str(self.folder / "model.onnx"), {model.graph.input[0].name: images})[0]
+        found = numpy.load(self.folder / "scores.npy")
+        noise = float(numpy.sum((found - expected) ** 2, dtype=numpy.float64))
+        ratio = 10 * math.log10(float(numpy.sum(expected**2, dtype=numpy.float64)) / noise)
+        self.assertAlmostEqual(ratio, report["quality"]["signal_to_noise_db"], delta=0.01)
+        self.assertGreater(ratio, 30)
+        self.assertLess(ratio, 60)  # it was quantized
+        self.assertEqual(report["quality"]["top1_agreement"],
+                         float(numpy.mean(found.argmax(1) == expected.argmax(1))))
+
+    def test_float32_from_slices_is_nearly_exact(self):
+        self.succeed("make-model", "lenet", "-o", "model.onnx")
+        _, report = self.report("--model", "model.onnx", "--array", 8, "--precision", "float32")
+        self.assertTrue(report["verified"])
+        self.assertGreater(report["quality"]["signal_to_noise_db"], 110)
+
+    def test_runs_every_block_of_a_tiled_network(self):
+        self.succeed("make-model", "lenet", "-o", "model.onnx")
+        self.succeed("tile", "model.onnx", "-o", "tiled.onnx")
+        _, report = self.report("--model", "tiled.onnx", "--device", "reference")
+        blocks = [node for node in onnx.load(self.folder / "tiled.onnx").graph.node
+                  if node.op_type == "MatMul"]
+        self.assertEqual(len(report["layers"]), len(blocks))
+        self.assertGreater(report["quality"]["signal_to_noise_db"], 30)
+
+    def test_the_seed_chooses_the_input(self):
+        self.succeed("make-model", "lenet", "-o", "model.onnx")
+        def scores(seed):
+            self.succeed("run", "--model", "model.onnx", "--device", "reference", "--seed", seed,
+                         "--output", "scores.npy")
+            return numpy.load(self.folder / "scores.npy")
+        numpy.testing.assert_array_equal(scores(1), scores(1))
+        self.assertTrue(numpy.any(scores(1) != scores(2)))
+
+
+class Images(ProgramTest):
+    def preprocessed(self, pixels, size):
+        """What a network is given for an image, by one that hands it on."""
+        shape = [1, 3, *size]
+        x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)
+        y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, shape)
+        graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y])
+        opset = [onnx.helper.make_opsetid("", 13)]
+        onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=7),
+                  self.folder / "model.onnx")
+        (self.folder / "image.png").write_bytes(png(pixels))
+        self.succeed("run", "--model", "model.onnx", "--input", "image.png", "--device", "reference",
+                     "--precision", "float32", "--output", "y.npy")
+        return numpy.load(self.folder / "y.npy")[0]
+
+    @staticmethod
+    def normalised(pixels):
+        values = pixels.astype(numpy.float64).transpose(2, 0, 1) / 255
+        mean = numpy.array([0.485, 0.456, 0.406]).reshape(3, 1, 1)
+        deviation = numpy.array([0.229, 0.224, 0.225]).reshape(3, 1, 1)
+        return (values - mean) / deviation
+
+    def test_one_of_the_right_size_is_normalised_only(self):
+        pixels = numpy.random.default_rng(1).integers(0, 256, (20, 30, 3), numpy.uint8)
+        numpy.testing.assert_allclose(self.preprocessed(pixels, (20, 30)), self.normalised(pixels),
+                                      rtol=0, atol=1e-6)
+
+    def test_the_middle_of_a_larger_one_is_seen(self):
+        # Left third red, middle green, right blue; the middle square is all that remains.
+        pixels = numpy.zeros((64, 192, 3), numpy.uint8)
+        for third in range(3):
+            pixels[:, 64 * third:64 * third + 64, third] = 255
+        green = self.normalised(pixels[:1, 64:65])[:, 0, 0]
+        found = self.preprocessed(pixels, (28, 28))
+        numpy.testing.assert_allclose(found, numpy.broadcast_to(green.reshape(3, 1, 1), found.shape),
+                                      rtol=0, atol=1e-5)
+
+
+class Refusals(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.succeed("make-model", "lenet", "-o", "lenet.onnx")
+
+    def refused(self, reason, *arguments):
+        before = sorted(self.folder.iterdir())
+        code, output, complaint = self.run_program("run", *arguments)
+        self.assertEqual((code, output), (2, ""), complaint)
+        self.assertEqual(complaint.count("\n"), 1, complaint)
+        self.assertIn(reason, complaint)
+        self.assertEqual(sorted(self.folder.iterdir()), before, "something was left behind")
+
+    def test_bad_usage_is_one_line(self):
+        lenet = ("--model", "lenet.onnx")
+        self.refused("no such file", "--model", "none.onnx")
+        self.refused("excludes", "alexnet", *lenet)
+        self.refused("requires --model", "--input", "x.npy")
+        self.refused("cannot be read", *lenet, "--input", "none.npy")
+        self.refused("PATTERN=FOLDER", *lenet, "--dump-activations", "c1")
+        self.refused("no node's name matches", *lenet, "--dump-activations", "conv9=d")
+        self.refused("--trace needs --device rtl", *lenet, "--device", "reference", "--precision",
+                     "float32", "--trace", "x.fst")
+
+    def test_inputs_must_fit(self):
+        numpy.save(self.folder / "double.npy", numpy.zeros((1, 1, 32, 32)))
+        numpy.save(self.folder / "small.npy", numpy.zeros((1, 1, 28, 28), numpy.float32))
+        (self.folder / "text.npy").write_text("hello")
+        (self.folder / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+        lenet = ("--model", "lenet.onnx", "--input")
+        self.refused("not a .npy file of float32", *lenet, "double.npy")
+        self.refused("is 1x1x28x28", *lenet, "small.npy")
+        self.refused("not a .npy file of float32", *lenet, "text.npy")
+        self.refused("cannot be read as an image", *lenet, "image.png")
+
+    def test_unsupported_operators_are_all_named(self):
+        helper = onnx.helper
+        value = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1]) for name in "xy"]
+        nodes = [helper.make_node("Erf", ["x"], ["a"], name="first"),
+                 helper.make_node("Sin", ["a"], ["y"], name="second")]
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", value[:1], value[1:]), ir_version=7,
+                                    opset_imports=[helper.make_opsetid("", 13)]),
+                  self.folder / "odd.onnx")
+        self.refused("odd.onnx: not supported: Erf (first), Sin (second)", "--model", "odd.onnx")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

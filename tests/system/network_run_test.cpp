@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network from an ONNX file, its Linear layers on the RTL: values, clocks and bytes.
+#include "host/execute/network_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include "host/execute/dump.hpp"
+#include "host/execute/network_input.hpp"
+#include "host/onnx/networks.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+class NetworkOnRtl : public testing::TestWithParam<Precision> {
+ protected:
+  NetworkOnRtl() : model_(OnnxModel::from_proto(make_network("mnist-cnn", 3, 1), "cnn.onnx")) {}
+
+  NetworkRun run(Accumulate accumulate) {
+    Rig rig(8);
+    RunOptions options;
+    options.precision = GetParam();
+    options.accumulate = accumulate;
+    rig.device->set_latency(options.memory.latency);
+    Runner runner(*rig.device, rig.driver, options);
+    return run_network(Executor(model_), make_inputs(model_, {}, 0, 7), runner,
+                       runner.report("cnn", 3), nullptr, nullptr);
+  }
+
+  OnnxModel model_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Precisions, NetworkOnRtl,
+                         testing::Values(Precision::kInt8, Precision::kFloat32),
+                         [](const auto& info) {
+                           return info.param == Precision::kInt8 ? "int8" : "float32";
+                         });
+
+TEST_P(NetworkOnRtl, IsExactInValuesClocksAndBytes) {
+  for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
+    const NetworkRun found = run(accumulate);
+    ASSERT_EQ(found.report.layers.size(), 2U);
+    EXPECT_TRUE(found.report.predictable());
+    EXPECT_TRUE(found.report.verified());
+    for (const LayerReport& layer : found.report.layers) {
+      EXPECT_GT(layer.counters[counter::kTotalClocks], 0U);
+      EXPECT_EQ(layer.shape.m, 3U);
+    }
+    EXPECT_EQ(found.report.layers[0].shape.k, 392U);
+    EXPECT_EQ(found.report.layers[1].shape.n, 10U);
+    EXPECT_EQ(found.outputs.begin()->second.dims(), (Dims{3, 10}));
+  }
+}
+
+TEST_P(NetworkOnRtl, IsAsNearToTheFloatPathAsItsPrecision) {
+  const NetworkQuality quality = run(Accumulate::kDevice).report.quality.value();
+  if (GetParam() == Precision::kFloat32) {
+    EXPECT_GT(quality.signal_to_noise_db, 110);
+    EXPECT_EQ(quality.top1_agreement, 1);
+  } else {
+    EXPECT_GT(quality.signal_to_noise_db, 30);
+    EXPECT_LT(quality.signal_to_noise_db, 60);
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
