@@ -26,7 +26,6 @@ class StageArray {
     model_.weight_column_i = static_cast<std::uint8_t>(column);
     std::memcpy(&model_.weight_i, &columns_[std::size_t{column} * kArray], kArray);
   }
-  void no_load() { model_.weight_valid_i = 0; }
 
  private:
   void transpose(const std::vector<std::int8_t>& weights) {

@@ -33,12 +33,12 @@ void clock(Model& model) {
   model.eval();
 }
 
-/// Simulates kBatchClocks clocks an iteration on an `array` that offers
-///   load(weights, i): brings in what column (or row) i of a tile of weights needs, before a clock;
-///   kLoadsAhead: whether all loads come before the first row of activations, or beside the rows;
-///   kLatency: clocks from a row of activations to its sum of column 0 (column c: c more);
-///   model(): the Verilated model.
-/// Items are clocks.
+/// Simulates kBatchClocks clocks an iteration; items are clocks. An Array has
+/// - model(): the Verilated model;
+/// - kLatency: clocks from a row of activations to its sum of column 0 (column c: c more);
+/// - load(weights, i): brings in, in the coming clock, the i-th part of kArray of a tile;
+/// - kLoadsAhead: whether a tile comes before its first row of activations, or beside it;
+/// - no_load(): ends loading, where it comes before.
 template <class Array>
 void run_array(benchmark::State& state) {
   Array array;
@@ -46,7 +46,7 @@ void run_array(benchmark::State& state) {
   const std::vector<std::int8_t> weights = random_rows(kArray, 1);  // weights[k * kArray + c]
   const std::vector<std::int8_t> stream = random_rows(kStream, 2);
 
-  if (Array::kLoadsAhead) {
+  if constexpr (Array::kLoadsAhead) {
     for (unsigned i = 0; i < kArray; ++i) {
       array.load(weights, i);
       clock(model);
@@ -55,7 +55,7 @@ void run_array(benchmark::State& state) {
   }
   for (unsigned t = 0; t < Array::kLatency + 2 * kArray; ++t) {
     std::memcpy(&model.activation_i, &stream[std::size_t{t} * kArray], kArray);
-    if (!Array::kLoadsAhead) array.load(weights, t % kArray);
+    if constexpr (!Array::kLoadsAhead) array.load(weights, t % kArray);
     clock(model);
     for (unsigned c = 0; c < kArray; ++c) {
       if (t + 1 < Array::kLatency + c) continue;
@@ -75,7 +75,7 @@ void run_array(benchmark::State& state) {
   for (auto _ : state) {
     for (unsigned i = 0; i < kBatchClocks; ++i) {
       std::memcpy(&model.activation_i, &stream[std::size_t{t} * kArray], kArray);
-      if (!Array::kLoadsAhead) array.load(weights, i);
+      if constexpr (!Array::kLoadsAhead) array.load(weights, i);
       clock(model);
       t = (t + 1) % kStream;
     }
