@@ -45,12 +45,14 @@ void add_model_options(CLI::App& command, ModelOptions& options,
       .add_option("--input", options.inputs,
                   "the network's input: a .npy file, or a PNG or JPEG image, which is resized and "
                   "normalised; NAME=FILE where it has several (default: random, from --seed)")
+      ->allow_extra_args(false)
       ->needs(model);
   command.add_option("--output", options.output, "writes the network's first output to this .npy")
       ->needs(model);
   command
       .add_option("--dump-activations", options.dumps,
                   "PATTERN=FOLDER: writes the output of each node whose name matches to .npy files")
+      ->allow_extra_args(false)
       ->needs(model);
 }
 
@@ -68,6 +70,7 @@ void add_run_command(CLI::App& app, int& result) {
           ->capture_default_str();
   add_model_options(*command, options->model, {network, data});
   add_common_options(*command, *options);
+  command->get_option("--batch")->description("images (with --model: as many as the file says)");
   command->callback([options, command, &result] {
     if (options->model.model.empty()) {
       result = run(*options);
