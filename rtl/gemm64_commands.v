@@ -66,6 +66,7 @@ module gemm64_commands #(
     localparam COMMAND_BITS  = 8 * `GEMM64_CMD_BYTES;
     localparam COMMAND_BEATS = `GEMM64_CMD_BYTES / N;
     localparam LOG_BYTES     = 6;    // log2 of the bytes of a command
+    localparam [ADDRESS_WIDTH-1:0] COMMAND_OFFSETS = (1 << LOG_BYTES) - 1;  // bits inside a command
     localparam USED_BITS     = 192;  // words 0 to 5 hold all the fields
 
     // Fetch: one request a clock while there is room for the answer.
@@ -75,7 +76,7 @@ module gemm64_commands #(
     wire [ADDRESS_WIDTH-1:0] offset = {{ADDRESS_WIDTH-16-LOG_BYTES{1'b0}}, fetch_q, {LOG_BYTES{1'b0}}};
 
     assign request_valid_o   = fetch_q != ring_tail_i & room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i;
-    assign request_address_o = ring_base_i + offset;
+    assign request_address_o = (ring_base_i & ~COMMAND_OFFSETS) + offset;
     assign request_beats_o   = COMMAND_BEATS[6:0];
 
     // Assembly: the beats of a command shift in from the top.

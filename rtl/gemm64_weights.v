@@ -40,7 +40,7 @@ module gemm64_weights #(
     input  wire                        read_i,
     output wire [8*N-1:0]              word_o,
     // State
-    output wire                        idle_o,          // nothing to load
+    output wire                        idle_o,          // nothing to load, no word left
     output wire                        quiet_o,         // no bus transfer under way
     output wire                        error_o,
     output wire                        error_decode_o,  // DECERR rather than SLVERR
@@ -152,7 +152,7 @@ module gemm64_weights #(
         end
     end
 
-    assign idle_o        = reader_idle & ~next_valid;
+    assign idle_o        = reader_idle & ~next_valid & level_q == {LEVEL_WIDTH{1'b0}};
     assign quiet_o       = ~pending & ~arvalid_o;
     assign error_decode_o = rresp_i[0];
     assign transfer_o    = beat;

@@ -208,7 +208,7 @@ void ReferenceDevice::fail(ErrorCode code, Engine engine, std::uint32_t tag) {
 }
 
 bool ReferenceDevice::engines_idle() const {
-  return weights_.arrived == weights_.end() && activations_.arrived == activations_.end() &&
+  return weights_.released == weights_.end() && activations_.arrived == activations_.end() &&
          activations_.released == activations_.end() && matmuls_.empty() && banks_used_ == 0 &&
          stores_.empty();
 }
@@ -261,7 +261,8 @@ bool ReferenceDevice::dispatch() {
   if (head_ == tail_) return false;
   const std::uint64_t base = std::uint64_t{ring_base_high_} << 32 | ring_base_low_;
   const std::uint64_t bus = (std::uint64_t{1} << geometry_.address_width) - 1;
-  const std::uint64_t address = (base + std::uint64_t{head_} * kCommandBytes) & bus;
+  const std::uint64_t first = base / kCommandBytes * kCommandBytes;
+  const std::uint64_t address = (first + std::uint64_t{head_} * kCommandBytes) & bus;
   if (!inside(address, kCommandBytes)) {
     fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
     return false;

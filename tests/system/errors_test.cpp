@@ -369,7 +369,9 @@ TEST_P(Faults, ProgramsThatDoNotBalanceEndByTheWatchdog) {
       {load_weights(0x1000, n, 3), load_activations(0x2000, 4, 3), matmul(4, 1, 3), finish()},
       {store(0x3000, 4), finish()},
       {activations, finish()},
+      {load_weights(0x1000, n), finish()},
       {load_weights(0x1000, 3 * n), finish()},  // two tiles fit the buffer
+      {load_weights(0x1000, n, 2), activations, matmul(4), store(0x3000, 4), finish()},
       {load_activations(0x2000, 9216 + 64), finish()},
       // A block that is to be kept and is larger than the scratchpad.
       {load_weights(0x1000, n, 73 * 2), load_activations(0x2000, 128, 73),

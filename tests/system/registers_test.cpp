@@ -143,6 +143,19 @@ TEST_P(Registers, TheTailIsCutToTheRing) {
   EXPECT_EQ(read(reg::kRingHead), 1u);
 }
 
+// A command never lies across the words of 64 bytes, so that its burst is one that AXI allows.
+TEST_P(Registers, TheRingBeginsAtAMultipleOf64) {
+  write(reg::kRingBaseLow, 4096 - 1);
+  Command command;
+  command.opcode = Opcode::kFinish;
+  std::uint8_t bytes[kCommandBytes];
+  command.encode(bytes);
+  device().write_memory(4096 - 64, bytes, sizeof bytes);
+  write(reg::kRingTail, 1);
+  ASSERT_TRUE(device().wait_interrupt(10000));
+  EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask());
+}
+
 TEST_P(Registers, TheInterruptStaysUntilItsBitIsCleared) {
   finish();
   EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask());
