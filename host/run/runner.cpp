@@ -68,7 +68,10 @@ LayerReport Runner::run(const std::string& name, const Plan& plan,
         predict_counters(other, make_layout(other), geometry, options_.memory.latency);
   }
 
+  // From reset, so that a product depends on nothing before it and can be run again alone.
+  device_.reset();
   const std::uint64_t clocks = device_.clocks();
+  for (ProductObserver* observer : options_.observers) observer->begin(name, plan, clocks);
   const auto begin = std::chrono::steady_clock::now();
   GemmResult result = driver_.run(plan, packed, a, [&](double part) {
     if (progress_) progress_(name, done_ + share_ * part);
@@ -76,6 +79,7 @@ LayerReport Runner::run(const std::string& name, const Plan& plan,
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   layer.seconds = seconds.count();
   layer.simulated_clocks = device_.clocks() - clocks;
+  for (ProductObserver* observer : options_.observers) observer->end(device_.clocks());
   layer.counters = result.counters;
   layer.mismatches = compare(reference_gemm(a, w), result.sums);
   set_utilization(layer, geometry, options_.memory);

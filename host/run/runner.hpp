@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "host/debug/product_observer.hpp"
 #include "host/driver/driver.hpp"
 #include "host/models/network.hpp"
 #include "host/run/run_report.hpp"
@@ -15,6 +17,7 @@ struct RunOptions {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   MemoryTiming memory;
+  std::vector<ProductObserver*> observers;  // told of each product; the device must show its clocks
 };
 
 /// Told the name of what is under way and how much of the whole is done, 0 to 1.
