@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   int result = 0;
   gemm64::add_run_command(app, result);
   gemm64::add_gemm_command(app, result);
+  gemm64::add_replay_command(app, result);
   gemm64::add_info_command(app, result);
   gemm64::add_analyze_command(app, result);
   gemm64::add_tile_command(app, result);
