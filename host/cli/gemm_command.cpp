@@ -118,6 +118,7 @@ void add_gemm_command(CLI::App& app, int& result) {
   command->callback([options, &result] {
     result = options->precision == Precision::kInt8 ? multiply<std::int8_t, MatrixI32>(*options)
                                                     : multiply<float, MatrixF>(*options);
+    write_view(*options);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -12,7 +13,9 @@
 #include "host/report/json.hpp"
 #include "host/report/progress.hpp"
 #include "host/report/run_table.hpp"
+#include "sim/fst_file.hpp"
 #include "sim/rtl_device.hpp"
+#include "sim/save_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -73,6 +76,11 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
   app.add_option("--trace-window", options.trace_window,
                  "traces clocks A to B only, counted from the device's reset: A:B")
       ->needs("--trace");
+  app.add_option("--view", options.view,
+                 "GTKWave's save file beside the waveform: overview, array, commands, axi or "
+                 "accumulator")
+      ->needs("--trace")
+      ->capture_default_str();
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
@@ -109,6 +117,7 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
     geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
     return std::make_unique<ReferenceDevice>(geometry);
   }
+  if (!options.trace.empty()) view_file(options.view);  // complains before the run, not after it
   RtlOptions rtl;
   rtl.n = options.array;
   rtl.latency = options.memory_latency;
@@ -119,6 +128,16 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   rtl.trace_begin = window.first;
   rtl.trace_end = window.second;
   return make_rtl_device(rtl);
+}
+
+void write_view(const DeviceOptions& options) {
+  if (options.trace.empty() || !std::filesystem::exists(options.trace)) return;
+  SaveFileOptions save;
+  if (const auto tile = fst_first_tile(options.trace)) {
+    save.markers = {{'A', tile->first, "first tile"}, {'B', tile->last, "its last row"}};
+  }
+  const auto beside = std::filesystem::path(options.trace).replace_extension(".gtkw");
+  write_save_file(view_file(options.view), options.trace, beside.string(), save);
 }
 
 std::unique_ptr<OutputFile> open_json(const std::string& path) {

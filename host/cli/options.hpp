@@ -23,6 +23,7 @@ struct DeviceOptions {
   double memory_stalls = 0;
   std::string trace;
   std::string trace_window;
+  std::string view = "overview";
 };
 
 struct CommonOptions : DeviceOptions {
@@ -40,6 +41,10 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 
 /// Builds the device that the options name. Throws UsageError where they do not fit together.
 std::unique_ptr<Device> make_device(const DeviceOptions& options);
+
+/// Writes GTKWave's save file of --view beside the waveform, once the device is gone and has closed
+/// it. Nothing where no waveform was asked for, or the window's first clock was never reached.
+void write_view(const DeviceOptions& options);
 
 /// The file for --json, opened at once; nothing where it was not asked for.
 std::unique_ptr<OutputFile> open_json(const std::string& path);

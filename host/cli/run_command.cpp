@@ -74,10 +74,11 @@ void add_run_command(CLI::App& app, int& result) {
   command->callback([options, command, &result] {
     if (options->model.model.empty()) {
       result = run(*options);
-      return;
+    } else {
+      if (command->count("--batch") == 0) options->batch = 0;  // as the file says
+      result = run_model(options->model, *options);
     }
-    if (command->count("--batch") == 0) options->batch = 0;  // as the file says
-    result = run_model(options->model, *options);
+    write_view(*options);
   });
   command->footer(
       fmt::format("An ONNX file may ask for these operators: {}.\n"
