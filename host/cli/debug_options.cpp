@@ -41,9 +41,9 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
                  "writes what each engine did, command by command, to this JSON file for "
                  "ui.perfetto.dev or chrome://tracing (a slower build of the model)")
       ->group(group);
-  app.add_option("--inject", options.inject,
-                 std::string("puts a fault inside, a flipped bit or a memory that hangs: ") +
-                     kFaultForms)
+  app.add_option(
+         "--inject", options.inject,
+         std::string("puts a fault inside, a flipped bit or a memory that hangs: ") + kFaultForms)
       ->allow_extra_args(false)
       ->group(group);
 }

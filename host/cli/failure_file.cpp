@@ -44,7 +44,8 @@ template <class T>
 T within(const Json& options, const char* field, T low, T high) {
   const T value = options.at(field).get<T>();
   if (value >= low && value <= high) return value;
-  throw UsageError(fmt::format("options.{} is {}; it may be from {} to {}", field, value, low, high));
+  throw UsageError(
+      fmt::format("options.{} is {}; it may be from {} to {}", field, value, low, high));
 }
 
 CommonOptions read_options(const Json& json) {
@@ -95,7 +96,8 @@ RecordedFailure read_failure(const fs::path& file) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("{}: not a failure that gemm64 wrote: {}", file.string(), error.what()));
+    throw UsageError(
+        fmt::format("{}: not a failure that gemm64 wrote: {}", file.string(), error.what()));
   }
   return recorded;
 }

@@ -13,7 +13,7 @@ namespace gemm64 {
 
 /// A failure that was read back.
 struct RecordedFailure {
-  std::string command;  // "gemm" or "run"
+  std::string command;              // "gemm" or "run"
   std::filesystem::path directory;  // that relative names of files were relative to
   CommonOptions options;            // with options.replay
   nlohmann::json own;               // the command's own options

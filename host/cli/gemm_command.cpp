@@ -82,8 +82,7 @@ int multiply(const GemmOptions& options) {
   }
   const Matrix<T> weights = b.transpose();  // as a Linear layer stores them
 
-  Session session(options, "gemm",
-                  {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
+  Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
   Driver driver(session.device());
   ProgressBar bar;
   Runner runner(session.device(), driver, session.run_options(),

@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {
-      return complain("a command is required: run, gemm or info (see gemm64 --help)", kBadUsage);
+      return complain("a command is required, such as run, gemm or info (see gemm64 --help)",
+                      kBadUsage);
     }
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);

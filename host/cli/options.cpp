@@ -97,7 +97,8 @@ int finish_report(RunReport report, const CommonOptions& options, OutputFile* js
                               [](const LayerReport& layer) { return layer.skipped; }),
                layers.end());
   if (options.replay && layers.empty()) {
-    throw UsageError(fmt::format("the run has no product {}, counted from 0", options.replay->product));
+    throw UsageError(
+        fmt::format("the run has no product {}, counted from 0", options.replay->product));
   }
   const std::size_t width = terminal_width();
   fmt::print("{}", run_table(report, width));

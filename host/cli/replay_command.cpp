@@ -30,9 +30,9 @@ int replay(const ReplayCommand& options) {
   RecordedFailure recorded = read_failure(options.file);
   CommonOptions& common = recorded.options;
   common.debug.view = options.view;
-  common.debug.trace_mismatch =
-      options.trace.empty() ? fs::path(options.file).replace_extension(".fst").string()
-                            : options.trace;
+  common.debug.trace_mismatch = options.trace.empty()
+                                    ? fs::path(options.file).replace_extension(".fst").string()
+                                    : options.trace;
   // The run's files are found from where it was.
   common.debug.trace_mismatch = absolute(common.debug.trace_mismatch);
   common.json = absolute(options.json);
@@ -40,7 +40,8 @@ int replay(const ReplayCommand& options) {
   fs::current_path(recorded.directory, gone);
   try {
     if (recorded.command == "gemm") return run_gemm(read_gemm_options(common, recorded.own));
-    if (recorded.command == "run") return run_network_command(read_network_options(common, recorded.own));
+    if (recorded.command == "run")
+      return run_network_command(read_network_options(common, recorded.own));
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("{}: {}", options.file, error.what()));
   }
@@ -54,7 +55,8 @@ void add_replay_command(CLI::App& app, int& result) {
   auto options = std::make_shared<ReplayCommand>();
   CLI::App* command = app.add_subcommand(
       "replay", "runs a product that failed again, alone, and traces where it goes wrong");
-  command->add_option("failure", options->file, "failure.json, as run and gemm write it")->required();
+  command->add_option("failure", options->file, "failure.json, as run and gemm write it")
+      ->required();
   command->add_option("--trace", options->trace,
                       "writes the waveform to this FST file (default: beside the failure's file)");
   command->add_option("--view", options->view,

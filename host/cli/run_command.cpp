@@ -57,7 +57,8 @@ void add_model_options(CLI::App& command, ModelOptions& options,
 }  // namespace
 
 int run_network_command(const NetworkOptions& options) {
-  return options.model.model.empty() ? run_linear_layers(options) : run_model(options.model, options);
+  return options.model.model.empty() ? run_linear_layers(options)
+                                     : run_model(options.model, options);
 }
 
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {

@@ -28,13 +28,15 @@ void check_names(const DebugOptions& options) {
   for (const std::string& trace : {options.trace, options.trace_mismatch}) {
     const std::string extension = fs::path(trace).extension().string();
     if (extension == ".gtkw" || extension == ".json") {
-      throw UsageError(fmt::format(
-          "{}: name the waveform itself, as FILE.fst; files ending in .gtkw and .json come beside it",
-          trace));
+      throw UsageError(
+          fmt::format("{}: name the waveform itself, as FILE.fst; files ending in .gtkw and .json "
+                      "come beside it",
+                      trace));
     }
   }
   if (!options.trace.empty() && options.trace == options.trace_mismatch) {
-    throw UsageError(fmt::format("{}: --trace and --trace-mismatch name the same file", options.trace));
+    throw UsageError(
+        fmt::format("{}: --trace and --trace-mismatch name the same file", options.trace));
   }
   if (!options.trace_mismatch.empty()) OutputFile can_be_written(options.trace_mismatch);
 }
@@ -47,7 +49,8 @@ void need_rtl(const CommonOptions& options) {
                                                 {"--inject", !debug.inject.empty()}};
   for (const auto& [name, is_given] : given) {
     if (is_given) {
-      throw UsageError(fmt::format("{} needs --device rtl; the reference has no clocks and no signals", name));
+      throw UsageError(
+          fmt::format("{} needs --device rtl; the reference has no clocks and no signals", name));
     }
   }
 }
@@ -128,7 +131,8 @@ void Session::write_save_file(const Failure& failure) const {
       options_.debug.view.empty() ? best_view(finding.place) : options_.debug.view;
   const bool shown = finding.clock >= failure.trace_begin;
   SaveFileOptions save;
-  save.first_clock = shown ? std::max(finding.tile_begin, failure.trace_begin) : failure.trace_begin;
+  save.first_clock =
+      shown ? std::max(finding.tile_begin, failure.trace_begin) : failure.trace_begin;
   save.markers.push_back(
       {'A', shown ? finding.clock : finding.wrong_clock,
        finding.place == Finding::Place::kStandstill ? "last move" : "sum left the array"});
@@ -169,14 +173,14 @@ RunOptions Session::run_options() {
   };
   if (options_.replay) {
     const std::uint64_t first_clock = options_.replay->first_clock;
-    run.alone = OneProduct{options_.replay->product, [this, first_clock] {
-                             if (first_clock < debug_->clocks()) {
-                               throw UsageError(fmt::format(
-                                   "first_clock is {}; no product can begin before clock {}",
-                                   first_clock, debug_->clocks()));
-                             }
-                             debug_->reset_at(first_clock);
-                           }};
+    run.alone = OneProduct{
+        options_.replay->product, [this, first_clock] {
+          if (first_clock < debug_->clocks()) {
+            throw UsageError(fmt::format("first_clock is {}; no product can begin before clock {}",
+                                         first_clock, debug_->clocks()));
+          }
+          debug_->reset_at(first_clock);
+        }};
   }
   if (tile_) run.observers.push_back(&*tile_);
   return run;
@@ -188,23 +192,27 @@ void Session::finish() {
   device_.reset();  // closes the waveform
   for (const Fault& fault : faults_) {
     if (fault.clock >= clocks) {
-      throw UsageError(fmt::format("--inject {}: the run ended at clock {}, so the fault never came",
-                                   to_string(fault), clocks));
+      throw UsageError(
+          fmt::format("--inject {}: the run ended at clock {}, so the fault never came",
+                      to_string(fault), clocks));
     }
   }
   const std::string& trace = options_.debug.trace;
   if (trace.empty()) return;
   const std::optional<TileClocks> tile = tile_->clocks();
-  if (!options_.debug.trace_window.empty() && parse_window(options_.debug.trace_window).first >= clocks) {
-    throw UsageError(fmt::format("--trace-window {}: the run ended at clock {}, so nothing was traced",
-                                 options_.debug.trace_window, clocks));
+  if (!options_.debug.trace_window.empty() &&
+      parse_window(options_.debug.trace_window).first >= clocks) {
+    throw UsageError(
+        fmt::format("--trace-window {}: the run ended at clock {}, so nothing was traced",
+                    options_.debug.trace_window, clocks));
   }
   SaveFileOptions save;
   std::string markers;
   if (tile) {
     save.markers = {{'A', tile->begin, "tile " + to_string(tile->tile) + " begins"},
                     {'B', tile->end, "its last sum is in the accumulator"}};
-    markers = fmt::format("; tile {} from clock {} to {}", to_string(tile->tile), tile->begin, tile->end);
+    markers =
+        fmt::format("; tile {} from clock {} to {}", to_string(tile->tile), tile->begin, tile->end);
   }
   const fs::path beside = save_file_of(trace);
   gemm64::write_save_file(view_file(options_.debug.view.empty() ? "overview" : options_.debug.view),

@@ -6,7 +6,9 @@
 namespace gemm64 {
 namespace {
 
-bool counts(const Probe& probe, std::size_t counter) { return (probe.events() >> counter & 1) != 0; }
+bool counts(const Probe& probe, std::size_t counter) {
+  return (probe.events() >> counter & 1) != 0;
+}
 
 std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 

@@ -59,9 +59,9 @@ std::string describe(const Failure& failure) {
                                  shape.m, shape.k, shape.n, failure.first_clock);
   text += finding_text(failure);
   if (!failure.trace_file.empty()) {
-    text += line("waveform", fmt::format("{}, clocks {} to {}: gtkwave {}", failure.trace_file,
-                                         failure.trace_begin, failure.trace_end - 1,
-                                         failure.save_file));
+    text += line("waveform",
+                 fmt::format("{}, clocks {} to {}: gtkwave {}", failure.trace_file,
+                             failure.trace_begin, failure.trace_end - 1, failure.save_file));
   }
   if (!failure.replay_file.empty()) {
     text += line("by itself", fmt::format("gemm64 replay {}", failure.replay_file));

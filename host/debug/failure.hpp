@@ -14,8 +14,8 @@ namespace gemm64 {
 
 /// A mismatch, or an error of the device such as a time-out.
 struct Failure {
-  std::string product;     // name
-  std::size_t index = 0;   // of the products of a run
+  std::string product;    // name
+  std::size_t index = 0;  // of the products of a run
   GemmShape shape;
   std::uint64_t first_clock = 0;  // in which the product began
   Mismatches mismatches;          // none: an error

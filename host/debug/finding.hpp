@@ -22,9 +22,9 @@ struct Finding {
   };
 
   Place place = Place::kNone;
-  Tile tile;                      // under way
-  std::uint64_t tile_begin = 0;   // clock in which its first row was read
-  std::uint64_t tile_end = 0;     // clock after its last sum's
+  Tile tile;                       // under way
+  std::uint64_t tile_begin = 0;    // clock in which its first row was read
+  std::uint64_t tile_end = 0;      // clock after its last sum's
   std::uint64_t before_begin = 0;  // clock in which the tile before it began
   std::uint64_t clock = 0;  // in which the tile's sum of the element left the array, or in which
                             // something moved for the last time

@@ -76,8 +76,8 @@ void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure
   failure.trace_end = std::max(finding.clock, finding.wrong_clock) + kAfter;
   failure.trace_begin = std::max(finding.before_begin, failure.first_clock);
   if (failure.trace_end - failure.trace_begin > kLongestWindow) {
-    failure.trace_begin = std::max(finding.wrong_clock - std::min(finding.wrong_clock, kBefore),
-                                   failure.first_clock);
+    failure.trace_begin =
+        std::max(finding.wrong_clock - std::min(finding.wrong_clock, kBefore), failure.first_clock);
   }
   const std::unique_ptr<DebugDevice> device = make(true);
   device->trace(failure.trace_begin, failure.trace_end);

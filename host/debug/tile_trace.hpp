@@ -61,8 +61,8 @@ class TileTrace : public ProductObserver {
   const Geometry geometry_;
   const std::optional<TileName> name_;
   const std::uint64_t window_begin_ = 0;
-  std::vector<std::string> seen_;     // products so far
-  std::optional<TileWalk> walk_;      // of the product under way, while its tile is to come
+  std::vector<std::string> seen_;  // products so far
+  std::optional<TileWalk> walk_;   // of the product under way, while its tile is to come
   std::uint64_t trace_begin_ = 0;
   bool inside_ = false;  // the tile's rows are being read
   std::optional<TileClocks> clocks_;

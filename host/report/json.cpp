@@ -160,12 +160,9 @@ Json to_json(const Failure& failure) {
                   {"begin", finding.tile_begin},
                   {"end", finding.tile_end}};
   json["clock"] = finding.clock;
-  json["first_wrong"] = {{"place", name(finding.place)},
-                         {"clock", finding.wrong_clock},
-                         {"bank", finding.bank},
-                         {"row", finding.row},
-                         {"column", finding.column},
-                         {"expected", finding.expected},
+  json["first_wrong"] = {{"place", name(finding.place)}, {"clock", finding.wrong_clock},
+                         {"bank", finding.bank},         {"row", finding.row},
+                         {"column", finding.column},     {"expected", finding.expected},
                          {"found", finding.found}};
   if (finding.place == Finding::Place::kStandstill) {
     Json waits = Json::array();

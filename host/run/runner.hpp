@@ -28,8 +28,8 @@ struct RunOptions {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   MemoryTiming memory;
-  Investigate investigate;          // nothing: a failure is only reported
-  std::optional<OneProduct> alone;  // nothing: all run
+  Investigate investigate;                  // nothing: a failure is only reported
+  std::optional<OneProduct> alone;          // nothing: all run
   std::vector<ProductObserver*> observers;  // told of each product; the device must show its clocks
 };
 
@@ -42,8 +42,8 @@ class Runner {
   Runner(Device& device, Driver& driver, const RunOptions& options, RunProgress progress = nullptr);
 
   /// C[M x N] = A[M x K] * W[N x K]^T in int8, every sum compared with the reference. `sums`, where
-  /// given, takes the device's result. Throws DeviceError where the device fails, after a second look
-  /// at the product, with what that found.
+  /// given, takes the device's result. Throws DeviceError where the device fails, after a second
+  /// look at the product, with what that found.
   LayerReport product(const std::string& name, const MatrixI8& a, const MatrixI8& w,
                       MatrixI32* sums = nullptr);
 
@@ -85,7 +85,7 @@ class Runner {
   Driver& driver_;
   RunOptions options_;
   RunProgress progress_;
-  std::size_t products_ = 0;  // begun so far
+  std::size_t products_ = 0;       // begun so far
   std::uint64_t first_clock_ = 0;  // of the product under way
   std::optional<Failure> failure_;
   double done_ = 0;   // of the whole, before what is under way
