@@ -75,6 +75,7 @@ int multiply(const GemmCommand& options) {
   }
   const std::unique_ptr<OutputFile> json = open_json(options.json);
   const std::unique_ptr<OutputFile> output = open_json(options.output);
+  const std::unique_ptr<Timeline> timeline = open_timeline(options);
 
   std::mt19937 random(options.seed);
   const Matrix<T> a = operand<T>("A", options.a, m, k, random);
@@ -88,7 +89,7 @@ int multiply(const GemmCommand& options) {
   const std::unique_ptr<Device> device = make_device(options);
   Driver driver(*device);
   ProgressBar bar;
-  Runner runner(*device, driver, options.run_options(),
+  Runner runner(*device, driver, observed_run(options, *device, timeline.get()),
                 [&bar](const std::string& name, double done) { bar.show(name, done); });
   RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
   Result result;
@@ -98,7 +99,7 @@ int multiply(const GemmCommand& options) {
     save_npy(output->temporary(), result);
     output->commit();
   }
-  return finish_report(report, options, json.get());
+  return finish_report(report, options, json.get(), timeline.get());
 }
 
 }  // namespace

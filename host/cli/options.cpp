@@ -94,6 +94,9 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
+  app.add_option("--timeline", options.timeline,
+                 "writes what each engine did, command by command, to this JSON file for "
+                 "ui.perfetto.dev or chrome://tracing (slow build)");
   app.add_flag("--engines", options.engines, "also prints each engine's clocks by cause");
 }
 
@@ -103,6 +106,9 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   if (options.device == "reference") {
     if (!options.trace.empty()) {
       throw UsageError("--trace needs --device rtl; the reference has no signals");
+    }
+    if (!options.timeline.empty()) {
+      throw UsageError("--timeline needs --device rtl; the reference has no clocks");
     }
     Geometry geometry;
     geometry.n = static_cast<std::uint32_t>(options.array);
@@ -115,21 +121,37 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   rtl.bytes_per_cycle = options.memory_bytes_per_cycle;
   rtl.stall_probability = options.memory_stalls;
   rtl.seed = options.seed;
+  rtl.debug = !options.timeline.empty();
   rtl.trace_file = options.trace;
   rtl.trace_begin = window.first;
   rtl.trace_end = window.second;
   return make_rtl_device(rtl);
 }
 
+std::unique_ptr<Timeline> open_timeline(const DeviceOptions& options) {
+  return options.timeline.empty() ? nullptr : std::make_unique<Timeline>(options.timeline);
+}
+
+RunOptions observed_run(const CommonOptions& options, Device& device, Timeline* timeline) {
+  RunOptions run = options.run_options();
+  if (timeline != nullptr) {
+    dynamic_cast<DebugDevice&>(device).observe(*timeline);
+    run.observers.push_back(timeline);
+  }
+  return run;
+}
+
 std::unique_ptr<OutputFile> open_json(const std::string& path) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
 }
 
-int finish_report(const RunReport& report, const CommonOptions& options, OutputFile* json) {
+int finish_report(const RunReport& report, const CommonOptions& options, OutputFile* json,
+                  Timeline* timeline) {
   const std::size_t width = terminal_width();
   fmt::print("{}", run_table(report, width));
   if (options.engines && report.timed()) fmt::print("\n{}", engine_table(report, width));
   std::fflush(stdout);
+  if (timeline != nullptr) timeline->finish();
   if (json != nullptr) json->write(to_json(report).dump(2) + "\n");
   return report.verified() ? 0 : 1;
 }

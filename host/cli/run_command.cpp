@@ -21,17 +21,18 @@ struct RunCommand : CommonOptions {
 
 int run(const RunCommand& options) {
   const std::unique_ptr<OutputFile> json = open_json(options.json);
+  const std::unique_ptr<Timeline> timeline = open_timeline(options);
   const std::unique_ptr<Device> device = make_device(options);
   Driver driver(*device);
   ProgressBar bar;
   bar.show("preparing " + options.network, 0);
   const Workload workload = make_workload(options.network, static_cast<std::size_t>(options.batch),
                                           options.seed, options.data);
-  Runner runner(*device, driver, options.run_options(),
+  Runner runner(*device, driver, observed_run(options, *device, timeline.get()),
                 [&bar](const std::string& name, double done) { bar.show(name, done); });
   const RunReport report = runner.network(workload);
   bar.erase();
-  return finish_report(report, options, json.get());
+  return finish_report(report, options, json.get(), timeline.get());
 }
 
 void add_model_options(CLI::App& command, ModelOptions& options,

@@ -23,6 +23,7 @@ std::uint64_t batch_of(const OnnxModel& model, const NamedTensors& inputs) {
 int run_model(const ModelOptions& options, const CommonOptions& common) {
   const std::unique_ptr<OutputFile> json = open_json(common.json);
   const std::unique_ptr<OutputFile> output = open_json(options.output);
+  const std::unique_ptr<Timeline> timeline = open_timeline(common);
   const std::unique_ptr<Device> device = make_device(common);
   ProgressBar bar;
   bar.show("reading " + options.model, 0);
@@ -47,7 +48,7 @@ int run_model(const ModelOptions& options, const CommonOptions& common) {
     run = run_on_host(executor, inputs, report, dump, progress);
   } else {
     Driver driver(*device);
-    Runner runner(*device, driver, common.run_options(), progress);
+    Runner runner(*device, driver, observed_run(common, *device, timeline.get()), progress);
     run = run_network(executor, inputs, runner, runner.report(report.model, report.batch), dump,
                       progress);
   }
@@ -56,7 +57,7 @@ int run_model(const ModelOptions& options, const CommonOptions& common) {
     save_tensor(output->temporary(), run.outputs.at(model.graph().output(0).name()));
     output->commit();
   }
-  return finish_report(run.report, common, json.get());
+  return finish_report(run.report, common, json.get(), timeline.get());
 }
 
 }  // namespace gemm64
