@@ -59,6 +59,9 @@ class VerilatedDevice final : public RtlDevice {
     if constexpr (kDebug) {
       if (trace_) trace_->close();
     }
+    // The model takes its scopes out of the thread's context, which is that of the device made
+    // last.
+    Verilated::threadContextp(context_.get());
     model_->final();
   }
 
