@@ -41,7 +41,7 @@ std::string to_string(const TilePlace& place) {
 TilePlace CommandTiles::place(std::uint64_t tile) const {
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   TilePlace place;
-  place.m = first_m + number(tile / (k_tiles * n_tiles));
+  if (has_m) place.m = first_m + number(tile / (k_tiles * n_tiles));
   if (has_k) place.k = number(tile % k_tiles);
   if (has_n) place.n = number(tile / k_tiles % n_tiles);
   return place;
@@ -57,6 +57,7 @@ CommandTiles command_tiles(const Plan& plan, std::size_t index, const Command& c
   const RowGroup& group = plan.groups[group_index];
   const std::uint64_t m = std::uint64_t{group.rows} * group.blocks;
   for (std::size_t i = 0; i < group_index; ++i) work.first_m += plan.groups[i].blocks;
+  work.has_m = plan.row_blocks() > 1;
   work.k_tiles = plan.k_tiles;
   work.n_tiles = plan.n_tiles;
   const std::uint64_t count = command.count;

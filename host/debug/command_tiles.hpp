@@ -12,14 +12,14 @@
 namespace gemm64 {
 
 /// Where a tile lies: its blocks of M, K and N, counted from 0 over the whole plan; -1 along what
-/// it spans or serves as a whole.
+/// it spans or serves as a whole, and along M where the plan has but one block.
 struct TilePlace {
   std::int64_t m = -1;
   std::int64_t k = -1;
   std::int64_t n = -1;
 };
 
-/// "m0 k3 n7", without the axes that are -1.
+/// "m1 k3 n7", without the axes that are -1.
 std::string to_string(const TilePlace& place);
 
 /// What one command does, in the order in which it does it.
@@ -34,7 +34,7 @@ struct CommandTiles {
 
   std::int64_t first_m = 0;  // block of M that the command begins with
   std::uint64_t k_tiles = 1, n_tiles = 1;
-  bool has_k = true, has_n = true;
+  bool has_m = true, has_k = true, has_n = true;
 };
 
 /// Command `index` of make_program(plan), which is `command`.
