@@ -60,8 +60,8 @@ class VerilatedDevice final : public RtlDevice {
       if (trace_) trace_->close();
     }
     model_->final();
-    // Verilator takes a model's scopes out of the thread's context, which another device may have
-    // set.
+    // The model takes its scopes out of the thread's context, which is that of the device made
+    // last.
     Verilated::threadContextp(context_.get());
     model_.reset();
   }

@@ -91,8 +91,9 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
   }
   check_names(debug);
   failure_file_ = debug.trace_mismatch.empty() ? "failure.fst" : debug.trace_mismatch;
+  if (!debug.timeline.empty()) timeline_ = std::make_unique<Timeline>(debug.timeline);
   RtlOptions rtl = rtl_options(options_);
-  rtl.debug = !debug.inject.empty();
+  rtl.debug = !debug.inject.empty() || timeline_ != nullptr;
   rtl.trace_file = debug.trace;
   rtl.trace_begin = window.first;
   rtl.trace_end = window.second;
@@ -110,6 +111,7 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
     tile_.emplace(*debug_, geometry, window.first);
   }
   if (tile_) debug_->observe(*tile_);
+  if (timeline_) debug_->observe(*timeline_);
 }
 
 std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
@@ -182,6 +184,7 @@ RunOptions Session::run_options() {
         }};
   }
   if (tile_) run.observers.push_back(&*tile_);
+  if (timeline_) run.observers.push_back(timeline_.get());
   return run;
 }
 
@@ -189,6 +192,7 @@ void Session::finish() {
   const std::uint64_t clocks = device_->clocks();
   debug_ = nullptr;
   device_.reset();  // closes the waveform
+  if (timeline_) timeline_->finish();
   for (const Fault& fault : faults_) {
     if (fault.clock >= clocks) {
       throw UsageError(

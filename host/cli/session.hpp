@@ -12,6 +12,7 @@
 #include "host/cli/options.hpp"
 #include "host/debug/debug_device.hpp"
 #include "host/debug/tile_trace.hpp"
+#include "host/debug/timeline.hpp"
 #include "host/run/runner.hpp"
 
 namespace gemm64 {
@@ -44,6 +45,7 @@ class Session {
   std::filesystem::path failure_file_;  // its waveform
   std::unique_ptr<Device> device_;
   DebugDevice* debug_ = nullptr;  // the same, where it can be looked into
+  std::unique_ptr<Timeline> timeline_;
   std::optional<TileTrace> tile_;
 };
 

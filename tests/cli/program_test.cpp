@@ -91,6 +91,22 @@ TEST_F(Program, TracesAWindow) {
   EXPECT_GT(fs::file_size(fst), 100U);
 }
 
+TEST_F(Program, WritesATimelineOfEveryProduct) {
+  const fs::path file = folder_ / "timeline.json";
+  const std::string gemm = "gemm 4 8 8 --array 8 --precision float32 --timeline " + file.string();
+  const Outcome outcome = run(gemm);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto timeline = nlohmann::json::parse(contents(file));
+  EXPECT_EQ(timeline["otherData"]["array"], "8x8");
+  EXPECT_THAT(timeline["otherData"]["time axis"].get<std::string>(), HasSubstr("1 clock"));
+  int layers = 0;
+  for (const auto& event : timeline["traceEvents"]) {
+    if (event.value("cat", "") == "layer") ++layers;
+  }
+  EXPECT_EQ(layers, 4);  // of four slices the products of each order are one
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+}
+
 TEST_F(Program, HelpsOnEveryCommand) {
   for (const char* arguments :
        {"--help", "run --help", "gemm --help", "info --help", "--version"}) {
@@ -128,6 +144,16 @@ TEST_F(Program, RefusesBadTraces) {
   expect_refused("gemm 1 1 1 --device reference --trace " + (folder_ / "x.fst").string(),
                  "--device rtl");
   expect_refused("gemm 1 1 1 --array 8 --trace " + (folder_ / "no" / "x.fst").string(), "x.fst");
+}
+
+TEST_F(Program, RefusesBadTimelines) {
+  const std::string file = (folder_ / "t.json").string();
+  expect_refused("gemm 1 1 1 --device reference --timeline " + file,
+                 "--timeline needs --device rtl");
+  expect_refused("run --device reference --timeline " + file, "--timeline needs --device rtl");
+  const std::string nowhere = (folder_ / "no" / "t.json").string();
+  expect_refused("gemm 1 1 1 --array 2 --timeline " + nowhere, "cannot be written");
+  expect_refused("run --timeline " + nowhere, "cannot be written");
 }
 
 TEST_F(Program, RefusesBadNetworksAndData) {

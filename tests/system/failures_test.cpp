@@ -46,7 +46,7 @@ struct Outcome {
   std::uint64_t end = 0;  // clock
 };
 
-Outcome run(const Experiment& experiment, const std::string& trace) {
+Outcome conduct(const Experiment& experiment, const std::string& trace) {
   const std::unique_ptr<RtlDevice> device = experiment.device();
   Driver driver(*device);
   std::mt19937 random(experiment.seed);
@@ -80,9 +80,7 @@ class Failures : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove(trace_); }
 
-  Outcome run(const Experiment& experiment) const {
-    return system_test::run(experiment, trace_.string());
-  }
+  Outcome run(const Experiment& experiment) const { return conduct(experiment, trace_.string()); }
 
   /// The clock of a big-endian time in an FST's header.
   std::uint64_t trace_clock(std::streamoff at) const {
@@ -98,7 +96,7 @@ class Failures : public testing::Test {
 
 /// Draws faults of one kind until `wanted` of them gave a mismatch, and checks each one's finding.
 template <class Check>
-void draw_faults(const Failures&, Fault::Kind kind, unsigned wanted,
+void draw_faults(Fault::Kind kind, unsigned wanted,
                  const std::function<Outcome(const Experiment&)>& run, Check check) {
   unsigned hits = 0;
   for (unsigned seed = 1; hits < wanted; ++seed) {
@@ -148,7 +146,7 @@ void draw_faults(const Failures&, Fault::Kind kind, unsigned wanted,
 
 TEST_F(Failures, AWrongWeightIsFound) {
   draw_faults(
-      *this, Fault::Kind::kWeight, 30, [this](const Experiment& e) { return run(e); },
+      Fault::Kind::kWeight, 30, [this](const Experiment& e) { return run(e); },
       [](const Fault& fault, const Failure& failure) {
         const Finding& finding = failure.finding;
         EXPECT_EQ(finding.place, Finding::Place::kWeight) << describe(failure);
@@ -162,7 +160,7 @@ TEST_F(Failures, AWrongWeightIsFound) {
 
 TEST_F(Failures, AWrongActivationIsFound) {
   draw_faults(
-      *this, Fault::Kind::kActivation, 30, [this](const Experiment& e) { return run(e); },
+      Fault::Kind::kActivation, 30, [this](const Experiment& e) { return run(e); },
       [](const Fault& fault, const Failure& failure) {
         const Finding& finding = failure.finding;
         EXPECT_EQ(finding.place, Finding::Place::kActivation) << describe(failure);
@@ -175,7 +173,7 @@ TEST_F(Failures, AWrongActivationIsFound) {
 
 TEST_F(Failures, AWrongPartialSumIsFound) {
   draw_faults(
-      *this, Fault::Kind::kPartialSum, 30, [this](const Experiment& e) { return run(e); },
+      Fault::Kind::kPartialSum, 30, [this](const Experiment& e) { return run(e); },
       [](const Fault& fault, const Failure& failure) {
         const Finding& finding = failure.finding;
         EXPECT_EQ(finding.place, Finding::Place::kPartialSum) << describe(failure);
@@ -188,7 +186,7 @@ TEST_F(Failures, AWrongPartialSumIsFound) {
 
 TEST_F(Failures, AWrongAccumulatorIsFound) {
   draw_faults(
-      *this, Fault::Kind::kAccumulator, 15, [this](const Experiment& e) { return run(e); },
+      Fault::Kind::kAccumulator, 15, [this](const Experiment& e) { return run(e); },
       [](const Fault& fault, const Failure& failure) {
         const Finding& finding = failure.finding;
         EXPECT_EQ(finding.place, Finding::Place::kAccumulator) << describe(failure);

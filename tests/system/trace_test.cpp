@@ -92,6 +92,17 @@ TEST_F(Trace, AFileThatCannotBeWrittenIsAUsageError) {
   EXPECT_THROW(make_rtl_device(nowhere), UsageError);
 }
 
+TEST(Models, LiveSideBySideAndGoInAnyOrder) {
+  std::mt19937 random(1010);
+  auto first = std::make_unique<Rig>(8);
+  auto second = std::make_unique<Rig>(8);
+  auto third = std::make_unique<Rig>(4);
+  expect_exact(*second, {{9, 9, 9}}, random);
+  third.reset();
+  first.reset();
+  expect_exact(*second, {{9, 9, 9}}, random);
+}
+
 TEST(Models, ThatDoNotExistAreAUsageErrorThatNamesThoseThatDo) {
   RtlOptions options;
   options.n = 16;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one engine did, from the clocks in which it did it, as slices of a timeline.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "host/debug/command_tiles.hpp"
+#include "host/debug/trace_events.hpp"
+
+namespace gemm64 {
+
+/// Clocks one after the other that an engine spent on the same cause, an index of kCounters.
+struct CauseRun {
+  std::size_t cause = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t clocks() const { return end - begin; }
+};
+
+/// Joins runs that follow each other to one slice of a track.
+class CauseSlices {
+ public:
+  CauseSlices(TraceEvents& events, int track) : events_(events), track_(track) {}
+
+  void add(const CauseRun& run);
+  /// Writes what is under way; before anything else is written to the track.
+  void flush();
+
+ private:
+  TraceEvents& events_;
+  int track_;
+  CauseRun run_;
+};
+
+/// An engine's counters: [first, outside) count clocks of a command, the first of them its
+/// transfers; [outside, end) count clocks without one.
+struct EngineCauses {
+  const char* name;
+  std::size_t first;
+  std::size_t outside;
+  std::size_t end;
+};
+
+/// The four engines that commands are dispatched to.
+extern const std::array<EngineCauses, 4> kEngineCauses;
+
+/// Three levels of slices. A command (category "command"): from the first clock that the engine
+/// spends on it to its last transfer. In it the tiles ("tile"), from their first transfer to their
+/// last, and between them the waits ("wait"). What the engine does without a command stands beside
+/// the commands ("wait", or "idle"). The args of commands and tiles count their clocks by cause.
+/// Waits in a tile are in its args, and a slice from kLongWait clocks on, since a memory that
+/// stalls in every other clock would fill the disk with slices that no one can see.
+class EngineTrack {
+ public:
+  static constexpr std::uint64_t kLongWait = 16;
+
+  EngineTrack(TraceEvents& events, int track, const EngineCauses& causes);
+
+  /// The next command was dispatched to the engine.
+  void dispatched(CommandTiles command) { waiting_.push_back(std::move(command)); }
+
+  /// The engine spent begin <= clock < end on whichever of its causes is set in `events` (Probe).
+  void spend(std::uint32_t events, std::uint64_t begin, std::uint64_t end);
+
+  /// The product ends: writes what is under way, forgets all commands.
+  void finish(std::uint64_t clock);
+
+ private:
+  using Clocks = std::array<std::uint64_t, 6>;  // by cause, from causes_.first on
+
+  void begin_command(std::uint64_t clock);
+  void end_command(std::uint64_t clock);
+  /// Takes transfers up to the end of the tile under way at most; returns the clock after them.
+  std::uint64_t transfer(std::uint64_t begin, std::uint64_t end);
+  void wait(const CauseRun& run);
+  void end_tile(std::uint64_t clock);
+  void add_clocks(const Clocks& clocks, TraceEvents::Json& args) const;
+
+  TraceEvents& events_;
+  int track_;
+  EngineCauses causes_;
+  CauseSlices between_;  // causes outside of tiles
+  std::deque<CommandTiles> waiting_;
+
+  bool in_command_ = false;
+  CommandTiles command_;
+  Clocks command_clocks_{};
+  std::uint64_t tile_ = 0;  // tiles done
+
+  std::uint64_t done_ = 0;  // transfers of the tile under way; 0: between tiles
+  std::uint64_t tile_begin_ = 0;
+  Clocks tile_clocks_{};
+  std::vector<CauseRun> tile_waits_;
+};
+
+}  // namespace gemm64

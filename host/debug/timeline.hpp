@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each engine did, command by command, in a file for Perfetto or chrome://tracing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/debug/engine_track.hpp"
+#include "host/debug/product_observer.hpp"
+#include "host/debug/trace_events.hpp"
+
+namespace gemm64 {
+
+/// Made from what the device's probe shows, never from a prediction: the clocks by cause in the
+/// file are those of the device's counters. Tracks, from the top: layers; commands, with each
+/// dispatch; and the four engines (see EngineTrack). A clock of the device is a microsecond of the
+/// viewer.
+class Timeline final : public ProductObserver {
+ public:
+  /// Throws UsageError where `path` cannot be written. Without finish() no file appears.
+  explicit Timeline(std::filesystem::path path);
+
+  void begin(const std::string& name, const Plan& plan, std::uint64_t clock) override;
+  void clock(std::uint64_t clock, const Probe& probe) override;
+  void end(std::uint64_t clock) override;
+
+  /// Closes the file and lets it appear. Throws UsageError where the disk had no room.
+  void finish();
+
+ private:
+  /// Tells the tracks of the clocks since since_, all alike.
+  void flush(std::uint64_t clock);
+  void dispatch(std::uint64_t clock);
+
+  TraceEvents events_;
+  CauseSlices commands_;
+  std::vector<EngineTrack> engines_;
+  std::uint32_t array_ = 0;
+
+  const Plan* plan_ = nullptr;  // of the product under way
+  std::string layer_;
+  std::vector<Command> program_;
+  std::size_t next_ = 0;         // command to be dispatched
+  std::uint64_t clocks_ = 0;     // busy ones
+  std::uint64_t last_busy_ = 0;  // the clock after the last one
+  std::uint32_t now_ = 0;        // events since since_
+  std::uint64_t since_ = 0;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events in the Trace Event Format, the JSON that Perfetto and chrome://tracing open.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "host/report/output_file.hpp"
+
+namespace gemm64 {
+
+/// Writes events to a file as they come, one a line; nothing is kept in memory. On each track they
+/// are to be written in the order of their begins, an outer slice before those inside it.
+class TraceEvents {
+ public:
+  using Json = nlohmann::ordered_json;
+
+  /// Throws UsageError where `path` cannot be written.
+  explicit TraceEvents(std::filesystem::path path);
+
+  /// The name above all tracks.
+  void name_process(const std::string& name);
+  /// The name of a track; tracks stand in the order of their numbers, from 1.
+  void name_track(int track, const std::string& name);
+
+  /// Opens a slice whose end is not known yet; a track's open slices close in reverse order.
+  void begin(int track, std::uint64_t clock, const char* category, const std::string& name,
+             const Json& args);
+  /// Closes it; `args` are added to those of its begin.
+  void end(int track, std::uint64_t clock, const Json& args);
+  /// A slice of the clocks begin <= clock < end.
+  void slice(int track, std::uint64_t begin, std::uint64_t end, const char* category,
+             const std::string& name, const Json& args = Json::object());
+
+  /// Adds what is to be known of the whole, closes the file and lets it appear. Throws UsageError
+  /// where the disk had no room.
+  void finish(const Json& other_data);
+
+ private:
+  void write(const Json& event);
+
+  OutputFile output_;
+  std::ofstream file_;
+  bool first_ = true;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline read back: its slices, whether they nest, and the clocks that they account for.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+
+struct TimelineSlice {
+  std::string category, name;
+  std::uint64_t begin = 0, end = 0;
+  nlohmann::json args;
+  int parent = -1;  // index in its track
+
+  std::uint64_t clocks() const { return end - begin; }
+};
+
+class TimelineFile {
+ public:
+  using Track = std::vector<TimelineSlice>;
+
+  /// Reads the file. A failure for each rule of the format that it breaks: names for all tracks; on
+  /// each track begins in order, children within their parents, no slice over another's end.
+  explicit TimelineFile(const std::filesystem::path& path) : bytes(file_size(path)) { read(path); }
+
+  /// The clocks by engine and cause from `begin` to `end`: `inner` false, from the commands' args
+  /// and what stands beside the commands; true, from the tiles' args and what stands beside the
+  /// tiles.
+  Counters counters(bool inner, std::uint64_t begin = 0, std::uint64_t end = kOpen) const {
+    Counters sums{};
+    const auto add = [&](const std::string& engine, const std::string& cause,
+                         std::uint64_t clocks) {
+      for (std::size_t i = 0; i < counter::kBytesWeights; ++i) {
+        if (kCounters[i].engine == engine && kCounters[i].cause == cause) sums[i] += clocks;
+      }
+    };
+    for (const auto& [engine, track] : tracks) {
+      for (const TimelineSlice& slice : track) {
+        if (slice.begin < begin || slice.begin >= end) continue;
+        if (slice.category == "layer") {
+          EXPECT_EQ(slice.args.at("clocks"), slice.clocks());
+          add("total", "clocks", slice.clocks());
+        } else if (slice.category == "dispatch") {
+          add(engine, "dispatch", slice.clocks());
+        } else if (slice.category == "command" || slice.category == "tile") {
+          EXPECT_EQ(clocks_in(slice), slice.clocks()) << slice.name << " on " << engine;
+          if ((slice.category == "tile") != inner) continue;
+          for (const auto& [cause, clocks] : slice.args.items()) {
+            if (clocks.is_number()) add(engine, cause, clocks);
+          }
+        } else if (slice.parent < 0 ||
+                   (inner && track[std::size_t(slice.parent)].category == "command")) {
+          add(engine, slice.name, slice.clocks());
+        }
+      }
+    }
+    return sums;
+  }
+
+  std::uint64_t count(const std::string& track, const std::string& category) const {
+    std::uint64_t found = 0;
+    if (tracks.count(track) == 0) return 0;
+    for (const TimelineSlice& slice : tracks.at(track)) found += slice.category == category;
+    return found;
+  }
+
+  nlohmann::json json;
+  std::map<std::string, Track> tracks;
+  std::uintmax_t bytes;
+
+  static constexpr std::uint64_t kOpen = ~std::uint64_t{0};
+
+ private:
+  void read(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    json = nlohmann::json::parse(file);
+    std::map<int, std::string> names;
+    std::map<int, std::vector<int>> open;
+    for (const auto& event : json.at("traceEvents")) {
+      const std::string phase = event.at("ph");
+      const int tid = event.at("tid");
+      EXPECT_EQ(event.at("pid"), 1);
+      if (phase == "M") {
+        if (event.at("name") == "thread_name") names[tid] = event.at("args").at("name");
+        continue;
+      }
+      ASSERT_EQ(names.count(tid), 1U) << "an event on a track without name: " << event;
+      Track& track = tracks[names[tid]];
+      std::vector<int>& stack = open[tid];
+      const std::uint64_t clock = event.at("ts");
+      const auto top = [&]() -> TimelineSlice& { return track[std::size_t(stack.back())]; };
+      while (!stack.empty() && top().end <= clock && top().end != kOpen) stack.pop_back();
+      if (phase == "E") {
+        ASSERT_FALSE(stack.empty()) << "an end without begin: " << event;
+        ASSERT_EQ(top().end, kOpen) << "ends inside of a slice: " << event;
+        EXPECT_GE(clock, track.back().begin);
+        EXPECT_TRUE(track.back().end == kOpen || track.back().end <= clock) << event;
+        top().end = clock;
+        top().args.update(event.at("args"));
+        stack.pop_back();
+        continue;
+      }
+      ASSERT_TRUE(phase == "B" || phase == "X") << event;
+      TimelineSlice slice{event.at("cat"), event.at("name"), clock, kOpen,
+                          event.value("args", nlohmann::json::object())};
+      if (phase == "X") {
+        slice.end = clock + event.at("dur").get<std::uint64_t>();
+        EXPECT_GT(slice.end, clock) << "an empty slice: " << event;
+      }
+      if (!track.empty()) EXPECT_GE(clock, track.back().begin) << "out of order: " << event;
+      if (!stack.empty()) {
+        slice.parent = stack.back();
+        EXPECT_LE(slice.end == kOpen ? clock : slice.end, top().end) << "over an end: " << event;
+      }
+      stack.push_back(static_cast<int>(track.size()));
+      track.push_back(slice);
+    }
+    for (const auto& [name, track] : tracks) {
+      for (const TimelineSlice& slice : track) {
+        EXPECT_NE(slice.end, kOpen) << slice.name << " on " << name << " has no end";
+      }
+    }
+  }
+
+  static std::uint64_t clocks_in(const TimelineSlice& slice) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 1; i < counter::kBytesWeights; ++i) {
+      bool first = true;  // causes of the same name in several engines are one argument
+      for (std::size_t j = 1; j < i; ++j) {
+        if (std::string(kCounters[i].cause) == kCounters[j].cause) first = false;
+      }
+      if (first) sum += slice.args.value(kCounters[i].cause, std::uint64_t{0});
+    }
+    return sum;
+  }
+};
+
+}  // namespace gemm64

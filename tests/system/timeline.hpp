@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A product on the real RTL with its timeline: every slice against what the device really did.
+#pragma once
+
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "host/debug/timeline.hpp"
+#include "host/run/runner.hpp"
+#include "tests/host/debug/timeline_file.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+
+/// Keeps the events of every clock, for comparison.
+class EventRecorder : public Observer {
+ public:
+  void clock(std::uint64_t clock, const Probe& probe) override {
+    events.resize(clock, 0);
+    events.push_back(probe.events());
+  }
+  bool is(std::uint64_t clock, std::size_t counter) const {
+    return (events.at(clock) >> counter & 1) != 0;
+  }
+
+  std::vector<std::uint32_t> events;
+};
+
+inline std::size_t counter_of(const std::string& engine, const std::string& cause) {
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    if (kCounters[i].engine == engine && kCounters[i].cause == cause) return i;
+  }
+  ADD_FAILURE() << "no counter " << engine << "." << cause;
+  return 0;
+}
+
+/// Every clock of every wait has that cause, every tile begins and ends with a transfer.
+inline void expect_places(const TimelineFile& file, const EventRecorder& recorder) {
+  for (const auto& [engine, track] : file.tracks) {
+    if (engine == "layers") continue;
+    const std::size_t transfer =
+        engine == "commands" ? 0 : counter_of(engine, engine == "compute" ? "compute" : "transfer");
+    for (const TimelineSlice& slice : track) {
+      SCOPED_TRACE(engine + ": " + slice.name + " at " + std::to_string(slice.begin));
+      if (slice.category == "wait" || slice.category == "idle" || slice.category == "dispatch") {
+        const std::size_t cause =
+            counter_of(engine, slice.category == "dispatch" ? "dispatch" : slice.name);
+        for (std::uint64_t c = slice.begin; c < slice.end; ++c) ASSERT_TRUE(recorder.is(c, cause));
+      } else if (slice.category == "tile") {
+        ASSERT_TRUE(recorder.is(slice.begin, transfer));
+        ASSERT_TRUE(recorder.is(slice.end - 1, transfer));
+      } else {
+        ASSERT_TRUE(recorder.is(slice.end - 1, transfer));
+      }
+    }
+  }
+}
+
+/// Runs the jobs one after the other with one timeline, and checks all of it. Returns its bytes.
+inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Job>& jobs,
+                                      std::mt19937& random) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
+                                     ("gemm64_timeline." + std::to_string(getpid()) + ".json");
+  Timeline timeline(path);
+  EventRecorder recorder;
+  rig.device->observe(timeline);
+  rig.device->observe(recorder);
+  std::vector<Counters> counters;
+  std::uint64_t tiles = 0, weight_tiles = 0, blocks = 0, commands = 0;
+  for (const Job& job : jobs) {
+    SCOPED_TRACE(describe(job));
+    rig.device->set_latency(job.latency);
+    RunOptions options;
+    options.accumulate = job.accumulate;
+    options.observers = {&timeline};
+    Runner runner(*rig.device, rig.driver, options);
+    const Operands operands = random_operands(random, job.shape);
+    const LayerReport layer = runner.product("product", operands.a, operands.w);
+    EXPECT_EQ(layer.mismatches.count, 0U);
+    counters.push_back(layer.counters);
+    const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
+    tiles += plan.tiles() * plan.row_blocks();
+    weight_tiles += plan.tiles() * plan.row_blocks();
+    blocks += plan.result_blocks() * plan.row_blocks();
+    commands += program_length(plan);
+  }
+  timeline.finish();
+
+  const TimelineFile file(path);
+  std::filesystem::remove(path);
+  expect_places(file, recorder);
+  EXPECT_EQ(file.count("compute", "tile"), tiles);
+  EXPECT_EQ(file.count("weights", "tile"), weight_tiles);
+  EXPECT_EQ(file.count("results", "tile"), blocks);
+  EXPECT_EQ(file.count("commands", "dispatch"), commands);
+  EXPECT_EQ(file.count("layers", "layer"), jobs.size());
+  for (std::size_t i = 0; i < std::min(jobs.size(), file.count("layers", "layer")); ++i) {
+    SCOPED_TRACE(describe(jobs[i]));
+    const TimelineSlice& layer = file.tracks.at("layers")[i];
+    Counters expected = counters[i];
+    for (std::size_t c = counter::kBytesWeights; c < expected.size(); ++c) expected[c] = 0;
+    for (const bool inner : {false, true}) {
+      const Counters found = file.counters(inner, layer.begin, layer.end);
+      EXPECT_TRUE(found == expected)
+          << (inner ? "tiles" : "commands") << " (model: device, device: timeline)"
+          << difference(expected, found);
+    }
+  }
+  return file.bytes;
+}
+
+}  // namespace gemm64::system_test
