@@ -54,6 +54,7 @@ test:
 
 # The viewer is needed only where there is a display to show it on.
 wave:
+	@scripts/wave --check $(VIEW)
 	@$(SETUP) build $(if $(DISPLAY)$(WAYLAND_DISPLAY),wave)
 	$(call configure,OFF)
 	@$(compile) --target gemm64

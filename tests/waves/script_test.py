@@ -62,7 +62,8 @@ class Wave(unittest.TestCase):
                 self.assertIn(f"From {view}.gtkw", file.readline())
 
     def test_refuses_what_it_does_not_know(self):
-        for arguments, reason in ((["nothing"], ", ".join(VIEWS)), (["axi", "array"], "one view"),
+        for arguments, reason in ((["nothing"], ", ".join(VIEWS)),
+                                  (["--check", "nothing"], ", ".join(VIEWS)), (["axi", "array"], "one view"),
                                   (["--what"], "--help"), (["--keep"], "name"),
                                   (["--pictures", "axi"], "all of them")):
             outcome = self.wave(*arguments)
@@ -70,6 +71,11 @@ class Wave(unittest.TestCase):
             self.assertEqual(outcome.stderr.count("\n"), 1, outcome.stderr)
             self.assertIn(reason, outcome.stderr)
             self.assertFalse(os.path.exists(self.path("wave.fst")))
+
+    def test_checks_a_view_without_a_run(self):
+        outcome = self.wave("--check", "array")
+        self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
+        self.assertFalse(os.path.exists(self.path("wave.fst")))
 
     def test_keeps_what_gtkwave_saved_without_its_machine(self):
         """On a copy of scripts/ and waves/, so that the project's own views stay as they are."""
