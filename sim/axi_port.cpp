@@ -50,6 +50,7 @@ void AxiPort::set_stalls(double probability, std::uint32_t seed) {
   }
   stall_threshold_ =
       static_cast<std::uint32_t>(std::lround(probability * static_cast<double>(kDrawMask)));
+  seed_ = seed;
   random_state_ = seed;
   stalled_ = 0;
   update_irregular();
@@ -65,6 +66,8 @@ void AxiPort::clear_statistics() {
 void AxiPort::reset_base() {
   address_waits_ = false;
   credit_ = width_;
+  random_state_ = seed_;
+  stalled_ = 0;
   hang_from_ = kNever;
   faults_.clear();
 }

@@ -99,8 +99,8 @@ class AxiPort {
   void set_bytes_per_cycle(unsigned bytes);
 
   /// In each clock withholds each ready, and each valid not yet raised, with `probability`; the
-  /// payload of a channel without valid is then noise. 0 turns it off. Throws UsageError outside
-  /// 0 <= probability < 1.
+  /// payload of a channel without valid is then noise. 0 turns it off. The sequence begins anew
+  /// with each reset(). Throws UsageError outside 0 <= probability < 1.
   void set_stalls(double probability, std::uint32_t seed);
 
   /// Never answers the `index`-th burst accepted from now (0 is the next), nor any after it;
@@ -224,6 +224,7 @@ class AxiPort {
   AxiAddress waiting_address_;
   unsigned bytes_per_cycle_ = 0;
   unsigned credit_ = 0;
+  std::uint32_t seed_ = 0;
   std::uint64_t random_state_ = 0;
   std::vector<Fault> faults_;
 };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/rtl_device.hpp"
 
-#include <Vgemm64_n2.h>
-#include <Vgemm64_n4.h>
+#include <Vgemm64_n2_debug.h>
+#include <Vgemm64_n4_debug.h>
 #include <Vgemm64_n64.h>
-#include <Vgemm64_n64_traced.h>
-#include <Vgemm64_n8.h>
-#include <Vgemm64_n8_traced.h>
+#include <Vgemm64_n64_debug.h>
+#include <Vgemm64_n8_debug.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -39,9 +38,9 @@ void check_trace(const RtlOptions& options) {
   if (!existed) std::remove(options.trace_file.c_str());
 }
 
-template <class Model, bool kTraced>
+template <class Model, bool kDebug>
 std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
-  return std::make_unique<VerilatedDevice<Model, kTraced>>(options);
+  return std::make_unique<VerilatedDevice<Model, kDebug>>(options);
 }
 
 }  // namespace
@@ -68,30 +67,20 @@ void RtlDevice::set_latency(unsigned clocks) {
 }
 
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
-  const std::string n = std::to_string(options.n);
-  if (options.trace_file.empty()) {
-    switch (options.n) {
-      case 2:
-        return make<Vgemm64_n2, false>(options);
-      case 4:
-        return make<Vgemm64_n4, false>(options);
-      case 8:
-        return make<Vgemm64_n8, false>(options);
-      case 64:
-        return make<Vgemm64_n64, false>(options);
-      default:
-        throw UsageError("no model of the accelerator with N = " + n +
-                         "; there are 2, 4, 8 and 64");
-    }
-  }
-  check_trace(options);
+  if (!options.trace_file.empty()) check_trace(options);
   switch (options.n) {
+    case 2:
+      return make<Vgemm64_n2_debug, true>(options);
+    case 4:
+      return make<Vgemm64_n4_debug, true>(options);
     case 8:
-      return make<Vgemm64_n8_traced, true>(options);
+      return make<Vgemm64_n8_debug, true>(options);
     case 64:
-      return make<Vgemm64_n64_traced, true>(options);
+      return options.debug || !options.trace_file.empty() ? make<Vgemm64_n64_debug, true>(options)
+                                                          : make<Vgemm64_n64, false>(options);
     default:
-      throw UsageError("no traced model of the accelerator with N = " + n + "; there are 8 and 64");
+      throw UsageError("no model of the accelerator with N = " + std::to_string(options.n) +
+                       "; there are 2, 4, 8 and 64");
   }
 }
 

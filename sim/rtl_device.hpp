@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "host/device/device.hpp"
+#include "host/debug/debug_device.hpp"
 #include "sim/axi_read_port.hpp"
 #include "sim/axi_write_port.hpp"
 #include "sim/memory.hpp"
@@ -24,7 +24,8 @@ struct RtlOptions {
   unsigned bytes_per_cycle = 0;  // of each port; 0: as many as it is wide
   double stall_probability = 0;  // in [0, 1)
   std::uint32_t seed = 1;
-  std::string trace_file;         // FST; empty: no trace and the fast build
+  bool debug = false;             // the build that can be looked into; for N = 64 a slower one
+  std::string trace_file;         // FST; empty: no trace. Where set, debug is too
   std::uint64_t trace_begin = 0;  // clocks traced: trace_begin <= clock < trace_end
   std::uint64_t trace_end = std::numeric_limits<std::uint64_t>::max();
 };
@@ -40,8 +41,9 @@ struct RtlPorts {
 /// The Verilated accelerator. It is in reset for the first kResetClocks clocks of its life, as
 /// after each reset(). Besides what Device promises: std::logic_error where the RTL breaks a rule
 /// of AXI (see AxiPort), DeviceError where an assertion of the RTL fails, where a register access
-/// is not answered within kRegisterClocks or is answered with an error.
-class RtlDevice : public Device {
+/// is not answered within kRegisterClocks or is answered with an error. What DebugDevice adds needs
+/// options.debug, else it throws std::logic_error.
+class RtlDevice : public DebugDevice {
  public:
   static constexpr unsigned kResetClocks = 8;
   static constexpr unsigned kRegisterClocks = 1000;
@@ -77,10 +79,9 @@ class RtlDevice : public Device {
   std::uint64_t clock_ = 0;
 };
 
-/// Builds the device: the fast model, or the traced one where options.trace_file is set. Throws
-/// UsageError where no model exists for options.n (those that do are listed), where the trace
-/// window is empty, where the trace file cannot be written, and for a bad latency, size or
-/// probability.
+/// Builds the device. Throws UsageError where no model exists for options.n (those that do are
+/// listed), where the trace window is empty, where the trace file cannot be written, and for a bad
+/// latency, size or probability.
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options);
 
 }  // namespace gemm64

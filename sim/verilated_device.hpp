@@ -18,16 +18,18 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "host/error.hpp"
+#include "sim/inside.hpp"
 #include "sim/rtl_device.hpp"
 
 namespace gemm64 {
 
-/// `Model` is what Verilator made of the module gemm64; `kTraced` says that it was built with
-/// --trace-fst. Lines of the trace are at 2 * clock ns (clk_i low, inputs of the clock settled) and
-/// at 2 * clock + 1 ns (clk_i high, registers updated).
-template <class Model, bool kTraced>
+/// `Model` is what Verilator made of the module gemm64; `kDebug` says that it was built with
+/// --trace-fst and debug.vlt. Lines of the trace are at 2 * clock ns (clk_i low, inputs of the
+/// clock settled) and at 2 * clock + 1 ns (clk_i high, registers updated).
+template <class Model, bool kDebug>
 class VerilatedDevice final : public RtlDevice {
  public:
   static constexpr unsigned kWidth =
@@ -39,20 +41,22 @@ class VerilatedDevice final : public RtlDevice {
         trace_begin_(options.trace_begin),
         trace_end_(options.trace_end),
         stalls_(options.stall_probability),
+        seed_(options.seed),
         random_(options.seed) {
     context_ = std::make_unique<VerilatedContext>();
     context_->fatalOnError(false);  // a failed assertion becomes a DeviceError, not abort()
     context_->randReset(2);         // where the model was built for it, registers start with noise
     context_->randSeed(static_cast<int>(options.seed & 0x7fffffffu));
-    if constexpr (kTraced) context_->traceEverOn(true);
+    if constexpr (kDebug) context_->traceEverOn(true);
     model_ = std::make_unique<Model>(context_.get(), "gemm64");
     context_->timeunit(-9);  // nanoseconds; after the model, whose constructor sets its own default
     context_->timeprecision(-9);
+    if constexpr (kDebug) inside_ = std::make_unique<Inside>(*context_, kWidth);
     reset();
   }
 
   ~VerilatedDevice() override {
-    if constexpr (kTraced) {
+    if constexpr (kDebug) {
       if (trace_) trace_->close();
     }
     model_->final();
@@ -76,6 +80,7 @@ class VerilatedDevice final : public RtlDevice {
     weights_.reset();
     data_.reset();
     results_.reset();
+    random_.seed(seed_);
     drive_idle();
     model_->rst_ni = 0;
     for (unsigned i = 0; i < kResetClocks; ++i) {
@@ -83,6 +88,28 @@ class VerilatedDevice final : public RtlDevice {
       evaluate_high();
     }
     model_->rst_ni = 1;
+  }
+
+  void observe(Observer& observer) override {
+    need_debug();
+    observers_.push_back(&observer);
+  }
+
+  void trace(std::uint64_t begin, std::uint64_t end) override {
+    need_debug();
+    trace_begin_ = begin;
+    trace_end_ = end;
+  }
+
+  void inject(const Fault& fault) override {
+    need_debug();
+    faults_.push_back(fault);
+  }
+
+  void reset_at(std::uint64_t clock) override {
+    if (clock < clock_) throw std::invalid_argument("reset_at: the clock cannot go back");
+    clock_ = clock;
+    reset();
   }
 
   std::uint32_t read_register(std::uint32_t offset) override {
@@ -163,6 +190,9 @@ class VerilatedDevice final : public RtlDevice {
     m.m_results_bresp_i = static_cast<std::uint8_t>(results_.bresp());
 
     evaluate_low();
+    if constexpr (kDebug) {
+      for (Observer* observer : observers_) observer->clock(clock_, *inside_);
+    }
 
     weights_.end_clock({m.m_weights_arvalid_o != 0,
                         {m.m_weights_araddr_o, m.m_weights_arlen_o, m.m_weights_arsize_o,
@@ -220,7 +250,7 @@ class VerilatedDevice final : public RtlDevice {
     context_->time(2 * clock_);
     model_->clk_i = 0;
     model_->eval();
-    if constexpr (kTraced) {
+    if constexpr (kDebug) {
       if (in_window()) {
         if (!trace_) open_trace();
         trace_->dump(2 * clock_);
@@ -229,11 +259,13 @@ class VerilatedDevice final : public RtlDevice {
   }
 
   void evaluate_high() {
-    if constexpr (kTraced) context_->time(2 * clock_ + 1);
+    if constexpr (kDebug) context_->time(2 * clock_ + 1);
     model_->clk_i = 1;
     model_->eval();
-    if constexpr (kTraced) {
+    if constexpr (kDebug) {
+      if (!faults_.empty()) put_faults(clock_ + 1);
       if (in_window()) {
+        if (!trace_) open_trace();
         trace_->dump(2 * clock_ + 1);
         if (clock_ + 1 == trace_end_) trace_->close();
       }
@@ -242,7 +274,27 @@ class VerilatedDevice final : public RtlDevice {
     ++clock_;
   }
 
-  bool in_window() const { return clock_ >= trace_begin_ && clock_ < trace_end_; }
+  bool in_window() const {
+    return clock_ >= trace_begin_ && clock_ < trace_end_ && !trace_file_.empty();
+  }
+
+  /// The registers hold what they will hold in `clock`: the time to change it.
+  void put_faults(std::uint64_t clock) {
+    for (const Fault& fault : faults_) {
+      if (fault.clock != clock) continue;
+      if (fault.kind != Fault::Kind::kHang) {
+        inside_->flip(fault);
+      } else if (fault.port == Fault::Port::kResults) {
+        results_.hang_after(0);
+      } else {
+        (fault.port == Fault::Port::kWeights ? weights_ : data_).hang_after(0);
+      }
+    }
+  }
+
+  static void need_debug() {
+    if constexpr (!kDebug) throw std::logic_error("this model cannot be looked into");
+  }
 
   void open_trace() {
     trace_ = std::make_unique<VerilatedFstC>();
@@ -291,11 +343,15 @@ class VerilatedDevice final : public RtlDevice {
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Model> model_;
-  std::unique_ptr<std::conditional_t<kTraced, VerilatedFstC, int>> trace_;
+  std::unique_ptr<std::conditional_t<kDebug, VerilatedFstC, int>> trace_;
+  std::unique_ptr<Inside> inside_;
+  std::vector<Observer*> observers_;
+  std::vector<Fault> faults_;
   const std::string trace_file_;
-  const std::uint64_t trace_begin_;
-  const std::uint64_t trace_end_;
+  std::uint64_t trace_begin_;
+  std::uint64_t trace_end_;
   const double stalls_;
+  const std::uint32_t seed_;
   std::mt19937 random_;
   std::uniform_real_distribution<double> uniform_;
 };

@@ -101,9 +101,6 @@ TEST(Models, ThatDoNotExistAreAUsageErrorThatNamesThoseThatDo) {
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("2, 4, 8 and 64"), std::string::npos);
   }
-  options.n = 2;
-  options.trace_file = "unused.fst";
-  EXPECT_THROW(make_rtl_device(options), UsageError);
 }
 
 TEST(Options, OutOfRangeAreUsageErrors) {

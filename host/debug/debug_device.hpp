@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device that can be looked into: what happens inside, clock by clock, and faults put there.
+#pragma once
+
+#include <cstdint>
+
+#include "host/debug/fault.hpp"
+#include "host/device/device.hpp"
+
+namespace gemm64 {
+
+/// The inside of an accelerator in one clock, as it is just before the clock's edge. Rows, columns,
+/// stages and banks count from 0; indices outside the accelerator are the caller's mistake.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+
+  /// Bit i is set where counter i (gemm64::counter) counts in this clock: what each engine does.
+  virtual std::uint32_t events() const = 0;
+
+  /// The operands of the multiplier at `row` (of K) and `column` (of N) of the array.
+  virtual std::int8_t weight(unsigned row, unsigned column) const = 0;
+  virtual std::int8_t activation(unsigned row, unsigned column) const = 0;
+
+  /// The partial sum that `stage` has made of `column`; that of the last stage leaves the array.
+  virtual std::int32_t partial_sum(unsigned stage, unsigned column) const = 0;
+
+  /// What the accumulator holds for `row` (of M) and `column` (of N) in `bank`.
+  virtual std::int32_t accumulator(unsigned bank, unsigned row, unsigned column) const = 0;
+};
+
+/// Told of each clock outside reset, before its edge. Whatever it throws ends the simulation.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void clock(std::uint64_t clock, const Probe& probe) = 0;
+};
+
+/// A device with a notion of time that can be looked into. Slower than one that cannot.
+class DebugDevice : public Device {
+ public:
+  /// Shows every clock from now on to `observer` too; it outlives the device.
+  virtual void observe(Observer& observer) = 0;
+
+  /// Writes the signals of the clocks begin <= clock < end to the trace file that the device was
+  /// built with. May be called while clocks pass; one window a device.
+  virtual void trace(std::uint64_t begin, std::uint64_t end) = 0;
+
+  /// Puts a fault inside at its clock; its place exists (check_fault).
+  virtual void inject(const Fault& fault) = 0;
+
+  /// Lets clocks() go on from `clock`, not below what it is, with a reset.
+  virtual void reset_at(std::uint64_t clock) = 0;
+};
+
+}  // namespace gemm64

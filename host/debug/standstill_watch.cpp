@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/standstill_watch.hpp"
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint32_t bit(std::size_t counter) { return std::uint32_t{1} << counter; }
+
+constexpr std::uint32_t kMoves = bit(counter::kCommandsDispatch) | bit(counter::kWeightsTransfer) |
+                                 bit(counter::kActivationsTransfer) |
+                                 bit(counter::kComputeCompute) | bit(counter::kResultsTransfer);
+// After so many clocks the last row has left the array, and the engines wait for what they lack.
+constexpr std::uint64_t kSettled = 300;
+
+}  // namespace
+
+void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
+  const std::uint32_t events = probe.events();
+  if ((events & kMoves) != 0) {
+    finding_.place = Finding::Place::kStandstill;
+    finding_.clock = clock;
+    finding_.wrong_clock = clock;
+    finding_.waits = 0;
+  } else if (finding_.waits == 0 && clock >= finding_.clock + kSettled) {
+    finding_.waits = events;
+  }
+  if ((events & bit(counter::kComputeCompute)) == 0 || walk_.done()) return;
+  if (walk_.row().row == 0) {
+    finding_.tile = walk_.row().tile;
+    finding_.before_begin = finding_.tile_begin;
+    finding_.tile_begin = clock;
+    finding_.tile_end = clock + walk_.row().rows + geometry_.pipeline();
+  }
+  walk_.next();
+}
+
+}  // namespace gemm64

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registers inside a debug model, found by their names in the RTL (debug.vlt opens them).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host/debug/debug_device.hpp"
+
+class VerilatedContext;
+
+namespace gemm64 {
+
+/// Looks into one Verilated model and changes it. Only the debug models can be looked into.
+class Inside final : public Probe {
+ public:
+  /// `n`: columns of the array. Throws std::logic_error where the model lacks a signal.
+  Inside(const VerilatedContext& context, unsigned n);
+
+  std::uint32_t events() const override { return *events_; }
+  std::int8_t weight(unsigned row, unsigned column) const override;
+  std::int8_t activation(unsigned row, unsigned column) const override;
+  std::int32_t partial_sum(unsigned stage, unsigned column) const override;
+  std::int32_t accumulator(unsigned bank, unsigned row, unsigned column) const override;
+
+  /// Flips the bit of a fault that is no hang.
+  void flip(const Fault& fault);
+
+ private:
+  struct Stage {
+    std::uint8_t* weights;      // column by column, a column's words of weight_bytes_ bytes
+    std::uint8_t* activations;  // row by row, n + 1 bytes each
+    std::uint32_t* sums;
+  };
+
+  std::uint8_t* weight_byte(unsigned row, unsigned column) const;
+  std::uint8_t* activation_byte(unsigned row, unsigned column) const;
+
+  unsigned n_;
+  unsigned stage_rows_;
+  unsigned weight_bytes_;          // that a column's weights of a stage take in the model
+  unsigned accumulator_rows_;      // in a bank
+  std::uint32_t* sums_ = nullptr;  // the wires between stages: the model may hold them twice
+  const std::uint32_t* events_ = nullptr;
+  std::vector<Stage> stages_;
+  std::vector<std::uint32_t*> columns_;  // of the accumulator: two banks of rows each
+};
+
+}  // namespace gemm64
