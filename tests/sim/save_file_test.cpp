@@ -66,7 +66,16 @@ TEST_F(SaveFile, StartsWhereTheViewSays) {
   EXPECT_THAT(save(), HasSubstr("\n*-4.5 -1 -1 "));
 }
 
-TEST_F(SaveFile, StartsWhereTheCallerSays) {
+TEST_F(SaveFile, LooksForTheStartFromTheClockThatTheCallerGives) {
+  SaveFileOptions options;
+  options.first_clock = 30;  // 60 ns; the next 1 comes at 80 ns
+  EXPECT_THAT(save(options), HasSubstr("[timestart] 70\n"));
+  options.first_clock = 25;  // it is 1 there
+  EXPECT_THAT(save(options), HasSubstr("[timestart] 40\n"));
+}
+
+TEST_F(SaveFile, StartsAtTheCallersClockWhereTheSignalNeverComes) {
+  std::ofstream(path("view.gtkw")) << "[*] start: top.nothing\n[timestart] -10\n*-4.5 -1 -1\n";
   SaveFileOptions options;
   options.first_clock = 100;
   options.zoom = -3;
@@ -114,7 +123,9 @@ TEST_F(SaveFile, FindsSignalsAndTheirFirstOne) {
             (std::map<std::string, std::string>{{"top.go", ""}, {"top.count", "[3:0]"}}));
   EXPECT_EQ(fst_first_one(path("t.fst"), "top.go"), 41u);
   EXPECT_EQ(fst_first_one(path("t.fst"), "top.nothing"), std::nullopt);
-  EXPECT_FALSE(fst_first_tile(path("t.fst")));
+  EXPECT_EQ(fst_first_one(path("t.fst"), "top.go", 50), 50u);  // it is 1 there
+  EXPECT_EQ(fst_first_one(path("t.fst"), "top.go", 60), 80u);
+  EXPECT_EQ(fst_first_one(path("t.fst"), "top.nothing", 50), std::nullopt);
 }
 
 TEST(View, ThatDoesNotExistIsAUsageErrorThatNamesThoseThatDo) {
