@@ -60,6 +60,10 @@ class VerilatedDevice final : public RtlDevice {
       if (trace_) trace_->close();
     }
     model_->final();
+    // Verilator takes a model's scopes out of the thread's context, which another device may have
+    // set.
+    Verilated::threadContextp(context_.get());
+    model_.reset();
   }
 
   void run(std::uint64_t clocks) override {

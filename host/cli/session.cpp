@@ -172,14 +172,13 @@ RunOptions Session::run_options() {
     investigate(product, failure);
   };
   if (options_.replay) {
-    const std::uint64_t first_clock = options_.replay->first_clock;
     run.alone = OneProduct{
-        options_.replay->product, [this, first_clock] {
-          if (first_clock < debug_->clocks()) {
+        options_.replay->product, options_.replay->first_clock, [this](std::uint64_t clock) {
+          if (clock < debug_->clocks()) {
             throw UsageError(fmt::format("first_clock is {}; no product can begin before clock {}",
-                                         first_clock, debug_->clocks()));
+                                         clock, debug_->clocks()));
           }
-          debug_->reset_at(first_clock);
+          debug_->reset_at(clock);
         }};
   }
   if (tile_) run.observers.push_back(&*tile_);

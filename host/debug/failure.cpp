@@ -25,6 +25,7 @@ std::string waits_in_words(std::uint32_t waits) {
 
 std::string tile_text(const Failure& failure) {
   const Finding& finding = failure.finding;
+  if (finding.tile_begin == 0) return "none had begun";
   return fmt::format("M,K,N = {}, its first row in clock {}, its last sum before clock {}",
                      to_string(finding.tile), finding.tile_begin, finding.tile_end);
 }

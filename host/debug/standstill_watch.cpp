@@ -18,20 +18,25 @@ constexpr std::uint64_t kSettled = 300;
 
 void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
   const std::uint32_t events = probe.events();
+  clock_ = clock;
   if ((events & kMoves) != 0) {
-    finding_.place = Finding::Place::kStandstill;
-    finding_.clock = clock;
-    finding_.wrong_clock = clock;
-    finding_.waits = 0;
-  } else if (finding_.waits == 0 && clock >= finding_.clock + kSettled) {
-    finding_.waits = events;
+    if (now_.place != Finding::Place::kNone && clock - now_.clock > longest_) {
+      longest_ = clock - now_.clock;
+      before_longest_ = now_;
+    }
+    now_.place = Finding::Place::kStandstill;
+    now_.clock = clock;
+    now_.wrong_clock = clock;
+    now_.waits = 0;
+  } else if (now_.waits == 0 && clock >= now_.clock + kSettled) {
+    now_.waits = events;
   }
   if ((events & bit(counter::kComputeCompute)) == 0 || walk_.done()) return;
   if (walk_.row().row == 0) {
-    finding_.tile = walk_.row().tile;
-    finding_.before_begin = finding_.tile_begin;
-    finding_.tile_begin = clock;
-    finding_.tile_end = clock + walk_.row().rows + geometry_.pipeline();
+    now_.tile = walk_.row().tile;
+    now_.before_begin = now_.tile_begin;
+    now_.tile_begin = clock;
+    now_.tile_end = clock + walk_.row().rows + geometry_.pipeline();
   }
   walk_.next();
 }

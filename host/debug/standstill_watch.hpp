@@ -11,21 +11,25 @@
 
 namespace gemm64 {
 
-/// Observes one product from reset that does not end: the last clock in which a command was
-/// dispatched, a word moved or a row entered, the tile under way then, and what each engine waits
-/// for afterwards. The plan outlives it.
+/// Observes one product from reset that does not end, and finds the longest time without a command
+/// dispatched, a word moved or a row entered: the last clock before it, the tile under way then,
+/// and what each engine waits for in it. (After it the watchdog's reset may move what was held
+/// back.) The plan outlives it.
 class StandstillWatch : public Observer {
  public:
   StandstillWatch(const Plan& plan, const Geometry& geometry) : geometry_(geometry), walk_(plan) {}
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
-  Finding finding() const { return finding_; }
+  Finding finding() const { return clock_ - now_.clock > longest_ ? now_ : before_longest_; }
 
  private:
   const Geometry geometry_;
   TileWalk walk_;
-  Finding finding_;
+  std::uint64_t clock_ = 0;    // observed last
+  std::uint64_t longest_ = 0;  // time without a move that came to an end
+  Finding now_;
+  Finding before_longest_;
 };
 
 }  // namespace gemm64

@@ -69,11 +69,12 @@ void Runner::look_again(const ProductRun& product, Failure failure) {
 GemmResult Runner::run_on_device(const std::string& name, const ProductRun& product) {
   // From reset, so that a product depends on nothing before it and can be run again alone.
   if (options_.alone) {
-    options_.alone->reset();
+    first_clock_ = options_.alone->first_clock;
+    options_.alone->reset_at(first_clock_);
   } else {
+    first_clock_ = device_.clocks();
     device_.reset();
   }
-  first_clock_ = device_.clocks();
   for (ProductObserver* observer : options_.observers) {
     observer->begin(name, product.plan, first_clock_);
   }
@@ -88,7 +89,9 @@ GemmResult Runner::run_on_device(const std::string& name, const ProductRun& prod
     failure.product = name;
     failure.error = error.what();
     look_again(product, std::move(failure));
-    throw DeviceError(fmt::format("{}\n{}", error.what(), describe(*failure_)));
+    std::string message = fmt::format("{}\n{}", error.what(), describe(*failure_));
+    message.pop_back();  // its last line end
+    throw DeviceError(message);
   }
   for (ProductObserver* observer : options_.observers) observer->end(device_.clocks());
   return result;

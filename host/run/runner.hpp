@@ -21,7 +21,8 @@ using Investigate = std::function<void(const ProductRun& product, Failure& failu
 /// One product of a run, to be run alone; the sums of all others are the reference's.
 struct OneProduct {
   std::size_t index = 0;
-  std::function<void()> reset;  // of the device, before the product
+  std::uint64_t first_clock = 0;                // in which it begins, with a reset
+  std::function<void(std::uint64_t)> reset_at;  // of the device, as DebugDevice's
 };
 
 struct RunOptions {
