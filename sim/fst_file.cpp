@@ -56,7 +56,8 @@ std::map<std::string, std::string> fst_signals(const std::string& file) {
   return signals;
 }
 
-std::optional<std::uint64_t> fst_first_one(const std::string& file, const std::string& signal) {
+std::optional<std::uint64_t> fst_first_one(const std::string& file, const std::string& signal,
+                                           std::uint64_t from) {
   const Reader reader = open(file);
   fstHandle wanted = 0;
   for_each_signal(reader, [&](const std::string& name, const std::string&, fstHandle handle) {
@@ -65,23 +66,24 @@ std::optional<std::uint64_t> fst_first_one(const std::string& file, const std::s
   if (wanted == 0) return std::nullopt;
   fstReaderClrFacProcessMaskAll(reader.get());
   fstReaderSetFacProcessMask(reader.get(), wanted);
-  std::optional<std::uint64_t> time;
+  struct Search {
+    std::uint64_t from;
+    bool before = false;  // is it 1 when `from` comes?
+    std::optional<std::uint64_t> after;
+  } search{from, false, std::nullopt};
   fstReaderIterBlocks(
       reader.get(),
-      [](void* first, std::uint64_t at, fstHandle, const unsigned char* value) {
-        auto& earliest = *static_cast<std::optional<std::uint64_t>*>(first);
-        if (!earliest && value[0] == '1') earliest = at;
+      [](void* data, std::uint64_t time, fstHandle, const unsigned char* value) {
+        auto& state = *static_cast<Search*>(data);
+        const bool one = value[0] == '1';
+        if (time <= state.from) {
+          state.before = one;
+        } else if (one && !state.after) {
+          state.after = time;
+        }
       },
-      &time, nullptr);
-  return time;
-}
-
-std::optional<FirstTile> fst_first_tile(const std::string& file) {
-  // A clock lasts two units of time; in the first of them clk_i is low and all inputs have settled.
-  const auto first = fst_first_one(file, "gemm64.gemm64.u_compute.start");
-  const auto last = fst_first_one(file, "gemm64.gemm64.u_compute.end_of_tile");
-  if (!first || !last || *last < *first) return std::nullopt;
-  return FirstTile{(*first + 1) / 2, (*last + 1) / 2};
+      &search, nullptr);
+  return search.before ? from : search.after;
 }
 
 }  // namespace gemm64

@@ -59,16 +59,18 @@ std::string position_lines(const std::string& view_line, const SaveFileOptions& 
   return line.str() + "\n" + names;
 }
 
-/// The first clock in which the signal is 1 that the view names as its start; 0 where there is
-/// none.
-std::uint64_t start_of_view(const std::vector<std::string>& view, const std::string& fst_file) {
+/// The first clock, from `from` on, in which the signal is 1 that the view names as its start;
+/// `from` where there is none.
+std::uint64_t start_of_view(const std::vector<std::string>& view, const std::string& fst_file,
+                            std::uint64_t from) {
   static const char* const kStart = "[*] start: ";
   for (const std::string& line : view) {
     if (!starts_with(line, kStart)) continue;
-    const auto time = fst_first_one(fst_file, line.substr(std::strlen(kStart)));
-    return time ? (*time + kTimeOfClock - 1) / kTimeOfClock : 0;
+    const auto time =
+        fst_first_one(fst_file, line.substr(std::strlen(kStart)), kTimeOfClock * from);
+    return time ? (*time + kTimeOfClock - 1) / kTimeOfClock : from;
   }
-  return 0;
+  return from;
 }
 
 /// Writes beside the file and renames, so that nobody ever sees half of it.
@@ -107,8 +109,7 @@ std::string view_file(const std::string& view) {
 void write_save_file(const std::string& view_file, const std::string& fst_file,
                      const std::string& save_file, const SaveFileOptions& options) {
   const std::vector<std::string> view = read_lines(view_file);
-  const std::uint64_t first_clock =
-      options.first_clock ? *options.first_clock : start_of_view(view, fst_file);
+  const std::uint64_t first_clock = start_of_view(view, fst_file, options.first_clock.value_or(0));
   std::ostringstream text;
   text << "[*] From " << fs::path(view_file).filename().string() << ", fitted to this waveform.\n"
        << "[dumpfile] \"" << fs::absolute(fst_file).string() << "\"\n"

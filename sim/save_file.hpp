@@ -17,8 +17,9 @@ struct WaveMarker {
 };
 
 struct SaveFileOptions {
-  /// What the view's start is counted from. Empty: the first clock in which the signal is 1 that
-  /// the view names in its line "[*] start: SIGNAL".
+  /// Where to look for the view's moment: the first clock from this one on in which the signal is 1
+  /// that the view names in its line "[*] start: SIGNAL", or this clock where none comes. The
+  /// view's own start is counted from there.
   std::optional<std::uint64_t> first_clock;
   std::vector<WaveMarker> markers;  // the one called A becomes the primary marker too
   std::optional<double> zoom;       // GTKWave's: log2 of pixels by time; the view's where empty

@@ -13,15 +13,9 @@ class Item:
     label: str
     group: str
     flags: int
-    signals: list = field(default_factory=list)  # of one bit each, "(3)name[7:0]" being bit 3
-    filter: str = ""                             # from the left; or of a whole signal
-
-    @property
-    def is_vector(self):
-        """Put together from single bits?"""
-        return len(self.signals) > 1 or self.made
-
-    made = False
+    signals: list = field(default_factory=list)  # as the file names them; "(3)name[7:0]" is a bit
+    filter: str = ""
+    made: bool = False  # a vector that is put together from the signals, the first on the left
 
 
 def read(path):
@@ -43,10 +37,8 @@ def read(path):
                     assert groups and groups.pop() == line[1:], f"{path}: {line} ends no group"
             else:
                 match = re.fullmatch(r"(?:([+#])\{([^}]*)\} )?(.*)", line)
-                item = Item(match[2] or match[3], ".".join(groups), flags, match[3].split(),
-                            filter_file)
-                item.made = match[1] == "#"
-                items.append(item)
+                items.append(Item(match[2] or match[3], ".".join(groups), flags, match[3].split(),
+                                  filter_file, match[1] == "#"))
                 filter_file = ""
     assert not groups, f"{path}: the group {groups} does not end"
     return items
@@ -74,7 +66,7 @@ def missing(items, names):
 
 def width(item):
     """Bits of a trace."""
-    return len(item.signals) if item.is_vector else range_of(item.signals[0]) + 1
+    return len(item.signals) if item.made else range_of(item.signals[0]) + 1
 
 
 def words(path):
