@@ -31,38 +31,38 @@ OrderedJson options_json(const CommonOptions& options) {
 
 /// One of two words.
 template <class T>
-T choice(const Json& options, const char* field, T first, T second) {
-  const std::string word = options.at(field).get<std::string>();
+T choice(const Json& options, const char* key, T first, T second) {
+  const auto word = json_field<std::string>(options, "options", key);
   for (const T value : {first, second}) {
     if (word == name(value)) return value;
   }
-  throw UsageError(fmt::format("options.{} is '{}'; it may be '{}' or '{}'", field, word,
-                               name(first), name(second)));
+  throw UsageError(fmt::format("options.{} is '{}'; it may be '{}' or '{}'", key, word, name(first),
+                               name(second)));
 }
 
 template <class T>
-T within(const Json& options, const char* field, T low, T high) {
-  const T value = options.at(field).get<T>();
+T within(const Json& options, const char* key, T low, T high) {
+  const T value = json_field<T>(options, "options", key);
   if (value >= low && value <= high) return value;
-  throw UsageError(
-      fmt::format("options.{} is {}; it may be from {} to {}", field, value, low, high));
+  throw UsageError(fmt::format("options.{} is {}; it may be from {} to {}", key, value, low, high));
 }
 
 CommonOptions read_options(const Json& json) {
   CommonOptions options;
-  options.device = json.at("device").get<std::string>();
+  options.device = json_field<std::string>(json, "options", "device");
   if (options.device != "rtl") {
     throw UsageError(fmt::format("options.device is '{}'; only 'rtl' has clocks", options.device));
   }
-  options.array = json.at("array").get<int>();
-  options.seed = json.at("seed").get<std::uint32_t>();
+  options.array = json_field<int>(json, "options", "array");
+  options.seed = json_field<std::uint32_t>(json, "options", "seed");
   options.memory_latency = within(json, "memory_latency", 1U, 1000000U);
-  options.memory_bytes_per_cycle = json.at("memory_bytes_per_cycle").get<std::uint32_t>();
+  options.memory_bytes_per_cycle =
+      json_field<std::uint32_t>(json, "options", "memory_bytes_per_cycle");
   options.memory_stalls = within(json, "memory_stalls", 0.0, 0.99);
   options.precision = choice(json, "precision", Precision::kInt8, Precision::kFloat32);
   options.accumulate = choice(json, "accumulate", Accumulate::kDevice, Accumulate::kHost);
   options.batch = within(json, "batch", std::int64_t{0}, std::int64_t{1} << 31);
-  options.debug.inject = json.at("inject").get<std::vector<std::string>>();
+  options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");
   return options;
 }
 
@@ -86,18 +86,18 @@ RecordedFailure read_failure(const fs::path& file) {
   RecordedFailure recorded;
   try {
     const Json json = Json::parse(stream);
-    recorded.command = json.at("command").get<std::string>();
-    recorded.directory = json.at("directory").get<std::string>();
-    recorded.own = json.at("options");
+    recorded.command = json_field<std::string>(json, "", "command");
+    recorded.directory = json_field<std::string>(json, "", "directory");
+    recorded.own = json_field<Json>(json, "", "options");
     recorded.options = read_options(recorded.own);
-    const Json& failure = json.at("failure");
-    recorded.options.replay = Replay{failure.at("index").get<std::size_t>(),
-                                     failure.at("first_clock").get<std::uint64_t>()};
+    const Json failure = json_field<Json>(json, "", "failure");
+    recorded.options.replay = Replay{json_field<std::size_t>(failure, "failure", "index"),
+                                     json_field<std::uint64_t>(failure, "failure", "first_clock")};
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
-  } catch (const Json::exception& error) {
+  } catch (const Json::exception&) {
     throw UsageError(
-        fmt::format("{}: not a failure that gemm64 wrote: {}", file.string(), error.what()));
+        fmt::format("{}: no JSON; give the file that run or gemm wrote", file.string()));
   }
   return recorded;
 }

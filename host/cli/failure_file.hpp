@@ -8,6 +8,7 @@
 
 #include "host/cli/options.hpp"
 #include "host/debug/failure.hpp"
+#include "host/error.hpp"
 
 namespace gemm64 {
 
@@ -18,6 +19,20 @@ struct RecordedFailure {
   CommonOptions options;            // with options.replay
   nlohmann::json own;               // the command's own options
 };
+
+/// The value of `object` under `key`. Throws UsageError, which names the field as "where.key",
+/// where it is missing or of another type.
+template <class T>
+T json_field(const nlohmann::json& object, const std::string& where, const char* key) {
+  try {
+    return object.at(key).get<T>();
+  } catch (const nlohmann::json::exception& error) {
+    const std::string what = error.what();  // "[json.exception.type_error.302] type must be ..."
+    const std::size_t bracket = what.find("] ");
+    throw UsageError(where + (where.empty() ? "" : ".") + key + ": " +
+                     (bracket == std::string::npos ? what : what.substr(bracket + 2)));
+  }
+}
 
 /// Writes the file. Throws UsageError where it cannot be written.
 void write_failure(const std::filesystem::path& file, const std::string& command,

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/failure_file.hpp"
 #include "host/cli/npy.hpp"
 #include "host/cli/session.hpp"
 #include "host/error.hpp"
@@ -111,9 +112,18 @@ int run_gemm(const GemmOptions& options) {
 GemmOptions read_gemm_options(const CommonOptions& common, const nlohmann::json& own) {
   GemmOptions options;
   static_cast<CommonOptions&>(options) = common;
-  own.at("sizes").get_to(options.sizes);
-  own.at("a").get_to(options.a);
-  own.at("b").get_to(options.b);
+  options.sizes = json_field<std::vector<std::int64_t>>(own, "options", "sizes");
+  if (!options.sizes.empty() && options.sizes.size() != 3) {
+    throw UsageError("options.sizes: give M, K and N, or none");
+  }
+  for (const std::int64_t size : options.sizes) {
+    if (size < 1 || size > kMaxSize) {
+      throw UsageError(
+          fmt::format("options.sizes: {}; each size must be from 1 to {}", size, kMaxSize));
+    }
+  }
+  options.a = json_field<std::string>(own, "options", "a");
+  options.b = json_field<std::string>(own, "options", "b");
   return options;
 }
 

@@ -19,7 +19,7 @@ struct GemmOptions : CommonOptions {
 /// Runs and checks it; returns the exit code.
 int run_gemm(const GemmOptions& options);
 
-/// The options of a failure's file. Throws nlohmann::json::exception where they are not there.
+/// The options of a failure's file. Throws UsageError where they are not there.
 GemmOptions read_gemm_options(const CommonOptions& common, const nlohmann::json& own);
 
 }  // namespace gemm64

@@ -42,7 +42,7 @@ int replay(const ReplayCommand& options) {
     if (recorded.command == "gemm") return run_gemm(read_gemm_options(common, recorded.own));
     if (recorded.command == "run")
       return run_network_command(read_network_options(common, recorded.own));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", options.file, error.what()));
   }
   throw UsageError(fmt::format("{}: command is '{}'; it may be 'gemm' or 'run'", options.file,

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/failure_file.hpp"
 #include "host/cli/session.hpp"
 #include "host/execute/operators.hpp"
 #include "host/models/network.hpp"
@@ -65,11 +66,11 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
   NetworkOptions options;
   static_cast<CommonOptions&>(options) = common;
   if (own.contains("model")) {
-    own.at("model").get_to(options.model.model);
-    own.at("inputs").get_to(options.model.inputs);
+    options.model.model = json_field<std::string>(own, "options", "model");
+    options.model.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
   } else {
-    own.at("network").get_to(options.network);
-    own.at("data").get_to(options.data);
+    options.network = json_field<std::string>(own, "options", "network");
+    options.data = json_field<std::string>(own, "options", "data");
   }
   return options;
 }

@@ -20,7 +20,7 @@ struct NetworkOptions : CommonOptions {
 /// Runs and checks it; returns the exit code.
 int run_network_command(const NetworkOptions& options);
 
-/// The options of a failure's file. Throws nlohmann::json::exception where they are not there.
+/// The options of a failure's file. Throws UsageError where they are not there.
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own);
 
 }  // namespace gemm64

@@ -2,6 +2,8 @@
 #include "host/debug/investigation.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "host/debug/element_watch.hpp"
 #include "host/debug/standstill_watch.hpp"
@@ -31,45 +33,51 @@ class StopAt : public Observer {
   const std::uint64_t clock_;
 };
 
-/// Runs the product from its first clock; true where it came to its end.
-bool run(const ProductRun& product, DebugDevice& device, std::uint64_t first_clock,
-         Observer& observer, MatrixI32& sums) {
-  Driver driver(device);
-  device.reset_at(first_clock);
-  device.observe(observer);
-  try {
-    sums = driver.run(product.plan, product.packed, product.a).sums;
-    return true;
-  } catch (const DeviceError&) {
-    return false;
-  }
-}
+/// The failed product on a device of its own.
+class Rerun {
+ public:
+  Rerun(const ProductRun& product, std::unique_ptr<DebugDevice> device)
+      : product_(product), device_(std::move(device)), driver_(*device_) {}
 
-void look(const ProductRun& product, const MakeDebugDevice& make, Failure& failure) {
-  const std::unique_ptr<DebugDevice> device = make(false);
-  const Geometry geometry = read_geometry(*device);
-  MatrixI32 sums;
-  if (!failure.error.empty()) {
-    StandstillWatch watch(product.plan, geometry);
-    if (!run(product, *device, failure.first_clock, watch, sums)) {
-      failure.finding = watch.finding();
+  DebugDevice& device() { return *device_; }
+  const Geometry& geometry() const { return driver_.geometry(); }
+
+  /// Runs it from its first clock, shown to `observer`; nothing where the device fails.
+  std::optional<MatrixI32> run(std::uint64_t first_clock, Observer& observer) {
+    device_->reset_at(first_clock);
+    device_->observe(observer);
+    try {
+      return driver_.run(product_.plan, product_.packed, product_.a).sums;
+    } catch (const DeviceError&) {
+      return std::nullopt;
     }
-    return;
+  }
+
+ private:
+  const ProductRun& product_;
+  std::unique_ptr<DebugDevice> device_;
+  Driver driver_;
+};
+
+Finding look(const ProductRun& product, const MakeDebugDevice& make, const Failure& failure) {
+  Rerun again(product, make(false));
+  if (!failure.error.empty()) {
+    StandstillWatch watch(product.plan, again.geometry());
+    return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
   }
   const Mismatches& first = failure.mismatches;
-  ElementWatch watch(product.plan, geometry, product.a, product.w,
+  ElementWatch watch(product.plan, again.geometry(), product.a, product.w,
                      static_cast<std::uint64_t>(first.first_row),
                      static_cast<std::uint64_t>(first.first_column));
-  if (run(product, *device, failure.first_clock, watch, sums) &&
-      sums(first.first_row, first.first_column) != first.expected) {
-    failure.finding = watch.finding();
-  }
+  const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
+  const bool failed = sums && (*sums)(first.first_row, first.first_column) != first.expected;
+  return failed ? watch.finding() : Finding();
 }
 
 }  // namespace
 
 void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure& failure) {
-  look(product, make, failure);
+  failure.finding = look(product, make, failure);
   const Finding& finding = failure.finding;
   if (finding.place == Finding::Place::kNone) return;
 
@@ -79,12 +87,11 @@ void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure
     failure.trace_begin =
         std::max(finding.wrong_clock - std::min(finding.wrong_clock, kBefore), failure.first_clock);
   }
-  const std::unique_ptr<DebugDevice> device = make(true);
-  device->trace(failure.trace_begin, failure.trace_end);
+  Rerun traced(product, make(true));
+  traced.device().trace(failure.trace_begin, failure.trace_end);
   StopAt stop(failure.trace_end);
-  MatrixI32 sums;
   try {
-    run(product, *device, failure.first_clock, stop, sums);
+    traced.run(failure.first_clock, stop);
   } catch (const Enough&) {
   }
 }
