@@ -212,6 +212,7 @@ void Session::finish() {
   SaveFileOptions save;
   std::string markers;
   if (tile) {
+    save.first_clock = tile->begin;
     save.markers = {{'A', tile->begin, "tile " + to_string(tile->tile) + " begins"},
                     {'B', tile->end, "its last sum is in the accumulator"}};
     markers =
