@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "host/error.hpp"
@@ -87,6 +88,31 @@ void write_whole(const std::string& path, const std::string& text) {
   throw UsageError("cannot write the save file " + path + ": " + std::strerror(reason));
 }
 
+/// A group of the traces that the waveform has; nothing where it has none.
+std::string trace_lines(const SaveFileOptions& options,
+                        const std::map<std::string, std::string>& signals) {
+  std::string lines;
+  for (const WaveTrace& trace : options.traces) {
+    const auto found = signals.find(trace.signal);
+    if (found == signals.end() || found->second.empty()) continue;
+    const std::string name = trace.signal + found->second;
+    const int left = std::atoi(&found->second[1]);
+    if (trace.low == 0 && trace.bits == left + 1) {
+      lines += "+{" + trace.label + "} " + name + "\n";
+      continue;
+    }
+    if (trace.low + trace.bits > left + 1) continue;
+    lines += "#{" + trace.label + "}";
+    for (int bit = trace.low + trace.bits - 1; bit >= trace.low; --bit) {
+      lines += " (" + std::to_string(left - bit) + ")" + name;
+    }
+    lines += "\n";
+  }
+  if (lines.empty()) return "";
+  // The flags: a group begins; signed decimals; it ends.
+  return "@800200\n-" + options.title + "\n@420\n" + lines + "@1000200\n-" + options.title + "\n";
+}
+
 }  // namespace
 
 std::string view_file(const std::string& view) {
@@ -114,18 +140,25 @@ void write_save_file(const std::string& view_file, const std::string& fst_file,
   text << "[*] From " << fs::path(view_file).filename().string() << ", fitted to this waveform.\n"
        << "[dumpfile] \"" << fs::absolute(fst_file).string() << "\"\n"
        << "[savefile] \"" << fs::absolute(save_file).string() << "\"\n";
-  for (const std::string& line : ViewFitting(fst_signals(fst_file)).fit(view)) {
+  const std::map<std::string, std::string> signals = fst_signals(fst_file);
+  std::string traces = trace_lines(options, signals);
+  for (const std::string& line : ViewFitting(signals).fit(view)) {
     if (starts_with(line, "[*]") || starts_with(line, "[dumpfile") ||
         starts_with(line, "[savefile]") || starts_with(line, "[markername")) {
       continue;
     }
     if (starts_with(line, "[timestart]")) {
       // A view's own start is counted from the first clock to show.
-      const long long start = std::atoll(&line[std::strlen("[timestart]")]) +
-                              static_cast<long long>(kTimeOfClock * first_clock);
+      const long long start = options.left_clock
+                                  ? static_cast<long long>(kTimeOfClock * *options.left_clock)
+                                  : std::atoll(&line[std::strlen("[timestart]")]) +
+                                        static_cast<long long>(kTimeOfClock * first_clock);
       text << "[timestart] " << std::max(start, 0LL) << "\n";
     } else if (line[0] == '*') {
       text << position_lines(line, options);
+    } else if (line[0] == '@') {
+      text << traces << line << "\n";
+      traces.clear();
     } else {
       text << with_absolute_filter(line) << "\n";
     }

@@ -16,11 +16,22 @@ struct WaveMarker {
   std::string name;
 };
 
+/// Some bits of a signal, as a signed decimal.
+struct WaveTrace {
+  std::string label;
+  std::string signal;  // its full name without its range
+  int low = 0;         // the lowest bit shown
+  int bits = 0;
+};
+
 struct SaveFileOptions {
   /// Where to look for the view's moment: the first clock from this one on in which the signal is 1
   /// that the view names in its line "[*] start: SIGNAL", or this clock where none comes. The
   /// view's own start is counted from there.
   std::optional<std::uint64_t> first_clock;
+  std::optional<std::uint64_t> left_clock;  // the clock at the left edge, whatever the view says
+  std::string title;                        // of the traces
+  std::vector<WaveTrace> traces;    // above the view's; those not in the waveform are left out
   std::vector<WaveMarker> markers;  // the one called A becomes the primary marker too
   std::optional<double> zoom;       // GTKWave's: log2 of pixels by time; the view's where empty
 };

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "host/cli/failure_file.hpp"
+#include "host/cli/failure_view.hpp"
 #include "host/debug/investigation.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
@@ -55,22 +56,6 @@ void need_rtl(const CommonOptions& options) {
   }
 }
 
-/// The view that shows best where a value went wrong.
-const char* best_view(Finding::Place place) {
-  switch (place) {
-    case Finding::Place::kWeight:
-    case Finding::Place::kActivation:
-    case Finding::Place::kPartialSum:
-      return "array";
-    case Finding::Place::kAccumulator:
-      return "accumulator";
-    case Finding::Place::kMemory:
-      return "axi";
-    default:
-      return "overview";
-  }
-}
-
 }  // namespace
 
 Session::Session(const CommonOptions& options, std::string command, nlohmann::ordered_json own)
@@ -98,17 +83,17 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
   rtl.trace_begin = window.first;
   rtl.trace_end = window.second;
   std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
-  const Geometry geometry = read_geometry(*device);
+  geometry_ = read_geometry(*device);
   for (const Fault& fault : faults_) {
-    check_fault(fault, geometry);
+    check_fault(fault, geometry_);
     device->inject(fault);
   }
   debug_ = device.get();
   device_ = std::move(device);
   if (tile) {
-    tile_.emplace(*debug_, geometry, *tile);
+    tile_.emplace(*debug_, geometry_, *tile);
   } else if (!debug.trace.empty()) {
-    tile_.emplace(*debug_, geometry, window.first);
+    tile_.emplace(*debug_, geometry_, window.first);
   }
   if (tile_) debug_->observe(*tile_);
   if (timeline_) debug_->observe(*timeline_);
@@ -127,26 +112,6 @@ std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
   return device;
 }
 
-void Session::write_save_file(const Failure& failure) const {
-  const Finding& finding = failure.finding;
-  const std::string view =
-      options_.debug.view.empty() ? best_view(finding.place) : options_.debug.view;
-  const bool shown = finding.clock >= failure.trace_begin;
-  SaveFileOptions save;
-  save.first_clock =
-      shown ? std::max(finding.tile_begin, failure.trace_begin) : failure.trace_begin;
-  save.markers.push_back(
-      {'A', shown ? finding.clock : finding.wrong_clock,
-       finding.place == Finding::Place::kStandstill ? "last move" : "sum left the array"});
-  if (finding.place != Finding::Place::kStandstill && finding.place != Finding::Place::kMemory) {
-    save.markers.push_back({'B', finding.wrong_clock, "first wrong value"});
-  }
-  if (finding.tile_begin >= failure.trace_begin && finding.tile_begin != 0) {
-    save.markers.push_back({'C', finding.tile_begin, "its tile begins"});
-  }
-  gemm64::write_save_file(view_file(view), failure.trace_file, failure.save_file, save);
-}
-
 void Session::investigate(const ProductRun& product, Failure& failure) const {
   try {
     gemm64::investigate(
@@ -154,7 +119,7 @@ void Session::investigate(const ProductRun& product, Failure& failure) const {
     if (failure.finding.place != Finding::Place::kNone) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
-      write_save_file(failure);
+      write_failure_view(failure, geometry_, options_.debug.view);
     }
     fs::path replay = failure_file_;
     replay.replace_extension(".json");

@@ -36,12 +36,12 @@ class Session {
  private:
   std::unique_ptr<DebugDevice> make_debug_device(bool traced) const;
   void investigate(const ProductRun& product, Failure& failure) const;
-  void write_save_file(const Failure& failure) const;
 
   const CommonOptions options_;
   const std::string command_;
   const nlohmann::ordered_json own_;
   std::vector<Fault> faults_;
+  Geometry geometry_;
   std::filesystem::path failure_file_;  // its waveform
   std::unique_ptr<Device> device_;
   DebugDevice* debug_ = nullptr;  // the same, where it can be looked into

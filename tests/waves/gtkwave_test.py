@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens each view in GTKWave on a virtual screen, and looks at what it shows."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ import unittest
 import fst
 import png
 import save_file
-from harness import TOP, VIEWS, dot, product
+from harness import TOP, VIEWS, dot, product, run
 
 N = 64
 STAGES = 16
@@ -124,6 +125,19 @@ class GTKWave(unittest.TestCase):
         self.assertEqual(adds["column 0", "is"], "added")
         self.assertEqual(added["column 0", "bank 0, row 0"],
                          str(dot(self.a, self.b, 0, 0, 0, 2 * N)))
+
+    def test_failure(self):
+        """The wrong value of a run that failed, in words and figures that GTKWave shows."""
+        outcome = run("gemm", N, N, N, "--memory-latency", 20, "--inject", "weight:3,17:7@250",
+                      "--trace-mismatch", os.path.join(self.folder, "failure.fst"))
+        self.assertEqual(outcome.returncode, 1, outcome.stderr)
+        with open(os.path.join(self.folder, "failure.json"), encoding="utf-8") as file:
+            wrong = json.load(file)["failure"]["first_wrong"]
+        self.files["failure"] = os.path.join(self.folder, "failure.fst")
+        before, shown = self.look("failure", 249, wrong["clock"])
+        self.assertEqual(shown["the first wrong value", "weight k3 n17"], str(wrong["found"]))
+        self.assertEqual(before["the first wrong value", "weight k3 n17"], str(wrong["expected"]))
+        self.assertEqual(shown["compute", "state"], "drain")  # of the only tile
 
 
 if __name__ == "__main__":

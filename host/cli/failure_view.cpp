@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/failure_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sim/save_file.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kBefore = 6;  // clocks shown before the first that matters
+constexpr std::uint64_t kAround = 16;  // clocks shown besides those between the two moments
+
+/// The view that shows best where a value went wrong.
+const char* best_view(Finding::Place place) {
+  switch (place) {
+    case Finding::Place::kWeight:
+    case Finding::Place::kActivation:
+    case Finding::Place::kPartialSum:
+      return "array";
+    case Finding::Place::kAccumulator:
+      return "accumulator";
+    case Finding::Place::kMemory:
+      return "axi";
+    default:
+      return "overview";
+  }
+}
+
+/// The element's operands and sums around one stage.
+void add_stage(std::vector<WaveTrace>& traces, const Finding& finding, const Geometry& geometry) {
+  const bool is_sum = finding.place == Finding::Place::kPartialSum;
+  const std::uint64_t c = finding.column;
+  const std::uint64_t stage = is_sum ? finding.row : finding.row / geometry.stage_rows;
+  const std::uint64_t first = is_sum ? stage * geometry.stage_rows : finding.row;
+  const std::uint64_t last = is_sum ? first + geometry.stage_rows - 1 : finding.row;
+  const int lane = static_cast<int>(32 * c);
+  const auto in_stage = [](std::uint64_t g, const std::string& signal) {
+    return fmt::format("gemm64.gemm64.u_array.stage[{}].u_stage.{}", g, signal);
+  };
+  for (std::uint64_t k = first; k <= last; ++k) {
+    const std::uint64_t row = k % geometry.stage_rows;
+    traces.push_back({fmt::format("activation k{} at n{}", k, c),
+                      in_stage(stage, fmt::format("activation_q[{}]", row * (geometry.n + 1) + c)),
+                      0, 8});
+    traces.push_back({fmt::format("weight k{} n{}", k, c),
+                      in_stage(stage, fmt::format("weight_q[{}]", c)), static_cast<int>(8 * row),
+                      8});
+  }
+  if (stage != 0) {
+    traces.push_back(
+        {fmt::format("n{} before stage {}", c, stage), in_stage(stage - 1, "sum_o"), lane, 32});
+  }
+  traces.push_back(
+      {fmt::format("n{} after stage {}", c, stage), in_stage(stage, "sum_o"), lane, 32});
+  const std::uint64_t stages = geometry.n / geometry.stage_rows;
+  traces.push_back(
+      {fmt::format("n{} leaves the array", c), in_stage(stages - 1, "sum_o"), lane, 32});
+}
+
+/// The element's sum on its way into the accumulator.
+void add_accumulator(std::vector<WaveTrace>& traces, const Failure& failure,
+                     const Geometry& geometry, std::uint64_t row) {
+  const Finding& finding = failure.finding;
+  const std::string column =
+      fmt::format("gemm64.gemm64.u_accumulator.column[{}].u_column.", finding.column);
+  if (finding.place == Finding::Place::kAccumulator) {
+    traces.push_back({fmt::format("n{} old sum", finding.column), column + "old_sum_q", 0, 32});
+    traces.push_back({fmt::format("n{} is added", finding.column), column + "sum_i", 0, 32});
+  }
+  traces.push_back(
+      {fmt::format("bank {} row {} n{}", finding.bank, row, finding.column),
+       fmt::format("{}sums_q[{}]", column, finding.bank * geometry.accumulator_rows + row), 0, 32});
+}
+
+std::vector<WaveTrace> traces_of(const Failure& failure, const Geometry& geometry) {
+  const Finding& finding = failure.finding;
+  std::vector<WaveTrace> traces;
+  switch (finding.place) {
+    case Finding::Place::kWeight:
+    case Finding::Place::kActivation:
+    case Finding::Place::kPartialSum:
+      add_stage(traces, finding, geometry);
+      break;
+    case Finding::Place::kAccumulator:
+      add_accumulator(traces, failure, geometry, finding.row);
+      break;
+    default:
+      break;
+  }
+  return traces;
+}
+
+}  // namespace
+
+void write_failure_view(const Failure& failure, const Geometry& geometry, const std::string& view) {
+  const Finding& finding = failure.finding;
+  const bool still = finding.place == Finding::Place::kStandstill;
+  const bool has_value = !still && finding.place != Finding::Place::kMemory;
+  SaveFileOptions save;
+  save.title = "the first wrong value";
+  save.traces = traces_of(failure, geometry);
+  // The sum may have left the array long before it went wrong, and then stands outside.
+  const bool left_inside = finding.clock >= failure.trace_begin;
+  save.markers.push_back({'A', left_inside ? finding.clock : finding.wrong_clock,
+                          still         ? "last move"
+                          : left_inside ? "sum left the array"
+                                        : "first wrong"});
+  if (has_value && left_inside) save.markers.push_back({'B', finding.wrong_clock, "first wrong"});
+  if (finding.tile_begin >= failure.trace_begin && finding.tile_begin != 0) {
+    save.markers.push_back({'C', finding.tile_begin, "its tile begins"});
+  }
+  const std::uint64_t first =
+      left_inside ? std::min(finding.clock, finding.wrong_clock) : finding.wrong_clock;
+  const std::uint64_t last = std::max(finding.clock, finding.wrong_clock);
+  save.left_clock = std::max(first - std::min(first, kBefore), failure.trace_begin);
+  // At zoom z GTKWave draws a nanosecond 200 * 2^z pixels wide; some 1000 are there.
+  save.zoom = std::log2(5.0 / (2.0 * static_cast<double>(last - first + kAround)));
+  write_save_file(view_file(view.empty() ? best_view(finding.place) : view), failure.trace_file,
+                  failure.save_file, save);
+}
+
+}  // namespace gemm64
