@@ -9,13 +9,14 @@ BUILD := build
 JOBS  := $(shell nproc)
 SETUP := scripts/setup
 ARGS  :=
+VIEW  := overview
 FUZZ_SECONDS := 60
 # Make's own default for CXX is not a choice that anybody made.
 COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim test bench fuzz lint synth clean help
+.PHONY: build sim test wave bench fuzz lint synth clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or tests are wanted for the
@@ -51,6 +52,14 @@ test:
 	@$(compile)
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) $(ARGS)
 
+# The viewer is needed only where there is a display to show it on.
+wave:
+	@scripts/wave --check $(VIEW)
+	@$(SETUP) build $(if $(DISPLAY)$(WAYLAND_DISPLAY),wave)
+	$(call configure,OFF)
+	@$(compile) --target gemm64
+	@scripts/wave --build $(BUILD) $(VIEW) $(ARGS)
+
 bench:
 	@$(SETUP) build test
 	$(call configure,ON)
@@ -83,6 +92,8 @@ help:
 	@echo "make        builds the program, build/gemm64"
 	@echo "make sim    runs AlexNet's Linear layers on the simulated accelerator and checks them"
 	@echo "make test   builds and runs the tests"
+	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
+	@echo "            axi or accumulator"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"
 	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"

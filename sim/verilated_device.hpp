@@ -59,10 +59,11 @@ class VerilatedDevice final : public RtlDevice {
     if constexpr (kDebug) {
       if (trace_) trace_->close();
     }
+    model_->final();
     // The model takes its scopes out of the thread's context, which is that of the device made
     // last.
     Verilated::threadContextp(context_.get());
-    model_->final();
+    model_.reset();
   }
 
   void run(std::uint64_t clocks) override {

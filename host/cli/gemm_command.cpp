@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/cli/gemm_command.hpp"
+
 #include <fmt/format.h>
 
 #include <limits>
@@ -6,8 +8,9 @@
 #include <random>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/failure_file.hpp"
 #include "host/cli/npy.hpp"
-#include "host/cli/options.hpp"
+#include "host/cli/session.hpp"
 #include "host/error.hpp"
 #include "host/report/progress.hpp"
 
@@ -17,11 +20,6 @@ namespace {
 constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
 // Operands are held in the host's memory; a product beyond this is a mistake rather than a wish.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
-
-struct GemmCommand : CommonOptions {
-  std::vector<std::int64_t> sizes;
-  std::string a, b, output;
-};
 
 /// Whole random int8, the same on every machine for a seed.
 void fill(MatrixI8& matrix, std::mt19937& random) {
@@ -59,7 +57,7 @@ Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
 }
 
 template <class T, class Result>
-int multiply(const GemmCommand& options) {
+int multiply(const GemmOptions& options) {
   std::int64_t m = 0, k = 0, n = 0;
   if (!options.sizes.empty()) {
     m = options.sizes[0];
@@ -75,7 +73,6 @@ int multiply(const GemmCommand& options) {
   }
   const std::unique_ptr<OutputFile> json = open_json(options.json);
   const std::unique_ptr<OutputFile> output = open_json(options.output);
-  const std::unique_ptr<Timeline> timeline = open_timeline(options);
 
   std::mt19937 random(options.seed);
   const Matrix<T> a = operand<T>("A", options.a, m, k, random);
@@ -86,26 +83,52 @@ int multiply(const GemmCommand& options) {
   }
   const Matrix<T> weights = b.transpose();  // as a Linear layer stores them
 
-  const std::unique_ptr<Device> device = make_device(options);
-  Driver driver(*device);
+  Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
+  Driver driver(session.device());
   ProgressBar bar;
-  Runner runner(*device, driver, observed_run(options, *device, timeline.get()),
+  Runner runner(session.device(), driver, session.run_options(),
                 [&bar](const std::string& name, double done) { bar.show(name, done); });
   RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
   Result result;
   report.layers.push_back(runner.product("gemm", a, weights, &result));
+  report.failure = runner.failure();
   bar.erase();
   if (output) {
     save_npy(output->temporary(), result);
     output->commit();
   }
-  return finish_report(report, options, json.get(), timeline.get());
+  const int code = finish_report(report, options, json.get());
+  session.finish();
+  return code;
 }
 
 }  // namespace
 
+int run_gemm(const GemmOptions& options) {
+  return options.precision == Precision::kInt8 ? multiply<std::int8_t, MatrixI32>(options)
+                                               : multiply<float, MatrixF>(options);
+}
+
+GemmOptions read_gemm_options(const CommonOptions& common, const nlohmann::json& own) {
+  GemmOptions options;
+  static_cast<CommonOptions&>(options) = common;
+  options.sizes = json_field<std::vector<std::int64_t>>(own, "options", "sizes");
+  if (!options.sizes.empty() && options.sizes.size() != 3) {
+    throw UsageError("options.sizes: give M, K and N, or none");
+  }
+  for (const std::int64_t size : options.sizes) {
+    if (size < 1 || size > kMaxSize) {
+      throw UsageError(
+          fmt::format("options.sizes: {}; each size must be from 1 to {}", size, kMaxSize));
+    }
+  }
+  options.a = json_field<std::string>(own, "options", "a");
+  options.b = json_field<std::string>(own, "options", "b");
+  return options;
+}
+
 void add_gemm_command(CLI::App& app, int& result) {
-  auto options = std::make_shared<GemmCommand>();
+  auto options = std::make_shared<GemmOptions>();
   CLI::App* command =
       app.add_subcommand("gemm", "one product C[M x N] = A[M x K] B[K x N], checked");
   command->add_option("sizes", options->sizes, "M K N, each at least 1")
@@ -116,10 +139,7 @@ void add_gemm_command(CLI::App& app, int& result) {
   command->add_option("--b", options->b, "B from this .npy file");
   command->add_option("--output", options->output, "writes C to this .npy file");
   add_common_options(*command, *options);
-  command->callback([options, &result] {
-    result = options->precision == Precision::kInt8 ? multiply<std::int8_t, MatrixI32>(*options)
-                                                    : multiply<float, MatrixF>(*options);
-  });
+  command->callback([options, &result] { result = run_gemm(*options); });
 }
 
 }  // namespace gemm64

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   int result = 0;
   gemm64::add_run_command(app, result);
   gemm64::add_gemm_command(app, result);
+  gemm64::add_replay_command(app, result);
   gemm64::add_info_command(app, result);
   gemm64::add_analyze_command(app, result);
   gemm64::add_tile_command(app, result);
@@ -38,7 +39,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {
-      return complain("a command is required: run, gemm or info (see gemm64 --help)", kBadUsage);
+      return complain("a command is required, such as run, gemm or info (see gemm64 --help)",
+                      kBadUsage);
     }
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);

@@ -8,10 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "host/debug/timeline.hpp"
+#include "host/cli/debug_options.hpp"
 #include "host/device/device.hpp"
 #include "host/report/output_file.hpp"
 #include "host/run/runner.hpp"
+#include "sim/rtl_device.hpp"
 
 namespace gemm64 {
 
@@ -22,9 +23,12 @@ struct DeviceOptions {
   std::uint32_t memory_latency = 100;
   std::uint32_t memory_bytes_per_cycle = 0;
   double memory_stalls = 0;
-  std::string trace;
-  std::string trace_window;
-  std::string timeline;
+};
+
+/// Runs one product of a run alone, beginning in the clock in which it did then.
+struct Replay {
+  std::size_t product = 0;  // counted from 0
+  std::uint64_t first_clock = 0;
 };
 
 struct CommonOptions : DeviceOptions {
@@ -33,6 +37,8 @@ struct CommonOptions : DeviceOptions {
   std::int64_t batch = 1;
   std::string json;
   bool engines = false;
+  DebugOptions debug;
+  std::optional<Replay> replay;
 
   RunOptions run_options() const;
 };
@@ -40,22 +46,16 @@ struct CommonOptions : DeviceOptions {
 void add_device_options(CLI::App& app, DeviceOptions& options);
 void add_common_options(CLI::App& app, CommonOptions& options);
 
-/// Builds the device that the options name. Throws UsageError where they do not fit together.
+/// The simulation that the options name, without traces.
+RtlOptions rtl_options(const DeviceOptions& options);
+
+/// Builds the device that the options name.
 std::unique_ptr<Device> make_device(const DeviceOptions& options);
-
-/// The timeline for --timeline, its file opened at once; nothing where it was not asked for.
-std::unique_ptr<Timeline> open_timeline(const DeviceOptions& options);
-
-/// The runner's options; `timeline`, where there is one, is shown the clocks of `device` (from
-/// make_device) and told of the products.
-RunOptions observed_run(const CommonOptions& options, Device& device, Timeline* timeline);
 
 /// The file for --json, opened at once; nothing where it was not asked for.
 std::unique_ptr<OutputFile> open_json(const std::string& path);
 
-/// Prints the report's tables, writes --json and --timeline where asked for, and returns the exit
-/// code.
-int finish_report(const RunReport& report, const CommonOptions& options, OutputFile* json,
-                  Timeline* timeline);
+/// Prints the report's tables, writes --json where asked for, and returns the exit code.
+int finish_report(RunReport report, const CommonOptions& options, OutputFile* json);
 
 }  // namespace gemm64

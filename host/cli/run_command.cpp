@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/cli/run_command.hpp"
+
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "host/cli/commands.hpp"
-#include "host/cli/options.hpp"
-#include "host/cli/run_model.hpp"
+#include "host/cli/failure_file.hpp"
+#include "host/cli/session.hpp"
 #include "host/execute/operators.hpp"
 #include "host/models/network.hpp"
 #include "host/report/progress.hpp"
@@ -13,26 +15,22 @@
 namespace gemm64 {
 namespace {
 
-struct RunCommand : CommonOptions {
-  std::string network = "alexnet";
-  std::string data = kFashionMnistFolder;
-  ModelOptions model;
-};
-
-int run(const RunCommand& options) {
+int run_linear_layers(const NetworkOptions& options) {
   const std::unique_ptr<OutputFile> json = open_json(options.json);
-  const std::unique_ptr<Timeline> timeline = open_timeline(options);
-  const std::unique_ptr<Device> device = make_device(options);
-  Driver driver(*device);
+  Session session(options, "run", {{"network", options.network}, {"data", options.data}});
+  Driver driver(session.device());
   ProgressBar bar;
   bar.show("preparing " + options.network, 0);
   const Workload workload = make_workload(options.network, static_cast<std::size_t>(options.batch),
                                           options.seed, options.data);
-  Runner runner(*device, driver, observed_run(options, *device, timeline.get()),
+  Runner runner(session.device(), driver, session.run_options(),
                 [&bar](const std::string& name, double done) { bar.show(name, done); });
-  const RunReport report = runner.network(workload);
+  RunReport report = runner.network(workload);
+  report.failure = runner.failure();
   bar.erase();
-  return finish_report(report, options, json.get(), timeline.get());
+  const int code = finish_report(report, options, json.get());
+  session.finish();
+  return code;
 }
 
 void add_model_options(CLI::App& command, ModelOptions& options,
@@ -59,8 +57,26 @@ void add_model_options(CLI::App& command, ModelOptions& options,
 
 }  // namespace
 
+int run_network_command(const NetworkOptions& options) {
+  return options.model.model.empty() ? run_linear_layers(options)
+                                     : run_model(options.model, options);
+}
+
+NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {
+  NetworkOptions options;
+  static_cast<CommonOptions&>(options) = common;
+  if (own.contains("model")) {
+    options.model.model = json_field<std::string>(own, "options", "model");
+    options.model.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
+  } else {
+    options.network = json_field<std::string>(own, "options", "network");
+    options.data = json_field<std::string>(own, "options", "data");
+  }
+  return options;
+}
+
 void add_run_command(CLI::App& app, int& result) {
-  auto options = std::make_shared<RunCommand>();
+  auto options = std::make_shared<NetworkOptions>();
   options->batch = 64;
   CLI::App* command = app.add_subcommand(
       "run", "runs a network's Linear layers on a device and checks every value, clock and byte");
@@ -73,12 +89,10 @@ void add_run_command(CLI::App& app, int& result) {
   add_common_options(*command, *options);
   command->get_option("--batch")->description("images (with --model: as many as the file says)");
   command->callback([options, command, &result] {
-    if (options->model.model.empty()) {
-      result = run(*options);
-      return;
+    if (!options->model.model.empty() && command->count("--batch") == 0) {
+      options->batch = 0;  // as the file says
     }
-    if (command->count("--batch") == 0) options->batch = 0;  // as the file says
-    result = run_model(options->model, *options);
+    result = run_network_command(*options);
   });
   command->footer(
       fmt::format("An ONNX file may ask for these operators: {}.\n"

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "host/cli/session.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/execute/network_run.hpp"
@@ -23,8 +24,7 @@ std::uint64_t batch_of(const OnnxModel& model, const NamedTensors& inputs) {
 int run_model(const ModelOptions& options, const CommonOptions& common) {
   const std::unique_ptr<OutputFile> json = open_json(common.json);
   const std::unique_ptr<OutputFile> output = open_json(options.output);
-  const std::unique_ptr<Timeline> timeline = open_timeline(common);
-  const std::unique_ptr<Device> device = make_device(common);
+  Session session(common, "run", {{"model", options.model}, {"inputs", options.inputs}});
   ProgressBar bar;
   bar.show("reading " + options.model, 0);
   ImportOptions import;
@@ -47,17 +47,20 @@ int run_model(const ModelOptions& options, const CommonOptions& common) {
   if (common.device == "reference" && common.precision == Precision::kFloat32) {
     run = run_on_host(executor, inputs, report, dump, progress);
   } else {
-    Driver driver(*device);
-    Runner runner(*device, driver, observed_run(common, *device, timeline.get()), progress);
+    Driver driver(session.device());
+    Runner runner(session.device(), driver, session.run_options(), progress);
     run = run_network(executor, inputs, runner, runner.report(report.model, report.batch), dump,
                       progress);
+    run.report.failure = runner.failure();
   }
   bar.erase();
   if (output && model.graph().output_size() > 0) {
     save_tensor(output->temporary(), run.outputs.at(model.graph().output(0).name()));
     output->commit();
   }
-  return finish_report(run.report, common, json.get(), timeline.get());
+  const int code = finish_report(run.report, common, json.get());
+  session.finish();
+  return code;
 }
 
 }  // namespace gemm64

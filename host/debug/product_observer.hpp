@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "host/debug/debug_device.hpp"
 #include "host/tiling/plan.hpp"
@@ -14,6 +15,12 @@ namespace gemm64 {
 /// clocks, those of its register accesses included.
 class ProductObserver : public Observer {
  public:
+  /// The products to come, where they are known ahead: their names and plans. May throw UsageError.
+  virtual void announce(const std::vector<std::string>& names, const std::vector<Plan>& plans) {
+    static_cast<void>(names);
+    static_cast<void>(plans);
+  }
+
   /// The product `name` begins in `clock` from an accelerator just reset. `plan` lives until end().
   virtual void begin(const std::string& name, const Plan& plan, std::uint64_t clock) = 0;
   virtual void end(std::uint64_t clock) = 0;

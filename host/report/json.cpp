@@ -131,6 +131,51 @@ Json to_json(const RunReport& report) {
         {"signal_to_noise_db", decibels(report.quality->signal_to_noise_db)},
         {"centred_signal_to_noise_db", decibels(report.quality->centred_signal_to_noise_db)}};
   }
+  if (report.failure) json["failure"] = to_json(*report.failure);
+  return json;
+}
+
+Json to_json(const Failure& failure) {
+  const Finding& finding = failure.finding;
+  Json json = {{"kind", failure.error.empty() ? "mismatch" : "error"},
+               {"product", failure.product},
+               {"index", failure.index},
+               {"m", failure.shape.m},
+               {"k", failure.shape.k},
+               {"n", failure.shape.n},
+               {"first_clock", failure.first_clock}};
+  if (!failure.error.empty()) json["message"] = failure.error;
+  if (failure.mismatches.count != 0) {
+    json["mismatches"] = failure.mismatches.count;
+    json["element"] = {{"row", failure.mismatches.first_row},
+                       {"column", failure.mismatches.first_column},
+                       {"expected", failure.mismatches.expected},
+                       {"found", failure.mismatches.found}};
+  }
+  json["first_wrong"] = {{"place", name(finding.place)}};
+  if (finding.place == Finding::Place::kNone) return json;
+  json["tile"] = {{"m", finding.tile.m},
+                  {"k", finding.tile.k},
+                  {"n", finding.tile.n},
+                  {"begin", finding.tile_begin},
+                  {"end", finding.tile_end}};
+  json["clock"] = finding.clock;
+  json["first_wrong"] = {{"place", name(finding.place)}, {"clock", finding.wrong_clock},
+                         {"bank", finding.bank},         {"row", finding.row},
+                         {"column", finding.column},     {"expected", finding.expected},
+                         {"found", finding.found}};
+  if (finding.place == Finding::Place::kStandstill) {
+    Json waits = Json::array();
+    for (std::size_t i = counter::kTotalClocks + 1; i < kCounters.size(); ++i) {
+      if ((finding.waits >> i & 1) == 0) continue;
+      waits.push_back(std::string(kCounters[i].engine) + "." + kCounters[i].cause);
+    }
+    json["first_wrong"] = {{"place", name(finding.place)}, {"waits", waits}};
+  }
+  json["trace"] = {{"file", failure.trace_file},
+                   {"save_file", failure.save_file},
+                   {"begin", failure.trace_begin},
+                   {"end", failure.trace_end}};
   return json;
 }
 

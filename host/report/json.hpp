@@ -15,5 +15,6 @@ const char* name(Accumulate accumulate);
 
 nlohmann::ordered_json to_json(const RunReport& report);
 nlohmann::ordered_json to_json(const Geometry& geometry);
+nlohmann::ordered_json to_json(const Failure& failure);
 
 }  // namespace gemm64

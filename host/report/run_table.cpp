@@ -114,6 +114,7 @@ std::string faults(const RunReport& report) {
                       kCounters[i].cause, layer.counters[i], layer.predicted[i]);
     }
   }
+  if (report.failure) text += "\n" + describe(*report.failure) + "\n";
   return text;
 }
 

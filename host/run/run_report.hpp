@@ -9,6 +9,7 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/published.hpp"
+#include "host/debug/failure.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/tiling/plan.hpp"
 
@@ -37,6 +38,7 @@ struct LayerReport {
   GemmShape shape;
   GemmShape padded;         // as the array sees it; M is never padded
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
+  bool skipped = false;     // another product runs alone: all below is zero
   Counters counters{};      // of the device; clocks are zero where it has no notion of time
   Counters predicted{};     // for an unthrottled memory of the same latency
   std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
@@ -81,6 +83,7 @@ struct RunReport {
   std::vector<LayerReport> layers;
   std::optional<NetworkQuality> quality;
   std::optional<HostWork> host;
+  std::optional<Failure> failure;  // the first product that failed, looked at again
   bool host_only = false;  // the float path by itself: layers are compared with products in double
 
   /// Did the device count clocks?

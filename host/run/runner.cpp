@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/run/runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -16,6 +18,11 @@ namespace gemm64 {
 namespace {
 
 std::uint64_t size(Eigen::Index index) { return static_cast<std::uint64_t>(index); }
+
+/// The four int8 products of a float32 one.
+std::string part_name(const std::string& name, int order) {
+  return fmt::format("{}/{}", name, order);
+}
 
 MatrixF add_bias(MatrixF matrix, const Eigen::VectorXf& bias) {
   matrix.rowwise() += bias.transpose();
@@ -49,6 +56,47 @@ RunReport Runner::report(const std::string& model, std::uint64_t batch) const {
   return report;
 }
 
+void Runner::look_again(const ProductRun& product, Failure failure) {
+  if (failure_) return;
+  failure.index = products_ - 1;
+  failure.shape = product.plan.shape;
+  failure.first_clock = first_clock_;
+  if (progress_) progress_("looking again at " + failure.product, done_ + share_);
+  if (options_.investigate) options_.investigate(product, failure);
+  failure_ = std::move(failure);
+}
+
+GemmResult Runner::run_on_device(const std::string& name, const ProductRun& product) {
+  // From reset, so that a product depends on nothing before it and can be run again alone.
+  if (options_.alone) {
+    first_clock_ = options_.alone->first_clock;
+    options_.alone->reset_at(first_clock_);
+  } else {
+    first_clock_ = device_.clocks();
+    device_.reset();
+  }
+  for (ProductObserver* observer : options_.observers) {
+    observer->begin(name, product.plan, first_clock_);
+  }
+  GemmResult result;
+  try {
+    result = driver_.run(product.plan, product.packed, product.a, [&](double part) {
+      if (progress_) progress_(name, done_ + share_ * part);
+    });
+  } catch (const DeviceError& error) {
+    if (!options_.investigate) throw;
+    Failure failure;
+    failure.product = name;
+    failure.error = error.what();
+    look_again(product, std::move(failure));
+    std::string message = fmt::format("{}\n{}", error.what(), describe(*failure_));
+    message.pop_back();  // its last line end
+    throw DeviceError(message);
+  }
+  for (ProductObserver* observer : options_.observers) observer->end(device_.clocks());
+  return result;
+}
+
 LayerReport Runner::run(const std::string& name, const Plan& plan,
                         const std::vector<std::uint8_t>& packed, const MatrixI8& a,
                         const MatrixI8& w, MatrixI32& sums) {
@@ -59,6 +107,13 @@ LayerReport Runner::run(const std::string& name, const Plan& plan,
   layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
                   std::uint64_t{plan.n_tiles} * plan.array};
   layer.tiles = plan.tiles() * plan.row_blocks();
+  const MatrixI32 expected = reference_gemm(a, w);
+  const std::size_t index = products_++;
+  if (options_.alone && options_.alone->index != index) {
+    sums = expected;
+    layer.skipped = true;
+    return layer;
+  }
   layer.published = published_cycles(plan.shape, geometry.n);
   layer.predicted = predict_counters(plan, make_layout(plan), geometry, options_.memory.latency);
 
@@ -68,20 +123,20 @@ LayerReport Runner::run(const std::string& name, const Plan& plan,
         predict_counters(other, make_layout(other), geometry, options_.memory.latency);
   }
 
-  // From reset, so that a product depends on nothing before it and can be run again alone.
-  device_.reset();
-  const std::uint64_t clocks = device_.clocks();
-  for (ProductObserver* observer : options_.observers) observer->begin(name, plan, clocks);
+  const ProductRun product{plan, packed, a, w};
   const auto begin = std::chrono::steady_clock::now();
-  GemmResult result = driver_.run(plan, packed, a, [&](double part) {
-    if (progress_) progress_(name, done_ + share_ * part);
-  });
+  GemmResult result = run_on_device(name, product);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   layer.seconds = seconds.count();
-  layer.simulated_clocks = device_.clocks() - clocks;
-  for (ProductObserver* observer : options_.observers) observer->end(device_.clocks());
+  layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
-  layer.mismatches = compare(reference_gemm(a, w), result.sums);
+  layer.mismatches = compare(expected, result.sums);
+  if (layer.mismatches.count != 0 && options_.investigate) {
+    Failure failure;
+    failure.product = name;
+    failure.mismatches = layer.mismatches;
+    look_again(product, std::move(failure));
+  }
   set_utilization(layer, geometry, options_.memory);
   sums = std::move(result.sums);
   return layer;
@@ -113,7 +168,7 @@ LayerReport Runner::product(const std::string& name, const MatrixF& a, const Mat
   for (int order = 0; order < kSlices; ++order) {
     set_share(whole * (order + 1) / kProducts);
     MatrixI32 products;
-    parts.layers.push_back(product(name, stack_slices(sliced_a, order, false),
+    parts.layers.push_back(product(part_name(name, order), stack_slices(sliced_a, order, false),
                                    stack_slices(sliced_w, order, true), &products));
     add_order(sums, products, order);
   }
@@ -135,6 +190,8 @@ LayerReport Runner::product(const std::string& name, const MatrixF& a, const Mat
   }
   const MatrixF found = scale_sums(sums, sliced_a, sliced_w);
   const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
+  layer.skipped = std::all_of(parts.layers.begin(), parts.layers.end(),
+                              [](const LayerReport& part) { return part.skipped; });
   layer.max_abs_error = (exact - found.cast<double>()).cwiseAbs().maxCoeff();
   layer.error_bound = slices_error_bound(sliced_a, sliced_w, static_cast<double>(a.cols()),
                                          exact.cwiseAbs().maxCoeff());
@@ -159,6 +216,27 @@ void Runner::set_progress(double done, double share) {
   share_ = share;
 }
 
+void Runner::announce(const Workload& workload) {
+  std::vector<std::string> names;
+  std::vector<Plan> plans;
+  const auto add = [&](const std::string& name, const LinearLayer& layer, std::uint64_t slices) {
+    names.push_back(name);
+    plans.push_back(make_plan({size(workload.input.rows()), size(layer.weights.cols()) * slices,
+                               size(layer.weights.rows())},
+                              options_.accumulate, driver_.geometry()));
+  };
+  for (const LinearLayer& layer : workload.layers) {
+    if (options_.precision == Precision::kInt8) {
+      add(layer.name, layer, 1);
+      continue;
+    }
+    for (int order = 0; order < kSlices; ++order) {
+      add(part_name(layer.name, order), layer, static_cast<std::uint64_t>(order) + 1);
+    }
+  }
+  for (ProductObserver* observer : options_.observers) observer->announce(names, plans);
+}
+
 RunReport Runner::network(const Workload& workload) {
   const auto& layers = workload.layers;
   RunReport report = this->report(workload.model, size(workload.input.rows()));
@@ -181,6 +259,7 @@ RunReport Runner::network(const Workload& workload) {
         weights);
   }
 
+  announce(workload);
   MatrixF values = workload.input;
   set_progress(0, 0);
   for (std::size_t i = 0; i < layers.size(); ++i) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "host/debug/investigation.hpp"
 #include "host/debug/product_observer.hpp"
 #include "host/driver/driver.hpp"
 #include "host/models/network.hpp"
@@ -13,10 +15,22 @@
 
 namespace gemm64 {
 
+/// Told of the first product that failed; finds out more, and tells `failure`.
+using Investigate = std::function<void(const ProductRun& product, Failure& failure)>;
+
+/// One product of a run, to be run alone; the sums of all others are the reference's.
+struct OneProduct {
+  std::size_t index = 0;
+  std::uint64_t first_clock = 0;                // in which it begins, with a reset
+  std::function<void(std::uint64_t)> reset_at;  // of the device, as DebugDevice's
+};
+
 struct RunOptions {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   MemoryTiming memory;
+  Investigate investigate;                  // nothing: a failure is only reported
+  std::optional<OneProduct> alone;          // nothing: all run
   std::vector<ProductObserver*> observers;  // told of each product; the device must show its clocks
 };
 
@@ -29,7 +43,8 @@ class Runner {
   Runner(Device& device, Driver& driver, const RunOptions& options, RunProgress progress = nullptr);
 
   /// C[M x N] = A[M x K] * W[N x K]^T in int8, every sum compared with the reference. `sums`, where
-  /// given, takes the device's result.
+  /// given, takes the device's result. Throws DeviceError where the device fails, after a second
+  /// look at the product, with what that found.
   LayerReport product(const std::string& name, const MatrixI8& a, const MatrixI8& w,
                       MatrixI32* sums = nullptr);
 
@@ -42,6 +57,9 @@ class Runner {
   /// own values, and one for each row of `w`; or in float32 as above.
   LayerReport linear(const std::string& name, const MatrixF& a, const Eigen::Ref<const MatrixF>& w,
                      MatrixF& result);
+
+  /// The first product that failed.
+  const std::optional<Failure>& failure() const { return failure_; }
 
   /// For the progress shown: `done` of the whole is finished, the next product is `share` of it.
   void set_progress(double done, double share);
@@ -57,6 +75,9 @@ class Runner {
   LayerReport run(const std::string& name, const Plan& plan,
                   const std::vector<std::uint8_t>& packed, const MatrixI8& a, const MatrixI8& w,
                   MatrixI32& sums);
+  GemmResult run_on_device(const std::string& name, const ProductRun& product);
+  void announce(const Workload& workload);
+  void look_again(const ProductRun& product, Failure failure);
   Plan plan(const MatrixI8& a, const MatrixI8& w) const;
   /// The next `share` of the whole belongs to what comes.
   void set_share(double share);
@@ -65,6 +86,9 @@ class Runner {
   Driver& driver_;
   RunOptions options_;
   RunProgress progress_;
+  std::size_t products_ = 0;       // begun so far
+  std::uint64_t first_clock_ = 0;  // of the product under way
+  std::optional<Failure> failure_;
   double done_ = 0;   // of the whole, before what is under way
   double share_ = 1;  // of the whole, what is under way
 };

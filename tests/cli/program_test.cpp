@@ -1,85 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as a user meets it: what it prints, what it writes, and its exit codes.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/cli/program.hpp"
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
 
+namespace gemm64::cli_test {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-class Program : public testing::Test {
- protected:
-  Program() : folder_(fs::path(testing::TempDir()) / ("program." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Program() override { fs::remove_all(folder_); }
-
-  Outcome run(const std::string& arguments) const {
-    const fs::path out = folder_ / "stdout";
-    const fs::path err = folder_ / "stderr";
-    const std::string command = std::string(GEMM64_PROGRAM) + " " + arguments + " > " +
-                                out.string() + " 2> " + err.string();
-    const int status = std::system(command.c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
-    fs::remove(out);
-    fs::remove(err);
-    return outcome;
-  }
-
-  /// Bad usage: exit 2, one line on standard error that says `reason`, and nothing left behind.
-  void expect_refused(const std::string& arguments, const std::string& reason) const {
-    SCOPED_TRACE(arguments);
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(fs::is_empty(folder_)) << "something was left half written";
-  }
-
-  static std::string contents(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-
-  /// Writes a .npy file of one type and shape, little endian.
-  template <class T>
-  fs::path write_npy(const std::string& name, const std::string& type, int rows, int columns,
-                     const std::vector<T>& values) const {
-    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
-                         std::to_string(rows) + ", " + std::to_string(columns) + "), }";
-    header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');
-    header += '\n';
-    const fs::path path = folder_ / name;
-    std::ofstream file(path, std::ios::binary);
-    file.write("\x93NUMPY\x01\x00", 8);
-    file.put(static_cast<char>(header.size() & 0xff)).put(static_cast<char>(header.size() >> 8));
-    file << header;
-    file.write(reinterpret_cast<const char*>(values.data()),
-               static_cast<std::streamsize>(values.size() * sizeof(T)));
-    return path;
-  }
-
-  fs::path folder_;
-};
 
 TEST_F(Program, MultipliesAndReports) {
   const fs::path json = folder_ / "report.json";
@@ -260,3 +188,4 @@ TEST_F(Program, RefusesBadOperandFiles) {
 }
 
 }  // namespace
+}  // namespace gemm64::cli_test

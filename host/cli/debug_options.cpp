@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/debug_options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "host/debug/fault.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+
+void add_debug_options(CLI::App& app, DebugOptions& options) {
+  const std::string group = "To look inside (--device rtl)";
+  CLI::Option* const trace =
+      app.add_option("--trace", options.trace,
+                     "writes the waveform to this FST file, and a save file for GTKWave beside it "
+                     "(a slower build of the model)")
+          ->group(group);
+  CLI::Option* const window =
+      app.add_option("--trace-window", options.trace_window,
+                     "traces clocks A to B only, counted from the device's reset: A:B")
+          ->needs(trace)
+          ->group(group);
+  app.add_option("--trace-tile", options.trace_tile,
+                 "traces one tile only, with the one before it: LAYER:M,K,N, the block's "
+                 "coordinates from 0; without LAYER of the first product")
+      ->needs(trace)
+      ->excludes(window)
+      ->group(group);
+  app.add_option("--trace-mismatch", options.trace_mismatch,
+                 "where the waveform of the first wrong value goes, with FILE.gtkw and FILE.json "
+                 "beside it (default failure.fst)")
+      ->group(group);
+  app.add_option("--view", options.view,
+                 "what the save files show: overview, array, commands, axi or accumulator (default "
+                 "overview; of a failure, the one that shows it best)")
+      ->group(group);
+  app.add_option("--timeline", options.timeline,
+                 "writes what each engine did, command by command, to this JSON file for "
+                 "ui.perfetto.dev or chrome://tracing (a slower build of the model)")
+      ->group(group);
+  app.add_option(
+         "--inject", options.inject,
+         std::string("puts a fault inside, a flipped bit or a memory that hangs: ") + kFaultForms)
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+std::pair<std::uint64_t, std::uint64_t> parse_window(const std::string& text) {
+  const auto fail = [&text](const char* what) {
+    return UsageError(
+        fmt::format("--trace-window {}: {}; give clocks as A:B with A < B", text, what));
+  };
+  const auto number = [&](std::string_view part) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size()) throw fail("not two numbers");
+    return value;
+  };
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) throw fail("no colon");
+  const std::uint64_t begin = number(std::string_view(text).substr(0, colon));
+  const std::uint64_t end = number(std::string_view(text).substr(colon + 1));
+  if (end <= begin) throw fail("it ends before it starts");
+  return {begin, end};
+}
+
+}  // namespace gemm64

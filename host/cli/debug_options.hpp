@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options for looking into a run: waveforms, timelines, faults.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gemm64 {
+
+struct DebugOptions {
+  std::string trace;
+  std::string trace_window;
+  std::string trace_tile;
+  std::string trace_mismatch;  // empty: failure.fst
+  std::string view;            // empty: overview; of a failure, the one that shows it best
+  std::string timeline;
+  std::vector<std::string> inject;
+};
+
+void add_debug_options(CLI::App& app, DebugOptions& options);
+
+/// "A:B" as two clocks. Throws UsageError where it is none, or ends before it starts.
+std::pair<std::uint64_t, std::uint64_t> parse_window(const std::string& text);
+
+}  // namespace gemm64

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/failure_file.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "host/debug/fault.hpp"
+#include "host/error.hpp"
+#include "host/report/json.hpp"
+
+namespace gemm64 {
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+OrderedJson options_json(const CommonOptions& options) {
+  return {{"device", options.device},
+          {"array", options.array},
+          {"seed", options.seed},
+          {"memory_latency", options.memory_latency},
+          {"memory_bytes_per_cycle", options.memory_bytes_per_cycle},
+          {"memory_stalls", options.memory_stalls},
+          {"precision", name(options.precision)},
+          {"accumulate", name(options.accumulate)},
+          {"batch", options.batch},
+          {"inject", options.debug.inject}};
+}
+
+/// One of two words.
+template <class T>
+T choice(const Json& options, const char* key, T first, T second) {
+  const auto word = json_field<std::string>(options, "options", key);
+  for (const T value : {first, second}) {
+    if (word == name(value)) return value;
+  }
+  throw UsageError(fmt::format("options.{} is '{}'; it may be '{}' or '{}'", key, word, name(first),
+                               name(second)));
+}
+
+template <class T>
+T within(const Json& options, const char* key, T low, T high) {
+  const T value = json_field<T>(options, "options", key);
+  if (value >= low && value <= high) return value;
+  throw UsageError(fmt::format("options.{} is {}; it may be from {} to {}", key, value, low, high));
+}
+
+CommonOptions read_options(const Json& json) {
+  CommonOptions options;
+  options.device = json_field<std::string>(json, "options", "device");
+  if (options.device != "rtl") {
+    throw UsageError(fmt::format("options.device is '{}'; only 'rtl' has clocks", options.device));
+  }
+  options.array = json_field<int>(json, "options", "array");
+  options.seed = json_field<std::uint32_t>(json, "options", "seed");
+  options.memory_latency = within(json, "memory_latency", 1U, 1000000U);
+  options.memory_bytes_per_cycle =
+      json_field<std::uint32_t>(json, "options", "memory_bytes_per_cycle");
+  options.memory_stalls = within(json, "memory_stalls", 0.0, 0.99);
+  options.precision = choice(json, "precision", Precision::kInt8, Precision::kFloat32);
+  options.accumulate = choice(json, "accumulate", Accumulate::kDevice, Accumulate::kHost);
+  options.batch = within(json, "batch", std::int64_t{0}, std::int64_t{1} << 31);
+  options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");
+  return options;
+}
+
+}  // namespace
+
+void write_failure(const fs::path& file, const std::string& command, const CommonOptions& options,
+                   const OrderedJson& own, const Failure& failure) {
+  OrderedJson all = options_json(options);
+  all.update(own);
+  const OrderedJson json = {{"gemm64", GEMM64_VERSION},
+                            {"command", command},
+                            {"directory", fs::current_path().string()},
+                            {"options", all},
+                            {"failure", to_json(failure)}};
+  OutputFile(file).write(json.dump(2) + "\n");
+}
+
+RecordedFailure read_failure(const fs::path& file) {
+  std::ifstream stream(file);
+  if (!stream) throw UsageError(fmt::format("{}: cannot be read", file.string()));
+  RecordedFailure recorded;
+  try {
+    const Json json = Json::parse(stream);
+    recorded.command = json_field<std::string>(json, "", "command");
+    recorded.directory = json_field<std::string>(json, "", "directory");
+    recorded.own = json_field<Json>(json, "", "options");
+    recorded.options = read_options(recorded.own);
+    const Json failure = json_field<Json>(json, "", "failure");
+    recorded.options.replay = Replay{json_field<std::size_t>(failure, "failure", "index"),
+                                     json_field<std::uint64_t>(failure, "failure", "first_clock")};
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
+  } catch (const Json::exception&) {
+    throw UsageError(
+        fmt::format("{}: no JSON; give the file that run or gemm wrote", file.string()));
+  }
+  return recorded;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/element_watch.hpp"
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+namespace {
+
+bool counts(const Probe& probe, std::size_t counter) {
+  return (probe.events() >> counter & 1) != 0;
+}
+
+std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(value); }
+
+}  // namespace
+
+ElementWatch::ElementWatch(const Plan& plan, const Geometry& geometry, const MatrixI8& a,
+                           const MatrixI8& w, std::uint64_t row, std::uint64_t column)
+    : a_(a),
+      w_(w),
+      row_(row),
+      column_(column),
+      n_(geometry.n),
+      stage_rows_(geometry.stage_rows),
+      stages_(geometry.n / geometry.stage_rows),
+      array_column_(static_cast<unsigned>(column % geometry.n)),
+      walk_(plan) {}
+
+std::int8_t ElementWatch::activation(const Pass& pass, unsigned row) const {
+  const auto k = static_cast<Eigen::Index>(pass.row.tile.k * n_ + row);
+  return k < a_.cols() ? a_(static_cast<Eigen::Index>(row_), k) : std::int8_t{0};
+}
+
+std::int8_t ElementWatch::weight(const Pass& pass, unsigned row) const {
+  const auto k = static_cast<Eigen::Index>(pass.row.tile.k * n_ + row);
+  return k < w_.cols() ? w_(static_cast<Eigen::Index>(column_), k) : std::int8_t{0};
+}
+
+std::uint32_t ElementWatch::expected_sum(const Pass& pass, unsigned stage) const {
+  std::uint32_t sum = 0;
+  for (unsigned row = 0; row < (stage + 1) * stage_rows_; ++row) {
+    sum += static_cast<std::uint32_t>(activation(pass, row) * weight(pass, row));
+  }
+  return sum;
+}
+
+Finding ElementWatch::at(const Pass& pass) const {
+  Finding finding;
+  finding.tile = pass.row.tile;
+  finding.tile_begin = pass.tile_begin;
+  finding.tile_end = pass.tile_begin + pass.row.rows + stages_ + n_ + 1;
+  finding.before_begin = pass.before_begin;
+  finding.clock = pass.clock + 2 + stages_ + array_column_;
+  finding.wrong_clock = finding.clock;
+  finding.bank = pass.row.bank();
+  finding.column = array_column_;
+  return finding;
+}
+
+void ElementWatch::found(Finding::Place place, const Pass& pass, std::uint64_t clock, unsigned row,
+                         std::int64_t expected, std::int64_t found) {
+  if (expected == found || finding_) return;
+  finding_ = at(pass);
+  finding_->place = place;
+  finding_->wrong_clock = clock;
+  finding_->row = row;
+  finding_->expected = expected;
+  finding_->found = found;
+}
+
+void ElementWatch::check_operands(const Pass& pass, unsigned stage, std::uint64_t clock,
+                                  const Probe& probe) {
+  for (unsigned row = stage * stage_rows_; row < (stage + 1) * stage_rows_; ++row) {
+    found(Finding::Place::kWeight, pass, clock, row, weight(pass, row),
+          probe.weight(row, array_column_));
+    found(Finding::Place::kActivation, pass, clock, row, activation(pass, row),
+          probe.activation(row, array_column_));
+  }
+}
+
+void ElementWatch::check_partial_sum(const Pass& pass, unsigned stage, std::uint64_t clock,
+                                     const Probe& probe) {
+  found(Finding::Place::kPartialSum, pass, clock, stage, as_sum(expected_sum(pass, stage)),
+        probe.partial_sum(stage, array_column_));
+}
+
+void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
+  for (const Sum& sum : sums_) {
+    const TileRow& row = sum.last.row;
+    found(Finding::Place::kAccumulator, sum.last, clock, static_cast<unsigned>(row.row),
+          as_sum(sum.value),
+          probe.accumulator(row.bank(), static_cast<unsigned>(row.row), array_column_));
+  }
+  // A row of sums leaves in four beats; with the first it has been read.
+  while (!sums_.empty() &&
+         stored_beats_ > (sums_.front().last.row.stored_before + sums_.front().last.row.row) * 4) {
+    sums_.pop_front();
+  }
+}
+
+/// Notes the row that is read in this clock.
+void ElementWatch::enter(std::uint64_t clock) {
+  if (walk_.done()) return;
+  const TileRow row = walk_.row();
+  walk_.next();
+  if (row.row == 0) {
+    before_begin_ = tile_begin_;
+    tile_begin_ = clock;
+  }
+  if (row.first_row + row.row != row_ || row.tile.n != column_ / n_) return;
+  passes_.push_back({row, clock, tile_begin_, before_begin_});
+  last_ = passes_.back();
+}
+
+void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
+  if (counts(probe, counter::kComputeCompute)) enter(clock);
+  for (const Pass& pass : passes_) {
+    const std::uint64_t age = clock - pass.clock;
+    const std::uint64_t first = 2 + array_column_;  // in which stage 0 multiplies
+    if (age >= first && age < first + stages_) {
+      check_operands(pass, static_cast<unsigned>(age - first), clock, probe);
+    }
+    if (age > first && age <= first + stages_) {
+      check_partial_sum(pass, static_cast<unsigned>(age - first - 1), clock, probe);
+    }
+    if (age == first + stages_ + 1) {
+      if (pass.row.first) sums_.push_back({pass, 0});
+      sums_.back().last = pass;
+      sums_.back().value += expected_sum(pass, stages_ - 1);
+    }
+  }
+  while (!passes_.empty() && clock - passes_.front().clock > 2 + array_column_ + stages_) {
+    passes_.pop_front();
+  }
+  check_sums(clock, probe);
+  if (counts(probe, counter::kResultsTransfer)) ++stored_beats_;
+}
+
+Finding ElementWatch::finding() const {
+  if (finding_) return *finding_;
+  if (!last_) return {};
+  Finding finding = at(*last_);
+  finding.place = Finding::Place::kMemory;
+  return finding;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows one element of a product through the accelerator and finds where it first goes wrong.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "host/debug/debug_device.hpp"
+#include "host/debug/finding.hpp"
+#include "host/debug/tile_walk.hpp"
+#include "host/device/geometry.hpp"
+#include "host/numerics/matrix.hpp"
+
+namespace gemm64 {
+
+/// Observes one product from reset. Of each row of activations that belongs to the element it
+/// compares, in the clock in which the row passes: the operands of every multiplier of the
+/// element's column, the partial sum behind every stage, and from then on in every clock the sum in
+/// the accumulator, until that has been stored. With t the clock in which the row is read, R the
+/// rows of a stage, S the stages and c the column: stage s multiplies in clock t + 2 + s + c, its
+/// sum is there a clock later, and the new sum is in the accumulator in clock t + 3 + S + c.
+class ElementWatch : public Observer {
+ public:
+  /// Watches C[row, column] of C = a * w^T; plan and operands outlive it.
+  ElementWatch(const Plan& plan, const Geometry& geometry, const MatrixI8& a, const MatrixI8& w,
+               std::uint64_t row, std::uint64_t column);
+
+  void clock(std::uint64_t clock, const Probe& probe) override;
+
+  /// The first wrong value. Where everything on the chip was right: the place kMemory, and the last
+  /// tile.
+  Finding finding() const;
+
+ private:
+  /// A row of the element's on its way.
+  struct Pass {
+    TileRow row;
+    std::uint64_t clock;         // in which it was read
+    std::uint64_t tile_begin;    // clock in which its tile began
+    std::uint64_t before_begin;  // clock in which the tile before began
+  };
+  /// A sum of the element's in the accumulator, not yet read to be stored.
+  struct Sum {
+    Pass last;  // that added to it
+    std::uint32_t value;
+  };
+
+  void enter(std::uint64_t clock);
+  void check_operands(const Pass& pass, unsigned stage, std::uint64_t clock, const Probe& probe);
+  void check_partial_sum(const Pass& pass, unsigned stage, std::uint64_t clock, const Probe& probe);
+  void check_sums(std::uint64_t clock, const Probe& probe);
+  void found(Finding::Place place, const Pass& pass, std::uint64_t clock, unsigned row,
+             std::int64_t expected, std::int64_t found);
+  Finding at(const Pass& pass) const;
+  std::int8_t activation(const Pass& pass, unsigned row) const;
+  std::int8_t weight(const Pass& pass, unsigned row) const;
+  /// What the rows of stages 0 to `stage` give in a pass.
+  std::uint32_t expected_sum(const Pass& pass, unsigned stage) const;
+
+  const MatrixI8& a_;
+  const MatrixI8& w_;
+  const std::uint64_t row_;     // of C
+  const std::uint64_t column_;  // of C
+  const unsigned n_;
+  const unsigned stage_rows_;
+  const unsigned stages_;
+  const unsigned array_column_;
+  TileWalk walk_;
+  std::uint64_t tile_begin_ = 0;
+  std::uint64_t before_begin_ = 0;
+  std::uint64_t stored_beats_ = 0;
+  std::deque<Pass> passes_;
+  std::deque<Sum> sums_;
+  std::optional<Pass> last_;
+  std::optional<Finding> finding_;
+};
+
+}  // namespace gemm64

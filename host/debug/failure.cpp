@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/failure.hpp"
+
+#include <fmt/format.h>
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::string line(const char* what, const std::string& text) {
+  return fmt::format("  {:<13} {}\n", what, text);
+}
+
+/// "compute wait_weights, results wait_compute, ..."
+std::string waits_in_words(std::uint32_t waits) {
+  std::string text;
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    if ((waits >> i & 1) == 0 || i == counter::kTotalClocks) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", kCounters[i].engine, kCounters[i].cause);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string tile_text(const Failure& failure) {
+  const Finding& finding = failure.finding;
+  if (finding.tile_begin == 0) return "none had begun";
+  return fmt::format("M,K,N = {}, its first row in clock {}, its last sum before clock {}",
+                     to_string(finding.tile), finding.tile_begin, finding.tile_end);
+}
+
+std::string finding_text(const Failure& failure) {
+  const Finding& finding = failure.finding;
+  if (finding.place == Finding::Place::kNone) {
+    return line("found", "it did not fail again; it may depend on what ran before");
+  }
+  std::string text = line("tile", tile_text(failure));
+  if (finding.place == Finding::Place::kStandstill) {
+    return text + line("last move", fmt::format("clock {}", finding.clock)) +
+           line("after it", waits_in_words(finding.waits));
+  }
+  const Mismatches& first = failure.mismatches;
+  text += line("element", fmt::format("row {}, column {}: expected {}, found {}", first.first_row,
+                                      first.first_column, first.expected, first.found));
+  text += line("left array", fmt::format("clock {}, column {}", finding.clock, finding.column));
+  if (finding.place == Finding::Place::kMemory) {
+    return text + line("first wrong", place_in_words(finding));
+  }
+  return text + line("first wrong",
+                     fmt::format("{}: expected {}, found {} in clock {}", place_in_words(finding),
+                                 finding.expected, finding.found, finding.wrong_clock));
+}
+
+}  // namespace
+
+std::string describe(const Failure& failure) {
+  const GemmShape& shape = failure.shape;
+  std::string text = fmt::format("{}, {}x{}x{} from clock {}, looked at again:\n", failure.product,
+                                 shape.m, shape.k, shape.n, failure.first_clock);
+  text += finding_text(failure);
+  if (!failure.trace_file.empty()) {
+    text += line("waveform",
+                 fmt::format("{}, clocks {} to {}: gtkwave {}", failure.trace_file,
+                             failure.trace_begin, failure.trace_end - 1, failure.save_file));
+  }
+  if (!failure.replay_file.empty()) {
+    text += line("by itself", fmt::format("gemm64 replay {}", failure.replay_file));
+  }
+  if (!failure.note.empty()) text += line("note", failure.note);
+  return text;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/finding.hpp"
+
+#include <fmt/format.h>
+
+namespace gemm64 {
+
+const char* name(Finding::Place place) {
+  switch (place) {
+    case Finding::Place::kNone:
+      return "none";
+    case Finding::Place::kWeight:
+      return "weight";
+    case Finding::Place::kActivation:
+      return "activation";
+    case Finding::Place::kPartialSum:
+      return "partial_sum";
+    case Finding::Place::kAccumulator:
+      return "accumulator";
+    case Finding::Place::kMemory:
+      return "memory";
+    case Finding::Place::kStandstill:
+      return "standstill";
+  }
+  return "";
+}
+
+std::string place_in_words(const Finding& finding) {
+  switch (finding.place) {
+    case Finding::Place::kWeight:
+      return fmt::format("the weight at row {}, column {} of the array", finding.row,
+                         finding.column);
+    case Finding::Place::kActivation:
+      return fmt::format("the activation at row {}, column {} of the array", finding.row,
+                         finding.column);
+    case Finding::Place::kPartialSum:
+      return fmt::format("the partial sum behind stage {}, column {} of the array", finding.row,
+                         finding.column);
+    case Finding::Place::kAccumulator:
+      return fmt::format("the accumulator's bank {}, row {}, column {}", finding.bank, finding.row,
+                         finding.column);
+    case Finding::Place::kMemory:
+      return "the results in memory; every value on the chip was right";
+    default:
+      return name(finding.place);
+  }
+}
+
+}  // namespace gemm64

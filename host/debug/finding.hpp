@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a second look at a failed product found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "host/debug/tile_walk.hpp"
+
+namespace gemm64 {
+
+/// Where and when a value was wrong for the first time, or the work stood still.
+struct Finding {
+  enum class Place {
+    kNone,         // the failure did not come again
+    kWeight,       // a weight in the array
+    kActivation,   // an activation in the array
+    kPartialSum,   // a sum behind a stage of the array whose operands were right
+    kAccumulator,  // a sum in the accumulator that all that was added was right for
+    kMemory,       // the results in memory: all was right on the chip
+    kStandstill    // nothing moved any more
+  };
+
+  Place place = Place::kNone;
+  Tile tile;                       // under way
+  std::uint64_t tile_begin = 0;    // clock in which its first row was read
+  std::uint64_t tile_end = 0;      // clock after its last sum's
+  std::uint64_t before_begin = 0;  // clock in which the tile before it began
+  std::uint64_t clock = 0;  // in which the tile's sum of the element left the array, or in which
+                            // something moved for the last time
+  std::uint64_t wrong_clock = 0;  // in which the wrong value was there for the first time
+  unsigned bank = 0;              // of the accumulator
+  std::uint64_t row = 0;          // of the array, its stage, or of the accumulator
+  std::uint64_t column = 0;       // of the array
+  std::int64_t expected = 0;      // at that place
+  std::int64_t found = 0;
+  std::uint32_t waits = 0;  // at a standstill: the causes that count, bits of Probe::events()
+};
+
+/// "weight", "partial_sum", ...
+const char* name(Finding::Place place);
+
+/// The place in words: "the weight at row 3, column 17 of the array".
+std::string place_in_words(const Finding& finding);
+
+}  // namespace gemm64

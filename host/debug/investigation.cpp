@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/investigation.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "host/debug/element_watch.hpp"
+#include "host/debug/standstill_watch.hpp"
+#include "host/driver/driver.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+// A window reaches from the tile before the one that went wrong to some clocks after the wrong
+// value; where these are further apart than a person wants to scroll, only around the wrong value.
+constexpr std::uint64_t kLongestWindow = 2000;
+constexpr std::uint64_t kBefore = 300;
+constexpr std::uint64_t kAfter = 40;
+
+/// Ends a simulation that has shown what was to be seen.
+struct Enough {};
+
+class StopAt : public Observer {
+ public:
+  explicit StopAt(std::uint64_t clock) : clock_(clock) {}
+  void clock(std::uint64_t clock, const Probe&) override {
+    if (clock >= clock_) throw Enough{};
+  }
+
+ private:
+  const std::uint64_t clock_;
+};
+
+/// The failed product on a device of its own.
+class Rerun {
+ public:
+  Rerun(const ProductRun& product, std::unique_ptr<DebugDevice> device)
+      : product_(product), device_(std::move(device)), driver_(*device_) {}
+
+  DebugDevice& device() { return *device_; }
+  const Geometry& geometry() const { return driver_.geometry(); }
+
+  /// Runs it from its first clock, shown to `observer`; nothing where the device fails.
+  std::optional<MatrixI32> run(std::uint64_t first_clock, Observer& observer) {
+    device_->reset_at(first_clock);
+    device_->observe(observer);
+    try {
+      return driver_.run(product_.plan, product_.packed, product_.a).sums;
+    } catch (const DeviceError&) {
+      return std::nullopt;
+    }
+  }
+
+ private:
+  const ProductRun& product_;
+  std::unique_ptr<DebugDevice> device_;
+  Driver driver_;
+};
+
+Finding look(const ProductRun& product, const MakeDebugDevice& make, const Failure& failure) {
+  Rerun again(product, make(false));
+  if (!failure.error.empty()) {
+    StandstillWatch watch(product.plan, again.geometry());
+    return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
+  }
+  const Mismatches& first = failure.mismatches;
+  ElementWatch watch(product.plan, again.geometry(), product.a, product.w,
+                     static_cast<std::uint64_t>(first.first_row),
+                     static_cast<std::uint64_t>(first.first_column));
+  const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
+  const bool failed = sums && (*sums)(first.first_row, first.first_column) != first.expected;
+  return failed ? watch.finding() : Finding();
+}
+
+}  // namespace
+
+void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure& failure) {
+  failure.finding = look(product, make, failure);
+  const Finding& finding = failure.finding;
+  if (finding.place == Finding::Place::kNone) return;
+
+  failure.trace_end = std::max(finding.clock, finding.wrong_clock) + kAfter;
+  failure.trace_begin = std::max(finding.before_begin, failure.first_clock);
+  if (failure.trace_end - failure.trace_begin > kLongestWindow) {
+    failure.trace_begin =
+        std::max(finding.wrong_clock - std::min(finding.wrong_clock, kBefore), failure.first_clock);
+  }
+  Rerun traced(product, make(true));
+  traced.device().trace(failure.trace_begin, failure.trace_end);
+  StopAt stop(failure.trace_end);
+  try {
+    traced.run(failure.first_clock, stop);
+  } catch (const Enough&) {
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a product that failed again on devices that can be looked into: once to find the moment,
+// once to trace it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/debug/debug_device.hpp"
+#include "host/debug/failure.hpp"
+#include "host/numerics/matrix.hpp"
+#include "host/tiling/plan.hpp"
+
+namespace gemm64 {
+
+/// A product with all that its run depends on.
+struct ProductRun {
+  const Plan& plan;
+  const std::vector<std::uint8_t>& packed;  // the weights, as Driver::run takes them
+  const MatrixI8& a;
+  const MatrixI8& w;
+};
+
+/// Builds a device like that of the failed run, faults included: without a trace, or to trace into
+/// the investigation's file.
+using MakeDebugDevice = std::function<std::unique_ptr<DebugDevice>(bool traced)>;
+
+/// Fills in what the second look finds, and traces the clocks around it; `failure` tells what
+/// failed and in which clock the product began. Clocks are numbered as in the failed run. Where the
+/// product does not fail again, the finding's place is kNone and nothing is traced.
+void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure& failure);
+
+}  // namespace gemm64

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/standstill_watch.hpp"
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint32_t bit(std::size_t counter) { return std::uint32_t{1} << counter; }
+
+constexpr std::uint32_t kMoves = bit(counter::kCommandsDispatch) | bit(counter::kWeightsTransfer) |
+                                 bit(counter::kActivationsTransfer) |
+                                 bit(counter::kComputeCompute) | bit(counter::kResultsTransfer);
+// After so many clocks the last row has left the array, and the engines wait for what they lack.
+constexpr std::uint64_t kSettled = 300;
+
+}  // namespace
+
+void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
+  const std::uint32_t events = probe.events();
+  clock_ = clock;
+  if ((events & kMoves) != 0) {
+    if (now_.place != Finding::Place::kNone && clock - now_.clock > longest_) {
+      longest_ = clock - now_.clock;
+      before_longest_ = now_;
+    }
+    now_.place = Finding::Place::kStandstill;
+    now_.clock = clock;
+    now_.wrong_clock = clock;
+    now_.waits = 0;
+  } else if (now_.waits == 0 && clock >= now_.clock + kSettled) {
+    now_.waits = events;
+  }
+  if ((events & bit(counter::kComputeCompute)) == 0 || walk_.done()) return;
+  if (walk_.row().row == 0) {
+    now_.tile = walk_.row().tile;
+    now_.before_begin = now_.tile_begin;
+    now_.tile_begin = clock;
+    now_.tile_end = clock + walk_.row().rows + geometry_.pipeline();
+  }
+  walk_.next();
+}
+
+}  // namespace gemm64

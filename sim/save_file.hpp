@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a GTKWave save file for one waveform from a view, a save file in waves/.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gemm64 {
+
+/// A named marker of GTKWave.
+struct WaveMarker {
+  char letter;  // 'A' to 'Z'
+  std::uint64_t clock;
+  std::string name;
+};
+
+struct SaveFileOptions {
+  /// Where to look for the view's moment: the first clock from this one on in which the signal is 1
+  /// that the view names in its line "[*] start: SIGNAL", or this clock where none comes. The
+  /// view's own start is counted from there.
+  std::optional<std::uint64_t> first_clock;
+  std::vector<WaveMarker> markers;  // the one called A becomes the primary marker too
+  std::optional<double> zoom;       // GTKWave's: log2 of pixels by time; the view's where empty
+};
+
+/// The file of a view, such as "array". Throws UsageError, which names those that exist, where
+/// there is none of that name.
+std::string view_file(const std::string& view);
+
+/// Writes to `save_file` the view in `view_file`, fitted to the waveform in `fst_file`: the views
+/// are made for N = 64, and for a smaller array ranges are narrowed, and lanes, signals and groups
+/// that do not exist left out. Throws UsageError where a file cannot be read, or not be written,
+/// and leaves nothing half-written.
+void write_save_file(const std::string& view_file, const std::string& fst_file,
+                     const std::string& save_file, const SaveFileOptions& options = {});
+
+}  // namespace gemm64

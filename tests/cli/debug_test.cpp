@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waveforms, faults and replays as a user meets them.
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "tests/cli/program.hpp"
+
+namespace gemm64::cli_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class Debug : public Program {
+ protected:
+  json read(const std::string& name) const { return json::parse(contents(folder_ / name)); }
+
+  /// First and last clock of a waveform, from its header.
+  std::pair<std::uint64_t, std::uint64_t> window(const std::string& name) const {
+    const std::string bytes = contents(folder_ / name).substr(0, 25);
+    std::uint64_t times[2] = {0, 0};
+    for (std::size_t i = 0; i < 16; ++i) {
+      times[i / 8] = times[i / 8] << 8 | static_cast<std::uint8_t>(bytes.at(9 + i));
+    }
+    return {times[0] / 2, times[1] / 2};
+  }
+};
+
+TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
+  const Outcome outcome =
+      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("gemm, 8x24x8 from clock"));
+  EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3: expected"));
+  EXPECT_THAT(outcome.out, HasSubstr("gtkwave failure.gtkw"));
+  EXPECT_THAT(outcome.out, HasSubstr("gemm64 replay failure.json"));
+  const json failure = read("failure.json");
+  EXPECT_EQ(failure["command"], "gemm");
+  EXPECT_EQ(failure["options"]["seed"], 1);
+  EXPECT_EQ(failure["options"]["sizes"], json({8, 24, 8}));
+  EXPECT_EQ(failure["failure"]["first_wrong"]["place"], "accumulator");
+  EXPECT_EQ(failure["failure"]["first_wrong"]["clock"], 160);
+  EXPECT_EQ(failure["failure"]["element"]["row"], 2);
+  EXPECT_EQ(failure["failure"]["element"]["column"], 3);
+  EXPECT_EQ(window("failure.fst").first, failure["failure"]["trace"]["begin"]);
+  EXPECT_EQ(window("failure.fst").second + 1, failure["failure"]["trace"]["end"]);
+  // The marker stands where the sum left the array; a clock is 2 ns.
+  const std::uint64_t time = 2 * failure["failure"]["clock"].get<std::uint64_t>();
+  EXPECT_TRUE(std::regex_search(contents(folder_ / "failure.gtkw"),
+                                std::regex("\n\\*-?[0-9.]+ " + std::to_string(time) + " ")))
+      << contents(folder_ / "failure.gtkw");
+
+  // Alone, from another folder, the same failure.
+  fs::create_directory(folder_ / "elsewhere");
+  fs::rename(folder_ / "failure.json", folder_ / "elsewhere" / "again.json");
+  fs::remove(folder_ / "failure.fst");
+  const Outcome again = run("replay elsewhere/again.json --json again_report.json");
+  EXPECT_EQ(again.code, 1) << again.err;
+  EXPECT_EQ(read("elsewhere/again.json")["failure"]["first_wrong"],
+            failure["failure"]["first_wrong"]);
+  EXPECT_EQ(read("again_report.json")["failure"]["clock"], failure["failure"]["clock"]);
+  EXPECT_EQ(window("elsewhere/again.fst").first, failure["failure"]["trace"]["begin"]);
+
+  // Without the fault it holds.
+  json mended = failure;
+  mended["options"]["inject"] = json::array();
+  std::ofstream(folder_ / "mended.json") << mended;
+  const Outcome holds = run("replay mended.json");
+  EXPECT_EQ(holds.code, 0) << holds.out << holds.err;
+  EXPECT_THAT(holds.out, HasSubstr("VERIFIED: 64 sums"));
+  EXPECT_FALSE(fs::exists(folder_ / "mended.fst"));
+}
+
+TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
+  // float32 runs four products; the fault comes in the third.
+  const std::string arguments =
+      "gemm 5 9 6 --array 8 --memory-latency 7 --precision float32 --memory-stalls 0.1 ";
+  const Outcome clean = run(arguments + "--json clean.json");
+  ASSERT_EQ(clean.code, 0) << clean.err;
+  for (int clock = 700; clock < 1100; clock += 3) {
+    const Outcome outcome = run(arguments + "--inject activation:0,0:6@" + std::to_string(clock));
+    if (outcome.code == 0) continue;
+    ASSERT_EQ(outcome.code, 1) << outcome.err;
+    const json failure = read("failure.json")["failure"];
+    EXPECT_GT(failure["index"], 0);
+    EXPECT_EQ(failure["product"], "gemm/" + std::to_string(failure["index"].get<int>()));
+    EXPECT_EQ(failure["first_wrong"]["place"], "activation");
+    const Outcome again = run("replay failure.json");
+    EXPECT_EQ(again.code, 1) << again.err;
+    for (const char* field : {"product", "index", "clock", "element", "tile", "first_wrong"}) {
+      EXPECT_EQ(read("failure.json")["failure"][field], failure[field]) << field;
+    }
+    return;
+  }
+  FAIL() << "no fault showed";
+}
+
+TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
+  const Outcome outcome =
+      run("gemm 8 64 40 --array 8 --inject hang:results@200 --trace-mismatch hang.fst");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("WATCHDOG"));
+  EXPECT_THAT(outcome.err, HasSubstr("last move"));
+  EXPECT_THAT(outcome.err, HasSubstr("wait_response"));
+  const json failure = read("hang.json")["failure"];
+  EXPECT_EQ(failure["kind"], "error");
+  EXPECT_EQ(failure["first_wrong"]["place"], "standstill");
+  EXPECT_EQ(window("hang.fst").second + 1, failure["trace"]["end"]);
+  EXPECT_TRUE(fs::exists(folder_ / "hang.gtkw"));
+  const Outcome again = run("replay hang.json");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_EQ(read("hang.json")["failure"]["clock"], failure["clock"]);
+}
+
+TEST_F(Debug, OneTileIsTraced) {
+  const Outcome outcome =
+      run("gemm 16 40 24 --array 8 --trace t.fst --trace-tile gemm:0,3,1 --view array");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  std::smatch clocks;
+  ASSERT_TRUE(std::regex_search(outcome.out, clocks,
+                                std::regex("t.fst; tile 0,3,1 from clock ([0-9]+) to ([0-9]+)")))
+      << outcome.out;
+  const std::uint64_t begin = std::stoull(clocks[1]);
+  const std::uint64_t end = std::stoull(clocks[2]);
+  EXPECT_EQ(end - begin, 16u + 2 + 8 + 1);  // its rows, the stages, the columns, the accumulator
+  EXPECT_EQ(window("t.fst").first, begin - 16);  // with the tile before it
+  EXPECT_GE(window("t.fst").second, end);
+  EXPECT_LE(window("t.fst").second, end + 10);
+  EXPECT_TRUE(fs::exists(folder_ / "t.gtkw"));
+}
+
+TEST_F(Debug, TheFirstTileIsTracedFromTheBeginningOfItsProduct) {
+  const Outcome outcome = run("gemm 16 40 24 --array 8 --trace t.fst --trace-tile 0,0,0");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_LT(window("t.fst").first, 60u);
+}
+
+TEST_F(Debug, ARunThatHoldsLeavesNoFailureFiles) {
+  const Outcome outcome = run("gemm 8 24 8 --array 8 --trace-mismatch bad.fst");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, Not(HasSubstr("looked at again")));
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
+  fs::create_directory(folder_ / "failure.fst");
+  const Outcome outcome =
+      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3"));
+  EXPECT_THAT(outcome.out, HasSubstr("cannot write the trace file failure.fst"));
+}
+
+TEST_F(Debug, BadInputIsRefused) {
+  const std::string gemm = "gemm 8 24 8 --array 8 ";
+  expect_refused(gemm + "--trace t.fst --trace-window 200:100",
+                 "--trace-window 200:100: it ends before it starts");
+  expect_refused(gemm + "--trace t.fst --trace-window 100", "no colon");
+  expect_refused(gemm + "--trace-window 1:2", "--trace");
+  expect_refused(gemm + "--trace t.fst --trace-window 1:2 --trace-tile 0,0,0", "--trace-tile");
+  expect_refused(gemm + "--trace t.fst --trace-tile 0,0", "give LAYER:M,K,N");
+  expect_refused(gemm + "--trace t.fst --trace-tile gemm:0,3,0",
+                 "gemm has the tiles M,K,N = 0,0,0 to 0,2,0");
+  expect_refused(gemm + "--trace nowhere/t.fst", "cannot write the trace file nowhere/t.fst");
+  expect_refused(gemm + "--trace t.gtkw", "name the waveform itself");
+  expect_refused(gemm + "--trace t.fst --view everything", "overview");
+  expect_refused(gemm + "--trace-mismatch nowhere/t.fst", "nowhere/t.fst: cannot be written");
+  expect_refused(gemm + "--inject weight:8,0:0@1", "row 8; this accelerator has 0 to 7");
+  expect_refused(gemm + "--inject weight", "give weight:ROW,COLUMN:BIT@CLOCK");
+  expect_refused(gemm + "--device reference --inject weight:0,0:0@1",
+                 "--inject needs --device rtl");
+  expect_refused(gemm + "--device reference --trace t.fst", "--trace needs --device rtl");
+  expect_refused("replay nothing.json", "nothing.json: cannot be read");
+}
+
+TEST_F(Debug, AMomentThatNeverComesIsTold) {
+  const std::string gemm = "gemm 8 24 8 --array 8 ";
+  const std::pair<const char*, const char*> cases[] = {
+      {"--inject weight:0,0:0@100000000", "the fault never came"},
+      {"--trace t.fst --trace-window 100000000:100000001", "nothing was traced"},
+      {"--trace t.fst --trace-tile nobody:0,0,0", "no layer is called 'nobody'; there is gemm"}};
+  for (const auto& [arguments, reason] : cases) {
+    const Outcome outcome = run(gemm + arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_TRUE(fs::is_empty(folder_));
+  }
+}
+
+TEST_F(Debug, BrokenFailureFilesAreRefused) {
+  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160").code,
+            1);
+  const json good = read("failure.json");
+  const auto refused = [&](const std::string& what, const std::function<void(json&)>& change) {
+    SCOPED_TRACE(what);
+    json bad = good;
+    change(bad);
+    std::ofstream(folder_ / "bad.json") << bad;
+    const Outcome outcome = run("replay bad.json");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(what));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  };
+  refused("command: ", [](json& j) { j = json::array(); });
+  refused("options: ", [](json& j) { j.erase("options"); });
+  refused("options.seed: ", [](json& j) { j["options"].erase("seed"); });
+  refused("failure.index: ", [](json& j) { j["failure"].erase("index"); });
+  refused("options.seed: type must be number", [](json& j) { j["options"]["seed"] = "one"; });
+  refused("options.precision is 'int4'", [](json& j) { j["options"]["precision"] = "int4"; });
+  refused("options.memory_latency is 0", [](json& j) { j["options"]["memory_latency"] = 0; });
+  refused("N = 16", [](json& j) { j["options"]["array"] = 16; });
+  refused("command is 'info'", [](json& j) { j["command"] = "info"; });
+  refused("the run has no product 7", [](json& j) { j["failure"]["index"] = 7; });
+  refused("no product can begin before clock", [](json& j) { j["failure"]["first_clock"] = 0; });
+  refused("options.sizes: give M, K and N", [](json& j) {
+    j["options"]["sizes"] = json::array({1, 2});
+  });
+  refused("options.sizes: -1; each size", [](json& j) {
+    j["options"]["sizes"] = json::array({-1, 2, 3});
+  });
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test

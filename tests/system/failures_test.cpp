@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults put inside the accelerator: the second look must name the very place and clock.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "host/debug/failure.hpp"
+#include "host/debug/investigation.hpp"
+#include "host/debug/tile_walk.hpp"
+#include "host/run/runner.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+/// A product on an accelerator with a fault, run as the program runs it.
+struct Experiment {
+  int n = 8;
+  GemmShape shape;
+  Accumulate accumulate = Accumulate::kDevice;
+  double stalls = 0;
+  std::uint32_t seed = 1;
+  std::vector<Fault> faults;
+
+  RtlOptions options() const {
+    RtlOptions options = Rig::options(n, stalls, seed);
+    options.debug = true;
+    return options;
+  }
+
+  std::unique_ptr<RtlDevice> device(const std::string& trace = "") const {
+    RtlOptions rtl = options();
+    rtl.trace_file = trace;
+    rtl.trace_begin = std::numeric_limits<std::uint64_t>::max() - 1;
+    std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
+    for (const Fault& fault : faults) device->inject(fault);
+    return device;
+  }
+};
+
+struct Outcome {
+  LayerReport layer;
+  std::optional<Failure> failure;
+  std::string error;
+  std::uint64_t end = 0;  // clock
+};
+
+Outcome conduct(const Experiment& experiment, const std::string& trace) {
+  const std::unique_ptr<RtlDevice> device = experiment.device();
+  Driver driver(*device);
+  std::mt19937 random(experiment.seed);
+  const Operands operands = random_operands(random, experiment.shape);
+  RunOptions options;
+  options.accumulate = experiment.accumulate;
+  options.memory.stall_probability = experiment.stalls;
+  options.investigate = [&](const ProductRun& product, Failure& failure) {
+    investigate(
+        product, [&](bool traced) { return experiment.device(traced ? trace : ""); }, failure);
+  };
+  Runner runner(*device, driver, options);
+  Outcome outcome;
+  try {
+    outcome.layer = runner.product("product", operands.a, operands.w);
+  } catch (const DeviceError& error) {
+    outcome.error = error.what();
+  }
+  outcome.failure = runner.failure();
+  outcome.end = device->clocks();
+  return outcome;
+}
+
+class Failures : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    trace_ = std::filesystem::path(testing::TempDir()) /
+             (std::string("gemm64_failures_") + test->name() + ".fst");
+    std::filesystem::remove(trace_);
+  }
+  void TearDown() override { std::filesystem::remove(trace_); }
+
+  Outcome run(const Experiment& experiment) const { return conduct(experiment, trace_.string()); }
+
+  /// The clock of a big-endian time in an FST's header.
+  std::uint64_t trace_clock(std::streamoff at) const {
+    std::ifstream file(trace_, std::ios::binary);
+    file.seekg(at);
+    std::uint64_t word = 0;
+    for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<std::uint8_t>(file.get());
+    return word / 2;
+  }
+
+  std::filesystem::path trace_;
+};
+
+/// Draws faults of one kind until `wanted` of them gave a mismatch, and checks each one's finding.
+template <class Check>
+void draw_faults(Fault::Kind kind, unsigned wanted,
+                 const std::function<Outcome(const Experiment&)>& run, Check check) {
+  unsigned hits = 0;
+  for (unsigned seed = 1; hits < wanted; ++seed) {
+    ASSERT_LT(seed, 400u) << "faults of this kind hardly ever show";
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    Experiment experiment;
+    experiment.n = 2 << draw(random, 0, 2);
+    const auto n = static_cast<unsigned>(experiment.n);
+    experiment.shape = {draw(random, 1, 40), draw(random, 1, 40), draw(random, 1, 40)};
+    experiment.accumulate = draw(random, 0, 2) == 0 ? Accumulate::kHost : Accumulate::kDevice;
+    experiment.stalls = draw(random, 0, 2) == 0 ? 0.2 : 0;
+    experiment.seed = seed;
+    const std::uint64_t clocks = run(experiment).end;
+    Fault fault;
+    fault.kind = kind;
+    fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
+    fault.bank = draw(random, 0, 1);
+    fault.row = kind == Fault::Kind::kPartialSum    ? draw(random, 0, n / std::min(n, 4u) - 1)
+                : kind == Fault::Kind::kAccumulator ? draw(random, 0, 39)
+                                                    : draw(random, 0, n - 1);
+    fault.column = draw(random, 0, n - 1);
+    fault.bit =
+        draw(random, 0, kind == Fault::Kind::kWeight || kind == Fault::Kind::kActivation ? 7 : 31);
+    SCOPED_TRACE(to_string(fault));
+    experiment.faults = {fault};
+    const Outcome outcome = run(experiment);
+    ASSERT_EQ(outcome.error, "");
+    ASSERT_EQ(outcome.failure.has_value(), outcome.layer.mismatches.count != 0);
+    if (!outcome.failure) continue;
+    ++hits;
+    const Finding& finding = outcome.failure->finding;
+    EXPECT_EQ(
+        std::uint32_t{1} << fault.bit,
+        static_cast<std::uint32_t>(finding.expected ^ finding.found) &
+            (fault.bit < 8 && kind != Fault::Kind::kPartialSum && kind != Fault::Kind::kAccumulator
+                 ? 0xffu
+                 : 0xffffffffu));
+    EXPECT_EQ(finding.column,
+              static_cast<std::uint64_t>(outcome.layer.mismatches.first_column) % n);
+    EXPECT_EQ(finding.tile.n,
+              static_cast<std::uint64_t>(outcome.layer.mismatches.first_column) / n);
+    check(fault, *outcome.failure);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST_F(Failures, AWrongWeightIsFound) {
+  draw_faults(
+      Fault::Kind::kWeight, 30, [this](const Experiment& e) { return run(e); },
+      [](const Fault& fault, const Failure& failure) {
+        const Finding& finding = failure.finding;
+        EXPECT_EQ(finding.place, Finding::Place::kWeight) << describe(failure);
+        EXPECT_EQ(finding.row, fault.row);
+        EXPECT_EQ(finding.column, fault.column);
+        // It stays until the next tile's weights come; the element's row passes meanwhile.
+        EXPECT_GE(finding.wrong_clock, fault.clock);
+        EXPECT_LE(finding.wrong_clock, finding.clock);
+      });
+}
+
+TEST_F(Failures, AWrongActivationIsFound) {
+  draw_faults(
+      Fault::Kind::kActivation, 30, [this](const Experiment& e) { return run(e); },
+      [](const Fault& fault, const Failure& failure) {
+        const Finding& finding = failure.finding;
+        EXPECT_EQ(finding.place, Finding::Place::kActivation) << describe(failure);
+        EXPECT_EQ(finding.row, fault.row);
+        // It moves on, a column a clock, and may meet zeros first.
+        EXPECT_GE(finding.column, fault.column);
+        EXPECT_EQ(finding.wrong_clock - fault.clock, finding.column - fault.column);
+      });
+}
+
+TEST_F(Failures, AWrongPartialSumIsFound) {
+  draw_faults(
+      Fault::Kind::kPartialSum, 30, [this](const Experiment& e) { return run(e); },
+      [](const Fault& fault, const Failure& failure) {
+        const Finding& finding = failure.finding;
+        EXPECT_EQ(finding.place, Finding::Place::kPartialSum) << describe(failure);
+        EXPECT_EQ(finding.row, fault.row);
+        EXPECT_EQ(finding.column, fault.column);
+        EXPECT_EQ(finding.wrong_clock, fault.clock);
+        EXPECT_LE(finding.wrong_clock, finding.clock);
+      });
+}
+
+TEST_F(Failures, AWrongAccumulatorIsFound) {
+  draw_faults(
+      Fault::Kind::kAccumulator, 15, [this](const Experiment& e) { return run(e); },
+      [](const Fault& fault, const Failure& failure) {
+        const Finding& finding = failure.finding;
+        EXPECT_EQ(finding.place, Finding::Place::kAccumulator) << describe(failure);
+        EXPECT_EQ(finding.bank, fault.bank);
+        EXPECT_EQ(finding.row, fault.row);
+        EXPECT_EQ(finding.column, fault.column);
+        EXPECT_EQ(finding.wrong_clock, fault.clock);
+      });
+}
+
+Experiment three_tiles() {
+  Experiment experiment;
+  experiment.shape = {8, 24, 8};
+  return experiment;
+}
+
+/// The fault-free clocks of the element's sum in a tile, from an observer of its own.
+class Leaves : public Observer {
+ public:
+  void clock(std::uint64_t clock, const Probe& probe) override {
+    if ((probe.events() >> counter::kComputeCompute & 1) != 0) rows.push_back(clock);
+    sums.push_back({clock, probe.partial_sum(1, 5)});
+  }
+  std::vector<std::uint64_t> rows;
+  std::vector<std::pair<std::uint64_t, std::int32_t>> sums;
+};
+
+TEST_F(Failures, TheSumLeavesTheArrayInTheClockThatIsTold) {
+  Experiment experiment = three_tiles();
+  experiment.faults = {parse_fault("weight:3,5:6@0")};
+  std::mt19937 random(experiment.seed);
+  const Operands operands = random_operands(random, experiment.shape);
+  Leaves leaves;
+  std::uint64_t first = 0;
+  {
+    const std::unique_ptr<RtlDevice> device = make_rtl_device(experiment.options());
+    device->observe(leaves);
+    Driver driver(*device);
+    device->reset_at(device->clocks());
+    const Plan plan = make_plan(experiment.shape, Accumulate::kDevice, driver.geometry());
+    driver.run(plan, pack_weights(plan, operands.w), operands.a);
+  }
+  ASSERT_EQ(leaves.rows.size(), 24u);
+  // The fault comes while the second tile's row 4 is multiplied: rows 4 to 7 of it are wrong.
+  experiment.faults[0].clock = leaves.rows[8 + 4] + 2 + 5;
+  const Outcome outcome = run(experiment);
+  ASSERT_TRUE(outcome.failure);
+  const Finding& finding = outcome.failure->finding;
+  EXPECT_EQ(finding.tile, (Tile{0, 1, 0}));
+  EXPECT_EQ(finding.tile_begin, leaves.rows[8]);
+  EXPECT_EQ(finding.before_begin, leaves.rows[0]);
+  const auto row = static_cast<std::size_t>(outcome.failure->mismatches.first_row);
+  EXPECT_EQ(finding.clock, leaves.rows[8 + row] + 2 + 2 + 5);
+  std::int32_t expected = 0;
+  for (int k = 8; k < 16; ++k) {
+    expected += operands.a(static_cast<Eigen::Index>(row), k) * operands.w(5, k);
+  }
+  for (const auto& [clock, sum] : leaves.sums) {
+    if (clock == finding.clock) first = static_cast<std::uint64_t>(sum == expected);
+  }
+  EXPECT_EQ(first, 1u) << "the right run's sum of that tile is there in that clock";
+}
+
+TEST_F(Failures, AreTracedAroundTheirMoment) {
+  Experiment experiment = three_tiles();
+  experiment.faults = {parse_fault("partial-sum:1,5:6@0")};
+  for (std::uint64_t clock = 280; clock < 400; ++clock) {
+    experiment.faults[0].clock = clock;
+    const Outcome outcome = run(experiment);
+    if (!outcome.failure) continue;
+    const Failure& failure = *outcome.failure;
+    EXPECT_LE(failure.trace_begin, failure.finding.tile_begin);
+    EXPECT_GT(failure.trace_end, failure.finding.clock);
+    EXPECT_EQ(trace_clock(9), failure.trace_begin);
+    EXPECT_EQ(trace_clock(17), failure.trace_end - 1);
+    return;
+  }
+  FAIL() << "no fault showed";
+}
+
+TEST_F(Failures, WithoutAFaultThereIsNone) {
+  const Outcome outcome = run(three_tiles());
+  EXPECT_FALSE(outcome.failure);
+  EXPECT_FALSE(std::filesystem::exists(trace_));
+}
+
+TEST_F(Failures, AHangIsFoundWhereItBegan) {
+  Experiment experiment = three_tiles();
+  experiment.shape = {8, 64, 40};
+  experiment.faults = {parse_fault("hang:weights@150")};
+  const Outcome outcome = run(experiment);
+  EXPECT_NE(outcome.error.find("WATCHDOG"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("weights wait_memory"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("compute wait_weights"), std::string::npos) << outcome.error;
+  ASSERT_TRUE(outcome.failure);
+  const Finding& finding = outcome.failure->finding;
+  EXPECT_EQ(finding.place, Finding::Place::kStandstill);
+  // What was asked for before clock 150 still comes, within the latency and 16 bursts of 64 words.
+  EXPECT_GE(finding.clock, 150u);
+  EXPECT_LE(finding.clock, 150u + 100 + 16 * 64 + 200);
+  EXPECT_EQ(trace_clock(17), outcome.failure->trace_end - 1);
+}
+
+/// A product alone has the same clocks, stalls included, as the same product after others.
+TEST_F(Failures, AProductDependsOnNothingBeforeIt) {
+  Experiment experiment = three_tiles();
+  experiment.stalls = 0.3;
+  std::mt19937 random(5);
+  const Operands other = random_operands(random, {20, 30, 10});
+  const Operands operands = random_operands(random, experiment.shape);
+  RunOptions options;
+  const auto clocks_of = [&](bool after_another) {
+    const std::unique_ptr<RtlDevice> device = experiment.device();
+    Driver driver(*device);
+    Runner runner(*device, driver, options);
+    if (after_another) runner.product("other", other.a, other.w);
+    return runner.product("product", operands.a, operands.w).counters;
+  };
+  EXPECT_EQ(clocks_of(false), clocks_of(true));
+}
+
+TEST_F(Failures, OneProductOfARunCanBeRunAlone) {
+  Experiment experiment = three_tiles();
+  std::mt19937 random(6);
+  const Operands first = random_operands(random, {20, 30, 10});
+  const Operands second = random_operands(random, experiment.shape);
+  const std::unique_ptr<RtlDevice> device = experiment.device();
+  Driver driver(*device);
+  RunOptions options;
+  options.alone = OneProduct{1, 5000, [&](std::uint64_t clock) { device->reset_at(clock); }};
+  Runner runner(*device, driver, options);
+  MatrixI32 sums;
+  EXPECT_TRUE(runner.product("first", first.a, first.w, &sums).skipped);
+  EXPECT_EQ(sums, reference_gemm(first.a, first.w));
+  EXPECT_LT(device->clocks(), 5000u);
+  EXPECT_FALSE(runner.product("second", second.a, second.w, &sums).skipped);
+  EXPECT_GT(device->clocks(), 5000u);
+  EXPECT_EQ(sums, reference_gemm(second.a, second.w));
+}
+
+TEST(DebugDevice, TheFastModelCannotBeLookedInto) {
+  const std::unique_ptr<RtlDevice> device = make_rtl_device(Rig::options(64));
+  Leaves leaves;
+  EXPECT_THROW(device->observe(leaves), std::logic_error);
+  EXPECT_THROW(device->trace(0, 1), std::logic_error);
+  EXPECT_THROW(device->inject(Fault{}), std::logic_error);
+  EXPECT_THROW(device->reset_at(0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
