@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -10,7 +12,11 @@ namespace {
 
 using Json = TraceEvents::Json;
 
-constexpr int kProcess = 1;
+// No track's number: Perfetto would call that track the main thread.
+constexpr int kProcess = 100;
+
+// Of `,"dur":` and of each argument, `"name":` and a comma, with numbers of 20 digits.
+constexpr std::size_t kEndRoom = 28 + TraceEvents::kEndArgs * 44;
 
 /// Names come from models too; what is no UTF-8 in them must not cost the file.
 std::string text(const Json& json) {
@@ -21,10 +27,21 @@ Json event(const char* phase, int track) {
   return {{"ph", phase}, {"pid", kProcess}, {"tid", track}};
 }
 
-Json metadata(int track, const char* what, const char* key, const Json& value) {
+std::string metadata(int track, const char* what, const char* key, const Json& value) {
   Json json = event("M", track);
   json["name"] = what;
   json["args"] = Json{{key, value}};
+  return text(json);
+}
+
+Json slice_event(int track, std::uint64_t begin, std::uint64_t clocks, const char* category,
+                 const std::string& name, const Json& args) {
+  Json json = event("X", track);
+  json["ts"] = begin;
+  json["dur"] = clocks;
+  json["cat"] = category;
+  json["name"] = name;
+  if (!args.empty()) json["args"] = args;
   return json;
 }
 
@@ -35,8 +52,8 @@ TraceEvents::TraceEvents(std::filesystem::path path)
   file_ << "{\"traceEvents\":[";
 }
 
-void TraceEvents::write(const Json& event) {
-  file_ << (first_ ? "\n" : ",\n") << text(event);
+void TraceEvents::write(const std::string& event) {
+  file_ << (first_ ? "\n" : ",\n") << event;
   first_ = false;
 }
 
@@ -51,30 +68,30 @@ void TraceEvents::name_track(int track, const std::string& name) {
 
 void TraceEvents::begin(int track, std::uint64_t clock, const char* category,
                         const std::string& name, const Json& args) {
-  Json json = event("B", track);
-  json["ts"] = clock;
-  json["cat"] = category;
-  json["name"] = name;
-  json["args"] = args;
-  write(json);
+  Json json = slice_event(track, clock, 0, category, name, args);
+  std::string line = text(json);
+  line.append(kEndRoom, ' ');
+  write(line);
+  const std::streampos end = file_.tellp();
+  open_[track].push_back(
+      {std::move(json), end - static_cast<std::streamoff>(line.size()), line.size()});
 }
 
 void TraceEvents::end(int track, std::uint64_t clock, const Json& args) {
-  Json json = event("E", track);
-  json["ts"] = clock;
-  json["args"] = args;
-  write(json);
+  Open open = std::move(open_.at(track).back());
+  open_.at(track).pop_back();
+  open.event["dur"] = clock - open.event["ts"].get<std::uint64_t>();
+  open.event["args"].update(args);
+  const std::string line = text(open.event);
+  if (line.size() > open.room) throw std::logic_error("no room for the end of " + line);
+  file_.seekp(open.place);
+  file_ << line;
+  file_.seekp(0, std::ios::end);
 }
 
 void TraceEvents::slice(int track, std::uint64_t begin, std::uint64_t end, const char* category,
                         const std::string& name, const Json& args) {
-  Json json = event("X", track);
-  json["ts"] = begin;
-  json["dur"] = end - begin;
-  json["cat"] = category;
-  json["name"] = name;
-  if (!args.empty()) json["args"] = args;
-  write(json);
+  write(text(slice_event(track, begin, end - begin, category, name, args)));
 }
 
 void TraceEvents::finish(const Json& other_data) {

@@ -5,18 +5,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "host/report/output_file.hpp"
 
 namespace gemm64 {
 
-/// Writes events to a file as they come, one a line; nothing is kept in memory. On each track they
-/// are to be written in the order of their begins, an outer slice before those inside it.
+/// Writes events to a file as they come, one a line; little is kept in memory. On each track they
+/// are to be written in the order of their begins, an outer slice before those inside it. All are
+/// complete events ("X"): where pairs of begin and end ("B", "E") are mixed with them, Perfetto
+/// takes a pair that begins together with a complete event for the inner one.
 class TraceEvents {
  public:
   using Json = nlohmann::ordered_json;
+  static constexpr std::size_t kEndArgs = 6;
 
   /// Throws UsageError where `path` cannot be written.
   explicit TraceEvents(std::filesystem::path path);
@@ -26,10 +31,12 @@ class TraceEvents {
   /// The name of a track; tracks stand in the order of their numbers, from 1.
   void name_track(int track, const std::string& name);
 
-  /// Opens a slice whose end is not known yet; a track's open slices close in reverse order.
+  /// Opens a slice whose end is not known yet; its place in the file is kept free. A track's open
+  /// slices close in reverse order.
   void begin(int track, std::uint64_t clock, const char* category, const std::string& name,
              const Json& args);
-  /// Closes it; `args` are added to those of its begin.
+  /// Closes it; `args` (at most kEndArgs of them, names of at most 20 letters) are added to those
+  /// of its begin.
   void end(int track, std::uint64_t clock, const Json& args);
   /// A slice of the clocks begin <= clock < end.
   void slice(int track, std::uint64_t begin, std::uint64_t end, const char* category,
@@ -40,11 +47,18 @@ class TraceEvents {
   void finish(const Json& other_data);
 
  private:
-  void write(const Json& event);
+  struct Open {
+    Json event;
+    std::streampos place;
+    std::size_t room;
+  };
+
+  void write(const std::string& event);
 
   OutputFile output_;
   std::ofstream file_;
   bool first_ = true;
+  std::map<int, std::vector<Open>> open_;  // by track
 };
 
 }  // namespace gemm64

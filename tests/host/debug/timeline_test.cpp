@@ -147,10 +147,10 @@ TEST_F(TimelineTest, AWaitInATileIsCountedThereAndSeenOnlyWhereItIsLong) {
   spend(timeline, 5, {kWeightsTransfer});
   spend(timeline, 10, {kWeightsWaitMemory});
   spend(timeline, 5, {kWeightsWaitMemory, kActivationsWaitMemory});  // the same wait goes on
-  spend(timeline, 1, {kWeightsTransfer});
+  spend(timeline, 2, {kWeightsTransfer});
   spend(timeline, 9, {kWeightsWaitBuffer});
   spend(timeline, 7, {kWeightsWaitBuffer, kActivationsWaitMemory});  // 16 clocks
-  spend(timeline, 2, {kWeightsTransfer});
+  spend(timeline, 1, {kWeightsTransfer});
   timeline.end(clock_);
   timeline.finish();
 
@@ -161,7 +161,7 @@ TEST_F(TimelineTest, AWaitInATileIsCountedThereAndSeenOnlyWhereItIsLong) {
   EXPECT_EQ(weights[2].args.at("transfer"), 8);
   EXPECT_EQ(weights[2].args.at("wait_memory"), 15);
   EXPECT_EQ(weights[2].args.at("wait_buffer"), 16);
-  expect_slice(weights[3], "wait", "wait_buffer", 128, 144);
+  expect_slice(weights[3], "wait", "wait_buffer", 129, 145);
   EXPECT_EQ(weights[3].parent, 2);
 }
 
