@@ -112,7 +112,9 @@ std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
   return device;
 }
 
-void Session::investigate(const ProductRun& product, Failure& failure) const {
+void Session::investigate(const ProductRun& product, Failure& failure) {
+  // An error ends the run; what led to it is worth seeing.
+  if (timeline_ && !failure.error.empty()) timeline_->finish();
   try {
     gemm64::investigate(
         product, [this](bool traced) { return make_debug_device(traced); }, failure);
@@ -177,7 +179,8 @@ void Session::finish() {
   SaveFileOptions save;
   std::string markers;
   if (tile) {
-    save.first_clock = tile->begin;
+    // Of a whole run, views show their own moments.
+    if (!options_.debug.trace_tile.empty()) save.first_clock = tile->begin;
     save.markers = {{'A', tile->begin, "tile " + to_string(tile->tile) + " begins"},
                     {'B', tile->end, "its last sum is in the accumulator"}};
     markers =

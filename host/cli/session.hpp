@@ -35,7 +35,7 @@ class Session {
 
  private:
   std::unique_ptr<DebugDevice> make_debug_device(bool traced) const;
-  void investigate(const ProductRun& product, Failure& failure) const;
+  void investigate(const ProductRun& product, Failure& failure);
 
   const CommonOptions options_;
   const std::string command_;

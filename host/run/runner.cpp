@@ -84,6 +84,7 @@ GemmResult Runner::run_on_device(const std::string& name, const ProductRun& prod
       if (progress_) progress_(name, done_ + share_ * part);
     });
   } catch (const DeviceError& error) {
+    for (ProductObserver* observer : options_.observers) observer->end(device_.clocks());
     if (!options_.investigate) throw;
     Failure failure;
     failure.product = name;

@@ -12,6 +12,7 @@
 namespace {
 
 constexpr const char* kSystem = "system/linear_1024x1024/batch/64";
+constexpr const char* kDebug = "system/debug/linear_1024x1024/batch/64";
 constexpr const char* kTextbook = "array/textbook";
 
 /// Prints as Google Benchmark does, and keeps the rates' medians.
@@ -66,6 +67,12 @@ int main(int argc, char** argv) {
   if (system > 0 && textbook > 0) {
     std::printf("whole system %.0f clocks/s, textbook array %.0f clocks/s: %.1f times as fast\n",
                 system, textbook, system / textbook);
+  }
+  const double debug = reporter.rate(kDebug);
+  if (system > 0 && debug > 0) {
+    std::printf(
+        "debug build %.0f clocks/s: the default build, without any of it, %.1f times as fast\n",
+        debug, system / debug);
   }
   return reporter.failed() ? 1 : 0;
 }

@@ -27,10 +27,12 @@ MatrixI8 random_matrix(std::uint64_t rows, std::uint64_t columns, std::uint32_t 
 }
 
 /// One product of a batch with a Linear layer an iteration, checked once. Items are clocks.
-void run_system(benchmark::State& state) {
+/// `debug`: on the model that can be looked into, with nobody looking.
+void run_system(benchmark::State& state, bool debug) {
   const GemmShape shape{static_cast<std::uint64_t>(state.range(0)), 1024, 1024};
   RtlOptions options;
   options.memory_bytes = std::uint64_t{64} << 20;
+  options.debug = debug;
   const std::unique_ptr<RtlDevice> device = make_rtl_device(options);
   Driver driver(*device);
   const MatrixI8 activations = random_matrix(shape.m, shape.k, 1);
@@ -49,10 +51,15 @@ void run_system(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(device->clocks() - before));
 }
 
-BENCHMARK(run_system)
+BENCHMARK_CAPTURE(run_system, fast, false)
     ->Name("system/linear_1024x1024/batch")
     ->Arg(64)
     ->Arg(1)
+    ->Unit(benchmark::kMillisecond);
+
+BENCHMARK_CAPTURE(run_system, debug, true)
+    ->Name("system/debug/linear_1024x1024/batch")
+    ->Arg(64)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -98,7 +98,8 @@ TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
 
 TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
   const Outcome outcome =
-      run("gemm 8 64 40 --array 8 --inject hang:results@200 --trace-mismatch hang.fst");
+      run("gemm 8 64 40 --array 8 --inject hang:results@200 --trace-mismatch hang.fst --timeline "
+          "hang_timeline.json");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("WATCHDOG"));
   EXPECT_THAT(outcome.err, HasSubstr("last move"));
@@ -108,6 +109,9 @@ TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
   EXPECT_EQ(failure["first_wrong"]["place"], "standstill");
   EXPECT_EQ(window("hang.fst").second + 1, failure["trace"]["end"]);
   EXPECT_TRUE(fs::exists(folder_ / "hang.gtkw"));
+  // The timeline tells what led to it, up to the wait that did not end.
+  EXPECT_THAT(contents(folder_ / "hang_timeline.json"), HasSubstr("wait_response"));
+  EXPECT_TRUE(read("hang_timeline.json").contains("traceEvents"));
   const Outcome again = run("replay hang.json");
   EXPECT_EQ(again.code, 1);
   EXPECT_EQ(read("hang.json")["failure"]["clock"], failure["clock"]);
