@@ -92,7 +92,7 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->add_option("--batch", options->batch,
                    "size of the inputs' first dimension; without it as the file says, and 1 where "
                    "that is open")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
   command->add_option("--input-shape", options->input_shapes,
                       "shape of one input, as NAME=1x3x224x224; may be given for several");
   command->add_option("--sort-by", options->sort_by,

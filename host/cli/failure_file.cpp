@@ -61,7 +61,7 @@ CommonOptions read_options(const Json& json) {
   options.memory_stalls = within(json, "memory_stalls", 0.0, 0.99);
   options.precision = choice(json, "precision", Precision::kInt8, Precision::kFloat32);
   options.accumulate = choice(json, "accumulate", Accumulate::kDevice, Accumulate::kHost);
-  options.batch = within(json, "batch", std::int64_t{0}, std::int64_t{1} << 31);
+  options.batch = within(json, "batch", std::int64_t{0}, kMaxSize);
   options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");
   return options;
 }

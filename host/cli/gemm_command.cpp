@@ -17,7 +17,6 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
 // Operands are held in the host's memory; a product beyond this is a mistake rather than a wish.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
 

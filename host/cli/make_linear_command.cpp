@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/options.hpp"
 #include "host/onnx/model.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/save.hpp"
@@ -14,8 +15,6 @@
 
 namespace gemm64 {
 namespace {
-
-constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
 
 struct MakeLinearCommand {
   std::vector<std::int64_t> sizes;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/options.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/save.hpp"
 #include "host/report/table.hpp"
@@ -38,7 +39,7 @@ void add_make_model_command(CLI::App& app, int& result) {
       ->required();
   command->add_option("-o,--output", options->output, "writes the model to this file")->required();
   command->add_option("--batch", options->batch, "images at a time; 0: left open")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 31))
+      ->check(CLI::Range(std::int64_t{0}, kMaxSize))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of all weights; those of `run` for the same seed")
       ->capture_default_str();

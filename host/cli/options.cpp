@@ -61,7 +61,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->transform(CLI::CheckedTransformer(places).description("{device,host}"));
   app.add_option("--batch", options.batch,
                  "images, or inputs of M rows each that share the weights")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
+      ->check(CLI::Range(std::int64_t{1}, kMaxSize))
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
   app.add_flag("--engines", options.engines, "also prints each engine's clocks by cause");

@@ -16,6 +16,9 @@
 
 namespace gemm64 {
 
+/// The largest M, K, N and batch.
+inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
+
 struct DeviceOptions {
   std::string device = "rtl";
   int array = 64;

@@ -50,13 +50,13 @@ void add_tile_command(CLI::App& app, int& result) {
   command
       ->add_option("--block", options->block,
                    "rows and columns of a block; what is smaller stays whole")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
+      ->check(CLI::Range(std::int64_t{1}, kMaxSize))
       ->capture_default_str();
   command
       ->add_option("--batch", options->batch,
                    "size of the inputs' first dimension; without it as the file says, and 1 where "
                    "that is open")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
   command->add_option("--json", options->json, "writes the table to this file");
   command->callback([options, &result] { result = tile(*options); });
 }
