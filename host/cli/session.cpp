@@ -113,6 +113,7 @@ std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
 }
 
 void Session::investigate(const ProductRun& product, Failure& failure) {
+  failed_ = true;
   // An error ends the run; what led to it is worth seeing.
   if (timeline_ && !failure.error.empty()) timeline_->finish();
   try {
@@ -166,6 +167,8 @@ void Session::finish() {
           fmt::format("--inject {}: the run ended at clock {}, so the fault never came",
                       to_string(fault), clocks));
     }
+    fmt::print("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
+               failed_ ? "" : "; no result changed");
   }
   const std::string& trace = options_.debug.trace;
   if (trace.empty()) return;

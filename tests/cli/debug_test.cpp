@@ -35,6 +35,9 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3: expected"));
   EXPECT_THAT(outcome.out, HasSubstr("gtkwave failure.gtkw"));
   EXPECT_THAT(outcome.out, HasSubstr("gemm64 replay failure.json"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("Injected in clock 160: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
   const json failure = read("failure.json");
   EXPECT_EQ(failure["command"], "gemm");
   EXPECT_EQ(failure["options"]["seed"], 1);
@@ -94,6 +97,62 @@ TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
     return;
   }
   FAIL() << "no fault showed";
+}
+
+TEST_F(Debug, EveryOptionIsReplayed) {
+  const std::string arguments =
+      "gemm 6 24 12 --array 4 --batch 2 --seed 9 --memory-latency 11 --memory-bytes-per-cycle 3 "
+      "--memory-stalls 0.1 --accumulate host --inject accumulator:0,2,3:9@";
+  for (int clock = 200; clock < 600; clock += 2) {
+    const Outcome outcome = run(arguments + std::to_string(clock));
+    if (outcome.code == 0) continue;
+    ASSERT_EQ(outcome.code, 1) << outcome.err;
+    const json failure = read("failure.json")["failure"];
+    EXPECT_EQ(failure["m"], 12);
+    EXPECT_EQ(failure["first_wrong"]["place"], "accumulator");
+    // What replay writes down again is what it ran: the same, in every option.
+    const json options = read("failure.json")["options"];
+    const Outcome again = run("replay failure.json");
+    EXPECT_EQ(again.code, 1) << again.err;
+    EXPECT_EQ(read("failure.json")["options"], options);
+    for (const char* field : {"element", "tile", "clock", "first_wrong"}) {
+      EXPECT_EQ(read("failure.json")["failure"][field], failure[field]) << field;
+    }
+    return;
+  }
+  FAIL() << "no fault showed";
+}
+
+TEST_F(Debug, AFaultThatChangesNothingIsTold) {
+  // Nothing is in the array yet.
+  const Outcome outcome = run("gemm 8 24 8 --array 8 --inject partial-sum:0,0:3@70");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("Injected in clock 70: bit 3 of the partial sum behind stage 0, "
+                        "column 0; no result changed.\n"));
+}
+
+TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
+  ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
+  // The first row of the first tile of f6 is read in a clock that the tile's trace tells.
+  const Outcome tile = run("run --model lenet.onnx --trace t.fst --trace-tile f6:0,0,0");
+  std::smatch clock;
+  ASSERT_TRUE(std::regex_search(tile.out, clock, std::regex("tile 0,0,0 from clock ([0-9]+)")))
+      << tile.out << tile.err;
+  // Its weight of row 9, column 5 is used 2 + 2 + 5 clocks later, in stage 2.
+  const std::string fault = "weight:9,5:6@" + std::to_string(std::stoull(clock[1]) + 9);
+  const Outcome outcome = run("run --model lenet.onnx --inject " + fault);
+  ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
+  const json failure = read("failure.json")["failure"];
+  EXPECT_EQ(failure["product"], "f6");
+  EXPECT_EQ(failure["index"], 1);
+  EXPECT_EQ(failure["first_wrong"]["place"], "weight");
+  EXPECT_EQ(failure["first_wrong"]["row"], 9);
+  EXPECT_EQ(failure["first_wrong"]["column"], 5);
+  const Outcome again = run("replay failure.json");
+  EXPECT_EQ(again.code, 1) << again.err;
+  EXPECT_EQ(read("failure.json")["failure"]["first_wrong"], failure["first_wrong"]);
 }
 
 TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
