@@ -10,7 +10,7 @@
 
 #include "host/cli/debug_options.hpp"
 #include "host/device/device.hpp"
-#include "host/report/output_file.hpp"
+#include "host/output_file.hpp"
 #include "host/run/runner.hpp"
 #include "sim/rtl_device.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "host/report/output_file.hpp"
+#include "host/output_file.hpp"
 
 namespace gemm64 {
 

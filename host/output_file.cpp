@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/report/output_file.hpp"
+#include "host/output_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
