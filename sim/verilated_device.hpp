@@ -85,6 +85,8 @@ class VerilatedDevice final : public RtlDevice {
     data_.reset();
     results_.reset();
     random_.seed(seed_);
+    // What of Verilator asks the thread, such as $stop, must not find another device's context.
+    Verilated::threadContextp(context_.get());
     drive_idle();
     model_->rst_ni = 0;
     for (unsigned i = 0; i < kResetClocks; ++i) {

@@ -99,7 +99,8 @@ std::vector<WaveTrace> traces_of(const Failure& failure, const Geometry& geometr
 
 void write_failure_view(const Failure& failure, const Geometry& geometry, const std::string& view) {
   const Finding& finding = failure.finding;
-  const bool still = finding.place == Finding::Place::kStandstill;
+  const bool still =
+      finding.place == Finding::Place::kStandstill || finding.place == Finding::Place::kStopped;
   const bool has_value = !still && finding.place != Finding::Place::kMemory;
   SaveFileOptions save;
   save.title = "the first wrong value";

@@ -36,6 +36,9 @@ std::string finding_text(const Failure& failure) {
     return line("found", "it did not fail again; it may depend on what ran before");
   }
   std::string text = line("tile", tile_text(failure));
+  if (finding.place == Finding::Place::kStopped) {
+    return text + line("last move", fmt::format("clock {}", finding.clock));
+  }
   if (finding.place == Finding::Place::kStandstill) {
     return text + line("last move", fmt::format("clock {}", finding.clock)) +
            line("after it", waits_in_words(finding.waits));

@@ -21,6 +21,8 @@ const char* name(Finding::Place place) {
       return "memory";
     case Finding::Place::kStandstill:
       return "standstill";
+    case Finding::Place::kStopped:
+      return "stopped";
   }
   return "";
 }

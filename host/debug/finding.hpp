@@ -18,7 +18,8 @@ struct Finding {
     kPartialSum,   // a sum behind a stage of the array whose operands were right
     kAccumulator,  // a sum in the accumulator that all that was added was right for
     kMemory,       // the results in memory: all was right on the chip
-    kStandstill    // nothing moved any more
+    kStandstill,   // nothing moved any more
+    kStopped       // an error in the midst of the work
   };
 
   Place place = Place::kNone;

@@ -13,6 +13,8 @@ constexpr std::uint32_t kMoves = bit(counter::kCommandsDispatch) | bit(counter::
                                  bit(counter::kComputeCompute) | bit(counter::kResultsTransfer);
 // After so many clocks the last row has left the array, and the engines wait for what they lack.
 constexpr std::uint64_t kSettled = 300;
+// The watchdog waits for a hundred times as long, and more.
+constexpr std::uint64_t kStandstill = 10000;
 
 }  // namespace
 
@@ -39,6 +41,16 @@ void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
     now_.tile_end = clock + walk_.row().rows + geometry_.pipeline();
   }
   walk_.next();
+}
+
+Finding StandstillWatch::finding() const {
+  const std::uint64_t still = clock_ - now_.clock;
+  if (still < kStandstill && longest_ < kStandstill) {
+    Finding finding = now_;
+    if (finding.place != Finding::Place::kNone) finding.place = Finding::Place::kStopped;
+    return finding;
+  }
+  return still > longest_ ? now_ : before_longest_;
 }
 
 }  // namespace gemm64

@@ -21,7 +21,8 @@ class StandstillWatch : public Observer {
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
-  Finding finding() const { return clock_ - now_.clock > longest_ ? now_ : before_longest_; }
+  /// kStandstill, or where it never stood still for long kStopped, with the last clock of all.
+  Finding finding() const;
 
  private:
   const Geometry geometry_;

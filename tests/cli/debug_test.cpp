@@ -112,6 +112,11 @@ TEST_F(Debug, EveryOptionIsReplayed) {
     EXPECT_EQ(failure["first_wrong"]["place"], "accumulator");
     // What replay writes down again is what it ran: the same, in every option.
     const json options = read("failure.json")["options"];
+    const json given = {
+        {"array", 4},           {"batch", 2},           {"seed", 9},
+        {"memory_latency", 11}, {"memory_stalls", 0.1}, {"memory_bytes_per_cycle", 3},
+        {"accumulate", "host"}, {"precision", "int8"}};
+    for (const auto& [name, value] : given.items()) EXPECT_EQ(options[name], value) << name;
     const Outcome again = run("replay failure.json");
     EXPECT_EQ(again.code, 1) << again.err;
     EXPECT_EQ(read("failure.json")["options"], options);
@@ -197,6 +202,14 @@ TEST_F(Debug, TheFirstTileIsTracedFromTheBeginningOfItsProduct) {
   const Outcome outcome = run("gemm 16 40 24 --array 8 --trace t.fst --trace-tile 0,0,0");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_LT(window("t.fst").first, 60u);
+}
+
+TEST_F(Debug, TheWaveformOfATileAtFullSizeIsSmall) {
+  const Outcome outcome = run("gemm 64 192 128 --trace t.fst --trace-tile 0,2,1");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(window("t.fst").second - window("t.fst").first, 64u + 64 + 81 + 7);
+  EXPECT_LT(fs::file_size(folder_ / "t.fst"), 20'000'000u);
+  EXPECT_GT(fs::file_size(folder_ / "t.fst"), 500'000u);
 }
 
 TEST_F(Debug, ARunThatHoldsLeavesNoFailureFiles) {

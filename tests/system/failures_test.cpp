@@ -106,7 +106,9 @@ void draw_faults(Fault::Kind kind, unsigned wanted,
     Experiment experiment;
     experiment.n = 2 << draw(random, 0, 2);
     const auto n = static_cast<unsigned>(experiment.n);
-    experiment.shape = {draw(random, 1, 40), draw(random, 1, 40), draw(random, 1, 40)};
+    // Now and then more rows than a block holds.
+    experiment.shape = {draw(random, 0, 3) == 0 ? draw(random, 129, 150) : draw(random, 1, 40),
+                        draw(random, 1, 40), draw(random, 1, 40)};
     experiment.accumulate = draw(random, 0, 2) == 0 ? Accumulate::kHost : Accumulate::kDevice;
     experiment.stalls = draw(random, 0, 2) == 0 ? 0.2 : 0;
     experiment.seed = seed;
@@ -262,6 +264,33 @@ TEST_F(Failures, AreTracedAroundTheirMoment) {
     EXPECT_GT(failure.trace_end, failure.finding.clock);
     EXPECT_EQ(trace_clock(9), failure.trace_begin);
     EXPECT_EQ(trace_clock(17), failure.trace_end - 1);
+    return;
+  }
+  FAIL() << "no fault showed";
+}
+
+TEST_F(Failures, ThatDoNotComeAgainAreToldSo) {
+  Experiment experiment = three_tiles();
+  RunOptions options;
+  std::mt19937 random(experiment.seed);
+  const Operands operands = random_operands(random, experiment.shape);
+  // Only the first run has the fault.
+  options.investigate = [&](const ProductRun& product, Failure& failure) {
+    investigate(
+        product, [&](bool traced) { return experiment.device(traced ? trace_.string() : ""); },
+        failure);
+  };
+  for (unsigned clock = 250; clock < 400; ++clock) {
+    Experiment faulty = experiment;
+    faulty.faults = {parse_fault("partial-sum:1,5:6@" + std::to_string(clock))};
+    const std::unique_ptr<RtlDevice> device = faulty.device();
+    Driver driver(*device);
+    Runner runner(*device, driver, options);
+    if (runner.product("product", operands.a, operands.w).mismatches.count == 0) continue;
+    ASSERT_TRUE(runner.failure());
+    EXPECT_EQ(runner.failure()->finding.place, Finding::Place::kNone);
+    EXPECT_NE(describe(*runner.failure()).find("did not fail again"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(trace_));
     return;
   }
   FAIL() << "no fault showed";

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/standstill_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Shows nothing but events.
+class Events : public Probe {
+ public:
+  std::uint32_t events() const override { return events_; }
+  std::int8_t weight(unsigned, unsigned) const override { return 0; }
+  std::int8_t activation(unsigned, unsigned) const override { return 0; }
+  std::int32_t partial_sum(unsigned, unsigned) const override { return 0; }
+  std::int32_t accumulator(unsigned, unsigned, unsigned) const override { return 0; }
+
+  std::uint32_t events_ = 0;
+};
+
+constexpr std::uint32_t bit(std::size_t counter) { return std::uint32_t{1} << counter; }
+
+class StandstillWatchTest : public testing::Test {
+ protected:
+  /// Shows the same events in `count` clocks.
+  void show(std::uint32_t events, std::uint64_t count) {
+    probe_.events_ = events;
+    for (; count != 0; --count) watch_.clock(clock_++, probe_);
+  }
+
+  Geometry geometry_;
+  Plan plan_ = make_plan({64, 128, 64}, Accumulate::kDevice, geometry_);
+  StandstillWatch watch_{plan_, geometry_};
+  Events probe_;
+  std::uint64_t clock_ = 100;
+};
+
+constexpr std::uint32_t kWaits =
+    bit(counter::kWeightsWaitMemory) | bit(counter::kComputeWaitWeights);
+
+TEST_F(StandstillWatchTest, FindsTheLastMoveBeforeTheLongestTimeWithoutOne) {
+  show(bit(counter::kCommandsDispatch), 3);
+  show(kWaits, 400);  // a slow memory
+  show(bit(counter::kComputeCompute), 64 + 10);
+  const std::uint64_t last = clock_ - 1;
+  show(kWaits, 200000);
+  show(bit(counter::kWeightsTransfer), 5);  // let go by a reset
+  show(kWaits, 1000);
+  const Finding finding = watch_.finding();
+  EXPECT_EQ(finding.place, Finding::Place::kStandstill);
+  EXPECT_EQ(finding.clock, last);
+  EXPECT_EQ(finding.waits, kWaits);
+  EXPECT_EQ(finding.tile, (Tile{0, 1, 0}));
+  EXPECT_EQ(finding.tile_begin, last - 9);
+  EXPECT_EQ(finding.before_begin, last - 9 - 64);
+}
+
+TEST_F(StandstillWatchTest, TheTimeThatHasNotEndedCountsToo) {
+  show(bit(counter::kResultsTransfer), 10);
+  show(kWaits, 20000);
+  EXPECT_EQ(watch_.finding().clock, 109u);
+  EXPECT_EQ(watch_.finding().place, Finding::Place::kStandstill);
+}
+
+TEST_F(StandstillWatchTest, AnErrorInTheMidstOfTheWorkIsNoStandstill) {
+  show(bit(counter::kComputeCompute), 20);
+  show(kWaits, 500);
+  show(bit(counter::kComputeCompute), 20);
+  const Finding finding = watch_.finding();
+  EXPECT_EQ(finding.place, Finding::Place::kStopped);
+  EXPECT_EQ(finding.clock, clock_ - 1);
+}
+
+TEST_F(StandstillWatchTest, WithoutAMoveThereIsNothingToFind) {
+  show(kWaits, 50);
+  EXPECT_EQ(watch_.finding().place, Finding::Place::kNone);
+}
+
+}  // namespace
+}  // namespace gemm64
