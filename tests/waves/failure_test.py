@@ -10,7 +10,7 @@ import unittest
 
 import fst
 import save_file
-from harness import run
+from harness import TOP, run
 
 GROUP = "the first wrong value"
 
@@ -53,6 +53,11 @@ class Failure(unittest.TestCase):
                 self.assertEqual(items[0].label, GROUP)
                 item = next(item for item in items if (item.group, item.label) == (GROUP, label))
                 self.assertEqual(self.value(waveform, item, wrong["clock"]), wrong["found"])
+                if wrong["place"] == "partial_sum":  # the wires that the view `array` shows
+                    wires = f"{TOP}u_array.sum[{wrong['row'] + 1}][{32 * n - 1}:0]"
+                    trace = fst.Trace(waveform, [wires])
+                    self.assertEqual(trace.lane(wires, wrong["clock"], wrong["column"], 32),
+                                     wrong["found"])
 
     def value(self, waveform, item, clock):
         """What a trace shows in a clock, as a signed decimal."""
