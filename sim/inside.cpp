@@ -40,7 +40,6 @@ void flip_bit(std::uint32_t& word, unsigned bit) { word ^= std::uint32_t{1} << b
 Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
   // A Verilated array of words is plain memory, the lowest word first.
   events_ = static_cast<const std::uint32_t*>(get(context, kTop, "events").datap());
-  sums_ = static_cast<std::uint32_t*>(get(context, kTop + ".u_array", "sum").datap());
   for (unsigned g = 0;; ++g) {
     const std::string scope = indexed(kTop + ".u_array.stage", g, ".u_stage");
     if (find(context, scope, "sum_o") == nullptr) break;
@@ -94,7 +93,6 @@ void Inside::flip(const Fault& fault) {
       break;
     case Fault::Kind::kPartialSum:
       flip_bit(stages_[fault.row].sums[fault.column], fault.bit);
-      flip_bit(sums_[(fault.row + 1) * n_ + fault.column], fault.bit);
       break;
     case Fault::Kind::kAccumulator:
       flip_bit(columns_[fault.column][fault.bank * accumulator_rows_ + fault.row], fault.bit);

@@ -38,9 +38,8 @@ class Inside final : public Probe {
 
   unsigned n_;
   unsigned stage_rows_;
-  unsigned weight_bytes_;          // that a column's weights of a stage take in the model
-  unsigned accumulator_rows_;      // in a bank
-  std::uint32_t* sums_ = nullptr;  // the wires between stages: the model may hold them twice
+  unsigned weight_bytes_;      // that a column's weights of a stage take in the model
+  unsigned accumulator_rows_;  // in a bank
   const std::uint32_t* events_ = nullptr;
   std::vector<Stage> stages_;
   std::vector<std::uint32_t*> columns_;  // of the accumulator: two banks of rows each

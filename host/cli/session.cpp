@@ -35,10 +35,6 @@ void check_names(const DebugOptions& options) {
                       trace));
     }
   }
-  if (!options.trace.empty() && options.trace == options.trace_mismatch) {
-    throw UsageError(
-        fmt::format("{}: --trace and --trace-mismatch name the same file", options.trace));
-  }
   if (!options.trace_mismatch.empty()) OutputFile can_be_written(options.trace_mismatch);
 }
 
@@ -76,6 +72,11 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
   }
   check_names(debug);
   failure_file_ = debug.trace_mismatch.empty() ? "failure.fst" : debug.trace_mismatch;
+  if (fs::path(debug.trace).lexically_normal() == failure_file_.lexically_normal()) {
+    throw UsageError(
+        fmt::format("--trace {}: the waveform of a failure would go there too; name another file",
+                    debug.trace));
+  }
   if (!debug.timeline.empty()) timeline_ = std::make_unique<Timeline>(debug.timeline);
   RtlOptions rtl = rtl_options(options_);
   rtl.debug = !debug.inject.empty() || timeline_ != nullptr;

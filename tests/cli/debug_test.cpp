@@ -239,6 +239,8 @@ TEST_F(Debug, BadInputIsRefused) {
   expect_refused(gemm + "--trace t.fst --trace-tile gemm:0,3,0",
                  "gemm has the tiles M,K,N = 0,0,0 to 0,2,0");
   expect_refused(gemm + "--trace nowhere/t.fst", "cannot write the trace file nowhere/t.fst");
+  expect_refused(gemm + "--trace failure.fst", "the waveform of a failure would go there too");
+  expect_refused(gemm + "--trace t.fst --trace-mismatch ./t.fst", "would go there too");
   expect_refused(gemm + "--trace t.gtkw", "name the waveform itself");
   expect_refused(gemm + "--trace t.fst --view everything", "overview");
   expect_refused(gemm + "--trace-mismatch nowhere/t.fst", "nowhere/t.fst: cannot be written");
