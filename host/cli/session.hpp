@@ -45,7 +45,7 @@ class Session {
   std::filesystem::path failure_file_;  // its waveform
   std::unique_ptr<Device> device_;
   DebugDevice* debug_ = nullptr;  // the same, where it can be looked into
-  bool failed_ = false;  // a product
+  bool failed_ = false;           // a product
   std::unique_ptr<Timeline> timeline_;
   std::optional<TileTrace> tile_;
 };

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   const double debug = reporter.rate(kDebug);
   if (system > 0 && debug > 0) {
     std::printf(
-        "debug build %.0f clocks/s: the default build, without any of it, %.1f times as fast\n",
+        "debug build %.0f clocks/s: the default build, without any of it, %.2f times as fast\n",
         debug, system / debug);
   }
   return reporter.failed() ? 1 : 0;
