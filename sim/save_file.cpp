@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <sstream>
 
 #include "host/error.hpp"
+#include "host/output_file.hpp"
 #include "sim/fst_file.hpp"
 #include "sim/view_fitting.hpp"
 
@@ -74,18 +74,13 @@ std::uint64_t start_of_view(const std::vector<std::string>& view, const std::str
   return from;
 }
 
-/// Writes beside the file and renames, so that nobody ever sees half of it.
-void write_whole(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".new";
-  bool written = false;
-  if (std::FILE* const file = std::fopen(beside.c_str(), "w")) {
-    const bool all = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    written = std::fclose(file) == 0 && all && std::rename(beside.c_str(), path.c_str()) == 0;
-  }
-  if (written) return;
-  const int reason = errno;
-  std::remove(beside.c_str());
-  throw UsageError("cannot write the save file " + path + ": " + std::strerror(reason));
+/// The time at the left edge, for a view whose own is `line`, counted from its first clock to show.
+long long start_time(const std::string& line, const std::vector<std::string>& view,
+                     const std::string& fst_file, const SaveFileOptions& options) {
+  if (options.left_clock) return static_cast<long long>(kTimeOfClock * *options.left_clock);
+  const std::uint64_t first_clock = start_of_view(view, fst_file, options.first_clock.value_or(0));
+  const long long offset = std::atoll(&line[std::strlen("[timestart]")]);
+  return std::max(offset + static_cast<long long>(kTimeOfClock * first_clock), 0LL);
 }
 
 /// A group of the traces that the waveform has; nothing where it has none.
@@ -135,7 +130,6 @@ std::string view_file(const std::string& view) {
 void write_save_file(const std::string& view_file, const std::string& fst_file,
                      const std::string& save_file, const SaveFileOptions& options) {
   const std::vector<std::string> view = read_lines(view_file);
-  const std::uint64_t first_clock = start_of_view(view, fst_file, options.first_clock.value_or(0));
   std::ostringstream text;
   text << "[*] From " << fs::path(view_file).filename().string() << ", fitted to this waveform.\n"
        << "[dumpfile] \"" << fs::absolute(fst_file).string() << "\"\n"
@@ -148,12 +142,7 @@ void write_save_file(const std::string& view_file, const std::string& fst_file,
       continue;
     }
     if (starts_with(line, "[timestart]")) {
-      // A view's own start is counted from the first clock to show.
-      const long long start = options.left_clock
-                                  ? static_cast<long long>(kTimeOfClock * *options.left_clock)
-                                  : std::atoll(&line[std::strlen("[timestart]")]) +
-                                        static_cast<long long>(kTimeOfClock * first_clock);
-      text << "[timestart] " << std::max(start, 0LL) << "\n";
+      text << "[timestart] " << start_time(line, view, fst_file, options) << "\n";
     } else if (line[0] == '*') {
       text << position_lines(line, options);
     } else if (line[0] == '@') {
@@ -163,7 +152,7 @@ void write_save_file(const std::string& view_file, const std::string& fst_file,
       text << with_absolute_filter(line) << "\n";
     }
   }
-  write_whole(save_file, text.str());
+  OutputFile(save_file).write(text.str());
 }
 
 }  // namespace gemm64

@@ -5,7 +5,6 @@
 
 #include <fstream>
 
-#include "host/debug/fault.hpp"
 #include "host/error.hpp"
 #include "host/report/json.hpp"
 

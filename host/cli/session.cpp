@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "host/cli/failure_file.hpp"
 #include "host/cli/failure_view.hpp"
 #include "host/debug/investigation.hpp"
-#include "host/device/reference_device.hpp"
 #include "host/error.hpp"
 #include "sim/rtl_device.hpp"
 #include "sim/save_file.hpp"
@@ -19,7 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Window = std::pair<std::uint64_t, std::uint64_t>;
+
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+// Of a trace that is opened later, by DebugDevice::trace().
+constexpr Window kNotYet{kNever - 1, kNever};
 
 /// The save file beside a waveform.
 fs::path save_file_of(const fs::path& trace) { return fs::path(trace).replace_extension(".gtkw"); }
@@ -57,12 +59,12 @@ void need_rtl(const CommonOptions& options) {
 Session::Session(const CommonOptions& options, std::string command, nlohmann::ordered_json own)
     : options_(options), command_(std::move(command)), own_(std::move(own)) {
   const DebugOptions& debug = options_.debug;
-  std::pair<std::uint64_t, std::uint64_t> window{0, kNever};
+  Window window{0, kNever};
   if (!debug.trace_window.empty()) window = parse_window(debug.trace_window);
   std::optional<TileName> tile;
   if (!debug.trace_tile.empty()) {
     tile = parse_tile(debug.trace_tile);
-    window = {kNever - 1, kNever};  // TileTrace opens it
+    window = kNotYet;
   }
   for (const std::string& text : debug.inject) faults_.push_back(parse_fault(text));
   if (options_.device == "reference") {
@@ -81,6 +83,7 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
   RtlOptions rtl = rtl_options(options_);
   rtl.debug = !debug.inject.empty() || timeline_ != nullptr;
   rtl.trace_file = debug.trace;
+  window_begin_ = window.first;
   rtl.trace_begin = window.first;
   rtl.trace_end = window.second;
   std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
@@ -105,8 +108,8 @@ std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
   rtl.debug = true;
   if (traced) {
     rtl.trace_file = failure_file_.string();
-    rtl.trace_begin = kNever - 1;  // investigate() opens the window
-    rtl.trace_end = kNever;
+    rtl.trace_begin = kNotYet.first;
+    rtl.trace_end = kNotYet.second;
   }
   std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
   for (const Fault& fault : faults_) device->inject(fault);
@@ -174,8 +177,7 @@ void Session::finish() {
   const std::string& trace = options_.debug.trace;
   if (trace.empty()) return;
   const std::optional<TileClocks> tile = tile_->clocks();
-  if (!options_.debug.trace_window.empty() &&
-      parse_window(options_.debug.trace_window).first >= clocks) {
+  if (options_.debug.trace_tile.empty() && window_begin_ >= clocks) {
     throw UsageError(
         fmt::format("--trace-window {}: the run ended at clock {}, so nothing was traced",
                     options_.debug.trace_window, clocks));

@@ -41,6 +41,7 @@ class Session {
   const std::string command_;
   const nlohmann::ordered_json own_;
   std::vector<Fault> faults_;
+  std::uint64_t window_begin_ = 0;  // of --trace
   Geometry geometry_;
   std::filesystem::path failure_file_;  // its waveform
   std::unique_ptr<Device> device_;

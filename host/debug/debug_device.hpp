@@ -2,6 +2,7 @@
 // A device that can be looked into: what happens inside, clock by clock, and faults put there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "host/debug/fault.hpp"
@@ -9,14 +10,18 @@
 
 namespace gemm64 {
 
+/// The bit of a counter (gemm64::counter) in Probe::events().
+constexpr std::uint32_t event_bit(std::size_t counter) { return std::uint32_t{1} << counter; }
+
 /// The inside of an accelerator in one clock, as it is just before the clock's edge. Rows, columns,
 /// stages and banks count from 0; indices outside the accelerator are the caller's mistake.
 class Probe {
  public:
   virtual ~Probe() = default;
 
-  /// Bit i is set where counter i (gemm64::counter) counts in this clock: what each engine does.
+  /// The bits of the counters that count in this clock: what each engine does.
   virtual std::uint32_t events() const = 0;
+  bool counts(std::size_t counter) const { return (events() & event_bit(counter)) != 0; }
 
   /// The operands of the multiplier at `row` (of K) and `column` (of N) of the array.
   virtual std::int8_t weight(unsigned row, unsigned column) const = 0;

@@ -6,10 +6,6 @@
 namespace gemm64 {
 namespace {
 
-bool counts(const Probe& probe, std::size_t counter) {
-  return (probe.events() >> counter & 1) != 0;
-}
-
 std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 
 }  // namespace
@@ -113,7 +109,7 @@ void ElementWatch::enter(std::uint64_t clock) {
 }
 
 void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
-  if (counts(probe, counter::kComputeCompute)) enter(clock);
+  if (probe.counts(counter::kComputeCompute)) enter(clock);
   for (const Pass& pass : passes_) {
     const std::uint64_t age = clock - pass.clock;
     const std::uint64_t first = 2 + array_column_;  // in which stage 0 multiplies
@@ -133,7 +129,7 @@ void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
     passes_.pop_front();
   }
   check_sums(clock, probe);
-  if (counts(probe, counter::kResultsTransfer)) ++stored_beats_;
+  if (probe.counts(counter::kResultsTransfer)) ++stored_beats_;
 }
 
 Finding ElementWatch::finding() const {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/debug/debug_device.hpp"
 #include "host/device/registers.hpp"
 
 namespace gemm64 {
@@ -16,7 +17,7 @@ std::string line(const char* what, const std::string& text) {
 std::string waits_in_words(std::uint32_t waits) {
   std::string text;
   for (std::size_t i = 0; i < kCounters.size(); ++i) {
-    if ((waits >> i & 1) == 0 || i == counter::kTotalClocks) continue;
+    if ((waits & event_bit(i)) == 0 || i == counter::kTotalClocks) continue;
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {}", kCounters[i].engine, kCounters[i].cause);
   }

@@ -6,11 +6,10 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint32_t bit(std::size_t counter) { return std::uint32_t{1} << counter; }
-
-constexpr std::uint32_t kMoves = bit(counter::kCommandsDispatch) | bit(counter::kWeightsTransfer) |
-                                 bit(counter::kActivationsTransfer) |
-                                 bit(counter::kComputeCompute) | bit(counter::kResultsTransfer);
+constexpr std::uint32_t kMoves =
+    event_bit(counter::kCommandsDispatch) | event_bit(counter::kWeightsTransfer) |
+    event_bit(counter::kActivationsTransfer) | event_bit(counter::kComputeCompute) |
+    event_bit(counter::kResultsTransfer);
 // After so many clocks the last row has left the array, and the engines wait for what they lack.
 constexpr std::uint64_t kSettled = 300;
 // The watchdog waits for a hundred times as long, and more.
@@ -33,7 +32,7 @@ void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
   } else if (now_.waits == 0 && clock >= now_.clock + kSettled) {
     now_.waits = events;
   }
-  if ((events & bit(counter::kComputeCompute)) == 0 || walk_.done()) return;
+  if ((events & event_bit(counter::kComputeCompute)) == 0 || walk_.done()) return;
   if (walk_.row().row == 0) {
     now_.tile = walk_.row().tile;
     now_.before_begin = now_.tile_begin;

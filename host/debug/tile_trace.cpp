@@ -80,7 +80,7 @@ void TileTrace::begin(const std::string& name, const Plan& plan, std::uint64_t c
 }
 
 void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
-  if (!walk_ || walk_->done() || (probe.events() >> counter::kComputeCompute & 1) == 0) return;
+  if (!walk_ || walk_->done() || !probe.counts(counter::kComputeCompute)) return;
   const TileRow row = walk_->row();
   walk_->next();
   if (row.row == 0) {
@@ -88,7 +88,7 @@ void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
       inside_ = true;
       clocks_ = TileClocks{row.tile, clock, 0};
     } else if (name_) {
-      TileWalk after = *walk_;
+      TileWalk after = *walk_;  // at the second row, or at the next tile where there is none
       if (row.rows > 1) after.skip_tile();
       if (!after.done() && after.row().tile == name_->tile) {
         trace_begin_ = clock;

@@ -10,10 +10,8 @@ namespace {
 
 enum Track { kLayers = 1, kCommands, kFirstEngine };
 
-constexpr std::uint32_t bit(std::size_t counter) { return std::uint32_t{1} << counter; }
-
 // Counters from here on count bytes: each is another one's, in bytes.
-constexpr std::uint32_t kClockEvents = bit(counter::kBytesWeights) - 1;
+constexpr std::uint32_t kClockEvents = event_bit(counter::kBytesWeights) - 1;
 
 /// The engine's index in kEngineCauses; -1 for FINISH.
 int engine_of(Opcode opcode) {
@@ -57,14 +55,14 @@ void Timeline::begin(const std::string& name, const Plan& plan, std::uint64_t cl
 void Timeline::clock(std::uint64_t clock, const Probe& probe) {
   const std::uint32_t events = probe.events() & kClockEvents;
   // Every clock is seen, so most must cost nothing. Dispatches are told one by one.
-  if (events == now_ && (events & bit(counter::kCommandsDispatch)) == 0) return;
+  if (events == now_ && (events & event_bit(counter::kCommandsDispatch)) == 0) return;
   flush(clock);
   now_ = events;
   since_ = clock;
 }
 
 void Timeline::flush(std::uint64_t clock) {
-  if (plan_ == nullptr || (now_ & bit(counter::kTotalClocks)) == 0 || clock == since_) return;
+  if (plan_ == nullptr || (now_ & event_bit(counter::kTotalClocks)) == 0 || clock == since_) return;
   if (clocks_ == 0) {
     events_.begin(kLayers, since_, "layer", layer_,
                   {{"M", plan_->shape.m},
@@ -76,10 +74,10 @@ void Timeline::flush(std::uint64_t clock) {
   last_busy_ = clock;
   for (EngineTrack& engine : engines_) engine.spend(now_, since_, clock);
   for (std::size_t cause = counter::kCommandsWaitMemory; cause <= counter::kCommandsIdle; ++cause) {
-    if ((now_ & bit(cause)) != 0) commands_.add({cause, since_, clock});
+    if ((now_ & event_bit(cause)) != 0) commands_.add({cause, since_, clock});
   }
   // Last, since the engine can begin with the command in the clock after this one.
-  if ((now_ & bit(counter::kCommandsDispatch)) != 0) dispatch(clock);
+  if ((now_ & event_bit(counter::kCommandsDispatch)) != 0) dispatch(clock);
 }
 
 void Timeline::dispatch(std::uint64_t clock) {

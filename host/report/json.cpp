@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "host/debug/debug_device.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -167,7 +169,7 @@ Json to_json(const Failure& failure) {
   if (finding.place == Finding::Place::kStandstill) {
     Json waits = Json::array();
     for (std::size_t i = counter::kTotalClocks + 1; i < kCounters.size(); ++i) {
-      if ((finding.waits >> i & 1) == 0) continue;
+      if ((finding.waits & event_bit(i)) == 0) continue;
       waits.push_back(std::string(kCounters[i].engine) + "." + kCounters[i].cause);
     }
     json["first_wrong"] = {{"place", name(finding.place)}, {"waits", waits}};

@@ -209,7 +209,7 @@ Experiment three_tiles() {
 class Leaves : public Observer {
  public:
   void clock(std::uint64_t clock, const Probe& probe) override {
-    if ((probe.events() >> counter::kComputeCompute & 1) != 0) rows.push_back(clock);
+    if (probe.counts(counter::kComputeCompute)) rows.push_back(clock);
     sums.push_back({clock, probe.partial_sum(1, 5)});
   }
   std::vector<std::uint64_t> rows;

@@ -20,8 +20,6 @@ class Events : public Probe {
   std::uint32_t events_ = 0;
 };
 
-constexpr std::uint32_t bit(std::size_t counter) { return std::uint32_t{1} << counter; }
-
 class StandstillWatchTest : public testing::Test {
  protected:
   /// Shows the same events in `count` clocks.
@@ -38,15 +36,15 @@ class StandstillWatchTest : public testing::Test {
 };
 
 constexpr std::uint32_t kWaits =
-    bit(counter::kWeightsWaitMemory) | bit(counter::kComputeWaitWeights);
+    event_bit(counter::kWeightsWaitMemory) | event_bit(counter::kComputeWaitWeights);
 
 TEST_F(StandstillWatchTest, FindsTheLastMoveBeforeTheLongestTimeWithoutOne) {
-  show(bit(counter::kCommandsDispatch), 3);
+  show(event_bit(counter::kCommandsDispatch), 3);
   show(kWaits, 400);  // a slow memory
-  show(bit(counter::kComputeCompute), 64 + 10);
+  show(event_bit(counter::kComputeCompute), 64 + 10);
   const std::uint64_t last = clock_ - 1;
   show(kWaits, 200000);
-  show(bit(counter::kWeightsTransfer), 5);  // let go by a reset
+  show(event_bit(counter::kWeightsTransfer), 5);  // let go by a reset
   show(kWaits, 1000);
   const Finding finding = watch_.finding();
   EXPECT_EQ(finding.place, Finding::Place::kStandstill);
@@ -58,16 +56,16 @@ TEST_F(StandstillWatchTest, FindsTheLastMoveBeforeTheLongestTimeWithoutOne) {
 }
 
 TEST_F(StandstillWatchTest, TheTimeThatHasNotEndedCountsToo) {
-  show(bit(counter::kResultsTransfer), 10);
+  show(event_bit(counter::kResultsTransfer), 10);
   show(kWaits, 20000);
   EXPECT_EQ(watch_.finding().clock, 109u);
   EXPECT_EQ(watch_.finding().place, Finding::Place::kStandstill);
 }
 
 TEST_F(StandstillWatchTest, AnErrorInTheMidstOfTheWorkIsNoStandstill) {
-  show(bit(counter::kComputeCompute), 20);
+  show(event_bit(counter::kComputeCompute), 20);
   show(kWaits, 500);
-  show(bit(counter::kComputeCompute), 20);
+  show(event_bit(counter::kComputeCompute), 20);
   const Finding finding = watch_.finding();
   EXPECT_EQ(finding.place, Finding::Place::kStopped);
   EXPECT_EQ(finding.clock, clock_ - 1);
