@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "host/debug/debug_device.hpp"
 #include "host/device/registers.hpp"
 
 namespace gemm64 {
@@ -14,10 +13,9 @@ std::string line(const char* what, const std::string& text) {
 }
 
 /// "compute wait_weights, results wait_compute, ..."
-std::string waits_in_words(std::uint32_t waits) {
+std::string waits_in_words(const Finding& finding) {
   std::string text;
-  for (std::size_t i = 0; i < kCounters.size(); ++i) {
-    if ((waits & event_bit(i)) == 0 || i == counter::kTotalClocks) continue;
+  for (const std::size_t i : waits(finding)) {
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {}", kCounters[i].engine, kCounters[i].cause);
   }
@@ -42,7 +40,7 @@ std::string finding_text(const Failure& failure) {
   }
   if (finding.place == Finding::Place::kStandstill) {
     return text + line("last move", fmt::format("clock {}", finding.clock)) +
-           line("after it", waits_in_words(finding.waits));
+           line("after it", waits_in_words(finding));
   }
   const Mismatches& first = failure.mismatches;
   text += line("element", fmt::format("row {}, column {}: expected {}, found {}", first.first_row,

@@ -3,7 +3,18 @@
 
 #include <fmt/format.h>
 
+#include "host/debug/debug_device.hpp"
+#include "host/device/registers.hpp"
+
 namespace gemm64 {
+
+std::vector<std::size_t> waits(const Finding& finding) {
+  std::vector<std::size_t> counters;
+  for (std::size_t i = counter::kTotalClocks + 1; i < kCounters.size(); ++i) {
+    if ((finding.waits & event_bit(i)) != 0) counters.push_back(i);
+  }
+  return counters;
+}
 
 const char* name(Finding::Place place) {
   switch (place) {

@@ -2,8 +2,10 @@
 // What a second look at a failed product found.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "host/debug/tile_walk.hpp"
 
@@ -37,6 +39,9 @@ struct Finding {
   std::int64_t found = 0;
   std::uint32_t waits = 0;  // at a standstill: the causes that count, bits of Probe::events()
 };
+
+/// The counters (gemm64::counter) of what each engine waits for at a standstill.
+std::vector<std::size_t> waits(const Finding& finding);
 
 /// "weight", "partial_sum", ...
 const char* name(Finding::Place place);

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "host/debug/debug_device.hpp"
-
 namespace gemm64 {
 namespace {
 
@@ -168,8 +166,7 @@ Json to_json(const Failure& failure) {
                          {"found", finding.found}};
   if (finding.place == Finding::Place::kStandstill) {
     Json waits = Json::array();
-    for (std::size_t i = counter::kTotalClocks + 1; i < kCounters.size(); ++i) {
-      if ((finding.waits & event_bit(i)) == 0) continue;
+    for (const std::size_t i : gemm64::waits(finding)) {
       waits.push_back(std::string(kCounters[i].engine) + "." + kCounters[i].cause);
     }
     json["first_wrong"] = {{"place", name(finding.place)}, {"waits", waits}};
