@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the memory behind the accelerator's ports behaves, as far as clocks depend on it.
+#pragma once
+
+#include <cstdint>
+
+namespace gemm64 {
+
+/// How the three ports reach memory.
+enum class MemorySharing {
+  kIndependent,  // each port is served by itself
+  kShared,       // one in-order memory with one budget of bytes a clock serves all ports
+  kExclusive     // one port is served at a time, until all its answers are in
+};
+
+struct MemoryTiming {
+  std::uint32_t latency = 100;        // clocks from a request to its answer
+  std::uint32_t bytes_per_cycle = 0;  // of each port (of all where shared); 0: a port's width
+  double stall_probability = 0;       // that a channel stalls in a clock
+  MemorySharing sharing = MemorySharing::kIndependent;
+
+  /// Does every port carry a beat a clock, `latency` clocks after the request?
+  bool unthrottled(std::uint32_t port_bytes) const {
+    return sharing == MemorySharing::kIndependent && stall_probability == 0 &&
+           (bytes_per_cycle == 0 || bytes_per_cycle >= port_bytes);
+  }
+};
+
+}  // namespace gemm64
