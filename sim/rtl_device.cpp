@@ -66,6 +66,35 @@ void RtlDevice::set_latency(unsigned clocks) {
   results_.set_latency(clocks);
 }
 
+DeviceKind rtl_kind() {
+  const auto rtl_options = [](const DeviceOptions& options) {
+    RtlOptions rtl;
+    rtl.n = options.array;
+    rtl.latency = options.memory.latency;
+    rtl.bytes_per_cycle = options.memory.bytes_per_cycle;
+    rtl.stall_probability = options.memory.stall_probability;
+    rtl.seed = options.seed;
+    return rtl;
+  };
+  DeviceKind kind;
+  kind.name = "rtl";
+  kind.summary = "the Verilated accelerator";
+  kind.has_clocks = true;
+  kind.arrays = {2, 4, 8, 64};
+  kind.make = [rtl_options](const DeviceOptions& options) {
+    return make_rtl_device(rtl_options(options));
+  };
+  kind.make_inspectable = [rtl_options](const DeviceOptions& options, const TraceOptions& trace) {
+    RtlOptions rtl = rtl_options(options);
+    rtl.debug = true;
+    rtl.trace_file = trace.file;
+    rtl.trace_begin = trace.begin;
+    rtl.trace_end = trace.end;
+    return make_rtl_device(rtl);
+  };
+  return kind;
+}
+
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
   if (!options.trace_file.empty()) check_trace(options);
   switch (options.n) {

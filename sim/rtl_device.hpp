@@ -8,7 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "host/debug/debug_device.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/device/registry.hpp"
 #include "sim/axi_read_port.hpp"
 #include "sim/axi_write_port.hpp"
 #include "sim/memory.hpp"
@@ -83,5 +84,8 @@ class RtlDevice : public DebugDevice {
 /// listed), where the trace window is empty, where the trace file cannot be written, and for a bad
 /// latency, size or probability.
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options);
+
+/// The entry of the registry.
+DeviceKind rtl_kind();
 
 }  // namespace gemm64

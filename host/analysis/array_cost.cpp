@@ -6,7 +6,7 @@
 #include "host/analysis/checked.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
-#include "host/tiling/program.hpp"
+#include "host/job/program.hpp"
 
 namespace gemm64 {
 namespace {

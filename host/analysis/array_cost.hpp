@@ -11,7 +11,7 @@
 #include "host/analysis/work.hpp"
 #include "host/cycles/published.hpp"
 #include "host/device/geometry.hpp"
-#include "host/tiling/plan.hpp"
+#include "host/job/plan.hpp"
 
 namespace gemm64 {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "host/job/plan.hpp"
 #include "host/onnx/model.hpp"
-#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

@@ -7,6 +7,7 @@
 
 #include "host/error.hpp"
 #include "host/report/json.hpp"
+#include "sim/devices.hpp"
 
 namespace gemm64 {
 namespace {
@@ -19,9 +20,9 @@ OrderedJson options_json(const CommonOptions& options) {
   return {{"device", options.device},
           {"array", options.array},
           {"seed", options.seed},
-          {"memory_latency", options.memory_latency},
-          {"memory_bytes_per_cycle", options.memory_bytes_per_cycle},
-          {"memory_stalls", options.memory_stalls},
+          {"memory_latency", options.memory.latency},
+          {"memory_bytes_per_cycle", options.memory.bytes_per_cycle},
+          {"memory_stalls", options.memory.stall_probability},
           {"precision", name(options.precision)},
           {"accumulate", name(options.accumulate)},
           {"batch", options.batch},
@@ -49,15 +50,13 @@ T within(const Json& options, const char* key, T low, T high) {
 CommonOptions read_options(const Json& json) {
   CommonOptions options;
   options.device = json_field<std::string>(json, "options", "device");
-  if (options.device != "rtl") {
-    throw UsageError(fmt::format("options.device is '{}'; only 'rtl' has clocks", options.device));
-  }
+  devices().find_inspectable(options.device, "replay");
   options.array = json_field<int>(json, "options", "array");
   options.seed = json_field<std::uint32_t>(json, "options", "seed");
-  options.memory_latency = within(json, "memory_latency", 1U, 1000000U);
-  options.memory_bytes_per_cycle =
+  options.memory.latency = within(json, "memory_latency", 1U, 1000000U);
+  options.memory.bytes_per_cycle =
       json_field<std::uint32_t>(json, "options", "memory_bytes_per_cycle");
-  options.memory_stalls = within(json, "memory_stalls", 0.0, 0.99);
+  options.memory.stall_probability = within(json, "memory_stalls", 0.0, 0.99);
   options.precision = choice(json, "precision", Precision::kInt8, Precision::kFloat32);
   options.accumulate = choice(json, "accumulate", Accumulate::kDevice, Accumulate::kHost);
   options.batch = within(json, "batch", std::int64_t{0}, kMaxSize);

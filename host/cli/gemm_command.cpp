@@ -13,6 +13,7 @@
 #include "host/cli/session.hpp"
 #include "host/error.hpp"
 #include "host/report/progress.hpp"
+#include "host/run/sliced_gemm.hpp"
 
 namespace gemm64 {
 namespace {
@@ -55,6 +56,30 @@ Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
   return matrix;
 }
 
+std::vector<Job> announced(const JobRunner& runner, std::vector<Job> jobs) {
+  runner.announce(jobs);
+  return jobs;
+}
+
+template <class T>
+GemmShape shape_of(const Matrix<T>& a, const Matrix<T>& weights) {
+  const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+  return {size(a.rows()), size(a.cols()), size(weights.rows())};
+}
+
+LayerReport run(JobRunner& runner, const MatrixI8& a, const MatrixI8& weights, MatrixI32& result,
+                const ProgressShare& progress) {
+  const std::vector<Job> jobs = announced(runner, {runner.job("gemm", shape_of(a, weights))});
+  return runner.run(jobs.front(), a, weights, result, progress);
+}
+
+LayerReport run(JobRunner& runner, const MatrixF& a, const MatrixF& weights, MatrixF& result,
+                const ProgressShare& progress) {
+  const std::vector<Job> jobs =
+      announced(runner, sliced_jobs(runner, "gemm", shape_of(a, weights)));
+  return run_sliced(runner, "gemm", jobs, a, weights, result, progress);
+}
+
 template <class T, class Result>
 int multiply(const GemmOptions& options) {
   std::int64_t m = 0, k = 0, n = 0;
@@ -83,22 +108,21 @@ int multiply(const GemmOptions& options) {
   const Matrix<T> weights = b.transpose();  // as a Linear layer stores them
 
   Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
-  Driver driver(session.device());
+  Driver driver(session.device(), session.patience());
   ProgressBar bar;
-  Runner runner(session.device(), driver, session.run_options(),
-                [&bar](const std::string& name, double done) { bar.show(name, done); });
+  ProgressShare progress([&bar](const std::string& name, double done) { bar.show(name, done); });
+  progress.next(1);
+  JobRunner runner(session.device(), driver, session.run_options());
   RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
   Result result;
-  report.layers.push_back(runner.product("gemm", a, weights, &result));
+  report.layers.push_back(run(runner, a, weights, result, progress));
   report.failure = runner.failure();
   bar.erase();
   if (output) {
     save_npy(output->temporary(), result);
     output->commit();
   }
-  const int code = finish_report(report, options, json.get());
-  session.finish();
-  return code;
+  return session.finish(std::move(report), json.get());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace gemm64 {
 namespace {
 
-struct InfoCommand : DeviceOptions {
+struct InfoCommand : NamedDevice {
   std::string json;
 };
 

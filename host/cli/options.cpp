@@ -2,44 +2,52 @@
 #include "host/cli/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 
-#include "host/device/reference_device.hpp"
 #include "host/error.hpp"
-#include "host/report/json.hpp"
-#include "host/report/progress.hpp"
-#include "host/report/run_table.hpp"
+#include "sim/devices.hpp"
 
 namespace gemm64 {
 RunOptions CommonOptions::run_options() const {
   RunOptions options;
   options.precision = precision;
   options.accumulate = accumulate;
-  options.memory = {memory_latency, memory_bytes_per_cycle, memory_stalls};
+  options.memory = memory;
   return options;
 }
 
-void add_device_options(CLI::App& app, DeviceOptions& options) {
-  app.add_option("--device", options.device,
-                 "rtl: the Verilated accelerator; reference: plain C++ behind the same registers, "
-                 "no notion of time")
-      ->check(CLI::IsMember({"rtl", "reference"}))
+void add_device_options(CLI::App& app, NamedDevice& options) {
+  std::string kinds;
+  for (const DeviceKind& kind : devices().kinds()) {
+    kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : "; ", kind.name, kind.summary);
+  }
+  app.add_option("--device", options.device, kinds)
+      ->check([](const std::string& name) {
+        try {
+          devices().find(name);
+        } catch (const UsageError& error) {
+          return std::string(error.what());
+        }
+        return std::string();
+      })
       ->capture_default_str();
-  app.add_option("--array", options.array, "rows and columns of the array: 2, 4, 8 or 64")
-      ->check(CLI::IsMember({2, 4, 8, 64}))
+  app.add_option("--array", options.array,
+                 fmt::format("rows and columns of the array: {}",
+                             fmt::join(devices().kinds().front().arrays, ", ")))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of weights, random operands and stalls")
       ->capture_default_str();
-  app.add_option("--memory-latency", options.memory_latency,
+  app.add_option("--memory-latency", options.memory.latency,
                  "clocks from a request to memory to its answer")
       ->check(CLI::Range(1U, 1000000U))
       ->capture_default_str();
-  app.add_option("--memory-bytes-per-cycle", options.memory_bytes_per_cycle,
+  app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
                  "bytes a clock that memory carries on each port; 0: as many as the port is wide")
       ->capture_default_str();
-  app.add_option("--memory-stalls", options.memory_stalls,
+  app.add_option("--memory-stalls", options.memory.stall_probability,
                  "probability with which each channel stalls in a clock")
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();
@@ -68,44 +76,12 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   add_debug_options(app, options.debug);
 }
 
-RtlOptions rtl_options(const DeviceOptions& options) {
-  RtlOptions rtl;
-  rtl.n = options.array;
-  rtl.latency = options.memory_latency;
-  rtl.bytes_per_cycle = options.memory_bytes_per_cycle;
-  rtl.stall_probability = options.memory_stalls;
-  rtl.seed = options.seed;
-  return rtl;
-}
-
-std::unique_ptr<Device> make_device(const DeviceOptions& options) {
-  if (options.device == "rtl") return make_rtl_device(rtl_options(options));
-  Geometry geometry;
-  geometry.n = static_cast<std::uint32_t>(options.array);
-  geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
-  return std::make_unique<ReferenceDevice>(geometry);
+std::unique_ptr<Device> make_device(const NamedDevice& options) {
+  return devices().find(options.device, options.array).make(options);
 }
 
 std::unique_ptr<OutputFile> open_json(const std::string& path) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
-}
-
-int finish_report(RunReport report, const CommonOptions& options, OutputFile* json) {
-  // Where one product ran alone, the others have nothing to tell.
-  auto& layers = report.layers;
-  layers.erase(std::remove_if(layers.begin(), layers.end(),
-                              [](const LayerReport& layer) { return layer.skipped; }),
-               layers.end());
-  if (options.replay && layers.empty()) {
-    throw UsageError(
-        fmt::format("the run has no product {}, counted from 0", options.replay->product));
-  }
-  const std::size_t width = terminal_width();
-  fmt::print("{}", run_table(report, width));
-  if (options.engines && report.timed()) fmt::print("\n{}", engine_table(report, width));
-  std::fflush(stdout);
-  if (json != nullptr) json->write(to_json(report).dump(2) + "\n");
-  return report.verified() ? 0 : 1;
 }
 
 }  // namespace gemm64

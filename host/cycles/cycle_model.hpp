@@ -7,8 +7,8 @@
 
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
-#include "host/tiling/plan.hpp"
-#include "host/tiling/program.hpp"
+#include "host/job/plan.hpp"
+#include "host/job/program.hpp"
 
 namespace gemm64 {
 

@@ -440,4 +440,18 @@ bool ReferenceDevice::store_block() {
   return true;
 }
 
+DeviceKind reference_kind() {
+  DeviceKind kind;
+  kind.name = "reference";
+  kind.summary = "plain C++ behind the same registers, no notion of time";
+  kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.make = [](const DeviceOptions& options) {
+    Geometry geometry;
+    geometry.n = static_cast<std::uint32_t>(options.array);
+    geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+    return std::make_unique<ReferenceDevice>(geometry);
+  };
+  return kind;
+}
+
 }  // namespace gemm64

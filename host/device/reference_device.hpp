@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/device/registry.hpp"
 
 namespace gemm64 {
 
@@ -122,5 +122,8 @@ class ReferenceDevice final : public Device {
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row
   std::vector<std::int32_t> tile_weights_;           // the tile's weights, [k][column]
 };
+
+/// The entry of the registry.
+DeviceKind reference_kind();
 
 }  // namespace gemm64

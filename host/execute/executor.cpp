@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "host/onnx/tensor.hpp"
 
@@ -105,7 +104,13 @@ Tensor Executor::constant(const NodeContext& node, const std::string& name) cons
 }
 
 NamedTensors Executor::run(const NamedTensors& inputs, const ExecutorHooks& hooks) const {
-  std::unordered_map<std::string, Tensor> values;
+  Values values = begin(inputs);
+  run_steps(0, steps_.size(), values, hooks);
+  return outputs(values);
+}
+
+Values Executor::begin(const NamedTensors& inputs) const {
+  Values values;
   for (const onnx::ValueInfoProto& info : model_.graph().input()) {
     const auto given = inputs.find(info.name());
     if (given != inputs.end()) {
@@ -116,8 +121,13 @@ NamedTensors Executor::run(const NamedTensors& inputs, const ExecutorHooks& hook
           fmt::format("{}: its input '{}' is not given", model_.name(), printable(info.name())));
     }
   }
+  return values;
+}
 
-  for (const Step& step : steps_) {
+void Executor::run_steps(std::size_t first, std::size_t last, Values& values,
+                         const ExecutorHooks& hooks) const {
+  for (std::size_t index = first; index < last; ++index) {
+    const Step& step = steps_[index];
     const onnx::NodeProto& node = *step.context.node;
     Tensors arguments;
     for (const std::string& name : node.input()) {
@@ -150,7 +160,9 @@ NamedTensors Executor::run(const NamedTensors& inputs, const ExecutorHooks& hook
     if (hooks.after) hooks.after(step, results);
     for (const std::string& name : step.last_uses) values.erase(name);
   }
+}
 
+NamedTensors Executor::outputs(const Values& values) const {
   NamedTensors outputs;
   for (const onnx::ValueInfoProto& output : model_.graph().output()) {
     const auto found = values.find(output.name());

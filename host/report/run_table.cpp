@@ -2,14 +2,18 @@
 #include "host/report/run_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
 
 #include "host/report/json.hpp"
 #include "host/report/table.hpp"
 
 namespace gemm64 {
 namespace {
+
+constexpr std::size_t kNamesShown = 4;  // of layers with the same reason
 
 std::string shape_text(const GemmShape& shape) {
   return fmt::format("{}x{}x{}", shape.m, shape.k, shape.n);
@@ -77,9 +81,8 @@ std::string quality_text(const RunReport& report) {
   if (!report.quality) return "";
   const NetworkQuality& quality = *report.quality;
   std::string text = fmt::format(
-      "Against the float32 network: top-1 agreement {:.1f} % of {} images, signal to noise {:.1f} "
-      "dB",
-      100 * quality.top1_agreement, report.batch, quality.signal_to_noise_db);
+      "Against the float32 network: the same top-1 class for {} images, signal to noise {:.1f} dB",
+      share(quality.top1_equal, quality.images), quality.signal_to_noise_db);
   if (std::isfinite(quality.centred_signal_to_noise_db)) {
     text += fmt::format(" ({:.1f} dB without each output's mean over the batch)",
                         quality.centred_signal_to_noise_db);
@@ -87,10 +90,35 @@ std::string quality_text(const RunReport& report) {
   return text + ".\n";
 }
 
+std::string count_of(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
+/// How much of a network ran where, and why not all of it on the device.
 std::string host_text(const RunReport& report) {
   if (!report.host) return "";
-  return fmt::format("{} node{} on the host, {:.2f} s.\n", grouped(report.host->nodes),
-                     report.host->nodes == 1 ? "" : "s", report.host->seconds);
+  std::string text = fmt::format("{} on the host, {:.2f} s.\n",
+                                 count_of(report.host->nodes, "node"), report.host->seconds);
+  const std::uint64_t all = report.all_macs();
+  if (report.host_only || all == 0) return text;
+  text += fmt::format("On the device: {} MACs.\n", share(report.device_macs(), all));
+  struct Group {
+    std::uint64_t layers = 0, macs = 0;
+    std::vector<std::string> names;
+  };
+  std::map<std::string, Group> groups;  // by reason
+  for (const HostLayer& layer : report.host_layers) {
+    Group& group = groups[layer.reason];
+    ++group.layers;
+    group.macs += layer.macs;
+    if (group.names.size() < kNamesShown) group.names.push_back(layer.name);
+  }
+  for (const auto& [reason, group] : groups) {
+    const char* more = group.layers > group.names.size() ? ", ..." : "";
+    text += fmt::format("On the host: {}, {} MACs ({}{}): {}.\n", count_of(group.layers, "layer"),
+                        grouped(group.macs), fmt::join(group.names, ", "), more, reason);
+  }
+  return text;
 }
 
 std::string faults(const RunReport& report) {
@@ -114,11 +142,15 @@ std::string faults(const RunReport& report) {
                       kCounters[i].cause, layer.counters[i], layer.predicted[i]);
     }
   }
+  for (const std::string& problem : report.problems) text += problem + "\n";
   if (report.failure) text += "\n" + describe(*report.failure) + "\n";
   return text;
 }
 
 std::string verdict(const RunReport& report) {
+  if (report.layers.empty() && report.problems.empty()) {
+    return "No layer of the network ran on the device, so nothing was verified.\n";
+  }
   if (!report.verified()) return faults(report) + "FAILED\n";
   std::uint64_t sums = 0;
   for (const LayerReport& layer : report.layers) sums += layer.shape.m * layer.shape.n;
@@ -150,8 +182,7 @@ std::string host_table(const RunReport& report, std::size_t width) {
       fmt::format("{} on the host in float32, batch {}\n\n", report.model, report.batch);
   if (!report.layers.empty()) text += table.render(width) + "\n";
   text += host_text(report);
-  if (!report.verified()) return text + faults(report) + "FAILED\n";
-  if (report.layers.empty()) return text + "There is no Linear layer to verify.\n";
+  if (!report.verified()) return text + verdict(report);
   return text + fmt::format(
                     "VERIFIED: {} Linear layer{} as near to the product in double as float32 "
                     "allows.\n",
@@ -193,7 +224,7 @@ std::string run_table(const RunReport& report, std::size_t width) {
       "clocks\n\n",
       report.model, report.device, report.geometry.n, report.geometry.n, name(report.precision),
       name(report.accumulate), report.batch, report.memory.latency);
-  text += table.render(width) + "\n" + price_table(report, width);
+  if (!report.layers.empty()) text += table.render(width) + "\n" + price_table(report, width);
   if (report.precision == Precision::kFloat32) {
     text +=
         fmt::format("float32 from four slices of 7 bits: largest error {:.3g} against double.\n",

@@ -2,6 +2,7 @@
 #include "host/run/run_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gemm64 {
 namespace {
@@ -28,7 +29,9 @@ MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwis
 }  // namespace
 
 NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found) {
-  return {top1_agreement(exact, found), signal_to_noise_db(exact, found),
+  const auto equal = static_cast<std::uint64_t>(
+      std::llround(top1_agreement(exact, found) * static_cast<double>(exact.rows())));
+  return {static_cast<std::uint64_t>(exact.rows()), equal, signal_to_noise_db(exact, found),
           signal_to_noise_db(centred(exact), centred(found))};
 }
 
@@ -46,7 +49,20 @@ bool RunReport::timed() const {
   });
 }
 
+std::uint64_t RunReport::device_macs() const {
+  std::uint64_t macs = 0;
+  for (const LayerReport& layer : layers) macs += layer.shape.macs();
+  return macs;
+}
+
+std::uint64_t RunReport::all_macs() const {
+  std::uint64_t macs = device_macs();
+  for (const HostLayer& layer : host_layers) macs += layer.macs;
+  return macs;
+}
+
 bool RunReport::verified() const {
+  if (layers.empty() || !problems.empty()) return false;
   return std::all_of(layers.begin(), layers.end(), [this](const LayerReport& layer) {
     const bool bounded = layer.error_bound == 0 || layer.max_abs_error <= layer.error_bound;
     return layer.mismatches.count == 0 && bounded &&

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
+#include "host/job/packing.hpp"
+#include "host/job/plan.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "host/tiling/plan.hpp"
 #include "sim/rtl_device.hpp"
 
 namespace gemm64::bench {

@@ -7,7 +7,7 @@
 
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
-#include "host/debug/tile_walk.hpp"
+#include "host/job/tile_walk.hpp"
 #include "host/run/runner.hpp"
 #include "tests/system/system.hpp"
 

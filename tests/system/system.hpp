@@ -18,11 +18,11 @@
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
+#include "host/job/packing.hpp"
+#include "host/job/plan.hpp"
+#include "host/job/program.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "host/tiling/plan.hpp"
-#include "host/tiling/program.hpp"
 #include "sim/rtl_device.hpp"
 
 namespace gemm64::system_test {

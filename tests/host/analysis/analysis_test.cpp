@@ -7,7 +7,7 @@
 #include <string>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/tiling/program.hpp"
+#include "host/job/program.hpp"
 #include "tests/host/onnx_data.hpp"
 #include "tests/host/onnx_text.hpp"
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/host/tiling/plans.hpp"
+#include "tests/host/job/plans.hpp"
 
 namespace gemm64 {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
+#include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "tests/host/tiling/plans.hpp"
+#include "tests/host/job/plans.hpp"
 
 namespace gemm64 {
 namespace {

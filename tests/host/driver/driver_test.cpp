@@ -13,9 +13,9 @@
 
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
+#include "host/job/packing.hpp"
+#include "host/job/program.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "host/tiling/program.hpp"
 
 namespace gemm64 {
 namespace {
