@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "host/cycles/cycle_model.hpp"
+#include "host/device/counters.hpp"
 #include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
 #include "host/numerics/float_network.hpp"
 #include "host/numerics/quantize.hpp"
@@ -116,12 +117,13 @@ LayerReport Runner::run(const std::string& name, const Plan& plan,
     return layer;
   }
   layer.published = published_cycles(plan.shape, geometry.n);
-  layer.predicted = predict_counters(plan, make_layout(plan), geometry, options_.memory.latency);
+  layer.predicted =
+      predict_counters(make_program(plan, make_layout(plan)), geometry, options_.memory);
 
   if (plan.accumulate == Accumulate::kHost) {
     const Plan other = make_plan(plan.shape, Accumulate::kDevice, geometry);
     layer.on_device =
-        predict_counters(other, make_layout(other), geometry, options_.memory.latency);
+        predict_counters(make_program(other, make_layout(other)), geometry, options_.memory);
   }
 
   const ProductRun product{plan, packed, a, w};

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kFewProducts = 2'000'000;
 
 Counters predict(const Plan& plan, const Geometry& geometry, std::uint32_t latency) {
-  return predict_counters(plan, make_layout(plan), geometry, latency);
+  return predict_counters(make_program(plan, make_layout(plan)), geometry, MemoryTiming{latency});
 }
 
 std::uint64_t clocks(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
