@@ -47,7 +47,13 @@ class Model {
   /// Each engine goes as far as it can. Tells whether any went further.
   bool advance() {
     bool moved = data_port_.advance();
-    for (EngineModel* engine : engines_) moved |= engine->advance();
+    moved |= activations_.advance();
+    // Most events are these two's, a tile each in turn.
+    for (bool again = true; again; moved |= again) {
+      again = weights_.advance();
+      again |= compute_.advance();
+    }
+    moved |= results_.advance();
     moved |= commands_.advance();
     return moved;
   }

@@ -14,9 +14,12 @@ namespace gemm64::cycles {
 /// "command 3 (STORE rows=64 count=1 address=4096)".
 std::string describe(const std::vector<Command>& program, std::size_t index);
 
-/// Throws UsageError, naming the command, where the accelerator would reject one, where the loads
-/// do not bring the very words that the MATMULs take or the STOREs not the very blocks that these
-/// give, and where FINISH is not the last command and no other.
+/// Throws UsageError: which command, and why.
+[[noreturn]] void refuse(const std::vector<Command>& program, std::size_t index,
+                         const std::string& why);
+
+/// Throws UsageError, naming the command, where the accelerator would reject one, where FINISH is
+/// not the last command and no other, and as check_balance() does.
 void check_program(const std::vector<Command>& program, const Geometry& geometry);
 
 }  // namespace gemm64::cycles

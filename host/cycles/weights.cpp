@@ -7,7 +7,7 @@ bool Weights::advance() {
   bool moved = false;
   for (bool again = true; again;) {
     again = take();
-    for (; known(next_ask()); again = true) coming_.push(ask(next_ask()));
+    for (Clock at = next_ask(); known(at); at = next_ask(), again = true) coming_.push(ask(at));
     while (take_words()) again = true;
     moved |= again;
   }
