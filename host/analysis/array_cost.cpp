@@ -48,7 +48,8 @@ const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
   entry.bytes = predict_traffic(plan);
   if (entry.tiles <= most_tiles_ - followed_) {
     followed_ += entry.tiles;
-    const Counters counters = predict_counters(plan, make_layout(plan), geometry_, latency_);
+    const Counters counters =
+        predict_counters(make_program(plan, make_layout(plan)), geometry_, MemoryTiming{latency_});
     entry.clocks = counters[counter::kTotalClocks];
   }
   return entry;

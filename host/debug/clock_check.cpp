@@ -19,7 +19,7 @@ void ClockCheck::announce(const std::vector<Job>& jobs) {
   if (needs_.empty() || !memory_.unthrottled(geometry_.n)) return;
   std::uint64_t last = 0;
   for (const Job& job : jobs) {
-    const Counters predicted = predict_counters(job.plan, job.layout, geometry_, memory_.latency);
+    const Counters predicted = predict_counters(job.program, geometry_, memory_);
     const std::uint64_t clocks = predicted[counter::kTotalClocks];
     last += clocks + clocks / kPartForProgress + kAroundJob;
   }

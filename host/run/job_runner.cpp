@@ -11,14 +11,6 @@
 #include "host/numerics/reference.hpp"
 
 namespace gemm64 {
-namespace {
-
-Counters predict(const Job& job, const Geometry& geometry, const MemoryTiming& memory) {
-  return predict_counters(job.plan, job.layout, geometry, memory.latency);
-}
-
-}  // namespace
-
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
     : device_(device), driver_(driver), options_(options) {}
 
@@ -103,10 +95,11 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
     return layer;
   }
   layer.published = published_cycles(plan.shape, geometry.n);
-  layer.predicted = predict(job, geometry, options_.memory);
+  layer.predicted = predict_counters(job.program, geometry, options_.memory);
   if (plan.accumulate == Accumulate::kHost) {
-    layer.on_device = predict(make_job(job.name, plan.shape, Accumulate::kDevice, geometry),
-                              geometry, options_.memory);
+    layer.on_device = predict_counters(
+        make_job(job.name, plan.shape, Accumulate::kDevice, geometry).program, geometry,
+        options_.memory);
   }
 
   const std::vector<std::uint8_t> packed = pack_weights(job, w);

@@ -112,8 +112,8 @@ class AlexNetOnRtlSlow : public testing::Test {
       const GemmResult result = run(rig, job, operands);
       EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
       const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
-      const Counters expected =
-          predict_counters(plan, make_layout(plan), rig.driver.geometry(), job.latency);
+      const Counters expected = predict_counters(make_program(plan, make_layout(plan)),
+                                                 rig.driver.geometry(), MemoryTiming{job.latency});
       EXPECT_TRUE(result.counters == expected) << difference(expected, result.counters);
       clocks += result.counters[counter::kTotalClocks];
     }

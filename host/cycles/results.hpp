@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// STORE: finished blocks, written one after the other.
+#pragma once
+
+#include "host/cycles/bursts.hpp"
+#include "host/cycles/engine.hpp"
+#include "host/cycles/memories.hpp"
+#include "host/device/geometry.hpp"
+
+namespace gemm64::cycles {
+
+class Results final : public EngineModel {
+ public:
+  Results(const Geometry& geometry, Clock latency, Memories& memories, Counters& counters)
+      : EngineModel(counters),
+        banks_(memories.banks),
+        geometry_(geometry),
+        latency_(latency),
+        data_(geometry.writes),
+        answers_(geometry.writes) {}
+
+  bool advance() override;
+  Clock idle() const override;
+  void finish(Clock total) override { wait_for_work(total); }
+  std::optional<Blocked> blocked() override;
+
+ private:
+  bool take();
+  bool store_block();
+  void wait_for_work(Clock until);
+
+  Banks& banks_;
+  Geometry geometry_;
+  Clock latency_;
+  BurstWalk walk_;         // of the STORE under way
+  std::size_t store_ = 0;  // its index
+  Clock seen_ = kNever;    // clock in which the engine saw it
+  Slots data_, answers_;   // bursts asked for whose beats, whose answers are to come
+  Clock listed_ = 0;       // first clock in which the next burst can be asked for
+  Clock free_ = 0;         // first clock in which a beat may be sent
+  Clock answered_ = 0;     // first clock in which every write is answered
+};
+
+}  // namespace gemm64::cycles
