@@ -54,6 +54,10 @@ std::string share(std::uint64_t count, std::uint64_t of) {
   return fmt::format("{:.1f} % ({})", tenths / 10, counts);
 }
 
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
 std::string bytes(std::uint64_t count) {
   constexpr double kKib = 1024;
   constexpr double kMib = kKib * kKib;
