@@ -61,6 +61,14 @@ std::vector<Job> announced(const JobRunner& runner, std::vector<Job> jobs) {
   return jobs;
 }
 
+/// B[K x N] as a Linear layer stores it, [N x K]. Random values are made in that order at once.
+template <class T>
+Matrix<T> weight_operand(const std::string& file, std::int64_t k, std::int64_t n,
+                         std::mt19937& random) {
+  if (file.empty()) return operand<T>("B", file, n, k, random);
+  return operand<T>("B", file, k, n, random).transpose();
+}
+
 template <class T>
 GemmShape shape_of(const Matrix<T>& a, const Matrix<T>& weights) {
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
@@ -100,12 +108,11 @@ int multiply(const GemmOptions& options) {
 
   std::mt19937 random(options.seed);
   const Matrix<T> a = operand<T>("A", options.a, m, k, random);
-  const Matrix<T> b = operand<T>("B", options.b, k, n, random);
-  if (a.cols() != b.rows()) {
+  const Matrix<T> weights = weight_operand<T>(options.b, k, n, random);
+  if (a.cols() != weights.cols()) {
     throw UsageError(fmt::format("A is {}x{} and B is {}x{}: A's columns must be B's rows",
-                                 a.rows(), a.cols(), b.rows(), b.cols()));
+                                 a.rows(), a.cols(), weights.cols(), weights.rows()));
   }
-  const Matrix<T> weights = b.transpose();  // as a Linear layer stores them
 
   Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
   Driver driver(session.device(), session.patience());
