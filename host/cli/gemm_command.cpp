@@ -9,9 +9,9 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
-#include "host/cli/npy.hpp"
 #include "host/cli/session.hpp"
 #include "host/error.hpp"
+#include "host/files/npy.hpp"
 #include "host/report/progress.hpp"
 
 namespace gemm64 {
@@ -93,8 +93,7 @@ int multiply(const GemmOptions& options) {
   report.failure = runner.failure();
   bar.erase();
   if (output) {
-    save_npy(output->temporary(), result);
-    output->commit();
+    save_npy(*output, result);
   }
   const int code = finish_report(report, options, json.get());
   session.finish();

@@ -55,8 +55,7 @@ int run_model(const ModelOptions& options, const CommonOptions& common) {
   }
   bar.erase();
   if (output && model.graph().output_size() > 0) {
-    save_tensor(output->temporary(), run.outputs.at(model.graph().output(0).name()));
-    output->commit();
+    save_tensor(*output, run.outputs.at(model.graph().output(0).name()));
   }
   const int code = finish_report(run.report, common, json.get());
   session.finish();

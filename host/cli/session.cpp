@@ -9,6 +9,7 @@
 #include "host/cli/failure_view.hpp"
 #include "host/debug/investigation.hpp"
 #include "host/error.hpp"
+#include "host/files/lost_outputs.hpp"
 #include "sim/rtl_device.hpp"
 #include "sim/save_file.hpp"
 
@@ -123,15 +124,18 @@ void Session::investigate(const ProductRun& product, Failure& failure) {
   try {
     gemm64::investigate(
         product, [this](bool traced) { return make_debug_device(traced); }, failure);
-    if (failure.finding.place != Finding::Place::kNone) {
+    if (failure.finding.place != Finding::Place::kNone && !is_lost(failure_file_.string())) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
       write_failure_view(failure, geometry_, options_.debug.view);
     }
-    fs::path replay = failure_file_;
-    replay.replace_extension(".json");
-    failure.replay_file = replay.string();
-    write_failure(replay, command_, options_, own_, failure);
+    // A replay has that file already: it is its input.
+    if (!options_.replay) {
+      fs::path replay = failure_file_;
+      replay.replace_extension(".json");
+      failure.replay_file = replay.string();
+      write_failure(replay, command_, options_, own_, failure);
+    }
   } catch (const UsageError& error) {
     // The failure itself is worth more than its files.
     failure.replay_file.clear();
@@ -175,7 +179,7 @@ void Session::finish() {
                failed_ ? "" : "; no result changed");
   }
   const std::string& trace = options_.debug.trace;
-  if (trace.empty()) return;
+  if (trace.empty() || is_lost(trace)) return;
   const std::optional<TileClocks> tile = tile_->clocks();
   if (options_.debug.trace_tile.empty() && window_begin_ >= clocks) {
     throw UsageError(

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
@@ -37,7 +38,21 @@ std::string grouped(std::uint64_t value) {
   return digits;
 }
 
-std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
+std::string percent(double fraction) {
+  // What is not all must not read as all.
+  constexpr double kNearlyAll = 0.9999;
+  if (fraction > kNearlyAll && fraction < 1) fraction = kNearlyAll;
+  return fmt::format("{:.2f} %", 100 * fraction);
+}
+
+std::string share(std::uint64_t count, std::uint64_t of) {
+  const std::string counts = fmt::format("{} of {}", grouped(count), grouped(of));
+  if (of == 0) return counts;
+  double tenths = std::round(1000.0 * static_cast<double>(count) / static_cast<double>(of));
+  if (count < of) tenths = std::min(tenths, 999.0);
+  if (count > 0) tenths = std::max(tenths, 1.0);
+  return fmt::format("{:.1f} % ({})", tenths / 10, counts);
+}
 
 std::string bytes(std::uint64_t count) {
   constexpr double kKib = 1024;

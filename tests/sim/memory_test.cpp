@@ -40,7 +40,7 @@ TEST(Memory, ReadsBackWhatWasWrittenAndNothingElseChanges) {
   std::array<std::uint8_t, 7> read{};
   memory.read(1000, read.data(), read.size());
   EXPECT_EQ(read, (std::array<std::uint8_t, 7>{0, 1, 2, 3, 4, 5, 0}));
-  EXPECT_EQ(memory.data()[1003], 3);
+  EXPECT_EQ(*memory.at(1003, 1), 3);
 }
 
 TEST(Memory, TakesTheLastByteAndRefusesTheNext) {
@@ -67,7 +67,7 @@ TEST(Memory, CopiesNothingOfARangeThatEndsOutside) {
   Memory memory(100);
   const std::array<std::uint8_t, 2> data{1, 2};
   EXPECT_THROW(memory.write(99, data.data(), data.size()), std::out_of_range);
-  EXPECT_EQ(memory.data()[99], 0);
+  EXPECT_EQ(*memory.at(99, 1), 0);
 }
 
 TEST(Memory, SaysAddressSizeAndItsOwnSize) {
