@@ -40,10 +40,8 @@ extern "C" void end_program(int number) {
   if (isatty(STDERR_FILENO) != 0) say("\r\x1b[K");  // a progress bar
   say(number == SIGINT ? "gemm64: interrupted" : "gemm64: ended by a signal");
   const char* const finished = notes[note % 2].data();
-  if (*finished != '\0') {
-    say(" ");
-    say(finished);
-  }
+  say(*finished != '\0' ? " " : "; nothing was finished yet");
+  say(finished);
   say("\n");
   _exit(128 + number);
 }

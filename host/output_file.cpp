@@ -114,14 +114,16 @@ void OutputFile::create_temporary() {
   static std::atomic<unsigned> count{0};
   std::error_code none;
   const fs::path folder = regular_ ? target_.parent_path() : fs::temp_directory_path(none);
-  // Short, so that a long name does not make one that is too long.
-  temporary_ = folder / fmt::format(".gemm64-{}-{}.part", getpid(), count++);
-  until_committed_.emplace(temporary_);
-  const Descriptor file{
-      open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-  if (file.number >= 0) return;
-  const int error = errno;
-  until_committed_.reset();
+  int error = EEXIST;
+  while (error == EEXIST) {
+    // Short, so that a long name does not make one that is too long.
+    temporary_ = folder / fmt::format(".gemm64-{}-{}.part", getpid(), count++);
+    const Descriptor file{open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+    error = errno;
+    if (file.number < 0) continue;
+    until_committed_.emplace(temporary_);
+    return;
+  }
   throw cannot_write(path_, error == ENOENT || error == EACCES || error == ENOTDIR
                                 ? "its folder does not exist or is not writable"
                                 : std::strerror(error));
@@ -136,7 +138,9 @@ std::ostream& OutputFile::stream() {
 }
 
 void OutputFile::write(const std::string& contents) {
+  errno = 0;
   stream().write(contents.data(), static_cast<std::streamsize>(contents.size()));
+  if (!stream_) lose(errno);
   commit();
 }
 
@@ -181,10 +185,10 @@ void OutputFile::copy_to_target() {
 
 void OutputFile::lose(int error) const {
   const std::string name = path_ == "-" ? "standard output" : path_.string();
-  throw OutputError(path_.string(),
-                    fmt::format("{}: {} is lost: {}", name, what_,
-                                error != 0 ? std::strerror(error)
-                                           : "no space is left, or the disk failed"));
+  throw OutputError(
+      path_.string(),
+      fmt::format("{}: {} is lost: {}", name, what_,
+                  error != 0 ? std::strerror(error) : "no space is left, or the disk failed"));
 }
 
 }  // namespace gemm64

@@ -51,10 +51,10 @@ class OutputFile {
 
   std::filesystem::path path_;
   std::string what_;
-  std::filesystem::path target_;      // path_ with its links followed; empty for a descriptor
-  bool regular_ = true;               // what is, or will be, at target_
-  std::optional<int> descriptor_;     // what path_ names instead, such as 1
-  std::optional<mode_t> mode_;        // of the file before
+  std::filesystem::path target_;   // path_ with its links followed; empty for a descriptor
+  bool regular_ = true;            // what is, or will be, at target_
+  std::optional<int> descriptor_;  // what path_ names instead, such as 1
+  std::optional<mode_t> mode_;     // of the file before
   std::filesystem::path temporary_;
   std::optional<TemporaryName> until_committed_;
   std::ofstream stream_;

@@ -6,8 +6,8 @@
 
 namespace gemm64 {
 
-/// Was anything of this waveform, which a VerilatedFstC has closed, not written? By the name that it
-/// was opened with; asked once.
+/// Was anything of this waveform, which a VerilatedFstC has closed, not written? By the name that
+/// it was opened with; asked once.
 bool take_fst_loss(const std::string& file);
 
 }  // namespace gemm64

@@ -20,9 +20,9 @@ void Memory::write(std::uint64_t address, const void* data, std::size_t bytes) {
   if (bytes != 0) std::memcpy(at(address, bytes), data, bytes);
 }
 
-void Memory::read(std::uint64_t address, void* data, std::size_t bytes) {
+void Memory::read(std::uint64_t address, void* data, std::size_t bytes) const {
   check("read", address, bytes);
-  if (bytes != 0) std::memcpy(data, at(address, bytes), bytes);
+  if (bytes != 0) std::memcpy(data, pages_.at(address, bytes), bytes);
 }
 
 }  // namespace gemm64

@@ -23,15 +23,18 @@ class Memory {
   /// Copies `bytes` into the memory at `address`, or out of it. Throws std::out_of_range, and
   /// copies nothing, where any byte of the range lies outside.
   void write(std::uint64_t address, const void* data, std::size_t bytes);
-  void read(std::uint64_t address, void* data, std::size_t bytes);
+  void read(std::uint64_t address, void* data, std::size_t bytes) const;
 
   /// The bytes themselves, for the ports, which check the bounds once a burst.
   std::uint8_t* at(std::uint64_t address, std::size_t bytes) { return pages_.at(address, bytes); }
+  /// All of them, which reserves them all.
+  std::uint8_t* data() { return pages_.at(0, size()); }
+  const std::uint8_t* data() const { return pages_.at(0, size()); }
 
  private:
   void check(const char* what, std::uint64_t address, std::size_t bytes) const;
 
-  Pages pages_;
+  mutable Pages pages_;  // reserving more changes no byte
 };
 
 }  // namespace gemm64

@@ -314,7 +314,8 @@ class VerilatedDevice final : public RtlDevice {
     model_->trace(trace_.get(), 99);
     trace_->open(waveform_->temporary().c_str());
     if (!trace_->isOpen()) {
-      throw UsageError(waveform_->path().string() + ": cannot be written: its scratch files cannot");
+      throw UsageError(waveform_->path().string() +
+                       ": cannot be written: its scratch files cannot");
     }
   }
 
@@ -324,7 +325,8 @@ class VerilatedDevice final : public RtlDevice {
     keep_going([this] {
       const std::string file = waveform_->path().string();
       if (take_fst_loss(waveform_->temporary().string())) {
-        throw OutputError(file, file + ": the waveform is lost: no space is left, or the disk failed");
+        throw OutputError(file,
+                          file + ": the waveform is lost: no space is left, or the disk failed");
       }
       waveform_->commit();
     });

@@ -79,7 +79,8 @@ void write_failure(const fs::path& file, const std::string& command, const Commo
                             {"options", all},
                             {"failure", to_json(failure)}};
   // Names come from models too; what is no UTF-8 in them must not cost the file.
-  OutputFile(file, "what failed").write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  OutputFile(file, "what failed")
+      .write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 RecordedFailure read_failure(const fs::path& file) {

@@ -34,13 +34,14 @@ T json_field(const nlohmann::json& object, const std::string& where, const char*
     const nlohmann::json& value = object.at(key);
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       // nlohmann would cut a number until it fits.
-      if (value.is_number() && !value.is_number_integer()) throw fail(value.dump() + " is no whole number");
+      if (value.is_number() && !value.is_number_integer())
+        throw fail(value.dump() + " is no whole number");
       const bool fits = value.is_number_unsigned()
                             ? value.get<std::uint64_t>() <=
                                   static_cast<std::uint64_t>(std::numeric_limits<T>::max())
                             : !value.is_number() ||
-                                  (value.get<std::int64_t>() >= static_cast<std::int64_t>(
-                                                                    std::numeric_limits<T>::min()) &&
+                                  (value.get<std::int64_t>() >=
+                                       static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
                                    value.get<std::int64_t>() < 0 && std::is_signed_v<T>);
       if (!fits) throw fail(value.dump() + " is out of range");
     }

@@ -40,7 +40,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
   app.footer(
-      "Exit codes: 0 all that was checked held, 1 it did not, 2 bad usage or input, 3 an output was "
+      "Exit codes: 0 all that was checked held, 1 it did not, 2 bad usage or input, 3 an output "
+      "was "
       "lost.");
   int result = 0;
   gemm64::add_run_command(app, result);

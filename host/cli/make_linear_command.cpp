@@ -42,7 +42,7 @@ int make_linear(const MakeLinearCommand& options) {
   }
   const std::uint64_t written = save_model(proto, output);
   print_report("{}: a Linear layer of {}x{}x{}, {}, {}\n", options.output, m, k, n, form,
-             bytes(written));
+               bytes(written));
   return 0;
 }
 

@@ -69,7 +69,8 @@ void add_replay_command(CLI::App& app, int& result) {
                       "what the save file shows: overview, array, commands, axi or accumulator");
   command->add_option("--json", options->json, "writes the report to this file");
   command->callback([options, &result] { result = replay(*options); });
-  command->footer("Exit codes: 0 it did not fail again, 1 it did, 2 bad usage or input, 3 an output was lost.");
+  command->footer(
+      "Exit codes: 0 it did not fail again, 1 it did, 2 bad usage or input, 3 an output was lost.");
 }
 
 }  // namespace gemm64

@@ -21,9 +21,10 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
           text = std::to_string(value);
           return "";
         }
-        return whole ? fmt::format("{} is out of range; give a number from {} to {}", text, low, high)
-                     : fmt::format("'{}' is no whole number; give one from {} to {}, in digits",
-                                   text, low, high);
+        return whole
+                   ? fmt::format("{} is out of range; give a number from {} to {}", text, low, high)
+                   : fmt::format("'{}' is no whole number; give one from {} to {}, in digits", text,
+                                 low, high);
       },
       fmt::format("{}..{}", low, high));
 }
@@ -59,7 +60,8 @@ void refuse_unusable_values(CLI::App& app) {
         const bool option = text.size() > 1 && text[0] == '-' &&
                             std::string("0123456789.").find(text[1]) == std::string::npos;
         if (!option) return "";
-        return fmt::format("'{}' is an option, not a value; a file of that name is ./{}", text, text);
+        return fmt::format("'{}' is an option, not a value; a file of that name is ./{}", text,
+                           text);
       },
       "");
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <ostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 

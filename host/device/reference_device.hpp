@@ -27,8 +27,9 @@ class ReferenceDevice final : public Device {
  public:
   static constexpr std::uint64_t kDefaultMemoryBytes = std::uint64_t{4} << 30;
 
-  /// An accelerator of these sizes with a memory of `memory_bytes`, zero until written; only what is
-  /// used takes address space and real memory. Throws UsageError for sizes that the RTL cannot have.
+  /// An accelerator of these sizes with a memory of `memory_bytes`, zero until written; only what
+  /// is used takes address space and real memory. Throws UsageError for sizes that the RTL cannot
+  /// have.
   explicit ReferenceDevice(const Geometry& geometry = Geometry{},
                            std::uint64_t memory_bytes = kDefaultMemoryBytes);
 

@@ -54,8 +54,8 @@ void ClaimedFiles::input(const std::string& what, const std::string& path) {
   const std::string file = path == "-" ? "stdin" : identity(path);
   const Claim* const other = find(file);
   if (other != nullptr && path == "-") {
-    throw UsageError(fmt::format("{} -: {} reads standard input already; name a file", what,
-                                 other->what));
+    throw UsageError(
+        fmt::format("{} -: {} reads standard input already; name a file", what, other->what));
   }
   if (other != nullptr && other->written) {
     throw UsageError(fmt::format("{} {}: is the file that {} would write; name another", what, path,

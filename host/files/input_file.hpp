@@ -9,7 +9,8 @@
 
 namespace gemm64 {
 
-/// Read from front to end. "-" is standard input. Every failure is a UsageError that names the file.
+/// Read from front to end. "-" is standard input. Every failure is a UsageError that names the
+/// file.
 class InputFile {
  public:
   /// Throws where the file does not exist, is a folder, or cannot be read.

@@ -19,7 +19,7 @@ namespace {
 using Element = NpyType::Element;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kPrefix = 8;             // the magic and two bytes of version
+constexpr std::size_t kPrefix = 8;              // the magic and two bytes of version
 constexpr std::uint32_t kMostHeader = 1 << 16;  // NumPy itself stops at 10,000 bytes
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 constexpr std::size_t kAlignment = 64;  // of the first value, counted from the file's beginning
@@ -72,8 +72,8 @@ NpyFile::NpyFile(const std::string& path) : file_(path) {
   const auto byte = [&head](std::size_t i) { return static_cast<std::uint8_t>(head.at(i)); };
   const unsigned version = byte(6);
   if (got == kPrefix + 2 && (version < 1 || version > 3)) {
-    throw UsageError(fmt::format("{}: is a .npy file of version {}; 1 to 3 are read", name(),
-                                 version));
+    throw UsageError(
+        fmt::format("{}: is a .npy file of version {}; 1 to 3 are read", name(), version));
   }
   const std::size_t more = length_bytes(version) - 2;
   std::uint32_t length = 0;
@@ -99,8 +99,8 @@ NpyFile::NpyFile(const std::string& path) : file_(path) {
 
 void NpyFile::parse_header(const std::string& header) {
   const NpyHeader parsed = parse_npy_header(header);
-  type_ = parsed.descr.empty() ? NpyType{Element::kNone, "a structured type", 0, false}
-                               : npy_type(parsed.descr);
+  type_ = parsed.structured ? NpyType{Element::kNone, "a structured type", 0, false}
+                            : npy_type(parsed.descr);
   fortran_ = parsed.fortran_order;
   shape_ = parsed.shape;
   // Zeros apart, so that no order of the sizes hides an overflow.
@@ -138,11 +138,10 @@ std::string NpyFile::describe() const {
 void NpyFile::require(Element element) const {
   if (type_.element == element) return;
   const bool convertible = type_.element != Element::kNone;
-  throw UsageError(fmt::format("{}: holds {}; {} is needed{}", name(), describe(),
-                               numpy_name(element),
-                               convertible ? fmt::format(": numpy.save(file, array.astype('{}'))",
-                                                         numpy_name(element))
-                                           : ""));
+  throw UsageError(fmt::format(
+      "{}: holds {}; {} is needed{}", name(), describe(), numpy_name(element),
+      convertible ? fmt::format(": numpy.save(file, array.astype('{}'))", numpy_name(element))
+                  : ""));
 }
 
 void NpyFile::read(void* to) {

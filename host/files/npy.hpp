@@ -18,8 +18,8 @@ namespace gemm64 {
 /// A file whose header was read and checked; nothing of its size is believed before.
 class NpyFile {
  public:
-  /// `path` may be "-" for standard input. Throws UsageError, in NumPy's words, where the file cannot
-  /// be read, is no .npy file, or holds fewer values than its header promises.
+  /// `path` may be "-" for standard input. Throws UsageError, in NumPy's words, where the file
+  /// cannot be read, is no .npy file, or holds fewer values than its header promises.
   explicit NpyFile(const std::string& path);
 
   const std::string& name() const { return file_.name(); }

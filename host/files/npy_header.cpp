@@ -27,7 +27,8 @@ class Parser {
       unsigned bit = 0;
       if (key == "descr") {
         bit = 1;
-        header.descr = descr();
+        header.structured = take_list();
+        if (!header.structured) header.descr = text();
       } else if (key == "fortran_order") {
         bit = 2;
         header.fortran_order = truth();
@@ -82,10 +83,10 @@ class Parser {
     return result;
   }
 
-  /// A text; of a structured type the list is passed over.
-  std::string descr() {
+  /// Passes over a list, where there is one.
+  bool take_list() {
     space();
-    if (rest_.empty() || rest_[0] != '[') return text();
+    if (rest_.empty() || rest_[0] != '[') return false;
     int depth = 0;
     do {
       space();
@@ -99,7 +100,7 @@ class Parser {
       if (c == ']' || c == ')') --depth;
       rest_.remove_prefix(1);
     } while (depth > 0);
-    return "";
+    return true;
   }
 
   bool truth() {

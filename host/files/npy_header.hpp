@@ -9,13 +9,14 @@
 namespace gemm64 {
 
 struct NpyHeader {
-  std::string descr;  // the type's code; empty for a structured type, a list
+  std::string descr;        // the type's code
+  bool structured = false;  // a list of types instead
   bool fortran_order = false;
   std::vector<std::int64_t> shape;  // no size is negative
 };
 
-/// Parses "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" as Python would, keys in any
-/// order. Throws UsageError where it is anything else.
+/// Parses "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" as Python would, keys in
+/// any order. Throws UsageError where it is anything else.
 NpyHeader parse_npy_header(const std::string& text);
 
 }  // namespace gemm64

@@ -66,7 +66,8 @@ NpyType npy_type(const std::string& descr) {
   if (tail || (no_number && kind != 'O') || (error != std::errc() && !no_number)) throw unknown();
   const bool swapped = (order == '<' || order == '>') && order != kOwnOrder && bytes > 1;
   if (kind == 'S') return {Element::kNone, fmt::format("bytes of length {}", bytes), bytes, false};
-  if (kind == 'U') return {Element::kNone, fmt::format("text of {} characters", bytes), 4 * bytes, false};
+  if (kind == 'U')
+    return {Element::kNone, fmt::format("text of {} characters", bytes), 4 * bytes, false};
   if (kind == 'V') return {Element::kNone, fmt::format("void of {} bytes", bytes), bytes, false};
   for (const Code& code : kCodes) {
     if (code.kind == kind && code.bytes == bytes) return {code.element, code.name, bytes, swapped};

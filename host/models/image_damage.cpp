@@ -58,8 +58,7 @@ std::string jpeg_damage(std::string_view file) {
   std::size_t at = 2;  // behind the marker of the start
   while (true) {
     // The next marker: behind a segment at once, behind a scan after its data.
-    while (at + 1 < file.size() &&
-           (byte(file, at) != 0xff || stands_in_data(byte(file, at + 1)))) {
+    while (at + 1 < file.size() && (byte(file, at) != 0xff || stands_in_data(byte(file, at + 1)))) {
       ++at;
     }
     if (at + 1 >= file.size()) return "ends early";

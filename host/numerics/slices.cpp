@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "host/error.hpp"
@@ -26,7 +27,10 @@ SlicedMatrix slice_rows(const MatrixF& matrix) {
       const float value = matrix(r, c);
       if (std::isfinite(value)) continue;
       throw UsageError("the value at row " + std::to_string(r) + ", column " + std::to_string(c) +
-                       " is " + (std::isnan(value) ? "NaN" : value > 0 ? "inf" : "-inf") +
+                       " is " +
+                       (std::isnan(value) ? "NaN"
+                        : value > 0       ? "inf"
+                                          : "-inf") +
                        "; slices of int8 need finite ones");
     }
     const float largest = matrix.row(r).cwiseAbs().maxCoeff();
@@ -73,6 +77,18 @@ MatrixF scale_sums(const Matrix<double>& sums, const SlicedMatrix& a, const Slic
     }
   }
   return result;
+}
+
+double slices_error(const Matrix<double>& exact, const MatrixF& found) {
+  double largest = 0;
+  for (Eigen::Index i = 0; i < exact.size(); ++i) {
+    const float value = found.data()[i];
+    if (std::isinf(value) && static_cast<float>(exact.data()[i]) == value) continue;
+    const double error = std::abs(exact.data()[i] - static_cast<double>(value));
+    if (std::isnan(error)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, error);
+  }
+  return largest;
 }
 
 double slices_error_bound(const SlicedMatrix& a, const SlicedMatrix& w, double k,

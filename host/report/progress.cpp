@@ -70,7 +70,8 @@ std::string ProgressBar::line(const std::string& name, double done, double secon
   const int filled = static_cast<int>(std::floor(done * kWidth));
   std::string text = fmt::format("{}  [{}{}] {:3.0f} %", name, std::string(filled, '#'),
                                  std::string(kWidth - filled, '.'), std::floor(100 * done));
-  if (done >= kFirstEstimate) text += fmt::format("  {:.0f} s left", seconds_left(done, seconds_spent));
+  if (done >= kFirstEstimate)
+    text += fmt::format("  {:.0f} s left", seconds_left(done, seconds_spent));
   return text;
 }
 
@@ -78,7 +79,8 @@ std::string ProgressBar::plain_line(const std::string& name, double done, double
   done = std::clamp(done, 0.0, 1.0);
   std::string text =
       fmt::format("{}: {:.0f} %, {:.0f} s", name, std::floor(100 * done), seconds_spent);
-  if (done >= kFirstEstimate) text += fmt::format(", {:.0f} s left", seconds_left(done, seconds_spent));
+  if (done >= kFirstEstimate)
+    text += fmt::format(", {:.0f} s left", seconds_left(done, seconds_spent));
   return text;
 }
 

@@ -193,7 +193,7 @@ LayerReport Runner::product(const std::string& name, const MatrixF& a, const Mat
   const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
   layer.skipped = std::all_of(parts.layers.begin(), parts.layers.end(),
                               [](const LayerReport& part) { return part.skipped; });
-  layer.max_abs_error = (exact - found.cast<double>()).cwiseAbs().maxCoeff();
+  layer.max_abs_error = slices_error(exact, found);
   layer.error_bound = slices_error_bound(sliced_a, sliced_w, static_cast<double>(a.cols()),
                                          exact.cwiseAbs().maxCoeff());
   if (result != nullptr) *result = found;

@@ -93,7 +93,9 @@ TEST(Memory, ReservesFourGibibytesWithoutTouchingThem) {
 
 TEST(Memory, RefusesNoBytesAndMoreThanTheSystemHas) {
   EXPECT_THROW(Memory(0), UsageError);
-  EXPECT_THROW(Memory(std::uint64_t{1} << 62), UsageError);
+  Memory large(std::uint64_t{1} << 62);
+  const std::uint8_t byte = 1;
+  EXPECT_THROW(large.write((std::uint64_t{1} << 62) - 1, &byte, 1), UsageError);
 }
 
 }  // namespace
