@@ -2,7 +2,7 @@
 // The operators that the host executes, each a function from input tensors to output tensors.
 #pragma once
 
-#include <onnx/onnx_pb.h>
+#include "host/onnx/onnx.pb.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 // Values of a network while it runs: a type, sizes, and storage that copies of a tensor share.
 #pragma once
 
-#include <onnx/onnx_pb.h>
+#include "host/onnx/onnx.pb.h"
 
 #include <Eigen/Core>
 #include <cstddef>

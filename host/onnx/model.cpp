@@ -13,6 +13,7 @@
 
 #include "host/error.hpp"
 #include "host/onnx/graph_check.hpp"
+#include "host/onnx/schema.hpp"
 #include "host/onnx/shapes.hpp"
 #include "host/onnx/tensor.hpp"
 #include "host/onnx/wire.hpp"
@@ -137,7 +138,11 @@ std::int64_t TensorType::elements() const {
   return product;
 }
 
-std::int64_t TensorType::bytes() const { return elements() * element_bytes(data_type); }
+std::int64_t TensorType::bytes() const {
+  // Of types smaller than a byte, the last byte may be filled in part.
+  const std::int64_t bits = element_bits(data_type);
+  return elements() / 8 * bits + (elements() % 8 * bits + 7) / 8;
+}
 
 OnnxModel OnnxModel::load(const std::filesystem::path& path, const ImportOptions& options) {
   return build(parse_file(path, options.most_bytes), path.string(), path.parent_path(), options);
@@ -163,7 +168,7 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   OnnxModel model;
   model.proto_ = std::move(proto);
   model.name_ = printable(name);
-  model.opset_ = check_graph(model.proto_, options.shapes_only, model.name_);
+  model.opsets_ = check_graph(model.proto_, options.shapes_only, model.name_);
   onnx::GraphProto& graph = *model.proto_.mutable_graph();
   read_weights(graph, options, folder, model.name_);
 
@@ -198,11 +203,16 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
                                    printable(given.first), known));
     }
   }
-  ValueFacts facts = infer_shapes(graph, model.opset_, model.constants_, options, model.name_);
+  ValueFacts facts = infer_shapes(graph, model.opset(), model.constants_, options, model.name_);
   model.types_ = std::move(facts.types);
   model.integers_ = std::move(facts.integers);
   model.unknown_ = std::move(facts.unknown);
   return model;
+}
+
+std::int64_t OnnxModel::opset() const {
+  const auto found = opsets_.find("");
+  return found == opsets_.end() ? newest_opset() : found->second;
 }
 
 std::optional<TensorType> OnnxModel::type(const std::string& value) const {

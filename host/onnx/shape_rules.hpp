@@ -2,14 +2,13 @@
 // How each operator makes the shapes of its outputs from those of its inputs.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
 #include "host/onnx/shapes.hpp"
 
 namespace gemm64 {

@@ -2,14 +2,13 @@
 // Types and shapes of all values of a graph, from those of its inputs.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -2,7 +2,7 @@
 // A model with its Linear layers as blocks.
 #pragma once
 
-#include <onnx/onnx_pb.h>
+#include "host/onnx/onnx.pb.h"
 
 #include "host/onnx/model.hpp"
 #include "host/rewrite/rewrite_plan.hpp"

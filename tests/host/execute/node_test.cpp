@@ -3,7 +3,6 @@
 // libonnx-testdata installs them: every one that asks for nothing but operators that the host
 // executes, in the form of its opset.
 #include <gtest/gtest.h>
-#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "host/execute/executor.hpp"
+#include "host/onnx/onnx.pb.h"
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
