@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -17,14 +16,14 @@
 #include "host/execute/executor.hpp"
 #include "host/onnx/onnx.pb.h"
 #include "host/onnx/tensor.hpp"
+#include "tests/host/node_tests.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kData = "/usr/share/libonnx-testdata/data";
-constexpr const char* kFolders[] = {"node", "pytorch-converted", "pytorch-operator", "simple"};
+constexpr const char* kKinds[] = {"node", "pytorch-converted", "pytorch-operator", "simple"};
 
 constexpr const char* kStrings = "tensors of strings";
 constexpr const char* kTraining = "training mode";
@@ -54,16 +53,8 @@ const std::set<std::string> kOtherwise = {
     "node/test_training_dropout_mask",
 };
 
-template <class Proto>
-Proto read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  Proto proto;
-  if (!file || !proto.ParseFromIstream(&file)) ADD_FAILURE() << path << " cannot be read";
-  return proto;
-}
-
 bool is_candidate(const fs::path& folder) {
-  const auto model = read<onnx::ModelProto>(folder / "model.onnx");
+  const auto model = read_proto<onnx::ModelProto>(folder / "model.onnx");
   std::int64_t opset = 1;
   for (const auto& set : model.opset_import()) {
     if (set.domain().empty()) opset = set.version();
@@ -75,20 +66,17 @@ bool is_candidate(const fs::path& folder) {
                      });
 }
 
-/// Their folders below kData, in alphabetical order.
+/// Their folders below node_tests_folder(), in alphabetical order.
 std::vector<std::string> tests(bool left_out) {
   std::vector<std::string> names;
-  for (const std::string folder : kFolders) {
-    if (!fs::exists(kData / folder)) continue;
-    for (const fs::directory_entry& entry : fs::directory_iterator(kData / folder)) {
-      const std::string name = folder + "/" + entry.path().filename().string();
+  for (const char* kind : kKinds) {
+    for (const std::string& name : node_tests_of(kind)) {
       if (kOtherwise.count(name) == 0 && (kLeftOut.count(name) != 0) == left_out &&
-          is_candidate(entry.path())) {
+          is_candidate(node_tests_folder() / name)) {
         names.push_back(name);
       }
     }
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -121,7 +109,7 @@ void expect_equal(const Tensor& expected, const Tensor& found) {
 
 /// A tensor of a data set. NumPy has no bfloat16: there its bits stand as uint16.
 onnx::TensorProto read_tensor(const fs::path& path, const onnx::ValueInfoProto& info) {
-  auto tensor = read<onnx::TensorProto>(path);
+  auto tensor = read_proto<onnx::TensorProto>(path);
   if (info.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16) {
     tensor.set_data_type(onnx::TensorProto::BFLOAT16);
   }
@@ -150,7 +138,7 @@ void run(const OnnxModel& model, const fs::path& data) {
 }
 
 void run_test(const std::string& name) {
-  const fs::path folder = kData / name;
+  const fs::path folder = node_tests_folder() / name;
   const OnnxModel model = OnnxModel::load(folder / "model.onnx");
   int sets = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -188,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Onnx, LeftOutNodeTest, testing::ValuesIn(tests(true)), 
 TEST(NodeTests, AreThereForEveryOperator) {
   std::map<std::string, int> seen;
   for (const std::string& name : tests(false)) {
-    const auto model = read<onnx::ModelProto>(kData / name / "model.onnx");
+    const auto model = read_proto<onnx::ModelProto>(node_tests_folder() / name / "model.onnx");
     for (const onnx::NodeProto& node : model.graph().node()) ++seen[node.op_type()];
   }
   for (const std::string& name : supported_operators()) EXPECT_GE(seen[name], 1) << name;
