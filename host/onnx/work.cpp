@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/work.hpp"
+#include "host/onnx/work.hpp"
 
-#include <set>
-
-#include "host/analysis/checked.hpp"
+#include "host/onnx/checked.hpp"
 
 namespace gemm64 {
 namespace {
@@ -22,46 +20,20 @@ std::uint64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
 
 std::uint64_t product(const Dims& dims) { return product(dims.begin(), dims.end()); }
 
-Work from_products(const GemmShape& shape, std::uint64_t count) {
+Work from_products(const ProductSizes& shape, std::uint64_t count) {
   Work work;
   work.macs = times(times(times(shape.m, shape.k), shape.n), count);
   if (work.macs != 0) work.products = Products{shape, count};
   return work;
 }
 
-/// A node and its shapes. What the file alone says of an output may contradict the inputs, so that
-/// ranks are looked at again.
-struct Shapes {
-  const OnnxModel& model;
-  const onnx::NodeProto& node;
-
-  /// Sizes of input `i`, if they are known and at least `rank`.
-  std::optional<Dims> input(int i, std::size_t rank) const {
-    return has(i) ? sizes(node.input(i), rank) : std::nullopt;
-  }
-  bool has(int i) const { return i >= 0 && i < node.input_size() && !node.input(i).empty(); }
-  std::optional<Dims> output(std::size_t rank) const {
-    return node.output_size() == 0 ? std::nullopt : sizes(node.output(0), rank);
-  }
-  std::optional<Dims> sizes(const std::string& value, std::size_t rank) const {
-    const std::optional<TensorType> type = model.type(value);
-    if (!type || type->dims.size() < rank) return std::nullopt;
-    return type->dims;
-  }
-  /// Of a convolution; 0 where the attribute is no number of groups.
-  std::uint64_t groups() const {
-    const std::int64_t group = attribute(node, "group", std::int64_t{1});
-    return group < 1 ? 0 : size(group);
-  }
-};
-
 /// Conv and its integer forms, with weights [N x K/groups x kernel...] at input `w`.
-std::optional<Work> convolution(const Shapes& shapes, int w, int bias) {
+std::optional<Work> convolution(const NodeShapes& shapes, int w, int bias) {
   const std::optional<Dims> weights = shapes.input(w, 3);
   const std::optional<Dims> y = shapes.output(3);
   const std::uint64_t groups = shapes.groups();
   if (!weights || !y || groups == 0) return std::nullopt;
-  const GemmShape shape{times(size((*y)[0]), product(y->begin() + 2, y->end())),
+  const ProductSizes shape{times(size((*y)[0]), product(y->begin() + 2, y->end())),
                         product(weights->begin() + 1, weights->end()),
                         size((*weights)[0]) / groups};
   Work work = from_products(shape, groups);
@@ -70,13 +42,13 @@ std::optional<Work> convolution(const Shapes& shapes, int w, int bias) {
 }
 
 /// Each value of the input is multiplied into a window of the output, weights [K x N/groups x ...].
-std::optional<Work> transposed_convolution(const Shapes& shapes) {
+std::optional<Work> transposed_convolution(const NodeShapes& shapes) {
   const std::optional<Dims> x = shapes.input(0, 3);
   const std::optional<Dims> weights = shapes.input(1, 3);
   const std::optional<Dims> y = shapes.output(3);
   const std::uint64_t groups = shapes.groups();
   if (!x || !weights || !y || groups == 0) return std::nullopt;
-  const GemmShape shape{times(size((*x)[0]), product(x->begin() + 2, x->end())),
+  const ProductSizes shape{times(size((*x)[0]), product(x->begin() + 2, x->end())),
                         size((*weights)[0]) / groups,
                         product(weights->begin() + 1, weights->end())};
   Work work = from_products(shape, groups);
@@ -84,23 +56,23 @@ std::optional<Work> transposed_convolution(const Shapes& shapes) {
   return work;
 }
 
-std::optional<Work> gemm(const Shapes& shapes) {
-  const std::optional<Dims> a = shapes.input(0, 2);
+std::optional<Work> product_of_matrices(const NodeShapes& shapes, int left, int bias) {
+  const std::optional<Dims> a = shapes.input(left, 2);
   const std::optional<Dims> y = shapes.output(2);
   if (!a || !y) return std::nullopt;
-  const bool transposed = attribute(shapes.node, "transA", std::int64_t{0}) != 0;
+  const bool transposed = attribute(shapes.node(), "transA", std::int64_t{0}) != 0;
   Work work = from_products({size((*y)[0]), size((*a)[transposed ? 0 : 1]), size((*y)[1])}, 1);
-  if (shapes.has(2)) work.bias_adds = product(*y);
+  if (shapes.has(bias)) work.bias_adds = product(*y);
   return work;
 }
 
 /// NumPy's matmul of inputs `left` and `right`. Where the right one is a single matrix, all rows of
 /// the left share it: one product.
-std::optional<Work> matmul(const Shapes& shapes, int left, int right) {
+std::optional<Work> numpy_product(const NodeShapes& shapes, int left, int right) {
   const std::optional<Dims> a = shapes.input(left, 1);
   const std::optional<Dims> b = shapes.input(right, 1);
   const std::optional<Dims> y = shapes.output(0);
-  if (!a || !b || !y) return std::nullopt;
+  if (!a || !b || !y || a->empty() || b->empty()) return std::nullopt;
   const std::uint64_t k = size(a->back());
   const std::uint64_t m = a->size() == 1 ? 1 : size((*a)[a->size() - 2]);
   const std::uint64_t n = b->size() == 1 ? 1 : size(b->back());
@@ -112,7 +84,7 @@ std::optional<Work> matmul(const Shapes& shapes, int left, int right) {
 
 /// Gates of LSTM, GRU and RNN: each multiplies the input and the state, at each step, for each
 /// direction. Steps depend on each other, so they are no single product.
-std::optional<Work> recurrent(const Shapes& shapes, std::uint64_t gates) {
+std::optional<Work> recurrent(const NodeShapes& shapes, std::uint64_t gates) {
   const std::optional<Dims> x = shapes.input(0, 3);
   const std::optional<Dims> r = shapes.input(2, 3);
   if (!x || !r) return std::nullopt;
@@ -125,24 +97,59 @@ std::optional<Work> recurrent(const Shapes& shapes, std::uint64_t gates) {
 
 }  // namespace
 
+std::optional<NodeShapes::Dims> NodeShapes::input(int i, std::size_t rank) const {
+  return has(i) ? sizes(node_.input(i), rank) : std::nullopt;
+}
+
+std::optional<NodeShapes::Dims> NodeShapes::output(std::size_t rank) const {
+  return node_.output_size() == 0 ? std::nullopt : sizes(node_.output(0), rank);
+}
+
+std::optional<NodeShapes::Dims> NodeShapes::sizes(const std::string& value,
+                                                  std::size_t rank) const {
+  const std::optional<TensorType> type = model_.type(value);
+  if (!type || type->dims.size() < rank) return std::nullopt;
+  return type->dims;
+}
+
+std::uint64_t NodeShapes::groups() const {
+  const std::int64_t group = attribute(node_, "group", std::int64_t{1});
+  return group < 1 ? 0 : size(group);
+}
+
+std::optional<Work> no_macs(const NodeShapes& /*shapes*/) { return Work{}; }
+
+namespace work {
+
+/// Windows are added up or compared.
+std::optional<Work> window(const NodeShapes& /*shapes*/) { return Work{}; }
+
+/// Subgraphs, transforms and the like: their effort is not told by shapes.
+std::optional<Work> opaque(const NodeShapes& /*shapes*/) { return std::nullopt; }
+
+std::optional<Work> conv(const NodeShapes& shapes) { return convolution(shapes, 1, 2); }
+std::optional<Work> conv_integer(const NodeShapes& shapes) {
+  return convolution(shapes, 1, kNoInput);
+}
+std::optional<Work> qlinear_conv(const NodeShapes& shapes) { return convolution(shapes, 3, 8); }
+std::optional<Work> conv_transpose(const NodeShapes& shapes) {
+  return transposed_convolution(shapes);
+}
+std::optional<Work> gemm(const NodeShapes& shapes) { return product_of_matrices(shapes, 0, 2); }
+std::optional<Work> qgemm(const NodeShapes& shapes) { return product_of_matrices(shapes, 0, 6); }
+std::optional<Work> matmul(const NodeShapes& shapes) { return numpy_product(shapes, 0, 1); }
+std::optional<Work> qlinear_matmul(const NodeShapes& shapes) {
+  return numpy_product(shapes, 0, 3);
+}
+std::optional<Work> lstm(const NodeShapes& shapes) { return recurrent(shapes, 4); }
+std::optional<Work> gru(const NodeShapes& shapes) { return recurrent(shapes, 3); }
+std::optional<Work> rnn(const NodeShapes& shapes) { return recurrent(shapes, 1); }
+
+}  // namespace work
+
 std::optional<Work> work_of(const OnnxModel& model, const onnx::NodeProto& node) {
-  const Shapes shapes{model, node};
-  const std::string& op = node.op_type();
-  if (!node.domain().empty()) return std::nullopt;
-  if (op == "Conv") return convolution(shapes, 1, 2);
-  if (op == "ConvInteger") return convolution(shapes, 1, kNoInput);
-  if (op == "QLinearConv") return convolution(shapes, 3, 8);
-  if (op == "ConvTranspose") return transposed_convolution(shapes);
-  if (op == "Gemm") return gemm(shapes);
-  if (op == "MatMul" || op == "MatMulInteger") return matmul(shapes, 0, 1);
-  if (op == "QLinearMatMul") return matmul(shapes, 0, 3);
-  if (op == "LSTM") return recurrent(shapes, 4);
-  if (op == "GRU") return recurrent(shapes, 3);
-  if (op == "RNN") return recurrent(shapes, 1);
-  static const std::set<std::string> opaque{"DFT",  "Det",  "Einsum",      "If",
-                                            "Loop", "STFT", "SequenceMap", "Scan"};
-  if (opaque.count(op) != 0) return std::nullopt;
-  return Work{};
+  const OperatorInfo* info = find_operator(node.domain(), node.op_type());
+  return info == nullptr ? std::nullopt : info->work(NodeShapes(model, node));
 }
 
 }  // namespace gemm64
