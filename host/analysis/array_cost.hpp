@@ -8,9 +8,9 @@
 #include <string>
 #include <tuple>
 
-#include "host/analysis/work.hpp"
 #include "host/cycles/published.hpp"
 #include "host/device/geometry.hpp"
+#include "host/onnx/work.hpp"
 #include "host/tiling/plan.hpp"
 
 namespace gemm64 {

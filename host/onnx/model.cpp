@@ -130,6 +130,21 @@ std::size_t character_length(const std::string& text, std::size_t at) {
   return control || overlong || beyond ? 0 : length;
 }
 
+/// Does the node make the same whatever the network's inputs are, from `fixed` values alone?
+bool is_folded(const onnx::NodeProto& node, const std::set<std::string>& fixed) {
+  const std::string& op = node.op_type();
+  if (op.rfind("Random", 0) == 0 || op == "Bernoulli" || op == "Multinomial" || op == "Dropout") {
+    return false;
+  }
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g() || attribute.graphs_size() != 0) return false;
+  }
+  if (node.input().empty()) return op == "Constant" && node.domain().empty();
+  return std::all_of(node.input().begin(), node.input().end(), [&fixed](const std::string& input) {
+    return input.empty() || fixed.count(input) != 0;
+  });
+}
+
 }  // namespace
 
 std::int64_t TensorType::elements() const {
@@ -181,9 +196,7 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   for (const auto& constant : model.constants_) model.fixed_.insert(constant.first);
   model.fixed_.insert(model.sparse_.begin(), model.sparse_.end());
   for (const onnx::NodeProto& node : graph.node()) {
-    const bool identity = node.op_type() == "Identity" && node.input_size() == 1 &&
-                          model.fixed_.count(node.input(0)) != 0;
-    if ((identity || node.op_type() == "Constant") && node.domain().empty()) {
+    if (is_folded(node, model.fixed_)) {
       model.fixed_.insert(node.output().begin(), node.output().end());
     }
     if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) continue;

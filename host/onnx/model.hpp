@@ -74,8 +74,8 @@ class OnnxModel {
   /// The values of a small tensor of integers that is known before the network runs: a constant, or
   /// computed from shapes alone. Empty where it is not.
   std::optional<std::vector<std::int64_t>> integers(const std::string& value) const;
-  /// Is the value known before the network runs: an initializer (with or without its data), what a
-  /// Constant node makes, or either of them behind Identity?
+  /// Is the value the same whatever the network's inputs are: an initializer (with or without its
+  /// data), what a Constant node makes, or what is computed from such values alone?
   bool is_constant(const std::string& value) const { return fixed_.count(value) != 0; }
   bool is_graph_input(const std::string& value) const;  // initializers are none
   /// Names of the inputs that are no initializers, in the file's order.

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host/onnx/onnx.pb.h"
+
 namespace gemm64 {
 
 class NodeShapes;
@@ -23,9 +25,9 @@ using OperatorFunction = std::vector<Tensor>(const NodeContext&, const std::vect
 struct OperatorInfo {
   std::string_view domain;  // "" is ONNX's own
   std::string_view name;
-  /// A letter for each input, the last for all further ones: d data (weights where constant), q data
-  /// of quantized values, a an addend (a bias where it is a constant vector), b a bias, t a statistic
-  /// of training, s a setting.
+  /// A letter for each input, the last for all further ones: d data (weights where constant), q
+  /// data of quantized values, a an addend (a bias where it is a constant vector), b a bias, t a
+  /// statistic of training, s a setting. Letters in parentheses come again and again.
   std::string_view roles;
   /// Does the output share its input's memory?
   bool is_view = false;
@@ -46,5 +48,10 @@ const OperatorInfo* find_operator(std::string_view domain, std::string_view name
 
 /// All rows, by domain and name.
 const std::vector<OperatorInfo>& operator_table();
+
+/// Computes a node from tensors that are known before the network runs (one without a type is an
+/// input that was left out). Empty where the host does not compute such a node.
+std::optional<std::vector<onnx::TensorProto>> fold(const onnx::NodeProto& node, std::int64_t opset,
+                                                   const std::vector<onnx::TensorProto>& inputs);
 
 }  // namespace gemm64

@@ -76,6 +76,13 @@ class RuleNode {
   ValueFacts& facts_;
 };
 
+namespace shapes {
+
+/// The rule of operators whose shapes are not inferred.
+void unknown(RuleNode& node);
+
+}  // namespace shapes
+
 /// The shape of NumPy's broadcasting; fails where the shapes do not fit.
 Dims broadcast(const RuleNode& node, const Dims& a, const Dims& b);
 

@@ -357,17 +357,45 @@ void space_to_depth(RuleNode& node) {
   node.set(0, node.input(0).data_type, {x[0], *channels, x[2] / block, x[3] / block});
 }
 
+namespace {
+
+/// The sizes asked for along `axes`; a policy may keep their ratio.
+Dims resized(const RuleNode& node, const Dims& x, const Dims& axes, const Dims& sizes) {
+  node.require(sizes.size() == axes.size(),
+               fmt::format("{} sizes for {} dimensions", sizes.size(), axes.size()));
+  const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
+  Dims result = x;
+  double common = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& dim = result[node.axis(axes[i], x.size())];
+    const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(dim);
+    const bool smaller = policy == "not_larger" ? ratio < common : ratio > common;
+    if (i == 0 || smaller) common = ratio;
+    if (policy == "stretch") dim = sizes[i];
+  }
+  if (policy == "stretch") return result;
+  for (const std::int64_t axis : axes) {
+    std::int64_t& dim = result[node.axis(axis, x.size())];
+    const double size = std::floor(common * static_cast<double>(dim) + 0.5);
+    node.require(size >= 0 && size < 0x1p61, fmt::format("a scale of {}", common));
+    dim = static_cast<std::int64_t>(size);
+  }
+  return result;
+}
+
+}  // namespace
+
 /// Resize, and Upsample before it.
 void resize(RuleNode& node) {
   const Dims x = node.dims(0);
   const int type = node.input(0).data_type;
   const bool upsample = node.proto().op_type() == "Upsample";
   const bool new_form = !upsample && node.opset() >= 11;
+  Dims axes(x.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = node.list("axes", axes);
   if (new_form && node.has(3)) {
-    const Dims sizes = node.needed_integers(3);
-    node.require(sizes.size() == x.size(),
-                 fmt::format("{} sizes for {} dimensions", sizes.size(), x.size()));
-    node.set(0, type, sizes);
+    node.set(0, type, resized(node, x, axes, node.needed_integers(3)));
     return;
   }
   std::vector<float> scales;
@@ -380,13 +408,14 @@ void resize(RuleNode& node) {
   } else {
     scales = node.needed_floats(new_form ? 2 : 1);
   }
-  node.require(scales.size() == x.size(),
-               fmt::format("{} scales for {} dimensions", scales.size(), x.size()));
-  Dims result;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double size = std::floor(static_cast<double>(x[i]) * static_cast<double>(scales[i]));
+  node.require(scales.size() == axes.size(),
+               fmt::format("{} scales for {} dimensions", scales.size(), axes.size()));
+  Dims result = x;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    std::int64_t& dim = result[node.axis(axes[i], x.size())];
+    const double size = std::floor(static_cast<double>(dim) * static_cast<double>(scales[i]));
     node.require(scales[i] > 0 && size < 0x1p61, fmt::format("a scale of {}", scales[i]));
-    result.push_back(static_cast<std::int64_t>(size));
+    dim = static_cast<std::int64_t>(size);
   }
   node.set(0, type, result);
 }

@@ -72,8 +72,9 @@ void matmul_to_float(RuleNode& node) { node.set(0, TensorProto::FLOAT, product(n
 /// Weights of N x K in blocks of few bits.
 void matmul_of_bits(RuleNode& node) {
   Dims result = node.dims(0);
-  node.require(!result.empty() && result.back() == node.integer("K", -1),
-               fmt::format("its input is {} and K is {}", dims_text(result), node.integer("K", -1)));
+  node.require(
+      !result.empty() && result.back() == node.integer("K", -1),
+      fmt::format("its input is {} and K is {}", dims_text(result), node.integer("K", -1)));
   result.back() = node.integer("N", 0);
   node.set(0, node.input(0).data_type, result);
 }

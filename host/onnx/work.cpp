@@ -34,8 +34,8 @@ std::optional<Work> convolution(const NodeShapes& shapes, int w, int bias) {
   const std::uint64_t groups = shapes.groups();
   if (!weights || !y || groups == 0) return std::nullopt;
   const ProductSizes shape{times(size((*y)[0]), product(y->begin() + 2, y->end())),
-                        product(weights->begin() + 1, weights->end()),
-                        size((*weights)[0]) / groups};
+                           product(weights->begin() + 1, weights->end()),
+                           size((*weights)[0]) / groups};
   Work work = from_products(shape, groups);
   if (shapes.has(bias)) work.bias_adds = product(*y);
   return work;
@@ -49,8 +49,8 @@ std::optional<Work> transposed_convolution(const NodeShapes& shapes) {
   const std::uint64_t groups = shapes.groups();
   if (!x || !weights || !y || groups == 0) return std::nullopt;
   const ProductSizes shape{times(size((*x)[0]), product(x->begin() + 2, x->end())),
-                        size((*weights)[0]) / groups,
-                        product(weights->begin() + 1, weights->end())};
+                           size((*weights)[0]) / groups,
+                           product(weights->begin() + 1, weights->end())};
   Work work = from_products(shape, groups);
   if (shapes.has(2)) work.bias_adds = product(*y);
   return work;
@@ -117,9 +117,9 @@ std::uint64_t NodeShapes::groups() const {
   return group < 1 ? 0 : size(group);
 }
 
-std::optional<Work> no_macs(const NodeShapes& /*shapes*/) { return Work{}; }
-
 namespace work {
+
+std::optional<Work> none(const NodeShapes& /*shapes*/) { return Work{}; }
 
 /// Windows are added up or compared.
 std::optional<Work> window(const NodeShapes& /*shapes*/) { return Work{}; }
@@ -138,8 +138,14 @@ std::optional<Work> conv_transpose(const NodeShapes& shapes) {
 std::optional<Work> gemm(const NodeShapes& shapes) { return product_of_matrices(shapes, 0, 2); }
 std::optional<Work> qgemm(const NodeShapes& shapes) { return product_of_matrices(shapes, 0, 6); }
 std::optional<Work> matmul(const NodeShapes& shapes) { return numpy_product(shapes, 0, 1); }
-std::optional<Work> qlinear_matmul(const NodeShapes& shapes) {
-  return numpy_product(shapes, 0, 3);
+std::optional<Work> qlinear_matmul(const NodeShapes& shapes) { return numpy_product(shapes, 0, 3); }
+/// Weights of N x K in blocks of few bits.
+std::optional<Work> matmul_of_bits(const NodeShapes& shapes) {
+  const std::optional<Dims> a = shapes.input(0, 1);
+  const std::int64_t k = attribute(shapes.node(), "K", std::int64_t{0});
+  const std::int64_t n = attribute(shapes.node(), "N", std::int64_t{0});
+  if (!a || k < 1 || n < 1 || a->back() != k) return std::nullopt;
+  return from_products({product(a->begin(), a->end() - 1), size(k), size(n)}, 1);
 }
 std::optional<Work> lstm(const NodeShapes& shapes) { return recurrent(shapes, 4); }
 std::optional<Work> gru(const NodeShapes& shapes) { return recurrent(shapes, 3); }

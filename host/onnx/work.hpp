@@ -61,7 +61,11 @@ class NodeShapes {
   const onnx::NodeProto& node_;
 };
 
+namespace work {
+
 /// The rule of operators without matrix products whose effort grows with their values alone.
-WorkRule no_macs;
+WorkRule none;
+
+}  // namespace work
 
 }  // namespace gemm64
