@@ -2,14 +2,13 @@
 #include "host/onnx/networks.hpp"
 
 #include <gtest/gtest.h>
-#include <onnx/checker.h>
 
 #include <cstring>
 #include <map>
 #include <set>
 
 #include "host/error.hpp"
-#include "host/images/alexnet.hpp"
+#include "host/onnx/graph_check.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {
@@ -19,7 +18,7 @@ using Dims = std::vector<std::int64_t>;
 
 OnnxModel network(const std::string& name, std::int64_t batch = 1, std::uint32_t seed = 1) {
   onnx::ModelProto proto = make_network(name, batch, seed);
-  onnx::checker::check_model(proto);
+  require_valid(proto, "made");
   return OnnxModel::from_proto(std::move(proto), name);
 }
 
