@@ -104,6 +104,16 @@ TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
   EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 13,910 sums"));
 }
 
+TEST_F(Program, FailsWhereNoLayerRunsOnTheDeviceUnlessThatIsAllowed) {
+  // Debian's package libonnx-testdata.
+  const std::string relu =
+      "run --device reference --model /usr/share/libonnx-testdata/data/node/test_relu/model.onnx";
+  const Outcome outcome = run(relu);
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("No layer of the network ran on the device"));
+  EXPECT_EQ(run(relu + " --allow-host-only").code, 0);
+}
+
 TEST_F(Program, DescribesTheDevice) {
   const fs::path json = folder_ / "info.json";
   EXPECT_EQ(run("info --json " + json.string()).code, 0);

@@ -264,6 +264,7 @@ TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
   run(Executor(network), inputs, options);
   EXPECT_THAT(notes.notes,
               ElementsAre("announce node1 node3", "begin node1", "end", "begin node3", "end"));
+  ASSERT_EQ(notes.announced.size(), 2U);
   EXPECT_EQ(notes.announced[1].plan.shape.k, 11U);
 
   notes.notes.clear();

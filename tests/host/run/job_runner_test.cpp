@@ -110,6 +110,7 @@ TEST_F(JobRunnerTest, TellsItsObserversWhatIsToComeAndWhatRuns) {
   run(runner, "b");
   for (const JobNotes* notes : {&first, &second}) {
     EXPECT_THAT(notes->notes, ElementsAre("announce a b", "begin b", "end"));
+    ASSERT_EQ(notes->announced.size(), 2U);
     EXPECT_EQ(notes->announced[1].plan.shape.k, 20U);
   }
 }
