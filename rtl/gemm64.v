@@ -14,7 +14,7 @@ module gemm64 #(
                                          // more than the ROWS of any MATMUL, for the burst that completes them
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
     parameter LOG_WEIGHT_WORDS = 10,     // log2 of the words in the weight buffer: two tiles or more. 1024 keep the
-                                         // weights coming at full rate up to a latency of about 890 clocks
+                                         // weights coming at full rate up to a latency of 895 clocks
     parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
     parameter LOG_WRITES       = 4,      // log2 of the write bursts under way
     parameter LOG_COMMANDS     = 4,      // log2 of the commands fetched ahead

@@ -71,9 +71,9 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
 RtlOptions rtl_options(const DeviceOptions& options) {
   RtlOptions rtl;
   rtl.n = options.array;
-  rtl.latency = options.memory_latency;
-  rtl.bytes_per_cycle = options.memory_bytes_per_cycle;
-  rtl.stall_probability = options.memory_stalls;
+  rtl.memory.latency = options.memory_latency;
+  rtl.memory.bytes_per_cycle = options.memory_bytes_per_cycle;
+  rtl.memory.stall_probability = options.memory_stalls;
   rtl.seed = options.seed;
   return rtl;
 }
@@ -82,6 +82,7 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   if (options.device == "rtl") return make_rtl_device(rtl_options(options));
   Geometry geometry;
   geometry.n = static_cast<std::uint32_t>(options.array);
+  geometry.weight_tiles = 1024 / geometry.n;  // as in the RTL: the buffer has so many words
   geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
   return std::make_unique<ReferenceDevice>(geometry);
 }

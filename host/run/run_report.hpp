@@ -10,6 +10,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/published.hpp"
 #include "host/debug/failure.hpp"
+#include "host/device/memory_timing.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/tiling/plan.hpp"
 
@@ -18,19 +19,6 @@ namespace gemm64 {
 /// int8: the layer is quantized. float32: four slices of 7 bits an operand, ten exact int8
 /// products.
 enum class Precision { kInt8, kFloat32 };
-
-/// How the device's memory behaves, as far as predictions depend on it.
-struct MemoryTiming {
-  std::uint32_t latency = 100;        // clocks from a request to its answer
-  std::uint32_t bytes_per_cycle = 0;  // of each port; 0: the port's width
-  double stall_probability = 0;
-
-  /// Does the memory answer after its latency and then carry a beat a clock? Then the model is
-  /// exact.
-  bool unthrottled(std::uint32_t port_bytes) const {
-    return stall_probability == 0 && (bytes_per_cycle == 0 || bytes_per_cycle >= port_bytes);
-  }
-};
 
 /// One Linear layer, or one product.
 struct LayerReport {
