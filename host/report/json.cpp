@@ -94,6 +94,18 @@ Json layer_json(const HostLayer& layer) {
 
 const char* name(Precision precision) { return precision == Precision::kInt8 ? "int8" : "float32"; }
 
+const char* name(MemorySharing sharing) {
+  switch (sharing) {
+    case MemorySharing::kIndependent:
+      return "independent";
+    case MemorySharing::kShared:
+      return "shared";
+    case MemorySharing::kExclusive:
+      return "exclusive";
+  }
+  return "";
+}
+
 const char* name(Accumulate accumulate) {
   return accumulate == Accumulate::kDevice ? "device" : "host";
 }
@@ -111,7 +123,8 @@ Json to_json(const RunReport& report) {
                {"batch", report.batch},
                {"verified", report.verified()},
                {"memory",
-                {{"latency", report.memory.latency},
+                {{"sharing", name(report.memory.sharing)},
+                 {"latency", report.memory.latency},
                  {"bytes_per_cycle", report.memory.bytes_per_cycle},
                  {"stall_probability", report.memory.stall_probability}}},
                {"predictions_exact", report.predictable()},
