@@ -13,7 +13,8 @@ module gemm64 #(
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 64, and 63
                                          // more than the ROWS of any MATMUL, for the burst that completes them
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
-    parameter LOG_WEIGHT_TILES = 1,      // log2 of the tiles in the weight buffer
+    parameter LOG_WEIGHT_WORDS = 10,     // log2 of the words in the weight buffer: two tiles or more. 1024 keep the
+                                         // weights coming at full rate up to a latency of 895 clocks
     parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
     parameter LOG_WRITES       = 4,      // log2 of the write bursts under way
     parameter LOG_COMMANDS     = 4,      // log2 of the commands fetched ahead
@@ -132,7 +133,7 @@ module gemm64 #(
     wire [`GEMM64_COUNTERS-1:0] events;
 
     gemm64_registers #(
-        .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES(1 << LOG_WEIGHT_TILES), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES((1 << LOG_WEIGHT_WORDS) / N), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
         .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .READS(1 << LOG_READS),
         .WRITES(1 << LOG_WRITES), .COMMANDS(1 << LOG_COMMANDS), .SELECT_WIDTH(SELECT_WIDTH)
     ) u_registers (
@@ -249,13 +250,13 @@ module gemm64 #(
     );
 
     // Weights
-    wire [LOG_N+LOG_WEIGHT_TILES:0] weight_words;
-    wire                            weight_read;
-    wire [8*N-1:0]                  weight;
-    wire                            weights_unused;
+    wire [LOG_WEIGHT_WORDS:0] weight_words;
+    wire                      weight_read;
+    wire [8*N-1:0]            weight;
+    wire                      weights_unused;
 
     gemm64_weights #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_TILES(LOG_WEIGHT_TILES), .LOG_BURSTS(LOG_READS)
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_WEIGHT_WORDS), .LOG_BURSTS(LOG_READS)
     ) u_weights (
         .clk_i             (clk_i),
         .rst_ni            (engines_rst_n),
@@ -342,8 +343,8 @@ module gemm64 #(
     wire                 compute_unused;
 
     gemm64_compute #(
-        .N(N), .LOG_N(LOG_N), .LOG_TILES(LOG_WEIGHT_TILES), .WORDS_WIDTH(WORDS_WIDTH), .ROW_WIDTH(ROW_WIDTH),
-        .PIPELINE(PIPELINE)
+        .N(N), .LOG_N(LOG_N), .WEIGHT_WIDTH(LOG_WEIGHT_WORDS + 1), .WORDS_WIDTH(WORDS_WIDTH),
+        .ROW_WIDTH(ROW_WIDTH), .PIPELINE(PIPELINE)
     ) u_compute (
         .clk_i                (clk_i),
         .rst_ni               (engines_rst_n),

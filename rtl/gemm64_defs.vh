@@ -4,7 +4,7 @@
 `define GEMM64_DEFS_VH
 
 // Version of registers and commands.
-`define GEMM64_VERSION_MAJOR 16'd1
+`define GEMM64_VERSION_MAJOR 16'd2
 `define GEMM64_VERSION_MINOR 16'd0
 
 // Byte offsets of registers.
@@ -44,7 +44,7 @@
 `define GEMM64_ARRAY_STAGE_ROWS_LSB         8
 `define GEMM64_ARRAY_STAGE_ROWS_WIDTH       8
 `define GEMM64_ARRAY_WEIGHT_TILES_LSB       16
-`define GEMM64_ARRAY_WEIGHT_TILES_WIDTH     8
+`define GEMM64_ARRAY_WEIGHT_TILES_WIDTH     16
 `define GEMM64_BUS_READS_LSB                0
 `define GEMM64_BUS_READS_WIDTH              8
 `define GEMM64_BUS_WRITES_LSB               8

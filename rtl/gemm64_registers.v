@@ -11,7 +11,7 @@
 module gemm64_registers #(
     parameter N                = 64,    // see gemm64
     parameter STAGE_ROWS       = 4,
-    parameter WEIGHT_TILES     = 2,
+    parameter WEIGHT_TILES     = 16,
     parameter SCRATCHPAD_WORDS = 9216,
     parameter ACCUMULATOR_ROWS = 128,
     parameter ADDRESS_WIDTH    = 40,
@@ -148,7 +148,7 @@ module gemm64_registers #(
             case (araddr_i)
                 `GEMM64_REG_ID:               rdata_o <= `GEMM64_REG_ID_RESET;
                 `GEMM64_REG_VERSION:          rdata_o <= {`GEMM64_VERSION_MAJOR, `GEMM64_VERSION_MINOR};
-                `GEMM64_REG_ARRAY:            rdata_o <= {8'd0, WEIGHT_TILES[7:0], STAGE_ROWS[7:0], N[7:0]};
+                `GEMM64_REG_ARRAY:            rdata_o <= {WEIGHT_TILES[15:0], STAGE_ROWS[7:0], N[7:0]};
                 `GEMM64_REG_SCRATCHPAD_WORDS: rdata_o <= SCRATCHPAD_WORDS;
                 `GEMM64_REG_ACCUMULATOR_ROWS: rdata_o <= ACCUMULATOR_ROWS;
                 `GEMM64_REG_BUS:              rdata_o <= {8'd64, COMMANDS[7:0], WRITES[7:0], READS[7:0]};

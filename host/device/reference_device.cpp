@@ -37,7 +37,8 @@ void check_geometry(const Geometry& geometry) {
           "it must be a power of two from 2 to 64");
   require(geometry.stage_rows != 0 && n % geometry.stage_rows == 0, "STAGE_ROWS",
           geometry.stage_rows, "it must divide N");
-  require(geometry.weight_tiles != 0, "WEIGHT_TILES", 0, "it must be at least 1");
+  require(geometry.weight_tiles >= 2, "WEIGHT_TILES", geometry.weight_tiles,
+          "it must be at least 2");
   require(geometry.accumulator_rows != 0, "ACCUMULATOR_ROWS", 0, "it must be at least 1");
   require(geometry.address_width >= 1 && geometry.address_width <= 63, "ADDRESS_WIDTH",
           geometry.address_width, "it must be from 1 to 63");
@@ -448,6 +449,7 @@ DeviceKind reference_kind() {
   kind.make = [](const DeviceOptions& options) {
     Geometry geometry;
     geometry.n = static_cast<std::uint32_t>(options.array);
+    geometry.weight_tiles = 1024 / geometry.n;  // as in the RTL: the buffer has so many words
     geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
     return std::make_unique<ReferenceDevice>(geometry);
   };

@@ -11,7 +11,7 @@
 namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
-inline constexpr std::uint32_t kVersionMajor = 1;
+inline constexpr std::uint32_t kVersionMajor = 2;
 inline constexpr std::uint32_t kVersionMinor = 0;
 
 /// Byte offsets of the registers.
@@ -78,7 +78,7 @@ inline constexpr Field kArrayN{0, 8};
 /// Rows whose products are added before a partial-sum register.
 inline constexpr Field kArrayStageRows{8, 8};
 /// Tiles that the weight buffer holds ahead of the array.
-inline constexpr Field kArrayWeightTiles{16, 8};
+inline constexpr Field kArrayWeightTiles{16, 16};
 /// Read bursts that each reader keeps outstanding.
 inline constexpr Field kBusReads{0, 8};
 /// Write bursts outstanding.
@@ -433,8 +433,8 @@ inline constexpr std::array<Counter, 28> kCounters{{
     {"commands", "wait_engine", 0x098, "A command waited for room in its engine's queue, or FINISH for all engines."},
     {"commands", "idle", 0x0a0, "The ring was empty."},
     {"weights", "transfer", 0x0a8, "A word of weights arrived."},
-    {"weights", "wait_memory", 0x0b0, "Words were asked for or to be asked for, and none arrived."},
-    {"weights", "wait_buffer", 0x0b8, "A word stood at the port and the weight buffer was full."},
+    {"weights", "wait_memory", 0x0b0, "Words had been asked for, and none arrived."},
+    {"weights", "wait_buffer", 0x0b8, "Nothing was under way, since the weight buffer had no room for the next burst."},
     {"weights", "idle", 0x0c0, "No load of weights under way."},
     {"activations", "transfer", 0x0c8, "A word of activations arrived."},
     {"activations", "wait_memory", 0x0d0, "Words had been asked for, and none arrived."},

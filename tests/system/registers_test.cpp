@@ -74,7 +74,7 @@ TEST_P(Registers, TellTheSizesThatTheRtlWasBuiltWith) {
   const Geometry geometry = read_geometry(device());
   EXPECT_EQ(geometry.n, n);
   EXPECT_EQ(geometry.stage_rows, std::min(n, 4u));
-  EXPECT_EQ(geometry.weight_tiles, 2u);
+  EXPECT_EQ(geometry.weight_tiles, 1024 / n);
   EXPECT_EQ(geometry.scratchpad_words, 9216u);
   EXPECT_EQ(geometry.accumulator_rows, 128u);
   EXPECT_EQ(geometry.reads, 16u);
@@ -240,7 +240,8 @@ TEST_P(Registers, AnErrorHaltsUntilAReset) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Registers,
                          testing::Values(Kind{2, true}, Kind{4, true}, Kind{8, true},
-                                         Kind{2, false}, Kind{8, false}),
+                                         Kind{16, true}, Kind{32, true}, Kind{2, false},
+                                         Kind{8, false}),
                          testing::PrintToStringParamName());
 
 // Stalls on the register port itself: an access takes longer and gives the same.

@@ -40,9 +40,9 @@ class Rig {
     RtlOptions options;
     options.n = n;
     options.memory_bytes = std::uint64_t{64} << 20;
-    options.stall_probability = stall_probability;
+    options.memory.stall_probability = stall_probability;
     options.seed = seed;
-    options.bytes_per_cycle = bytes_per_cycle;
+    options.memory.bytes_per_cycle = bytes_per_cycle;
     return options;
   }
 
