@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/commands.hpp"
 
-#include "host/cycles/data_port.hpp"
-
 namespace gemm64::cycles {
 
-Clock Commands::next_request() const { return all_requested() ? kUnknown : places_.room(); }
-
-void Commands::request(Clock at, ReadPort& port) {
+void Commands::request(Clock /*at*/, MemoryPort& port) {
   ++requested_;
   places_.begin();
-  seen_.push(port.serve(at, beats_) + beats_);
+  seen_.push(port.read(beats_).last + 1);
 }
 
 bool Commands::advance() {

@@ -5,33 +5,35 @@
 #include "host/cycles/bursts.hpp"
 #include "host/cycles/engine.hpp"
 #include "host/cycles/memories.hpp"
+#include "host/cycles/memory_port.hpp"
 #include "host/device/geometry.hpp"
 
 namespace gemm64::cycles {
 
-class Results final : public EngineModel {
+class Results final : public EngineModel, public Requester {
  public:
-  Results(const Geometry& geometry, Clock latency, Memories& memories, Counters& counters)
+  Results(const Geometry& geometry, Memories& memories, Counters& counters)
       : EngineModel(counters),
         banks_(memories.banks),
         geometry_(geometry),
-        latency_(latency),
         data_(geometry.writes),
         answers_(geometry.writes) {}
 
+  /// Takes commands; the arbiter calls request().
   bool advance() override;
   Clock idle() const override;
   void finish(Clock total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
 
+  Clock next_request() override;
+  void request(Clock at, MemoryPort& port) override;
+
  private:
-  bool take();
-  bool store_block();
+  Clock here() const;
   void wait_for_work(Clock until);
 
   Banks& banks_;
   Geometry geometry_;
-  Clock latency_;
   BurstWalk walk_;         // of the STORE under way
   std::size_t store_ = 0;  // its index
   Clock seen_ = kNever;    // clock in which the engine saw it
