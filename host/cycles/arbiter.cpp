@@ -2,61 +2,77 @@
 #include "host/cycles/arbiter.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace gemm64::cycles {
 
-Arbiter::Arbiter(MemorySharing sharing, std::vector<PortUsers> ports)
-    : exclusive_(sharing == MemorySharing::kExclusive),
-      ports_(std::move(ports)),
-      candidates_(ports_.size()),
-      owner_(ports_.size() - 1) {}
+Arbiter::Arbiter(MemorySharing sharing, const std::vector<PortUsers>& ports)
+    : exclusive_(sharing == MemorySharing::kExclusive), owner_(ports.size() - 1) {
+  for (const PortUsers& port : ports) ports_.push_back({port.port, port.users});
+}
 
 bool Arbiter::advance() {
   bool moved = false;
-  while (serve(false)) moved = true;
+  while (step(false)) moved = true;
   return moved;
 }
 
-bool Arbiter::serve(bool stuck) {
-  bool any = false;
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    Candidate& candidate = candidates_[i] = {nullptr, kUnknown};
-    for (Requester* user : ports_[i].users) {
-      const Clock asked = std::max(user->next_request(), ports_[i].port.free());
-      if (!known(asked) && !stuck && !user->all_requested()) return false;
-      if (asked < candidate.asked) candidate = {user, asked};
-    }
-    any |= candidate.user != nullptr;
+bool Arbiter::step(bool stuck) {
+  Port* first = nullptr;  // to be handed over
+  for (Port& port : ports_) {
+    if (port.waits) continue;
+    if (!find_next(port, stuck)) return false;
+    if (known(port.asked) && (first == nullptr || port.asked < first->asked)) first = &port;
   }
-  if (!any) return false;
-
-  const std::size_t next = exclusive_ ? next_owner() : earliest();
-  const Candidate& candidate = candidates_[next];
-  MemoryPort& port = ports_[next].port;
-  port.accept(exclusive_ ? std::max(candidate.valid(), owned_since_) : candidate.valid());
-  candidate.user->request(candidate.asked, port);
-  owned_until_ = std::max(owned_until_, port.answered());
+  if (exclusive_ && accept_exclusively(first == nullptr ? kUnknown : first->asked)) return true;
+  if (first == nullptr) return false;
+  first->user->ask(first->asked);
+  first->waits = exclusive_;
+  if (!exclusive_) accept(*first, first->valid());
   return true;
 }
 
-/// Of requests in the same clock the first port's.
-std::size_t Arbiter::earliest() const {
-  const auto earlier = [](const Candidate& a, const Candidate& b) { return a.asked < b.asked; };
-  const auto found = std::min_element(candidates_.begin(), candidates_.end(), earlier);
-  return static_cast<std::size_t>(found - candidates_.begin());
+/// Whose request comes next at a port, and when. Tells whether that is known, or is to be taken as
+/// never where it is not.
+bool Arbiter::find_next(Port& port, bool stuck) {
+  port.asked = kUnknown;
+  for (Requester* user : port.users) {
+    const Clock asked = std::max(user->next_request(), port.memory.free());
+    if (!known(asked) && !stuck && !user->all_requested()) return false;
+    if (asked < port.asked) {
+      port.asked = asked;
+      port.user = user;
+    }
+  }
+  return true;
 }
 
-/// The owner keeps an exclusive memory while a request of his comes before, or with, his last
-/// answer. Then it is the next port's turn that has had a request waiting in the clock before.
-std::size_t Arbiter::next_owner() {
-  if (candidates_[owner_].valid() <= owned_until_) return owner_;
-  const Clock waiting = std::max(owned_until_, candidates_[earliest()].valid());
-  owned_since_ = waiting + 1;
-  do {
-    owner_ = (owner_ + 1) % ports_.size();
-  } while (candidates_[owner_].valid() > waiting);
-  return owner_;
+void Arbiter::accept(Port& port, Clock at) {
+  port.waits = false;
+  port.memory.accept(at);
+  port.user->serve(port.memory);
+}
+
+/// Accepts the next request of those that wait, where that is not after clock `before`. The owner
+/// keeps the memory while a request of his comes no later than his last answer; then it is the next
+/// port's turn, one clock after a request was seen to wait.
+bool Arbiter::accept_exclusively(Clock before) {
+  Clock earliest = kUnknown;
+  for (const Port& port : ports_) {
+    if (port.waits) earliest = std::min(earliest, port.valid());
+  }
+  const Port& owner = ports_[owner_];
+  const bool keeps = owner.waits && owner.valid() <= owned_until_;
+  const Clock seen = std::max(owned_until_, earliest);
+  const Clock at = keeps ? owner.valid() : seen + 1;
+  if (!known(at) || at > before) return false;
+  if (!keeps) {
+    do {
+      owner_ = (owner_ + 1) % ports_.size();
+    } while (!ports_[owner_].waits || ports_[owner_].valid() > seen);
+  }
+  accept(ports_[owner_], at);
+  owned_until_ = std::max(owned_until_, ports_[owner_].memory.answered());
+  return true;
 }
 
 }  // namespace gemm64::cycles

@@ -17,36 +17,39 @@ struct PortUsers {
   std::vector<Requester*> users;
 };
 
-/// The ports in front of one memory, in their order. A request goes when it is known that all
-/// others come later.
+/// The ports in front of one memory, in their order. Requests are handed over and accepted in the
+/// order of their clocks: each when it is known that all others come later.
 class Arbiter {
  public:
-  Arbiter(MemorySharing sharing, std::vector<PortUsers> ports);
+  Arbiter(MemorySharing sharing, const std::vector<PortUsers>& ports);
 
-  /// Lets all requests go of which that is known. Tells whether there was one.
+  /// Goes as far as is known. Tells whether that was any further.
   bool advance();
 
-  /// Lets the earliest request go; to be called when no engine can advance. Then all that is not
-  /// known waits for one of the requests that are, so it comes after the earliest of them. Tells
-  /// whether there was one.
-  bool advance_when_stuck() { return serve(true); }
+  /// Lets the earliest of what is known happen; to be called when no engine can advance. Then all
+  /// that is not known waits for something that is, so it comes after the earliest of that. Tells
+  /// whether there was anything.
+  bool advance_when_stuck() { return step(true); }
 
  private:
-  struct Candidate {
-    Requester* user;
-    Clock asked;  // clock in which it can be handed to the port
+  /// What comes next at a port: a request is handed over or, where one waits, accepted.
+  struct Port {
+    MemoryPort& memory;
+    std::vector<Requester*> users;
+    Requester* user = nullptr;  // whose request comes next
+    Clock asked = kUnknown;     // clock in which it is handed over
+    bool waits = false;         // has been, and waits to be accepted
     Clock valid() const { return asked + 1; }
   };
-  bool serve(bool stuck);
-  std::size_t earliest() const;
-  std::size_t next_owner();
+  bool step(bool stuck);
+  bool find_next(Port& port, bool stuck);
+  void accept(Port& port, Clock at);
+  bool accept_exclusively(Clock before);
 
   const bool exclusive_;
-  std::vector<PortUsers> ports_;
-  std::vector<Candidate> candidates_;  // of each port
-  std::size_t owner_;                  // of an exclusive memory: the last
-  Clock owned_since_ = 0;              // first clock in which it may be served
-  Clock owned_until_ = kNever;         // the clock in which it has had all its answers
+  std::vector<Port> ports_;
+  std::size_t owner_;           // of an exclusive memory: the last
+  Clock owned_until_ = kNever;  // the clock in which it has had all its answers
 };
 
 }  // namespace gemm64::cycles

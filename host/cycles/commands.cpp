@@ -3,11 +3,12 @@
 
 namespace gemm64::cycles {
 
-void Commands::request(Clock /*at*/, MemoryPort& port) {
+void Commands::ask(Clock /*at*/) {
   ++requested_;
   places_.begin();
-  seen_.push(port.read(beats_).last + 1);
 }
+
+void Commands::serve(MemoryPort& port) { seen_.push(port.read(beats_).last + 1); }
 
 bool Commands::advance() {
   bool moved = false;

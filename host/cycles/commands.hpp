@@ -32,7 +32,8 @@ class Commands final : public Requester {
 
   Clock next_request() override { return all_requested() ? kUnknown : places_.room(); }
   bool all_requested() const override { return requested_ == program_.size(); }
-  void request(Clock at, MemoryPort& port) override;
+  void ask(Clock /*at*/) override;
+  void serve(MemoryPort& port) override;
 
   /// Dispatches as far as is known. Tells whether that was any further.
   bool advance();

@@ -18,20 +18,24 @@ bool Loads::advance() {
 
 Clock Loads::next_request() {
   if (walk_.done()) return kUnknown;
-  return std::max({asked_ + 1, under_way_.room(),
-                   buffer_.room(words_ + static_cast<Clock>(walk_.beats()))});
+  return std::max(
+      {asked_ + 1, under_way_.room(), buffer_.room(words_ + static_cast<Clock>(walk_.beats()))});
 }
 
-void Loads::request(Clock at, MemoryPort& port) {
-  const Beats words = port.read(static_cast<Clock>(walk_.beats()));
+void Loads::ask(Clock at) {
+  beats_ = static_cast<Clock>(walk_.beats());
   walk_.next();
   asked_ = at;
-  words_ += words.count;
+  words_ += beats_;
   under_way_.begin();
-  under_way_.end(words.last);
-  buffer_.fill(words);
   ledger_.spend(causes_.idle, seen_);
   ledger_.spend(causes_.wait_room, at + 1);  // nothing was under way
+}
+
+void Loads::serve(MemoryPort& port) {
+  const Beats words = port.read(beats_);
+  under_way_.end(words.last);
+  buffer_.fill(words);
   ledger_.spend(causes_.transfer, causes_.wait_memory, words);
 }
 

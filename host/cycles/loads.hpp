@@ -35,14 +35,15 @@ class Loads final : public EngineModel, public Requester {
         most_beats_(most_beats),
         under_way_(geometry.reads) {}
 
-  /// Takes commands; the arbiter calls request().
+  /// Takes commands; the arbiter calls ask() and serve().
   bool advance() override;
   Clock idle() const override;
   void finish(Clock total) override { ledger_.spend(causes_.idle, total); }
   std::optional<Blocked> blocked() override;
 
   Clock next_request() override;
-  void request(Clock at, MemoryPort& port) override;
+  void ask(Clock at) override;
+  void serve(MemoryPort& port) override;
 
  private:
   WordBuffer& buffer_;
@@ -54,6 +55,7 @@ class Loads final : public EngineModel, public Requester {
   std::size_t load_ = 0;  // index of the LOAD under way
   Clock seen_ = kNever;   // clock in which the engine saw it
   Clock asked_ = kNever;  // clock in which the last burst was asked for, or the LOAD was taken
+  Clock beats_ = 0;       // of that burst
   Clock words_ = 0;       // asked for
 };
 

@@ -23,11 +23,14 @@ class Requester {
   virtual Clock next_request() = 0;
   /// Will it never ask again?
   virtual bool all_requested() const { return false; }
-  /// Asks in clock `at`; the port has just accepted the request.
-  virtual void request(Clock at, MemoryPort& port) = 0;
+  /// Asks for it in clock `at`: hands it to the port.
+  virtual void ask(Clock at) = 0;
+  /// The port has accepted it: has memory serve it.
+  virtual void serve(MemoryPort& port) = 0;
 };
 
-/// A port whose requests memory accepts in the order of accept(), and serves in that order.
+/// A port, in front of which one request waits until memory accepts it. Memory serves them in the
+/// order of accept().
 class MemoryPort {
  public:
   /// In an in-order memory no beat of a write comes with its address. Ports in front of one memory
@@ -35,9 +38,9 @@ class MemoryPort {
   MemoryPort(Clock latency, bool in_order, Budget& budget)
       : latency_(latency), in_order_(in_order), budget_(budget) {}
 
-  /// First clock in which a request can be handed to it: the one before has been accepted.
+  /// First clock in which a request can be handed to it: in which the one before is accepted.
   Clock free() const { return accepted_; }
-  /// The next request is accepted in clock `at`, at the earliest the one after it was handed over.
+  /// The request is accepted in clock `at`, at the earliest the one after it was handed over.
   void accept(Clock at) { accepted_ = at; }
 
   /// The request accepted last is a read of `beats`.

@@ -33,29 +33,31 @@ Clock Results::next_request() {
   return walk_.done() ? kUnknown : std::max({here(), data_.room(), answers_.room()});
 }
 
-void Results::request(Clock at, MemoryPort& port) {
-  const bool first = walk_.first(), last = walk_.last();
+void Results::ask(Clock at) {
   // The block's first row is read before it is sent, later ones while others are.
-  const Clock valid = std::max(at + 1, free_) + (first ? 1 : 0);
+  const Clock valid = std::max(at + 1, free_) + (walk_.first() ? 1 : 0);
+  burst_ = {valid, static_cast<Clock>(walk_.beats()), walk_.last()};
   wait_for_work(seen_);
   ledger_.spend(counter::kResultsWaitCompute, here());
   ledger_.spend(counter::kResultsWaitMemory, at);
   ledger_.spend(counter::kResultsWaitCompute, valid);
-  const Beats beats = port.write(valid, static_cast<Clock>(walk_.beats()));
-  ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
-
-  listed_ = at + 1;
-  free_ = beats.last + 1;
-  answered_ = port.answered() + 1;
-  data_.begin();
-  data_.end(beats.last);
-  answers_.begin();
-  answers_.end(port.answered());
-  if (last) banks_.stored(beats.last);
   walk_.next();
+  listed_ = at + 1;
+  data_.begin();
+  answers_.begin();
 }
 
-Clock Results::idle() const { return walk_.done() && !has_order() ? answered_ : kUnknown; }
+void Results::serve(MemoryPort& port) {
+  const Beats beats = port.write(burst_.valid, burst_.beats);
+  ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
+  free_ = beats.last + 1;
+  answered_ = port.answered() + 1;
+  data_.end(beats.last);
+  answers_.end(port.answered());
+  if (burst_.ends_block) banks_.stored(beats.last);
+}
+
+Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.empty() : kUnknown; }
 
 std::optional<Blocked> Results::blocked() {
   if (walk_.done()) return std::nullopt;

@@ -19,14 +19,15 @@ class Results final : public EngineModel, public Requester {
         data_(geometry.writes),
         answers_(geometry.writes) {}
 
-  /// Takes commands; the arbiter calls request().
+  /// Takes commands; the arbiter calls ask() and serve().
   bool advance() override;
   Clock idle() const override;
   void finish(Clock total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
 
   Clock next_request() override;
-  void request(Clock at, MemoryPort& port) override;
+  void ask(Clock at) override;
+  void serve(MemoryPort& port) override;
 
  private:
   Clock here() const;
@@ -38,9 +39,15 @@ class Results final : public EngineModel, public Requester {
   std::size_t store_ = 0;  // its index
   Clock seen_ = kNever;    // clock in which the engine saw it
   Slots data_, answers_;   // bursts asked for whose beats, whose answers are to come
-  Clock listed_ = 0;       // first clock in which the next burst can be asked for
-  Clock free_ = 0;         // first clock in which a beat may be sent
-  Clock answered_ = 0;     // first clock in which every write is answered
+  struct Burst {
+    Clock valid;  // clock in which its first beat is there
+    Clock beats;
+    bool ends_block;
+  };
+  Burst burst_{};       // asked for last
+  Clock listed_ = 0;    // first clock in which the next burst can be asked for
+  Clock free_ = 0;      // first clock in which a beat may be sent
+  Clock answered_ = 0;  // first clock in which every write is answered
 };
 
 }  // namespace gemm64::cycles

@@ -41,8 +41,7 @@ class Runs {
     if (event >= count_) return kUnknown;
     while (runs_.size() > 1 && runs_[1].event <= event) runs_.pop();
     const Run& run = runs_.front();
-    return event <= run.event ? run.clock
-                              : run.clock + rate_.until(event - run.event, run.left);
+    return event <= run.event ? run.clock : run.clock + rate_.until(event - run.event, run.left);
   }
 
  private:
