@@ -19,11 +19,9 @@ struct MemoryTiming {
   double stall_probability = 0;       // that a channel stalls in a clock
   MemorySharing sharing = MemorySharing::kIndependent;
 
-  /// Does every port carry a beat a clock, `latency` clocks after the request?
-  bool unthrottled(std::uint32_t port_bytes) const {
-    return sharing == MemorySharing::kIndependent && stall_probability == 0 &&
-           (bytes_per_cycle == 0 || bytes_per_cycle >= port_bytes);
-  }
+  /// Are the clocks of a program predicted exactly? Otherwise predictions are those of the same
+  /// memory without stalls.
+  bool predictable() const { return stall_probability == 0; }
 };
 
 }  // namespace gemm64

@@ -26,7 +26,7 @@ struct LayerReport {
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
   bool skipped = false;     // another product runs alone: all below is zero
   Counters counters{};      // of the device; clocks are zero where it has no notion of time
-  Counters predicted{};     // for an unthrottled memory of the same latency
+  Counters predicted{};     // for a memory without stalls, otherwise the same
   std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
                                       // host added
   PublishedCycles published;
@@ -83,13 +83,14 @@ struct RunReport {
   std::optional<HostWork> host;
   std::vector<HostLayer> host_layers;
   std::vector<std::string> problems;  // what was asked for and did not come, a line each
+  std::string error;                  // of the device, which ended the run; empty: none
   std::optional<Failure> failure;     // the first product that failed, looked at again
   bool host_only = false;  // the float path by itself: layers are compared with products in double
 
   /// Did the device count clocks?
   bool timed() const;
-  /// Are predictions binding: does the device count clocks, behind an unthrottled memory?
-  bool predictable() const { return timed() && memory.unthrottled(geometry.n); }
+  /// Are predictions binding: does the device count clocks, behind a memory that does not stall?
+  bool predictable() const { return timed() && memory.predictable(); }
   /// Is there nothing wrong, and was anything checked: sums, error bounds and, where predictable,
   /// every counter?
   bool verified() const;
