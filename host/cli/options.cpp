@@ -51,10 +51,11 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
                  "share it; 0: as many as a port is wide")
       ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
-  const std::map<std::string, MemorySharing> sharings{
-      {"independent", MemorySharing::kIndependent},
-      {"shared", MemorySharing::kShared},
-      {"exclusive", MemorySharing::kExclusive}};
+  std::map<std::string, MemorySharing> sharings;
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    sharings[name(sharing)] = sharing;
+  }
   app.add_option("--memory", options.memory.sharing,
                  "how ports reach memory (default independent): shared: one memory serves all in "
                  "order; exclusive: one port at a time")
@@ -103,7 +104,8 @@ void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
   const std::filesystem::path failure = failure_waveform(options);
   files.output("the waveform of a failure", failure.string());
   files.output("the save file of a failure", save_file_of(failure).string());
-  if (!options.replay) files.output("the replay file of a failure", replay_file_of(failure).string());
+  if (!options.replay)
+    files.output("the replay file of a failure", replay_file_of(failure).string());
 }
 
 std::filesystem::path failure_waveform(const CommonOptions& options) {

@@ -13,6 +13,17 @@ enum class MemorySharing {
   kExclusive     // one port is served at a time, until all its answers are in
 };
 
+inline const char* name(MemorySharing sharing) {
+  switch (sharing) {
+    case MemorySharing::kShared:
+      return "shared";
+    case MemorySharing::kExclusive:
+      return "exclusive";
+    default:
+      return "independent";
+  }
+}
+
 struct MemoryTiming {
   std::uint32_t latency = 100;        // clocks from a request to its answer
   std::uint32_t bytes_per_cycle = 0;  // of each port (of all where shared); 0: a port's width
