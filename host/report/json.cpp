@@ -94,18 +94,6 @@ Json layer_json(const HostLayer& layer) {
 
 const char* name(Precision precision) { return precision == Precision::kInt8 ? "int8" : "float32"; }
 
-const char* name(MemorySharing sharing) {
-  switch (sharing) {
-    case MemorySharing::kIndependent:
-      return "independent";
-    case MemorySharing::kShared:
-      return "shared";
-    case MemorySharing::kExclusive:
-      return "exclusive";
-  }
-  return "";
-}
-
 const char* name(Accumulate accumulate) {
   return accumulate == Accumulate::kDevice ? "device" : "host";
 }

@@ -12,7 +12,6 @@ namespace gemm64 {
 /// "int8" or "float32"; "device" or "host".
 const char* name(Precision precision);
 const char* name(Accumulate accumulate);
-const char* name(MemorySharing sharing);
 
 nlohmann::ordered_json to_json(const RunReport& report);
 nlohmann::ordered_json to_json(const Geometry& geometry);
