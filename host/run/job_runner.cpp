@@ -97,9 +97,9 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.published = published_cycles(plan.shape, geometry.n);
   layer.predicted = predict_counters(job.program, geometry, options_.memory);
   if (plan.accumulate == Accumulate::kHost) {
-    layer.on_device = predict_counters(
-        make_job(job.name, plan.shape, Accumulate::kDevice, geometry).program, geometry,
-        options_.memory);
+    layer.on_device =
+        predict_counters(make_job(job.name, plan.shape, Accumulate::kDevice, geometry).program,
+                         geometry, options_.memory);
   }
 
   const std::vector<std::uint8_t> packed = pack_weights(job, w);
