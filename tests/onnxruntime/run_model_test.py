@@ -161,10 +161,10 @@ class Refusals(ProgramTest):
         (self.folder / "text.npy").write_text("hello")
         (self.folder / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n")
         lenet = ("--model", "lenet.onnx", "--input")
-        self.refused("not a .npy file of float32", *lenet, "double.npy")
+        self.refused("float32 is needed", *lenet, "double.npy")
         self.refused("is 1x1x28x28", *lenet, "small.npy")
-        self.refused("not a .npy file of float32", *lenet, "text.npy")
-        self.refused("cannot be read as an image", *lenet, "image.png")
+        self.refused("the file is text", *lenet, "text.npy")
+        self.refused("the PNG image ends early", *lenet, "image.png")
 
     def test_unsupported_operators_are_all_named(self):
         helper = onnx.helper
