@@ -110,6 +110,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.seconds = seconds.count();
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
+  progress.report(job.name, 1);
   layer.mismatches = compare(expected, result.sums);
   if (layer.mismatches.count != 0) {
     Failure failure;
