@@ -27,15 +27,7 @@ struct Fault {
     kHang          // a memory port never answers again
   };
   enum class Port { kWeights, kData, kResults };
-  enum class Channel {
-    kWeightsAr,
-    kWeightsR,
-    kDataAr,
-    kDataR,
-    kResultsAw,
-    kResultsW,
-    kResultsB
-  };
+  enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
 
   Kind kind = Kind::kWeight;
   std::uint64_t clock = 0;  // what is flipped is so from the start of this clock on; what waits for
@@ -54,19 +46,18 @@ struct FaultKind {
   Fault::Kind kind;
   const char* name;
 };
-inline constexpr std::array<FaultKind, 12> kFaultKinds{
-    {{Fault::Kind::kWeight, "weight"},
-     {Fault::Kind::kActivation, "activation"},
-     {Fault::Kind::kPartialSum, "partial-sum"},
-     {Fault::Kind::kAccumulator, "accumulator"},
-     {Fault::Kind::kResult, "result"},
-     {Fault::Kind::kCommand, "command"},
-     {Fault::Kind::kRegister, "register"},
-     {Fault::Kind::kLost, "lost"},
-     {Fault::Kind::kRepeated, "repeated"},
-     {Fault::Kind::kSlaveError, "slverr"},
-     {Fault::Kind::kDecodeError, "decerr"},
-     {Fault::Kind::kHang, "hang"}}};
+inline constexpr std::array<FaultKind, 12> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
+                                                        {Fault::Kind::kActivation, "activation"},
+                                                        {Fault::Kind::kPartialSum, "partial-sum"},
+                                                        {Fault::Kind::kAccumulator, "accumulator"},
+                                                        {Fault::Kind::kResult, "result"},
+                                                        {Fault::Kind::kCommand, "command"},
+                                                        {Fault::Kind::kRegister, "register"},
+                                                        {Fault::Kind::kLost, "lost"},
+                                                        {Fault::Kind::kRepeated, "repeated"},
+                                                        {Fault::Kind::kSlaveError, "slverr"},
+                                                        {Fault::Kind::kDecodeError, "decerr"},
+                                                        {Fault::Kind::kHang, "hang"}}};
 const char* name(Fault::Kind kind);
 
 /// The registers that faults can be put in: all that the host can write, and the bits that each

@@ -15,6 +15,7 @@ namespace {
 
 // A soft reset lasts as long as the bus transfers under way; their answers may be slow.
 constexpr std::uint64_t kResetPolls = 100000;
+constexpr std::uint32_t kLeastResetPolls = 100;
 // Clocks between two reports of progress.
 constexpr std::uint64_t kProgressClocks = 1 << 16;
 // The device's watchdog ends a wait without progress. A program that goes on for this many times
@@ -33,7 +34,9 @@ Driver::Driver(Device& device, const Patience& patience)
 
 void Driver::reset() {
   device_.write_register(reg::kControl, field::kControlReset.put(1));
-  for (std::uint64_t poll = 0; poll < kResetPolls; ++poll) {
+  const std::uint64_t polls =
+      patience_.watchdog == 0 ? kResetPolls : std::max(patience_.watchdog, kLeastResetPolls);
+  for (std::uint64_t poll = 0; poll < polls; ++poll) {
     const std::uint32_t status = device_.read_register(reg::kStatus);
     if (field::kStatusResetting.get(status) == 0) return;
   }
@@ -73,6 +76,15 @@ void Driver::fail(const std::vector<Command>& program) {
   throw DeviceError(message);
 }
 
+std::uint32_t Driver::wanted_watchdog() {
+  if (patience_.watchdog != 0) return patience_.watchdog;
+  const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
+  const std::uint32_t own = device_.read_register(reg::kWatchdog);
+  if (own == 0 || quiet <= own) return 0;  // a watchdog of 0 waits for ever
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(quiet, kMax));
+}
+
 void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program,
                          std::uint64_t clock_limit, const Progress& progress,
                          std::uint64_t weight_bytes) {
@@ -89,12 +101,8 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   device_.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(ring));
   device_.write_register(reg::kRingBaseHigh, static_cast<std::uint32_t>(ring >> 32));
   device_.write_register(reg::kRingMask, kRingCommands - 1);
-  // A watchdog of 0 waits for ever.
-  const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
-  if (const std::uint32_t watchdog = device_.read_register(reg::kWatchdog);
-      watchdog != 0 && quiet > watchdog) {
-    constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
-    device_.write_register(reg::kWatchdog, static_cast<std::uint32_t>(std::min(quiet, kMax)));
+  if (const std::uint32_t watchdog = wanted_watchdog(); watchdog != 0) {
+    device_.write_register(reg::kWatchdog, watchdog);
   }
   device_.write_register(reg::kControl, field::kControlClearCounters.put(1));
   device_.write_register(reg::kRingTail, static_cast<std::uint32_t>(program.size()));
