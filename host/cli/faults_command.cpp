@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::int64_t kMostFaults = 100'000'000;
 constexpr std::int64_t kMostJobs = 1024;
+constexpr std::chrono::milliseconds kBetweenLines{100};  // of progress
 
 struct FaultsCommand : CampaignOptions {
   std::string json;
@@ -59,7 +61,10 @@ CampaignReport campaign(const FaultsCommand& options) {
       [&kind](const DeviceOptions& device) {
         return kind.make_inspectable(device, TraceOptions());
       },
-      [&](const CampaignReport& so_far) {
+      [&, last = std::chrono::steady_clock::time_point()](const CampaignReport& so_far) mutable {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last < kBetweenLines) return;
+        last = now;
         bar.show("faults: " + campaign_line(so_far),
                  static_cast<double>(so_far.tries.size()) / static_cast<double>(options.count));
       });

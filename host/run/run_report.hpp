@@ -91,11 +91,11 @@ struct RunReport {
   bool timed() const;
   /// Are predictions binding: does the device count clocks, behind a memory that does not stall?
   bool predictable() const { return timed() && memory.predictable(); }
+  /// Must this counter (gemm64::counter) be as predicted? Stalls cost clocks, never bytes.
+  bool is_checked(std::size_t counter) const;
   /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each port
   /// and, where predictable, every counter?
   bool verified() const;
-  /// Of one layer: the counters that must be as predicted.
-  bool counters_hold(const LayerReport& layer) const;
   /// MACs of all layers on the device, and of them and the host's.
   std::uint64_t device_macs() const;
   std::uint64_t all_macs() const;
