@@ -17,9 +17,6 @@
 namespace gemm64 {
 namespace {
 
-// The watchdog ends a run within thousands of clocks, the driver within some 1.2 million.
-constexpr std::uint64_t kMostClocks = 4'000'000;
-
 /// Ends a run that nothing else ends.
 class ClockLimit : public Observer {
  public:
@@ -65,7 +62,8 @@ DeviceOptions device_options(const FaultTry& t) {
 
 bool run_check(const RunReport& report) { return report.verified(); }
 
-TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Check& check) {
+TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Check& check,
+                     std::uint64_t most_clocks) {
   TriedFault tried;
   tried.fault_try = drawn;
   std::mt19937 random(drawn.seed);
@@ -78,7 +76,7 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
   Fault& fault = tried.fault_try.fault;
   fault.clock += device->clocks();
   device->inject(fault);
-  ClockLimit limit(device->clocks() + kMostClocks);
+  ClockLimit limit(device->clocks() + most_clocks);
   device->observe(limit);
 
   RunOptions options;
