@@ -92,7 +92,7 @@ DeviceKind rtl_kind() {
   kind.name = "rtl";
   kind.summary = "the Verilated accelerator";
   kind.has_clocks = true;
-  kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.arrays = {2, 4, 8, 64};
   kind.make = [rtl_options](const DeviceOptions& options) {
     return make_rtl_device(rtl_options(options));
   };

@@ -240,8 +240,9 @@ TEST_F(Debug, BadInputIsRefused) {
                  "gemm has the tiles M,K,N = 0,0,0 to 0,2,0");
   expect_refused(gemm + "--trace nowhere/t.fst",
                  "nowhere/t.fst: cannot be written: its folder does not exist");
-  expect_refused(gemm + "--trace failure.fst", "the waveform of a failure would go there too");
-  expect_refused(gemm + "--trace t.fst --trace-mismatch ./t.fst", "would go there too");
+  expect_refused(gemm + "--trace failure.fst", "is the file that --trace goes to");
+  expect_refused(gemm + "--trace t.fst --trace-mismatch ./t.fst",
+                 "is the file that --trace goes to");
   expect_refused(gemm + "--trace t.gtkw", "name the waveform itself");
   expect_refused(gemm + "--trace t.fst --view everything", "overview");
   expect_refused(gemm + "--trace-mismatch nowhere/t.fst", "nowhere/t.fst: cannot be written");

@@ -159,16 +159,16 @@ TEST_F(Program, RefusesBadUsage) {
   expect_refused("march", "march");
   expect_refused("gemm", "give M K N");
   expect_refused("gemm 1 2", "3");
-  expect_refused("gemm 0 1 1", "not in range 1");
-  expect_refused("gemm 1 -5 1", "not in range 1");
+  expect_refused("gemm 0 1 1", "out of range; give a number from 1 to");
+  expect_refused("gemm 1 -5 1", "out of range; give a number from 1 to");
   expect_refused("gemm 1 x 1", "x");
-  expect_refused("gemm 1 1 99999999999", "not in range");
+  expect_refused("gemm 1 1 99999999999", "out of range; give a number from");
   expect_refused("gemm 1 1 1 --array 3", "has no array of 3x3; its sizes are 2, 4, 8, 64");
   expect_refused("gemm 1 1 1 --device fpga", "there is no device called 'fpga'; give one of rtl");
   expect_refused("run lenet --device fpga", "there is no device called 'fpga'");
   expect_refused("gemm 1 1 1 --precision int4", "int4");
-  expect_refused("gemm 1 1 1 --memory-latency 0", "not in range");
-  expect_refused("gemm 1 1 1 --memory-stalls 1.5", "not in range");
+  expect_refused("gemm 1 1 1 --memory-latency 0", "out of range; give a number from");
+  expect_refused("gemm 1 1 1 --memory-stalls 1.5", "out of range; give a number from");
   expect_refused("gemm 1 1 1 --trace-window 1:2", "--trace");
   expect_refused("gemm 2147483648 1 1 --batch 2", "2147483648");
   expect_refused("gemm 2147483647 65536 1", "larger than");
@@ -197,7 +197,7 @@ TEST_F(Program, RefusesBadTimelines) {
 
 TEST_F(Program, RefusesBadNetworksAndData) {
   expect_refused("run lenet5", "alexnet");
-  expect_refused("run --batch 0", "not in range");
+  expect_refused("run --batch 0", "out of range; give a number from");
   expect_refused("run --batch 10001", "10000");
   expect_refused("run --data " + (folder_ / "none").string(), "dataset-fashion-mnist");
 }
