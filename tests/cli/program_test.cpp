@@ -83,11 +83,11 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
   EXPECT_THAT(outcome.out, HasSubstr("alexnet on device 'reference'"));
   EXPECT_THAT(outcome.out, HasSubstr("\n19 nodes on the host, "));
   EXPECT_THAT(outcome.out,
-              HasSubstr("On the device: 8.2 % (117,243,904 of 1,428,376,960) MACs.\n"));
+              HasSubstr("MACs on the device: 8.2 % (117,243,904 of 1,428,376,960).\n"));
   EXPECT_THAT(outcome.out, HasSubstr("On the host: 5 layers, 1,311,133,056 MACs (features.0, "
                                      "features.3, features.6, features.8, ...): convolutions run "
                                      "on the host.\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("the same top-1 class for 100.0 % (2 of 2) images"));
+  EXPECT_THAT(outcome.out, HasSubstr("Same top-1 class as in float32: 100.0 % (2 of 2);"));
   EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 18,384 sums equal the reference.\n"));
   const auto report = nlohmann::json::parse(contents(folder_ / "report.json"));
   EXPECT_EQ(report["batch"], 2);
@@ -99,7 +99,7 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
 TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
   const Outcome outcome = run("run lenet --device reference --batch 65");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("On the device: 14.1 % (3,829,800 of 27,073,800) MACs.\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("MACs on the device: 14.1 % (3,829,800 of 27,073,800).\n"));
   EXPECT_THAT(outcome.out, HasSubstr(" of 65) images"));
   EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 13,910 sums"));
 }
