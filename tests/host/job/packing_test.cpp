@@ -34,9 +34,10 @@ TEST(PackWeights, PutsTilesInTheOrderOfTheirUseAndPadsWithZeros) {
   for_plans(10, 10, kFewProducts,
             [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
               SCOPED_TRACE(describe(shape, geometry));
-              const Plan plan = make_plan(shape, accumulate, geometry);
+              const Job job = make_job("packed", shape, accumulate, geometry);
+              const Plan& plan = job.plan;
               const MatrixI8 weights = random_matrix(random, shape.n, shape.k);
-              const std::vector<std::uint8_t> packed = pack_weights(plan, weights);
+              const std::vector<std::uint8_t> packed = pack_weights(job, weights);
               ASSERT_EQ(packed.size(), plan.weight_bytes());
               const std::uint64_t n = geometry.n;
               std::size_t wrong = 0;
@@ -55,9 +56,10 @@ TEST(PackActivations, PutsBlocksThenTilesOfKThenRowsAndPadsWithZeros) {
   for_plans(12, 10, kFewProducts,
             [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
               SCOPED_TRACE(describe(shape, geometry));
-              const Plan plan = make_plan(shape, accumulate, geometry);
+              const Job job = make_job("packed", shape, accumulate, geometry);
+              const Plan& plan = job.plan;
               const MatrixI8 activations = random_matrix(random, shape.m, shape.k);
-              const std::vector<std::uint8_t> packed = pack_activations(plan, activations);
+              const std::vector<std::uint8_t> packed = pack_activations(job, activations);
               ASSERT_EQ(packed.size(), plan.activation_bytes());
               std::size_t at = 0, wrong = 0;
               std::uint64_t first = 0;
@@ -84,7 +86,8 @@ TEST(UnpackResults, PutsEverySumInItsPlaceAndDropsThePadding) {
       13, 10, kFewProducts,
       [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
         SCOPED_TRACE(describe(shape, geometry));
-        const Plan plan = make_plan(shape, accumulate, geometry);
+        const Job job = make_job("packed", shape, accumulate, geometry);
+        const Plan& plan = job.plan;
         // Each partial sum of row m, column n is 1000 m + n; what is padded holds what must not be
         // seen.
         std::vector<std::int32_t> results;
@@ -104,7 +107,7 @@ TEST(UnpackResults, PutsEverySumInItsPlaceAndDropsThePadding) {
             }
           }
         }
-        const MatrixI32 sums = unpack_results(plan, results);
+        const MatrixI32 sums = unpack_results(job, results);
         ASSERT_EQ(static_cast<std::uint64_t>(sums.rows()), shape.m);
         ASSERT_EQ(static_cast<std::uint64_t>(sums.cols()), shape.n);
         const auto parts = static_cast<std::int32_t>(plan.result_blocks() / plan.n_tiles);
@@ -121,24 +124,24 @@ TEST(UnpackResults, PutsEverySumInItsPlaceAndDropsThePadding) {
 TEST(UnpackResults, AddsOnTheHostModulo32Bits) {
   Geometry geometry;
   geometry.n = 2;
-  const Plan plan = make_plan({1, 6, 2}, Accumulate::kHost, geometry);  // three tiles of K
+  const Job job = make_job("sums", {1, 6, 2}, Accumulate::kHost, geometry);  // three tiles of K
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
-  const MatrixI32 sums = unpack_results(plan, {kMost, kLeast, 1, -1, 5, kLeast});
+  const MatrixI32 sums = unpack_results(job, {kMost, kLeast, 1, -1, 5, kLeast});
   EXPECT_EQ(sums(0, 0), kLeast + 5);
   EXPECT_EQ(sums(0, 1), -1);
 }
 
 TEST(Packing, RejectsOperandsOfAnotherShape) {
-  const Plan plan = make_plan({3, 5, 7}, Accumulate::kDevice, Geometry{});
-  EXPECT_THROW(pack_weights(plan, MatrixI8::Zero(5, 7)), std::invalid_argument);
-  EXPECT_THROW(pack_weights(plan, MatrixI8::Zero(7, 6)), std::invalid_argument);
-  EXPECT_NO_THROW(pack_weights(plan, MatrixI8::Zero(7, 5)));
-  EXPECT_THROW(pack_activations(plan, MatrixI8::Zero(5, 3)), std::invalid_argument);
-  EXPECT_THROW(pack_activations(plan, MatrixI8::Zero(2, 5)), std::invalid_argument);
-  EXPECT_NO_THROW(pack_activations(plan, MatrixI8::Zero(3, 5)));
-  EXPECT_THROW(unpack_results(plan, std::vector<std::int32_t>(3 * 64 - 1)), std::invalid_argument);
-  EXPECT_NO_THROW(unpack_results(plan, std::vector<std::int32_t>(3 * 64)));
+  const Job job = make_job("small", {3, 5, 7}, Accumulate::kDevice, Geometry{});
+  EXPECT_THROW(pack_weights(job, MatrixI8::Zero(5, 7)), std::invalid_argument);
+  EXPECT_THROW(pack_weights(job, MatrixI8::Zero(7, 6)), std::invalid_argument);
+  EXPECT_NO_THROW(pack_weights(job, MatrixI8::Zero(7, 5)));
+  EXPECT_THROW(pack_activations(job, MatrixI8::Zero(5, 3)), std::invalid_argument);
+  EXPECT_THROW(pack_activations(job, MatrixI8::Zero(2, 5)), std::invalid_argument);
+  EXPECT_NO_THROW(pack_activations(job, MatrixI8::Zero(3, 5)));
+  EXPECT_THROW(unpack_results(job, std::vector<std::int32_t>(3 * 64 - 1)), std::invalid_argument);
+  EXPECT_NO_THROW(unpack_results(job, std::vector<std::int32_t>(3 * 64)));
 }
 
 }  // namespace
