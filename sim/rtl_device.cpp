@@ -19,23 +19,11 @@
 namespace gemm64 {
 namespace {
 
-/// Finds out whether the trace can be written when its window comes, leaving no file where none
-/// was.
-void check_trace(const RtlOptions& options) {
-  if (options.trace_end <= options.trace_begin) {
-    throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
-                     std::to_string(options.trace_end) +
-                     " is empty; its end must be after its begin");
-  }
-  std::error_code unknown;
-  const bool existed = std::filesystem::exists(options.trace_file, unknown);
-  std::FILE* const file = std::fopen(options.trace_file.c_str(), "ab");
-  if (file == nullptr) {
-    throw UsageError("cannot write the trace file " + options.trace_file + ": " +
-                     std::strerror(errno));
-  }
-  std::fclose(file);
-  if (!existed) std::remove(options.trace_file.c_str());
+void check_window(const RtlOptions& options) {
+  if (options.trace_end > options.trace_begin) return;
+  throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
+                   std::to_string(options.trace_end) +
+                   " is empty; its end must be after its begin");
 }
 
 template <class Model, bool kDebug>
@@ -96,7 +84,7 @@ DeviceKind rtl_kind() {
 }
 
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
-  if (!options.trace_file.empty()) check_trace(options);
+  if (!options.trace_file.empty()) check_window(options);
   switch (options.n) {
     case 2:
       return make<Vgemm64_n2_debug, true>(options);

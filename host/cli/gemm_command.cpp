@@ -9,9 +9,12 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
-#include "host/cli/npy.hpp"
 #include "host/cli/session.hpp"
+#include "host/cli/values.hpp"
 #include "host/error.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/files/npy.hpp"
 #include "host/report/progress.hpp"
 #include "host/run/sliced_gemm.hpp"
 
@@ -61,6 +64,14 @@ std::vector<Job> announced(const JobRunner& runner, std::vector<Job> jobs) {
   return jobs;
 }
 
+/// B[K x N] as a Linear layer stores it, [N x K]. Random values are made in that order at once.
+template <class T>
+Matrix<T> weight_operand(const std::string& file, std::int64_t k, std::int64_t n,
+                         std::mt19937& random) {
+  if (file.empty()) return operand<T>("B", file, n, k, random);
+  return operand<T>("B", file, k, n, random).transpose();
+}
+
 template <class T>
 GemmShape shape_of(const Matrix<T>& a, const Matrix<T>& weights) {
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
@@ -95,17 +106,21 @@ int multiply(const GemmOptions& options) {
   } else if (options.a.empty() || options.b.empty()) {
     throw UsageError("give M K N, or both operands as --a A.npy and --b B.npy");
   }
-  const std::unique_ptr<OutputFile> json = open_json(options.json);
-  const std::unique_ptr<OutputFile> output = open_json(options.output);
+  ClaimedFiles files;
+  files.input("--a", options.a);
+  files.input("--b", options.b);
+  files.output("--output", options.output);
+  claim_outputs(files, options);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
+  const std::unique_ptr<OutputFile> output = open_output(options.output);
 
   std::mt19937 random(options.seed);
   const Matrix<T> a = operand<T>("A", options.a, m, k, random);
-  const Matrix<T> b = operand<T>("B", options.b, k, n, random);
-  if (a.cols() != b.rows()) {
+  const Matrix<T> weights = weight_operand<T>(options.b, k, n, random);
+  if (a.cols() != weights.cols()) {
     throw UsageError(fmt::format("A is {}x{} and B is {}x{}: A's columns must be B's rows",
-                                 a.rows(), a.cols(), b.rows(), b.cols()));
+                                 a.rows(), a.cols(), weights.cols(), weights.rows()));
   }
-  const Matrix<T> weights = b.transpose();  // as a Linear layer stores them
 
   Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
   Driver driver(session.device(), session.patience());
@@ -115,13 +130,14 @@ int multiply(const GemmOptions& options) {
   JobRunner runner(session.device(), driver, session.run_options());
   RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
   Result result;
-  report.layers.push_back(run(runner, a, weights, result, progress));
+  try {
+    report.layers.push_back(run(runner, a, weights, result, progress));
+  } catch (const DeviceError& error) {
+    report.error = error.what();
+  }
   report.failure = runner.failure();
   bar.erase();
-  if (output) {
-    save_npy(output->temporary(), result);
-    output->commit();
-  }
+  if (output && report.error.empty()) keep_going([&] { save_npy(*output, result); });
   return session.finish(std::move(report), json.get());
 }
 
@@ -156,7 +172,7 @@ void add_gemm_command(CLI::App& app, int& result) {
       app.add_subcommand("gemm", "one product C[M x N] = A[M x K] B[K x N], checked");
   command->add_option("sizes", options->sizes, "M K N, each at least 1")
       ->expected(3)
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
+      ->transform(whole_number(1, kMaxSize));
   command->add_option("--a", options->a,
                       "A from this .npy file (int8, or float32 with --precision)");
   command->add_option("--b", options->b, "B from this .npy file");

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "host/execute/network_input.hpp"
-#include "host/models/image.hpp"
+#include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
 
 namespace gemm64 {

@@ -7,7 +7,7 @@
 
 #include "host/cli/options.hpp"
 #include "host/execute/head.hpp"
-#include "host/models/fashion_mnist.hpp"
+#include "host/images/fashion_mnist.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "host/cli/values.hpp"
 #include "host/error.hpp"
 #include "sim/devices.hpp"
 
@@ -39,17 +40,19 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
                              fmt::join(devices().kinds().front().arrays, ", ")))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of weights, random operands and stalls")
+      ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
   app.add_option("--memory-latency", options.memory.latency,
                  "clocks from a request to memory to its answer")
-      ->check(CLI::Range(1U, 1000000U))
+      ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
                  "bytes a clock that memory carries on each port; 0: as many as the port is wide")
+      ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
   app.add_option("--memory-stalls", options.memory.stall_probability,
                  "probability with which each channel stalls in a clock")
-      ->check(CLI::Range(0.0, 0.99))
+      ->transform(real_number(0, 0.99))
       ->capture_default_str();
 }
 
@@ -62,14 +65,14 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_option(
          "--precision", options.precision,
          "int8: quantized; float32: four slices of 7 bits, ten int8 products (default int8)")
-      ->transform(CLI::CheckedTransformer(precisions).description("{int8,float32}"));
+      ->transform(one_of(precisions));
   app.add_option("--accumulate", options.accumulate,
                  "where partial sums are added (default device); on the host every tile's results "
                  "are read back")
-      ->transform(CLI::CheckedTransformer(places).description("{device,host}"));
+      ->transform(one_of(places));
   app.add_option("--batch", options.batch,
                  "images, or inputs of M rows each that share the weights")
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize))
+      ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
   app.add_flag("--engines", options.engines, "also prints each engine's clocks by cause");
@@ -80,7 +83,33 @@ std::unique_ptr<Device> make_device(const NamedDevice& options) {
   return devices().find(options.device, options.array).make(options);
 }
 
-std::unique_ptr<OutputFile> open_json(const std::string& path) {
+void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
+  files.output("--json", options.json);
+  files.output("--timeline", options.debug.timeline);
+  if (!options.debug.trace.empty()) {
+    files.output("--trace", options.debug.trace);
+    files.output("the save file of --trace", save_file_of(options.debug.trace).string());
+  }
+  if (!devices().find(options.device).is_inspectable()) return;
+  const std::filesystem::path failure = failure_waveform(options);
+  files.output("the waveform of a failure", failure.string());
+  files.output("the save file of a failure", save_file_of(failure).string());
+  if (!options.replay) files.output("the replay file of a failure", replay_file_of(failure).string());
+}
+
+std::filesystem::path failure_waveform(const CommonOptions& options) {
+  return options.debug.trace_mismatch.empty() ? "failure.fst" : options.debug.trace_mismatch;
+}
+
+std::filesystem::path save_file_of(const std::filesystem::path& waveform) {
+  return std::filesystem::path(waveform).replace_extension(".gtkw");
+}
+
+std::filesystem::path replay_file_of(const std::filesystem::path& waveform) {
+  return std::filesystem::path(waveform).replace_extension(".json");
+}
+
+std::unique_ptr<OutputFile> open_output(const std::string& path) {
   return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
 }
 

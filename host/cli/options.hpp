@@ -4,12 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "host/cli/debug_options.hpp"
 #include "host/device/registry.hpp"
+#include "host/files/claimed_files.hpp"
 #include "host/output_file.hpp"
 #include "host/run/run_options.hpp"
 
@@ -47,7 +49,17 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 /// Builds the device that the options name. Throws UsageError where it has no such array.
 std::unique_ptr<Device> make_device(const NamedDevice& options);
 
-/// The file for --json, opened at once; nothing where it was not asked for.
-std::unique_ptr<OutputFile> open_json(const std::string& path);
+/// Claims the outputs of `options`, those beside a waveform too. Throws UsageError where one is an
+/// input or another output of the command.
+void claim_outputs(ClaimedFiles& files, const CommonOptions& options);
+
+/// The waveform of a failure that `options` ask for, or "failure.fst".
+std::filesystem::path failure_waveform(const CommonOptions& options);
+/// The save file beside a waveform, and the file that `replay` reads.
+std::filesystem::path save_file_of(const std::filesystem::path& waveform);
+std::filesystem::path replay_file_of(const std::filesystem::path& waveform);
+
+/// An output file, opened at once; nothing where it was not asked for.
+std::unique_ptr<OutputFile> open_output(const std::string& path);
 
 }  // namespace gemm64

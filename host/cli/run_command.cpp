@@ -9,9 +9,12 @@
 #include "host/cli/failure_file.hpp"
 #include "host/cli/session.hpp"
 #include "host/execute/dump.hpp"
+#include "host/execute/network_input.hpp"
 #include "host/execute/network_run.hpp"
 #include "host/execute/npy.hpp"
 #include "host/execute/operators.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/report/progress.hpp"
 
@@ -26,8 +29,13 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
 }  // namespace
 
 int run_network_command(const NetworkOptions& options) {
-  const std::unique_ptr<OutputFile> json = open_json(options.json);
-  const std::unique_ptr<OutputFile> output = open_json(options.output);
+  ClaimedFiles files;
+  files.input("--model", options.model);
+  for (const std::string& input : options.inputs) files.input("--input", input_file(input));
+  files.output("--output", options.output);
+  claim_outputs(files, options);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
+  const std::unique_ptr<OutputFile> output = open_output(options.output);
   Session session(options, "run", own_options(options));
   ProgressBar bar;
   bar.show("reading " + (options.model.empty() ? options.network : options.model), 0);
@@ -57,9 +65,8 @@ int run_network_command(const NetworkOptions& options) {
   }
   bar.erase();
   const onnx::GraphProto& graph = source.model.graph();
-  if (output && graph.output_size() > 0) {
-    save_tensor(output->temporary(), run.outputs.at(graph.output(0).name()));
-    output->commit();
+  if (output && graph.output_size() > 0 && run.report.error.empty()) {
+    keep_going([&] { save_tensor(*output, run.outputs.at(graph.output(0).name())); });
   }
   return session.finish(std::move(run.report), json.get(), options.allow_host_only);
 }
@@ -99,9 +106,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
           ->excludes(data);
   command
       .add_option("--input", options.inputs,
-                  "the network's input: a .npy file, or a PNG or JPEG image, which is resized and "
+                  "the network's input: a .npy file, or PNG or JPEG images, which are resized and "
                   "normalised; NAME=FILE where it has several (default: random, from --seed)")
-      ->allow_extra_args(false)
       ->needs(model);
   command.add_option("--output", options.output, "writes the network's first output to this .npy")
       ->needs(model);

@@ -9,7 +9,9 @@
 #include "host/cli/failure_file.hpp"
 #include "host/cli/failure_view.hpp"
 #include "host/debug/investigation.hpp"
+#include "host/console.hpp"
 #include "host/error.hpp"
+#include "host/files/lost_outputs.hpp"
 #include "host/report/json.hpp"
 #include "host/report/progress.hpp"
 #include "host/report/run_table.hpp"
@@ -26,9 +28,6 @@ using Window = std::pair<std::uint64_t, std::uint64_t>;
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 // Of a trace that is opened later, by DebugDevice::trace().
 constexpr Window kNotYet{kNever - 1, kNever};
-
-/// The save file beside a waveform.
-fs::path save_file_of(const fs::path& trace) { return fs::path(trace).replace_extension(".gtkw"); }
 
 void check_names(const DebugOptions& options) {
   if (!options.view.empty()) view_file(options.view);
@@ -75,12 +74,7 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
     return;
   }
   check_names(debug);
-  failure_file_ = debug.trace_mismatch.empty() ? "failure.fst" : debug.trace_mismatch;
-  if (fs::path(debug.trace).lexically_normal() == failure_file_.lexically_normal()) {
-    throw UsageError(
-        fmt::format("--trace {}: the waveform of a failure would go there too; name another file",
-                    debug.trace));
-  }
+  failure_file_ = failure_waveform(options_);
   if (!debug.timeline.empty()) timeline_ = std::make_unique<Timeline>(debug.timeline);
   window_begin_ = window.first;
   if (faults_.empty() && !timeline_ && debug.trace.empty()) {
@@ -131,15 +125,17 @@ void Session::investigate(const JobRun& run, Failure& failure) {
   try {
     gemm64::investigate(
         run, [this](bool traced) { return make_debug_device(traced); }, patience(), failure);
-    if (failure.finding.place != Finding::Place::kNone) {
+    if (failure.finding.place != Finding::Place::kNone && !is_lost(failure_file_.string())) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
       write_failure_view(failure, geometry_, options_.debug.view);
     }
-    fs::path replay = failure_file_;
-    replay.replace_extension(".json");
-    failure.replay_file = replay.string();
-    write_failure(replay, command_, options_, own_, failure);
+    if (options_.replay) return;  // its own input tells all that such a file would
+    const fs::path replay = replay_file_of(failure_file_);
+    if (fs::exists(replay)) failure.note = replay.string() + " of an earlier run was replaced";
+    if (keep_going([&] { write_failure(replay, command_, options_, own_, failure); })) {
+      failure.replay_file = replay.string();
+    }
   } catch (const UsageError& error) {
     // The failure itself is worth more than its files.
     failure.replay_file.clear();
@@ -192,14 +188,14 @@ std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
 
 void Session::print_faults() const {
   for (const Fault& fault : faults_) {
-    fmt::print("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
+    print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
                failed_ ? "" : "; no result changed");
   }
 }
 
 void Session::write_trace_view() const {
   const std::string& trace = options_.debug.trace;
-  if (trace.empty()) return;
+  if (trace.empty() || is_lost(trace)) return;
   const std::optional<TileClocks> tile = tile_->clocks();
   SaveFileOptions save;
   std::string markers;
@@ -212,9 +208,9 @@ void Session::write_trace_view() const {
         fmt::format("; tile {} from clock {} to {}", to_string(tile->tile), tile->begin, tile->end);
   }
   const fs::path beside = save_file_of(trace);
-  write_save_file(view_file(options_.debug.view.empty() ? "overview" : options_.debug.view), trace,
-                  beside.string(), save);
-  fmt::print("Waveform: {}{}. To see it: gtkwave {}\n", trace, markers, beside.string());
+  const std::string view = options_.debug.view.empty() ? "overview" : options_.debug.view;
+  keep_going([&] { write_save_file(view_file(view), trace, beside.string(), save); });
+  print_report("Waveform: {}{}. To see it: gtkwave {}\n", trace, markers, beside.string());
 }
 
 int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
@@ -229,17 +225,26 @@ int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
   const std::uint64_t clocks = device_->clocks();
   inspected_ = nullptr;
   device_.reset();  // closes the waveform
-  if (timeline_) timeline_->finish();
+  if (timeline_) keep_going([&] { timeline_->finish(); });
   report.problems = find_problems(clocks);
 
   const std::size_t width = terminal_width();
-  fmt::print("{}", run_table(report, width));
-  if (options_.engines && report.timed()) fmt::print("\n{}", engine_table(report, width));
-  if (json != nullptr) json->write(to_json(report).dump(2) + "\n");
+  if (report.error.empty()) {
+    print_report(run_table(report, width));
+    if (options_.engines && report.timed()) print_report("\n{}", engine_table(report, width));
+  }
+  if (json != nullptr) {
+    const std::string text =
+        to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    keep_going([&] { json->write(text + "\n"); });
+  }
+  if (!report.error.empty()) {
+    print_error(report.error);
+    return 1;
+  }
   if (!report.problems.empty()) return 2;
   print_faults();
   write_trace_view();
-  std::fflush(stdout);
   if (report.layers.empty()) return allow_host_only ? 0 : 1;
   return report.verified() ? 0 : 1;
 }

@@ -171,10 +171,14 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     exact.forget(step);
   };
   const auto begin = Clock::now();
-  Values values = run_head(executor, expected.first, inputs, hooks);
-  executor.run_steps(expected.first, executor.steps().size(), values, hooks);
   NetworkRun run;
-  run.outputs = executor.outputs(values);
+  try {
+    Values values = run_head(executor, expected.first, inputs, hooks);
+    executor.run_steps(expected.first, executor.steps().size(), values, hooks);
+    run.outputs = executor.outputs(values);
+  } catch (const DeviceError& error) {
+    report.error = error.what();
+  }
   report.host = HostWork{host_steps.size(), seconds_since(begin) - seconds};
   const Tensor* found = first_output(executor, run.outputs);
   if (found != nullptr) {

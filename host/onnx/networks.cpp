@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "host/error.hpp"
-#include "host/models/initialize.hpp"
+#include "host/numerics/initialize.hpp"
 #include "host/onnx/builder.hpp"
 #include "host/onnx/save.hpp"
 

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <onnx/checker.h>
 
-#include <fstream>
 #include <stdexcept>
 
 #include "host/error.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 
@@ -28,13 +27,7 @@ std::uint64_t save_model(const onnx::ModelProto& model, OutputFile& file) {
     throw std::logic_error(fmt::format("{}: not written, since ONNX's checker refuses it: {}",
                                        file.path().string(), error.what()));
   }
-  std::ofstream stream(file.temporary(), std::ios::binary | std::ios::trunc);
-  const bool serialized = model.SerializeToOstream(&stream);
-  stream.close();
-  if (!serialized || !stream) {
-    throw UsageError(fmt::format("{}: cannot be written: no space is left, or the disk failed",
-                                 file.path().string()));
-  }
+  if (!model.SerializeToOstream(&file.stream())) file.stream().setstate(std::ios::badbit);
   file.commit();
   return size;
 }

@@ -249,6 +249,16 @@ void read_external_data(TensorProto& tensor, const std::filesystem::path& folder
   }
   const std::filesystem::path path = folder / relative;
   std::error_code error;
+  // Through links too: else a model could name, and `tile` copy, any file of the user's.
+  const std::filesystem::path below = std::filesystem::weakly_canonical(path, error)
+                                          .lexically_relative(std::filesystem::weakly_canonical(
+                                              folder.empty() ? "." : folder, error));
+  if (error || below.empty() || *below.begin() == "..") {
+    throw UsageError(
+        fmt::format("{}: its external data, '{}', lead out of the model's folder; they must lie "
+                    "below the model",
+                    where, printable(location)));
+  }
   const std::uintmax_t size =
       std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
   std::ifstream file;

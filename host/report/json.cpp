@@ -146,6 +146,7 @@ Json to_json(const RunReport& report) {
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
   }
+  if (!report.error.empty()) json["error"] = report.error;
   if (!report.problems.empty()) json["problems"] = report.problems;
   if (report.failure) json["failure"] = to_json(*report.failure);
   return json;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

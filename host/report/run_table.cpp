@@ -7,6 +7,7 @@
 #include "host/report/network_text.hpp"
 #include "host/report/price_table.hpp"
 #include "host/report/table.hpp"
+#include "host/text.hpp"
 #include "host/report/verdict.hpp"
 
 namespace gemm64 {

@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "host/error.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

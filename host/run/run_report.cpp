@@ -62,7 +62,7 @@ std::uint64_t RunReport::all_macs() const {
 }
 
 bool RunReport::verified() const {
-  if (layers.empty() || !problems.empty()) return false;
+  if (layers.empty() || !problems.empty() || !error.empty()) return false;
   return std::all_of(layers.begin(), layers.end(), [this](const LayerReport& layer) {
     const bool bounded = layer.error_bound == 0 || layer.max_abs_error <= layer.error_bound;
     return layer.mismatches.count == 0 && bounded &&

@@ -83,6 +83,7 @@ struct RunReport {
   std::optional<HostWork> host;
   std::vector<HostLayer> host_layers;
   std::vector<std::string> problems;  // what was asked for and did not come, a line each
+  std::string error;                  // of the device, which ended the run; empty: none
   std::optional<Failure> failure;     // the first product that failed, looked at again
   bool host_only = false;  // the float path by itself: layers are compared with products in double
 

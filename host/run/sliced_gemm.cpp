@@ -68,7 +68,7 @@ LayerReport run_sliced(JobRunner& runner, const std::string& name, const std::ve
   LayerReport layer = sum_of(parts, name, {size(a.rows()), size(a.cols()), size(w.rows())});
   result = scale_sums(sums, sliced_a, sliced_w);
   const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
-  layer.max_abs_error = (exact - result.cast<double>()).cwiseAbs().maxCoeff();
+  layer.max_abs_error = slices_error(exact, result);
   layer.error_bound = slices_error_bound(sliced_a, sliced_w, static_cast<double>(a.cols()),
                                          exact.cwiseAbs().maxCoeff());
   return layer;

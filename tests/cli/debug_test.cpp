@@ -225,7 +225,7 @@ TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
       run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3"));
-  EXPECT_THAT(outcome.out, HasSubstr("cannot write the trace file failure.fst"));
+  EXPECT_THAT(outcome.out, HasSubstr("failure.fst: cannot be written: it names a folder"));
 }
 
 TEST_F(Debug, BadInputIsRefused) {
@@ -238,7 +238,8 @@ TEST_F(Debug, BadInputIsRefused) {
   expect_refused(gemm + "--trace t.fst --trace-tile 0,0", "give LAYER:M,K,N");
   expect_refused(gemm + "--trace t.fst --trace-tile gemm:0,3,0",
                  "gemm has the tiles M,K,N = 0,0,0 to 0,2,0");
-  expect_refused(gemm + "--trace nowhere/t.fst", "cannot write the trace file nowhere/t.fst");
+  expect_refused(gemm + "--trace nowhere/t.fst",
+                 "nowhere/t.fst: cannot be written: its folder does not exist");
   expect_refused(gemm + "--trace failure.fst", "the waveform of a failure would go there too");
   expect_refused(gemm + "--trace t.fst --trace-mismatch ./t.fst", "would go there too");
   expect_refused(gemm + "--trace t.gtkw", "name the waveform itself");

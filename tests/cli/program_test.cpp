@@ -179,11 +179,11 @@ TEST_F(Program, RefusesBadOperandFiles) {
   expect_refused("gemm 1 1 1 --a " + file, "not a .npy file");
   const fs::path floats = write_npy<float>("f.npy", "<f4", 2, 2, {1, 2, 3, 4});
   fs::rename(floats, outside);
-  expect_refused("gemm 2 2 1 --a " + file, "not a .npy file of int8");
+  expect_refused("gemm 2 2 1 --a " + file, "holds float32 of shape (2, 2); int8 is needed");
   expect_refused("gemm 3 2 1 --precision float32 --a " + file, "A is 2x2");
   const fs::path truncated = write_npy<std::int8_t>("t.npy", "|i1", 1000, 1000, {1, 2, 3});
   fs::rename(truncated, outside);
-  expect_refused("gemm --a " + file + " --b " + file, "not a .npy file");
+  expect_refused("gemm --a " + file + " --b " + file, "ends 999997 bytes early");
   fs::remove(outside);
 }
 

@@ -325,17 +325,16 @@ TEST_F(TimelineTest, APlaceThatCannotBeWrittenIsFoundAtOnce) {
   EXPECT_THROW(Timeline{folder_}, UsageError);
 }
 
-TEST_F(TimelineTest, AFullDiskIsAnErrorAndLeavesNothing) {
+TEST_F(TimelineTest, AFullDiskIsAnError) {
   ASSERT_TRUE(fs::exists("/dev/full")) << "Linux has it";
-  fs::create_symlink("/dev/full", path_.string() + "." + std::to_string(getpid()) + ".part");
-  Timeline timeline(path_);
+  Timeline timeline("/dev/full");
   try {
     timeline.finish();
-    FAIL() << "no UsageError";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("no space is left"));
+    FAIL() << "no OutputError";
+  } catch (const OutputError& error) {
+    EXPECT_STREQ(error.what(), "/dev/full: the timeline is lost: No space left on device");
   }
-  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
 }  // namespace

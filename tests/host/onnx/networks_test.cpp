@@ -9,7 +9,7 @@
 #include <set>
 
 #include "host/error.hpp"
-#include "host/models/alexnet.hpp"
+#include "host/images/alexnet.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {

@@ -76,8 +76,8 @@ TEST_F(SaveModel, SaysWhereTheDiskIsFull) {
   try {
     save_model(model, file);
     FAIL() << "it was written";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("no space is left"));
+  } catch (const OutputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("is lost: No space left on device"));
     EXPECT_THAT(error.what(), testing::HasSubstr("model.onnx"));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/models/fashion_mnist.hpp"
+#include "host/images/fashion_mnist.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

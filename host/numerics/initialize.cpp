@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/models/initialize.hpp"
+#include "host/numerics/initialize.hpp"
 
 #include <cmath>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/models/image.hpp"
+#include "host/images/image.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/models/image_file.hpp"
+#include "host/images/image_file.hpp"
 
 #include <gtest/gtest.h>
 #include <stb/stb_image_write.h>
@@ -75,6 +75,26 @@ TEST_F(ImageFile, RefusesWhatIsNone) {
   const std::string huge("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\1\x86\xa0\0\1\x86\xa0\x8\x2\0\0\0....",
                          37);
   EXPECT_THROW(load_image(file("huge.png", huge), 3), UsageError);
+}
+
+TEST_F(ImageFile, SaysWhatAFileIsAndWhatIsRead) {
+  const auto message = [](const std::string& path) {
+    try {
+      load_image(path, 3);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was refused");
+  };
+  EXPECT_NE(message(file("x.gif", "GIF89a....")).find("PNG and JPEG are, the file is a GIF image"),
+            std::string::npos);
+  EXPECT_NE(message(file("x.png", "\x89PNG\r\n\x1a\n")).find("the PNG image ends early"),
+            std::string::npos);
+  EXPECT_NE(message(folder_).find("it is a folder"), std::string::npos);
+  // Whole by its parts, but without anything to decode.
+  const std::string jpeg = message(file("x.jpg", "\xff\xd8\xff\xd9"));
+  EXPECT_NE(jpeg.find("the JPEG image cannot be decoded"), std::string::npos) << jpeg;
+  EXPECT_EQ(jpeg.find("png"), std::string::npos) << jpeg;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "host/models/image.hpp"
+#include "host/images/image.hpp"
 
 namespace gemm64 {
 
