@@ -98,7 +98,7 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
   std::uint32_t watchdog = 0;
   check(gemm64_read(&core_, GEMM64_REG_WATCHDOG, &watchdog));
-  if (quiet > watchdog) {
+  if (watchdog != 0 && quiet > watchdog) {  // 0 waits for ever
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
     watchdog = static_cast<std::uint32_t>(std::min(quiet, kMax));
     check(gemm64_write(&core_, GEMM64_REG_WATCHDOG, watchdog));
