@@ -10,14 +10,17 @@
 module gemm64 #(
     parameter N                = 64,     // rows and columns of the array, bytes of a beat: 2, 4, 8, 16, 32 or 64
     parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
-    parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 64, and 63
-                                         // more than the ROWS of any MATMUL, for the burst that completes them
+    parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
+                                         // ACCUMULATOR_ROWS, for the burst that completes a tile's rows
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
-    parameter LOG_WEIGHT_TILES = 1,      // log2 of the tiles in the weight buffer
+    parameter LOG_WEIGHT_WORDS = 10,     // log2 of the words in the weight buffer: two tiles or more. 1024 keep the
+                                         // weights coming at full rate up to a latency of 895 clocks
     parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
     parameter LOG_WRITES       = 4,      // log2 of the write bursts under way
     parameter LOG_COMMANDS     = 4,      // log2 of the commands fetched ahead
-    parameter ADDRESS_WIDTH    = 40      // bits of a memory address, at most 63
+    parameter ADDRESS_WIDTH    = 40,     // bits of a memory address, 24 to 63
+    parameter AXI_PROT         = 3'b010, // AxPROT of every request: data, non-secure, unprivileged
+    parameter AXI_CACHE        = 4'b0011 // AxCACHE of every request: normal memory, bufferable, not cached on the way
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,  // synchronous, active low
@@ -50,6 +53,8 @@ module gemm64 #(
     output wire [7:0]               m_weights_arlen_o,
     output wire [2:0]               m_weights_arsize_o,
     output wire [1:0]               m_weights_arburst_o,
+    output wire [2:0]               m_weights_arprot_o,
+    output wire [3:0]               m_weights_arcache_o,
     input  wire                     m_weights_rvalid_i,
     output wire                     m_weights_rready_o,
     input  wire                     m_weights_rid_i,
@@ -64,6 +69,8 @@ module gemm64 #(
     output wire [7:0]               m_data_arlen_o,
     output wire [2:0]               m_data_arsize_o,
     output wire [1:0]               m_data_arburst_o,
+    output wire [2:0]               m_data_arprot_o,
+    output wire [3:0]               m_data_arcache_o,
     input  wire                     m_data_rvalid_i,
     output wire                     m_data_rready_o,
     input  wire                     m_data_rid_i,
@@ -78,6 +85,8 @@ module gemm64 #(
     output wire [7:0]               m_results_awlen_o,
     output wire [2:0]               m_results_awsize_o,
     output wire [1:0]               m_results_awburst_o,
+    output wire [2:0]               m_results_awprot_o,
+    output wire [3:0]               m_results_awcache_o,
     output wire                     m_results_wvalid_o,
     input  wire                     m_results_wready_i,
     output wire [8*N-1:0]           m_results_wdata_o,
@@ -89,6 +98,12 @@ module gemm64 #(
     input  wire [1:0]               m_results_bresp_i
 );
 
+    gemm64_parameters #(
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
+        .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS), .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS),
+        .ADDRESS_WIDTH(ADDRESS_WIDTH)
+    ) u_parameters ();
+
     localparam LOG_N         = $clog2(N);
     localparam ROW_WIDTH     = $clog2(ACCUMULATOR_ROWS);
     localparam WORDS_WIDTH   = $clog2(SCRATCHPAD_WORDS + 1);
@@ -97,6 +112,14 @@ module gemm64 #(
     localparam SELECT_WIDTH  = $clog2(`GEMM64_COUNTERS);
     localparam COMMANDS_ID   = 1'b0;
     localparam ACTIVATIONS_ID = 1'b1;
+
+    // What every request says of itself
+    assign m_weights_arprot_o  = AXI_PROT;
+    assign m_weights_arcache_o = AXI_CACHE;
+    assign m_data_arprot_o     = AXI_PROT;
+    assign m_data_arcache_o    = AXI_CACHE;
+    assign m_results_awprot_o  = AXI_PROT;
+    assign m_results_awcache_o = AXI_CACHE;
 
     // Control
     wire stop, clear, halted, resetting, fail;
@@ -126,13 +149,13 @@ module gemm64 #(
 
     wire        commands_error, fetch_error, weights_error, activations_error, results_error;
     wire [3:0]  commands_code;
-    wire [15:0] fetch_tag, weights_tag, activations_tag, results_tag;
+    wire [15:0] commands_tag, fetch_tag, weights_tag, activations_tag, results_tag;
     wire        weights_decode;
 
     wire [`GEMM64_COUNTERS-1:0] events;
 
     gemm64_registers #(
-        .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES(1 << LOG_WEIGHT_TILES), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES((1 << LOG_WEIGHT_WORDS) / N), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
         .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .READS(1 << LOG_READS),
         .WRITES(1 << LOG_WRITES), .COMMANDS(1 << LOG_COMMANDS), .SELECT_WIDTH(SELECT_WIDTH)
     ) u_registers (
@@ -241,6 +264,7 @@ module gemm64 #(
         .quiet_o             (commands_quiet),
         .error_o             (commands_error),
         .error_code_o        (commands_code),
+        .error_tag_o         (commands_tag),
         .bus_error_o         (fetch_error),
         .bus_error_tag_o     (fetch_tag),
         .dispatch_o          (events[`GEMM64_COUNTER_COMMANDS_DISPATCH]),
@@ -249,13 +273,13 @@ module gemm64 #(
     );
 
     // Weights
-    wire [LOG_N+LOG_WEIGHT_TILES:0] weight_words;
-    wire                            weight_read;
-    wire [8*N-1:0]                  weight;
-    wire                            weights_unused;
+    wire [LOG_WEIGHT_WORDS:0] weight_words;
+    wire                      weight_read;
+    wire [8*N-1:0]            weight;
+    wire                      weights_unused;
 
     gemm64_weights #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_TILES(LOG_WEIGHT_TILES), .LOG_BURSTS(LOG_READS)
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_WEIGHT_WORDS), .LOG_BURSTS(LOG_READS)
     ) u_weights (
         .clk_i             (clk_i),
         .rst_ni            (engines_rst_n),
@@ -342,8 +366,8 @@ module gemm64 #(
     wire                 compute_unused;
 
     gemm64_compute #(
-        .N(N), .LOG_N(LOG_N), .LOG_TILES(LOG_WEIGHT_TILES), .WORDS_WIDTH(WORDS_WIDTH), .ROW_WIDTH(ROW_WIDTH),
-        .PIPELINE(PIPELINE)
+        .N(N), .LOG_N(LOG_N), .WEIGHT_WIDTH(LOG_WEIGHT_WORDS + 1), .WORDS_WIDTH(WORDS_WIDTH),
+        .ROW_WIDTH(ROW_WIDTH), .PIPELINE(PIPELINE)
     ) u_compute (
         .clk_i                (clk_i),
         .rst_ni               (engines_rst_n),
@@ -479,7 +503,8 @@ module gemm64 #(
         .quiet_i             (quiet),
         .commands_error_i    (commands_error),
         .commands_code_i     (commands_code),
-        .commands_tag_i      (tag),
+        .commands_tag_i      (commands_tag),
+        .next_tag_i          (tag),
         .fetch_error_i       (fetch_error),
         .fetch_tag_i         (fetch_tag),
         .activations_error_i (activations_error),

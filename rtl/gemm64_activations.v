@@ -68,16 +68,14 @@ module gemm64_activations #(
         .data_o  ({next_address, next_count, next_passes, next_blocks, next_tag})
     );
 
-    reg  [WORDS_WIDTH-1:0] room_q;   // words neither kept nor asked for
     reg  [WORDS_WIDTH-1:0] level_q;  // words kept
     reg  [WORDS_WIDTH-1:0] ahead_q;  // words kept, from the next one to be read on
     reg  [WORDS_WIDTH-1:0] write_q, read_q, oldest_q;
 
     wire pending, asking, reader_idle;
-    wire asked = request_valid_o & request_ready_i;
 
     gemm64_reader #(
-        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS)
+        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS), .WORDS(WORDS), .WORDS_WIDTH(WORDS_WIDTH)
     ) u_reader (
         .clk_i             (clk_i),
         .rst_ni            (rst_ni),
@@ -89,7 +87,7 @@ module gemm64_activations #(
         .command_passes_i  (next_passes),
         .command_blocks_i  (next_blocks),
         .command_tag_i     (next_tag),
-        .room_i            ({{32-WORDS_WIDTH{1'b0}}, room_q}),
+        .released_i        (read_i & release_i),
         .request_valid_o   (request_valid_o),
         .request_ready_i   (request_ready_i),
         .request_address_o (request_address_o),
@@ -122,18 +120,15 @@ module gemm64_activations #(
     wire [WORDS_WIDTH-1:0] in       = {{WORDS_WIDTH-1{1'b0}}, beat_i};
     wire [WORDS_WIDTH-1:0] out      = {{WORDS_WIDTH-1{1'b0}}, read_i};
     wire [WORDS_WIDTH-1:0] released = {{WORDS_WIDTH-1{1'b0}}, read_i & release_i};
-    wire [WORDS_WIDTH-1:0] asked_for = asked ? {{WORDS_WIDTH-7{1'b0}}, request_beats_o} : {WORDS_WIDTH{1'b0}};
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
-            room_q   <= WORDS[WORDS_WIDTH-1:0];
             level_q  <= {WORDS_WIDTH{1'b0}};
             ahead_q  <= {WORDS_WIDTH{1'b0}};
             write_q  <= {WORDS_WIDTH{1'b0}};
             read_q   <= {WORDS_WIDTH{1'b0}};
             oldest_q <= {WORDS_WIDTH{1'b0}};
         end else begin
-            room_q  <= room_q - asked_for + released;
             level_q <= level_q + in - released;
             if (beat_i) write_q <= after(write_q);
             if (read_i & release_i) oldest_q <= after(oldest_q);

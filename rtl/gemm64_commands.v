@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches commands from the ring in memory, checks them and hands each to its engine, in order.
-// Latency: 1 clock from a moved tail to AR; 1 clock from a command's last beat to its dispatch.
+// Latency: 1 clock from a moved tail to AR; 1 clock from a command's last beat to its dispatch. A walk that passes the end
+//          of the address space is found 2 clocks after its dispatch, every other fault instead of it.
 // Handshake: valid/ready for requests and engines. Commands are asked for only where the queue has room.
 `default_nettype none
 
@@ -53,8 +54,9 @@ module gemm64_commands #(
     // State
     output wire                     idle_o,            // the ring is empty
     output wire                     quiet_o,           // no burst under way
-    output wire                     error_o,           // the command that is to be dispatched is bad
+    output wire                     error_o,           // a command is bad
     output wire [3:0]               error_code_o,
+    output wire [15:0]              error_tag_o,
     output wire                     bus_error_o,       // a beat of a command answered with an error
     output wire [15:0]              bus_error_tag_o,
     output wire                     dispatch_o,        // what this clock was spent on: exactly one of four
@@ -70,13 +72,16 @@ module gemm64_commands #(
     localparam USED_BITS     = 192;  // words 0 to 5 hold all the fields
 
     // Fetch: one request a clock while there is room for the answer.
-    reg  [15:0]           fetch_q;
-    reg  [LOG_COMMANDS:0] room_q;
-    wire                  ask    = request_valid_o & request_ready_i;
-    wire [ADDRESS_WIDTH-1:0] offset = {{ADDRESS_WIDTH-16-LOG_BYTES{1'b0}}, fetch_q, {LOG_BYTES{1'b0}}};
+    reg  [15:0]            fetch_q;
+    reg  [LOG_COMMANDS:0]  room_q;
+    wire                   ask    = request_valid_o & request_ready_i;
+    wire                   more   = fetch_q != ring_tail_i;
+    wire [ADDRESS_WIDTH:0] offset = {{ADDRESS_WIDTH-15-LOG_BYTES{1'b0}}, fetch_q, {LOG_BYTES{1'b0}}};
+    wire [ADDRESS_WIDTH:0] place  = {1'b0, ring_base_i & ~COMMAND_OFFSETS} + offset;
+    wire                   beyond = place[ADDRESS_WIDTH];  // the ring passes the end of the address space
 
-    assign request_valid_o   = fetch_q != ring_tail_i & room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i;
-    assign request_address_o = (ring_base_i & ~COMMAND_OFFSETS) + offset;
+    assign request_valid_o   = more & ~beyond & room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i;
+    assign request_address_o = place[ADDRESS_WIDTH-1:0];
     assign request_beats_o   = COMMAND_BEATS[6:0];
 
     // Assembly: the beats of a command shift in from the top.
@@ -132,11 +137,11 @@ module gemm64_commands #(
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
                                       | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
 
-    assign error_code_o = ~known ? `GEMM64_ERROR_BAD_OPCODE
-                        : bad_operand ? `GEMM64_ERROR_BAD_OPERAND
-                        : bad_address ? `GEMM64_ERROR_BAD_ADDRESS : `GEMM64_ERROR_NONE;
-    wire good = error_code_o == `GEMM64_ERROR_NONE;
-    assign error_o = valid & ~good & ~stop_i;
+    wire [3:0] code = ~known ? `GEMM64_ERROR_BAD_OPCODE
+                    : bad_operand ? `GEMM64_ERROR_BAD_OPERAND
+                    : bad_address ? `GEMM64_ERROR_BAD_ADDRESS : `GEMM64_ERROR_NONE;
+    wire good = code == `GEMM64_ERROR_NONE;
+    wire bad  = valid & ~good & ~stop_i;
 
     // Dispatch
     wire send = valid & good & ~stop_i;
@@ -151,6 +156,28 @@ module gemm64_commands #(
     reg [15:0] head_q, dispatched_q, received_q;
     reg [LOG_COMMANDS:0] pending_q;  // commands on their way
     wire received = beat_i & beat_last_i;
+
+    // Faults, the oldest command's first: a walk dispatched two clocks ago, the command that is next, and the first that
+    // cannot be fetched.
+    wire        passes_end;
+    wire [15:0] passes_end_tag;
+    wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i;
+
+    gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
+        .clk_i       (clk_i),
+        .rst_ni      (rst_ni),
+        .valid_i     (pop & has_address),
+        .address_i   (address_o),
+        .count_i     (count_o),
+        .times_i     (is_weights ? 32'd1 : is_activations ? blocks_o : {14'd0, rows_o, 2'b00}),
+        .tag_i       (dispatched_q),
+        .error_o     (passes_end),
+        .error_tag_o (passes_end_tag)
+    );
+
+    assign error_o      = passes_end | bad | unreachable;
+    assign error_code_o = passes_end | unreachable ? `GEMM64_ERROR_BAD_ADDRESS : code;
+    assign error_tag_o  = passes_end ? passes_end_tag : dispatched_q;
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -176,8 +203,8 @@ module gemm64_commands #(
     assign quiet_o         = pending_q == {LOG_COMMANDS + 1{1'b0}};
     assign bus_error_o     = beat_i & beat_error_i;
     assign bus_error_tag_o = received_q;
-    assign dispatch_o      = pop | error_o;
-    assign wait_memory_o   = ~valid & ~idle_o;
+    assign dispatch_o      = pop | bad | unreachable;
+    assign wait_memory_o   = ~valid & ~idle_o & ~unreachable;
     assign wait_engine_o   = valid & ~dispatch_o;
 
 endmodule

@@ -7,12 +7,12 @@
 `include "gemm64_defs.vh"
 
 module gemm64_compute #(
-    parameter N           = 64,   // words of a tile of weights
-    parameter LOG_N       = 6,    // log2 N
-    parameter LOG_TILES   = 1,    // log2 of the tiles that the weight buffer holds
-    parameter WORDS_WIDTH = 14,   // bits that hold the number of words in the scratchpad
-    parameter ROW_WIDTH   = 7,    // bits of an accumulator row's index
-    parameter PIPELINE    = 81    // clocks from the read of a row to the write of its last sum
+    parameter N            = 64,  // words of a tile of weights
+    parameter LOG_N        = 6,   // log2 N
+    parameter WEIGHT_WIDTH = 11,  // bits that hold the number of words in the weight buffer
+    parameter WORDS_WIDTH  = 14,  // bits that hold the number of words in the scratchpad
+    parameter ROW_WIDTH    = 7,   // bits of an accumulator row's index
+    parameter PIPELINE     = 81   // clocks from the read of a row to the write of its last sum
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,            // synchronous, active low
@@ -26,7 +26,7 @@ module gemm64_compute #(
     input  wire [31:0]              command_passes_i,
     input  wire [31:0]              command_blocks_i,
     // Weight buffer
-    input  wire [LOG_N+LOG_TILES:0] weight_words_i,
+    input  wire [WEIGHT_WIDTH-1:0]  weight_words_i,
     output wire                     weight_read_o,
     output wire [LOG_N-1:0]         weight_column_o,   // column of the word that is read
     // Scratchpad
@@ -82,7 +82,7 @@ module gemm64_compute #(
     wire last_row   = row_q == rows - 16'd1;
 
     wire between     = row_q == 16'd0;
-    wire weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= N[LOG_N+LOG_TILES:0];
+    wire weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= N[WEIGHT_WIDTH-1:0];
     wire activations = {{32-WORDS_WIDTH{1'b0}}, activation_words_i} >= {16'd0, rows};
     wire bank        = ~first_tile | ~banks_q[1];
     wire start       = valid & between & weights & activations & bank & ~stop_i;

@@ -18,7 +18,8 @@ module gemm64_control (
     input  wire        quiet_i,             // no bus transfer under way
     input  wire        commands_error_i,
     input  wire [3:0]  commands_code_i,
-    input  wire [15:0] commands_tag_i,      // command that is to be dispatched
+    input  wire [15:0] commands_tag_i,
+    input  wire [15:0] next_tag_i,          // command that is to be dispatched
     input  wire        fetch_error_i,
     input  wire [15:0] fetch_tag_i,
     input  wire        activations_error_i,
@@ -72,7 +73,7 @@ module gemm64_control (
             if (fail) begin
                 halted_q  <= 1'b1;
                 engine_q  <= `GEMM64_ENGINE_COMMANDS;
-                command_q <= commands_tag_i;
+                command_q <= next_tag_i;
                 // A bus error is the cause of what else may be found in the same clock, so it goes first.
                 if (weights_error_i) begin
                     code_q    <= bus_code(weights_decode_i);
@@ -91,6 +92,7 @@ module gemm64_control (
                     command_q <= fetch_tag_i;
                 end else if (commands_error_i) begin
                     code_q    <= commands_code_i;
+                    command_q <= commands_tag_i;
                 end else begin
                     code_q    <= `GEMM64_ERROR_WATCHDOG;
                 end

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams words from memory, command after command, with several bursts under way.
-// Latency: 1 clock from a command to its first burst request, 2 to AR; words come as memory answers.
-// Handshake: valid/ready for commands, bursts and words. A burst is asked for only while fewer than 2**LOG_BURSTS are
-//            under way and room_i holds it. With stop_i no new burst is asked for; what is under way ends.
+// Streams words from memory into a buffer, command after command, with several bursts under way.
+// Latency: 1 clock from a command to its first burst request, 2 to AR; words come as memory answers. A place that is
+//          released in a clock may be asked for in the next.
+// Handshake: valid/ready for commands and bursts. A burst is asked for only while fewer than 2**LOG_BURSTS are under
+//            way and the buffer has room for all of it, kept for it from then on: so words are taken whenever they
+//            come. With stop_i no new burst is asked for; what is under way ends.
 `default_nettype none
 
 module gemm64_reader #(
     parameter LOG_N         = 6,   // log2 of the bytes of a word and of a beat
     parameter ADDRESS_WIDTH = 40,  // bits of an address
-    parameter LOG_BURSTS    = 4    // log2 of the bursts under way
+    parameter LOG_BURSTS    = 4,   // log2 of the bursts under way
+    parameter WORDS         = 64,  // words of the buffer
+    parameter WORDS_WIDTH   = 7,   // bits that hold the number WORDS
+    parameter MOST_BEATS    = 64   // beats of the longest burst, at most WORDS; a power of two
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,           // synchronous, active low
@@ -21,8 +26,8 @@ module gemm64_reader #(
     input  wire [31:0]              command_passes_i,
     input  wire [31:0]              command_blocks_i,
     input  wire [15:0]              command_tag_i,
-    // Words that may still be asked for
-    input  wire [31:0]              room_i,
+    // Buffer
+    input  wire                     released_i,       // a word has left: its place is free again
     // Burst request, to a gemm64_request
     output wire                     request_valid_o,
     input  wire                     request_ready_i,
@@ -43,8 +48,16 @@ module gemm64_reader #(
 
     wire        burst_valid, burst_ready, tags_ready;
     wire [15:0] burst_tag;
-    wire        fits = {25'd0, request_beats_o} <= room_i;
-    wire        go   = tags_ready & fits & ~stop_i;
+
+    reg  [WORDS_WIDTH-1:0] room_q;  // words neither in the buffer nor asked for
+    wire [31:0]            beats = {25'd0, request_beats_o};
+    wire [WORDS_WIDTH-1:0] taken = request_valid_o & request_ready_i ? beats[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}};
+
+    always @(posedge clk_i)
+        if (!rst_ni) room_q <= WORDS[WORDS_WIDTH-1:0];
+        else room_q <= room_q - taken + {{WORDS_WIDTH-1{1'b0}}, released_i};
+
+    wire go = tags_ready & beats <= {{32-WORDS_WIDTH{1'b0}}, room_q} & ~stop_i;
 
     assign request_valid_o = burst_valid & go;
     assign burst_ready     = request_ready_i & go;
@@ -52,7 +65,7 @@ module gemm64_reader #(
     assign idle_o          = ~burst_valid & ~pending_o;
     assign error_o         = beat_i & beat_error_i;
 
-    gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
+    gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .MOST_BEATS(MOST_BEATS)) u_bursts (
         .clk_i         (clk_i),
         .rst_ni        (rst_ni),
         .start_valid_i (command_valid_i),

@@ -3,7 +3,8 @@
 // Latency: a write acts, and is answered, 1 clock after both its channels were accepted; a read is answered 1 clock
 //          after its address.
 // Handshake: AXI4-Lite, one write and one read under way. An offset without a register, or a write to a register
-//            that only reads, is answered with SLVERR.
+//            that only reads, is answered with SLVERR; so is a ring base above the bus, and a tail during a soft reset,
+//            which would be lost. None of these changes anything.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -11,7 +12,7 @@
 module gemm64_registers #(
     parameter N                = 64,    // see gemm64
     parameter STAGE_ROWS       = 4,
-    parameter WEIGHT_TILES     = 2,
+    parameter WEIGHT_TILES     = 16,
     parameter SCRATCHPAD_WORDS = 9216,
     parameter ACCUMULATOR_ROWS = 128,
     parameter ADDRESS_WIDTH    = 40,
@@ -64,64 +65,68 @@ module gemm64_registers #(
 );
 
     localparam [31:0] RING_MASK_RESET = `GEMM64_REG_RING_MASK_RESET;
+    localparam [31:0] INTERRUPT_ENABLE_RESET = `GEMM64_REG_INTERRUPT_ENABLE_RESET;
     localparam [1:0] OKAY   = 2'b00;
     localparam [1:0] SLVERR = 2'b10;
 
     reg [31:0] ring_base_low_q, ring_base_high_q;
     reg        done_q, error_q;
+    reg [1:0]  interrupt_enable_q;
 
     assign ring_base_o = {ring_base_high_q, ring_base_low_q};
-    assign irq_o       = done_q | error_q;
+    assign irq_o       = ({error_q, done_q} & interrupt_enable_q) != 2'b00;
 
     // Write
     wire write = awvalid_i & wvalid_i & (~bvalid_o | bready_i);
     assign awready_o = write;
     assign wready_o  = write;
 
-    // The bytes that the strobes name, the others as they were
-    function [31:0] merged;
-        input [31:0] old;
-        merged = {wstrb_i[3] ? wdata_i[31:24] : old[31:24], wstrb_i[2] ? wdata_i[23:16] : old[23:16],
-                  merged_low(old[15:0])};
-    endfunction
-
-    function [15:0] merged_low;
-        input [15:0] old;
-        merged_low = {wstrb_i[1] ? wdata_i[15:8] : old[15:8], wstrb_i[0] ? wdata_i[7:0] : old[7:0]};
-    endfunction
+    // The bytes that the strobes name are written, the others stay as they were.
+    wire [31:0] bits = {{8{wstrb_i[3]}}, {8{wstrb_i[2]}}, {8{wstrb_i[1]}}, {8{wstrb_i[0]}}};
+    wire [31:0] put  = wdata_i & bits;
 
     // CONTROL and INTERRUPT act by the bits that are written as 1; all of them lie in the low byte.
     wire [7:0] ones     = wdata_i[7:0] & {8{write & wstrb_i[0]}};
     wire [7:0] control  = awaddr_i == `GEMM64_REG_CONTROL ? ones : 8'd0;
     wire [7:0] clear    = awaddr_i == `GEMM64_REG_INTERRUPT ? ones : 8'd0;
-    wire       writable = awaddr_i == `GEMM64_REG_CONTROL | awaddr_i == `GEMM64_REG_INTERRUPT
-                        | awaddr_i == `GEMM64_REG_WATCHDOG | awaddr_i == `GEMM64_REG_RING_BASE_LOW
-                        | awaddr_i == `GEMM64_REG_RING_BASE_HIGH | awaddr_i == `GEMM64_REG_RING_MASK
-                        | awaddr_i == `GEMM64_REG_RING_TAIL;
+
+    // A ring base as it would be after this write, and what of it lies above the bus
+    wire [31:0] base_low   = awaddr_i == `GEMM64_REG_RING_BASE_LOW ? (ring_base_low_q & ~bits) | put : ring_base_low_q;
+    wire [31:0] base_high  = awaddr_i == `GEMM64_REG_RING_BASE_HIGH ? (ring_base_high_q & ~bits) | put : ring_base_high_q;
+    wire [63:0] base_above = {base_high, base_low} >> ADDRESS_WIDTH;
+
+    wire writable = awaddr_i == `GEMM64_REG_CONTROL | awaddr_i == `GEMM64_REG_INTERRUPT
+                  | awaddr_i == `GEMM64_REG_INTERRUPT_ENABLE | awaddr_i == `GEMM64_REG_WATCHDOG
+                  | awaddr_i == `GEMM64_REG_RING_MASK
+                  | ((awaddr_i == `GEMM64_REG_RING_BASE_LOW | awaddr_i == `GEMM64_REG_RING_BASE_HIGH)
+                     & base_above == 64'd0)
+                  | (awaddr_i == `GEMM64_REG_RING_TAIL & ~resetting_i);
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
-            bvalid_o         <= 1'b0;
-            watchdog_o       <= `GEMM64_REG_WATCHDOG_RESET;
-            ring_base_low_q  <= 32'd0;
-            ring_base_high_q <= 32'd0;
-            ring_mask_o      <= RING_MASK_RESET[15:0];
-            ring_tail_o      <= 16'd0;
-            reset_o          <= 1'b0;
-            clear_counters_o <= 1'b0;
-            done_q           <= 1'b0;
-            error_q          <= 1'b0;
+            bvalid_o           <= 1'b0;
+            watchdog_o         <= `GEMM64_REG_WATCHDOG_RESET;
+            ring_base_low_q    <= 32'd0;
+            ring_base_high_q   <= 32'd0;
+            ring_mask_o        <= RING_MASK_RESET[15:0];
+            ring_tail_o        <= 16'd0;
+            interrupt_enable_q <= INTERRUPT_ENABLE_RESET[1:0];
+            reset_o            <= 1'b0;
+            clear_counters_o   <= 1'b0;
+            done_q             <= 1'b0;
+            error_q            <= 1'b0;
         end else begin
             bvalid_o         <= write | (bvalid_o & ~bready_i);
             reset_o          <= control[`GEMM64_CONTROL_RESET_BIT];
             clear_counters_o <= control[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
-            if (write) begin
+            if (write & writable) begin
                 case (awaddr_i)
-                    `GEMM64_REG_WATCHDOG:       watchdog_o <= merged(watchdog_o);
-                    `GEMM64_REG_RING_BASE_LOW:  ring_base_low_q <= merged(ring_base_low_q);
-                    `GEMM64_REG_RING_BASE_HIGH: ring_base_high_q <= merged(ring_base_high_q);
-                    `GEMM64_REG_RING_MASK:      ring_mask_o <= merged_low(ring_mask_o);
-                    `GEMM64_REG_RING_TAIL:      ring_tail_o <= merged_low(ring_tail_o) & ring_mask_o;
+                    `GEMM64_REG_WATCHDOG:         watchdog_o <= (watchdog_o & ~bits) | put;
+                    `GEMM64_REG_RING_BASE_LOW:    ring_base_low_q <= base_low;
+                    `GEMM64_REG_RING_BASE_HIGH:   ring_base_high_q <= base_high;
+                    `GEMM64_REG_INTERRUPT_ENABLE: if (wstrb_i[0]) interrupt_enable_q <= wdata_i[1:0];
+                    `GEMM64_REG_RING_MASK:        ring_mask_o <= (ring_mask_o & ~bits[15:0]) | put[15:0];
+                    `GEMM64_REG_RING_TAIL:        ring_tail_o <= ((ring_tail_o & ~bits[15:0]) | put[15:0]) & ring_mask_o;
                     default: ;
                 endcase
             end
@@ -148,7 +153,7 @@ module gemm64_registers #(
             case (araddr_i)
                 `GEMM64_REG_ID:               rdata_o <= `GEMM64_REG_ID_RESET;
                 `GEMM64_REG_VERSION:          rdata_o <= {`GEMM64_VERSION_MAJOR, `GEMM64_VERSION_MINOR};
-                `GEMM64_REG_ARRAY:            rdata_o <= {8'd0, WEIGHT_TILES[7:0], STAGE_ROWS[7:0], N[7:0]};
+                `GEMM64_REG_ARRAY:            rdata_o <= {WEIGHT_TILES[15:0], STAGE_ROWS[7:0], N[7:0]};
                 `GEMM64_REG_SCRATCHPAD_WORDS: rdata_o <= SCRATCHPAD_WORDS;
                 `GEMM64_REG_ACCUMULATOR_ROWS: rdata_o <= ACCUMULATOR_ROWS;
                 `GEMM64_REG_BUS:              rdata_o <= {8'd64, COMMANDS[7:0], WRITES[7:0], READS[7:0]};
@@ -163,6 +168,7 @@ module gemm64_registers #(
                 `GEMM64_REG_RING_MASK:        rdata_o <= {16'd0, ring_mask_o};
                 `GEMM64_REG_RING_TAIL:        rdata_o <= {16'd0, ring_tail_o};
                 `GEMM64_REG_RING_HEAD:        rdata_o <= {16'd0, ring_head_i};
+                `GEMM64_REG_INTERRUPT_ENABLE: rdata_o <= {30'd0, interrupt_enable_q};
                 default: begin
                     rdata_o <= ~is_counter ? 32'd0 : araddr_i[2] ? counter_value_i[63:32] : counter_value_i[31:0];
                     rresp_o <= is_counter ? OKAY : SLVERR;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads tiles of weights through a read port of their own into a buffer, the array's next plane of weights.
 // Latency: 1 clock from a word's arrival to words_o; 1 clock from read_i to word_o.
-// Handshake: valid/ready for commands; AXI4 AR and R. A full buffer holds the words back at the port.
+// Handshake: valid/ready for commands; AXI4 AR and R. Only what the buffer has room for is asked for, so R is always
+//            ready. A burst is at most half of the buffer: one half comes while the other is read.
 `default_nettype none
 
 module gemm64_weights #(
-    parameter N             = 64,   // words of a tile, bytes of a word
-    parameter LOG_N         = 6,    // log2 N
-    parameter ADDRESS_WIDTH = 40,   // bits of an address
-    parameter LOG_TILES     = 1,    // log2 of the tiles that the buffer holds
-    parameter LOG_BURSTS    = 4     // log2 of the read bursts under way
+    parameter N             = 64,  // bytes of a word
+    parameter LOG_N         = 6,   // log2 N
+    parameter ADDRESS_WIDTH = 40,  // bits of an address
+    parameter LOG_WORDS     = 10,  // log2 of the words that the buffer holds; two tiles or more
+    parameter LOG_BURSTS    = 4    // log2 of the read bursts under way
 ) (
     input  wire                        clk_i,
     input  wire                        rst_ni,          // synchronous, active low
-    input  wire                        stop_i,          // ask for nothing more; drop what still comes
+    input  wire                        stop_i,          // ask for nothing more
     // LOAD_WEIGHTS
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
@@ -36,7 +37,7 @@ module gemm64_weights #(
     input  wire [1:0]                  rresp_i,
     input  wire                        rlast_i,
     // To the array
-    output wire [LOG_N+LOG_TILES:0]    words_o,         // words in the buffer
+    output wire [LOG_WORDS:0]          words_o,         // words in the buffer
     input  wire                        read_i,
     output wire [8*N-1:0]              word_o,
     // State
@@ -51,9 +52,9 @@ module gemm64_weights #(
     output wire                        unused_o
 );
 
-    localparam POINTER_WIDTH = LOG_N + LOG_TILES;
-    localparam LEVEL_WIDTH   = POINTER_WIDTH + 1;
-    localparam DEPTH         = 1 << POINTER_WIDTH;
+    localparam WORDS_WIDTH = LOG_WORDS + 1;
+    localparam WORDS       = 1 << LOG_WORDS;
+    localparam MOST_BEATS  = WORDS < 128 ? WORDS / 2 : 64;
 
     // Commands wait in a queue.
     localparam COMMAND_WIDTH = ADDRESS_WIDTH + 32 + 32 + 16;
@@ -76,10 +77,10 @@ module gemm64_weights #(
     wire                     request_valid, request_ready, pending, asking, reader_idle;
     wire [ADDRESS_WIDTH-1:0] request_address;
     wire [6:0]               request_beats;
-    wire                     beat = rvalid_i & rready_o;
 
     gemm64_reader #(
-        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS)
+        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS), .WORDS(WORDS),
+        .WORDS_WIDTH(WORDS_WIDTH), .MOST_BEATS(MOST_BEATS)
     ) u_reader (
         .clk_i             (clk_i),
         .rst_ni            (rst_ni),
@@ -91,12 +92,12 @@ module gemm64_weights #(
         .command_passes_i  (next_passes),
         .command_blocks_i  (32'd1),
         .command_tag_i     (next_tag),
-        .room_i            (32'hffff_ffff),
+        .released_i        (read_i),
         .request_valid_o   (request_valid),
         .request_ready_i   (request_ready),
         .request_address_o (request_address),
         .request_beats_o   (request_beats),
-        .beat_i            (beat),
+        .beat_i            (rvalid_i),
         .beat_last_i       (rlast_i),
         .beat_error_i      (rresp_i[1]),
         .pending_o         (pending),
@@ -124,15 +125,15 @@ module gemm64_weights #(
     );
 
     // The buffer: a ring of words.
-    reg [LEVEL_WIDTH-1:0]   level_q;
-    reg [POINTER_WIDTH-1:0] write_q, read_q;
+    reg [WORDS_WIDTH-1:0] level_q;
+    reg [LOG_WORDS-1:0]   write_q, read_q;
 
-    assign rready_o = ~level_q[LEVEL_WIDTH-1] | stop_i;
+    assign rready_o = 1'b1;
     assign words_o  = level_q;
 
-    gemm64_ram #(.WIDTH(8*N), .DEPTH(DEPTH), .ADDRESS_WIDTH(POINTER_WIDTH)) u_buffer (
+    gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(LOG_WORDS)) u_buffer (
         .clk_i           (clk_i),
-        .write_i         (beat),
+        .write_i         (rvalid_i),
         .write_address_i (write_q),
         .write_data_i    (rdata_i),
         .read_i          (read_i),
@@ -142,28 +143,28 @@ module gemm64_weights #(
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
-            level_q <= {LEVEL_WIDTH{1'b0}};
-            write_q <= {POINTER_WIDTH{1'b0}};
-            read_q  <= {POINTER_WIDTH{1'b0}};
+            level_q <= {WORDS_WIDTH{1'b0}};
+            write_q <= {LOG_WORDS{1'b0}};
+            read_q  <= {LOG_WORDS{1'b0}};
         end else begin
-            level_q <= level_q + {{POINTER_WIDTH{1'b0}}, beat} - {{POINTER_WIDTH{1'b0}}, read_i};
-            if (beat) write_q <= write_q + 1'b1;
+            level_q <= level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - {{LOG_WORDS{1'b0}}, read_i};
+            if (rvalid_i) write_q <= write_q + 1'b1;
             if (read_i) read_q <= read_q + 1'b1;
         end
     end
 
-    assign idle_o        = reader_idle & ~next_valid & level_q == {LEVEL_WIDTH{1'b0}};
-    assign quiet_o       = ~pending & ~arvalid_o;
+    assign idle_o         = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}};
+    assign quiet_o        = ~pending & ~arvalid_o;
     assign error_decode_o = rresp_i[0];
-    assign transfer_o    = beat;
-    assign wait_buffer_o = rvalid_i & ~rready_o;
-    assign wait_memory_o = ~rvalid_i & (pending | asking | next_valid);
-    assign unused_o      = ~rvalid_i & ~(pending | asking | next_valid);
+    assign transfer_o     = rvalid_i;
+    assign wait_memory_o  = ~rvalid_i & pending;
+    assign wait_buffer_o  = ~rvalid_i & ~pending & (asking | next_valid);
+    assign unused_o       = ~rvalid_i & ~pending & ~(asking | next_valid);
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)
-        if (rst_ni & read_i & level_q == {LEVEL_WIDTH{1'b0}}) begin
-            $display("gemm64_weights: a word was read that is not there");
+        if (rst_ni & ((read_i & level_q == {WORDS_WIDTH{1'b0}}) | (rvalid_i & level_q[LOG_WORDS]))) begin
+            $display("gemm64_weights: a word was read that is not there, or came where no room is");
             $stop;
         end
 `endif

@@ -11,7 +11,9 @@ set(GEMM64_RTL
   gemm64_compute.v
   gemm64_control.v
   gemm64_counters.v
+  gemm64_extent.v
   gemm64_fifo.v
+  gemm64_parameters.v
   gemm64_ram.v
   gemm64_reader.v
   gemm64_registers.v

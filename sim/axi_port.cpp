@@ -56,7 +56,15 @@ void AxiPort::set_stalls(double probability, std::uint32_t seed) {
   update_irregular();
 }
 
-void AxiPort::update_irregular() { irregular_ = bytes_per_cycle_ != 0 || stall_threshold_ != 0; }
+void AxiPort::share(MemoryArbiter& arbiter) {
+  arbiter_ = &arbiter;
+  arbiter_port_ = arbiter.join();
+  update_irregular();
+}
+
+void AxiPort::update_irregular() {
+  irregular_ = bytes_per_cycle_ != 0 || stall_threshold_ != 0 || arbiter_ != nullptr;
+}
 
 void AxiPort::clear_statistics() {
   statistics_base_ += statistics_.bursts;  // fault and hang indices stay what they were

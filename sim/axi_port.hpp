@@ -13,10 +13,11 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/memory.hpp"
+#include "sim/memory_arbiter.hpp"
+#include "sim/ring_buffer.hpp"
 
 namespace gemm64 {
 
@@ -43,34 +44,6 @@ struct AxiPortStatistics {
   std::uint64_t beats = 0;   // data handshakes
 };
 
-/// A queue in a ring that doubles when full, so that a settled simulation allocates nothing.
-template <class T>
-class RingBuffer {
- public:
-  bool empty() const { return head_ == tail_; }
-  std::size_t size() const { return tail_ - head_; }
-  T& front() { return slots_[head_ & (slots_.size() - 1)]; }
-  void pop() { ++head_; }
-  void clear() { head_ = tail_ = 0; }
-  void push(const T& value) {
-    if (size() == slots_.size()) grow();
-    slots_[tail_++ & (slots_.size() - 1)] = value;
-  }
-
- private:
-  void grow() {
-    std::vector<T> larger(2 * slots_.size());
-    for (std::size_t i = 0; i < size(); ++i) larger[i] = slots_[(head_ + i) & (slots_.size() - 1)];
-    tail_ = size();
-    head_ = 0;
-    slots_.swap(larger);
-  }
-
-  std::vector<T> slots_ = std::vector<T>(64);  // the size is a power of two, always
-  std::size_t head_ = 0;
-  std::size_t tail_ = 0;
-};
-
 /// What read and write ports share: latency, throttle, stalls, injected errors and the rules of the
 /// address channel. A master that breaks a rule of AXI4, or of this accelerator's ports (full-width
 /// INCR bursts of at most 64 beats within 4 KiB), makes end_clock() throw std::logic_error with the
@@ -94,6 +67,10 @@ class AxiPort {
   /// Clocks from a request to its answer, for requests accepted from now on. Throws UsageError for
   /// 0.
   void set_latency(unsigned clocks);
+
+  /// Puts the port before the memory that `arbiter` shares out, for good. The arbiter outlives the
+  /// port and is reset beside it.
+  void share(MemoryArbiter& arbiter);
 
   /// Limits this port's data to `bytes` a clock on average; 0, or the width and above: no limit.
   void set_bytes_per_cycle(unsigned bytes);
@@ -132,19 +109,35 @@ class AxiPort {
 
   /// Draws this clock's stalls and credit. `stalled` has a bit for each channel, lowest first.
   void begin_irregular_clock() {
+    if (arbiter_ != nullptr) arbiter_->begin_clock(clock_);
     if (stall_threshold_ != 0) {
       const std::uint64_t draw = random();
       stalled_ = (draw & kDrawMask) < stall_threshold_ ? 1u : 0u;
       if (((draw >> kDrawBits) & kDrawMask) < stall_threshold_) stalled_ |= 2u;
       if (((draw >> (2 * kDrawBits)) & kDrawMask) < stall_threshold_) stalled_ |= 4u;
     }
-    // Adding only below one beat bounds what an idle port saves up, yet loses no fraction of a beat
-    // while data is waiting: the average of a busy port is exact.
-    if (bytes_per_cycle_ != 0 && credit_ < width_) credit_ += bytes_per_cycle_;
+    // Adding only below one beat loses no fraction of a beat while data is waiting: the average of
+    // a busy port is exact. An idle clock leaves one beat and no fraction, so that a program takes
+    // the same clocks whatever ran before it.
+    if (bytes_per_cycle_ != 0) credit_ = credit_ < width_ ? credit_ + bytes_per_cycle_ : width_;
   }
-  bool has_credit() const { return bytes_per_cycle_ == 0 || credit_ >= width_; }
-  void spend_credit() {
+  /// May an address be accepted?
+  bool may_accept() const { return arbiter_ == nullptr || arbiter_->may_accept(arbiter_port_); }
+  /// May a beat of the oldest burst move? Whoever moves it calls moved().
+  bool may_move() const {
+    return (bytes_per_cycle_ == 0 || credit_ >= width_) &&
+           (arbiter_ == nullptr || arbiter_->may_move(arbiter_port_));
+  }
+  void moved() {
     if (bytes_per_cycle_ != 0) credit_ -= width_;
+    if (arbiter_ != nullptr) arbiter_->moved();
+  }
+  /// The last beat of the oldest burst has moved, or the master has the answer to it.
+  void complete() {
+    if (arbiter_ != nullptr) arbiter_->complete();
+  }
+  void answered() {
+    if (arbiter_ != nullptr) arbiter_->answered();
   }
 
   std::uint64_t random() {  // splitmix64
@@ -163,8 +156,10 @@ class AxiPort {
     }
     if (address_waits_ && !(address == waiting_address_)) fail_changed(channel, address);
     address_waits_ = !ready;
+    if (arbiter_ != nullptr) arbiter_->waits(arbiter_port_, !ready);
     if (ready) {
       check_address(channel, address);
+      if (arbiter_ != nullptr) arbiter_->accepted(arbiter_port_);
       return true;
     }
     waiting_address_ = address;
@@ -195,7 +190,7 @@ class AxiPort {
   const unsigned width_;
   std::uint64_t clock_ = 0;
   unsigned latency_ = 100;
-  bool irregular_ = false;  // throttled or stalling: the slow path
+  bool irregular_ = false;  // throttled, stalling or shared: the slow path
   unsigned stalled_ = 0;
   std::uint32_t stall_threshold_ = 0;
   std::uint64_t hang_from_ = kNever;
@@ -227,6 +222,8 @@ class AxiPort {
   std::uint32_t seed_ = 0;
   std::uint64_t random_state_ = 0;
   std::vector<Fault> faults_;
+  MemoryArbiter* arbiter_ = nullptr;
+  unsigned arbiter_port_ = 0;
 };
 
 }  // namespace gemm64

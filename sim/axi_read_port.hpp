@@ -49,10 +49,10 @@ class AxiReadPort : public AxiPort {
     payload_changed_ = false;
     if (irregular_) {
       begin_irregular_clock();
-      arready_ = (stalled_ & 1u) == 0;
+      arready_ = (stalled_ & 1u) == 0 && may_accept();
       if (!rvalid_) {
-        if ((stalled_ & 2u) == 0 && has_credit() && answer_due()) {
-          spend_credit();
+        if ((stalled_ & 2u) == 0 && answer_due() && may_move()) {
+          moved();
           raise_valid();
         } else if (stall_threshold_ != 0) {
           scramble();
@@ -82,6 +82,8 @@ class AxiReadPort : public AxiPort {
       if (rlast_) {
         beat_ = 0;
         bursts_.pop();
+        complete();
+        answered();
       }
     }
     if (address_handshake("ar", master.arvalid, arready_, master.ar)) accept(master.ar);

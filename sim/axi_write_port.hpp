@@ -49,8 +49,8 @@ class AxiWritePort : public AxiPort {
     clock_ = clock;
     if (irregular_) {
       begin_irregular_clock();
-      awready_ = (stalled_ & 1u) == 0;
-      wready_ = (stalled_ & 2u) == 0 && has_credit();
+      awready_ = (stalled_ & 1u) == 0 && may_accept();
+      wready_ = (stalled_ & 2u) == 0 && may_move();
       if (!bvalid_) {
         if ((stalled_ & 4u) == 0 && response_due()) {
           raise_valid();
@@ -75,6 +75,7 @@ class AxiWritePort : public AxiPort {
     if (bvalid_ && master.bready) {
       bvalid_ = false;
       responses_.pop();
+      answered();
     }
     if (address_handshake("aw", master.awvalid, awready_, master.aw)) accept(master.aw);
     if (master.wvalid) {
@@ -82,7 +83,7 @@ class AxiWritePort : public AxiPort {
       data_waits_ = !wready_;
       if (wready_) {
         ++statistics_.beats;
-        spend_credit();
+        moved();
         if (!bursts_.empty()) {
           take_beat(static_cast<const std::uint8_t*>(master.wdata), master.wstrb, master.wlast);
         } else {
@@ -143,6 +144,7 @@ class AxiWritePort : public AxiPort {
       responses_.push({burst.hangs ? kNever : clock_ + latency_, burst.response, burst.id});
       bursts_.pop();
       beat_ = 0;
+      complete();
     }
   }
 

@@ -6,6 +6,11 @@
 #include <Vgemm64_n64.h>
 #include <Vgemm64_n64_debug.h>
 #include <Vgemm64_n8_debug.h>
+#ifdef GEMM64_TEST_MODELS
+#include <Vgemm64_n16.h>
+#include <Vgemm64_n32.h>
+#include <Vgemm64_n4_tight_debug.h>
+#endif
 
 #include <cerrno>
 #include <cstdio>
@@ -31,6 +36,19 @@ std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
   return std::make_unique<VerilatedDevice<Model, kDebug>>(options);
 }
 
+/// The models that only tests need, where they are built; else nothing.
+std::unique_ptr<RtlDevice> make_test_model(const RtlOptions& options, bool debug) {
+#ifdef GEMM64_TEST_MODELS
+  if (options.tight && options.n == 4) return make<Vgemm64_n4_tight_debug, true>(options);
+  if (!debug && options.n == 16) return make<Vgemm64_n16, false>(options);
+  if (!debug && options.n == 32) return make<Vgemm64_n32, false>(options);
+#endif
+  static_cast<void>(debug);
+  if (!options.tight) return nullptr;
+  throw UsageError("no model of the accelerator with tight buffers and N = " +
+                   std::to_string(options.n) + "; there is one with N = 4, for tests");
+}
+
 }  // namespace
 
 RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
@@ -38,12 +56,20 @@ RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
       weights_("weights", memory_, width),
       data_("data", memory_, width),
       results_("results", memory_, width) {
+  if (options.memory.sharing != MemorySharing::kIndependent) {
+    arbiter_ = std::make_unique<MemoryArbiter>(options.memory.sharing, width);
+    arbiter_->set_bytes_per_cycle(options.memory.bytes_per_cycle);
+  }
   std::uint32_t seed = options.seed;
   for (AxiPort* port : {static_cast<AxiPort*>(&weights_), static_cast<AxiPort*>(&data_),
                         static_cast<AxiPort*>(&results_)}) {
-    port->set_latency(options.latency);
-    port->set_bytes_per_cycle(options.bytes_per_cycle);
-    port->set_stalls(options.stall_probability, seed);
+    port->set_latency(options.memory.latency);
+    if (arbiter_) {
+      port->share(*arbiter_);
+    } else {
+      port->set_bytes_per_cycle(options.memory.bytes_per_cycle);
+    }
+    port->set_stalls(options.memory.stall_probability, seed);
     seed += 0x9e3779b9u;  // far apart, so that the ports do not stall together
   }
 }
@@ -58,9 +84,7 @@ DeviceKind rtl_kind() {
   const auto rtl_options = [](const DeviceOptions& options) {
     RtlOptions rtl;
     rtl.n = options.array;
-    rtl.latency = options.memory.latency;
-    rtl.bytes_per_cycle = options.memory.bytes_per_cycle;
-    rtl.stall_probability = options.memory.stall_probability;
+    rtl.memory = options.memory;
     rtl.seed = options.seed;
     return rtl;
   };
@@ -68,7 +92,7 @@ DeviceKind rtl_kind() {
   kind.name = "rtl";
   kind.summary = "the Verilated accelerator";
   kind.has_clocks = true;
-  kind.arrays = {2, 4, 8, 64};
+  kind.arrays = {2, 4, 8, 16, 32, 64};
   kind.make = [rtl_options](const DeviceOptions& options) {
     return make_rtl_device(rtl_options(options));
   };
@@ -85,6 +109,8 @@ DeviceKind rtl_kind() {
 
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
   if (!options.trace_file.empty()) check_window(options);
+  const bool debug = options.debug || !options.trace_file.empty();
+  if (std::unique_ptr<RtlDevice> device = make_test_model(options, debug)) return device;
   switch (options.n) {
     case 2:
       return make<Vgemm64_n2_debug, true>(options);
@@ -93,8 +119,7 @@ std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
     case 8:
       return make<Vgemm64_n8_debug, true>(options);
     case 64:
-      return options.debug || !options.trace_file.empty() ? make<Vgemm64_n64_debug, true>(options)
-                                                          : make<Vgemm64_n64, false>(options);
+      return debug ? make<Vgemm64_n64_debug, true>(options) : make<Vgemm64_n64, false>(options);
     default:
       throw UsageError("no model of the accelerator with N = " + std::to_string(options.n) +
                        "; there are 2, 4, 8 and 64");

@@ -13,19 +13,21 @@
 #include "sim/axi_read_port.hpp"
 #include "sim/axi_write_port.hpp"
 #include "sim/memory.hpp"
+#include "sim/memory_arbiter.hpp"
 
 namespace gemm64 {
 
 /// What to simulate. The stalls reach every channel of the three memory ports and of the register
 /// port, each with its own sequence from `seed`.
 struct RtlOptions {
-  int n = 64;  // rows and columns of the array, and bytes of a beat: 2, 4, 8 or 64
+  int n = 64;          // rows and columns of the array, and bytes of a beat: 2, 4, 8 or 64; 16 and
+                       // 32 where tests are built
+  bool tight = false;  // N = 4 alone: the smallest buffers that work, for tests
   std::uint64_t memory_bytes = Memory::kDefaultBytes;
-  unsigned latency = 100;        // clocks from a request to its answer, at least 1
-  unsigned bytes_per_cycle = 0;  // of each port; 0: as many as it is wide
-  double stall_probability = 0;  // in [0, 1)
+  MemoryTiming memory;  // latency: at least 1; stall_probability: in [0, 1)
   std::uint32_t seed = 1;
-  bool debug = false;             // the build that can be looked into; for N = 64 a slower one
+  bool debug = false;             // the build that can be looked into; for N = 64 a slower one,
+                                  // for N = 16 and 32 there is none
   std::string trace_file;         // FST; empty: no trace. Where set, debug is too
   std::uint64_t trace_begin = 0;  // clocks traced: trace_begin <= clock < trace_end
   std::uint64_t trace_end = std::numeric_limits<std::uint64_t>::max();
@@ -74,6 +76,7 @@ class RtlDevice : public DebugDevice {
   RtlDevice(const RtlOptions& options, unsigned width);
 
   Memory memory_;
+  std::unique_ptr<MemoryArbiter> arbiter_;  // none where each port is served by itself
   AxiReadPort weights_;
   AxiReadPort data_;
   AxiWritePort results_;

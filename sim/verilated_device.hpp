@@ -42,7 +42,7 @@ class VerilatedDevice final : public RtlDevice {
       : RtlDevice(options, kWidth),
         trace_begin_(options.trace_begin),
         trace_end_(options.trace_end),
-        stalls_(options.stall_probability),
+        stalls_(options.memory.stall_probability),
         seed_(options.seed),
         random_(options.seed) {
     if constexpr (kDebug) {
@@ -91,6 +91,7 @@ class VerilatedDevice final : public RtlDevice {
     weights_.reset();
     data_.reset();
     results_.reset();
+    if (arbiter_) arbiter_->reset();
     random_.seed(seed_);
     // What of Verilator asks the thread, such as $stop, must not find another device's context.
     Verilated::threadContextp(context_.get());

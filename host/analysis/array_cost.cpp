@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "host/analysis/checked.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
 #include "host/job/program.hpp"
+#include "host/onnx/checked.hpp"
 
 namespace gemm64 {
 namespace {
@@ -56,14 +56,14 @@ const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
 }
 
 std::optional<ArrayCost> ArrayModel::cost(const Products& products, std::string& why) {
-  const One& single = one(products.shape);
+  const GemmShape shape{products.shape.m, products.shape.k, products.shape.n};
+  const One& single = one(shape);
   if (!single.why.empty()) {
     why = single.why;
     return std::nullopt;
   }
   const std::uint64_t count = products.count;
   const std::uint64_t n = geometry_.n;
-  const GemmShape& shape = products.shape;
   ArrayCost cost;
   cost.products = products;
   cost.tiles = times(single.tiles, count);

@@ -47,9 +47,19 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
       ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
-                 "bytes a clock that memory carries on each port; 0: as many as the port is wide")
+                 "bytes a clock that memory carries on each port, or on all together where they "
+                 "share it; 0: as many as a port is wide")
       ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
+  std::map<std::string, MemorySharing> sharings;
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    sharings[name(sharing)] = sharing;
+  }
+  app.add_option("--memory", options.memory.sharing,
+                 "how ports reach memory (default independent): shared: one memory serves all in "
+                 "order; exclusive: one port at a time")
+      ->transform(one_of(sharings));
   app.add_option("--memory-stalls", options.memory.stall_probability,
                  "probability with which each channel stalls in a clock")
       ->transform(real_number(0, 0.99))
@@ -94,7 +104,8 @@ void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
   const std::filesystem::path failure = failure_waveform(options);
   files.output("the waveform of a failure", failure.string());
   files.output("the save file of a failure", save_file_of(failure).string());
-  if (!options.replay) files.output("the replay file of a failure", replay_file_of(failure).string());
+  if (!options.replay)
+    files.output("the replay file of a failure", replay_file_of(failure).string());
 }
 
 std::filesystem::path failure_waveform(const CommonOptions& options) {

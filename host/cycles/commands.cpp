@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/commands.hpp"
 
-#include "host/cycles/data_port.hpp"
-
 namespace gemm64::cycles {
 
-Clock Commands::next_request() const { return all_requested() ? kUnknown : places_.room(); }
-
-void Commands::request(Clock at, ReadPort& port) {
+void Commands::ask(Clock /*at*/) {
   ++requested_;
   places_.begin();
-  seen_.push(port.serve(at, beats_) + beats_);
 }
+
+void Commands::serve(MemoryPort& port) { seen_.push(port.read(beats_).last + 1); }
 
 bool Commands::advance() {
   bool moved = false;

@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "host/cycles/engine.hpp"
+#include "host/cycles/memory_port.hpp"
 #include "host/device/geometry.hpp"
 
 namespace gemm64::cycles {
-
-class ReadPort;
 
 /// The engines to which commands go.
 struct Engines {
@@ -21,7 +20,7 @@ struct Engines {
   EngineModel& results;
 };
 
-class Commands {
+class Commands final : public Requester {
  public:
   Commands(const std::vector<Command>& program, const Geometry& geometry, const Engines& engines,
            Counters& counters)
@@ -31,11 +30,10 @@ class Commands {
         places_(geometry.commands),
         ledger_(counters) {}
 
-  /// First clock in which the next command may be asked for, as far as the port has room for it.
-  Clock next_request() const;
-  /// Asks the port for the next command in clock `at`.
-  void request(Clock at, ReadPort& port);
-  bool all_requested() const { return requested_ == program_.size(); }
+  Clock next_request() override { return all_requested() ? kUnknown : places_.room(); }
+  bool all_requested() const override { return requested_ == program_.size(); }
+  void ask(Clock /*at*/) override;
+  void serve(MemoryPort& port) override;
 
   /// Dispatches as far as is known. Tells whether that was any further.
   bool advance();

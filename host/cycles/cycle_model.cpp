@@ -5,13 +5,12 @@
 
 #include <string>
 
-#include "host/cycles/activations.hpp"
+#include "host/cycles/bus.hpp"
 #include "host/cycles/commands.hpp"
 #include "host/cycles/compute.hpp"
-#include "host/cycles/data_port.hpp"
+#include "host/cycles/loads.hpp"
 #include "host/cycles/program_check.hpp"
 #include "host/cycles/results.hpp"
-#include "host/cycles/weights.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -24,17 +23,20 @@ class Model {
   Model(const std::vector<Command>& program, const Geometry& geometry, const MemoryTiming& memory)
       : program_(program),
         geometry_(geometry),
-        memories_(geometry),
-        weights_(geometry, memory.latency, memories_, counters_),
-        activations_(geometry, memories_, counters_),
+        rate_(geometry.n, memory.bytes_per_cycle),
+        memories_(geometry, rate_),
+        weights_(geometry, geometry.weight_burst_beats(), memories_.weights, Loads::kWeights,
+                 counters_),
+        activations_(geometry, geometry.burst_beats, memories_.scratchpad, Loads::kActivations,
+                     counters_),
         compute_(geometry, memories_, counters_),
-        results_(geometry, memory.latency, memories_, counters_),
+        results_(geometry, memories_, counters_),
         commands_(program, geometry, {weights_, activations_, compute_, results_}, counters_),
-        data_port_(commands_, activations_, memory.latency) {}
+        bus_(memory, rate_, {{{&weights_}, {&commands_, &activations_}, {&results_}}}) {}
 
   Counters run() {
     while (!commands_.done()) {
-      if (!advance() && !data_port_.advance_when_stuck()) refuse();
+      if (!advance() && !bus_.advance_when_stuck()) refuse();
     }
     const Clock total = commands_.after_last();
     for (EngineModel* engine : engines_) engine->finish(total);
@@ -46,13 +48,10 @@ class Model {
  private:
   /// Each engine goes as far as it can. Tells whether any went further.
   bool advance() {
-    bool moved = data_port_.advance();
+    bool moved = bus_.advance();
+    moved |= weights_.advance();
     moved |= activations_.advance();
-    // Most events are these two's, a tile each in turn.
-    for (bool again = true; again; moved |= again) {
-      again = weights_.advance();
-      again |= compute_.advance();
-    }
+    moved |= compute_.advance();
     moved |= results_.advance();
     moved |= commands_.advance();
     return moved;
@@ -80,13 +79,13 @@ class Model {
   const std::vector<Command>& program_;
   Geometry geometry_;
   Counters counters_{};
+  Rate rate_;
   Memories memories_;
-  Weights weights_;
-  Activations activations_;
+  Loads weights_, activations_;
   Compute compute_;
   Results results_;
   Commands commands_;
-  DataPort data_port_;
+  Bus bus_;
   EngineModel* const engines_[4] = {&weights_, &activations_, &compute_, &results_};
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "host/cycles/clock.hpp"
+#include "host/cycles/rate.hpp"
 #include "host/device/counters.hpp"
 
 namespace gemm64::cycles {
@@ -20,6 +21,15 @@ class Ledger {
     if (until <= next_) return;
     counters_[cause] += static_cast<std::uint64_t>(until - next_);
     next_ = until;
+  }
+
+  /// As spend(), up to the last of `beats`: the clocks with a beat on `transfer`, those before and
+  /// between them on `waiting`.
+  void spend(std::size_t transfer, std::size_t waiting, const Beats& beats) {
+    spend(waiting, beats.first);
+    counters_[transfer] += static_cast<std::uint64_t>(beats.count);
+    counters_[waiting] += static_cast<std::uint64_t>(beats.last + 1 - beats.first - beats.count);
+    next_ = beats.last + 1;
   }
 
  private:

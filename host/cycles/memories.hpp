@@ -13,13 +13,13 @@ namespace gemm64::cycles {
 /// Words between a load engine and the array, in the order in which they were asked for.
 class WordBuffer {
  public:
-  explicit WordBuffer(Clock capacity) : capacity_(capacity) {}
+  WordBuffer(Clock capacity, const Rate& rate) : capacity_(capacity), filled_(rate) {}
 
   // The engine that fills it.
   /// First clock in which there is room for `words` words in all since the start.
   Clock room(Clock words) { return words <= capacity_ ? 0 : freed_.at(words - capacity_ - 1) + 1; }
-  /// The next `count` words come in clock `first` and after, one a clock.
-  void fill(Clock first, Clock count) { filled_.push(first, count); }
+  /// The next words come.
+  void fill(const Beats& words) { filled_.push(words); }
 
   // The array.
   /// First clock in which `words` words in all have come.
@@ -63,8 +63,10 @@ class Banks {
 };
 
 struct Memories {
-  explicit Memories(const Geometry& geometry)
-      : weights(Clock{geometry.weight_tiles} * geometry.n), scratchpad(geometry.scratchpad_words) {}
+  /// `rate`: at which words come.
+  Memories(const Geometry& geometry, const Rate& rate)
+      : weights(Clock{geometry.weight_tiles} * geometry.n, rate),
+        scratchpad(geometry.scratchpad_words, rate) {}
 
   WordBuffer weights, scratchpad;
   Banks banks;

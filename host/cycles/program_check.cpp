@@ -4,12 +4,47 @@
 #include <fmt/format.h>
 
 #include "host/cycles/program_balance.hpp"
+#include "host/device/result_format.hpp"
 #include "host/error.hpp"
 
 namespace gemm64::cycles {
 namespace {
 
 using Program = std::vector<Command>;
+
+/// Words in memory, one after the other, that a command reads or writes: so many, so many times.
+struct Extent {
+  std::uint64_t words, times;
+};
+
+Extent extent_of(const Command& command) {
+  switch (command.opcode) {
+    case Opcode::kLoadActivations:
+      return {command.count, command.blocks};
+    case Opcode::kStore:
+      return {command.count, std::uint64_t{command.rows} * ResultFormat::int32().beats_per_row()};
+    default:
+      return {command.count, 1};
+  }
+}
+
+void check_address(const Program& program, std::size_t index, const Geometry& geometry) {
+  const std::uint64_t address = program[index].address();
+  const std::uint64_t end = std::uint64_t{1} << geometry.address_width;
+  if (address % geometry.n != 0) {
+    refuse(program, index, fmt::format("the address must be a multiple of {}", geometry.n));
+  }
+  if (address >= end) {
+    refuse(program, index,
+           fmt::format("the address is wider than {} bits", geometry.address_width));
+  }
+  const Extent extent = extent_of(program[index]);
+  if (extent.words > (end - address) / geometry.n / extent.times) {
+    refuse(program, index,
+           fmt::format("its words pass the end of an address space of {} bits",
+                       geometry.address_width));
+  }
+}
 
 void check_operands(const Program& program, std::size_t index, const Geometry& geometry) {
   const Command& command = program[index];
@@ -30,15 +65,7 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
            fmt::format("ROWS is {}; an accumulator bank has {}", command.rows,
                        geometry.accumulator_rows));
   }
-  if (load || store) {
-    if (command.address() % geometry.n != 0) {
-      refuse(program, index, fmt::format("the address must be a multiple of {}", geometry.n));
-    }
-    if (command.address() >> geometry.address_width != 0) {
-      refuse(program, index,
-             fmt::format("the address is wider than {} bits", geometry.address_width));
-    }
-  }
+  if (load || store) check_address(program, index, geometry);
 }
 
 void check_commands(const Program& program, const Geometry& geometry) {

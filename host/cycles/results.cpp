@@ -6,12 +6,6 @@
 namespace gemm64::cycles {
 
 bool Results::advance() {
-  bool moved = false;
-  while (take() || store_block()) moved = true;
-  return moved;
-}
-
-bool Results::take() {
   if (!walk_.done() || !has_order()) return false;
   const Command& store = order().command;
   const std::uint64_t beats = std::uint64_t{store.rows} * ResultFormat::int32().beats_per_row();
@@ -30,37 +24,40 @@ void Results::wait_for_work(Clock until) {
   ledger_.spend(counter::kResultsIdle, until);
 }
 
-bool Results::store_block() {
-  if (walk_.done()) return false;
-  const Clock complete = banks_.complete();
-  if (!known(complete)) return false;
-
-  wait_for_work(seen_);
-  for (bool first = true, last = false; !last; first = false) {
-    const auto beats = static_cast<Clock>(walk_.beats());
-    last = walk_.last();
-    walk_.next();
-    const Clock here = first ? std::max(listed_, complete) : listed_;
-    const Clock asked = std::max({here, data_.room(), answers_.room()});
-    // The block's first row is read before it is sent, later ones while others are.
-    const Clock beat = std::max(asked + 1, free_) + (first ? 1 : 0);
-    ledger_.spend(counter::kResultsWaitCompute, here);
-    ledger_.spend(counter::kResultsWaitMemory, asked);
-    ledger_.spend(counter::kResultsWaitCompute, beat);
-    ledger_.spend(counter::kResultsTransfer, beat + beats);
-    listed_ = asked + 1;
-    free_ = beat + beats;
-    answered_ = std::max(std::max(asked + 1, free_ - 1) + latency_, answered_) + 1;
-    data_.begin();
-    data_.end(free_ - 1);
-    answers_.begin();
-    answers_.end(answered_ - 1);
-  }
-  banks_.stored(free_ - 1);
-  return true;
+/// First clock in which the sums of the next burst are there.
+Clock Results::here() const {
+  return walk_.first() ? std::max(listed_, banks_.complete()) : listed_;
 }
 
-Clock Results::idle() const { return walk_.done() && !has_order() ? answered_ : kUnknown; }
+Clock Results::next_request() {
+  return walk_.done() ? kUnknown : std::max({here(), data_.room(), answers_.room()});
+}
+
+void Results::ask(Clock at) {
+  // The block's first row is read before it is sent, later ones while others are.
+  const Clock valid = std::max(at + 1, free_) + (walk_.first() ? 1 : 0);
+  burst_ = {valid, static_cast<Clock>(walk_.beats()), walk_.last()};
+  wait_for_work(seen_);
+  ledger_.spend(counter::kResultsWaitCompute, here());
+  ledger_.spend(counter::kResultsWaitMemory, at);
+  ledger_.spend(counter::kResultsWaitCompute, valid);
+  walk_.next();
+  listed_ = at + 1;
+  data_.begin();
+  answers_.begin();
+}
+
+void Results::serve(MemoryPort& port) {
+  const Beats beats = port.write(burst_.valid, burst_.beats);
+  ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
+  free_ = beats.last + 1;
+  answered_ = port.answered() + 1;
+  data_.end(beats.last);
+  answers_.end(port.answered());
+  if (burst_.ends_block) banks_.stored(beats.last);
+}
+
+Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.empty() : kUnknown; }
 
 std::optional<Blocked> Results::blocked() {
   if (walk_.done()) return std::nullopt;

@@ -16,7 +16,7 @@ constexpr std::uint64_t kPartForProgress = 50;
 }  // namespace
 
 void ClockCheck::announce(const std::vector<Job>& jobs) {
-  if (needs_.empty() || !memory_.unthrottled(geometry_.n)) return;
+  if (needs_.empty() || !memory_.predictable()) return;
   std::uint64_t last = 0;
   for (const Job& job : jobs) {
     const Counters predicted = predict_counters(job.program, geometry_, memory_);

@@ -2,6 +2,7 @@
 // What an accelerator says of itself: the sizes that tiling and the cycle model depend on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "host/device/device.hpp"
@@ -12,7 +13,7 @@ namespace gemm64 {
 struct Geometry {
   std::uint32_t n = 64;                   // rows and columns of the array, bytes of a bus beat
   std::uint32_t stage_rows = 4;           // rows added before a partial-sum register
-  std::uint32_t weight_tiles = 2;         // tiles in the weight buffer
+  std::uint32_t weight_tiles = 16;        // tiles in the weight buffer
   std::uint32_t scratchpad_words = 9216;  // words of n activations
   std::uint32_t accumulator_rows = 128;   // rows in each of two banks
   std::uint32_t reads = 16;               // read bursts under way, for each reader
@@ -24,6 +25,8 @@ struct Geometry {
   /// Clocks from the read of a row of activations to the write of its last sum: the stages of the
   /// array, its columns, and the accumulator's clock.
   std::uint32_t pipeline() const { return n / stage_rows + n + 1; }
+  /// Beats of the longest burst of weights: at most half of their buffer.
+  std::uint32_t weight_burst_beats() const { return std::min(burst_beats, weight_tiles * n / 2); }
   /// Multiply-accumulates in a clock.
   std::uint64_t macs_per_clock() const { return std::uint64_t{n} * n; }
 };

@@ -35,7 +35,8 @@ void check_geometry(const Geometry& geometry) {
           "it must be a power of two from 2 to 64");
   require(geometry.stage_rows != 0 && n % geometry.stage_rows == 0, "STAGE_ROWS",
           geometry.stage_rows, "it must divide N");
-  require(geometry.weight_tiles != 0, "WEIGHT_TILES", 0, "it must be at least 1");
+  require(geometry.weight_tiles >= 2, "WEIGHT_TILES", geometry.weight_tiles,
+          "it must be at least 2");
   require(geometry.accumulator_rows != 0, "ACCUMULATOR_ROWS", 0, "it must be at least 1");
   require(geometry.address_width >= 1 && geometry.address_width <= 63, "ADDRESS_WIDTH",
           geometry.address_width, "it must be from 1 to 63");
@@ -78,6 +79,7 @@ void ReferenceDevice::reset() {
   ring_base_low_ = reset_value(reg::kRingBaseLow);
   ring_base_high_ = reset_value(reg::kRingBaseHigh);
   ring_mask_ = reset_value(reg::kRingMask);
+  interrupt_enable_ = reset_value(reg::kInterruptEnable);
   counters_.fill(0);
   clear_engines();
 }
@@ -133,6 +135,8 @@ std::uint32_t ReferenceDevice::read_register(std::uint32_t offset) {
       return tail_;
     case reg::kRingHead:
       return head_;
+    case reg::kInterruptEnable:
+      return interrupt_enable_;
     default:
       break;
   }
@@ -152,15 +156,21 @@ void ReferenceDevice::write_register(std::uint32_t offset, std::uint32_t value) 
     case reg::kInterrupt:
       interrupt_ &= ~value;
       return;
+    case reg::kInterruptEnable:
+      interrupt_enable_ = value & (field::kInterruptDone.mask() | field::kInterruptError.mask());
+      return;
     case reg::kWatchdog:
       watchdog_ = value;
       return;
     case reg::kRingBaseLow:
-      ring_base_low_ = value;
+    case reg::kRingBaseHigh: {
+      const std::uint64_t base = offset == reg::kRingBaseLow
+                                     ? std::uint64_t{ring_base_high_} << 32 | value
+                                     : std::uint64_t{value} << 32 | ring_base_low_;
+      if (base >> geometry_.address_width != 0) refuse("write of", offset);
+      (offset == reg::kRingBaseLow ? ring_base_low_ : ring_base_high_) = value;
       return;
-    case reg::kRingBaseHigh:
-      ring_base_high_ = value;
-      return;
+    }
     case reg::kRingMask:
       ring_mask_ = value & kRingIndexMask;
       return;
@@ -177,7 +187,7 @@ bool ReferenceDevice::wait_interrupt(std::uint64_t /*max_clocks*/) {
   if (interrupt_ == 0 && busy() && !halted_ && watchdog_ != 0) {
     fail(ErrorCode::kWatchdog, Engine::kCommands, dispatched_);
   }
-  return interrupt_ != 0;
+  return (interrupt_ & interrupt_enable_) != 0;
 }
 
 void ReferenceDevice::fail(ErrorCode code, Engine engine, std::uint32_t tag) {
@@ -211,18 +221,22 @@ void ReferenceDevice::run() {
 
 ErrorCode ReferenceDevice::check(const Command& command) const {
   bool rows = false, passes = false, blocks = false, address = false;
+  std::uint64_t words = command.count;  // of memory, for each of `times`
+  std::uint64_t times = 1;
   switch (command.opcode) {
     case Opcode::kLoadWeights:
       passes = address = true;
       break;
     case Opcode::kLoadActivations:
       passes = blocks = address = true;
+      times = command.blocks;
       break;
     case Opcode::kMatmul:
       rows = passes = blocks = true;
       break;
     case Opcode::kStore:
       rows = address = true;
+      times = std::uint64_t{command.rows} * sizeof(std::uint32_t);
       break;
     case Opcode::kFinish:
       return ErrorCode::kNone;
@@ -235,15 +249,21 @@ ErrorCode ReferenceDevice::check(const Command& command) const {
   }
   const bool wide = command.address() >> geometry_.address_width != 0;
   if (address && (wide || command.address() % geometry_.n != 0)) return ErrorCode::kBadAddress;
+  if (address && words * times > (address_end() - command.address()) / geometry_.n) {
+    return ErrorCode::kBadAddress;
+  }
   return ErrorCode::kNone;
 }
 
 bool ReferenceDevice::dispatch() {
   if (head_ == tail_) return false;
   const std::uint64_t base = std::uint64_t{ring_base_high_} << 32 | ring_base_low_;
-  const std::uint64_t bus = (std::uint64_t{1} << geometry_.address_width) - 1;
   const std::uint64_t first = base / kCommandBytes * kCommandBytes;
-  const std::uint64_t address = (first + std::uint64_t{head_} * kCommandBytes) & bus;
+  const std::uint64_t address = first + std::uint64_t{head_} * kCommandBytes;
+  if (address >= address_end()) {
+    fail(ErrorCode::kBadAddress, Engine::kCommands, dispatched_);
+    return false;
+  }
   if (!inside(address, kCommandBytes)) {
     fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
     return false;
@@ -429,6 +449,7 @@ DeviceKind reference_kind() {
   kind.make = [](const DeviceOptions& options) {
     Geometry geometry;
     geometry.n = static_cast<std::uint32_t>(options.array);
+    geometry.weight_tiles = 1024 / geometry.n;  // as in the RTL: the buffer has so many words
     geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
     return std::make_unique<ReferenceDevice>(geometry);
   };

@@ -91,6 +91,7 @@ class ReferenceDevice final : public Device {
   const std::uint8_t* words(const Stream& stream, std::uint64_t count,
                             std::vector<std::uint8_t>& gathered);
   ErrorCode check(const Command& command) const;
+  std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
   const Geometry geometry_;
   Pages memory_;
@@ -98,7 +99,7 @@ class ReferenceDevice final : public Device {
   // Registers
   std::uint32_t watchdog_ = 0, ring_base_low_ = 0, ring_base_high_ = 0;
   std::uint32_t ring_mask_ = 0, tail_ = 0, head_ = 0;
-  std::uint32_t interrupt_ = 0, error_ = 0;
+  std::uint32_t interrupt_ = 0, interrupt_enable_ = 0, error_ = 0;
   bool halted_ = false;
   std::array<std::uint64_t, kCounters.size()> counters_{};
 

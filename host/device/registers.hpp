@@ -11,7 +11,7 @@
 namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
-inline constexpr std::uint32_t kVersionMajor = 1;
+inline constexpr std::uint32_t kVersionMajor = 2;
 inline constexpr std::uint32_t kVersionMinor = 0;
 
 /// Byte offsets of the registers.
@@ -34,7 +34,8 @@ inline constexpr std::uint32_t kAddressWidth = 0x018;
 inline constexpr std::uint32_t kControl = 0x020;
 /// What the accelerator is doing.
 inline constexpr std::uint32_t kStatus = 0x024;
-/// Causes of the interrupt; write 1 to clear. The line is high while any is set.
+/// Causes of the interrupt; write 1 to clear. The line is high while any is set that
+/// INTERRUPT_ENABLE names.
 inline constexpr std::uint32_t kInterrupt = 0x028;
 /// Why the work stopped; zero where it did not.
 inline constexpr std::uint32_t kError = 0x02c;
@@ -43,14 +44,17 @@ inline constexpr std::uint32_t kError = 0x02c;
 inline constexpr std::uint32_t kWatchdog = 0x030;
 /// Address of the command ring, low half; a multiple of 64.
 inline constexpr std::uint32_t kRingBaseLow = 0x034;
-/// Address of the command ring, high half.
+/// Address of the command ring, high half. Bits above the bus are refused (SLVERR).
 inline constexpr std::uint32_t kRingBaseHigh = 0x038;
 /// Commands in the ring, less one; the ring holds a power of two of them, at most 65536.
 inline constexpr std::uint32_t kRingMask = 0x03c;
-/// Index after the last valid command; writing it starts the work.
+/// Index after the last valid command; writing it starts the work. Refused (SLVERR) during a soft
+/// reset.
 inline constexpr std::uint32_t kRingTail = 0x040;
 /// Index of the next command to be dispatched.
 inline constexpr std::uint32_t kRingHead = 0x044;
+/// Which causes raise the line; INTERRUPT tells of all.
+inline constexpr std::uint32_t kInterruptEnable = 0x048;
 }  // namespace reg
 
 /// Where a field lies in its register.
@@ -78,7 +82,7 @@ inline constexpr Field kArrayN{0, 8};
 /// Rows whose products are added before a partial-sum register.
 inline constexpr Field kArrayStageRows{8, 8};
 /// Tiles that the weight buffer holds ahead of the array.
-inline constexpr Field kArrayWeightTiles{16, 8};
+inline constexpr Field kArrayWeightTiles{16, 16};
 /// Read bursts that each reader keeps outstanding.
 inline constexpr Field kBusReads{0, 8};
 /// Write bursts outstanding.
@@ -108,6 +112,10 @@ inline constexpr Field kErrorCode{0, 4};
 inline constexpr Field kErrorEngine{4, 4};
 /// Which command it was: its number since the last reset, from 0.
 inline constexpr Field kErrorCommand{16, 16};
+/// INTERRUPT.DONE raises the line.
+inline constexpr Field kInterruptEnableDone{0, 1};
+/// INTERRUPT.ERROR raises the line.
+inline constexpr Field kInterruptEnableError{1, 1};
 }  // namespace field
 
 /// What a register does when it is read and written.
@@ -131,7 +139,7 @@ struct Register {
 
 /// Every register but the counters.
 // clang-format off
-inline constexpr std::array<Register, 17> kRegisters{{
+inline constexpr std::array<Register, 18> kRegisters{{
     {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver knows whom it talks to."},
     {"VERSION", 0x004, Access::kReadOnly, false, 0x00000000, "Version of registers and commands."},
     {"ARRAY", 0x008, Access::kReadOnly, false, 0x00000000, "Shape of the array."},
@@ -141,14 +149,15 @@ inline constexpr std::array<Register, 17> kRegisters{{
     {"ADDRESS_WIDTH", 0x018, Access::kReadOnly, false, 0x00000000, "Bits of a memory address."},
     {"CONTROL", 0x020, Access::kWriteOneToPulse, false, 0x00000000, "Write 1 to act; reads as zero."},
     {"STATUS", 0x024, Access::kReadOnly, false, 0x00000000, "What the accelerator is doing."},
-    {"INTERRUPT", 0x028, Access::kWriteOneToClear, false, 0x00000000, "Causes of the interrupt; write 1 to clear. The line is high while any is set."},
+    {"INTERRUPT", 0x028, Access::kWriteOneToClear, false, 0x00000000, "Causes of the interrupt; write 1 to clear. The line is high while any is set that INTERRUPT_ENABLE names."},
     {"ERROR", 0x02c, Access::kReadOnly, false, 0x00000000, "Why the work stopped; zero where it did not."},
     {"WATCHDOG", 0x030, Access::kReadWrite, true, 0x00100000, "Clocks without any progress after which busy engines are stopped with an error; 0 waits for ever."},
     {"RING_BASE_LOW", 0x034, Access::kReadWrite, true, 0x00000000, "Address of the command ring, low half; a multiple of 64."},
-    {"RING_BASE_HIGH", 0x038, Access::kReadWrite, true, 0x00000000, "Address of the command ring, high half."},
+    {"RING_BASE_HIGH", 0x038, Access::kReadWrite, true, 0x00000000, "Address of the command ring, high half. Bits above the bus are refused (SLVERR)."},
     {"RING_MASK", 0x03c, Access::kReadWrite, true, 0x0000003f, "Commands in the ring, less one; the ring holds a power of two of them, at most 65536."},
-    {"RING_TAIL", 0x040, Access::kReadWrite, true, 0x00000000, "Index after the last valid command; writing it starts the work."},
+    {"RING_TAIL", 0x040, Access::kReadWrite, true, 0x00000000, "Index after the last valid command; writing it starts the work. Refused (SLVERR) during a soft reset."},
     {"RING_HEAD", 0x044, Access::kReadOnly, false, 0x00000000, "Index of the next command to be dispatched."},
+    {"INTERRUPT_ENABLE", 0x048, Access::kReadWrite, true, 0x00000003, "Which causes raise the line; INTERRUPT tells of all."},
 }};
 // clang-format on
 
@@ -328,7 +337,8 @@ enum class ErrorCode : std::uint32_t {
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank.
   kBadOperand = 2,
-  /// The address is no multiple of N, or wider than the bus.
+  /// The address is no multiple of N or wider than the bus, or the command or its words pass the
+  /// end of the address space.
   kBadAddress = 3,
   /// The memory answered SLVERR.
   kBusSlave = 4,
@@ -360,7 +370,7 @@ inline constexpr std::array<ErrorEntry, 7> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
     {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank."},
-    {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N, or wider than the bus."},
+    {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
     {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
@@ -433,8 +443,8 @@ inline constexpr std::array<Counter, 28> kCounters{{
     {"commands", "wait_engine", 0x098, "A command waited for room in its engine's queue, or FINISH for all engines."},
     {"commands", "idle", 0x0a0, "The ring was empty."},
     {"weights", "transfer", 0x0a8, "A word of weights arrived."},
-    {"weights", "wait_memory", 0x0b0, "Words were asked for or to be asked for, and none arrived."},
-    {"weights", "wait_buffer", 0x0b8, "A word stood at the port and the weight buffer was full."},
+    {"weights", "wait_memory", 0x0b0, "Words had been asked for, and none arrived."},
+    {"weights", "wait_buffer", 0x0b8, "Nothing was under way, since the weight buffer had no room for the next burst."},
     {"weights", "idle", 0x0c0, "No load of weights under way."},
     {"activations", "transfer", 0x0c8, "A word of activations arrived."},
     {"activations", "wait_memory", 0x0d0, "Words had been asked for, and none arrived."},

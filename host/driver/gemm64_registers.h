@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define GEMM64_VERSION_MAJOR 1u
+#define GEMM64_VERSION_MAJOR 2u
 #define GEMM64_VERSION_MINOR 0u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
@@ -20,7 +20,7 @@
 #define GEMM64_ARRAY_STAGE_ROWS_SHIFT 8u
 #define GEMM64_ARRAY_STAGE_ROWS_MASK 0x0000ff00u
 #define GEMM64_ARRAY_WEIGHT_TILES_SHIFT 16u
-#define GEMM64_ARRAY_WEIGHT_TILES_MASK 0x00ff0000u
+#define GEMM64_ARRAY_WEIGHT_TILES_MASK 0xffff0000u
 #define GEMM64_REG_SCRATCHPAD_WORDS 0x00cu
 #define GEMM64_REG_ACCUMULATOR_ROWS 0x010u
 #define GEMM64_REG_BUS 0x014u
@@ -68,6 +68,12 @@
 #define GEMM64_REG_RING_TAIL 0x040u
 #define GEMM64_RING_TAIL_RESET_VALUE 0x00000000u
 #define GEMM64_REG_RING_HEAD 0x044u
+#define GEMM64_REG_INTERRUPT_ENABLE 0x048u
+#define GEMM64_INTERRUPT_ENABLE_RESET_VALUE 0x00000003u
+#define GEMM64_INTERRUPT_ENABLE_DONE_SHIFT 0u
+#define GEMM64_INTERRUPT_ENABLE_DONE_MASK 0x00000001u
+#define GEMM64_INTERRUPT_ENABLE_ERROR_SHIFT 1u
+#define GEMM64_INTERRUPT_ENABLE_ERROR_MASK 0x00000002u
 #define GEMM64_COMMAND_BYTES 64u
 #define GEMM64_OP_LOAD_WEIGHTS 1u
 #define GEMM64_OP_LOAD_ACTIVATIONS 2u
@@ -120,7 +126,8 @@
 #define GEMM64_COUNTER_BYTES_RESULTS 27u
 
 /* The field's value in a register's word: GEMM64_GET(word, STATUS_BUSY). */
-#define GEMM64_GET(word, field) (((uint32_t)(word)&GEMM64_##field##_MASK) >> GEMM64_##field##_SHIFT)
+#define GEMM64_GET(word, field) \
+  (((uint32_t)(word) & GEMM64_##field##_MASK) >> GEMM64_##field##_SHIFT)
 
 /* One command; what an opcode does not use stays zero. */
 struct gemm64_command {
@@ -214,7 +221,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPERAND:
       return "ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank.";
     case GEMM64_ERROR_BAD_ADDRESS:
-      return "The address is no multiple of N, or wider than the bus.";
+      return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:
       return "The memory answered SLVERR.";
     case GEMM64_ERROR_BUS_DECODE:

@@ -21,7 +21,7 @@ using Values = std::unordered_map<std::string, Tensor>;
 /// A node in its place: what it reads and writes, and what nobody needs after it.
 struct Step {
   NodeContext context;
-  Operator function = nullptr;
+  const OperatorInfo* info = nullptr;
   bool constant_weights = false;  // is its second input the same whatever the network's inputs are?
   std::vector<std::string> last_uses;
 };

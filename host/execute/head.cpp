@@ -12,11 +12,18 @@ namespace {
 constexpr std::int64_t kImagesAtOnce = 64;
 
 /// Does a node give the same for an image whatever else is in the batch?
-bool treats_images_alone(const Step& step) {
+bool treats_images_alone(const OnnxModel& model, const Step& step) {
   static const char* const kOperators[] = {"Conv",    "Relu",    "MaxPool", "AveragePool",
                                            "Dropout", "Flatten", "Tanh",    "GlobalAveragePool"};
   const onnx::NodeProto& node = *step.context.node;
   if (node.op_type() == "Flatten" && attribute(node, "axis", std::int64_t{1}) != 1) return false;
+  // A MaxPool's positions are counted through the whole batch.
+  if (node.op_type() == "MaxPool" && node.output_size() > 1) return false;
+  // The images are its first input; weights are the same for all of them.
+  for (int i = 0; i < node.input_size(); ++i) {
+    const bool constant = node.input(i).empty() || model.constant(node.input(i)) != nullptr;
+    if (constant != (i > 0)) return false;
+  }
   return std::find(std::begin(kOperators), std::end(kOperators), node.op_type()) !=
          std::end(kOperators);
 }
@@ -44,8 +51,9 @@ NetworkInputs NetworkInputs::of(NamedTensors tensors) {
 Values run_head(const Executor& executor, std::size_t last, const NetworkInputs& inputs,
                 const ExecutorHooks& hooks) {
   const auto& steps = executor.steps();
-  const bool alone = std::all_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(last),
-                                 treats_images_alone);
+  const bool alone =
+      std::all_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(last),
+                  [&](const Step& step) { return treats_images_alone(executor.model(), step); });
   if (!alone || inputs.images <= kImagesAtOnce) {
     Values values = executor.begin(inputs.take(0, inputs.images));
     executor.run_steps(0, last, values, hooks);

@@ -9,7 +9,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "host/analysis/work.hpp"
+#include "host/onnx/work.hpp"
 #include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
 #include "host/run/float_gemm.hpp"
@@ -153,12 +153,12 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     if (!reason.empty()) {
       add_host_layer(step, reason);
       share.report(step.context.label, 1);
-      if (exact_arguments) exact.store(step, step.function(step.context, *exact_arguments));
+      if (exact_arguments) exact.store(step, compute(*step.info, step.context, *exact_arguments));
       return Tensors{};
     }
     share.report("float32: " + step.context.label, 1);
     const Tensors wanted =
-        step.function(step.context, exact_arguments ? *exact_arguments : arguments);
+        compute(*step.info, step.context, exact_arguments ? *exact_arguments : arguments);
     exact.store(step, wanted);
     Tensors found = on_device(step, arguments);
     if (report.precision == Precision::kInt8) {
@@ -200,7 +200,7 @@ NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, Ru
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
     if (progress) progress(step.context.label, 0);
     if (!why_on_host(step, arguments).empty()) return Tensors{};
-    const Tensors found = step.function(step.context, arguments);
+    const Tensors found = compute(*step.info, step.context, arguments);
     const auto begin = Clock::now();
     report.layers.push_back(compare_with_double(step, arguments, found[0]));
     report.layers.back().name = layer_name(executor, step);

@@ -36,10 +36,11 @@ bool is_image_file(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream file(path, std::ios::binary);
-  std::array<char, 8> head{};
+  std::array<char, kKindBytes> head{};
   file.read(head.data(), head.size());
-  const std::string_view start(head.data(), static_cast<std::size_t>(file.gcount()));
-  return starts_with(start, kPng) || starts_with(start, kJpeg);
+  const std::string_view kind = file_kind({head.data(), static_cast<std::size_t>(file.gcount())});
+  constexpr std::string_view kImage = " image";
+  return kind.size() > kImage.size() && kind.substr(kind.size() - kImage.size()) == kImage;
 }
 
 Image load_image(const std::filesystem::path& path, std::size_t channels) {

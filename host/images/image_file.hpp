@@ -8,7 +8,7 @@
 
 namespace gemm64 {
 
-/// Is the file, by its first bytes, a PNG or a JPEG?
+/// Is the file, by its first bytes, an image, be it of a kind that load_image() reads or not?
 bool is_image_file(const std::filesystem::path& path);
 
 /// Reads an image as `channels` of 1 or 3: colours become grey by their brightness, grey becomes

@@ -2,11 +2,11 @@
 // Writes nodes, attributes and constants into an ONNX graph.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -3,11 +3,11 @@
 // from a seed as PyTorch initialises them.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <system_error>
 
-#include "host/interrupt.hpp"
 #include "host/escaped.hpp"
+#include "host/interrupt.hpp"
 
 namespace gemm64 {
 namespace {

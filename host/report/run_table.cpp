@@ -7,8 +7,8 @@
 #include "host/report/network_text.hpp"
 #include "host/report/price_table.hpp"
 #include "host/report/table.hpp"
-#include "host/text.hpp"
 #include "host/report/verdict.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -109,10 +109,15 @@ std::string run_table(const RunReport& report, std::size_t width) {
            host_layer_table(report, width) + host_text(report) + verdict(report);
   }
   std::string text = fmt::format(
-      "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, memory latency "
+      "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, {}memory "
+      "latency "
       "{} clocks\n\n",
       report.model, report.device, report.geometry.n, report.geometry.n, name(report.precision),
-      name(report.accumulate), report.batch, report.memory.latency);
+      name(report.accumulate), report.batch,
+      report.memory.sharing == MemorySharing::kIndependent
+          ? ""
+          : fmt::format("{} memory, ", name(report.memory.sharing)),
+      report.memory.latency);
   text += layer_table(report, width) + price_table(report, width);
   if (report.precision == Precision::kFloat32) {
     text +=

@@ -53,7 +53,7 @@ std::string verdict(const RunReport& report) {
         fmt::format("; all {} counters of clocks and bytes equal their prediction in every layer",
                     kCounters.size());
   } else if (report.timed()) {
-    text += "; predictions are for an unthrottled memory and were not checked";
+    text += "; predictions are for a memory without stalls and were not checked";
   }
   return text + ".\n";
 }

@@ -97,9 +97,9 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.published = published_cycles(plan.shape, geometry.n);
   layer.predicted = predict_counters(job.program, geometry, options_.memory);
   if (plan.accumulate == Accumulate::kHost) {
-    layer.on_device = predict_counters(
-        make_job(job.name, plan.shape, Accumulate::kDevice, geometry).program, geometry,
-        options_.memory);
+    layer.on_device =
+        predict_counters(make_job(job.name, plan.shape, Accumulate::kDevice, geometry).program,
+                         geometry, options_.memory);
   }
 
   const std::vector<std::uint8_t> packed = pack_weights(job, w);
@@ -110,6 +110,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.seconds = seconds.count();
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
+  progress.report(job.name, 1);
   layer.mismatches = compare(expected, result.sums);
   if (layer.mismatches.count != 0) {
     Failure failure;

@@ -8,17 +8,20 @@ namespace gemm64 {
 namespace {
 
 /// Clocks that the layer needs at least: its useful MACs on the array, or the bytes of the busiest
-/// port, whichever takes longer.
+/// port (of all ports where they share a memory), whichever takes longer.
 double roofline_clocks(const LayerReport& layer, const Geometry& geometry,
                        const MemoryTiming& memory) {
   const double width = memory.bytes_per_cycle == 0
                            ? geometry.n
                            : std::min<double>(memory.bytes_per_cycle, geometry.n);
   const auto& counters = layer.counters;
-  const std::uint64_t busiest =
-      std::max({counters[counter::kBytesWeights],
-                counters[counter::kBytesActivations] + counters[counter::kBytesCommands],
-                counters[counter::kBytesResults]});
+  const std::uint64_t weights = counters[counter::kBytesWeights];
+  const std::uint64_t data =
+      counters[counter::kBytesActivations] + counters[counter::kBytesCommands];
+  const std::uint64_t results = counters[counter::kBytesResults];
+  const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
+                                    ? std::max({weights, data, results})
+                                    : weights + data + results;
   return std::max(
       static_cast<double>(layer.shape.macs()) / static_cast<double>(geometry.macs_per_clock()),
       static_cast<double>(busiest) / width);

@@ -26,7 +26,7 @@ struct LayerReport {
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
   bool skipped = false;     // another product runs alone: all below is zero
   Counters counters{};      // of the device; clocks are zero where it has no notion of time
-  Counters predicted{};     // for an unthrottled memory of the same latency
+  Counters predicted{};     // for a memory without stalls, otherwise the same
   std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
                                       // host added
   PublishedCycles published;
@@ -89,8 +89,8 @@ struct RunReport {
 
   /// Did the device count clocks?
   bool timed() const;
-  /// Are predictions binding: does the device count clocks, behind an unthrottled memory?
-  bool predictable() const { return timed() && memory.unthrottled(geometry.n); }
+  /// Are predictions binding: does the device count clocks, behind a memory that does not stall?
+  bool predictable() const { return timed() && memory.predictable(); }
   /// Is there nothing wrong, and was anything checked: sums, error bounds and, where predictable,
   /// every counter?
   bool verified() const;

@@ -202,7 +202,7 @@ Outcome run_in_verilator(const Job& job, const Image& image, unsigned latency) {
   RtlOptions options;
   options.n = static_cast<int>(job.array);
   options.memory_bytes = kMemoryBytes;
-  options.latency = latency;
+  options.memory.latency = latency;
   const auto device = make_rtl_device(options);
   device->write_memory(0, image.memory.data(), image.memory.size());
   for (const auto& [offset, value] : image.script()) device->write_register(offset, value);

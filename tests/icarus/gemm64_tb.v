@@ -41,6 +41,8 @@ module gemm64_tb;
     wire [1:0]     w_arburst, d_arburst, r_awburst, w_rresp, d_rresp, r_bresp;
     wire [8*N-1:0] w_rdata, d_rdata, r_wdata;
     wire [N-1:0]   r_wstrb;
+    wire [2:0]     w_arprot, d_arprot, r_awprot;
+    wire [3:0]     w_arcache, d_arcache, r_awcache;
 
     gemm64 #(.N(N)) u_gemm64 (
         .clk_i(clk), .rst_ni(rst_n), .irq_o(irq),
@@ -59,7 +61,9 @@ module gemm64_tb;
         .m_data_rid_i(d_rid), .m_data_rdata_i(d_rdata), .m_data_rresp_i(d_rresp), .m_data_rlast_i(d_rlast),
         .m_results_awvalid_o(r_awvalid), .m_results_awready_i(r_awready), .m_results_awid_o(r_awid),
         .m_results_awaddr_o(r_awaddr), .m_results_awlen_o(r_awlen), .m_results_awsize_o(r_awsize),
-        .m_results_awburst_o(r_awburst), .m_results_wvalid_o(r_wvalid), .m_results_wready_i(r_wready),
+        .m_results_awburst_o(r_awburst), .m_results_awprot_o(r_awprot), .m_results_awcache_o(r_awcache),
+        .m_weights_arprot_o(w_arprot), .m_weights_arcache_o(w_arcache),
+        .m_data_arprot_o(d_arprot), .m_data_arcache_o(d_arcache), .m_results_wvalid_o(r_wvalid), .m_results_wready_i(r_wready),
         .m_results_wdata_o(r_wdata), .m_results_wstrb_o(r_wstrb), .m_results_wlast_o(r_wlast),
         .m_results_bvalid_i(r_bvalid), .m_results_bready_o(r_bready), .m_results_bid_i(r_bid),
         .m_results_bresp_i(r_bresp)
@@ -85,6 +89,13 @@ module gemm64_tb;
         .awsize(r_awsize), .awburst(r_awburst), .wvalid(r_wvalid), .wready(r_wready), .wdata(r_wdata),
         .wstrb(r_wstrb), .wlast(r_wlast), .bvalid(r_bvalid), .bready(r_bready), .bid(r_bid), .bresp(r_bresp)
     );
+
+    // What every request says of itself, as the top's parameters have it
+    always @(posedge clk)
+        if ((w_arvalid === 1'b1 && {w_arprot, w_arcache} !== 7'b010_0011)
+            || (d_arvalid === 1'b1 && {d_arprot, d_arcache} !== 7'b010_0011)
+            || (r_awvalid === 1'b1 && {r_awprot, r_awcache} !== 7'b010_0011))
+            $display("error: a request with another AxPROT or AxCACHE");
 
     task write_register(input [11:0] offset, input [31:0] data);
         begin

@@ -67,4 +67,23 @@ std::string run_bench(const std::string& bench, const std::map<std::string, unsi
   return output;
 }
 
+bool elaborate(const std::string& parameters, std::string& said) {
+  std::string icarus = "iverilog -g2005 -s gemm64 -o /dev/null";
+  std::string verilator = "verilator --lint-only -Wno-fatal -Wno-lint --top-module gemm64";
+  std::istringstream words(parameters);
+  for (std::string word; words >> word;) {
+    icarus += " -Pgemm64." + word;
+    verilator += " -G" + word;
+  }
+  const std::string sources =
+      " -y '" GEMM64_RTL_DIR "' -I'" GEMM64_RTL_DIR "' '" GEMM64_RTL_DIR "/gemm64.v'";
+  const bool in_icarus = run(icarus + sources, said);
+  const bool in_verilator = run(verilator + sources, said);
+  if (in_icarus != in_verilator) {
+    throw std::runtime_error("of Icarus Verilog and Verilator one alone takes " + parameters +
+                             ":\n" + said);
+  }
+  return in_icarus;
+}
+
 }  // namespace gemm64::icarus_test

@@ -21,4 +21,9 @@ void write_lines(const std::string& file, const std::vector<std::string>& lines)
 std::string run_bench(const std::string& bench, const std::map<std::string, unsigned>& parameters,
                       const std::map<std::string, std::string>& plusargs);
 
+/// Elaborates the accelerator with `parameters` ("NAME=value NAME=value") in Icarus Verilog and in
+/// Verilator; true where each succeeded. What they say is put into `said`. Throws
+/// std::runtime_error where the two disagree.
+bool elaborate(const std::string& parameters, std::string& said);
+
 }  // namespace gemm64::icarus_test

@@ -24,6 +24,7 @@ class Control : public testing::Test {
     bench_->data_decode_i = bench_->weights_decode_i = bench_->results_decode_i = 0;
     bench_->commands_code_i = 1;
     bench_->commands_tag_i = 10;
+    bench_->next_tag_i = 9;
     bench_->weights_tag_i = 11;
     bench_->activations_tag_i = 12;
     bench_->results_tag_i = 14;
@@ -124,7 +125,7 @@ TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {
   clocks_until_bite(5, 1000, true);
   bench_->watchdog_i = 5;
   report();
-  EXPECT_EQ(bench_->error_o, error(ErrorCode::kWatchdog, Engine::kCommands, 10));
+  EXPECT_EQ(bench_->error_o, error(ErrorCode::kWatchdog, Engine::kCommands, 9));
 }
 
 TEST_F(Control, WatchdogThatIsSetBelowTheClocksAlreadyWaitedBitesAtOnce) {

@@ -12,6 +12,8 @@ namespace {
 
 constexpr unsigned kN = 4;
 constexpr unsigned kBursts = 2;
+constexpr unsigned kWords = 37;      // of the buffer
+constexpr unsigned kMostBeats = 16;  // of a burst
 
 struct Command {
   std::uint64_t address;
@@ -19,7 +21,7 @@ struct Command {
 };
 
 struct Gates {
-  Gate command, request, beat, room;
+  Gate command, request, beat, release;
 };
 
 class Trial {
@@ -55,8 +57,7 @@ class Trial {
     bench->command_passes_i = c.passes;
     bench->command_blocks_i = c.blocks;
     bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
-    if (gates_.room()) room += 5;
-    bench->room_i = room;
+    bench->released_i = kept > 0 && gates_.release();
     bench->request_ready_i = gates_.request();
     bench->beat_i = !bursts_.empty() && gates_.beat();
     bench->beat_last_i = !bursts_.empty() && bursts_.front() == 1;
@@ -71,7 +72,8 @@ class Trial {
       ASSERT_LE(asked + bench->request_beats_o, words_.size());
       EXPECT_EQ(bench->request_address_o, words_[asked]);
       EXPECT_EQ(tags_[asked], tags_[asked + bench->request_beats_o - 1]) << "of two commands";
-      EXPECT_LE(bench->request_beats_o, room);
+      EXPECT_LE(bench->request_beats_o, kMostBeats);
+      EXPECT_LE(asked + bench->request_beats_o - answered_ + kept, kWords) << "no room for it";
       EXPECT_LT(bursts_.size(), kBursts);
       EXPECT_EQ(bench->stop_i, 0);
     }
@@ -88,19 +90,20 @@ class Trial {
     if (command && !waits_) promised_ += c.count * c.passes * c.blocks, ++sent_;
     if (bench->beat_i) {
       ++answered_;
+      ++kept;
       if (--bursts_.front() == 0) bursts_.pop_front();
     }
     if (valid && bench->request_ready_i) {
       bursts_.push_back(bench->request_beats_o);
       asked += bench->request_beats_o;
-      room -= bench->request_beats_o;
     }
+    kept -= bench->released_i;
     bench.edge();
   }
 
   Bench<Vreader_n4> bench;
   std::size_t asked = 0;  // words
-  unsigned room = 0;
+  unsigned kept = 0;      // words in the buffer
   std::size_t error_beat = ~std::size_t{0};
 
  private:
@@ -120,8 +123,8 @@ TEST(Reader, AsksForEveryWordOnceWhateverThePatterns) {
   for_all_patterns(4, [](Gate request, Gate beat) {
     Trial(kCommands, {Gate(), request, beat, Gate()})();
   });
-  for_all_patterns(4, [](Gate command, Gate room) {
-    Trial(kCommands, {command, Gate(), Gate(), room})();
+  for_all_patterns(4, [](Gate command, Gate release) {
+    Trial(kCommands, {command, Gate(), Gate(), release})();
   });
 }
 
@@ -141,21 +144,28 @@ TEST(Reader, AsksAtRandom) {
 
 TEST(Reader, FirstRequestComesAClockAfterTheCommand) {
   Trial trial({{0, 1, 1, 1}}, {});
-  trial.room = 64;
   trial.clock();
   EXPECT_EQ(trial.asked, 0u);
   trial.clock();
   EXPECT_EQ(trial.asked, 1u);
 }
 
+TEST(Reader, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
+  Trial trial({{0, 1000, 1, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)});
+  for (unsigned t = 0; t < 100; ++t) trial.clock();
+  EXPECT_EQ(trial.asked, 2 * kMostBeats) << "of the 5 places left no burst can be kept";
+  EXPECT_EQ(trial.kept, 2 * kMostBeats);
+  EXPECT_EQ(trial.bench->pending_o, 0);
+  EXPECT_EQ(trial.bench->asking_o, 1);
+}
+
 TEST(Reader, StopAsksForNothingMoreAndWhatIsUnderWayEnds) {
   Trial trial({{0, 1000, 1, 1}}, {});
-  trial.room = 1000;
   for (unsigned t = 0; t < 5; ++t) trial.clock();
-  EXPECT_EQ(trial.asked, 128u);
+  EXPECT_EQ(trial.asked, 2 * kMostBeats);
   trial.bench->stop_i = 1;
   for (unsigned t = 0; t < 300; ++t) trial.clock();
-  EXPECT_EQ(trial.asked, 128u);
+  EXPECT_EQ(trial.asked, 2 * kMostBeats);
   EXPECT_EQ(trial.bench->pending_o, 0);
 }
 

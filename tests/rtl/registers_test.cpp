@@ -22,7 +22,7 @@ class Registers : public testing::Test {
   Registers() {
     bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i =
         0;
-    bench_->ring_clear_i = bench_->finish_i = bench_->fail_i = 0;
+    bench_->ring_clear_i = bench_->finish_i = bench_->fail_i = bench_->resetting_i = 0;
   }
 
   /// A write whose channels act as the gates allow; the answer must come a clock after both were
@@ -98,7 +98,8 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
       {reg::kRingBaseHigh, 0},
       {reg::kRingMask, 63},
       {reg::kRingTail, 0},
-      {reg::kRingHead, 0x1234}};
+      {reg::kRingHead, 0x1234},
+      {reg::kInterruptEnable, 3}};
   for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
     const bool counter = offset % 4 == 0 && offset >= kCounters.front().offset &&
                          offset < kCounters.back().offset + 8;
@@ -115,8 +116,7 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
 
 TEST_F(Registers, KeepWhatIsWrittenByteByByte) {
   ASSERT_EQ(write(reg::kRingMask, 0xffffffff), kOkay);
-  for (const std::uint32_t offset :
-       {reg::kWatchdog, reg::kRingBaseLow, reg::kRingBaseHigh, reg::kRingTail}) {
+  for (const std::uint32_t offset : {reg::kWatchdog, reg::kRingBaseLow, reg::kRingTail}) {
     const bool half = offset == reg::kRingTail;
     for (unsigned strobes = 0; strobes < 16; ++strobes) {
       ASSERT_EQ(write(offset, 0x11223344), kOkay);
@@ -129,8 +129,30 @@ TEST_F(Registers, KeepWhatIsWrittenByteByByte) {
     }
   }
   EXPECT_EQ(bench_->watchdog_o, 0xaabbccdd);
-  EXPECT_EQ(bench_->ring_base_o, 0xaabbccddaabbccdd);
+  EXPECT_EQ(bench_->ring_base_o, 0xaabbccdd);
   EXPECT_EQ(bench_->ring_tail_o, 0xccdd);
+}
+
+TEST_F(Registers, ARingBaseAboveTheBusIsRefusedWhateverItsBytes) {
+  EXPECT_EQ(write(reg::kRingBaseLow, 0x89abcdef), kOkay);
+  EXPECT_EQ(write(reg::kRingBaseHigh, 0x11223312), kSlaveError);
+  EXPECT_EQ(write(reg::kRingBaseHigh, 0x11223312, 1), kOkay) << "the low byte alone";
+  for (unsigned strobes = 2; strobes < 16; ++strobes) {
+    EXPECT_EQ(write(reg::kRingBaseHigh, 0x44556677, strobes), kSlaveError) << strobes;
+  }
+  EXPECT_EQ(write(reg::kRingBaseHigh, 0x00556677, 8), kOkay) << "a byte of zero";
+  EXPECT_EQ(bench_->ring_base_o, 0x1289abcdefu);
+}
+
+TEST_F(Registers, ATailDuringASoftResetIsRefused) {
+  EXPECT_EQ(write(reg::kRingTail, 3), kOkay);
+  bench_->resetting_i = 1;
+  EXPECT_EQ(write(reg::kRingTail, 5), kSlaveError);
+  EXPECT_EQ(bench_->ring_tail_o, 3);
+  EXPECT_EQ(write(reg::kWatchdog, 77), kOkay) << "settings outlive the reset";
+  bench_->resetting_i = 0;
+  EXPECT_EQ(write(reg::kRingTail, 5), kOkay);
+  EXPECT_EQ(bench_->ring_tail_o, 5);
 }
 
 TEST_F(Registers, TailStaysWithinTheRing) {
@@ -146,8 +168,10 @@ TEST_F(Registers, TailStaysWithinTheRing) {
 
 TEST_F(Registers, RefuseWritesToWhatOnlyReads) {
   for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
-    const bool writable = offset == reg::kControl || offset == reg::kInterrupt ||
-                          (offset >= reg::kWatchdog && offset <= reg::kRingTail && offset % 4 == 0);
+    const bool writable =
+        offset == reg::kControl || offset == reg::kInterrupt ||
+        (offset >= reg::kWatchdog && offset <= reg::kRingTail && offset % 4 == 0) ||
+        offset == reg::kInterruptEnable;
     EXPECT_EQ(write(offset, 0), writable ? kOkay : kSlaveError) << offset;
   }
 }

@@ -332,6 +332,70 @@ TEST_P(Faults, BadAddressesAreTold) {
   expect_works(pair.rig, random);
 }
 
+// A walk may end with the last byte of the address space; one word more would begin again at 0.
+TEST_P(Faults, WalksThatPassTheEndOfTheAddressSpaceAreTold) {
+  const std::uint64_t top = 1ull << 40;
+  const std::uint64_t word = n;
+  const std::vector<std::uint8_t> before(256, 0x5a);
+  for (Device* device :
+       {static_cast<Device*>(pair.rig.device.get()), static_cast<Device*>(&pair.reference)}) {
+    device->write_memory(0x8000, before.data(), before.size());
+  }
+  const std::vector<Command> bad{
+      load_weights(top - word, 2),
+      load_weights(top - 4096, 4096 / n + 1, 3),
+      load_weights(n, 0xffffffff, 0xffffffff),  // fits: see `good`
+      load_activations(top - word, 2),
+      load_activations(top - 3 * word, 2, 1, 2),
+      load_activations(0, 0x80000000, 1, 0x40000000),  // no bytes modulo 2^64
+      load_activations(0, 0xffffffff, 2, 0xffffffff),
+      store(top - 64, 64 / 4 / n + 1),
+      store(top - 4 * word, 1, 2),
+      store(0x40, 128, 0xffffffff),
+  };
+  for (const Command& command : bad) {
+    const bool passes = command.opcode != Opcode::kLoadWeights || command.address() != n;
+    const bool store_fits = command.opcode == Opcode::kStore && command.address() == 0x40 &&
+                            std::uint64_t{128} * 4 * 0xffffffff * n <= top - 0x40;
+    if (!passes || store_fits) continue;
+    SCOPED_TRACE(to_string(command));
+    pair.expect_error({command, finish()},
+                      message(ErrorCode::kBadAddress, 0, name(command.opcode), Engine::kCommands));
+    // Behind commands that are good, and before one that is bad as well.
+    Command other = finish();
+    other.opcode = static_cast<Opcode>(77);
+    pair.expect_error({load_activations(0x2000, 1), command, other},
+                      message(ErrorCode::kBadAddress, 1, name(command.opcode), Engine::kCommands));
+  }
+  // Walks that end exactly there are taken; only that no memory lies there ends them.
+  const Command weights = load_weights(0x1000, n), activations = load_activations(0x2000, n);
+  pair.expect_error({load_weights(top - word * n, n), finish()},
+                    message(ErrorCode::kBusDecode, 0, "LOAD_WEIGHTS", Engine::kWeights));
+  pair.expect_error({load_activations(top - 4 * word, 2, 1, 2), finish()},
+                    message(ErrorCode::kBusDecode, 0, "LOAD_ACTIVATIONS", Engine::kActivations));
+  pair.expect_error({weights, activations, matmul(n), store(top - 4 * word * n, n), finish()},
+                    message(ErrorCode::kBusDecode, 3, "STORE", Engine::kResults));
+  expect_works(pair.rig, random);
+}
+
+TEST_P(Faults, ARingThatPassesTheEndOfTheAddressSpaceIsTold) {
+  const auto error_of = [](Device& device) {
+    device.write_register(reg::kControl, field::kControlReset.mask());
+    device.write_register(reg::kRingBaseLow, 0xffffff80);
+    device.write_register(reg::kRingBaseHigh, 0xff);
+    device.write_register(reg::kRingTail, 3);
+    EXPECT_TRUE(device.wait_interrupt(10000));
+    return device.read_register(reg::kError);
+  };
+  // No memory lies at the top: the first fetch fails, before the third command passes the end.
+  const std::uint32_t decode =
+      field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kBusDecode));
+  EXPECT_EQ(error_of(*pair.rig.device), decode);
+  EXPECT_EQ(error_of(pair.reference), decode);
+  pair.rig.driver.reset();
+  expect_works(pair.rig, random);
+}
+
 // Fields that an opcode does not use are not looked at.
 TEST_P(Faults, UnusedFieldsMayHoldAnything) {
   std::vector<Command> program{load_weights(0x1000, n), load_activations(0x2000, 3), matmul(3),

@@ -80,7 +80,8 @@ TEST_P(Extremes, ZerosGiveZerosAfterLargeSums) {
   EXPECT_EQ(result.sums, MatrixI32::Zero(7, 9));
 }
 
-INSTANTIATE_TEST_SUITE_P(N, Extremes, testing::Values(2, 4, 8), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(N, Extremes, testing::Values(2, 4, 8, 16, 32),
+                         testing::PrintToStringParamName());
 
 // 2^31 / 2^14 = 131,072: with one product more the sum of int8 products leaves int32 and wraps.
 TEST(Wrap, SumsBeyondInt32WrapOnTheDeviceAndOnTheHost) {

@@ -74,6 +74,21 @@ TEST(FullSizeSlow, StallsGiveExactValues) {
   }
 }
 
+// These hung before the weights reader kept room for what it asks for.
+TEST(FullSizeSlow, ProductsAreExactWhereAllPortsShareAMemory) {
+  for (const MemorySharing sharing : {MemorySharing::kShared, MemorySharing::kExclusive}) {
+    RtlOptions options = Rig::options(64);
+    options.memory.sharing = sharing;
+    Rig rig(options);
+    std::mt19937 random(1135);
+    for (const GemmShape shape :
+         {GemmShape{128, 64, 256}, GemmShape{729, 1600, 192}, GemmShape{3025, 363, 64},
+          GemmShape{64, 4096, 1000}, GemmShape{1, 4096, 1000}}) {
+      expect_exact(rig, {shape}, random);
+    }
+  }
+}
+
 TEST(FullSizeSlow, BusErrorsAndSoftResetsLeaveACleanState) {
   Rig rig(64);
   std::mt19937 random(1140);
@@ -109,22 +124,17 @@ class AlexNetOnRtlSlow : public testing::Test {
     for (int i = 0; i < 3; ++i) {
       const Workload work{layer(i, batch)};
       const Operands operands = random_operands(random, work.shape);
-      SCOPED_TRACE(describe(work));
-      const GemmResult result = run(rig, work, operands);
-      EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
-      const Counters expected = predict_counters(make_job(rig, work).program, rig.driver.geometry(),
-                                                 MemoryTiming{work.latency});
-      EXPECT_TRUE(result.counters == expected) << difference(expected, result.counters);
-      clocks += result.counters[counter::kTotalClocks];
+      clocks += expect_exact(rig, work, operands).counters[counter::kTotalClocks];
     }
     return clocks;
   }
 };
 
-// The bound that the issue sets, with command fetch, loads, stores and a latency of 100 clocks.
-TEST_F(AlexNetOnRtlSlow, TakesAtMost922600ClocksAtBatch64) { EXPECT_LE(run_all(64), 922'600u); }
+// With command fetch, loads, stores and a latency of 100 clocks: no change of the hardware may cost
+// a clock.
+TEST_F(AlexNetOnRtlSlow, TakesAtMost919634ClocksAtBatch64) { EXPECT_LE(run_all(64), 919'634u); }
 
-TEST_F(AlexNetOnRtlSlow, TakesAtMost922600ClocksAtBatch1) { EXPECT_LE(run_all(1), 922'600u); }
+TEST_F(AlexNetOnRtlSlow, TakesAtMost918686ClocksAtBatch1) { EXPECT_LE(run_all(1), 918'686u); }
 
 // The reference device is an oracle for people without the RTL: its values, at full size.
 TEST_F(AlexNetOnRtlSlow, TheReferenceDeviceGivesTheSameValues) {

@@ -234,6 +234,32 @@ TEST(SoftReset, InTheMiddleOfStalledWorkLeavesACleanState) {
   expect_soft_resets_survived(8, 0.9, 1409, 956);
 }
 
+// The reset waits for the bus; a tail that is written meanwhile would be gone with the ring.
+TEST(SoftReset, RefusesATailUntilItHasEnded) {
+  std::mt19937 random(957);
+  Rig rig(8);
+  RtlDevice& device = *rig.device;
+  const Job job{{9, 40, 9}, Accumulate::kDevice, 200};
+  const Operands operands = random_operands(random, job.shape);
+  run(rig, job, operands);
+  rig.driver.reset();
+  device.write_register(reg::kRingTail, 1);
+  device.run(50);  // fetching, with 150 clocks to go
+  device.write_register(reg::kControl, field::kControlReset.mask());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(field::kStatusResetting.get(device.read_register(reg::kStatus)), 1u);
+    EXPECT_NE(device_error([&] { device.write_register(reg::kRingTail, 2); }).find("SLVERR"),
+              std::string::npos);
+  }
+  device.run(200);
+  EXPECT_EQ(device.read_register(reg::kStatus), 0u);
+  EXPECT_EQ(device.read_register(reg::kRingTail), 0u);
+  device.write_register(reg::kRingTail, 1);
+  EXPECT_EQ(device.read_register(reg::kRingTail), 1u);
+  rig.driver.reset();
+  expect_values(rig, job, operands);
+}
+
 TEST(HardReset, InTheMiddleOfTheWorkLeavesACleanState) {
   Rig rig(8);
   std::mt19937 random(960);

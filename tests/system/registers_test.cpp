@@ -74,7 +74,7 @@ TEST_P(Registers, TellTheSizesThatTheRtlWasBuiltWith) {
   const Geometry geometry = read_geometry(device());
   EXPECT_EQ(geometry.n, n);
   EXPECT_EQ(geometry.stage_rows, std::min(n, 4u));
-  EXPECT_EQ(geometry.weight_tiles, 2u);
+  EXPECT_EQ(geometry.weight_tiles, 1024 / n);
   EXPECT_EQ(geometry.scratchpad_words, 9216u);
   EXPECT_EQ(geometry.accumulator_rows, 128u);
   EXPECT_EQ(geometry.reads, 16u);
@@ -122,8 +122,8 @@ TEST_P(Registers, SettingsKeepWhatIsWritten) {
     std::uint32_t offset, bits;
   } settings[] = {{reg::kWatchdog, ~0u},
                   {reg::kRingBaseLow, ~0u},
-                  {reg::kRingBaseHigh, ~0u},
-                  {reg::kRingMask, 0xffffu}};
+                  {reg::kRingMask, 0xffffu},
+                  {reg::kInterruptEnable, 3u}};
   for (const std::uint32_t value : {0xffffffffu, 0u, 0xa5c3f00fu, 0x5a3c0ff0u}) {
     std::uint32_t place = 0;
     for (const auto& setting : settings) write(setting.offset, value + place++);
@@ -132,6 +132,40 @@ TEST_P(Registers, SettingsKeepWhatIsWritten) {
       EXPECT_EQ(read(setting.offset), (value + place++) & setting.bits) << setting.offset;
     }
   }
+}
+
+TEST_P(Registers, ARingBaseAboveTheBusIsRefusedAndChangesNothing) {
+  write(reg::kRingBaseHigh, 0xa5);
+  for (const std::uint32_t high : {0x100u, 0x1a5u, 0x80000000u, 0xffffffffu}) {
+    EXPECT_NE(device_error([&] { write(reg::kRingBaseHigh, high); }).find("SLVERR"),
+              std::string::npos);
+    EXPECT_EQ(read(reg::kRingBaseHigh), 0xa5u);
+  }
+  write(reg::kRingBaseHigh, 0xff);
+  EXPECT_EQ(read(reg::kRingBaseHigh), 0xffu);
+}
+
+TEST_P(Registers, OnlyCausesThatAreEnabledRaiseTheInterrupt) {
+  write(reg::kInterruptEnable, field::kInterruptEnableError.mask());
+  Command command;
+  command.opcode = Opcode::kFinish;
+  std::uint8_t bytes[kCommandBytes];
+  command.encode(bytes);
+  device().write_memory(0, bytes, sizeof bytes);
+  write(reg::kRingTail, 1);
+  EXPECT_FALSE(device().wait_interrupt(2000));
+  EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask()) << "it is told all the same";
+  write(reg::kInterruptEnable, field::kInterruptEnableDone.mask());
+  EXPECT_TRUE(device().wait_interrupt(0));
+  write(reg::kInterruptEnable, 0);
+  EXPECT_FALSE(device().wait_interrupt(100));
+  write(reg::kInterruptEnable, field::kInterruptEnableError.mask());
+  command.opcode = static_cast<Opcode>(9);
+  command.encode(bytes);
+  device().write_memory(kCommandBytes, bytes, sizeof bytes);
+  write(reg::kRingTail, 2);
+  EXPECT_TRUE(device().wait_interrupt(2000));
+  EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask() | field::kInterruptError.mask());
 }
 
 TEST_P(Registers, TheTailIsCutToTheRing) {
@@ -240,7 +274,8 @@ TEST_P(Registers, AnErrorHaltsUntilAReset) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Registers,
                          testing::Values(Kind{2, true}, Kind{4, true}, Kind{8, true},
-                                         Kind{2, false}, Kind{8, false}),
+                                         Kind{16, true}, Kind{32, true}, Kind{2, false},
+                                         Kind{8, false}),
                          testing::PrintToStringParamName());
 
 // Stalls on the register port itself: an access takes longer and gives the same.

@@ -114,6 +114,19 @@ TEST(Shapes, RandomJobsAreExact) {
   }
 }
 
+// Between the arrays of the tests and that of the program: the same RTL, other widths.
+TEST(Shapes, EdgesAndRandomJobsAreExactAtN16AndN32) {
+  for (const int n : {16, 32}) {
+    SCOPED_TRACE("N = " + std::to_string(n));
+    Rig rig(n);
+    const auto size = static_cast<std::uint64_t>(n);
+    expect_exact_for_all(rig, {1, size - 1, size, size + 1}, 18);
+    for_seeds(200, 12, [&](std::mt19937& random) {
+      expect_exact(rig, random_job(random, static_cast<unsigned>(n), 150), random);
+    });
+  }
+}
+
 // Long K and many tiles, where what is under way on the bus reaches its limits.
 TEST(Shapes, LargerRandomJobsAreExact) {
   for (const int n : {4, 8}) {

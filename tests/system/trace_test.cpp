@@ -105,18 +105,27 @@ TEST(Models, LiveSideBySideAndGoInAnyOrder) {
 
 TEST(Models, ThatDoNotExistAreAUsageErrorThatNamesThoseThatDo) {
   RtlOptions options;
+  const auto refusal = [&options] {
+    try {
+      make_rtl_device(options);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no UsageError");
+  };
+  options.n = 6;
+  EXPECT_NE(refusal().find("2, 4, 8, 16, 32 and 64"), std::string::npos);
   options.n = 16;
-  try {
-    make_rtl_device(options);
-    FAIL() << "no UsageError";
-  } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("2, 4, 8 and 64"), std::string::npos);
-  }
+  options.debug = true;
+  EXPECT_NE(refusal().find("cannot be looked into"), std::string::npos);
+  options.n = 8;
+  options.tight = true;
+  EXPECT_NE(refusal().find("tight"), std::string::npos);
 }
 
 TEST(Options, OutOfRangeAreUsageErrors) {
   RtlOptions options = Rig::options(8);
-  options.latency = 0;
+  options.memory.latency = 0;
   EXPECT_THROW(make_rtl_device(options), UsageError);
   options = Rig::options(8, 1.0);
   EXPECT_THROW(make_rtl_device(options), UsageError);

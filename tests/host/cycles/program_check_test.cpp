@@ -73,6 +73,25 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.set_address(6); }), HasSubstr("a multiple of 4"));
   EXPECT_THAT(refusal_of(0, [](Command& c) { c.set_address(std::uint64_t{1} << 40); }),
               HasSubstr("wider than 40 bits"));
+  for (const std::size_t load_or_store : {0, 1, 3}) {
+    SCOPED_TRACE(load_or_store);
+    const auto at_end = [](Command& c) {
+      const std::uint64_t words = c.opcode == Opcode::kStore ? std::uint64_t{c.count} * c.rows * 4
+                                  : c.opcode == Opcode::kLoadActivations
+                                      ? std::uint64_t{c.count} * c.blocks
+                                      : c.count;
+      c.set_address((std::uint64_t{1} << 40) - words * 4);
+    };
+    program_ = before;
+    at_end(program_[load_or_store]);
+    EXPECT_EQ(refusal(), "");
+    EXPECT_THAT(refusal_of(load_or_store,
+                           [&](Command& c) {
+                             at_end(c);
+                             c.set_address(c.address() + 4);
+                           }),
+                HasSubstr("its words pass the end of an address space of 40 bits"));
+  }
 }
 
 TEST_F(ProgramCheck, WantsFinishAtTheEndAndNowhereElse) {

@@ -2,8 +2,12 @@
 // The parts of which the recurrence is made.
 #include <gtest/gtest.h>
 
+#include <random>
+#include <vector>
+
 #include "host/cycles/ledger.hpp"
 #include "host/cycles/queue.hpp"
+#include "host/cycles/rate.hpp"
 #include "host/cycles/runs.hpp"
 #include "host/cycles/slots.hpp"
 
@@ -44,6 +48,61 @@ TEST(Runs, KnowTheClockOfEachEvent) {
   EXPECT_EQ(runs.at(7), kUnknown);
   EXPECT_EQ(runs.after_last(), 22);
   EXPECT_LT(runs.at(4), 20);  // forgotten, but known to be before
+}
+
+TEST(Runs, KnowTheClocksOfBeatsAtARate) {
+  const Rate rate(8, 3);
+  Budget budget(rate);
+  Runs runs(rate);
+  std::vector<Clock> clocks;
+  for (const Clock from : {5, 0, 0, 90, 90}) {
+    const Beats beats = budget.move(from, 4);
+    runs.push(beats);
+    for (Clock i = 0; i < 4; ++i) clocks.push_back(beats.first + rate.until(i, beats.left));
+    EXPECT_EQ(clocks.back(), beats.last);
+    EXPECT_EQ(runs.after_last(), beats.last + 1);
+  }
+  EXPECT_EQ(clocks[0], 5);
+  EXPECT_EQ(clocks[3], 5 + 8);  // three beats of 8 bytes at 3 bytes a clock
+  EXPECT_EQ(clocks[11], 5 + 30);
+  EXPECT_EQ(clocks[12], 90);
+  for (std::size_t i = 0; i < clocks.size(); ++i) {
+    EXPECT_EQ(runs.at(static_cast<Clock>(i)), clocks[i]) << i;
+  }
+}
+
+// Against the rule itself, clock by clock (sim/README.md): a beat moves where there is credit for
+// it, and a clock without use leaves one beat of credit.
+TEST(Budget, MovesBeatsAsTheMemoryDoes) {
+  std::mt19937 random(1);
+  for (Clock bytes = 1; bytes <= 20; ++bytes) {
+    constexpr Clock kWidth = 16;
+    Budget budget(Rate(kWidth, bytes));
+    Clock clock = 0, credit = kWidth;
+    for (int burst = 0; burst < 50; ++burst) {
+      const Clock from = clock + static_cast<Clock>(random() % 9);
+      const auto count = static_cast<Clock>(1 + random() % 5);
+      const Beats beats = budget.move(from, count);
+      for (Clock moved = 0; moved < count; ++clock) {
+        if (clock != 0) credit = credit < kWidth ? credit + bytes : kWidth;
+        if (clock < from || credit < kWidth) continue;
+        credit -= kWidth;
+        if (moved == 0) ASSERT_EQ(beats.first, clock) << bytes;
+        if (++moved == count) ASSERT_EQ(beats.last, clock) << bytes;
+      }
+    }
+  }
+}
+
+TEST(Ledger, TellsBeatsFromTheClocksBetweenThem) {
+  Counters counters{};
+  Ledger ledger(counters);
+  ledger.spend(1, 10);
+  ledger.spend(2, 3, {14, 20, 4, 0});
+  ledger.spend(1, 22);
+  EXPECT_EQ(counters[1], 11u);
+  EXPECT_EQ(counters[2], 4u);
+  EXPECT_EQ(counters[3], 7u);  // 10 to 13, and three between the beats
 }
 
 TEST(Ledger, AccountsForEachClockOnce) {

@@ -62,6 +62,19 @@ TEST_F(StandstillWatchTest, TheTimeThatHasNotEndedCountsToo) {
   EXPECT_EQ(watch_.finding().place, Finding::Place::kStandstill);
 }
 
+TEST_F(StandstillWatchTest, ASlowMemoryIsNoStandstill) {
+  StandstillWatch patient(job_, geometry_, /*memory_latency=*/20000);
+  probe_.events_ = event_bit(counter::kResultsTransfer);
+  patient.clock(100, probe_);
+  probe_.events_ = kWaits;
+  for (std::uint64_t clock = 101; clock < 100 + 30000; ++clock) patient.clock(clock, probe_);
+  EXPECT_EQ(patient.finding().place, Finding::Place::kStopped);
+  for (std::uint64_t clock = 100 + 30000; clock < 100 + 60000; ++clock) {
+    patient.clock(clock, probe_);
+  }
+  EXPECT_EQ(patient.finding().place, Finding::Place::kStandstill);
+}
+
 TEST_F(StandstillWatchTest, AnErrorInTheMidstOfTheWorkIsNoStandstill) {
   show(event_bit(counter::kComputeCompute), 20);
   show(kWaits, 500);

@@ -106,6 +106,13 @@ TEST_F(NetworkInput, IsNoImageWhereTheModelTakesNone) {
   EXPECT_THAT(refusal(open_, {grey_image()}), HasSubstr("batches of 1 or 3 channels"));
 }
 
+TEST_F(NetworkInput, NamesAnImageOfAnotherKind) {
+  std::ofstream(folder_ / "x.gif") << "GIF89a and more than sixteen bytes";
+  const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
+  EXPECT_THAT(refusal(model, {folder_ / "x.gif"}),
+              HasSubstr("PNG and JPEG are, the file is a GIF image"));
+}
+
 TEST_F(NetworkInput, NamesADamagedImage) {
   const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
   const std::string path = grey_image();

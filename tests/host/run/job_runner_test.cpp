@@ -1,163 +1,172 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/run/job_runner.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <memory>
+#include <random>
 
-#include "host/device/reference_device.hpp"
-#include "host/report/json.hpp"
-#include "host/report/run_table.hpp"
-#include "host/run/runner.hpp"
+#include "host/error.hpp"
+#include "host/numerics/reference.hpp"
+#include "tests/host/run/small_device.hpp"
 
 namespace gemm64 {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
-Geometry small_geometry() {
-  Geometry geometry;
-  geometry.n = 8;
-  return geometry;
-}
-
-/// A device whose results can be damaged on their way to the host.
-class DamagedDevice : public Device {
- public:
-  std::uint32_t read_register(std::uint32_t offset) override {
-    return inner_.read_register(offset);
-  }
-  void write_register(std::uint32_t offset, std::uint32_t value) override {
-    inner_.write_register(offset, value);
-  }
-  std::uint64_t memory_bytes() const override { return inner_.memory_bytes(); }
-  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
-    inner_.write_memory(address, data, bytes);
-  }
-  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    inner_.read_memory(address, data, bytes);
-    if (damage) static_cast<std::uint8_t*>(data)[0] ^= 1;
-  }
-  bool wait_interrupt(std::uint64_t max_clocks) override {
-    return inner_.wait_interrupt(max_clocks);
-  }
-  void reset() override { inner_.reset(); }
-  std::uint64_t clocks() const override { return inner_.clocks(); }
-  std::string name() const override { return inner_.name(); }
-
-  bool damage = false;
-
- private:
-  ReferenceDevice inner_{small_geometry()};
-};
-
-class RunnerTest : public testing::Test {
+class JobRunnerTest : public testing::Test {
  protected:
-  RunnerTest() : driver_(device_) {
-    std::srand(1);  // Eigen's random matrices
-    workload_.model = "two layers";
-    workload_.input = MatrixF::Random(6, 20).cwiseAbs();
-    workload_.layers.push_back({"one", MatrixF::Random(11, 20), Eigen::VectorXf::Random(11), true});
-    workload_.layers.push_back({"two", MatrixF::Random(5, 11), Eigen::VectorXf::Random(5), false});
+  JobRunnerTest() : driver_(device_), a_(random(6, 20)), w_(random(11, 20)) {}
+
+  LayerReport run(JobRunner& runner, const std::string& name = "one",
+                  const ProgressShare& progress = ProgressShare()) {
+    return runner.run(runner.job(name, {6, 20, 11}), a_, w_, sums_, progress);
+  }
+  LayerReport run(const RunOptions& options = {}) {
+    JobRunner runner(device_, driver_, options);
+    return run(runner);
   }
 
-  RunReport run(Precision precision, Accumulate accumulate = Accumulate::kDevice) {
-    RunOptions options;
-    options.precision = precision;
-    options.accumulate = accumulate;
-    return Runner(device_, driver_, options).network(workload_);
+  MatrixI8 random(Eigen::Index rows, Eigen::Index columns) {
+    return MatrixI8::NullaryExpr(rows, columns,
+                                 [this] { return static_cast<std::int8_t>(random_() & 0xffu); });
   }
 
+  std::mt19937 random_{1};
   DamagedDevice device_;
   Driver driver_;
-  Workload workload_;
+  MatrixI8 a_, w_;
+  MatrixI32 sums_;
 };
 
-TEST_F(RunnerTest, RunsAQuantizedNetworkCloseToTheFloatOne) {
-  const RunReport report = run(Precision::kInt8);
-  EXPECT_TRUE(report.verified());
-  ASSERT_EQ(report.layers.size(), 2U);
-  EXPECT_EQ(report.layers[0].shape.k, 20U);
-  EXPECT_EQ(report.layers[0].padded.k, 24U);
-  EXPECT_EQ(report.layers[0].padded.n, 16U);
-  EXPECT_EQ(report.layers[1].tiles, 2U * 1U);
-  ASSERT_TRUE(report.quality);
-  // 8 bits of which one is the sign: some 40 dB in each of two layers.
-  EXPECT_GT(report.quality->signal_to_noise_db, 30);
-  EXPECT_LT(report.quality->signal_to_noise_db, 60);
+TEST_F(JobRunnerTest, GivesTheDevicesSumsAndAllThatIsKnownOfTheJob) {
+  const LayerReport layer = run();
+  EXPECT_EQ(sums_, reference_gemm(a_, w_));
+  EXPECT_EQ(layer.name, "one");
+  EXPECT_EQ(layer.shape.m, 6U);
+  EXPECT_EQ(layer.padded.m, 6U);
+  EXPECT_EQ(layer.padded.k, 24U);
+  EXPECT_EQ(layer.padded.n, 16U);
+  EXPECT_EQ(layer.tiles, 3U * 2U);
+  EXPECT_EQ(layer.mismatches.count, 0U);
+  EXPECT_EQ(layer.counters[counter::kBytesWeights], 3U * 2 * 64);
+  EXPECT_EQ(layer.predicted[counter::kBytesWeights], 3U * 2 * 64);
+  EXPECT_GT(layer.predicted[counter::kTotalClocks], 0U);
+  EXPECT_FALSE(layer.skipped);
 }
 
-TEST_F(RunnerTest, IsMuchCloserInFloat32) {
-  const RunReport report = run(Precision::kFloat32);
-  EXPECT_TRUE(report.verified());
-  EXPECT_GT(report.quality->signal_to_noise_db, 120);
-  EXPECT_LT(report.layers[0].max_abs_error, 1e-5);
-  EXPECT_EQ(report.layers[0].tiles, (3U + 5 + 8 + 10) * 2);  // of K, 2K, 3K and 4K
-}
-
-TEST_F(RunnerTest, GivesTheSameNetworkWhereverPartialSumsAreAdded) {
-  const RunReport on_device = run(Precision::kInt8);
-  const RunReport on_host = run(Precision::kInt8, Accumulate::kHost);
-  EXPECT_TRUE(on_host.verified());
-  EXPECT_EQ(on_host.quality->signal_to_noise_db, on_device.quality->signal_to_noise_db);
-  EXPECT_FALSE(on_device.layers[0].on_device);
-  ASSERT_TRUE(on_host.layers[0].on_device);
-  EXPECT_EQ((*on_host.layers[0].on_device)[counter::kBytesResults], 6U * 16 * 4);
-  EXPECT_EQ(on_host.layers[0].counters[counter::kBytesResults], 3U * 6 * 16 * 4);
-}
-
-TEST_F(RunnerTest, NoticesAFlippedBit) {
-  device_.damage = true;
-  const RunReport report = run(Precision::kInt8);
-  EXPECT_FALSE(report.verified());
-  EXPECT_EQ(report.layers[0].mismatches.count, 1U);
-  EXPECT_EQ(report.layers[0].mismatches.expected ^ report.layers[0].mismatches.found, 1);
-  EXPECT_THAT(run_table(report, 0),
-              HasSubstr("one: 1 values differ; the first at row 0, column 0"));
-  EXPECT_THAT(run_table(report, 0), HasSubstr("FAILED"));
-  const auto json = to_json(report);
-  EXPECT_EQ(json["verified"], false);
-  EXPECT_EQ(json["layers"][0]["first_mismatch"]["row"], 0);
-  EXPECT_FALSE(run(Precision::kFloat32).verified());
-}
-
-TEST_F(RunnerTest, FailsWhereACounterIsNotAsPredicted) {
-  RunReport report = run(Precision::kInt8);
-  for (LayerReport& layer : report.layers)
-    layer.counters = layer.predicted;  // as a device with clocks
-  EXPECT_TRUE(report.verified());
-  ++report.layers[1].counters[counter::kWeightsIdle];
-  EXPECT_FALSE(report.verified());
-  EXPECT_THAT(run_table(report, 0), HasSubstr("two: counter weights.idle is"));
-  report.memory.stall_probability = 0.5;  // nothing is predicted for a memory that stalls
-  EXPECT_TRUE(report.verified());
-}
-
-TEST_F(RunnerTest, TellsProgressFromNothingToAll) {
-  std::vector<double> shares;
+TEST_F(JobRunnerTest, GivesTheSameSumsWhereverPartialSumsAreAdded) {
+  const LayerReport on_device = run();
+  const MatrixI32 sums = sums_;
   RunOptions options;
-  Runner runner(device_, driver_, options,
-                [&shares](const std::string&, double done) { shares.push_back(done); });
-  runner.network(workload_);
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    EXPECT_GE(shares[i], i == 0 ? 0.0 : shares[i - 1]);
-    EXPECT_LE(shares[i], 1.0);
+  options.accumulate = Accumulate::kHost;
+  const LayerReport on_host = run(options);
+  EXPECT_EQ(sums_, sums);
+  EXPECT_FALSE(on_device.on_device);
+  ASSERT_TRUE(on_host.on_device);  // what the device would have done
+  EXPECT_EQ((*on_host.on_device)[counter::kBytesResults], 6U * 16 * 4);
+  EXPECT_EQ(on_host.counters[counter::kBytesResults], 3U * 6 * 16 * 4);
+}
+
+TEST_F(JobRunnerTest, NoticesAFlippedBit) {
+  device_.damage = true;
+  const LayerReport layer = run();
+  EXPECT_EQ(layer.mismatches.count, 1U);
+  EXPECT_EQ(layer.mismatches.expected, reference_gemm(a_, w_)(0, 0));
+  EXPECT_EQ(layer.mismatches.expected ^ layer.mismatches.found, 1);
+  EXPECT_EQ(sums_(0, 0), layer.mismatches.found) << "the device's sums, not the right ones";
+}
+
+TEST_F(JobRunnerTest, HasTheFirstJobThatFailedInvestigated) {
+  RunOptions options;
+  std::vector<std::string> asked;
+  options.investigate = [&](const JobRun& run, Failure& failure) {
+    asked.push_back(run.job.name);
+    EXPECT_EQ(run.packed.size(), run.job.plan.weight_bytes());
+    EXPECT_EQ(failure.product, run.job.name);
+    EXPECT_EQ(failure.index, 1U);
+    EXPECT_EQ(failure.shape.k, 20U);
+    EXPECT_EQ(failure.mismatches.count, 1U);
+    failure.note = "found it";
+  };
+  JobRunner runner(device_, driver_, options);
+  run(runner, "good");
+  EXPECT_FALSE(runner.failure());
+  device_.damage = true;
+  run(runner, "bad");
+  run(runner, "worse");
+  EXPECT_THAT(asked, ElementsAre("bad"));
+  EXPECT_EQ(runner.failure().value().note, "found it");
+}
+
+TEST_F(JobRunnerTest, TellsItsObserversWhatIsToComeAndWhatRuns) {
+  JobNotes first, second;
+  RunOptions options;
+  options.observers = {&first, &second};
+  JobRunner runner(device_, driver_, options);
+  runner.announce({runner.job("a", {1, 2, 3}), runner.job("b", {6, 20, 11})});
+  run(runner, "b");
+  for (const JobNotes* notes : {&first, &second}) {
+    EXPECT_THAT(notes->notes, ElementsAre("announce a b", "begin b", "end"));
+    ASSERT_EQ(notes->announced.size(), 2U);
+    EXPECT_EQ(notes->announced[1].plan.shape.k, 20U);
   }
 }
 
-TEST(Utilization, CountsUsefulWorkOnly) {
-  LayerReport layer;
-  layer.shape = {4, 8, 8};
-  layer.counters[counter::kTotalClocks] = 16;
-  layer.counters[counter::kBytesWeights] = 64;
-  layer.counters[counter::kBytesResults] = 4 * 8 * 4;
-  MemoryTiming memory;
-  set_utilization(layer, small_geometry(), memory);
-  EXPECT_DOUBLE_EQ(layer.utilization, 4.0 * 8 * 8 / (64 * 16));
-  EXPECT_DOUBLE_EQ(layer.roofline_utilization, 128.0 / 8 / 16);  // the results' port bounds it
-  memory.bytes_per_cycle = 4;
-  set_utilization(layer, small_geometry(), memory);
-  EXPECT_DOUBLE_EQ(layer.roofline_utilization, 128.0 / 4 / 16);
+TEST_F(JobRunnerTest, RunsOneJobAloneAndTakesTheReferenceForTheOthers) {
+  RunOptions options;
+  std::vector<std::uint64_t> resets;
+  options.alone = OneJob{1, 5000, [&](std::uint64_t clock) { resets.push_back(clock); }};
+  JobRunner runner(device_, driver_, options);
+  device_.damage = true;  // who runs is seen from its sums
+  EXPECT_TRUE(run(runner).skipped);
+  EXPECT_EQ(sums_, reference_gemm(a_, w_));
+  EXPECT_THAT(resets, ElementsAre());
+  EXPECT_FALSE(run(runner).skipped);
+  EXPECT_NE(sums_, reference_gemm(a_, w_));
+  EXPECT_THAT(resets, ElementsAre(5000U));
+}
+
+TEST_F(JobRunnerTest, TellsProgressFromNothingToAll) {
+  JobRunner runner(device_, driver_, {});
+  std::vector<double> told;
+  ProgressShare share([&](const std::string& name, double done) {
+    EXPECT_EQ(name, "one");
+    told.push_back(done);
+  });
+  share.next(0.25);
+  run(runner, "one", share);
+  EXPECT_EQ(told.front(), 0);
+  EXPECT_EQ(told.back(), 0.25);
+}
+
+TEST_F(JobRunnerTest, RefusesWhatTheMemoryCannotHold) {
+  const JobRunner runner(device_, driver_, {});
+  try {
+    runner.job("huge", {4096, 4096, 4096});
+    FAIL() << "it was cut";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("4096x4096x4096 needs"));
+  }
+  EXPECT_THROW(runner.job("none", {0, 1, 1}), UsageError);
+}
+
+TEST_F(JobRunnerTest, BeginsAReportOfItsDeviceAndOptions) {
+  RunOptions options;
+  options.precision = Precision::kFloat32;
+  options.accumulate = Accumulate::kHost;
+  options.memory.latency = 7;
+  const RunReport report = JobRunner(device_, driver_, options).report("net", 3);
+  EXPECT_EQ(report.model, "net");
+  EXPECT_EQ(report.batch, 3U);
+  EXPECT_EQ(report.device, "reference");
+  EXPECT_EQ(report.geometry.n, 8U);
+  EXPECT_EQ(report.precision, Precision::kFloat32);
+  EXPECT_EQ(report.accumulate, Accumulate::kHost);
+  EXPECT_EQ(report.memory.latency, 7U);
+  EXPECT_TRUE(report.layers.empty());
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses parameters of gemm64 that cannot work: the elaboration ends with a module that nobody has, whose name says
+// what must hold. Without a port and without logic.
+// Latency: none.
+// Handshake: none.
+`default_nettype none
+
+module gemm64_parameters #(
+    parameter N                = 64,    // see gemm64
+    parameter STAGE_ROWS       = 4,
+    parameter SCRATCHPAD_WORDS = 9216,
+    parameter ACCUMULATOR_ROWS = 128,
+    parameter LOG_WEIGHT_WORDS = 10,
+    parameter LOG_READS        = 4,
+    parameter LOG_WRITES       = 4,
+    parameter LOG_COMMANDS     = 4,
+    parameter ADDRESS_WIDTH    = 40
+) ();
+
+    localparam WEIGHT_WORDS = 1 << LOG_WEIGHT_WORDS;
+    localparam MOST_BEATS   = 64;
+
+    generate
+        if (N != 2 && N != 4 && N != 8 && N != 16 && N != 32 && N != 64) begin : array
+            N_must_be_2_4_8_16_32_or_64 u_refused ();
+        end
+        if ((STAGE_ROWS != 1 && STAGE_ROWS != 2 && STAGE_ROWS != 4 && STAGE_ROWS != 8) || STAGE_ROWS > N) begin : stage
+            STAGE_ROWS_must_be_1_2_4_or_8_and_at_most_N u_refused ();
+        end
+        if (ACCUMULATOR_ROWS < 2 || ACCUMULATOR_ROWS > 32768
+            || (ACCUMULATOR_ROWS & (ACCUMULATOR_ROWS - 1)) != 0) begin : accumulator
+            ACCUMULATOR_ROWS_must_be_a_power_of_two_from_2_to_32768 u_refused ();
+        end
+        // The last row of a block may come with a burst of MOST_BEATS.
+        if (SCRATCHPAD_WORDS < ACCUMULATOR_ROWS + MOST_BEATS - 1 || SCRATCHPAD_WORDS > 1 << 24) begin : scratchpad
+            SCRATCHPAD_WORDS_must_be_at_least_ACCUMULATOR_ROWS_plus_63_and_at_most_2_to_the_24 u_refused ();
+        end
+        if (WEIGHT_WORDS < 2 * N || LOG_WEIGHT_WORDS > 16) begin : weights
+            LOG_WEIGHT_WORDS_must_be_at_most_16_and_hold_2_tiles u_refused ();
+        end
+        if (LOG_READS < 1 || LOG_READS > 7 || LOG_WRITES < 1 || LOG_WRITES > 7) begin : bursts
+            LOG_READS_and_LOG_WRITES_must_be_from_1_to_7 u_refused ();
+        end
+        if (LOG_COMMANDS < 1 || LOG_COMMANDS > 7) begin : commands
+            LOG_COMMANDS_must_be_from_1_to_7 u_refused ();
+        end
+        if (ADDRESS_WIDTH < 24 || ADDRESS_WIDTH > 63) begin : addresses
+            ADDRESS_WIDTH_must_be_from_24_to_63 u_refused ();
+        end
+    endgenerate
+
+endmodule
+
+`default_nettype wire

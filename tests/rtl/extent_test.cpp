@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vextent_n2.h>
+#include <Vextent_n64.h>
+#include <Vextent_n8.h>
+
+#include <deque>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+__extension__ typedef unsigned __int128 Wide;  // what no product here can leave
+
+struct Walk {
+  bool valid = false;
+  std::uint64_t address = 0;
+  std::uint32_t count = 1, times = 1;
+  unsigned tag = 0;
+};
+
+template <class Model, unsigned kN, unsigned kAddressWidth>
+class Trial {
+ public:
+  /// Gives a walk, or none, in this clock; checks what came two clocks before.
+  void clock(const Walk& walk) {
+    bench_->valid_i = walk.valid;
+    bench_->address_i = walk.address;
+    bench_->count_i = walk.count;
+    bench_->times_i = walk.times;
+    bench_->tag_i = static_cast<std::uint16_t>(walk.tag);
+    bench_.settle();
+    const Walk known = given_.front();
+    given_.pop_front();
+    given_.push_back(walk);
+    const Wide end = Wide{known.address} + Wide{known.count} * known.times * kN;
+    const bool passes = known.valid && end > Wide{1} << kAddressWidth;
+    ASSERT_EQ(bench_->error_o, passes)
+        << known.address << " + " << known.count << " * " << known.times;
+    if (passes) {
+      ASSERT_EQ(bench_->error_tag_o, known.tag);
+    }
+    errors += passes;
+    bench_.edge();
+  }
+
+  /// Walks that end just before, at and behind the end, and any others.
+  void run(std::mt19937& random) {
+    const auto wide = [&random] { return std::uint64_t{random()} << 32 | random(); };
+    const std::uint64_t mask = (std::uint64_t{1} << kAddressWidth) - kN;
+    for (unsigned i = 0; i < 2000; ++i) {
+      Walk walk;
+      walk.valid = draw(random, 0, 3) != 0;
+      walk.tag = draw(random, 0, 0xffff);
+      walk.count = static_cast<std::uint32_t>(random() >> draw(random, 0, 31)) | 1;
+      walk.times = static_cast<std::uint32_t>(random() >> draw(random, 0, 31)) | 1;
+      const Wide bytes = Wide{walk.count} * walk.times * kN;
+      walk.address = wide() & mask;
+      if (bytes <= Wide{mask} && draw(random, 0, 2) != 0) {
+        walk.address = mask + kN - static_cast<std::uint64_t>(bytes);
+        if (draw(random, 0, 1) != 0 && walk.address != mask) walk.address += kN;
+        if (draw(random, 0, 3) == 0 && walk.address != 0) walk.address -= kN;
+        walk.address &= mask;
+      }
+      clock(walk);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
+  unsigned errors = 0;
+
+ private:
+  Bench<Model> bench_;
+  std::deque<Walk> given_ = std::deque<Walk>(2);
+};
+
+TEST(Extent, FindsExactlyTheWalksThatPassTheEnd) {
+  for_seeds(20, [](std::mt19937& random) {
+    Trial<Vextent_n8, 8, 40> n8;
+    n8.run(random);
+    EXPECT_GT(n8.errors, 300u);
+    Trial<Vextent_n2, 2, 24>().run(random);
+    Trial<Vextent_n64, 64, 63>().run(random);
+  });
+}
+
+TEST(Extent, CountsTheLargestWalksInFull) {
+  Trial<Vextent_n8, 8, 40> trial;
+  // Modulo 2^64 the first of these has no bytes, and modulo 2^32 the second has eight.
+  trial.clock({true, 0, 0x80000000, 0x40000000, 1});
+  trial.clock({true, 0, 0x80000001, 0x00000001, 2});
+  trial.clock({true, 0, 0xffffffff, 0xffffffff, 3});
+  trial.clock({true, (1ull << 40) - 8, 1, 1, 4});
+  trial.clock({true, (1ull << 40) - 8, 2, 1, 5});
+  trial.clock({true, (1ull << 40) - 8, 1, 2, 6});
+  trial.clock({});
+  trial.clock({});
+  EXPECT_EQ(trial.errors, 4u);
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test
