@@ -187,7 +187,7 @@ bool ReferenceDevice::wait_interrupt(std::uint64_t /*max_clocks*/) {
   if (interrupt_ == 0 && busy() && !halted_ && watchdog_ != 0) {
     fail(ErrorCode::kWatchdog, Engine::kCommands, dispatched_);
   }
-  return (interrupt_ & interrupt_enable_) != 0;
+  return interrupt();
 }
 
 void ReferenceDevice::fail(ErrorCode code, Engine engine, std::uint32_t tag) {

@@ -40,6 +40,8 @@ class ReferenceDevice final : public Device {
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
   bool wait_interrupt(std::uint64_t max_clocks) override;
+  /// The interrupt line as it is now.
+  bool interrupt() const { return (interrupt_ & interrupt_enable_) != 0; }
   void reset() override;
   std::uint64_t clocks() const override { return 0; }
   std::string name() const override { return "reference"; }
