@@ -155,6 +155,24 @@ TEST_F(Registers, ATailDuringASoftResetIsRefused) {
   EXPECT_EQ(bench_->ring_tail_o, 5);
 }
 
+TEST_F(Registers, OnlyCausesThatAreEnabledRaiseTheLine) {
+  for (const bool error : {false, true}) {
+    bench_->finish_i = !error;
+    bench_->fail_i = error;
+    bench_.step();
+    bench_->finish_i = bench_->fail_i = 0;
+    const unsigned cause = error ? 2 : 1;
+    for (unsigned enabled = 0; enabled < 4; ++enabled) {
+      EXPECT_EQ(write(reg::kInterruptEnable, 0xfffffffc | enabled), kOkay);
+      EXPECT_EQ(read(reg::kInterruptEnable).data, enabled) << "there are two causes";
+      EXPECT_EQ(write(reg::kInterruptEnable, 3 - enabled, 0xe), kOkay) << "not its byte";
+      EXPECT_EQ(bench_->irq_o, (enabled & cause) != 0);
+      EXPECT_EQ(read(reg::kInterrupt).data, cause) << "told whatever is enabled";
+    }
+    EXPECT_EQ(write(reg::kInterrupt, 3), kOkay);
+  }
+}
+
 TEST_F(Registers, TailStaysWithinTheRing) {
   write(reg::kRingMask, 7);
   write(reg::kRingTail, 13);

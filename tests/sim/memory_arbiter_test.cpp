@@ -197,12 +197,17 @@ TEST(ExclusiveMemory, OnePortIsServedUntilItHasAllItsAnswers) {
 
 TEST(ExclusiveMemory, PortsThatWaitAreServedByTurns) {
   Masters masters(MemorySharing::kExclusive);
-  for (int i = 0; i < 3; ++i) masters.request(kReadB, 1);
-  masters.request(kWrite, 1);
   masters.request(kReadA, 1);
-  masters.step(200);
-  EXPECT_EQ(masters.accepted[kReadA].front(), 1u);
-  EXPECT_LT(masters.accepted[kReadB].back(), masters.accepted[kWrite].front());
+  masters.step(5);
+  masters.request(kReadB, 1);
+  masters.request(kWrite, 1);
+  while (masters.accepted[kReadB].empty() && masters.clock < 100) masters.step();
+  masters.request(kReadA, 1);  // again, but the write's turn is before
+  masters.step(100);
+  ASSERT_EQ(masters.accepted[kReadA].size(), 2u);
+  ASSERT_EQ(masters.accepted[kWrite].size(), 1u);
+  EXPECT_LT(masters.accepted[kReadB].front(), masters.accepted[kWrite].front());
+  EXPECT_LT(masters.accepted[kWrite].front(), masters.accepted[kReadA].back());
 }
 
 TEST(ExclusiveMemory, AMasterThatTakesNothingKeepsTheMemory) {
