@@ -14,17 +14,8 @@
 namespace gemm64 {
 namespace {
 
-/// The memory that the prediction knows: in the long run a memory that stalls carries a beat in
-/// each clock in which neither side stalls.
-MemoryTiming predictable(MemoryTiming memory, std::uint32_t port_bytes) {
-  if (memory.stall_probability == 0) return memory;
-  const std::uint32_t bytes =
-      memory.bytes_per_cycle == 0 ? port_bytes : std::min(memory.bytes_per_cycle, port_bytes);
-  const double carried = bytes * (1 - memory.stall_probability);
-  memory.bytes_per_cycle = std::max(1u, static_cast<std::uint32_t>(std::lround(carried)));
-  memory.stall_probability = 0;
-  return memory;
-}
+/// Clocks from the end of the write of RING_TAIL to the first that counts as busy.
+constexpr std::uint64_t kDoorbellClocks = 1;
 
 /// The counter of an engine's last cause, "idle".
 std::size_t idle_of(std::string_view engine) {
@@ -34,13 +25,53 @@ std::size_t idle_of(std::string_view engine) {
   throw std::logic_error("an engine without a counter of idle clocks");
 }
 
+/// Lets each engine's causes add up to the total, by a change of the largest.
+void balance(Counters& counters) {
+  for (const EngineEntry& engine : kEngines) {
+    std::uint64_t spent = 0;
+    std::size_t largest = idle_of(engine.name);
+    for (std::size_t i = 0; i < kCounters.size(); ++i) {
+      if (std::string_view(kCounters[i].engine) != engine.name) continue;
+      spent += counters[i];
+      if (counters[i] > counters[largest]) largest = i;
+    }
+    counters[largest] += counters[counter::kTotalClocks] - spent;
+  }
+}
+
+/// The prediction; behind a memory that stalls, that of one which carries as many bytes a clock in
+/// the long run: a beat in each clock in which no stall is drawn. Between whole numbers of bytes
+/// the clocks lie as their times a byte do.
+Counters predict(const std::vector<Command>& program, const Geometry& geometry,
+                 MemoryTiming memory) {
+  if (memory.stall_probability == 0) return predict_counters(program, geometry, memory);
+  const std::uint32_t most =
+      memory.bytes_per_cycle == 0 ? geometry.n : std::min(memory.bytes_per_cycle, geometry.n);
+  const double carried = std::max(1.0, most * (1 - memory.stall_probability));
+  memory.stall_probability = 0;
+  memory.bytes_per_cycle = static_cast<std::uint32_t>(carried);
+  const double slower = 1.0 / memory.bytes_per_cycle;
+  const Counters low = predict_counters(program, geometry, memory);
+  if (memory.bytes_per_cycle == geometry.n) return low;
+  ++memory.bytes_per_cycle;
+  const double faster = 1.0 / memory.bytes_per_cycle;
+  const Counters high = predict_counters(program, geometry, memory);
+  const double part = (1 / carried - faster) / (slower - faster);
+  Counters counters;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    counters[i] = static_cast<std::uint64_t>(
+        std::llround(static_cast<double>(high[i]) +
+                     part * (static_cast<double>(low[i]) - static_cast<double>(high[i]))));
+  }
+  balance(counters);
+  return counters;
+}
+
 }  // namespace
 
 TlmDevice::TlmDevice(const Geometry& geometry, const MemoryTiming& memory,
                      std::uint64_t memory_bytes)
-    : geometry_(geometry),
-      memory_(predictable(memory, geometry.n)),
-      function_(geometry, memory_bytes) {
+    : geometry_(geometry), memory_(memory), function_(geometry, memory_bytes) {
   reset();
 }
 
@@ -149,7 +180,7 @@ void TlmDevice::doorbell() {
   for (std::uint32_t place = seen & mask; place != tail_; place = (place + 1) & mask) {
     if (works_.empty() || works_.back().complete) {
       works_.emplace_back();
-      works_.back().doorbell = clock_;
+      works_.back().doorbell = clock_ + kDoorbellClocks;
     }
     Work& work = works_.back();
     std::uint8_t bytes[kCommandBytes] = {};
@@ -177,7 +208,7 @@ void TlmDevice::schedule(Work& work, std::uint64_t after) const {
   bool known = work.complete;
   if (known) {
     try {
-      work.counters = predict_counters(work.commands, geometry_, memory_);
+      work.counters = predict(work.commands, geometry_, memory_);
     } catch (const UsageError&) {
       known = false;  // it will end with an error, or never
     }
@@ -220,14 +251,7 @@ Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
   }
   const std::uint64_t total = longest + 2 * std::uint64_t{memory_.latency} + geometry_.pipeline();
   counters[counter::kTotalClocks] = total;
-  for (const EngineEntry& engine : kEngines) {
-    std::uint64_t& idle = counters[idle_of(engine.name)];
-    std::uint64_t spent = 0;
-    for (std::size_t i = 0; i < kCounters.size(); ++i) {
-      if (std::string_view(kCounters[i].engine) == engine.name) spent += counters[i];
-    }
-    idle += total - spent;
-  }
+  balance(counters);
   const auto bytes = [&](std::size_t to, std::size_t beats) {
     counters[to] = counters[beats] * geometry_.n;
   };

@@ -10,6 +10,7 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
+#include "host/tlm/tlm_device.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -55,50 +56,65 @@ std::vector<std::uint8_t> image(Device& device) {
   return bytes;
 }
 
+/// 30 products, as many in the ring as it holds; on `device`, and one by one on the reference.
+template <class Busy>
+void expect_all_count(Busy& device, std::mt19937& random) {
+  const Geometry geometry = read_geometry(device);
+  ReferenceDevice reference(geometry, device.memory_bytes());
+  std::vector<std::uint8_t> bytes(0x20000);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+  for (Device* each : {static_cast<Device*>(&device), static_cast<Device*>(&reference)}) {
+    each->write_memory(0x10000, bytes.data(), bytes.size());
+  }
+
+  DeviceHooks hooks(device), reference_hooks(reference);
+  gemm64_driver core, reference_core;
+  ASSERT_EQ(gemm64_open(&core, &hooks.hooks()), GEMM64_OK);
+  ASSERT_EQ(gemm64_open(&reference_core, &reference_hooks.hooks()), GEMM64_OK);
+  const std::uint32_t places = 8u << draw(random, 0, 2);
+  ASSERT_EQ(gemm64_set_ring(&core, kRing, places), GEMM64_OK);
+  ASSERT_EQ(gemm64_set_ring(&reference_core, kRing, places), GEMM64_OK);
+
+  std::uint32_t ticket = 0, oldest = 0;
+  bool ran_ahead = false;
+  for (unsigned number = 0; number < 30; ++number) {
+    const std::vector<std::uint8_t> commands = encoded(product(random, geometry.n, number));
+    ASSERT_EQ(gemm64_submit(&reference_core, commands.data(), 5, &ticket), GEMM64_OK);
+    ASSERT_EQ(gemm64_wait_for(&reference_core, ticket, 1), GEMM64_OK);
+    gemm64_result result;
+    while ((result = gemm64_submit(&core, commands.data(), 5, &ticket)) == GEMM64_RING_FULL) {
+      oldest += 5;
+      ASSERT_EQ(gemm64_wait_for(&core, oldest, kLimit), GEMM64_OK);
+    }
+    ASSERT_EQ(result, GEMM64_OK);
+    std::uint32_t dispatched = 0;
+    ASSERT_EQ(gemm64_dispatched(&core, &dispatched), GEMM64_OK);
+    ran_ahead |= ticket - dispatched > 5;
+    if (draw(random, 0, 2) == 0) device.run(draw(random, 0, 400));
+  }
+  ASSERT_EQ(gemm64_wait_for(&core, ticket, kLimit), GEMM64_OK);
+  EXPECT_EQ(ticket, 150u);
+  EXPECT_TRUE(ran_ahead || places == 8) << "no two programs were in the ring together";
+  EXPECT_EQ(image(device), image(reference));
+  EXPECT_FALSE(device.interrupt());
+}
+
 TEST(Ring, ProgramsAppendedWhileOthersRunAllCount) {
   for_seeds(900, 40, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     Rig rig(n, draw(random, 0, 1) == 0 ? 0 : 0.2, static_cast<std::uint32_t>(random()));
-    RtlDevice& device = *rig.device;
-    device.set_latency(draw(random, 1, 80));
-    ReferenceDevice reference(rig.driver.geometry(), device.memory_bytes());
-    std::vector<std::uint8_t> bytes(0x20000);
-    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
-    for (Device* each : {static_cast<Device*>(&device), static_cast<Device*>(&reference)}) {
-      each->write_memory(0x10000, bytes.data(), bytes.size());
-    }
+    rig.device->set_latency(draw(random, 1, 80));
+    expect_all_count(*rig.device, random);
+  });
+}
 
-    DeviceHooks hooks(device), reference_hooks(reference);
-    gemm64_driver core, reference_core;
-    ASSERT_EQ(gemm64_open(&core, &hooks.hooks()), GEMM64_OK);
-    ASSERT_EQ(gemm64_open(&reference_core, &reference_hooks.hooks()), GEMM64_OK);
-    const std::uint32_t places = 8u << draw(random, 0, 2);
-    ASSERT_EQ(gemm64_set_ring(&core, kRing, places), GEMM64_OK);
-    ASSERT_EQ(gemm64_set_ring(&reference_core, kRing, places), GEMM64_OK);
-
-    std::uint32_t ticket = 0, oldest = 0;
-    bool ran_ahead = false;
-    for (unsigned number = 0; number < 30; ++number) {
-      const std::vector<std::uint8_t> commands =
-          encoded(product(random, rig.driver.geometry().n, number));
-      ASSERT_EQ(gemm64_submit(&reference_core, commands.data(), 5, &ticket), GEMM64_OK);
-      ASSERT_EQ(gemm64_wait_for(&reference_core, ticket, 1), GEMM64_OK);
-      gemm64_result result;
-      while ((result = gemm64_submit(&core, commands.data(), 5, &ticket)) == GEMM64_RING_FULL) {
-        oldest += 5;
-        ASSERT_EQ(gemm64_wait_for(&core, oldest, kLimit), GEMM64_OK);
-      }
-      ASSERT_EQ(result, GEMM64_OK);
-      std::uint32_t dispatched = 0;
-      ASSERT_EQ(gemm64_dispatched(&core, &dispatched), GEMM64_OK);
-      ran_ahead |= ticket - dispatched > 5;
-      if (draw(random, 0, 2) == 0) device.run(draw(random, 0, 400));
-    }
-    ASSERT_EQ(gemm64_wait_for(&core, ticket, kLimit), GEMM64_OK);
-    EXPECT_EQ(ticket, 150u);
-    EXPECT_TRUE(ran_ahead || places == 8) << "no two programs were in the ring together";
-    EXPECT_EQ(image(device), image(reference));
-    EXPECT_FALSE(device.interrupt());
+TEST(Ring, TheTlmDeviceTakesProgramsWhileOthersRun) {
+  for_seeds(940, 40, [](std::mt19937& random) {
+    Geometry geometry;
+    geometry.n = 2u << draw(random, 0, 2);
+    geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+    TlmDevice device(geometry, MemoryTiming{draw(random, 1, 80)}, std::uint64_t{1} << 20);
+    expect_all_count(device, random);
   });
 }
 
