@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* The accelerator's driver in freestanding C99: no heap, nothing of libc but memset. All that it
  * touches goes through hooks, so the same code serves under Linux, on bare metal and in a
  * simulation. PORTING.md tells how. Not reentrant: one caller at a time for each device. */
