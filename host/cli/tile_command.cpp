@@ -13,9 +13,9 @@
 #include "host/onnx/model.hpp"
 #include "host/onnx/save.hpp"
 #include "host/report/progress.hpp"
-#include "host/text.hpp"
 #include "host/rewrite/rewrite.hpp"
 #include "host/rewrite/rewrite_report.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -140,9 +140,10 @@ NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>&
     const bool images = std::all_of(of_input.begin(), of_input.end(),
                                     [](const std::string& file) { return is_image_file(file); });
     if (!images && of_input.size() > 1) {
-      throw UsageError(fmt::format("--input {}: {} is given twice; several files for one input must "
-                                   "all be images",
-                                   of_input[1], quoted(name)));
+      throw UsageError(
+          fmt::format("--input {}: {} is given twice; several files for one input must "
+                      "all be images",
+                      of_input[1], quoted(name)));
     }
     inputs.emplace(name, images ? image_input(model, name, of_input)
                                 : array_input(model, name, of_input[0], batch));
