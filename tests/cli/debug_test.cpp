@@ -29,7 +29,7 @@ class Debug : public Program {
 
 TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   const Outcome outcome =
-      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160");
+      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("gemm, 8x24x8 from clock"));
   EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3: expected"));
@@ -37,7 +37,7 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   EXPECT_THAT(outcome.out, HasSubstr("gemm64 replay failure.json"));
   EXPECT_THAT(
       outcome.out,
-      HasSubstr("Injected in clock 160: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
+      HasSubstr("Injected in clock 172: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
   const json failure = read("failure.json");
   EXPECT_EQ(failure["command"], "gemm");
   EXPECT_EQ(failure["options"]["seed"], 1);
@@ -201,7 +201,7 @@ TEST_F(Debug, OneTileIsTraced) {
 TEST_F(Debug, TheFirstTileIsTracedFromTheBeginningOfItsProduct) {
   const Outcome outcome = run("gemm 16 40 24 --array 8 --trace t.fst --trace-tile 0,0,0");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_LT(window("t.fst").first, 60u);
+  EXPECT_LT(window("t.fst").first, 80u);
 }
 
 TEST_F(Debug, TheWaveformOfATileAtFullSizeIsSmall) {
@@ -222,7 +222,7 @@ TEST_F(Debug, ARunThatHoldsLeavesNoFailureFiles) {
 TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
   fs::create_directory(folder_ / "failure.fst");
   const Outcome outcome =
-      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160");
+      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3"));
   EXPECT_THAT(outcome.out, HasSubstr("failure.fst: cannot be written: it names a folder"));
@@ -303,7 +303,7 @@ TEST_F(Debug, AMomentThatDidNotComeIsTold) {
 }
 
 TEST_F(Debug, BrokenFailureFilesAreRefused) {
-  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160").code,
+  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172").code,
             1);
   const json good = read("failure.json");
   const auto refused = [&](const std::string& what, const std::function<void(json&)>& change) {
