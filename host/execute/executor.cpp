@@ -16,16 +16,9 @@ std::string input_text(const OnnxModel& model, const onnx::ValueInfoProto& info)
   return fmt::format("{}: its input '{}'", model.name(), printable(info.name()));
 }
 
-void require_tensor(const OnnxModel& model, const onnx::ValueInfoProto& info) {
-  if (info.type().has_tensor_type()) return;
-  throw UsageError(
-      fmt::format("{} is no tensor; only tensors can be computed with", input_text(model, info)));
-}
-
 void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const Tensor& tensor) {
   const auto& type = info.type().tensor_type();
   const std::string what = input_text(model, info);
-  require_tensor(model, info);
   if (type.elem_type() != tensor.type()) {
     throw UsageError(fmt::format("{} takes {}, it is given {}", what,
                                  data_type_name(type.elem_type()), describe(tensor)));
@@ -39,10 +32,7 @@ void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const
 }  // namespace
 
 Executor::Executor(const OnnxModel& model) : model_(model) {
-  if (const std::string why = why_not_run(model); !why.empty()) {
-    throw UsageError(
-        fmt::format("{}: {}; gemm64 run --help lists the operators that run", model.name(), why));
-  }
+  require_supported(model);
   const onnx::GraphProto& graph = model.graph();
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
@@ -88,7 +78,6 @@ Values Executor::begin(const NamedTensors& inputs) const {
       check_input(model_, info, given->second);
       values[info.name()] = given->second;
     } else if (model_.is_graph_input(info.name())) {
-      require_tensor(model_, info);
       throw UsageError(
           fmt::format("{}: its input '{}' is not given", model_.name(), printable(info.name())));
     }
