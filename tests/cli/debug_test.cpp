@@ -43,7 +43,7 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   EXPECT_EQ(failure["options"]["seed"], 1);
   EXPECT_EQ(failure["options"]["sizes"], json({8, 24, 8}));
   EXPECT_EQ(failure["failure"]["first_wrong"]["place"], "accumulator");
-  EXPECT_EQ(failure["failure"]["first_wrong"]["clock"], 160);
+  EXPECT_EQ(failure["failure"]["first_wrong"]["clock"], 172);
   EXPECT_EQ(failure["failure"]["element"]["row"], 2);
   EXPECT_EQ(failure["failure"]["element"]["column"], 3);
   EXPECT_EQ(window("failure.fst").first, failure["failure"]["trace"]["begin"]);
