@@ -78,21 +78,23 @@ void AxiPort::reset_base() {
   stalled_ = 0;
   hang_from_ = kNever;
   faults_.clear();
+  upset_ = false;
+  upsets_ = {};
 }
 
-void AxiPort::add_fault(std::uint64_t index, unsigned beat) {
-  faults_.push_back({statistics_base_ + statistics_.bursts + index, beat});
+void AxiPort::add_fault(std::uint64_t index, unsigned beat, AxiResponse response) {
+  faults_.push_back({statistics_base_ + statistics_.bursts + index, beat, response});
 }
 
-unsigned AxiPort::take_fault() {
-  if (faults_.empty()) return kNoBeat;
+AxiPort::Fault AxiPort::take_fault() {
+  if (faults_.empty()) return {};
   const std::uint64_t burst = statistics_base_ + statistics_.bursts;
   const auto found = std::find_if(faults_.begin(), faults_.end(),
                                   [burst](const Fault& fault) { return fault.burst == burst; });
-  if (found == faults_.end()) return kNoBeat;
-  const unsigned beat = found->beat;
+  if (found == faults_.end()) return {};
+  const Fault fault = *found;
   faults_.erase(found);
-  return beat;
+  return fault;
 }
 
 void AxiPort::fill_with_noise(std::uint8_t* bytes) {

@@ -38,6 +38,13 @@ struct AxiAddress {
   }
 };
 
+/// The channels of a port: AR or AW, R or W, B.
+enum class AxiChannel : std::uint8_t { kAddress, kData, kResponse };
+
+/// What becomes of a handshake: the sender takes it for done and the receiver never sees it, or
+/// sees it twice.
+enum class AxiUpset : std::uint8_t { kNone, kLost, kRepeated };
+
 /// Handshakes since construction or clear_statistics().
 struct AxiPortStatistics {
   std::uint64_t bursts = 0;  // address handshakes
@@ -86,6 +93,12 @@ class AxiPort {
     hang_from_ = statistics_base_ + statistics_.bursts + index;
   }
 
+  /// Upsets the next handshake on `channel`; reset() forgets it.
+  void upset(AxiChannel channel, AxiUpset upset) {
+    upsets_[static_cast<std::size_t>(channel)] = upset;
+    upset_ = true;
+  }
+
   const AxiPortStatistics& statistics() const { return statistics_; }
   void clear_statistics();
 
@@ -95,7 +108,8 @@ class AxiPort {
 
   struct Fault {
     std::uint64_t burst = kNever;
-    unsigned beat = 0;
+    unsigned beat = kNoBeat;
+    AxiResponse response = AxiResponse::kOkay;
   };
 
   /// `width` is a power of two in 2..64, else UsageError; `memory` outlives the port.
@@ -103,9 +117,18 @@ class AxiPort {
   ~AxiPort() = default;
 
   void reset_base();
-  void add_fault(std::uint64_t index, unsigned beat);
-  /// The beat to fail of the burst that is being accepted, kNoBeat for none; forgets it.
-  unsigned take_fault();
+  void add_fault(std::uint64_t index, unsigned beat, AxiResponse response);
+  /// The fault of the burst that is being accepted, with kNoBeat for none; forgets it.
+  Fault take_fault();
+
+  /// Is the next handshake on `channel` to be upset in this way? Forgets it if so.
+  bool take_upset(AxiChannel channel, AxiUpset upset) {
+    if (!upset_) return false;
+    AxiUpset& waiting = upsets_[static_cast<std::size_t>(channel)];
+    if (waiting != upset) return false;
+    waiting = AxiUpset::kNone;
+    return true;
+  }
 
   /// Draws this clock's stalls and credit. `stalled` has a bit for each channel, lowest first.
   void begin_irregular_clock() {
@@ -148,22 +171,28 @@ class AxiPort {
   }
   void fill_with_noise(std::uint8_t* bytes);
 
-  /// Follows the address channel; true where a burst was accepted in this clock.
-  bool address_handshake(const char* channel, bool valid, bool ready, const AxiAddress& address) {
+  /// Follows the address channel; says how often a burst was accepted in this clock: 0 or 1, or 2
+  /// where the handshake is repeated.
+  unsigned address_handshake(const char* channel, bool valid, bool ready,
+                             const AxiAddress& address) {
     if (!valid) {
       if (address_waits_) fail_dropped(channel);
-      return false;
+      return 0;
     }
     if (address_waits_ && !(address == waiting_address_)) fail_changed(channel, address);
     address_waits_ = !ready;
     if (arbiter_ != nullptr) arbiter_->waits(arbiter_port_, !ready);
     if (ready) {
       check_address(channel, address);
-      if (arbiter_ != nullptr) arbiter_->accepted(arbiter_port_);
-      return true;
+      if (take_upset(AxiChannel::kAddress, AxiUpset::kLost)) return 0;
+      const unsigned times = take_upset(AxiChannel::kAddress, AxiUpset::kRepeated) ? 2 : 1;
+      if (arbiter_ != nullptr) {
+        for (unsigned i = 0; i < times; ++i) arbiter_->accepted(arbiter_port_);
+      }
+      return times;
     }
     waiting_address_ = address;
-    return false;
+    return 0;
   }
 
   /// How many of a burst's beats lie wholly inside the memory; they are the first ones.
@@ -222,6 +251,8 @@ class AxiPort {
   std::uint32_t seed_ = 0;
   std::uint64_t random_state_ = 0;
   std::vector<Fault> faults_;
+  bool upset_ = false;  // has any been asked for?
+  std::array<AxiUpset, 3> upsets_{};
   MemoryArbiter* arbiter_ = nullptr;
   unsigned arbiter_port_ = 0;
 };

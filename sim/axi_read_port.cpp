@@ -6,6 +6,7 @@ namespace gemm64 {
 void AxiReadPort::reset() {
   reset_base();
   bursts_.clear();
+  flip_ = {};
   beat_ = 0;
   arready_ = rvalid_ = rlast_ = false;
   rid_ = 0;
@@ -20,11 +21,20 @@ void AxiReadPort::accept(const AxiAddress& ar) {
   burst.address = ar.address;
   burst.beats = ar.length + 1u;
   burst.inside = beats_inside(ar);
-  burst.failed_beat = take_fault();
+  const Fault fault = take_fault();
+  burst.failed_beat = fault.beat;
+  burst.failure = fault.response;
   if (burst.failed_beat == kLastBeat) burst.failed_beat = burst.beats - 1;
   burst.id = ar.id;
   ++statistics_.bursts;
   bursts_.push(burst);
+}
+
+void AxiReadPort::flip_beat(std::uint64_t address, std::uint8_t id) {
+  const std::uint64_t first = address % kFlipBlock;
+  if (id != flip_.id || flip_.offset < first || flip_.offset >= first + width_) return;
+  rdata_[flip_.offset - first] ^= static_cast<std::uint8_t>(1u << flip_.bit);
+  flip_.waits = false;
 }
 
 void AxiReadPort::scramble() {

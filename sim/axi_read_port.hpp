@@ -26,7 +26,7 @@ struct AxiReadMaster {
 /// accepted. The data of a beat is what the memory holds when its valid rises.
 class AxiReadPort : public AxiPort {
  public:
-  /// Which beat of a failed burst carries SLVERR.
+  /// Which beat of a failed burst carries the error.
   enum class FailedBeat { kFirst, kLast };
 
   AxiReadPort(std::string name, Memory& memory, unsigned width)
@@ -35,10 +35,16 @@ class AxiReadPort : public AxiPort {
   /// Forgets every burst in flight and every injected error, as a hard reset does.
   void reset();
 
-  /// Answers one beat of the `index`-th burst accepted from now (0 is the next) with SLVERR.
-  void fail_burst(std::uint64_t index, FailedBeat beat = FailedBeat::kFirst) {
-    add_fault(index, beat == FailedBeat::kFirst ? 0 : kLastBeat);
+  /// Answers one beat of the `index`-th burst accepted from now (0 is the next) with an error.
+  void fail_burst(std::uint64_t index, FailedBeat beat = FailedBeat::kFirst,
+                  AxiResponse response = AxiResponse::kSlaveError) {
+    add_fault(index, beat == FailedBeat::kFirst ? 0 : kLastBeat, response);
   }
+
+  /// Flips bit `bit` (0 to 7) of one byte of the next beat of ID `id` that holds it: that at
+  /// `offset` in a block of kFlipBlock bytes of memory. What the memory holds stays as it is.
+  static constexpr unsigned kFlipBlock = 64;
+  void flip(std::uint8_t id, unsigned offset, unsigned bit) { flip_ = {true, id, offset, bit}; }
 
   /// Bursts accepted whose last beat has not been taken.
   std::size_t outstanding() const { return bursts_.size(); }
@@ -77,16 +83,11 @@ class AxiReadPort : public AxiPort {
   void end_clock(const AxiReadMaster& master) {
     if (rvalid_ && master.rready) {
       ++statistics_.beats;
-      rvalid_ = false;
-      ++beat_;
-      if (rlast_) {
-        beat_ = 0;
-        bursts_.pop();
-        complete();
-        answered();
-      }
+      if (!take_upset(AxiChannel::kData, AxiUpset::kRepeated)) next_beat();
     }
-    if (address_handshake("ar", master.arvalid, arready_, master.ar)) accept(master.ar);
+    for (unsigned i = address_handshake("ar", master.arvalid, arready_, master.ar); i != 0; --i) {
+      accept(master.ar);
+    }
   }
 
  private:
@@ -98,13 +99,36 @@ class AxiReadPort : public AxiPort {
     unsigned beats = 0;
     unsigned inside = 0;
     unsigned failed_beat = kNoBeat;
+    AxiResponse failure = AxiResponse::kOkay;
     std::uint8_t id = 0;
+  };
+  struct Flip {
+    bool waits = false;
+    std::uint8_t id = 0;
+    unsigned offset = 0;
+    unsigned bit = 0;
   };
 
   bool answer_due() { return !bursts_.empty() && bursts_.front().due <= clock_; }
 
+  void next_beat() {
+    rvalid_ = false;
+    ++beat_;
+    if (rlast_) {
+      beat_ = 0;
+      bursts_.pop();
+      complete();
+      answered();
+    }
+  }
+
   void raise_valid() {
     const Burst& burst = bursts_.front();
+    if (take_upset(AxiChannel::kData, AxiUpset::kLost)) {
+      rlast_ = beat_ + 1 == burst.beats;
+      next_beat();
+      return;
+    }
     rvalid_ = true;
     payload_changed_ = true;
     rid_ = burst.id;
@@ -112,16 +136,19 @@ class AxiReadPort : public AxiPort {
     if (beat_ < burst.inside && beat_ != burst.failed_beat) {
       rresp_ = AxiResponse::kOkay;
       copy_beat(rdata_.data(), memory_.at(burst.address + beat_ * width_, width_));
+      if (flip_.waits) flip_beat(burst.address + beat_ * width_, burst.id);
     } else {
-      rresp_ = beat_ == burst.failed_beat ? AxiResponse::kSlaveError : AxiResponse::kDecodeError;
+      rresp_ = beat_ == burst.failed_beat ? burst.failure : AxiResponse::kDecodeError;
       rdata_.fill(0);
     }
   }
 
   void accept(const AxiAddress& ar);
+  void flip_beat(std::uint64_t address, std::uint8_t id);
   void scramble();
 
   RingBuffer<Burst> bursts_;
+  Flip flip_;
   unsigned beat_ = 0;  // of the burst at the front
   bool arready_ = false;
   bool rvalid_ = false;

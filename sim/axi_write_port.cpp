@@ -10,6 +10,7 @@ void AxiWritePort::reset() {
   reset_base();
   bursts_.clear();
   responses_.clear();
+  flip_ = {};
   beat_ = 0;
   early_beats_ = 0;
   awready_ = wready_ = bvalid_ = false;
@@ -24,8 +25,8 @@ void AxiWritePort::accept(const AxiAddress& aw) {
   burst.beats = aw.length + 1u;
   burst.inside = beats_inside(aw);
   if (burst.inside < burst.beats) burst.response = AxiResponse::kDecodeError;
-  if (take_fault() != kNoBeat) {
-    burst.response = AxiResponse::kSlaveError;
+  if (const Fault fault = take_fault(); fault.beat != kNoBeat) {
+    burst.response = fault.response;
     burst.inside = 0;
   }
   burst.id = aw.id;
@@ -37,6 +38,16 @@ void AxiWritePort::accept(const AxiAddress& aw) {
     take_beat(early_[i].data.data(), early_[i].strobe, early_[i].last);
   }
   early_beats_ = 0;
+}
+
+void AxiWritePort::take_flipped(const AxiWriteMaster& master) {
+  std::array<std::uint8_t, kMaxWidth> data{};
+  std::memcpy(data.data(), master.wdata, width_);
+  data[flip_.byte] ^= static_cast<std::uint8_t>(1u << flip_.bit);
+  flip_.waits = false;
+  AxiWriteMaster flipped = master;
+  flipped.wdata = data.data();
+  take(flipped);
 }
 
 void AxiWritePort::keep_early_beat(const AxiWriteMaster& master) {

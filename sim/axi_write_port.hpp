@@ -37,9 +37,14 @@ class AxiWritePort : public AxiPort {
   /// Forgets every burst in flight and every injected error, as a hard reset does.
   void reset();
 
-  /// Answers the `index`-th burst accepted from now (0 is the next) with SLVERR; none of its bytes
-  /// reaches the memory.
-  void fail_burst(std::uint64_t index) { add_fault(index, 0); }
+  /// Answers the `index`-th burst accepted from now (0 is the next) with an error; none of its
+  /// bytes reaches the memory.
+  void fail_burst(std::uint64_t index, AxiResponse response = AxiResponse::kSlaveError) {
+    add_fault(index, 0, response);
+  }
+
+  /// Flips bit `bit` (0 to 7) of byte `byte` of the next beat that is taken.
+  void flip(unsigned byte, unsigned bit) { flip_ = {true, byte, bit}; }
 
   /// Bursts whose address was accepted and whose response has not been taken.
   std::size_t outstanding() const { return bursts_.size() + responses_.size(); }
@@ -73,21 +78,27 @@ class AxiWritePort : public AxiPort {
   /// Takes what the master drives in the clock begun.
   void end_clock(const AxiWriteMaster& master) {
     if (bvalid_ && master.bready) {
-      bvalid_ = false;
-      responses_.pop();
-      answered();
+      if (!take_upset(AxiChannel::kResponse, AxiUpset::kRepeated)) {
+        bvalid_ = false;
+        responses_.pop();
+        answered();
+      }
     }
-    if (address_handshake("aw", master.awvalid, awready_, master.aw)) accept(master.aw);
+    for (unsigned i = address_handshake("aw", master.awvalid, awready_, master.aw); i != 0; --i) {
+      accept(master.aw);
+    }
     if (master.wvalid) {
       if (data_waits_) check_data_unchanged(master);
       data_waits_ = !wready_;
       if (wready_) {
         ++statistics_.beats;
         moved();
-        if (!bursts_.empty()) {
-          take_beat(static_cast<const std::uint8_t*>(master.wdata), master.wstrb, master.wlast);
+        if (take_upset(AxiChannel::kData, AxiUpset::kLost)) return;
+        if (take_upset(AxiChannel::kData, AxiUpset::kRepeated)) take(master);
+        if (flip_.waits) {
+          take_flipped(master);
         } else {
-          keep_early_beat(master);
+          take(master);
         }
       } else {
         remember_data(master);
@@ -117,9 +128,29 @@ class AxiWritePort : public AxiPort {
     bool last = false;
   };
 
+  struct Flip {
+    bool waits = false;
+    unsigned byte = 0;
+    unsigned bit = 0;
+  };
+
+  /// Takes a beat: of the burst at the front, or ahead of its address.
+  void take(const AxiWriteMaster& master) {
+    if (!bursts_.empty()) {
+      take_beat(static_cast<const std::uint8_t*>(master.wdata), master.wstrb, master.wlast);
+    } else {
+      keep_early_beat(master);
+    }
+  }
+
   bool response_due() { return !responses_.empty() && responses_.front().due <= clock_; }
 
   void raise_valid() {
+    if (take_upset(AxiChannel::kResponse, AxiUpset::kLost)) {
+      responses_.pop();
+      answered();
+      return;
+    }
     bvalid_ = true;
     bid_ = responses_.front().id;
     bresp_ = responses_.front().response;
@@ -149,6 +180,7 @@ class AxiWritePort : public AxiPort {
   }
 
   void accept(const AxiAddress& aw);
+  void take_flipped(const AxiWriteMaster& master);
   void keep_early_beat(const AxiWriteMaster& master);
   void check_data_unchanged(const AxiWriteMaster& master) const;
   void remember_data(const AxiWriteMaster& master);
@@ -158,6 +190,7 @@ class AxiWritePort : public AxiPort {
   const std::uint64_t full_strobe_;
   RingBuffer<Burst> bursts_;
   RingBuffer<Response> responses_;
+  Flip flip_;
   unsigned beat_ = 0;  // of the burst at the front
   std::array<Beat, kMaxBeats> early_;
   unsigned early_beats_ = 0;

@@ -5,6 +5,7 @@
 #include <verilated_sym_props.h>
 #include <verilated_syms.h>
 
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -30,6 +31,20 @@ const VerilatedVar& get(const VerilatedContext& context, const std::string& scop
 
 void flip_bit(std::uint32_t& word, unsigned bit) { word ^= std::uint32_t{1} << bit; }
 
+/// The signals that hold a register's bits, the lowest first: one for all, or one a bit.
+std::vector<const char*> signals_of(const std::string& name) {
+  static const std::map<std::string, std::vector<const char*>> known{
+      {"CONTROL", {signals::kControlReset, signals::kControlClearCounters}},
+      {"INTERRUPT", {signals::kInterruptDone, signals::kInterruptError}},
+      {"WATCHDOG", {signals::kWatchdog}},
+      {"RING_BASE_LOW", {signals::kRingBaseLow}},
+      {"RING_BASE_HIGH", {signals::kRingBaseHigh}},
+      {"RING_MASK", {signals::kRingMask}},
+      {"RING_TAIL", {signals::kRingTail}},
+      {"INTERRUPT_ENABLE", {signals::kInterruptEnable}}};
+  return known.at(name);
+}
+
 }  // namespace
 
 Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
@@ -53,6 +68,20 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
     const VerilatedVar& sums = get(context, signals::accumulator_column(c), signals::kStoredSums);
     accumulator_rows_ = static_cast<unsigned>(sums.totalSize() / sizeof(std::uint32_t) / 2);
     columns_.push_back(static_cast<std::uint32_t*>(sums.datap()));
+  }
+  find_registers(context);
+}
+
+void Inside::find_registers(const VerilatedContext& context) {
+  for (const FaultRegister& known : kFaultRegisters) {
+    const std::vector<const char*> names = signals_of(known.name);
+    for (unsigned bit = 0; bit < known.bits; ++bit) {
+      const bool whole = names.size() == 1;
+      const VerilatedVar& var = get(context, signals::kRegisters, names[whole ? 0 : bit]);
+      // Verilator keeps a signal in a little-endian word of 1, 2 or 4 bytes.
+      const unsigned at = whole ? bit : 0;
+      registers_.push_back({static_cast<std::uint8_t*>(var.datap()) + at / 8, at % 8});
+    }
   }
 }
 
@@ -99,8 +128,14 @@ void Inside::flip(const Fault& fault) {
     case Fault::Kind::kAccumulator:
       flip_bit(columns_[fault.column][fault.bank * accumulator_rows_ + fault.row], fault.bit);
       break;
-    case Fault::Kind::kHang:
+    case Fault::Kind::kRegister: {
+      std::size_t at = fault.bit;
+      for (unsigned i = 0; i < fault.place; ++i) at += kFaultRegisters[i].bits;
+      *registers_[at].byte ^= static_cast<std::uint8_t>(1u << registers_[at].bit);
       break;
+    }
+    default:
+      throw std::logic_error(name(fault.kind) + std::string(": not inside the accelerator"));
   }
 }
 

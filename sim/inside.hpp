@@ -23,7 +23,7 @@ class Inside final : public Probe {
   std::int32_t partial_sum(unsigned stage, unsigned column) const override;
   std::int32_t accumulator(unsigned bank, unsigned row, unsigned column) const override;
 
-  /// Flips the bit of a fault that is no hang.
+  /// Flips the bit of a fault whose kind is a register, or a word of memory, of the accelerator.
   void flip(const Fault& fault);
 
  private:
@@ -33,6 +33,12 @@ class Inside final : public Probe {
     std::uint32_t* sums;
   };
 
+  struct RegisterBit {
+    std::uint8_t* byte;
+    unsigned bit;
+  };
+
+  void find_registers(const VerilatedContext& context);
   std::uint8_t* weight_byte(unsigned row, unsigned column) const;
   std::uint8_t* activation_byte(unsigned row, unsigned column) const;
 
@@ -44,6 +50,7 @@ class Inside final : public Probe {
   bool events_are_wide_ = false;  // more than 32 of them
   std::vector<Stage> stages_;
   std::vector<std::uint32_t*> columns_;  // of the accumulator: two banks of rows each
+  std::vector<RegisterBit> registers_;   // bit after bit of kFaultRegisters
 };
 
 }  // namespace gemm64

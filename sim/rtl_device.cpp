@@ -24,6 +24,8 @@
 namespace gemm64 {
 namespace {
 
+constexpr std::uint8_t kCommandsId = 0;  // of the data port's reads
+
 void check_window(const RtlOptions& options) {
   if (options.trace_end > options.trace_begin) return;
   throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
@@ -71,6 +73,59 @@ RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
     }
     port->set_stalls(options.memory.stall_probability, seed);
     seed += 0x9e3779b9u;  // far apart, so that the ports do not stall together
+  }
+}
+
+bool RtlDevice::put_outside(const Fault& fault) {
+  using Kind = Fault::Kind;
+  const auto upset = [this](Fault::Channel channel, AxiUpset how) {
+    switch (channel) {
+      case Fault::Channel::kWeightsAr:
+        return weights_.upset(AxiChannel::kAddress, how);
+      case Fault::Channel::kWeightsR:
+        return weights_.upset(AxiChannel::kData, how);
+      case Fault::Channel::kDataAr:
+        return data_.upset(AxiChannel::kAddress, how);
+      case Fault::Channel::kDataR:
+        return data_.upset(AxiChannel::kData, how);
+      case Fault::Channel::kResultsAw:
+        return results_.upset(AxiChannel::kAddress, how);
+      case Fault::Channel::kResultsW:
+        return results_.upset(AxiChannel::kData, how);
+      case Fault::Channel::kResultsB:
+        return results_.upset(AxiChannel::kResponse, how);
+    }
+  };
+  AxiReadPort& read_port = fault.port == Fault::Port::kWeights ? weights_ : data_;
+  const bool writes = fault.port == Fault::Port::kResults;
+  const auto fail = [&](AxiResponse response) {
+    if (writes) return results_.fail_burst(0, response);
+    read_port.fail_burst(0, AxiReadPort::FailedBeat::kFirst, response);
+  };
+  switch (fault.kind) {
+    case Kind::kResult:
+      results_.flip(fault.place, fault.bit);
+      return true;
+    case Kind::kCommand:
+      data_.flip(kCommandsId, 4 * fault.place + fault.bit / 8, fault.bit % 8);
+      return true;
+    case Kind::kLost:
+      upset(fault.channel, AxiUpset::kLost);
+      return true;
+    case Kind::kRepeated:
+      upset(fault.channel, AxiUpset::kRepeated);
+      return true;
+    case Kind::kSlaveError:
+      fail(AxiResponse::kSlaveError);
+      return true;
+    case Kind::kDecodeError:
+      fail(AxiResponse::kDecodeError);
+      return true;
+    case Kind::kHang:
+      writes ? results_.hang_after(0) : read_port.hang_after(0);
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -75,6 +75,9 @@ class RtlDevice : public DebugDevice {
  protected:
   RtlDevice(const RtlOptions& options, unsigned width);
 
+  /// Puts a fault of the memory or its ports there; false for one that belongs into the model.
+  bool put_outside(const Fault& fault);
+
   Memory memory_;
   std::unique_ptr<MemoryArbiter> arbiter_;  // none where each port is served by itself
   AxiReadPort weights_;

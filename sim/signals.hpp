@@ -10,6 +10,19 @@ namespace gemm64::signals {
 inline const std::string kTop = "gemm64.gemm64";
 inline constexpr const char* kEvents = "events";  // what counts in this clock
 
+/// The register file, and what holds the bits of each register that the host can write.
+inline const std::string kRegisters = kTop + ".u_registers";
+inline constexpr const char* kControlReset = "reset_o";
+inline constexpr const char* kControlClearCounters = "clear_counters_o";
+inline constexpr const char* kInterruptDone = "done_q";
+inline constexpr const char* kInterruptError = "error_q";
+inline constexpr const char* kInterruptEnable = "interrupt_enable_q";
+inline constexpr const char* kWatchdog = "watchdog_o";
+inline constexpr const char* kRingBaseLow = "ring_base_low_q";
+inline constexpr const char* kRingBaseHigh = "ring_base_high_q";
+inline constexpr const char* kRingMask = "ring_mask_o";
+inline constexpr const char* kRingTail = "ring_tail_o";
+
 /// A stage of the array.
 inline std::string stage(unsigned index) {
   return kTop + ".u_array.stage[" + std::to_string(index) + "].u_stage";

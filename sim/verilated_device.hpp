@@ -16,6 +16,7 @@
 #include <memory>
 #include <random>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -208,6 +209,23 @@ class VerilatedDevice final : public RtlDevice {
       for (Observer* observer : observers_) observer->clock(clock_, *inside_);
     }
 
+    if constexpr (kDebug) {
+      if (!faults_.empty()) return end_upset_clock();
+    }
+    end_clock();
+  }
+
+  /// What an injected fault makes of the rules is the device's error, not the program's.
+  void end_upset_clock() {
+    try {
+      end_clock();
+    } catch (const std::logic_error& broken_rule) {
+      throw DeviceError(broken_rule.what());
+    }
+  }
+
+  void end_clock() {
+    Model& m = *model_;
     weights_.end_clock({m.m_weights_arvalid_o != 0,
                         {m.m_weights_araddr_o, m.m_weights_arlen_o, m.m_weights_arsize_o,
                          m.m_weights_arburst_o, m.m_weights_arid_o},
@@ -295,14 +313,7 @@ class VerilatedDevice final : public RtlDevice {
   /// The registers hold what they will hold in `clock`: the time to change it.
   void put_faults(std::uint64_t clock) {
     for (const Fault& fault : faults_) {
-      if (fault.clock != clock) continue;
-      if (fault.kind != Fault::Kind::kHang) {
-        inside_->flip(fault);
-      } else if (fault.port == Fault::Port::kResults) {
-        results_.hang_after(0);
-      } else {
-        (fault.port == Fault::Port::kWeights ? weights_ : data_).hang_after(0);
-      }
+      if (fault.clock == clock && !put_outside(fault)) inside_->flip(fault);
     }
   }
 

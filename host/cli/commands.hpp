@@ -8,6 +8,7 @@ namespace gemm64 {
 
 void add_run_command(CLI::App& app, int& result);
 void add_gemm_command(CLI::App& app, int& result);
+void add_faults_command(CLI::App& app, int& result);
 void add_replay_command(CLI::App& app, int& result);
 void add_info_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "host/cli/values.hpp"
 #include "host/device/fault.hpp"
 #include "host/error.hpp"
 
@@ -43,8 +44,14 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
       ->group(group);
   app.add_option(
          "--inject", options.inject,
-         std::string("puts a fault inside, a flipped bit or a memory that hangs: ") + kFaultForms)
+         std::string("puts a fault inside, a flipped bit, a handshake or a memory that fails: ") +
+             kFaultForms)
       ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--watchdog", options.watchdog,
+                 "clocks without any progress after which the work is stopped (default 1048576, or "
+                 "16 latencies if that is more)")
+      ->transform(whole_number(1, 0xffffffff))
       ->group(group);
 }
 

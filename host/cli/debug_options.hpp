@@ -18,6 +18,7 @@ struct DebugOptions {
   std::string view;            // empty: overview; of a failure, the one that shows it best
   std::string timeline;
   std::vector<std::string> inject;
+  std::uint32_t watchdog = 0;  // 0: as the driver sees fit
 };
 
 void add_debug_options(CLI::App& app, DebugOptions& options);

@@ -25,7 +25,8 @@ OrderedJson options_json(const CommonOptions& options) {
           {"precision", name(options.precision)},
           {"accumulate", name(options.accumulate)},
           {"batch", options.batch},
-          {"inject", options.debug.inject}};
+          {"inject", options.debug.inject},
+          {"watchdog", options.debug.watchdog}};
 }
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
@@ -63,6 +64,9 @@ CommonOptions read_options(const Json& json) {
   // 0: as many as the file of the model says.
   options.batch = within(json, "batch", std::int64_t{json.contains("model") ? 0 : 1}, kMaxSize);
   options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");
+  if (json.contains("watchdog")) {
+    options.debug.watchdog = json_field<std::uint32_t>(json, "options", "watchdog");
+  }
   return options;
 }
 

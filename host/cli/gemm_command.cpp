@@ -15,6 +15,7 @@
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/files/npy.hpp"
+#include "host/numerics/initialize.hpp"
 #include "host/report/progress.hpp"
 #include "host/run/sliced_gemm.hpp"
 
@@ -26,9 +27,7 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
 
 /// Whole random int8, the same on every machine for a seed.
 void fill(MatrixI8& matrix, std::mt19937& random) {
-  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
-    matrix.data()[i] = static_cast<std::int8_t>(random() >> 24);
-  }
+  fill_int8(random, matrix.data(), static_cast<std::size_t>(matrix.size()));
 }
 
 /// Uniform in [-1, 1), the same on every machine for a seed.

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   int result = 0;
   gemm64::add_run_command(app, result);
   gemm64::add_gemm_command(app, result);
+  gemm64::add_faults_command(app, result);
   gemm64::add_replay_command(app, result);
   gemm64::add_info_command(app, result);
   gemm64::add_analyze_command(app, result);

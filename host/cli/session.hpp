@@ -28,7 +28,7 @@ class Session {
   Device& device() { return *device_; }
 
   /// How long a driver of this device should wait.
-  Patience patience() const { return {options_.memory.latency}; }
+  Patience patience() const { return {options_.memory.latency, options_.debug.watchdog}; }
 
   /// What a runner on this device must be told.
   RunOptions run_options();

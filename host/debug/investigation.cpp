@@ -63,7 +63,7 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
              const Failure& failure) {
   Rerun again(run, make(false), patience);
   if (!failure.error.empty()) {
-    StandstillWatch watch(run.job, again.geometry(), patience.memory_latency);
+    StandstillWatch watch(run.job, again.geometry(), patience.memory_latency, patience.watchdog);
     return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
   }
   const Mismatches& first = failure.mismatches;

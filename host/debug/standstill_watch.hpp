@@ -17,9 +17,13 @@ namespace gemm64 {
 /// back.) The job outlives it.
 class StandstillWatch : public Observer {
  public:
-  /// `memory_latency`: clocks in which nothing may move though nothing is wrong.
-  StandstillWatch(const Job& job, const Geometry& geometry, std::uint64_t memory_latency)
-      : geometry_(geometry), standstill_(kShortest + 2 * memory_latency), walk_(job) {}
+  /// `memory_latency`: clocks in which nothing may move though nothing is wrong; `watchdog`: clocks
+  /// after which the accelerator ends a standstill, 0 for its own.
+  StandstillWatch(const Job& job, const Geometry& geometry, std::uint64_t memory_latency,
+                  std::uint32_t watchdog = 0)
+      : geometry_(geometry),
+        standstill_(watchdog == 0 ? kShortest + 2 * memory_latency : watchdog),
+        walk_(job) {}
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 

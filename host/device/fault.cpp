@@ -5,38 +5,58 @@
 
 #include <array>
 #include <charconv>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
+#include "host/device/registers.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
 
 const char* const kFaultForms =
     "weight:ROW,COLUMN:BIT@CLOCK, activation:ROW,COLUMN:BIT@CLOCK, "
-    "partial-sum:STAGE,COLUMN:BIT@CLOCK, accumulator:BANK,ROW,COLUMN:BIT@CLOCK or "
-    "hang:weights|data|results@CLOCK";
+    "partial-sum:STAGE,COLUMN:BIT@CLOCK, accumulator:BANK,ROW,COLUMN:BIT@CLOCK, "
+    "result:BYTE:BIT@CLOCK, command:WORD:BIT@CLOCK, register:NAME:BIT@CLOCK, "
+    "lost|repeated:weights.ar|weights.r|data.ar|data.r|results.aw|results.w|results.b@CLOCK or "
+    "hang|slverr|decerr:weights|data|results@CLOCK";
 
 namespace {
 
-struct KindEntry {
-  Fault::Kind kind;
-  const char* name;
-  std::size_t indices;  // before the bit
-  unsigned bits;
-};
+using Kind = Fault::Kind;
 
-constexpr std::array<KindEntry, 4> kKinds{{{Fault::Kind::kWeight, "weight", 2, 8},
-                                           {Fault::Kind::kActivation, "activation", 2, 8},
-                                           {Fault::Kind::kPartialSum, "partial-sum", 2, 32},
-                                           {Fault::Kind::kAccumulator, "accumulator", 3, 32}}};
-constexpr std::array<const char*, 3> kPorts{"weights", "data", "results"};
+constexpr std::array<const char*, kFaultPorts> kPorts{"weights", "data", "results"};
+constexpr std::array<const char*, kFaultChannels> kChannels{
+    "weights.ar", "weights.r", "data.ar", "data.r", "results.aw", "results.w", "results.b"};
+constexpr unsigned kCommandWords = kCommandBytes / 4;
 
-const KindEntry& entry(Fault::Kind kind) {
-  for (const KindEntry& e : kKinds) {
-    if (e.kind == kind) return e;
+const char* port_name(const Fault& fault) { return kPorts[static_cast<std::size_t>(fault.port)]; }
+const char* channel_name(const Fault& fault) {
+  return kChannels[static_cast<std::size_t>(fault.channel)];
+}
+bool has_port(Kind kind) {
+  return kind == Kind::kHang || kind == Kind::kSlaveError || kind == Kind::kDecodeError;
+}
+bool has_channel(Kind kind) { return kind == Kind::kLost || kind == Kind::kRepeated; }
+
+/// Numbers before the bit of a place that has one.
+std::size_t indices(Kind kind) {
+  if (kind == Kind::kAccumulator) return 3;
+  return kind == Kind::kResult || kind == Kind::kCommand ? 1 : 2;
+}
+
+/// Bits of a place that has some.
+unsigned bits(const Fault& fault) {
+  switch (fault.kind) {
+    case Kind::kWeight:
+    case Kind::kActivation:
+    case Kind::kResult:
+      return 8;
+    case Kind::kRegister:
+      return kFaultRegisters[fault.place].bits;
+    default:
+      return 32;
   }
-  throw std::logic_error("a hang has no place");
 }
 
 /// Cuts `text` at its last `separator` and returns what follows; false where there is none.
@@ -66,33 +86,52 @@ bool numbers(std::string_view text, std::size_t count, std::vector<unsigned>& va
   }
 }
 
-bool parse(std::string_view text, Fault& fault) {
-  std::string_view clock, bit, place;
-  if (!cut_last(text, '@', clock) || !number(clock, fault.clock)) return false;
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return false;
-  const std::string_view kind = text.substr(0, colon);
-  place = text.substr(colon + 1);
-  if (kind == "hang") {
-    fault.kind = Fault::Kind::kHang;
-    for (std::size_t port = 0; port < kPorts.size(); ++port) {
-      fault.port = static_cast<Fault::Port>(port);
-      if (place == kPorts[port]) return true;
-    }
-    return false;
-  }
-  for (const KindEntry& e : kKinds) {
-    if (kind != e.name) continue;
-    std::vector<unsigned> indices;
-    if (!cut_last(place, ':', bit) || !number(bit, fault.bit)) return false;
-    if (!numbers(place, e.indices, indices)) return false;
-    fault.kind = e.kind;
-    fault.column = indices.back();
-    fault.row = indices[e.indices - 2];
-    if (e.indices == 3) fault.bank = indices[0];
+/// The index of `text` among names, as Enum or as a number.
+template <class Names, class Value>
+bool one_of(const Names& names, std::string_view text, Value& value) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (text != names[i]) continue;
+    value = static_cast<Value>(i);
     return true;
   }
   return false;
+}
+
+bool kind_of(std::string_view text, Kind& kind) {
+  for (const FaultKind& known : kFaultKinds) {
+    if (text != known.name) continue;
+    kind = known.kind;
+    return true;
+  }
+  return false;
+}
+
+bool register_of(std::string_view text, unsigned& place) {
+  std::array<const char*, kFaultRegisters.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFaultRegisters[i].name;
+  return one_of(names, text, place);
+}
+
+bool parse(std::string_view text, Fault& fault) {
+  std::string_view clock, bit;
+  if (!cut_last(text, '@', clock) || !number(clock, fault.clock)) return false;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || !kind_of(text.substr(0, colon), fault.kind)) return false;
+  std::string_view place = text.substr(colon + 1);
+  if (has_port(fault.kind)) return one_of(kPorts, place, fault.port);
+  if (has_channel(fault.kind)) return one_of(kChannels, place, fault.channel);
+  if (!cut_last(place, ':', bit) || !number(bit, fault.bit)) return false;
+  if (fault.kind == Kind::kRegister) return register_of(place, fault.place);
+  std::vector<unsigned> values;
+  if (!numbers(place, indices(fault.kind), values)) return false;
+  if (values.size() == 1) {
+    fault.place = values[0];
+    return true;
+  }
+  fault.column = values.back();
+  fault.row = values[values.size() - 2];
+  if (values.size() == 3) fault.bank = values[0];
+  return true;
 }
 
 }  // namespace
@@ -106,52 +145,90 @@ Fault parse_fault(const std::string& text) {
 }
 
 void check_fault(const Fault& fault, const Geometry& geometry) {
-  if (fault.kind == Fault::Kind::kHang) return;
+  if (has_port(fault.kind) || has_channel(fault.kind)) return;
   const auto check = [&](const char* what, std::uint64_t value, std::uint64_t count) {
     if (value < count) return;
     throw UsageError(fmt::format("--inject {}: {} {}; this accelerator has 0 to {}",
                                  to_string(fault), what, value, count - 1));
   };
-  const KindEntry& e = entry(fault.kind);
-  if (fault.kind == Fault::Kind::kPartialSum) {
-    check("stage", fault.row, geometry.n / geometry.stage_rows);
-  } else if (fault.kind == Fault::Kind::kAccumulator) {
-    check("bank", fault.bank, 2);
-    check("row", fault.row, geometry.accumulator_rows);
-  } else {
-    check("row", fault.row, geometry.n);
+  switch (fault.kind) {
+    case Kind::kPartialSum:
+      check("stage", fault.row, geometry.n / geometry.stage_rows);
+      break;
+    case Kind::kAccumulator:
+      check("bank", fault.bank, 2);
+      check("row", fault.row, geometry.accumulator_rows);
+      break;
+    case Kind::kResult:
+      check("byte", fault.place, geometry.n);
+      break;
+    case Kind::kCommand:
+      check("word", fault.place, kCommandWords);
+      break;
+    case Kind::kRegister:
+      break;
+    default:
+      check("row", fault.row, geometry.n);
   }
   check("column", fault.column, geometry.n);
-  check("bit", fault.bit, e.bits);
+  check("bit", fault.bit, bits(fault));
+}
+
+const char* name(Kind kind) {
+  for (const FaultKind& known : kFaultKinds) {
+    if (known.kind == kind) return known.name;
+  }
+  throw std::logic_error("a kind of fault without a name");
 }
 
 std::string to_string(const Fault& fault) {
-  if (fault.kind == Fault::Kind::kHang) {
-    return fmt::format("hang:{}@{}", kPorts[static_cast<std::size_t>(fault.port)], fault.clock);
+  const char* const kind = name(fault.kind);
+  if (has_port(fault.kind)) return fmt::format("{}:{}@{}", kind, port_name(fault), fault.clock);
+  if (has_channel(fault.kind)) {
+    return fmt::format("{}:{}@{}", kind, channel_name(fault), fault.clock);
   }
-  const KindEntry& e = entry(fault.kind);
-  const std::string bank = e.indices == 3 ? fmt::format("{},", fault.bank) : "";
-  return fmt::format("{}:{}{},{}:{}@{}", e.name, bank, fault.row, fault.column, fault.bit,
-                     fault.clock);
+  std::string place;
+  if (fault.kind == Kind::kRegister) {
+    place = kFaultRegisters[fault.place].name;
+  } else if (indices(fault.kind) == 1) {
+    place = std::to_string(fault.place);
+  } else {
+    if (fault.kind == Kind::kAccumulator) place = fmt::format("{},", fault.bank);
+    place += fmt::format("{},{}", fault.row, fault.column);
+  }
+  return fmt::format("{}:{}:{}@{}", kind, place, fault.bit, fault.clock);
 }
 
 std::string in_words(const Fault& fault) {
   switch (fault.kind) {
-    case Fault::Kind::kWeight:
+    case Kind::kWeight:
       return fmt::format("bit {} of the weight at row {}, column {}", fault.bit, fault.row,
                          fault.column);
-    case Fault::Kind::kActivation:
+    case Kind::kActivation:
       return fmt::format("bit {} of the activation at row {}, column {}", fault.bit, fault.row,
                          fault.column);
-    case Fault::Kind::kPartialSum:
+    case Kind::kPartialSum:
       return fmt::format("bit {} of the partial sum behind stage {}, column {}", fault.bit,
                          fault.row, fault.column);
-    case Fault::Kind::kAccumulator:
+    case Kind::kAccumulator:
       return fmt::format("bit {} of the accumulator's bank {}, row {}, column {}", fault.bit,
                          fault.bank, fault.row, fault.column);
-    case Fault::Kind::kHang:
-      return fmt::format("the {} port never answers again",
-                         kPorts[static_cast<std::size_t>(fault.port)]);
+    case Kind::kResult:
+      return fmt::format("bit {} of byte {} in the next beat of results", fault.bit, fault.place);
+    case Kind::kCommand:
+      return fmt::format("bit {} of word {} in the next command fetched", fault.bit, fault.place);
+    case Kind::kRegister:
+      return fmt::format("bit {} of the register {}", fault.bit, kFaultRegisters[fault.place].name);
+    case Kind::kLost:
+      return fmt::format("the next handshake on {} is lost", channel_name(fault));
+    case Kind::kRepeated:
+      return fmt::format("the next handshake on {} comes twice", channel_name(fault));
+    case Kind::kSlaveError:
+    case Kind::kDecodeError:
+      return fmt::format("the next burst on the {} port is answered with {}", port_name(fault),
+                         fault.kind == Kind::kSlaveError ? "SLVERR" : "DECERR");
+    case Kind::kHang:
+      return fmt::format("the {} port never answers again", port_name(fault));
   }
   return {};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fault to be put inside the accelerator, as the user names it.
+// A fault to be put inside the accelerator or its memory, as the user names it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -9,25 +10,73 @@
 
 namespace gemm64 {
 
-/// One flipped bit of one register, or a memory that stops answering, at one clock.
+/// One flipped bit, one handshake that goes wrong, or a memory that fails, at one clock.
 struct Fault {
   enum class Kind {
     kWeight,       // register of the array that holds a weight
     kActivation,   // register of the array that holds an activation
     kPartialSum,   // register behind a stage of the array
     kAccumulator,  // word of the accumulator
+    kResult,       // byte of the next beat of results on its way to memory
+    kCommand,      // word of the next command that is fetched
+    kRegister,     // register that the host can write
+    kLost,         // a channel's next handshake, which only the sender sees
+    kRepeated,     // a channel's next handshake, which the receiver sees twice
+    kSlaveError,   // the next burst of a port is answered with SLVERR
+    kDecodeError,  // the next burst of a port is answered with DECERR
     kHang          // a memory port never answers again
   };
   enum class Port { kWeights, kData, kResults };
+  enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
 
   Kind kind = Kind::kWeight;
-  std::uint64_t clock = 0;  // the register holds the flipped bit from the start of this clock on
+  std::uint64_t clock = 0;  // what is flipped is so from the start of this clock on; what waits for
+                            // a beat, a command or a burst waits from this clock on
   unsigned bank = 0;        // of the accumulator
   unsigned row = 0;         // of K for operands, the stage of partial sums, of M in the accumulator
   unsigned column = 0;      // of N
-  unsigned bit = 0;         // 0 to 7 of operands, 0 to 31 of sums
+  unsigned place = 0;       // byte of a beat, word of a command, or index in kFaultRegisters
+  unsigned bit = 0;         // 0 to 7 of operands and bytes, 0 to 31 of sums and words
   Port port = Port::kWeights;
+  Channel channel = Channel::kWeightsAr;
 };
+
+/// All kinds, as they are told: "weight", "partial-sum", "lost".
+struct FaultKind {
+  Fault::Kind kind;
+  const char* name;
+};
+inline constexpr std::array<FaultKind, 12> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
+                                                        {Fault::Kind::kActivation, "activation"},
+                                                        {Fault::Kind::kPartialSum, "partial-sum"},
+                                                        {Fault::Kind::kAccumulator, "accumulator"},
+                                                        {Fault::Kind::kResult, "result"},
+                                                        {Fault::Kind::kCommand, "command"},
+                                                        {Fault::Kind::kRegister, "register"},
+                                                        {Fault::Kind::kLost, "lost"},
+                                                        {Fault::Kind::kRepeated, "repeated"},
+                                                        {Fault::Kind::kSlaveError, "slverr"},
+                                                        {Fault::Kind::kDecodeError, "decerr"},
+                                                        {Fault::Kind::kHang, "hang"}}};
+const char* name(Fault::Kind kind);
+
+/// The registers that faults can be put in: all that the host can write, and the bits that each
+/// has.
+struct FaultRegister {
+  const char* name;
+  unsigned bits;
+};
+inline constexpr std::array<FaultRegister, 8> kFaultRegisters{{{"CONTROL", 2},
+                                                               {"INTERRUPT", 2},
+                                                               {"WATCHDOG", 32},
+                                                               {"RING_BASE_LOW", 32},
+                                                               {"RING_BASE_HIGH", 32},
+                                                               {"RING_MASK", 16},
+                                                               {"RING_TAIL", 16},
+                                                               {"INTERRUPT_ENABLE", 2}}};
+
+inline constexpr unsigned kFaultPorts = 3;
+inline constexpr unsigned kFaultChannels = 7;
 
 /// The forms that parse_fault() takes, for help texts and messages.
 extern const char* const kFaultForms;

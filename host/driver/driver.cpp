@@ -13,6 +13,8 @@
 namespace gemm64 {
 namespace {
 
+// Even an impatient driver looks so often whether a soft reset has ended.
+constexpr std::uint32_t kLeastResetPolls = 100;
 // Clocks between two reports of progress.
 constexpr std::uint64_t kProgressClocks = 1 << 16;
 // The device's watchdog ends a wait without progress. A program that goes on for this many times
@@ -27,6 +29,9 @@ constexpr std::uint64_t kLatenciesWithoutProgress = 16;
 Driver::Driver(Device& device, const Patience& patience)
     : device_(device), patience_(patience), hooks_(device) {
   check(gemm64_open(&core_, &hooks_.hooks()));
+  if (patience.watchdog != 0) {
+    core_.reset_polls = std::max(patience.watchdog, kLeastResetPolls);
+  }
   geometry_ = read_geometry(device);
 }
 
@@ -73,6 +78,16 @@ void Driver::fail(const std::vector<Command>& program) {
   throw DeviceError(message);
 }
 
+std::uint32_t Driver::wanted_watchdog() {
+  if (patience_.watchdog != 0) return patience_.watchdog;
+  const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
+  std::uint32_t own = 0;
+  check(gemm64_read(&core_, GEMM64_REG_WATCHDOG, &own));
+  if (own == 0 || quiet <= own) return 0;  // a watchdog of 0 waits for ever
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(quiet, kMax));
+}
+
 void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
   std::uint32_t next = 0;
   check(gemm64_dispatched(&core_, &next));
@@ -95,12 +110,7 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   }
   reset();  // the ring starts at its first place, so that a run does not depend on those before
   check(gemm64_set_ring(&core_, ring, kRingCommands));
-  const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
-  std::uint32_t watchdog = 0;
-  check(gemm64_read(&core_, GEMM64_REG_WATCHDOG, &watchdog));
-  if (watchdog != 0 && quiet > watchdog) {  // 0 waits for ever
-    constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
-    watchdog = static_cast<std::uint32_t>(std::min(quiet, kMax));
+  if (const std::uint32_t watchdog = wanted_watchdog(); watchdog != 0) {
     check(gemm64_write(&core_, GEMM64_REG_WATCHDOG, watchdog));
   }
   check(gemm64_clear_counters(&core_));

@@ -31,6 +31,9 @@ struct Patience {
   /// Clocks that the memory may take to answer a request. The device's watchdog and the driver's
   /// own limit follow from it.
   std::uint64_t memory_latency = 1000;
+  /// Clocks without any progress after which the device stops the work, and after which a soft
+  /// reset is given up. 0: the device's own, or what the latency asks for if that is more.
+  std::uint32_t watchdog = 0;
 };
 
 class Driver {
@@ -67,6 +70,8 @@ class Driver {
  private:
   std::uint64_t read_counter(std::size_t index);
   void check(gemm64_result result);
+  /// What to set the watchdog to; 0: it stays as it is.
+  std::uint32_t wanted_watchdog();
   [[noreturn]] void fail(const std::vector<Command>& program);
   [[noreturn]] void give_up(std::uint64_t spent, std::uint64_t clock_limit);
 

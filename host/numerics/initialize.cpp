@@ -27,4 +27,10 @@ void fill_uniform(std::mt19937& generator, float bound, float* values, std::size
   }
 }
 
+void fill_int8(std::mt19937& generator, std::int8_t* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<std::int8_t>(generator() >> 24);
+  }
+}
+
 }  // namespace gemm64

@@ -21,4 +21,7 @@ float initial_bound(std::size_t fan_in);
 /// which std::uniform_real_distribution is not.
 void fill_uniform(std::mt19937& generator, float bound, float* values, std::size_t count);
 
+/// Fills `count` values, uniform over all of int8, the same on every machine.
+void fill_int8(std::mt19937& generator, std::int8_t* values, std::size_t count);
+
 }  // namespace gemm64

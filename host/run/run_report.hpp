@@ -91,8 +91,10 @@ struct RunReport {
   bool timed() const;
   /// Are predictions binding: does the device count clocks, behind a memory that does not stall?
   bool predictable() const { return timed() && memory.predictable(); }
-  /// Is there nothing wrong, and was anything checked: sums, error bounds and, where predictable,
-  /// every counter?
+  /// Must this counter (gemm64::counter) be as predicted? Stalls cost clocks, never bytes.
+  bool is_checked(std::size_t counter) const;
+  /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each port
+  /// and, where predictable, every counter?
   bool verified() const;
   /// MACs of all layers on the device, and of them and the host's.
   std::uint64_t device_macs() const;

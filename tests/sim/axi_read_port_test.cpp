@@ -402,6 +402,96 @@ TEST(AxiReadPort, HangsFromTheChosenBurstUntilReset) {
   master.check_data();
 }
 
+TEST(AxiReadPort, FailsABurstWithTheErrorThatWasAskedFor) {
+  Master master(64);
+  master.port.fail_burst(0, AxiReadPort::FailedBeat::kFirst, AxiResponse::kDecodeError);
+  master.request(0, 2);
+  master.run_until(2);
+  EXPECT_EQ(master.beats[0].response, AxiResponse::kDecodeError);
+  EXPECT_EQ(master.beats[1].response, AxiResponse::kOkay);
+}
+
+TEST(AxiReadPort, LosesAnAddressThatTheMasterTakesForAccepted) {
+  Master master(64);
+  master.port.upset(AxiChannel::kAddress, AxiUpset::kLost);
+  master.request(0x1000, 2);
+  master.request(0x2000, 2);
+  master.run(500);
+  EXPECT_EQ(master.accepted.size(), 2u);
+  EXPECT_EQ(master.port.statistics().bursts, 1u);
+  master.requests.erase(master.requests.begin());
+  master.check_data();
+}
+
+TEST(AxiReadPort, AnswersARepeatedAddressTwice) {
+  Master master(64);
+  master.port.upset(AxiChannel::kAddress, AxiUpset::kRepeated);
+  master.request(0x1000, 2);
+  master.request(0x2000, 2);
+  master.run(500);
+  EXPECT_EQ(master.accepted.size(), 2u);
+  master.requests.insert(master.requests.begin(), master.requests[0]);
+  master.check_data();
+}
+
+TEST(AxiReadPort, LosesABeat) {
+  Master master(64);
+  master.request(0x1000, 4);
+  master.run_until(1);
+  master.port.upset(AxiChannel::kData, AxiUpset::kLost);
+  master.run(500);
+  ASSERT_EQ(master.beats.size(), 3u);
+  EXPECT_EQ(std::memcmp(master.beats[1].data.data(), master.memory.data() + 0x1080, 64), 0);
+  EXPECT_TRUE(master.beats[2].last);
+  EXPECT_EQ(master.port.outstanding(), 0u);
+}
+
+TEST(AxiReadPort, LosesTheLastBeatAndGoesOnWithTheNextBurst) {
+  Master master(64);
+  master.port.upset(AxiChannel::kData, AxiUpset::kLost);
+  master.request(0x1000, 1);
+  master.request(0x2000, 2);
+  master.run(500);
+  master.requests.erase(master.requests.begin());
+  master.check_data();
+}
+
+TEST(AxiReadPort, RepeatsABeat) {
+  Master master(64);
+  master.port.upset(AxiChannel::kData, AxiUpset::kRepeated);
+  master.request(0x1000, 3);
+  master.run(500);
+  ASSERT_EQ(master.beats.size(), 4u);
+  EXPECT_EQ(master.beats[0].data, master.beats[1].data);
+  EXPECT_FALSE(master.beats[1].last);
+  EXPECT_TRUE(master.beats[3].last);
+}
+
+TEST(AxiReadPort, FlipsABitOfTheNextBeatThatHoldsTheByte) {
+  Master master(8);
+  master.request(0x1000, 8, 1);
+  master.request(0x2000, 8, 0);
+  master.request(0x3000, 8, 0);
+  master.port.flip(0, 18, 5);
+  master.run_until(24);
+  for (unsigned i = 0; i < 24; ++i) {
+    std::vector<std::uint8_t> expected(8);
+    std::memcpy(expected.data(), master.memory.data() + 0x1000 * (1 + i / 8) + 8 * (i % 8), 8);
+    if (i == 10) expected[2] ^= 0x20;
+    EXPECT_EQ(master.beats[i].data, expected) << "beat " << i;
+  }
+}
+
+TEST(AxiReadPort, ForgetsUpsetsAndFlipsOnReset) {
+  Master master(64);
+  master.port.upset(AxiChannel::kData, AxiUpset::kLost);
+  master.port.flip(0, 1, 1);
+  master.port.reset();
+  master.request(0x1000, 2);
+  master.run_until(2);
+  master.check_data();
+}
+
 TEST(AxiReadPort, ForgetsBurstsAndErrorsOnReset) {
   Master master(64);
   master.port.fail_burst(1);

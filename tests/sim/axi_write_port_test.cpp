@@ -338,6 +338,93 @@ TEST(AxiWritePort, FailsTheChosenBurstAndWritesNothingOfIt) {
   EXPECT_EQ(master.memory.data()[0x2000], master.data[4].data[0]);
 }
 
+TEST(AxiWritePort, FailsABurstWithTheErrorThatWasAskedFor) {
+  Master master(64);
+  master.port.fail_burst(0, AxiResponse::kDecodeError);
+  master.write(0x1000, 1);
+  master.run_until(1);
+  EXPECT_EQ(master.responses[0].response, AxiResponse::kDecodeError);
+}
+
+TEST(AxiWritePort, LosesAnAddress) {
+  Master master(64);
+  master.port.upset(AxiChannel::kAddress, AxiUpset::kLost);
+  master.write(0x1000, 1);
+  master.run(500);
+  EXPECT_EQ(master.address_clocks.size(), 1u);
+  EXPECT_EQ(master.responses.size(), 0u);
+  EXPECT_EQ(master.memory.data()[0x1000], 0);
+}
+
+TEST(AxiWritePort, TakesARepeatedAddressForTwoBursts) {
+  Master master(64);
+  master.port.upset(AxiChannel::kAddress, AxiUpset::kRepeated);
+  master.write(0x1000, 1, 3);
+  master.write(0x2000, 1, 4);
+  master.run(500);
+  // The second burst's data go to the first one's address.
+  ASSERT_EQ(master.responses.size(), 2u);
+  EXPECT_EQ(master.responses[1].id, 3u);
+  EXPECT_EQ(master.memory.data()[0x1000], master.data[1].data[0]);
+  EXPECT_EQ(master.memory.data()[0x2000], 0);
+}
+
+TEST(AxiWritePort, FindsALostBeatByTheLastThatComesEarly) {
+  Master master(64);
+  master.port.upset(AxiChannel::kData, AxiUpset::kLost);
+  master.write(0x1000, 3);
+  expect_in("wlast is 1 at beat 2 of a burst of 3", violation([&] { master.run(9); }));
+}
+
+TEST(AxiWritePort, FindsARepeatedBeatByTheLastThatIsMissing) {
+  Master master(64);
+  master.port.upset(AxiChannel::kData, AxiUpset::kRepeated);
+  master.write(0x1000, 3);
+  expect_in("wlast is 0 at beat 3 of a burst of 3", violation([&] { master.run(9); }));
+}
+
+TEST(AxiWritePort, LosesAResponse) {
+  Master master(64);
+  master.port.upset(AxiChannel::kResponse, AxiUpset::kLost);
+  master.write(0x1000, 1, 1);
+  master.write(0x2000, 1, 2);
+  master.run(500);
+  ASSERT_EQ(master.responses.size(), 1u);
+  EXPECT_EQ(master.responses[0].id, 2u);
+  EXPECT_EQ(master.port.outstanding(), 0u);
+}
+
+TEST(AxiWritePort, RepeatsAResponse) {
+  Master master(64);
+  master.port.upset(AxiChannel::kResponse, AxiUpset::kRepeated);
+  master.write(0x1000, 1, 1);
+  master.write(0x2000, 1, 2);
+  master.run(500);
+  ASSERT_EQ(master.responses.size(), 3u);
+  EXPECT_EQ(master.responses[1].id, 1u);
+  EXPECT_EQ(master.responses[2].id, 2u);
+}
+
+TEST(AxiWritePort, FlipsABitOfTheNextBeatAlone) {
+  Master master(64);
+  master.port.flip(40, 3);
+  master.write(0x1000, 2);
+  master.run_until(1);
+  EXPECT_EQ(master.memory.data()[0x1000 + 40], master.data[0].data[40] ^ 8);
+  master.memory.data()[0x1000 + 40] ^= 8;
+  master.check_memory();
+}
+
+TEST(AxiWritePort, ForgetsUpsetsAndFlipsOnReset) {
+  Master master(64);
+  master.port.upset(AxiChannel::kData, AxiUpset::kLost);
+  master.port.flip(0, 0);
+  master.port.reset();
+  master.write(0x1000, 2);
+  master.run_until(1);
+  master.check_memory();
+}
+
 TEST(AxiWritePort, HangsFromTheChosenBurstUntilReset) {
   Master master(64);
   master.port.set_latency(1);

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "host/device/registers.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -20,9 +24,26 @@ std::string complaint(const std::string& text) {
 }
 
 TEST(Fault, IsReadAndWrittenInTheSameForm) {
-  for (const char* text :
-       {"weight:3,17:7@600", "activation:63,0:0@0", "partial-sum:15,63:31@18446744073709551615",
-        "accumulator:1,127,5:31@12", "hang:weights@1", "hang:data@2", "hang:results@3"}) {
+  for (const char* text : {"weight:3,17:7@600",
+                           "activation:63,0:0@0",
+                           "partial-sum:15,63:31@18446744073709551615",
+                           "accumulator:1,127,5:31@12",
+                           "hang:weights@1",
+                           "hang:data@2",
+                           "hang:results@3",
+                           "result:63:7@5",
+                           "command:15:31@6",
+                           "register:RING_TAIL:15@7",
+                           "register:CONTROL:1@8",
+                           "lost:weights.ar@1",
+                           "lost:data.r@2",
+                           "lost:results.w@3",
+                           "repeated:results.b@4",
+                           "repeated:results.aw@5",
+                           "repeated:weights.r@6",
+                           "lost:data.ar@7",
+                           "slverr:data@8",
+                           "decerr:results@9"}) {
     EXPECT_EQ(to_string(parse_fault(text)), text);
     EXPECT_EQ(complaint(text), "");
   }
@@ -39,11 +60,61 @@ TEST(Fault, KnowsItsFields) {
   EXPECT_EQ(in_words(fault), "bit 5 of the accumulator's bank 1, row 12, column 40");
 }
 
+TEST(Fault, IsToldInWords) {
+  const auto words = [](const char* text) { return in_words(parse_fault(text)); };
+  EXPECT_EQ(words("result:12:3@1"), "bit 3 of byte 12 in the next beat of results");
+  EXPECT_EQ(words("command:4:31@1"), "bit 31 of word 4 in the next command fetched");
+  EXPECT_EQ(words("register:RING_MASK:3@1"), "bit 3 of the register RING_MASK");
+  EXPECT_EQ(words("lost:data.r@1"), "the next handshake on data.r is lost");
+  EXPECT_EQ(words("repeated:results.b@1"), "the next handshake on results.b comes twice");
+  EXPECT_EQ(words("slverr:data@1"), "the next burst on the data port is answered with SLVERR");
+  EXPECT_EQ(words("decerr:results@1"),
+            "the next burst on the results port is answered with DECERR");
+}
+
+TEST(Fault, CanBePutInEveryRegisterThatTheHostCanWrite) {
+  std::vector<std::string> writable, known;
+  for (const Register& r : kRegisters) {
+    if (r.access != Access::kReadOnly) writable.push_back(r.name);
+  }
+  for (const FaultRegister& r : kFaultRegisters) known.push_back(r.name);
+  EXPECT_THAT(known, testing::UnorderedElementsAreArray(writable));
+}
+
+TEST(Fault, HasANameForEveryKind) {
+  for (std::size_t i = 0; i < kFaultKinds.size(); ++i) {
+    EXPECT_EQ(static_cast<std::size_t>(kFaultKinds[i].kind), i);
+    EXPECT_THAT(kFaultForms, testing::HasSubstr(name(kFaultKinds[i].kind)));
+  }
+}
+
 TEST(Fault, OfAnotherFormIsRefusedWithTheForms) {
-  for (const char* text : {"", "weight", "weight:1,2:3", "weight:1:2@3", "weight:1,2,3:4@5",
-                           "weight:1,2:3@", "weight:1,2:@4", "weight:-1,2:3@4", "weight:1,2:3@4x",
-                           "weights:1,2:3@4", "accumulator:1,2:3@4", "hang@5", "hang:memory@5",
-                           "hang:weights:1@5", "weight:1,2:3@99999999999999999999"}) {
+  for (const char* text : {"",
+                           "weight",
+                           "weight:1,2:3",
+                           "weight:1:2@3",
+                           "weight:1,2,3:4@5",
+                           "weight:1,2:3@",
+                           "weight:1,2:@4",
+                           "weight:-1,2:3@4",
+                           "weight:1,2:3@4x",
+                           "weights:1,2:3@4",
+                           "accumulator:1,2:3@4",
+                           "hang@5",
+                           "hang:memory@5",
+                           "hang:weights:1@5",
+                           "weight:1,2:3@99999999999999999999",
+                           "result:1,2:3@4",
+                           "result:3@4",
+                           "command:1@2",
+                           "register:ID:0@1",
+                           "register:3:0@1",
+                           "lost:weights@1",
+                           "lost:weights.b@1",
+                           "repeated:data.w@1",
+                           "slverr:memory@1",
+                           "decerr:data.r@1",
+                           "slverr:data:0@1"}) {
     EXPECT_THAT(complaint(text),
                 testing::HasSubstr(std::string("--inject ") + text + ": give weight:ROW,COLUMN"))
         << text;
@@ -60,6 +131,12 @@ TEST(Fault, InAPlaceThatDoesNotExistIsRefusedWithThosethatDo) {
               HasSubstr("stage 16; this accelerator has 0 to 15"));
   EXPECT_THAT(complaint("partial-sum:0,0:32@1"), HasSubstr("bit 32; this accelerator has 0 to 31"));
   EXPECT_THAT(complaint("accumulator:2,0,0:0@1"), HasSubstr("bank 2; this accelerator has 0 to 1"));
+  EXPECT_THAT(complaint("result:64:0@1"), HasSubstr("byte 64; this accelerator has 0 to 63"));
+  EXPECT_THAT(complaint("result:0:8@1"), HasSubstr("bit 8; this accelerator has 0 to 7"));
+  EXPECT_THAT(complaint("command:16:0@1"), HasSubstr("word 16; this accelerator has 0 to 15"));
+  EXPECT_THAT(complaint("register:CONTROL:2@1"), HasSubstr("bit 2; this accelerator has 0 to 1"));
+  EXPECT_THAT(complaint("register:RING_TAIL:16@1"),
+              HasSubstr("bit 16; this accelerator has 0 to 15"));
   EXPECT_THAT(complaint("accumulator:0,128,0:0@1"),
               HasSubstr("row 128; this accelerator has 0 to 127"));
 }

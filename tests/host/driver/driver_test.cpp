@@ -307,6 +307,23 @@ TEST(DriverRun, GivesASlowMemoryTimeBeforeTheWatchdogStopsIt) {
 
 TEST(DriverRun, LeavesAWatchdogOffThatIsOff) { EXPECT_EQ(watchdog_after(0, 65537), 0U); }
 
+TEST(DriverRun, SetsTheWatchdogThatIsAskedFor) {
+  NiceMock<MockDevice> device;
+  Driver driver(device, Patience{1 << 20, 5000});
+  const Product product;
+  driver.run(product.job, product.weights, product.a);
+  EXPECT_EQ(device.reference.read_register(reg::kWatchdog), 5000U);
+}
+
+TEST(DriverRun, GivesUpAResetAsTheWatchdogWould) {
+  NiceMock<MockDevice> device;
+  Driver driver(device, Patience{1000, 700});
+  EXPECT_CALL(device, read_register(reg::kStatus))
+      .Times(700)
+      .WillRepeatedly(Return(field::kStatusResetting.put(1)));
+  message<DeviceError>([&] { driver.reset(); });
+}
+
 TEST(DriverRun, GivesASlowMemoryMoreClocks) {
   const auto limit = [](std::uint64_t memory_latency) {
     NiceMock<MockDevice> device;

@@ -47,8 +47,19 @@ TEST(RunReport, IsNotVerifiedWhereACounterIsNotAsPredicted) {
   RunReport report = example_report();
   ++report.layers[1].counters[counter::kWeightsIdle];
   EXPECT_FALSE(report.verified());
-  report.memory.stall_probability = 0.5;  // nothing is predicted for a memory that stalls
+  report.memory.stall_probability = 0.5;  // no clocks are predicted for a memory that stalls
   EXPECT_TRUE(report.verified());
+}
+
+TEST(RunReport, IsNotVerifiedWhereBytesAreNotAsPredictedThoughTheMemoryStalls) {
+  for (const std::size_t bytes : {counter::kBytesWeights, counter::kBytesActivations,
+                                  counter::kBytesCommands, counter::kBytesResults}) {
+    RunReport report = example_report();
+    report.memory.stall_probability = 0.5;
+    ASSERT_TRUE(report.verified());
+    ++report.layers[0].counters[bytes];
+    EXPECT_FALSE(report.verified());
+  }
 }
 
 TEST(RunReport, AddsUpTheMacsOfDeviceAndHost) {

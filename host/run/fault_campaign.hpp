@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out a campaign of faults: each try on a device of its own, several side by side.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "host/debug/campaign.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/device/registry.hpp"
+#include "host/run/run_report.hpp"
+
+namespace gemm64 {
+
+/// Builds a device for a try. Called by several threads.
+using MakeTryDevice = std::function<std::unique_ptr<DebugDevice>(const DeviceOptions&)>;
+
+/// The check that is put to the test; by default that of every run, RunReport::verified().
+using Check = std::function<bool(const RunReport&)>;
+bool run_check(const RunReport& report);
+
+/// The watchdog ends a run within thousands of clocks, the driver within some two million.
+inline constexpr std::uint64_t kMostClocks = 4'000'000;
+
+/// Runs the product of `drawn` with its fault on a new device, in the very clocks in which the
+/// program's `gemm` runs it, and judges the run by `check`, and by a product of its own beside it.
+/// What nothing ends within most_clocks hung.
+TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make,
+                     const Check& check = run_check, std::uint64_t most_clocks = kMostClocks);
+
+struct CampaignOptions {
+  std::uint32_t array = 8;
+  std::uint64_t count = 1000;
+  std::uint32_t seed = 1;
+  unsigned jobs = 1;
+};
+
+/// Told after each try what has been tried so far; one call at a time.
+using CampaignProgress = std::function<void(const CampaignReport& so_far)>;
+
+/// Tries count faults. What comes out depends on array, count and seed alone. Throws what `make`
+/// throws.
+CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice& make,
+                            const CampaignProgress& progress = nullptr);
+
+}  // namespace gemm64

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Campaigns of faults as a user runs them, and the commands that they print.
+#include <csignal>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace gemm64::cli_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class FaultsCommand : public Program {
+ protected:
+  json read(const std::string& name) const { return json::parse(contents(folder_ / name)); }
+};
+
+TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
+  const Outcome outcome = run("faults --count 120 --array 4 --seed 5 --jobs 2 --json f.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("120 faults on 4x4, seed 5"));
+  EXPECT_THAT(outcome.out, HasSubstr("HELD: no fault hung, and none that changed a result went"));
+  // What Verilator prints of failed assertions is no part of the report.
+  EXPECT_THAT(outcome.out, Not(HasSubstr("%Error")));
+  const json report = read("f.json");
+  EXPECT_EQ(report["count"], 120);
+  EXPECT_EQ(report["outcomes"]["hung"], 0);
+  EXPECT_EQ(report["outcomes"]["unnoticed"], 0);
+  EXPECT_EQ(report["tries"].size(), 120u);
+}
+
+TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
+  ASSERT_EQ(run("faults --count 240 --array 4 --seed 5 --json f.json").code, 0);
+  const json report = read("f.json");
+  std::map<std::string, int> repeated;  // by kind and outcome: three of each are enough
+  for (const json& entry : report["tries"]) {
+    const std::string fault = entry["fault"];
+    const std::string end = entry["outcome"];
+    if (++repeated[fault.substr(0, fault.find(':')) + " " + end] > 3) continue;
+    const std::string command = entry["command"];
+    SCOPED_TRACE(end + ": " + command);
+    ASSERT_EQ(command.substr(0, 7), "gemm64 ");
+    const Outcome outcome = run(command.substr(7));
+    EXPECT_EQ(outcome.code, end == "masked" ? 0 : 1) << outcome.out << outcome.err;
+    if (end == "masked") {
+      EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
+    } else if (end == "wrong_sums") {
+      EXPECT_THAT(outcome.out, HasSubstr("values differ"));
+    } else if (end == "wrong_counters") {
+      EXPECT_THAT(outcome.out, HasSubstr("counter "));
+      EXPECT_THAT(outcome.out, Not(HasSubstr("values differ")));
+    } else {
+      EXPECT_THAT(outcome.err, HasSubstr(entry["error"].get<std::string>()));
+    }
+  }
+  EXPECT_GT(repeated.size(), 20u);
+}
+
+TEST_F(FaultsCommand, FaultsOfPortsAndRegistersAreReplayed) {
+  for (const char* fault : {"lost:weights.r@60", "repeated:results.w@60", "slverr:data@60",
+                            "result:3:2@60", "register:RING_TAIL:1@90"}) {
+    SCOPED_TRACE(fault);
+    const Outcome outcome = run(
+        std::string("gemm 8 24 8 --array 8 --memory-latency 7 --watchdog 1500 --inject ") + fault);
+    ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
+    const json failure = read("failure.json");
+    EXPECT_EQ(failure["options"]["watchdog"], 1500);
+    const Outcome again = run("replay failure.json");
+    EXPECT_EQ(again.code, 1) << again.out;
+    EXPECT_THAT(again.out + again.err, Not(HasSubstr("did not fail again")));
+    EXPECT_EQ(read("failure.json")["failure"]["first_wrong"], failure["failure"]["first_wrong"]);
+    fs::remove(folder_ / "failure.json");
+  }
+}
+
+TEST_F(FaultsCommand, AnInterruptionSaysWhatWasFound) {
+  const std::string line = "cd " + folder_.string() +
+                           " && { timeout -s INT 3 " GEMM64_PROGRAM
+                           " faults --count 1000000 --array 4 --json f.json > out 2> err; }; "
+                           "echo $? > code";
+  std::system(("bash -c '" + line + "'").c_str());
+  EXPECT_THAT(contents(folder_ / "err"), HasSubstr("gemm64: interrupted in faults: "));
+  EXPECT_THAT(contents(folder_ / "err"), HasSubstr(" masked, "));
+  EXPECT_THAT(contents(folder_ / "err"), HasSubstr(" 0 unnoticed, "));
+  EXPECT_FALSE(fs::exists(folder_ / "f.json"));
+}
+
+TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {
+  expect_refused("faults --array 16", "16");
+  expect_refused("faults --count 0", "0");
+  expect_refused("faults --jobs 0", "0");
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of every kind, each with the end that is known of it, and campaigns of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "host/error.hpp"
+#include "host/run/fault_campaign.hpp"
+#include "sim/devices.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+using testing::HasSubstr;
+
+std::unique_ptr<DebugDevice> make_rtl(const DeviceOptions& options) {
+  return devices().find("rtl").make_inspectable(options, TraceOptions());
+}
+
+/// 8 x 24 x 8 on 8 x 8: three tiles of weights, one block of results. The reset takes 8 clocks, and
+/// the commands start within 100.
+FaultTry example(const char* fault, std::uint64_t clock) {
+  FaultTry t;
+  t.array = 8;
+  t.shape = {8, 24, 8};
+  t.memory.latency = 7;
+  t.seed = 3;
+  t.watchdog = 1500;
+  t.fault = parse_fault(std::string(fault) + "@" + std::to_string(clock));
+  return t;
+}
+
+constexpr std::uint64_t kStarted = 100;
+
+TriedFault outcome(const char* fault, std::uint64_t clock) {
+  return carry_out(example(fault, clock), make_rtl);
+}
+
+/// The outcomes of a fault in each clock of the run.
+std::set<FaultOutcome> outcomes(const char* fault) {
+  std::set<FaultOutcome> found;
+  for (std::uint64_t clock = 8; clock < 190; clock += 3)
+    found.insert(outcome(fault, clock).outcome);
+  return found;
+}
+
+/// What the run says that such a fault stops, from a clock before its commands start.
+std::string stop(const char* fault) {
+  const TriedFault tried = outcome(fault, 8);
+  EXPECT_EQ(tried.outcome, FaultOutcome::kStopped) << fault << ": " << name(tried.outcome);
+  return tried.error;
+}
+
+TEST(FaultKinds, FlippedOperandsAndSumsAreMaskedOrFoundAsWrongSums) {
+  const std::set<FaultOutcome> both{FaultOutcome::kMasked, FaultOutcome::kWrongSums};
+  EXPECT_EQ(outcomes("weight:3,5:6"), both);
+  EXPECT_EQ(outcomes("activation:3,0:6"), both);
+  EXPECT_EQ(outcomes("partial-sum:1,5:9"), both);
+  EXPECT_EQ(outcomes("accumulator:0,2,3:9"), both);
+}
+
+TEST(FaultKinds, AFlippedBitOfAResultIsAlwaysFound) {
+  EXPECT_EQ(outcome("result:0:0", 8).outcome, FaultOutcome::kWrongSums);
+  EXPECT_EQ(outcome("result:7:7", 8).outcome, FaultOutcome::kWrongSums);
+}
+
+TEST(FaultKinds, AFlippedBitOfACommandIsRefusedOrFound) {
+  EXPECT_THAT(stop("command:0:7"), HasSubstr("BAD_OPCODE"));
+  EXPECT_THAT(stop("command:4:0"), HasSubstr("BAD_ADDRESS"));
+  // Words 6 to 15 have no meaning.
+  EXPECT_EQ(outcome("command:6:0", 8).outcome, FaultOutcome::kMasked);
+  // The first command loads; 32 bytes further lie other operands.
+  EXPECT_EQ(outcome("command:4:5", 8).outcome, FaultOutcome::kWrongSums);
+}
+
+TEST(FaultKinds, AFlippedBitOfARegisterDoesWhatWritingItWould) {
+  // A base above the bus: the driver's next write of its other half is refused.
+  EXPECT_THAT(stop("register:RING_BASE_HIGH:31"), HasSubstr("answered with SLVERR"));
+  // Later the bits above the bus lead nowhere, and those below it away from the ring.
+  EXPECT_EQ(outcome("register:RING_BASE_HIGH:31", kStarted).outcome, FaultOutcome::kMasked);
+  EXPECT_THAT(outcomes("register:RING_BASE_HIGH:7"), testing::Contains(FaultOutcome::kStopped));
+  // Without DONE in INTERRUPT_ENABLE nothing tells the driver of the end but its own limit.
+  EXPECT_THAT(stop("register:INTERRUPT_ENABLE:0"), HasSubstr("no interrupt"));
+  EXPECT_EQ(outcome("register:INTERRUPT_ENABLE:1", 8).outcome, FaultOutcome::kMasked);
+  EXPECT_THAT(outcomes("register:INTERRUPT:0"), testing::Contains(FaultOutcome::kWrongSums));
+  EXPECT_THAT(outcomes("register:INTERRUPT:1"), testing::Contains(FaultOutcome::kStopped));
+  EXPECT_THAT(outcomes("register:CONTROL:1"), testing::Contains(FaultOutcome::kWrongCounters));
+  // Two commands more than there are: they are fetched, behind the last one.
+  EXPECT_THAT(outcomes("register:RING_TAIL:1"), testing::Contains(FaultOutcome::kWrongCounters));
+  EXPECT_EQ(outcome("register:WATCHDOG:30", 8).outcome, FaultOutcome::kMasked);
+}
+
+TEST(FaultKinds, ALostHandshakeStopsTheWork) {
+  for (const char* fault :
+       {"lost:weights.ar", "lost:weights.r", "lost:data.ar", "lost:results.aw", "lost:results.b"}) {
+    EXPECT_THAT(stop(fault), HasSubstr("WATCHDOG")) << fault;
+  }
+  // The first beat of a command: its second one is taken for it.
+  EXPECT_THAT(stop("lost:data.r"), HasSubstr("BAD_OPCODE"));
+  EXPECT_THAT(stop("lost:results.w"), HasSubstr("AXI port results"));
+}
+
+TEST(FaultKinds, ARepeatedHandshakeIsFoundWhereItChangesAnything) {
+  for (const char* fault :
+       {"repeated:weights.ar", "repeated:weights.r", "repeated:data.ar", "repeated:data.r"}) {
+    const FaultOutcome found = outcome(fault, 8).outcome;
+    EXPECT_TRUE(found == FaultOutcome::kWrongSums || found == FaultOutcome::kStopped ||
+                found == FaultOutcome::kWrongCounters)
+        << fault << ": " << name(found);
+  }
+  EXPECT_THAT(stop("repeated:results.w"), HasSubstr("wlast"));
+  // The only block's data are all written when these come.
+  EXPECT_EQ(outcome("repeated:results.aw", 8).outcome, FaultOutcome::kMasked);
+  EXPECT_EQ(outcome("repeated:results.b", 8).outcome, FaultOutcome::kMasked);
+}
+
+TEST(FaultKinds, AnErrorOfTheBusStopsTheWorkUnderItsName) {
+  for (const char* port : {"weights", "data", "results"}) {
+    EXPECT_THAT(stop((std::string("slverr:") + port).c_str()), HasSubstr("BUS_SLAVE")) << port;
+    EXPECT_THAT(stop((std::string("decerr:") + port).c_str()), HasSubstr("BUS_DECODE")) << port;
+  }
+}
+
+TEST(FaultKinds, AHangIsStoppedByTheWatchdog) {
+  for (const char* fault : {"hang:weights", "hang:data", "hang:results"}) {
+    EXPECT_THAT(stop(fault), HasSubstr("WATCHDOG")) << fault;
+  }
+}
+
+/// A check that finds nothing.
+bool blind(const RunReport&) { return true; }
+
+TEST(Campaign, CallsUnnoticedWhatABlindCheckLetsPass) {
+  EXPECT_EQ(carry_out(example("result:0:0", 8), make_rtl).outcome, FaultOutcome::kWrongSums);
+  EXPECT_EQ(carry_out(example("result:0:0", 8), make_rtl, blind).outcome, FaultOutcome::kUnnoticed);
+  EXPECT_EQ(carry_out(example("command:6:0", 8), make_rtl, blind).outcome, FaultOutcome::kMasked);
+}
+
+/// Everything as the device behind it, but for what a test changes.
+class Wrapped : public DebugDevice {
+ public:
+  explicit Wrapped(std::unique_ptr<DebugDevice> inner) : inner_(std::move(inner)) {}
+  std::uint32_t read_register(std::uint32_t offset) override {
+    return inner_->read_register(offset);
+  }
+  void write_register(std::uint32_t offset, std::uint32_t value) override {
+    inner_->write_register(offset, value);
+  }
+  std::uint64_t memory_bytes() const override { return inner_->memory_bytes(); }
+  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
+    inner_->write_memory(address, data, bytes);
+  }
+  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
+    inner_->read_memory(address, data, bytes);
+  }
+  bool wait_interrupt(std::uint64_t clocks) override { return inner_->wait_interrupt(clocks); }
+  void reset() override { inner_->reset(); }
+  std::uint64_t clocks() const override { return inner_->clocks(); }
+  std::string name() const override { return inner_->name(); }
+  void observe(Observer& observer) override { inner_->observe(observer); }
+  void trace(std::uint64_t begin, std::uint64_t end) override { inner_->trace(begin, end); }
+  void inject(const Fault& fault) override { inner_->inject(fault); }
+
+ protected:
+  const std::unique_ptr<DebugDevice> inner_;
+};
+
+/// Gives other sums than those that it has.
+class Liar : public Wrapped {
+ public:
+  using Wrapped::Wrapped;
+  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
+    Wrapped::read_memory(address, data, bytes);
+    static_cast<std::uint8_t*>(data)[bytes - 1] ^= 1;
+  }
+};
+
+TEST(Campaign, ADeviceThatLiesIsFoundAndWithABlindCheckUnnoticed) {
+  const auto make = [](const DeviceOptions& options) {
+    return std::make_unique<Liar>(make_rtl(options));
+  };
+  EXPECT_EQ(carry_out(example("command:6:0", 8), make).outcome, FaultOutcome::kWrongSums);
+  EXPECT_EQ(carry_out(example("command:6:0", 8), make, blind).outcome, FaultOutcome::kUnnoticed);
+}
+
+/// Its time stands still, so that no limit of the driver's is ever reached.
+class Timeless : public Wrapped {
+ public:
+  using Wrapped::Wrapped;
+  std::uint64_t clocks() const override { return 0; }
+  bool wait_interrupt(std::uint64_t clocks) override {
+    Wrapped::wait_interrupt(clocks);
+    return false;
+  }
+};
+
+TEST(Campaign, CallsHungWhatNothingEnds) {
+  FaultTry t = example("command:6:0", 8);
+  t.array = 2;  // the fastest
+  t.shape = {1, 1, 1};
+  EXPECT_EQ(carry_out(
+                t,
+                [](const DeviceOptions& options) {
+                  return std::make_unique<Timeless>(make_rtl(options));
+                },
+                run_check, 100'000)
+                .outcome,
+            FaultOutcome::kHung);
+}
+
+TEST(Campaign, PassesOnWhatADeviceCannotBeBuiltFor) {
+  CampaignOptions options;
+  options.array = 5;
+  options.jobs = 2;
+  EXPECT_THROW(run_campaign(options, make_rtl), UsageError);
+}
+
+CampaignReport campaign(std::uint64_t count, unsigned jobs) {
+  CampaignOptions options;
+  options.array = 4;
+  options.count = count;
+  options.seed = 11;
+  options.jobs = jobs;
+  return run_campaign(options, make_rtl);
+}
+
+TEST(Campaign, HoldsForAFewHundredFaults) {
+  const CampaignReport report = campaign(300, 2);
+  ASSERT_EQ(report.tries.size(), 300u);
+  for (const TriedFault& tried : report.tries) {
+    EXPECT_TRUE(tried.outcome != FaultOutcome::kHung && tried.outcome != FaultOutcome::kUnnoticed)
+        << name(tried.outcome) << ": " << command_of(tried.fault_try);
+  }
+  EXPECT_TRUE(report.holds());
+  for (const auto outcome : {FaultOutcome::kMasked, FaultOutcome::kWrongSums,
+                             FaultOutcome::kWrongCounters, FaultOutcome::kStopped}) {
+    EXPECT_GT(report.count(outcome), 0u) << name(outcome);
+  }
+}
+
+TEST(Campaign, ComesOutTheSameHoweverManyRunSideBySide) {
+  const CampaignReport alone = campaign(96, 1);
+  const CampaignReport together = campaign(96, 3);
+  ASSERT_EQ(alone.tries.size(), together.tries.size());
+  for (std::size_t i = 0; i < alone.tries.size(); ++i) {
+    EXPECT_EQ(command_of(alone.tries[i].fault_try), command_of(together.tries[i].fault_try));
+    EXPECT_EQ(alone.tries[i].outcome, together.tries[i].outcome) << i;
+    EXPECT_EQ(alone.tries[i].error, together.tries[i].error) << i;
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
