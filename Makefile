@@ -2,7 +2,7 @@
 # A thin layer over CMake and Ninja: installs what is missing, configures, builds, runs.
 #
 #   make sim ARGS="--batch 1 --json report.json"     options of `gemm64 run`
-#   make test ARGS="-R Tiling"                       options of ctest
+#   make test ARGS="-R TileWalk"                       options of ctest
 #   CXX=g++ (another compiler), JOBS=4 (at a time), SETUP=true (install nothing)
 
 BUILD := build

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two kinds of failure that a caller can act on.
+// The kinds of failure that a caller can act on.
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace gemm64 {
 
@@ -17,6 +19,20 @@ class UsageError : public std::runtime_error {
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A file that was asked for could not be written: a full disk, a closed pipe. What was computed is
+/// as good as before; the program goes on with what else it owes, and exits with 3.
+class OutputError : public std::runtime_error {
+ public:
+  OutputError(std::string file, const std::string& message)
+      : std::runtime_error(message), file_(std::move(file)) {}
+
+  /// As the option named it.
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
 };
 
 }  // namespace gemm64

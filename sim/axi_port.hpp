@@ -116,9 +116,10 @@ class AxiPort {
       if (((draw >> kDrawBits) & kDrawMask) < stall_threshold_) stalled_ |= 2u;
       if (((draw >> (2 * kDrawBits)) & kDrawMask) < stall_threshold_) stalled_ |= 4u;
     }
-    // Adding only below one beat bounds what an idle port saves up, yet loses no fraction of a beat
-    // while data is waiting: the average of a busy port is exact.
-    if (bytes_per_cycle_ != 0 && credit_ < width_) credit_ += bytes_per_cycle_;
+    // Adding only below one beat loses no fraction of a beat while data is waiting: the average of
+    // a busy port is exact. An idle clock leaves one beat and no fraction, so that a program takes
+    // the same clocks whatever ran before it.
+    if (bytes_per_cycle_ != 0) credit_ = credit_ < width_ ? credit_ + bytes_per_cycle_ : width_;
   }
   /// May an address be accepted?
   bool may_accept() const { return arbiter_ == nullptr || arbiter_->may_accept(arbiter_port_); }

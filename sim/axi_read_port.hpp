@@ -111,7 +111,7 @@ class AxiReadPort : public AxiPort {
     rlast_ = beat_ + 1 == burst.beats;
     if (beat_ < burst.inside && beat_ != burst.failed_beat) {
       rresp_ = AxiResponse::kOkay;
-      copy_beat(rdata_.data(), memory_.data() + burst.address + beat_ * width_);
+      copy_beat(rdata_.data(), memory_.at(burst.address + beat_ * width_, width_));
     } else {
       rresp_ = beat_ == burst.failed_beat ? AxiResponse::kSlaveError : AxiResponse::kDecodeError;
       rdata_.fill(0);

@@ -130,7 +130,7 @@ class AxiWritePort : public AxiPort {
     const Burst& burst = bursts_.front();
     if (last != (beat_ + 1 == burst.beats)) fail_last(burst.beats, last);
     if (beat_ < burst.inside) {
-      std::uint8_t* to = memory_.data() + burst.address + beat_ * width_;
+      std::uint8_t* to = memory_.at(burst.address + beat_ * width_, width_);
       if ((strobe & full_strobe_) == full_strobe_) {
         copy_beat(to, data);
       } else {

@@ -8,11 +8,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/signals.hpp"
+
 namespace gemm64 {
 namespace {
-
-// The model's name, as VerilatedDevice gives it, and the top module's.
-const std::string kTop = "gemm64.gemm64";
 
 const VerilatedVar* find(const VerilatedContext& context, const std::string& scope,
                          const char* name) {
@@ -29,31 +28,29 @@ const VerilatedVar& get(const VerilatedContext& context, const std::string& scop
   return *found;
 }
 
-std::string indexed(const std::string& before, unsigned index, const std::string& after) {
-  return before + "[" + std::to_string(index) + "]" + after;
-}
-
 void flip_bit(std::uint32_t& word, unsigned bit) { word ^= std::uint32_t{1} << bit; }
 
 }  // namespace
 
 Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
   // A Verilated array of words is plain memory, the lowest word first.
-  events_ = static_cast<const std::uint32_t*>(get(context, kTop, "events").datap());
+  const VerilatedVar& events = get(context, signals::kTop, signals::kEvents);
+  events_ = events.datap();
+  events_are_wide_ = events.entSize() == sizeof(std::uint64_t);
   for (unsigned g = 0;; ++g) {
-    const std::string scope = indexed(kTop + ".u_array.stage", g, ".u_stage");
-    if (find(context, scope, "sum_o") == nullptr) break;
-    const VerilatedVar& weights = get(context, scope, "weight_q");
+    const std::string scope = signals::stage(g);
+    if (find(context, scope, signals::kSums) == nullptr) break;
+    const VerilatedVar& weights = get(context, scope, signals::kWeights);
     weight_bytes_ = weights.entSize();
-    stages_.push_back({static_cast<std::uint8_t*>(weights.datap()),
-                       static_cast<std::uint8_t*>(get(context, scope, "activation_q").datap()),
-                       static_cast<std::uint32_t*>(get(context, scope, "sum_o").datap())});
+    stages_.push_back(
+        {static_cast<std::uint8_t*>(weights.datap()),
+         static_cast<std::uint8_t*>(get(context, scope, signals::kActivations).datap()),
+         static_cast<std::uint32_t*>(get(context, scope, signals::kSums).datap())});
   }
   if (stages_.empty()) throw std::logic_error("the model has no stages; see sim/debug.vlt");
   stage_rows_ = n / static_cast<unsigned>(stages_.size());
   for (unsigned c = 0; c < n; ++c) {
-    const VerilatedVar& sums =
-        get(context, indexed(kTop + ".u_accumulator.column", c, ".u_column"), "sums_q");
+    const VerilatedVar& sums = get(context, signals::accumulator_column(c), signals::kStoredSums);
     accumulator_rows_ = static_cast<unsigned>(sums.totalSize() / sizeof(std::uint32_t) / 2);
     columns_.push_back(static_cast<std::uint32_t*>(sums.datap()));
   }
@@ -65,6 +62,11 @@ std::uint8_t* Inside::weight_byte(unsigned row, unsigned column) const {
 
 std::uint8_t* Inside::activation_byte(unsigned row, unsigned column) const {
   return stages_[row / stage_rows_].activations + (row % stage_rows_) * (n_ + 1) + column;
+}
+
+Events Inside::events() const {
+  return events_are_wide_ ? *static_cast<const std::uint64_t*>(events_)
+                          : *static_cast<const std::uint32_t*>(events_);
 }
 
 std::int8_t Inside::weight(unsigned row, unsigned column) const {

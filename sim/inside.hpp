@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/debug/debug_device.hpp"
+#include "host/device/debug_device.hpp"
 
 class VerilatedContext;
 
@@ -17,7 +17,7 @@ class Inside final : public Probe {
   /// `n`: columns of the array. Throws std::logic_error where the model lacks a signal.
   Inside(const VerilatedContext& context, unsigned n);
 
-  std::uint32_t events() const override { return *events_; }
+  Events events() const override;
   std::int8_t weight(unsigned row, unsigned column) const override;
   std::int8_t activation(unsigned row, unsigned column) const override;
   std::int32_t partial_sum(unsigned stage, unsigned column) const override;
@@ -40,7 +40,8 @@ class Inside final : public Probe {
   unsigned stage_rows_;
   unsigned weight_bytes_;      // that a column's weights of a stage take in the model
   unsigned accumulator_rows_;  // in a bank
-  const std::uint32_t* events_ = nullptr;
+  const void* events_ = nullptr;
+  bool events_are_wide_ = false;  // more than 32 of them
   std::vector<Stage> stages_;
   std::vector<std::uint32_t*> columns_;  // of the accumulator: two banks of rows each
 };

@@ -5,21 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "host/device/pages.hpp"
+
 namespace gemm64 {
 
-/// Flat byte-addressed storage, zero until written. Only pages that were written take real memory,
-/// so a large address space costs nothing.
+/// Flat byte-addressed storage, zero until written. Address space and real memory are taken as far
+/// as addresses are used, so a large size costs nothing.
 class Memory {
  public:
   static constexpr std::uint64_t kDefaultBytes = std::uint64_t{4} << 30;
 
-  /// Reserves `bytes` of address space. Throws UsageError where `bytes` is 0 or the system refuses.
-  explicit Memory(std::uint64_t bytes = kDefaultBytes);
-  ~Memory();
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
+  /// Throws UsageError where `bytes` is 0; so do all below where the system refuses the memory.
+  explicit Memory(std::uint64_t bytes = kDefaultBytes) : pages_(bytes) {}
 
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return pages_.size(); }
 
   /// Copies `bytes` into the memory at `address`, or out of it. Throws std::out_of_range, and
   /// copies nothing, where any byte of the range lies outside.
@@ -27,14 +26,15 @@ class Memory {
   void read(std::uint64_t address, void* data, std::size_t bytes) const;
 
   /// The bytes themselves, for the ports, which check the bounds once a burst.
-  std::uint8_t* data() { return data_; }
-  const std::uint8_t* data() const { return data_; }
+  std::uint8_t* at(std::uint64_t address, std::size_t bytes) { return pages_.at(address, bytes); }
+  /// All of them, which reserves them all.
+  std::uint8_t* data() { return pages_.at(0, size()); }
+  const std::uint8_t* data() const { return pages_.at(0, size()); }
 
  private:
   void check(const char* what, std::uint64_t address, std::size_t bytes) const;
 
-  std::uint64_t size_;
-  std::uint8_t* data_;
+  mutable Pages pages_;  // reserving more changes no byte
 };
 
 }  // namespace gemm64

@@ -32,7 +32,7 @@ class MemoryArbiter {
   void begin_clock(std::uint64_t clock) {
     if (clock == clock_) return;
     clock_ = clock;
-    if (bytes_per_cycle_ != 0 && credit_ < width_) credit_ += bytes_per_cycle_;
+    if (bytes_per_cycle_ != 0) credit_ = credit_ < width_ ? credit_ + bytes_per_cycle_ : width_;
     if (sharing_ == MemorySharing::kExclusive && owner_ == kNobody) choose_owner();
   }
   bool may_accept(unsigned port) const {

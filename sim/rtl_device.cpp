@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/rtl_device.hpp"
 
-#include <Vgemm64_n16.h>
 #include <Vgemm64_n2_debug.h>
-#include <Vgemm64_n32.h>
 #include <Vgemm64_n4_debug.h>
-#include <Vgemm64_n4_tight_debug.h>
 #include <Vgemm64_n64.h>
 #include <Vgemm64_n64_debug.h>
 #include <Vgemm64_n8_debug.h>
+#ifdef GEMM64_TEST_MODELS
+#include <Vgemm64_n16.h>
+#include <Vgemm64_n32.h>
+#include <Vgemm64_n4_tight_debug.h>
+#endif
 
 #include <cerrno>
 #include <cstdio>
@@ -22,28 +24,29 @@
 namespace gemm64 {
 namespace {
 
-/// Finds out whether the trace can be written when its window comes, leaving no file where none
-/// was.
-void check_trace(const RtlOptions& options) {
-  if (options.trace_end <= options.trace_begin) {
-    throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
-                     std::to_string(options.trace_end) +
-                     " is empty; its end must be after its begin");
-  }
-  std::error_code unknown;
-  const bool existed = std::filesystem::exists(options.trace_file, unknown);
-  std::FILE* const file = std::fopen(options.trace_file.c_str(), "ab");
-  if (file == nullptr) {
-    throw UsageError("cannot write the trace file " + options.trace_file + ": " +
-                     std::strerror(errno));
-  }
-  std::fclose(file);
-  if (!existed) std::remove(options.trace_file.c_str());
+void check_window(const RtlOptions& options) {
+  if (options.trace_end > options.trace_begin) return;
+  throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
+                   std::to_string(options.trace_end) +
+                   " is empty; its end must be after its begin");
 }
 
 template <class Model, bool kDebug>
 std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
   return std::make_unique<VerilatedDevice<Model, kDebug>>(options);
+}
+
+/// The models that only tests need, where they are built; else nothing.
+std::unique_ptr<RtlDevice> make_test_model(const RtlOptions& options, bool debug) {
+#ifdef GEMM64_TEST_MODELS
+  if (options.tight && options.n == 4) return make<Vgemm64_n4_tight_debug, true>(options);
+  if (!debug && options.n == 16) return make<Vgemm64_n16, false>(options);
+  if (!debug && options.n == 32) return make<Vgemm64_n32, false>(options);
+#endif
+  static_cast<void>(debug);
+  if (!options.tight) return nullptr;
+  throw UsageError("no model of the accelerator with tight buffers and N = " +
+                   std::to_string(options.n) + "; there is one with N = 4, for tests");
 }
 
 }  // namespace
@@ -77,34 +80,49 @@ void RtlDevice::set_latency(unsigned clocks) {
   results_.set_latency(clocks);
 }
 
+DeviceKind rtl_kind() {
+  const auto rtl_options = [](const DeviceOptions& options) {
+    RtlOptions rtl;
+    rtl.n = options.array;
+    rtl.memory = options.memory;
+    rtl.seed = options.seed;
+    return rtl;
+  };
+  DeviceKind kind;
+  kind.name = "rtl";
+  kind.summary = "the Verilated accelerator";
+  kind.has_clocks = true;
+  kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.make = [rtl_options](const DeviceOptions& options) {
+    return make_rtl_device(rtl_options(options));
+  };
+  kind.make_inspectable = [rtl_options](const DeviceOptions& options, const TraceOptions& trace) {
+    RtlOptions rtl = rtl_options(options);
+    rtl.debug = true;
+    rtl.trace_file = trace.file;
+    rtl.trace_begin = trace.begin;
+    rtl.trace_end = trace.end;
+    return make_rtl_device(rtl);
+  };
+  return kind;
+}
+
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
-  if (!options.trace_file.empty()) check_trace(options);
+  if (!options.trace_file.empty()) check_window(options);
   const bool debug = options.debug || !options.trace_file.empty();
-  if (options.tight && options.n != 4) {
-    throw UsageError("no model of the accelerator with tight buffers and N = " +
-                     std::to_string(options.n) + "; there is one with N = 4");
-  }
-  if (debug && (options.n == 16 || options.n == 32)) {
-    throw UsageError("the model of the accelerator with N = " + std::to_string(options.n) +
-                     " cannot be looked into; those with N = 2, 4, 8 and 64 can");
-  }
+  if (std::unique_ptr<RtlDevice> device = make_test_model(options, debug)) return device;
   switch (options.n) {
     case 2:
       return make<Vgemm64_n2_debug, true>(options);
     case 4:
-      return options.tight ? make<Vgemm64_n4_tight_debug, true>(options)
-                           : make<Vgemm64_n4_debug, true>(options);
+      return make<Vgemm64_n4_debug, true>(options);
     case 8:
       return make<Vgemm64_n8_debug, true>(options);
-    case 16:
-      return make<Vgemm64_n16, false>(options);
-    case 32:
-      return make<Vgemm64_n32, false>(options);
     case 64:
       return debug ? make<Vgemm64_n64_debug, true>(options) : make<Vgemm64_n64, false>(options);
     default:
       throw UsageError("no model of the accelerator with N = " + std::to_string(options.n) +
-                       "; there are 2, 4, 8, 16, 32 and 64");
+                       "; there are 2, 4, 8 and 64");
   }
 }
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "host/debug/debug_device.hpp"
-#include "host/device/memory_timing.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/device/registry.hpp"
 #include "sim/axi_read_port.hpp"
 #include "sim/axi_write_port.hpp"
 #include "sim/memory.hpp"
@@ -20,7 +20,8 @@ namespace gemm64 {
 /// What to simulate. The stalls reach every channel of the three memory ports and of the register
 /// port, each with its own sequence from `seed`.
 struct RtlOptions {
-  int n = 64;          // rows and columns of the array, and bytes of a beat: 2, 4, 8, 16, 32 or 64
+  int n = 64;          // rows and columns of the array, and bytes of a beat: 2, 4, 8 or 64; 16 and
+                       // 32 where tests are built
   bool tight = false;  // N = 4 alone: the smallest buffers that work, for tests
   std::uint64_t memory_bytes = Memory::kDefaultBytes;
   MemoryTiming memory;  // latency: at least 1; stall_probability: in [0, 1)
@@ -86,5 +87,8 @@ class RtlDevice : public DebugDevice {
 /// listed), where the trace window is empty, where the trace file cannot be written, and for a bad
 /// latency, size or probability.
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options);
+
+/// The entry of the registry.
+DeviceKind rtl_kind();
 
 }  // namespace gemm64

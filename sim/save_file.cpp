@@ -152,7 +152,7 @@ void write_save_file(const std::string& view_file, const std::string& fst_file,
       text << with_absolute_filter(line) << "\n";
     }
   }
-  OutputFile(save_file).write(text.str());
+  OutputFile(save_file, "the save file").write(text.str());
 }
 
 }  // namespace gemm64

@@ -21,6 +21,9 @@
 #include <vector>
 
 #include "host/error.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/output_file.hpp"
+#include "sim/fst_writer.hpp"
 #include "sim/inside.hpp"
 #include "sim/rtl_device.hpp"
 
@@ -37,12 +40,16 @@ class VerilatedDevice final : public RtlDevice {
 
   explicit VerilatedDevice(const RtlOptions& options)
       : RtlDevice(options, kWidth),
-        trace_file_(options.trace_file),
         trace_begin_(options.trace_begin),
         trace_end_(options.trace_end),
         stalls_(options.memory.stall_probability),
         seed_(options.seed),
         random_(options.seed) {
+    if constexpr (kDebug) {
+      if (!options.trace_file.empty()) {
+        waveform_ = std::make_unique<OutputFile>(options.trace_file, "the waveform");
+      }
+    }
     context_ = std::make_unique<VerilatedContext>();
     context_->fatalOnError(false);  // a failed assertion becomes a DeviceError, not abort()
     context_->randReset(2);         // where the model was built for it, registers start with noise
@@ -57,7 +64,7 @@ class VerilatedDevice final : public RtlDevice {
 
   ~VerilatedDevice() override {
     if constexpr (kDebug) {
-      if (trace_) trace_->close();
+      if (trace_) close_trace();
     }
     model_->final();
     // The model takes its scopes out of the thread's context, which is that of the device made
@@ -274,7 +281,7 @@ class VerilatedDevice final : public RtlDevice {
       if (in_window()) {
         if (!trace_) open_trace();
         trace_->dump(2 * clock_ + 1);
-        if (clock_ + 1 == trace_end_) trace_->close();
+        if (clock_ + 1 == trace_end_) close_trace();
       }
     }
     if (context_->gotError()) fail_assertion();
@@ -282,7 +289,7 @@ class VerilatedDevice final : public RtlDevice {
   }
 
   bool in_window() const {
-    return clock_ >= trace_begin_ && clock_ < trace_end_ && !trace_file_.empty();
+    return clock_ >= trace_begin_ && clock_ < trace_end_ && waveform_ != nullptr;
   }
 
   /// The registers hold what they will hold in `clock`: the time to change it.
@@ -306,8 +313,26 @@ class VerilatedDevice final : public RtlDevice {
   void open_trace() {
     trace_ = std::make_unique<VerilatedFstC>();
     model_->trace(trace_.get(), 99);
-    trace_->open(trace_file_.c_str());
-    if (!trace_->isOpen()) throw UsageError("cannot write the trace file " + trace_file_);
+    trace_->open(waveform_->temporary().c_str());
+    if (!trace_->isOpen()) {
+      throw UsageError(waveform_->path().string() +
+                       ": cannot be written: its scratch files cannot");
+    }
+  }
+
+  /// The waveform appears, or is told to be lost; the simulation goes on either way.
+  void close_trace() {
+    trace_->close();
+    keep_going([this] {
+      const std::string file = waveform_->path().string();
+      if (take_fst_loss(waveform_->temporary().string())) {
+        throw OutputError(file,
+                          file + ": the waveform is lost: no space is left, or the disk failed");
+      }
+      waveform_->commit();
+    });
+    waveform_.reset();
+    trace_.reset();
   }
 
   /// Without stalls the register port's master is always willing, like the memory ports.
@@ -354,7 +379,7 @@ class VerilatedDevice final : public RtlDevice {
   std::unique_ptr<Inside> inside_;
   std::vector<Observer*> observers_;
   std::vector<Fault> faults_;
-  const std::string trace_file_;
+  std::unique_ptr<OutputFile> waveform_;  // until it is closed
   std::uint64_t trace_begin_;
   std::uint64_t trace_end_;
   const double stalls_;

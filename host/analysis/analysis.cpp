@@ -7,12 +7,12 @@
 #include <set>
 
 #include "host/analysis/attributes.hpp"
-#include "host/analysis/checked.hpp"
 #include "host/analysis/modules.hpp"
 #include "host/analysis/operands.hpp"
-#include "host/analysis/work.hpp"
 #include "host/error.hpp"
+#include "host/onnx/checked.hpp"
 #include "host/onnx/tensor.hpp"
+#include "host/onnx/work.hpp"
 
 namespace gemm64 {
 namespace {

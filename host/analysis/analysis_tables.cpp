@@ -5,6 +5,7 @@
 #include "host/analysis/attributes.hpp"
 #include "host/analysis/columns.hpp"
 #include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

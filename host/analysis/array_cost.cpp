@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "host/analysis/checked.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
-#include "host/tiling/program.hpp"
+#include "host/job/program.hpp"
+#include "host/onnx/checked.hpp"
 
 namespace gemm64 {
 namespace {
@@ -48,21 +48,22 @@ const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
   entry.bytes = predict_traffic(plan);
   if (entry.tiles <= most_tiles_ - followed_) {
     followed_ += entry.tiles;
-    const Counters counters = predict_counters(plan, make_layout(plan), geometry_, latency_);
+    const Counters counters =
+        predict_counters(make_program(plan, make_layout(plan)), geometry_, MemoryTiming{latency_});
     entry.clocks = counters[counter::kTotalClocks];
   }
   return entry;
 }
 
 std::optional<ArrayCost> ArrayModel::cost(const Products& products, std::string& why) {
-  const One& single = one(products.shape);
+  const GemmShape shape{products.shape.m, products.shape.k, products.shape.n};
+  const One& single = one(shape);
   if (!single.why.empty()) {
     why = single.why;
     return std::nullopt;
   }
   const std::uint64_t count = products.count;
   const std::uint64_t n = geometry_.n;
-  const GemmShape& shape = products.shape;
   ArrayCost cost;
   cost.products = products;
   cost.tiles = times(single.tiles, count);

@@ -8,10 +8,10 @@
 #include <string>
 #include <tuple>
 
-#include "host/analysis/work.hpp"
 #include "host/cycles/published.hpp"
 #include "host/device/geometry.hpp"
-#include "host/tiling/plan.hpp"
+#include "host/job/plan.hpp"
+#include "host/onnx/work.hpp"
 
 namespace gemm64 {
 

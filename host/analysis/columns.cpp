@@ -23,7 +23,7 @@ std::string attributes_text(const LayerAnalysis& layer) {
 }
 
 std::string product_text(const ArrayCost& cost) {
-  const GemmShape& shape = cost.products.shape;
+  const ProductSizes& shape = cost.products.shape;
   std::string text = fmt::format("{}x{}x{}", shape.m, shape.k, shape.n);
   if (cost.products.count != 1) text = fmt::format("{} of {}", cost.products.count, text);
   return text;

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "host/analysis/checked.hpp"
+#include "host/onnx/checked.hpp"
 
 namespace gemm64 {
 namespace {

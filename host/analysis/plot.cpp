@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "host/analysis/svg.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,7 +11,11 @@
 #include "host/analysis/plot.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
+#include "host/cli/values.hpp"
+#include "host/console.hpp"
 #include "host/error.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
 #include "host/report/progress.hpp"
 
 namespace gemm64 {
@@ -60,22 +64,28 @@ int analyze_model(const AnalyzeCommand& options) {
       throw UsageError(fmt::format("--input-shape {}: '{}' is given twice", text, name));
     }
   }
-  const std::unique_ptr<OutputFile> json = open_json(options.json);
-  const std::unique_ptr<OutputFile> csv = open_json(options.csv);
-  const std::unique_ptr<OutputFile> plot = open_json(options.plot);
+  ClaimedFiles files;
+  files.input("the model", options.model);
+  files.output("--json", options.json);
+  files.output("--csv", options.csv);
+  files.output("--plot", options.plot);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
+  const std::unique_ptr<OutputFile> csv = open_output(options.csv);
+  const std::unique_ptr<OutputFile> plot = open_output(options.plot);
   const OnnxModel model = OnnxModel::load(options.model, import);
   const Analysis analysis = analyze(model, Geometry(), options.memory_latency);
   const std::vector<std::size_t> layers =
       sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);
-  fmt::print("{}", analysis_tables(analysis, layers, terminal_width()));
-  std::fflush(stdout);
-  if (json) json->write(to_json(analysis).dump(2) + "\n");
+  print_report(analysis_tables(analysis, layers, terminal_width()));
+  if (json) keep_going([&] { json->write(to_json(analysis).dump(2) + "\n"); });
   if (csv) {
     std::vector<std::size_t> all(analysis.layers.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    csv->write(layers_csv(analysis, sort_layers(analysis, all, options.sort_by, options.top)));
+    const std::string text =
+        layers_csv(analysis, sort_layers(analysis, all, options.sort_by, options.top));
+    keep_going([&] { csv->write(text); });
   }
-  if (plot) plot->write(plot_svg(analysis, layers));
+  if (plot) keep_going([&] { plot->write(plot_svg(analysis, layers)); });
   return 0;
 }
 
@@ -92,17 +102,18 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->add_option("--batch", options->batch,
                    "size of the inputs' first dimension; without it as the file says, and 1 where "
                    "that is open")
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
+      ->transform(whole_number(1, kMaxSize));
   command->add_option("--input-shape", options->input_shapes,
                       "shape of one input, as NAME=1x3x224x224; may be given for several");
   command->add_option("--sort-by", options->sort_by,
                       "column to sort layers by, from the largest: " + column_keys());
   command->add_option("--top", options->top, "shows so many layers only; 0: all")
+      ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
   command
       ->add_option("--memory-latency", options->memory_latency,
                    "clocks from the accelerator's request to memory to its answer")
-      ->check(CLI::Range(1U, 1000000U))
+      ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   command->add_option("--json", options->json, "writes everything to this file");
   command->add_option("--csv", options->csv, "writes the table by layer to this file");

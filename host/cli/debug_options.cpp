@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "host/debug/fault.hpp"
+#include "host/device/fault.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "host/error.hpp"
+#include "host/files/input_file.hpp"
 #include "host/report/json.hpp"
+#include "sim/devices.hpp"
 
 namespace gemm64 {
 namespace {
@@ -19,14 +19,16 @@ OrderedJson options_json(const CommonOptions& options) {
   return {{"device", options.device},
           {"array", options.array},
           {"seed", options.seed},
-          {"memory_latency", options.memory_latency},
-          {"memory_bytes_per_cycle", options.memory_bytes_per_cycle},
-          {"memory_stalls", options.memory_stalls},
+          {"memory_latency", options.memory.latency},
+          {"memory_bytes_per_cycle", options.memory.bytes_per_cycle},
+          {"memory_stalls", options.memory.stall_probability},
           {"precision", name(options.precision)},
           {"accumulate", name(options.accumulate)},
           {"batch", options.batch},
           {"inject", options.debug.inject}};
 }
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 
 /// One of two words.
 template <class T>
@@ -49,18 +51,17 @@ T within(const Json& options, const char* key, T low, T high) {
 CommonOptions read_options(const Json& json) {
   CommonOptions options;
   options.device = json_field<std::string>(json, "options", "device");
-  if (options.device != "rtl") {
-    throw UsageError(fmt::format("options.device is '{}'; only 'rtl' has clocks", options.device));
-  }
+  devices().find_inspectable(options.device, "replay");
   options.array = json_field<int>(json, "options", "array");
   options.seed = json_field<std::uint32_t>(json, "options", "seed");
-  options.memory_latency = within(json, "memory_latency", 1U, 1000000U);
-  options.memory_bytes_per_cycle =
+  options.memory.latency = within(json, "memory_latency", 1U, 1000000U);
+  options.memory.bytes_per_cycle =
       json_field<std::uint32_t>(json, "options", "memory_bytes_per_cycle");
-  options.memory_stalls = within(json, "memory_stalls", 0.0, 0.99);
+  options.memory.stall_probability = within(json, "memory_stalls", 0.0, 0.99);
   options.precision = choice(json, "precision", Precision::kInt8, Precision::kFloat32);
   options.accumulate = choice(json, "accumulate", Accumulate::kDevice, Accumulate::kHost);
-  options.batch = within(json, "batch", std::int64_t{0}, kMaxSize);
+  // 0: as many as the file of the model says.
+  options.batch = within(json, "batch", std::int64_t{json.contains("model") ? 0 : 1}, kMaxSize);
   options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");
   return options;
 }
@@ -76,15 +77,16 @@ void write_failure(const fs::path& file, const std::string& command, const Commo
                             {"directory", fs::current_path().string()},
                             {"options", all},
                             {"failure", to_json(failure)}};
-  OutputFile(file).write(json.dump(2) + "\n");
+  // Names come from models too; what is no UTF-8 in them must not cost the file.
+  OutputFile(file, "what failed")
+      .write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 RecordedFailure read_failure(const fs::path& file) {
-  std::ifstream stream(file);
-  if (!stream) throw UsageError(fmt::format("{}: cannot be read", file.string()));
+  const std::string text = read_file(file.string(), kMostBytes);
   RecordedFailure recorded;
   try {
-    const Json json = Json::parse(stream);
+    const Json json = Json::parse(text);
     recorded.command = json_field<std::string>(json, "", "command");
     recorded.directory = json_field<std::string>(json, "", "directory");
     recorded.own = json_field<Json>(json, "", "options");

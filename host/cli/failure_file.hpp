@@ -2,9 +2,12 @@
 // failure.json: what failed, and all that is needed to run it again.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 
 #include "host/cli/options.hpp"
 #include "host/debug/failure.hpp"
@@ -24,13 +27,29 @@ struct RecordedFailure {
 /// where it is missing or of another type.
 template <class T>
 T json_field(const nlohmann::json& object, const std::string& where, const char* key) {
+  const auto fail = [&](const std::string& what) {
+    return UsageError(where + (where.empty() ? "" : ".") + key + ": " + what);
+  };
   try {
-    return object.at(key).get<T>();
+    const nlohmann::json& value = object.at(key);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      // nlohmann would cut a number until it fits.
+      if (value.is_number() && !value.is_number_integer())
+        throw fail(value.dump() + " is no whole number");
+      const bool fits = value.is_number_unsigned()
+                            ? value.get<std::uint64_t>() <=
+                                  static_cast<std::uint64_t>(std::numeric_limits<T>::max())
+                            : !value.is_number() ||
+                                  (value.get<std::int64_t>() >=
+                                       static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
+                                   value.get<std::int64_t>() < 0 && std::is_signed_v<T>);
+      if (!fits) throw fail(value.dump() + " is out of range");
+    }
+    return value.get<T>();
   } catch (const nlohmann::json::exception& error) {
     const std::string what = error.what();  // "[json.exception.type_error.302] type must be ..."
     const std::size_t bracket = what.find("] ");
-    throw UsageError(where + (where.empty() ? "" : ".") + key + ": " +
-                     (bracket == std::string::npos ? what : what.substr(bracket + 2)));
+    throw fail(bracket == std::string::npos ? what : what.substr(bracket + 2));
   }
 }
 

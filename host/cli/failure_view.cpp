@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/save_file.hpp"
+#include "sim/signals.hpp"
 
 namespace gemm64 {
 namespace {
@@ -39,42 +40,42 @@ void add_stage(std::vector<WaveTrace>& traces, const Finding& finding, const Geo
   const std::uint64_t first = is_sum ? stage * geometry.stage_rows : finding.row;
   const std::uint64_t last = is_sum ? first + geometry.stage_rows - 1 : finding.row;
   const int lane = static_cast<int>(32 * c);
-  const auto in_stage = [](std::uint64_t g, const std::string& signal) {
-    return fmt::format("gemm64.gemm64.u_array.stage[{}].u_stage.{}", g, signal);
-  };
+  const auto scope = [](std::uint64_t g) { return signals::stage(static_cast<unsigned>(g)); };
   for (std::uint64_t k = first; k <= last; ++k) {
     const std::uint64_t row = k % geometry.stage_rows;
     traces.push_back({fmt::format("activation k{} at n{}", k, c),
-                      in_stage(stage, fmt::format("activation_q[{}]", row * (geometry.n + 1) + c)),
+                      signals::in(scope(stage), signals::kActivations, row * (geometry.n + 1) + c),
                       0, 8});
     traces.push_back({fmt::format("weight k{} n{}", k, c),
-                      in_stage(stage, fmt::format("weight_q[{}]", c)), static_cast<int>(8 * row),
+                      signals::in(scope(stage), signals::kWeights, c), static_cast<int>(8 * row),
                       8});
   }
   if (stage != 0) {
-    traces.push_back(
-        {fmt::format("n{} before stage {}", c, stage), in_stage(stage - 1, "sum_o"), lane, 32});
+    traces.push_back({fmt::format("n{} before stage {}", c, stage),
+                      signals::in(scope(stage - 1), signals::kSums), lane, 32});
   }
-  traces.push_back(
-      {fmt::format("n{} after stage {}", c, stage), in_stage(stage, "sum_o"), lane, 32});
+  traces.push_back({fmt::format("n{} after stage {}", c, stage),
+                    signals::in(scope(stage), signals::kSums), lane, 32});
   const std::uint64_t stages = geometry.n / geometry.stage_rows;
-  traces.push_back(
-      {fmt::format("n{} leaves the array", c), in_stage(stages - 1, "sum_o"), lane, 32});
+  traces.push_back({fmt::format("n{} leaves the array", c),
+                    signals::in(scope(stages - 1), signals::kSums), lane, 32});
 }
 
 /// The element's sum on its way into the accumulator.
 void add_accumulator(std::vector<WaveTrace>& traces, const Failure& failure,
                      const Geometry& geometry, std::uint64_t row) {
   const Finding& finding = failure.finding;
-  const std::string column =
-      fmt::format("gemm64.gemm64.u_accumulator.column[{}].u_column.", finding.column);
+  const std::string column = signals::accumulator_column(static_cast<unsigned>(finding.column));
   if (finding.place == Finding::Place::kAccumulator) {
-    traces.push_back({fmt::format("n{} old sum", finding.column), column + "old_sum_q", 0, 32});
-    traces.push_back({fmt::format("n{} is added", finding.column), column + "sum_i", 0, 32});
+    traces.push_back(
+        {fmt::format("n{} old sum", finding.column), signals::in(column, signals::kOldSum), 0, 32});
+    traces.push_back({fmt::format("n{} is added", finding.column),
+                      signals::in(column, signals::kAddedSum), 0, 32});
   }
   traces.push_back(
       {fmt::format("bank {} row {} n{}", finding.bank, row, finding.column),
-       fmt::format("{}sums_q[{}]", column, finding.bank * geometry.accumulator_rows + row), 0, 32});
+       signals::in(column, signals::kStoredSums, finding.bank * geometry.accumulator_rows + row), 0,
+       32});
 }
 
 std::vector<WaveTrace> traces_of(const Failure& failure, const Geometry& geometry) {

@@ -9,10 +9,14 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
-#include "host/cli/npy.hpp"
 #include "host/cli/session.hpp"
+#include "host/cli/values.hpp"
 #include "host/error.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/files/npy.hpp"
 #include "host/report/progress.hpp"
+#include "host/run/sliced_gemm.hpp"
 
 namespace gemm64 {
 namespace {
@@ -55,6 +59,38 @@ Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
   return matrix;
 }
 
+std::vector<Job> announced(const JobRunner& runner, std::vector<Job> jobs) {
+  runner.announce(jobs);
+  return jobs;
+}
+
+/// B[K x N] as a Linear layer stores it, [N x K]. Random values are made in that order at once.
+template <class T>
+Matrix<T> weight_operand(const std::string& file, std::int64_t k, std::int64_t n,
+                         std::mt19937& random) {
+  if (file.empty()) return operand<T>("B", file, n, k, random);
+  return operand<T>("B", file, k, n, random).transpose();
+}
+
+template <class T>
+GemmShape shape_of(const Matrix<T>& a, const Matrix<T>& weights) {
+  const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+  return {size(a.rows()), size(a.cols()), size(weights.rows())};
+}
+
+LayerReport run(JobRunner& runner, const MatrixI8& a, const MatrixI8& weights, MatrixI32& result,
+                const ProgressShare& progress) {
+  const std::vector<Job> jobs = announced(runner, {runner.job("gemm", shape_of(a, weights))});
+  return runner.run(jobs.front(), a, weights, result, progress);
+}
+
+LayerReport run(JobRunner& runner, const MatrixF& a, const MatrixF& weights, MatrixF& result,
+                const ProgressShare& progress) {
+  const std::vector<Job> jobs =
+      announced(runner, sliced_jobs(runner, "gemm", shape_of(a, weights)));
+  return run_sliced(runner, "gemm", jobs, a, weights, result, progress);
+}
+
 template <class T, class Result>
 int multiply(const GemmOptions& options) {
   std::int64_t m = 0, k = 0, n = 0;
@@ -70,35 +106,39 @@ int multiply(const GemmOptions& options) {
   } else if (options.a.empty() || options.b.empty()) {
     throw UsageError("give M K N, or both operands as --a A.npy and --b B.npy");
   }
-  const std::unique_ptr<OutputFile> json = open_json(options.json);
-  const std::unique_ptr<OutputFile> output = open_json(options.output);
+  ClaimedFiles files;
+  files.input("--a", options.a);
+  files.input("--b", options.b);
+  files.output("--output", options.output);
+  claim_outputs(files, options);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
+  const std::unique_ptr<OutputFile> output = open_output(options.output);
 
   std::mt19937 random(options.seed);
   const Matrix<T> a = operand<T>("A", options.a, m, k, random);
-  const Matrix<T> b = operand<T>("B", options.b, k, n, random);
-  if (a.cols() != b.rows()) {
+  const Matrix<T> weights = weight_operand<T>(options.b, k, n, random);
+  if (a.cols() != weights.cols()) {
     throw UsageError(fmt::format("A is {}x{} and B is {}x{}: A's columns must be B's rows",
-                                 a.rows(), a.cols(), b.rows(), b.cols()));
+                                 a.rows(), a.cols(), weights.cols(), weights.rows()));
   }
-  const Matrix<T> weights = b.transpose();  // as a Linear layer stores them
 
   Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
-  Driver driver(session.device());
+  Driver driver(session.device(), session.patience());
   ProgressBar bar;
-  Runner runner(session.device(), driver, session.run_options(),
-                [&bar](const std::string& name, double done) { bar.show(name, done); });
+  ProgressShare progress([&bar](const std::string& name, double done) { bar.show(name, done); });
+  progress.next(1);
+  JobRunner runner(session.device(), driver, session.run_options());
   RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
   Result result;
-  report.layers.push_back(runner.product("gemm", a, weights, &result));
+  try {
+    report.layers.push_back(run(runner, a, weights, result, progress));
+  } catch (const DeviceError& error) {
+    report.error = error.what();
+  }
   report.failure = runner.failure();
   bar.erase();
-  if (output) {
-    save_npy(output->temporary(), result);
-    output->commit();
-  }
-  const int code = finish_report(report, options, json.get());
-  session.finish();
-  return code;
+  if (output && report.error.empty()) keep_going([&] { save_npy(*output, result); });
+  return session.finish(std::move(report), json.get());
 }
 
 }  // namespace
@@ -132,7 +172,7 @@ void add_gemm_command(CLI::App& app, int& result) {
       app.add_subcommand("gemm", "one product C[M x N] = A[M x K] B[K x N], checked");
   command->add_option("sizes", options->sizes, "M K N, each at least 1")
       ->expected(3)
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
+      ->transform(whole_number(1, kMaxSize));
   command->add_option("--a", options->a,
                       "A from this .npy file (int8, or float32 with --precision)");
   command->add_option("--b", options->b, "B from this .npy file");

@@ -5,15 +5,19 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
+#include "host/console.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
 #include "host/report/json.hpp"
 #include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
 
-struct InfoCommand : DeviceOptions {
+struct InfoCommand : NamedDevice {
   std::string json;
 };
 
@@ -50,17 +54,18 @@ std::string description(const Device& device, const Geometry& geometry, std::uin
 }
 
 int info(const InfoCommand& options) {
-  const std::unique_ptr<OutputFile> json = open_json(options.json);
+  ClaimedFiles().output("--json", options.json);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<Device> device = make_device(options);
   const Geometry geometry = read_geometry(*device);
-  fmt::print("{}", description(*device, geometry, device->memory_bytes()));
+  print_report(description(*device, geometry, device->memory_bytes()));
   if (json) {
     nlohmann::ordered_json report = {
         {"device", device->name()},
         {"version", fmt::format("{}.{}", kVersionMajor, kVersionMinor)},
         {"memory_bytes", device->memory_bytes()}};
     report.update(to_json(geometry));
-    json->write(report.dump(2) + "\n");
+    keep_going([&] { json->write(report.dump(2) + "\n"); });
   }
   return 0;
 }

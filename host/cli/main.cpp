@@ -1,32 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64: exit codes are 0 (all that was checked held), 1 (it did not), 2 (bad usage or input).
+// gemm64: exit codes are 0 (all that was checked held), 1 (it did not), 2 (bad usage or input),
+// 3 (an output was lost); 130 and 143 where Ctrl-C and SIGTERM ended it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
+#include <sstream>
+#include <stdexcept>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/values.hpp"
+#include "host/console.hpp"
 #include "host/error.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/interrupt.hpp"
 
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kBadUsage = 2;
+constexpr int kLost = 3;
 
-int complain(const char* what, int code) {
-  fmt::print(stderr, "gemm64: {}\n", what);
+int complain(const std::string& what, int code) {
+  gemm64::print_error(what);
   return code;
 }
 
-}  // namespace
+/// The help that tells what would be right: that of the command, where there is one.
+std::string help_of(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return fmt::format("(see gemm64 {}--help)",
+                     commands.empty() ? "" : commands.front()->get_name() + " ");
+}
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated clock by clock and checked.",
                "gemm64");
   app.set_version_flag("--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
-  app.footer("Exit codes: 0 all that was checked held, 1 it did not, 2 bad usage or input.");
+  app.footer(
+      "Exit codes: 0 all that was checked held, 1 it did not, 2 bad usage or input, 3 an output "
+      "was "
+      "lost.");
   int result = 0;
   gemm64::add_run_command(app, result);
   gemm64::add_gemm_command(app, result);
@@ -36,6 +52,7 @@ int main(int argc, char** argv) {
   gemm64::add_tile_command(app, result);
   gemm64::add_make_linear_command(app, result);
   gemm64::add_make_model_command(app, result);
+  gemm64::refuse_unusable_values(app);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {
@@ -43,14 +60,34 @@ int main(int argc, char** argv) {
                       kBadUsage);
     }
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    return complain(fmt::format("{} (see gemm64 --help)", error.what()).c_str(), kBadUsage);
+    if (error.get_exit_code() != 0) {
+      return complain(fmt::format("{} {}", error.what(), help_of(app)), kBadUsage);
+    }
+    std::ostringstream help;  // or the version
+    app.exit(error, help, help);
+    gemm64::print_report(help.str());
   } catch (const gemm64::UsageError& error) {
     return complain(error.what(), kBadUsage);
+  } catch (const gemm64::OutputError& error) {
+    gemm64::note_lost(error);
   } catch (const std::bad_alloc&) {
+    return complain("not enough memory for a product of this size", kBadUsage);
+  } catch (const std::length_error&) {
     return complain("not enough memory for a product of this size", kBadUsage);
   } catch (const std::exception& error) {
     return complain(error.what(), kFailed);
   }
   return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gemm64::secure_standard_streams();
+  gemm64::catch_interrupts();
+  const int result = run(argc, argv);
+  const std::string loss = gemm64::report_loss();
+  if (!loss.empty()) gemm64::print_error(loss);
+  const bool lost = !loss.empty() || gemm64::any_output_lost();
+  return result == 0 && lost ? kLost : result;
 }

@@ -7,10 +7,13 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
+#include "host/cli/values.hpp"
+#include "host/console.hpp"
+#include "host/files/claimed_files.hpp"
 #include "host/onnx/model.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/save.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 #include "host/rewrite/rewrite.hpp"
 
 namespace gemm64 {
@@ -26,7 +29,8 @@ struct MakeLinearCommand {
 };
 
 int make_linear(const MakeLinearCommand& options) {
-  OutputFile output(options.output);
+  ClaimedFiles().output("--output", options.output);
+  OutputFile output(options.output, "the model");
   const std::int64_t m = options.sizes[0], k = options.sizes[1], n = options.sizes[2];
   onnx::ModelProto proto = make_linear_model(m, k, n, !options.no_bias, options.seed);
   std::string form = "one Gemm";
@@ -37,8 +41,8 @@ int make_linear(const MakeLinearCommand& options) {
     form = fmt::format("{} MatMul", grouped(static_cast<std::uint64_t>(plan.matmuls())));
   }
   const std::uint64_t written = save_model(proto, output);
-  fmt::print("{}: a Linear layer of {}x{}x{}, {}, {}\n", options.output, m, k, n, form,
-             bytes(written));
+  print_report("{}: a Linear layer of {}x{}x{}, {}, {}\n", options.output, m, k, n, form,
+               bytes(written));
   return 0;
 }
 
@@ -51,16 +55,18 @@ void add_make_linear_command(CLI::App& app, int& result) {
   command->add_option("sizes", options->sizes, "M K N, each at least 1")
       ->expected(3)
       ->required()
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
+      ->transform(whole_number(1, kMaxSize));
   command->add_option("-o,--output", options->output, "writes the model to this file")->required();
   command->add_flag("--no-bias", options->no_bias, "leaves the bias out");
   CLI::Option* tiled =
       command->add_flag("--tiled", options->tiled, "as products of blocks, as `tile` writes it");
   command->add_option("--block", options->block, "rows and columns of a block")
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize))
+      ->transform(whole_number(1, kMaxSize))
       ->needs(tiled)
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of weights and bias")->capture_default_str();
+  command->add_option("--seed", options->seed, "of weights and bias")
+      ->transform(whole_number(0, kMaxSeed))
+      ->capture_default_str();
   command->callback([options, &result] { result = make_linear(*options); });
 }
 

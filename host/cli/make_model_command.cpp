@@ -5,9 +5,12 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
+#include "host/cli/values.hpp"
+#include "host/console.hpp"
+#include "host/files/claimed_files.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/save.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -20,10 +23,11 @@ struct MakeModelCommand {
 };
 
 int make_model(const MakeModelCommand& options) {
-  OutputFile output(options.output);
+  ClaimedFiles().output("--output", options.output);
+  OutputFile output(options.output, "the model");
   const std::uint64_t written =
       save_model(make_network(options.network, options.batch, options.seed), output);
-  fmt::print("{}: {}, {}\n", options.output, options.network, bytes(written));
+  print_report("{}: {}, {}\n", options.output, options.network, bytes(written));
   return 0;
 }
 
@@ -39,9 +43,10 @@ void add_make_model_command(CLI::App& app, int& result) {
       ->required();
   command->add_option("-o,--output", options->output, "writes the model to this file")->required();
   command->add_option("--batch", options->batch, "images at a time; 0: left open")
-      ->check(CLI::Range(std::int64_t{0}, kMaxSize))
+      ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of all weights; those of `run` for the same seed")
+      ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
   command->callback([options, &result] { result = make_model(*options); });
 }

@@ -2,46 +2,67 @@
 #include "host/cli/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 
-#include "host/device/reference_device.hpp"
+#include "host/cli/values.hpp"
 #include "host/error.hpp"
-#include "host/report/json.hpp"
-#include "host/report/progress.hpp"
-#include "host/report/run_table.hpp"
+#include "sim/devices.hpp"
 
 namespace gemm64 {
 RunOptions CommonOptions::run_options() const {
   RunOptions options;
   options.precision = precision;
   options.accumulate = accumulate;
-  options.memory = {memory_latency, memory_bytes_per_cycle, memory_stalls};
+  options.memory = memory;
   return options;
 }
 
-void add_device_options(CLI::App& app, DeviceOptions& options) {
-  app.add_option("--device", options.device,
-                 "rtl: the Verilated accelerator; reference: plain C++ behind the same registers, "
-                 "no notion of time")
-      ->check(CLI::IsMember({"rtl", "reference"}))
+void add_device_options(CLI::App& app, NamedDevice& options) {
+  std::string kinds;
+  for (const DeviceKind& kind : devices().kinds()) {
+    kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : "; ", kind.name, kind.summary);
+  }
+  app.add_option("--device", options.device, kinds)
+      ->check([](const std::string& name) {
+        try {
+          devices().find(name);
+        } catch (const UsageError& error) {
+          return std::string(error.what());
+        }
+        return std::string();
+      })
       ->capture_default_str();
-  app.add_option("--array", options.array, "rows and columns of the array: 2, 4, 8 or 64")
-      ->check(CLI::IsMember({2, 4, 8, 64}))
+  app.add_option("--array", options.array,
+                 fmt::format("rows and columns of the array: {}",
+                             fmt::join(devices().kinds().front().arrays, ", ")))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of weights, random operands and stalls")
+      ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
-  app.add_option("--memory-latency", options.memory_latency,
+  app.add_option("--memory-latency", options.memory.latency,
                  "clocks from a request to memory to its answer")
-      ->check(CLI::Range(1U, 1000000U))
+      ->transform(whole_number(1, 1000000))
       ->capture_default_str();
-  app.add_option("--memory-bytes-per-cycle", options.memory_bytes_per_cycle,
-                 "bytes a clock that memory carries on each port; 0: as many as the port is wide")
+  app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
+                 "bytes a clock that memory carries on each port, or on all together where they "
+                 "share it; 0: as many as a port is wide")
+      ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
-  app.add_option("--memory-stalls", options.memory_stalls,
+  std::map<std::string, MemorySharing> sharings;
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    sharings[name(sharing)] = sharing;
+  }
+  app.add_option("--memory", options.memory.sharing,
+                 "how ports reach memory (default independent): shared: one memory serves all in "
+                 "order; exclusive: one port at a time")
+      ->transform(one_of(sharings));
+  app.add_option("--memory-stalls", options.memory.stall_probability,
                  "probability with which each channel stalls in a clock")
-      ->check(CLI::Range(0.0, 0.99))
+      ->transform(real_number(0, 0.99))
       ->capture_default_str();
 }
 
@@ -54,59 +75,53 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_option(
          "--precision", options.precision,
          "int8: quantized; float32: four slices of 7 bits, ten int8 products (default int8)")
-      ->transform(CLI::CheckedTransformer(precisions).description("{int8,float32}"));
+      ->transform(one_of(precisions));
   app.add_option("--accumulate", options.accumulate,
                  "where partial sums are added (default device); on the host every tile's results "
                  "are read back")
-      ->transform(CLI::CheckedTransformer(places).description("{device,host}"));
+      ->transform(one_of(places));
   app.add_option("--batch", options.batch,
                  "images, or inputs of M rows each that share the weights")
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize))
+      ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
   app.add_flag("--engines", options.engines, "also prints each engine's clocks by cause");
   add_debug_options(app, options.debug);
 }
 
-RtlOptions rtl_options(const DeviceOptions& options) {
-  RtlOptions rtl;
-  rtl.n = options.array;
-  rtl.memory.latency = options.memory_latency;
-  rtl.memory.bytes_per_cycle = options.memory_bytes_per_cycle;
-  rtl.memory.stall_probability = options.memory_stalls;
-  rtl.seed = options.seed;
-  return rtl;
+std::unique_ptr<Device> make_device(const NamedDevice& options) {
+  return devices().find(options.device, options.array).make(options);
 }
 
-std::unique_ptr<Device> make_device(const DeviceOptions& options) {
-  if (options.device == "rtl") return make_rtl_device(rtl_options(options));
-  Geometry geometry;
-  geometry.n = static_cast<std::uint32_t>(options.array);
-  geometry.weight_tiles = 1024 / geometry.n;  // as in the RTL: the buffer has so many words
-  geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
-  return std::make_unique<ReferenceDevice>(geometry);
-}
-
-std::unique_ptr<OutputFile> open_json(const std::string& path) {
-  return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
-}
-
-int finish_report(RunReport report, const CommonOptions& options, OutputFile* json) {
-  // Where one product ran alone, the others have nothing to tell.
-  auto& layers = report.layers;
-  layers.erase(std::remove_if(layers.begin(), layers.end(),
-                              [](const LayerReport& layer) { return layer.skipped; }),
-               layers.end());
-  if (options.replay && layers.empty()) {
-    throw UsageError(
-        fmt::format("the run has no product {}, counted from 0", options.replay->product));
+void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
+  files.output("--json", options.json);
+  files.output("--timeline", options.debug.timeline);
+  if (!options.debug.trace.empty()) {
+    files.output("--trace", options.debug.trace);
+    files.output("the save file of --trace", save_file_of(options.debug.trace).string());
   }
-  const std::size_t width = terminal_width();
-  fmt::print("{}", run_table(report, width));
-  if (options.engines && report.timed()) fmt::print("\n{}", engine_table(report, width));
-  std::fflush(stdout);
-  if (json != nullptr) json->write(to_json(report).dump(2) + "\n");
-  return report.verified() ? 0 : 1;
+  if (!devices().find(options.device).is_inspectable()) return;
+  const std::filesystem::path failure = failure_waveform(options);
+  files.output("the waveform of a failure", failure.string());
+  files.output("the save file of a failure", save_file_of(failure).string());
+  if (!options.replay)
+    files.output("the replay file of a failure", replay_file_of(failure).string());
+}
+
+std::filesystem::path failure_waveform(const CommonOptions& options) {
+  return options.debug.trace_mismatch.empty() ? "failure.fst" : options.debug.trace_mismatch;
+}
+
+std::filesystem::path save_file_of(const std::filesystem::path& waveform) {
+  return std::filesystem::path(waveform).replace_extension(".gtkw");
+}
+
+std::filesystem::path replay_file_of(const std::filesystem::path& waveform) {
+  return std::filesystem::path(waveform).replace_extension(".json");
+}
+
+std::unique_ptr<OutputFile> open_output(const std::string& path) {
+  return path.empty() ? nullptr : std::make_unique<OutputFile>(path);
 }
 
 }  // namespace gemm64

@@ -4,37 +4,34 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "host/cli/debug_options.hpp"
-#include "host/device/device.hpp"
+#include "host/device/registry.hpp"
+#include "host/files/claimed_files.hpp"
 #include "host/output_file.hpp"
-#include "host/run/runner.hpp"
-#include "sim/rtl_device.hpp"
+#include "host/run/run_options.hpp"
 
 namespace gemm64 {
 
 /// The largest M, K, N and batch.
 inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
 
-struct DeviceOptions {
+/// A device by name.
+struct NamedDevice : DeviceOptions {
   std::string device = "rtl";
-  int array = 64;
-  std::uint32_t seed = 1;
-  std::uint32_t memory_latency = 100;
-  std::uint32_t memory_bytes_per_cycle = 0;
-  double memory_stalls = 0;
 };
 
-/// Runs one product of a run alone, beginning in the clock in which it did then.
+/// Runs one job of a run alone, beginning in the clock in which it did then.
 struct Replay {
-  std::size_t product = 0;  // counted from 0
+  std::size_t job = 0;  // counted from 0
   std::uint64_t first_clock = 0;
 };
 
-struct CommonOptions : DeviceOptions {
+struct CommonOptions : NamedDevice {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   std::int64_t batch = 1;
@@ -46,19 +43,23 @@ struct CommonOptions : DeviceOptions {
   RunOptions run_options() const;
 };
 
-void add_device_options(CLI::App& app, DeviceOptions& options);
+void add_device_options(CLI::App& app, NamedDevice& options);
 void add_common_options(CLI::App& app, CommonOptions& options);
 
-/// The simulation that the options name, without traces.
-RtlOptions rtl_options(const DeviceOptions& options);
+/// Builds the device that the options name. Throws UsageError where it has no such array.
+std::unique_ptr<Device> make_device(const NamedDevice& options);
 
-/// Builds the device that the options name.
-std::unique_ptr<Device> make_device(const DeviceOptions& options);
+/// Claims the outputs of `options`, those beside a waveform too. Throws UsageError where one is an
+/// input or another output of the command.
+void claim_outputs(ClaimedFiles& files, const CommonOptions& options);
 
-/// The file for --json, opened at once; nothing where it was not asked for.
-std::unique_ptr<OutputFile> open_json(const std::string& path);
+/// The waveform of a failure that `options` ask for, or "failure.fst".
+std::filesystem::path failure_waveform(const CommonOptions& options);
+/// The save file beside a waveform, and the file that `replay` reads.
+std::filesystem::path save_file_of(const std::filesystem::path& waveform);
+std::filesystem::path replay_file_of(const std::filesystem::path& waveform);
 
-/// Prints the report's tables, writes --json where asked for, and returns the exit code.
-int finish_report(RunReport report, const CommonOptions& options, OutputFile* json);
+/// An output file, opened at once; nothing where it was not asked for.
+std::unique_ptr<OutputFile> open_output(const std::string& path);
 
 }  // namespace gemm64

@@ -9,6 +9,7 @@
 #include "host/cli/gemm_command.hpp"
 #include "host/cli/run_command.hpp"
 #include "host/error.hpp"
+#include "host/files/claimed_files.hpp"
 
 namespace gemm64 {
 namespace {
@@ -23,18 +24,23 @@ struct ReplayCommand {
 };
 
 std::string absolute(const std::string& path) {
-  return path.empty() ? path : fs::absolute(path).string();
+  return path.empty() || path == "-" ? path : fs::absolute(path).string();
 }
 
 int replay(const ReplayCommand& options) {
+  const std::string trace = options.trace.empty()
+                                ? fs::path(options.file).replace_extension(".fst").string()
+                                : options.trace;
+  ClaimedFiles files;
+  files.input("the failure", options.file);
+  files.output("--trace", trace);
+  files.output("the save file", fs::path(trace).replace_extension(".gtkw").string());
+  files.output("--json", options.json);
   RecordedFailure recorded = read_failure(options.file);
   CommonOptions& common = recorded.options;
   common.debug.view = options.view;
-  common.debug.trace_mismatch = options.trace.empty()
-                                    ? fs::path(options.file).replace_extension(".fst").string()
-                                    : options.trace;
   // The run's files are found from where it was.
-  common.debug.trace_mismatch = absolute(common.debug.trace_mismatch);
+  common.debug.trace_mismatch = absolute(trace);
   common.json = absolute(options.json);
   std::error_code gone;
   fs::current_path(recorded.directory, gone);
@@ -63,7 +69,8 @@ void add_replay_command(CLI::App& app, int& result) {
                       "what the save file shows: overview, array, commands, axi or accumulator");
   command->add_option("--json", options->json, "writes the report to this file");
   command->callback([options, &result] { result = replay(*options); });
-  command->footer("Exit codes: 0 it did not fail again, 1 it did, 2 bad usage or input.");
+  command->footer(
+      "Exit codes: 0 it did not fail again, 1 it did, 2 bad usage or input, 3 an output was lost.");
 }
 
 }  // namespace gemm64

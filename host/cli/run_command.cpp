@@ -8,43 +8,106 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
 #include "host/cli/session.hpp"
+#include "host/execute/dump.hpp"
+#include "host/execute/network_input.hpp"
+#include "host/execute/network_run.hpp"
+#include "host/execute/npy.hpp"
 #include "host/execute/operators.hpp"
-#include "host/models/network.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/onnx/networks.hpp"
 #include "host/report/progress.hpp"
 
 namespace gemm64 {
 namespace {
 
-int run_linear_layers(const NetworkOptions& options) {
-  const std::unique_ptr<OutputFile> json = open_json(options.json);
-  Session session(options, "run", {{"network", options.network}, {"data", options.data}});
-  Driver driver(session.device());
-  ProgressBar bar;
-  bar.show("preparing " + options.network, 0);
-  const Workload workload = make_workload(options.network, static_cast<std::size_t>(options.batch),
-                                          options.seed, options.data);
-  Runner runner(session.device(), driver, session.run_options(),
-                [&bar](const std::string& name, double done) { bar.show(name, done); });
-  RunReport report = runner.network(workload);
-  report.failure = runner.failure();
-  bar.erase();
-  const int code = finish_report(report, options, json.get());
-  session.finish();
-  return code;
+nlohmann::ordered_json own_options(const NetworkOptions& options) {
+  if (options.model.empty()) return {{"network", options.network}, {"data", options.data}};
+  return {{"model", options.model}, {"inputs", options.inputs}};
 }
 
-void add_model_options(CLI::App& command, ModelOptions& options,
-                       const std::vector<CLI::Option*>& others) {
-  CLI::Option* model = command.add_option(
-      "--model", options.model,
-      "a whole network from this ONNX file: its Linear layers (Gemm, and MatMul with constant "
-      "weights) on the device, all else on the host");
-  for (CLI::Option* other : others) model->excludes(other);
+}  // namespace
+
+int run_network_command(const NetworkOptions& options) {
+  ClaimedFiles files;
+  files.input("--model", options.model);
+  for (const std::string& input : options.inputs) files.input("--input", input_file(input));
+  files.output("--output", options.output);
+  claim_outputs(files, options);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
+  const std::unique_ptr<OutputFile> output = open_output(options.output);
+  Session session(options, "run", own_options(options));
+  ProgressBar bar;
+  bar.show("reading " + (options.model.empty() ? options.network : options.model), 0);
+  const NetworkSource source = open_network(options);
+  const Executor executor(source.model);
+  NodeObserver dump;
+  if (!options.dumps.empty()) dump = ActivationDump(options.dumps, executor);
+
+  const RunProgress progress = [&bar](const std::string& name, double done) {
+    bar.show(name, done);
+  };
+  RunReport report;
+  report.model = source.name;
+  report.device = "host";
+  report.precision = options.precision;
+  report.batch = source.batch;
+  NetworkRun run;
+  // The reference device has no time and would only cut into slices what float32 can do itself.
+  if (options.device == "reference" && options.precision == Precision::kFloat32) {
+    run = run_on_host(executor, source.inputs, report, dump, progress);
+  } else {
+    Driver driver(session.device(), session.patience());
+    JobRunner runner(session.device(), driver, session.run_options());
+    run = run_network(executor, source.inputs, runner, runner.report(source.name, source.batch),
+                      dump, progress);
+    run.report.failure = runner.failure();
+  }
+  bar.erase();
+  const onnx::GraphProto& graph = source.model.graph();
+  if (output && graph.output_size() > 0 && run.report.error.empty()) {
+    keep_going([&] { save_tensor(*output, run.outputs.at(graph.output(0).name())); });
+  }
+  return session.finish(std::move(run.report), json.get(), options.allow_host_only);
+}
+
+NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {
+  NetworkOptions options;
+  static_cast<CommonOptions&>(options) = common;
+  if (own.contains("model")) {
+    options.model = json_field<std::string>(own, "options", "model");
+    options.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
+  } else {
+    options.network = json_field<std::string>(own, "options", "network");
+    options.data = json_field<std::string>(own, "options", "data");
+  }
+  return options;
+}
+
+namespace {
+
+void add_model_options(CLI::App& command, NetworkOptions& options) {
+  CLI::Option* const network =
+      command
+          .add_option(
+              "network", options.network,
+              fmt::format("a network that the program makes, on images of Fashion-MNIST: {}",
+                          fmt::join(known_onnx_networks(), ", ")))
+          ->capture_default_str();
+  CLI::Option* const data =
+      command.add_option("--data", options.data, "folder of the Fashion-MNIST images")
+          ->capture_default_str();
+  CLI::Option* const model =
+      command
+          .add_option("--model", options.model,
+                      "a network from this ONNX file: its Linear layers (Gemm, and MatMul with "
+                      "constant weights) on the device, all else on the host")
+          ->excludes(network)
+          ->excludes(data);
   command
       .add_option("--input", options.inputs,
-                  "the network's input: a .npy file, or a PNG or JPEG image, which is resized and "
+                  "the network's input: a .npy file, or PNG or JPEG images, which are resized and "
                   "normalised; NAME=FILE where it has several (default: random, from --seed)")
-      ->allow_extra_args(false)
       ->needs(model);
   command.add_option("--output", options.output, "writes the network's first output to this .npy")
       ->needs(model);
@@ -53,43 +116,22 @@ void add_model_options(CLI::App& command, ModelOptions& options,
                   "PATTERN=FOLDER: writes the output of each node whose name matches to .npy files")
       ->allow_extra_args(false)
       ->needs(model);
+  command.add_flag("--allow-host-only", options.allow_host_only,
+                   "succeed even if no layer of the network runs on the device");
 }
 
 }  // namespace
-
-int run_network_command(const NetworkOptions& options) {
-  return options.model.model.empty() ? run_linear_layers(options)
-                                     : run_model(options.model, options);
-}
-
-NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {
-  NetworkOptions options;
-  static_cast<CommonOptions&>(options) = common;
-  if (own.contains("model")) {
-    options.model.model = json_field<std::string>(own, "options", "model");
-    options.model.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
-  } else {
-    options.network = json_field<std::string>(own, "options", "network");
-    options.data = json_field<std::string>(own, "options", "data");
-  }
-  return options;
-}
 
 void add_run_command(CLI::App& app, int& result) {
   auto options = std::make_shared<NetworkOptions>();
   options->batch = 64;
   CLI::App* command = app.add_subcommand(
       "run", "runs a network's Linear layers on a device and checks every value, clock and byte");
-  CLI::Option* network =
-      command->add_option("network", options->network, "alexnet")->capture_default_str();
-  CLI::Option* data =
-      command->add_option("--data", options->data, "folder of the Fashion-MNIST images")
-          ->capture_default_str();
-  add_model_options(*command, options->model, {network, data});
+  add_model_options(*command, *options);
   add_common_options(*command, *options);
   command->get_option("--batch")->description("images (with --model: as many as the file says)");
   command->callback([options, command, &result] {
-    if (!options->model.model.empty() && command->count("--batch") == 0) {
+    if (!options->model.empty() && command->count("--batch") == 0) {
       options->batch = 0;  // as the file says
     }
     result = run_network_command(*options);

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `run`: a network's Linear layers, or a whole network from an ONNX file.
+// `run`: a whole network, its Linear layers on the device.
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
 
-#include "host/cli/options.hpp"
-#include "host/cli/run_model.hpp"
-#include "host/models/network.hpp"
+#include "host/cli/network_source.hpp"
 
 namespace gemm64 {
-
-struct NetworkOptions : CommonOptions {
-  std::string network = "alexnet";
-  std::string data = kFashionMnistFolder;
-  ModelOptions model;
-};
 
 /// Runs and checks it; returns the exit code.
 int run_network_command(const NetworkOptions& options);

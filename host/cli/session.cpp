@@ -3,13 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "host/cli/failure_file.hpp"
 #include "host/cli/failure_view.hpp"
 #include "host/debug/investigation.hpp"
+#include "host/console.hpp"
 #include "host/error.hpp"
-#include "sim/rtl_device.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/report/json.hpp"
+#include "host/report/progress.hpp"
+#include "host/report/run_table.hpp"
+#include "sim/devices.hpp"
 #include "sim/save_file.hpp"
 
 namespace gemm64 {
@@ -22,9 +28,6 @@ using Window = std::pair<std::uint64_t, std::uint64_t>;
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 // Of a trace that is opened later, by DebugDevice::trace().
 constexpr Window kNotYet{kNever - 1, kNever};
-
-/// The save file beside a waveform.
-fs::path save_file_of(const fs::path& trace) { return fs::path(trace).replace_extension(".gtkw"); }
 
 void check_names(const DebugOptions& options) {
   if (!options.view.empty()) view_file(options.view);
@@ -40,17 +43,14 @@ void check_names(const DebugOptions& options) {
   if (!options.trace_mismatch.empty()) OutputFile can_be_written(options.trace_mismatch);
 }
 
-void need_rtl(const CommonOptions& options) {
+void need_inspectable(const CommonOptions& options) {
   const DebugOptions& debug = options.debug;
   const std::pair<const char*, bool> given[] = {{"--trace", !debug.trace.empty()},
                                                 {"--trace-mismatch", !debug.trace_mismatch.empty()},
                                                 {"--timeline", !debug.timeline.empty()},
                                                 {"--inject", !debug.inject.empty()}};
   for (const auto& [name, is_given] : given) {
-    if (is_given) {
-      throw UsageError(
-          fmt::format("{} needs --device rtl; the reference has no clocks and no signals", name));
-    }
+    if (is_given) devices().find_inspectable(options.device, name);
   }
 }
 
@@ -67,71 +67,75 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
     window = kNotYet;
   }
   for (const std::string& text : debug.inject) faults_.push_back(parse_fault(text));
-  if (options_.device == "reference") {
-    need_rtl(options_);
-    device_ = make_device(options_);
+  const DeviceKind& kind = devices().find(options_.device, options_.array);
+  need_inspectable(options_);
+  if (!kind.is_inspectable()) {
+    device_ = kind.make(options_);
     return;
   }
   check_names(debug);
-  failure_file_ = debug.trace_mismatch.empty() ? "failure.fst" : debug.trace_mismatch;
-  if (fs::path(debug.trace).lexically_normal() == failure_file_.lexically_normal()) {
-    throw UsageError(
-        fmt::format("--trace {}: the waveform of a failure would go there too; name another file",
-                    debug.trace));
-  }
+  failure_file_ = failure_waveform(options_);
   if (!debug.timeline.empty()) timeline_ = std::make_unique<Timeline>(debug.timeline);
-  RtlOptions rtl = rtl_options(options_);
-  rtl.debug = !debug.inject.empty() || timeline_ != nullptr;
-  rtl.trace_file = debug.trace;
   window_begin_ = window.first;
-  rtl.trace_begin = window.first;
-  rtl.trace_end = window.second;
-  std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
-  geometry_ = read_geometry(*device);
-  for (const Fault& fault : faults_) {
-    check_fault(fault, geometry_);
-    device->inject(fault);
+  if (faults_.empty() && !timeline_ && debug.trace.empty()) {
+    device_ = kind.make(options_);
+    geometry_ = read_geometry(*device_);
+    return;
   }
-  debug_ = device.get();
+  std::unique_ptr<DebugDevice> device =
+      kind.make_inspectable(options_, {debug.trace, window.first, window.second});
+  inspected_ = device.get();
   device_ = std::move(device);
-  if (tile) {
-    tile_.emplace(*debug_, geometry_, *tile);
-  } else if (!debug.trace.empty()) {
-    tile_.emplace(*debug_, geometry_, window.first);
+  geometry_ = read_geometry(*device_);
+  clock_check_ = ClockCheck(geometry_, options_.memory);
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    check_fault(faults_[i], geometry_);
+    inspected_->inject(faults_[i]);
+    clock_check_.need("--inject " + debug.inject[i], faults_[i].clock);
   }
-  if (tile_) debug_->observe(*tile_);
-  if (timeline_) debug_->observe(*timeline_);
+  if (!debug.trace_window.empty()) {
+    clock_check_.need("--trace-window " + debug.trace_window, window_begin_);
+  }
+  if (tile) {
+    tile_.emplace(*inspected_, geometry_, *tile);
+  } else if (!debug.trace.empty()) {
+    tile_.emplace(*inspected_, geometry_, window.first);
+  }
+  observe();
+}
+
+void Session::observe() {
+  if (tile_) inspected_->observe(*tile_);
+  if (timeline_) inspected_->observe(*timeline_);
 }
 
 std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
-  RtlOptions rtl = rtl_options(options_);
-  rtl.debug = true;
-  if (traced) {
-    rtl.trace_file = failure_file_.string();
-    rtl.trace_begin = kNotYet.first;
-    rtl.trace_end = kNotYet.second;
-  }
-  std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
+  TraceOptions trace;
+  if (traced) trace = {failure_file_.string(), kNotYet.first, kNotYet.second};
+  std::unique_ptr<DebugDevice> device =
+      devices().find(options_.device).make_inspectable(options_, trace);
   for (const Fault& fault : faults_) device->inject(fault);
   return device;
 }
 
-void Session::investigate(const ProductRun& product, Failure& failure) {
+void Session::investigate(const JobRun& run, Failure& failure) {
   failed_ = true;
   // An error ends the run; what led to it is worth seeing.
   if (timeline_ && !failure.error.empty()) timeline_->finish();
   try {
     gemm64::investigate(
-        product, [this](bool traced) { return make_debug_device(traced); }, failure);
-    if (failure.finding.place != Finding::Place::kNone) {
+        run, [this](bool traced) { return make_debug_device(traced); }, patience(), failure);
+    if (failure.finding.place != Finding::Place::kNone && !is_lost(failure_file_.string())) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
       write_failure_view(failure, geometry_, options_.debug.view);
     }
-    fs::path replay = failure_file_;
-    replay.replace_extension(".json");
-    failure.replay_file = replay.string();
-    write_failure(replay, command_, options_, own_, failure);
+    if (options_.replay) return;  // its own input tells all that such a file would
+    const fs::path replay = replay_file_of(failure_file_);
+    if (fs::exists(replay)) failure.note = replay.string() + " of an earlier run was replaced";
+    if (keep_going([&] { write_failure(replay, command_, options_, own_, failure); })) {
+      failure.replay_file = replay.string();
+    }
   } catch (const UsageError& error) {
     // The failure itself is worth more than its files.
     failure.replay_file.clear();
@@ -141,47 +145,58 @@ void Session::investigate(const ProductRun& product, Failure& failure) {
 
 RunOptions Session::run_options() {
   RunOptions run = options_.run_options();
-  if (debug_ == nullptr) return run;
-  run.investigate = [this](const ProductRun& product, Failure& failure) {
-    investigate(product, failure);
+  if (!devices().find(options_.device).is_inspectable()) return run;
+  run.investigate = [this](const JobRun& job_run, Failure& failure) {
+    investigate(job_run, failure);
   };
   if (options_.replay) {
-    run.alone = OneProduct{
-        options_.replay->product, options_.replay->first_clock, [this](std::uint64_t clock) {
-          if (clock < debug_->clocks()) {
-            throw UsageError(fmt::format("first_clock is {}; no product can begin before clock {}",
-                                         clock, debug_->clocks()));
+    run.alone = OneJob{
+        options_.replay->job, options_.replay->first_clock, [this](std::uint64_t clock) {
+          if (clock < device_->clocks()) {
+            throw UsageError(fmt::format("first_clock is {}; no job can begin before clock {}",
+                                         clock, device_->clocks()));
           }
-          debug_->reset_at(clock);
+          device_->reset_at(clock);
         }};
+  } else {
+    run.observers.push_back(&clock_check_);
   }
   if (tile_) run.observers.push_back(&*tile_);
   if (timeline_) run.observers.push_back(timeline_.get());
   return run;
 }
 
-void Session::finish() {
-  const std::uint64_t clocks = device_->clocks();
-  debug_ = nullptr;
-  device_.reset();  // closes the waveform
-  if (timeline_) timeline_->finish();
+std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
+  std::vector<std::string> problems;
   for (const Fault& fault : faults_) {
-    if (fault.clock >= clocks) {
-      throw UsageError(
-          fmt::format("--inject {}: the run ended at clock {}, so the fault never came",
-                      to_string(fault), clocks));
-    }
-    fmt::print("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
-               failed_ ? "" : "; no result changed");
+    if (fault.clock < clocks) continue;
+    problems.push_back(
+        fmt::format("--inject {}: the run ended at clock {}, so the fault never came",
+                    to_string(fault), clocks));
   }
-  const std::string& trace = options_.debug.trace;
-  if (trace.empty()) return;
-  const std::optional<TileClocks> tile = tile_->clocks();
-  if (options_.debug.trace_tile.empty() && window_begin_ >= clocks) {
-    throw UsageError(
+  if (tile_ && options_.debug.trace_tile.empty() && window_begin_ >= clocks) {
+    problems.push_back(
         fmt::format("--trace-window {}: the run ended at clock {}, so nothing was traced",
                     options_.debug.trace_window, clocks));
   }
+  if (tile_ && !options_.debug.trace_tile.empty() && !tile_->clocks()) {
+    problems.push_back(fmt::format("--trace-tile {}: the tile never came, so nothing was traced",
+                                   options_.debug.trace_tile));
+  }
+  return problems;
+}
+
+void Session::print_faults() const {
+  for (const Fault& fault : faults_) {
+    print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
+               failed_ ? "" : "; no result changed");
+  }
+}
+
+void Session::write_trace_view() const {
+  const std::string& trace = options_.debug.trace;
+  if (trace.empty() || is_lost(trace)) return;
+  const std::optional<TileClocks> tile = tile_->clocks();
   SaveFileOptions save;
   std::string markers;
   if (tile) {
@@ -193,9 +208,45 @@ void Session::finish() {
         fmt::format("; tile {} from clock {} to {}", to_string(tile->tile), tile->begin, tile->end);
   }
   const fs::path beside = save_file_of(trace);
-  gemm64::write_save_file(view_file(options_.debug.view.empty() ? "overview" : options_.debug.view),
-                          trace, beside.string(), save);
-  fmt::print("Waveform: {}{}. To see it: gtkwave {}\n", trace, markers, beside.string());
+  const std::string view = options_.debug.view.empty() ? "overview" : options_.debug.view;
+  keep_going([&] { write_save_file(view_file(view), trace, beside.string(), save); });
+  print_report("Waveform: {}{}. To see it: gtkwave {}\n", trace, markers, beside.string());
+}
+
+int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
+  // Where one job ran alone, the others have nothing to tell.
+  auto& layers = report.layers;
+  layers.erase(std::remove_if(layers.begin(), layers.end(),
+                              [](const LayerReport& layer) { return layer.skipped; }),
+               layers.end());
+  if (options_.replay && layers.empty()) {
+    throw UsageError(fmt::format("the run has no job {}, counted from 0", options_.replay->job));
+  }
+  const std::uint64_t clocks = device_->clocks();
+  inspected_ = nullptr;
+  device_.reset();  // closes the waveform
+  if (timeline_) keep_going([&] { timeline_->finish(); });
+  report.problems = find_problems(clocks);
+
+  const std::size_t width = terminal_width();
+  if (report.error.empty()) {
+    print_report(run_table(report, width));
+    if (options_.engines && report.timed()) print_report("\n{}", engine_table(report, width));
+  }
+  if (json != nullptr) {
+    const std::string text =
+        to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    keep_going([&] { json->write(text + "\n"); });
+  }
+  if (!report.error.empty()) {
+    print_error(report.error);
+    return 1;
+  }
+  if (!report.problems.empty()) return 2;
+  print_faults();
+  write_trace_view();
+  if (report.layers.empty()) return allow_host_only ? 0 : 1;
+  return report.verified() ? 0 : 1;
 }
 
 }  // namespace gemm64

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "host/cli/options.hpp"
-#include "host/debug/debug_device.hpp"
+#include "host/debug/clock_check.hpp"
 #include "host/debug/tile_trace.hpp"
 #include "host/debug/timeline.hpp"
-#include "host/run/runner.hpp"
+#include "host/run/run_options.hpp"
+#include "host/run/run_report.hpp"
 
 namespace gemm64 {
 
@@ -26,16 +27,25 @@ class Session {
 
   Device& device() { return *device_; }
 
+  /// How long a driver of this device should wait.
+  Patience patience() const { return {options_.memory.latency}; }
+
   /// What a runner on this device must be told.
   RunOptions run_options();
 
-  /// Ends the run: the device is gone, its files are written, and their names printed. Throws
-  /// UsageError where a window, a tile or a fault was asked for that never came.
-  void finish();
+  /// Ends the run: the device is gone, its files are written, the report's tables are printed and
+  /// its JSON written. Returns the exit code: 2 where a window, a tile or a fault was asked for
+  /// that never came, else 1 where something did not hold, or nothing was checked (a network
+  /// without a layer on the device), unless that is allowed.
+  int finish(RunReport report, OutputFile* json, bool allow_host_only = false);
 
  private:
+  void observe();
   std::unique_ptr<DebugDevice> make_debug_device(bool traced) const;
-  void investigate(const ProductRun& product, Failure& failure);
+  void investigate(const JobRun& run, Failure& failure);
+  std::vector<std::string> find_problems(std::uint64_t clocks) const;
+  void print_faults() const;
+  void write_trace_view() const;
 
   const CommonOptions options_;
   const std::string command_;
@@ -45,8 +55,9 @@ class Session {
   Geometry geometry_;
   std::filesystem::path failure_file_;  // its waveform
   std::unique_ptr<Device> device_;
-  DebugDevice* debug_ = nullptr;  // the same, where it can be looked into
-  bool failed_ = false;           // a product
+  DebugDevice* inspected_ = nullptr;  // the same, where it can be looked into
+  bool failed_ = false;               // a job
+  ClockCheck clock_check_;
   std::unique_ptr<Timeline> timeline_;
   std::optional<TileTrace> tile_;
 };

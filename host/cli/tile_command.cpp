@@ -6,10 +6,14 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
+#include "host/cli/values.hpp"
+#include "host/console.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
 #include "host/onnx/model.hpp"
 #include "host/onnx/save.hpp"
 #include "host/report/progress.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 #include "host/rewrite/rewrite.hpp"
 #include "host/rewrite/rewrite_report.hpp"
 
@@ -25,16 +29,23 @@ struct TileCommand {
 };
 
 int tile(const TileCommand& options) {
+  ClaimedFiles files;
+  files.input("the model", options.model);
+  files.output("--output", options.output);
+  files.output("--json", options.json);
   ImportOptions import;
   import.batch = options.batch;
   OnnxModel model = OnnxModel::load(options.model, import);
-  OutputFile output(options.output);
-  const std::unique_ptr<OutputFile> json = open_json(options.json);
+  OutputFile output(options.output, "the rewritten model");
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::string name = model.name();
   const RewritePlan plan = plan_rewrite(model, options.block);
-  const std::uint64_t written = save_model(rewrite(std::move(model), plan), output);
-  fmt::print("{}\n{}: {}\n", rewrite_table(plan, terminal_width()), options.output, bytes(written));
-  if (json) json->write(to_json(plan, name, written).dump(2) + "\n");
+  print_report(rewrite_table(plan, terminal_width()) + "\n");
+  std::uint64_t written = 0;
+  if (keep_going([&] { written = save_model(rewrite(std::move(model), plan), output); })) {
+    print_report("{}: {}\n", options.output, bytes(written));
+  }
+  if (json) keep_going([&] { json->write(to_json(plan, name, written).dump(2) + "\n"); });
   return 0;
 }
 
@@ -50,13 +61,13 @@ void add_tile_command(CLI::App& app, int& result) {
   command
       ->add_option("--block", options->block,
                    "rows and columns of a block; what is smaller stays whole")
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize))
+      ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();
   command
       ->add_option("--batch", options->batch,
                    "size of the inputs' first dimension; without it as the file says, and 1 where "
                    "that is open")
-      ->check(CLI::Range(std::int64_t{1}, kMaxSize));
+      ->transform(whole_number(1, kMaxSize));
   command->add_option("--json", options->json, "writes the table to this file");
   command->callback([options, &result] { result = tile(*options); });
 }

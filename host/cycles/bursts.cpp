@@ -15,19 +15,25 @@ BurstWalk::BurstWalk(std::uint64_t address, std::uint64_t count, std::uint64_t p
       left_(count),
       passes_left_(passes),
       word_bytes_(word_bytes),
-      most_beats_(most_beats) {}
+      most_beats_(most_beats) {
+  cut();
+}
 
-std::uint64_t BurstWalk::beats() const {
-  constexpr std::uint64_t kPage = 4096;
-  const std::uint64_t to_boundary = (kPage - address_ % kPage) / word_bytes_;
-  return std::min({left_, to_boundary, std::uint64_t{most_beats_}});
+void BurstWalk::cut() {
+  constexpr std::uint32_t kPage = 4096;
+  const std::uint32_t to_boundary =
+      (kPage - static_cast<std::uint32_t>(address_ % kPage)) / word_bytes_;
+  beats_ = std::min(left_, std::uint64_t{std::min(to_boundary, most_beats_)});
 }
 
 void BurstWalk::next() {
-  const std::uint64_t words = beats();
-  address_ += words * word_bytes_;
-  left_ -= words;
-  if (left_ != 0) return;
+  address_ += beats_ * word_bytes_;
+  left_ -= beats_;
+  if (left_ == 0) next_pass();
+  cut();
+}
+
+void BurstWalk::next_pass() {
   left_ = count_;
   if (--passes_left_ != 0) {
     address_ = block_address_;

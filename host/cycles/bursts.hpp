@@ -10,21 +10,29 @@ namespace gemm64 {
 /// at the longest burst, at a 4 KiB boundary and at the end of a pass.
 class BurstWalk {
  public:
+  /// A walk that is done.
+  BurstWalk() = default;
+
   /// An address in bytes, counts in words of `word_bytes`, none of them zero.
   BurstWalk(std::uint64_t address, std::uint64_t count, std::uint64_t passes, std::uint64_t blocks,
             std::uint32_t word_bytes, std::uint32_t most_beats);
 
   bool done() const { return blocks_ == 0; }
   /// Words of the burst that comes next.
-  std::uint64_t beats() const;
+  std::uint64_t beats() const { return beats_; }
   /// Is it the first, or the last, of its pass?
   bool first() const { return left_ == count_; }
-  bool last() const { return beats() == left_; }
+  bool last() const { return beats_ == left_; }
   void next();
 
  private:
-  std::uint64_t block_address_, address_, count_, passes_, blocks_, left_, passes_left_;
-  std::uint32_t word_bytes_, most_beats_;
+  void cut();
+  void next_pass();
+
+  std::uint64_t block_address_ = 0, address_ = 0;
+  std::uint64_t count_ = 0, passes_ = 0, blocks_ = 0, left_ = 0, passes_left_ = 0;
+  std::uint64_t beats_ = 0;
+  std::uint32_t word_bytes_ = 0, most_beats_ = 0;
 };
 
 }  // namespace gemm64

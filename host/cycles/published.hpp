@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "host/tiling/plan.hpp"
+#include "host/job/plan.hpp"
 
 namespace gemm64 {
 

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 namespace gemm64 {
 namespace {
-
-// A group of blocks of M is LOAD_WEIGHTS, LOAD_ACTIVATIONS, MATMUL and STORE (make_program).
-constexpr std::size_t kGroupCommands = 4;
 
 nlohmann::ordered_json fields(std::size_t index, const Command& command) {
   nlohmann::ordered_json json = {{"command", index}};
@@ -23,40 +22,63 @@ nlohmann::ordered_json fields(std::size_t index, const Command& command) {
   return json;
 }
 
+/// The MATMUL that a command loads or stores for, and the blocks of M before it.
+struct Served {
+  const Command* matmul;
+  std::uint64_t first_m;
+};
+
+/// The engines take their commands in order, so the i-th of each kind serves the i-th MATMUL.
+Served served_by(const std::vector<Command>& program, std::size_t index) {
+  std::size_t ordinal = 0;
+  for (std::size_t i = 0; i < index; ++i) {
+    if (program[i].opcode == program[index].opcode) ++ordinal;
+  }
+  std::uint64_t first_m = 0;
+  for (const Command& command : program) {
+    if (command.opcode != Opcode::kMatmul) continue;
+    if (ordinal == 0) return {&command, first_m};
+    --ordinal;
+    first_m += command.blocks;
+  }
+  throw std::logic_error("a job's program has a load or a store without a MATMUL");
+}
+
 }  // namespace
 
-std::string to_string(const TilePlace& place) {
+std::string to_string(const TileSpan& span) {
   std::string text;
   const auto add = [&text](char axis, std::int64_t block) {
     if (block < 0) return;
     if (!text.empty()) text += ' ';
     text += axis + std::to_string(block);
   };
-  add('m', place.m);
-  add('k', place.k);
-  add('n', place.n);
+  add('m', span.m);
+  add('k', span.k);
+  add('n', span.n);
   return text;
 }
 
-TilePlace CommandTiles::place(std::uint64_t tile) const {
+TileSpan CommandTiles::span(std::uint64_t tile) const {
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
-  TilePlace place;
-  if (has_m) place.m = first_m + number(tile / (k_tiles * n_tiles));
-  if (has_k) place.k = number(tile % k_tiles);
-  if (has_n) place.n = number(tile / k_tiles % n_tiles);
-  return place;
+  TileSpan span;
+  if (has_m) span.m = first_m + number(tile / (k_tiles * n_tiles));
+  if (has_k) span.k = number(tile % k_tiles);
+  if (has_n) span.n = number(tile / k_tiles % n_tiles);
+  return span;
 }
 
-CommandTiles command_tiles(const Plan& plan, std::size_t index, const Command& command) {
+CommandTiles command_tiles(const Job& job, std::size_t index) {
+  const Plan& plan = job.plan;
+  const Command& command = job.program[index];
   CommandTiles work;
   work.fields = fields(index, command);
   work.title = name(command.opcode);
-  const std::size_t group_index = index / kGroupCommands;
-  if (command.opcode == Opcode::kFinish || group_index >= plan.groups.size()) return work;
+  if (command.opcode == Opcode::kFinish) return work;
 
-  const RowGroup& group = plan.groups[group_index];
-  const std::uint64_t m = std::uint64_t{group.rows} * group.blocks;
-  for (std::size_t i = 0; i < group_index; ++i) work.first_m += plan.groups[i].blocks;
+  const auto [matmul, first_m] = served_by(job.program, index);
+  const std::uint64_t m = std::uint64_t{matmul->rows} * matmul->blocks;
+  work.first_m = static_cast<std::int64_t>(first_m);
   work.has_m = plan.row_blocks() > 1;
   work.k_tiles = plan.k_tiles;
   work.n_tiles = plan.n_tiles;
@@ -69,10 +91,10 @@ CommandTiles command_tiles(const Plan& plan, std::size_t index, const Command& c
       break;
     case Opcode::kLoadActivations:
       work.title += fmt::format(" {}x{}", m, plan.shape.k);
-      work.tiles = count * command.passes * command.blocks / group.rows;
-      work.transfers = group.rows;
+      work.tiles = count * command.passes * command.blocks / matmul->rows;
+      work.transfers = matmul->rows;
       work.n_tiles = command.passes;
-      work.has_n = !group.retain;
+      work.has_n = (matmul->flags & flag::kRetain) == 0;
       break;
     case Opcode::kMatmul:
       work.title += fmt::format(" {}x{}x{}", m, plan.shape.k, plan.shape.n);
@@ -82,7 +104,7 @@ CommandTiles command_tiles(const Plan& plan, std::size_t index, const Command& c
     case Opcode::kStore:
       work.title += fmt::format(" {}x{}", m, plan.shape.n);
       work.tiles = count;
-      work.transfers = std::uint64_t{command.rows} * 4;  // N sums of 4 bytes are 4 beats
+      work.transfers = std::uint64_t{command.rows} * plan.results.beats_per_row();
       work.has_k = plan.accumulate == Accumulate::kHost;
       if (!work.has_k) work.k_tiles = 1;
       break;

@@ -10,7 +10,7 @@ std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(valu
 
 }  // namespace
 
-ElementWatch::ElementWatch(const Plan& plan, const Geometry& geometry, const MatrixI8& a,
+ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a,
                            const MatrixI8& w, std::uint64_t row, std::uint64_t column)
     : a_(a),
       w_(w),
@@ -20,15 +20,16 @@ ElementWatch::ElementWatch(const Plan& plan, const Geometry& geometry, const Mat
       stage_rows_(geometry.stage_rows),
       stages_(geometry.n / geometry.stage_rows),
       array_column_(static_cast<unsigned>(column % geometry.n)),
-      walk_(plan) {}
+      results_(job.plan.results),
+      walk_(job) {}
 
 std::int8_t ElementWatch::activation(const Pass& pass, unsigned row) const {
-  const auto k = static_cast<Eigen::Index>(pass.row.tile.k * n_ + row);
+  const auto k = static_cast<Eigen::Index>(pass.tile.tile.k * n_ + row);
   return k < a_.cols() ? a_(static_cast<Eigen::Index>(row_), k) : std::int8_t{0};
 }
 
 std::int8_t ElementWatch::weight(const Pass& pass, unsigned row) const {
-  const auto k = static_cast<Eigen::Index>(pass.row.tile.k * n_ + row);
+  const auto k = static_cast<Eigen::Index>(pass.tile.tile.k * n_ + row);
   return k < w_.cols() ? w_(static_cast<Eigen::Index>(column_), k) : std::int8_t{0};
 }
 
@@ -42,13 +43,13 @@ std::uint32_t ElementWatch::expected_sum(const Pass& pass, unsigned stage) const
 
 Finding ElementWatch::at(const Pass& pass) const {
   Finding finding;
-  finding.tile = pass.row.tile;
+  finding.tile = pass.tile.tile;
   finding.tile_begin = pass.tile_begin;
-  finding.tile_end = pass.tile_begin + pass.row.rows + stages_ + n_ + 1;
+  finding.tile_end = pass.tile_begin + pass.tile.rows + stages_ + n_ + 1;
   finding.before_begin = pass.before_begin;
   finding.clock = pass.clock + 2 + stages_ + array_column_;
   finding.wrong_clock = finding.clock;
-  finding.bank = pass.row.bank();
+  finding.bank = pass.tile.bank();
   finding.column = array_column_;
   return finding;
 }
@@ -82,29 +83,29 @@ void ElementWatch::check_partial_sum(const Pass& pass, unsigned stage, std::uint
 
 void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
   for (const Sum& sum : sums_) {
-    const TileRow& row = sum.last.row;
-    found(Finding::Place::kAccumulator, sum.last, clock, static_cast<unsigned>(row.row),
-          as_sum(sum.value),
-          probe.accumulator(row.bank(), static_cast<unsigned>(row.row), array_column_));
+    const auto row = static_cast<unsigned>(sum.last.row);
+    found(Finding::Place::kAccumulator, sum.last, clock, row, as_sum(sum.value),
+          probe.accumulator(sum.last.tile.bank(), row, array_column_));
   }
-  // A row of sums leaves in four beats; with the first it has been read.
-  while (!sums_.empty() &&
-         stored_beats_ > (sums_.front().last.row.stored_before + sums_.front().last.row.row) * 4) {
-    sums_.pop_front();
-  }
+  // With the first beat of a row of sums the row has been read.
+  const auto beats_before = [this](const Pass& pass) {
+    return (pass.tile.stored_before + pass.row) * results_.beats_per_row();
+  };
+  while (!sums_.empty() && stored_beats_ > beats_before(sums_.front().last)) sums_.pop_front();
 }
 
 /// Notes the row that is read in this clock.
 void ElementWatch::enter(std::uint64_t clock) {
   if (walk_.done()) return;
-  const TileRow row = walk_.row();
-  walk_.next();
-  if (row.row == 0) {
+  const TileStep tile = walk_.tile();
+  const std::uint64_t row = walk_.row();
+  if (walk_.first_row()) {
     before_begin_ = tile_begin_;
     tile_begin_ = clock;
   }
-  if (row.first_row + row.row != row_ || row.tile.n != column_ / n_) return;
-  passes_.push_back({row, clock, tile_begin_, before_begin_});
+  walk_.next();
+  if (tile.first_row + row != row_ || tile.tile.n != column_ / n_) return;
+  passes_.push_back({tile, row, clock, tile_begin_, before_begin_});
   last_ = passes_.back();
 }
 
@@ -120,7 +121,7 @@ void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
       check_partial_sum(pass, static_cast<unsigned>(age - first - 1), clock, probe);
     }
     if (age == first + stages_ + 1) {
-      if (pass.row.first) sums_.push_back({pass, 0});
+      if (pass.tile.begins_block) sums_.push_back({pass, 0});
       sums_.back().last = pass;
       sums_.back().value += expected_sum(pass, stages_ - 1);
     }

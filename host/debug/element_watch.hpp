@@ -6,10 +6,10 @@
 #include <deque>
 #include <optional>
 
-#include "host/debug/debug_device.hpp"
 #include "host/debug/finding.hpp"
-#include "host/debug/tile_walk.hpp"
+#include "host/device/debug_device.hpp"
 #include "host/device/geometry.hpp"
+#include "host/job/tile_walk.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
@@ -22,8 +22,8 @@ namespace gemm64 {
 /// sum is there a clock later, and the new sum is in the accumulator in clock t + 3 + S + c.
 class ElementWatch : public Observer {
  public:
-  /// Watches C[row, column] of C = a * w^T; plan and operands outlive it.
-  ElementWatch(const Plan& plan, const Geometry& geometry, const MatrixI8& a, const MatrixI8& w,
+  /// Watches C[row, column] of C = a * w^T; job and operands outlive it.
+  ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a, const MatrixI8& w,
                std::uint64_t row, std::uint64_t column);
 
   void clock(std::uint64_t clock, const Probe& probe) override;
@@ -35,7 +35,8 @@ class ElementWatch : public Observer {
  private:
   /// A row of the element's on its way.
   struct Pass {
-    TileRow row;
+    TileStep tile;
+    std::uint64_t row;           // in its block
     std::uint64_t clock;         // in which it was read
     std::uint64_t tile_begin;    // clock in which its tile began
     std::uint64_t before_begin;  // clock in which the tile before began
@@ -66,7 +67,8 @@ class ElementWatch : public Observer {
   const unsigned stage_rows_;
   const unsigned stages_;
   const unsigned array_column_;
-  TileWalk walk_;
+  const ResultFormat results_;
+  RowWalk walk_;
   std::uint64_t tile_begin_ = 0;
   std::uint64_t before_begin_ = 0;
   std::uint64_t stored_beats_ = 0;

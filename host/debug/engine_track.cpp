@@ -21,15 +21,6 @@ bool join(CauseRun& last, const CauseRun& run) {
 
 }  // namespace
 
-const std::array<EngineCauses, 4> kEngineCauses{{
-    {"weights", counter::kWeightsTransfer, counter::kWeightsIdle, counter::kWeightsIdle + 1},
-    {"activations", counter::kActivationsTransfer, counter::kActivationsIdle,
-     counter::kActivationsIdle + 1},
-    {"compute", counter::kComputeCompute, counter::kComputeDrain, counter::kComputeIdle + 1},
-    {"results", counter::kResultsTransfer, counter::kResultsWaitResponse,
-     counter::kResultsIdle + 1},
-}};
-
 void CauseSlices::add(const CauseRun& run) {
   if (join(run_, run)) return;
   flush();
@@ -47,7 +38,7 @@ EngineTrack::EngineTrack(TraceEvents& events, int track, const EngineCauses& cau
   events_.name_track(track, causes.name);
 }
 
-void EngineTrack::spend(std::uint32_t events, std::uint64_t begin, std::uint64_t end) {
+void EngineTrack::spend(Events events, std::uint64_t begin, std::uint64_t end) {
   std::size_t cause = causes_.first;
   while (cause < causes_.end && (events >> cause & 1) == 0) ++cause;
   if (cause == causes_.end) return;
@@ -99,13 +90,13 @@ void EngineTrack::wait(const CauseRun& run) {
 }
 
 void EngineTrack::end_tile(std::uint64_t clock) {
-  const TilePlace place = command_.place(tile_);
+  const TileSpan span = command_.span(tile_);
   Json args = Json::object();
-  if (place.m >= 0) args["M"] = place.m;
-  if (place.k >= 0) args["K"] = place.k;
-  if (place.n >= 0) args["N"] = place.n;
+  if (span.m >= 0) args["M"] = span.m;
+  if (span.k >= 0) args["K"] = span.k;
+  if (span.n >= 0) args["N"] = span.n;
   add_clocks(tile_clocks_, args);
-  events_.slice(track_, tile_begin_, clock, "tile", to_string(place), args);
+  events_.slice(track_, tile_begin_, clock, "tile", to_string(span), args);
   for (const CauseRun& wait : tile_waits_) {
     if (wait.clocks() < kLongWait) continue;
     events_.slice(track_, wait.begin, wait.end, "wait", kCounters[wait.cause].cause);

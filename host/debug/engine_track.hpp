@@ -9,6 +9,8 @@
 
 #include "host/debug/command_tiles.hpp"
 #include "host/debug/trace_events.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/device/registers.hpp"
 
 namespace gemm64 {
 
@@ -46,7 +48,23 @@ struct EngineCauses {
 };
 
 /// The four engines that commands are dispatched to.
-extern const std::array<EngineCauses, 4> kEngineCauses;
+inline constexpr std::array<EngineCauses, 4> kEngineCauses{{
+    {"weights", counter::kWeightsTransfer, counter::kWeightsIdle, counter::kWeightsIdle + 1},
+    {"activations", counter::kActivationsTransfer, counter::kActivationsIdle,
+     counter::kActivationsIdle + 1},
+    {"compute", counter::kComputeCompute, counter::kComputeDrain, counter::kComputeIdle + 1},
+    {"results", counter::kResultsTransfer, counter::kResultsWaitResponse,
+     counter::kResultsIdle + 1},
+}};
+
+/// The most causes that one of them has.
+inline constexpr std::size_t kMaxEngineCauses = [] {
+  std::size_t most = 0;
+  for (const EngineCauses& causes : kEngineCauses) {
+    if (causes.end - causes.first > most) most = causes.end - causes.first;
+  }
+  return most;
+}();
 
 /// Three levels of slices. A command (category "command"): from the first clock that the engine
 /// spends on it to its last transfer. In it the tiles ("tile"), from their first transfer to their
@@ -64,13 +82,13 @@ class EngineTrack {
   void dispatched(CommandTiles command) { waiting_.push_back(std::move(command)); }
 
   /// The engine spent begin <= clock < end on whichever of its causes is set in `events` (Probe).
-  void spend(std::uint32_t events, std::uint64_t begin, std::uint64_t end);
+  void spend(Events events, std::uint64_t begin, std::uint64_t end);
 
   /// The product ends: writes what is under way, forgets all commands.
   void finish(std::uint64_t clock);
 
  private:
-  using Clocks = std::array<std::uint64_t, 6>;  // by cause, from causes_.first on
+  using Clocks = std::array<std::uint64_t, kMaxEngineCauses>;  // by cause, from causes_.first on
 
   void begin_command(std::uint64_t clock);
   void end_command(std::uint64_t clock);

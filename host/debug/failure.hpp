@@ -7,8 +7,8 @@
 #include <string>
 
 #include "host/debug/finding.hpp"
+#include "host/job/plan.hpp"
 #include "host/numerics/quality.hpp"
-#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

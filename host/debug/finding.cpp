@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "host/debug/debug_device.hpp"
+#include "host/device/debug_device.hpp"
 #include "host/device/registers.hpp"
 
 namespace gemm64 {

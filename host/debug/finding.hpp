@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/tile_walk.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/job/tile_walk.hpp"
 
 namespace gemm64 {
 
@@ -25,7 +26,7 @@ struct Finding {
   };
 
   Place place = Place::kNone;
-  Tile tile;                       // under way
+  TileIndex tile;                  // under way
   std::uint64_t tile_begin = 0;    // clock in which its first row was read
   std::uint64_t tile_end = 0;      // clock after its last sum's
   std::uint64_t before_begin = 0;  // clock in which the tile before it began
@@ -37,7 +38,7 @@ struct Finding {
   std::uint64_t column = 0;       // of the array
   std::int64_t expected = 0;      // at that place
   std::int64_t found = 0;
-  std::uint32_t waits = 0;  // at a standstill: the causes that count, bits of Probe::events()
+  Events waits = 0;  // at a standstill: the causes that count, bits of Probe::events()
 };
 
 /// The counters (gemm64::counter) of what each engine waits for at a standstill.

@@ -36,8 +36,8 @@ class StopAt : public Observer {
 /// The failed product on a device of its own.
 class Rerun {
  public:
-  Rerun(const ProductRun& product, std::unique_ptr<DebugDevice> device)
-      : product_(product), device_(std::move(device)), driver_(*device_) {}
+  Rerun(const JobRun& run, std::unique_ptr<DebugDevice> device, const Patience& patience)
+      : run_(run), device_(std::move(device)), driver_(*device_, patience) {}
 
   DebugDevice& device() { return *device_; }
   const Geometry& geometry() const { return driver_.geometry(); }
@@ -47,26 +47,27 @@ class Rerun {
     device_->reset_at(first_clock);
     device_->observe(observer);
     try {
-      return driver_.run(product_.plan, product_.packed, product_.a).sums;
+      return driver_.run(run_.job, run_.packed, run_.a).sums;
     } catch (const DeviceError&) {
       return std::nullopt;
     }
   }
 
  private:
-  const ProductRun& product_;
+  const JobRun& run_;
   std::unique_ptr<DebugDevice> device_;
   Driver driver_;
 };
 
-Finding look(const ProductRun& product, const MakeDebugDevice& make, const Failure& failure) {
-  Rerun again(product, make(false));
+Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
+             const Failure& failure) {
+  Rerun again(run, make(false), patience);
   if (!failure.error.empty()) {
-    StandstillWatch watch(product.plan, again.geometry());
+    StandstillWatch watch(run.job, again.geometry(), patience.memory_latency);
     return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
   }
   const Mismatches& first = failure.mismatches;
-  ElementWatch watch(product.plan, again.geometry(), product.a, product.w,
+  ElementWatch watch(run.job, again.geometry(), run.a, run.w,
                      static_cast<std::uint64_t>(first.first_row),
                      static_cast<std::uint64_t>(first.first_column));
   const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
@@ -76,8 +77,9 @@ Finding look(const ProductRun& product, const MakeDebugDevice& make, const Failu
 
 }  // namespace
 
-void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure& failure) {
-  failure.finding = look(product, make, failure);
+void investigate(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
+                 Failure& failure) {
+  failure.finding = look(run, make, patience, failure);
   const Finding& finding = failure.finding;
   if (finding.place == Finding::Place::kNone) return;
 
@@ -87,7 +89,7 @@ void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure
     failure.trace_begin =
         std::max(finding.wrong_clock - std::min(finding.wrong_clock, kBefore), failure.first_clock);
   }
-  Rerun traced(product, make(true));
+  Rerun traced(run, make(true), patience);
   traced.device().trace(failure.trace_begin, failure.trace_end);
   StopAt stop(failure.trace_end);
   try {

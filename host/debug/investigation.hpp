@@ -9,16 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/debug_device.hpp"
 #include "host/debug/failure.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/driver/driver.hpp"
+#include "host/job/job.hpp"
 #include "host/numerics/matrix.hpp"
-#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 
-/// A product with all that its run depends on.
-struct ProductRun {
-  const Plan& plan;
+/// A job with its operands: all that a run depends on.
+struct JobRun {
+  const Job& job;
   const std::vector<std::uint8_t>& packed;  // the weights, as Driver::run takes them
   const MatrixI8& a;
   const MatrixI8& w;
@@ -31,6 +32,7 @@ using MakeDebugDevice = std::function<std::unique_ptr<DebugDevice>(bool traced)>
 /// Fills in what the second look finds, and traces the clocks around it; `failure` tells what
 /// failed and in which clock the product began. Clocks are numbered as in the failed run. Where the
 /// product does not fail again, the finding's place is kNone and nothing is traced.
-void investigate(const ProductRun& product, const MakeDebugDevice& make, Failure& failure);
+void investigate(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
+                 Failure& failure);
 
 }  // namespace gemm64

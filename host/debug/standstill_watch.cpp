@@ -6,19 +6,17 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint32_t kMoves =
+constexpr Events kMoves =
     event_bit(counter::kCommandsDispatch) | event_bit(counter::kWeightsTransfer) |
     event_bit(counter::kActivationsTransfer) | event_bit(counter::kComputeCompute) |
     event_bit(counter::kResultsTransfer);
 // After so many clocks the last row has left the array, and the engines wait for what they lack.
 constexpr std::uint64_t kSettled = 300;
-// The watchdog waits for a hundred times as long, and more.
-constexpr std::uint64_t kStandstill = 10000;
 
 }  // namespace
 
 void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
-  const std::uint32_t events = probe.events();
+  const Events events = probe.events();
   clock_ = clock;
   if ((events & kMoves) != 0) {
     if (now_.place != Finding::Place::kNone && clock - now_.clock > longest_) {
@@ -33,18 +31,18 @@ void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
     now_.waits = events;
   }
   if ((events & event_bit(counter::kComputeCompute)) == 0 || walk_.done()) return;
-  if (walk_.row().row == 0) {
-    now_.tile = walk_.row().tile;
+  if (walk_.first_row()) {
+    now_.tile = walk_.tile().tile;
     now_.before_begin = now_.tile_begin;
     now_.tile_begin = clock;
-    now_.tile_end = clock + walk_.row().rows + geometry_.pipeline();
+    now_.tile_end = clock + walk_.tile().rows + geometry_.pipeline();
   }
   walk_.next();
 }
 
 Finding StandstillWatch::finding() const {
   const std::uint64_t still = clock_ - now_.clock;
-  if (still < kStandstill && longest_ < kStandstill) {
+  if (still < standstill_ && longest_ < standstill_) {
     Finding finding = now_;
     if (finding.place != Finding::Place::kNone) finding.place = Finding::Place::kStopped;
     return finding;

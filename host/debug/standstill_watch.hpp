@@ -4,20 +4,22 @@
 
 #include <cstdint>
 
-#include "host/debug/debug_device.hpp"
 #include "host/debug/finding.hpp"
-#include "host/debug/tile_walk.hpp"
+#include "host/device/debug_device.hpp"
 #include "host/device/geometry.hpp"
+#include "host/job/tile_walk.hpp"
 
 namespace gemm64 {
 
 /// Observes one product from reset that does not end, and finds the longest time without a command
 /// dispatched, a word moved or a row entered: the last clock before it, the tile under way then,
 /// and what each engine waits for in it. (After it the watchdog's reset may move what was held
-/// back.) The plan outlives it.
+/// back.) The job outlives it.
 class StandstillWatch : public Observer {
  public:
-  StandstillWatch(const Plan& plan, const Geometry& geometry) : geometry_(geometry), walk_(plan) {}
+  /// `memory_latency`: clocks in which nothing may move though nothing is wrong.
+  StandstillWatch(const Job& job, const Geometry& geometry, std::uint64_t memory_latency)
+      : geometry_(geometry), standstill_(kShortest + 2 * memory_latency), walk_(job) {}
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
@@ -25,8 +27,12 @@ class StandstillWatch : public Observer {
   Finding finding() const;
 
  private:
+  // The watchdog waits for many times as long.
+  static constexpr std::uint64_t kShortest = 10000;
+
   const Geometry geometry_;
-  TileWalk walk_;
+  const std::uint64_t standstill_;  // clocks without a move that are one
+  RowWalk walk_;
   std::uint64_t clock_ = 0;    // observed last
   std::uint64_t longest_ = 0;  // time without a move that came to an end
   Finding now_;

@@ -16,7 +16,7 @@ namespace {
 // Clocks after the last sum that a trace still shows.
 constexpr std::uint64_t kAfter = 8;
 
-bool parse_coordinates(const std::string& text, std::size_t from, Tile& tile) {
+bool parse_coordinates(const std::string& text, std::size_t from, TileIndex& tile) {
   const char* at = text.data() + from;
   const char* const end = text.data() + text.size();
   for (std::uint64_t* value : {&tile.m, &tile.k, &tile.n}) {
@@ -43,13 +43,13 @@ TileName parse_tile(const std::string& text) {
   return name;
 }
 
-void TileTrace::check(const std::string& product, const Plan& plan) const {
-  const Tile counts = tile_counts(plan);
-  const Tile& tile = name_->tile;
+void TileTrace::check(const Job& job) const {
+  const TileIndex counts = tile_counts(job.plan);
+  const TileIndex& tile = name_->tile;
   if (tile.m < counts.m && tile.k < counts.k && tile.n < counts.n) return;
   throw UsageError(fmt::format("--trace-tile {0}:{1}: {0} has the tiles M,K,N = 0,0,0 to {2}",
-                               product, to_string(tile),
-                               to_string(Tile{counts.m - 1, counts.k - 1, counts.n - 1})));
+                               job.name, to_string(tile),
+                               to_string(TileIndex{counts.m - 1, counts.k - 1, counts.n - 1})));
 }
 
 void TileTrace::fail(const std::vector<std::string>& names) const {
@@ -57,46 +57,48 @@ void TileTrace::fail(const std::vector<std::string>& names) const {
                                names.size() == 1 ? "is" : "are", fmt::join(names, ", ")));
 }
 
-void TileTrace::announce(const std::vector<std::string>& names, const std::vector<Plan>& plans) {
+void TileTrace::announce(const std::vector<Job>& jobs) {
   if (!name_) return;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (is_named(names[i])) return check(names[i], plans[i]);
+  std::vector<std::string> names;
+  for (const Job& job : jobs) {
+    if (is_named(job)) return check(job);
+    names.push_back(job.name);
   }
   fail(names);
 }
 
-void TileTrace::begin(const std::string& name, const Plan& plan, std::uint64_t clock) {
-  seen_.push_back(name);
+void TileTrace::begin(const Job& job, std::uint64_t clock) {
   if (clocks_) return;
   if (name_) {
-    if (!is_named(name)) return;
-    check(name, plan);
-    if (name_->tile == Tile()) {
+    if (!is_named(job)) return;
+    check(job);
+    if (name_->tile == TileIndex()) {
       trace_begin_ = clock;
       device_.trace(clock, std::numeric_limits<std::uint64_t>::max());
     }
   }
-  walk_.emplace(plan);
+  walk_.emplace(job);
 }
 
 void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
   if (!walk_ || walk_->done() || !probe.counts(counter::kComputeCompute)) return;
-  const TileRow row = walk_->row();
-  walk_->next();
-  if (row.row == 0) {
-    if (name_ ? row.tile == name_->tile : clock >= window_begin_) {
+  const TileIndex tile = walk_->tile().tile;
+  const bool last_row = walk_->last_row();
+  if (walk_->first_row()) {
+    if (name_ ? tile == name_->tile : clock >= window_begin_) {
       inside_ = true;
-      clocks_ = TileClocks{row.tile, clock, 0};
+      clocks_ = TileClocks{tile, clock, 0};
     } else if (name_) {
-      TileWalk after = *walk_;  // at the second row, or at the next tile where there is none
-      if (row.rows > 1) after.skip_tile();
-      if (!after.done() && after.row().tile == name_->tile) {
+      RowWalk after = *walk_;
+      after.skip_tile();
+      if (!after.done() && after.tile().tile == name_->tile) {
         trace_begin_ = clock;
         device_.trace(clock, std::numeric_limits<std::uint64_t>::max());
       }
     }
   }
-  if (inside_ && row.row + 1 == row.rows) {
+  walk_->next();
+  if (inside_ && last_row) {
     clocks_->end = clock + geometry_.pipeline() + 1;
     if (name_) device_.trace(trace_begin_, clocks_->end + kAfter);
     walk_.reset();
@@ -104,10 +106,5 @@ void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
 }
 
 void TileTrace::end(std::uint64_t) { walk_.reset(); }
-
-std::optional<TileClocks> TileTrace::clocks() const {
-  if (name_ && !clocks_) fail(seen_);
-  return clocks_;
-}
 
 }  // namespace gemm64

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/product_observer.hpp"
-#include "host/debug/tile_walk.hpp"
+#include "host/debug/job_observer.hpp"
 #include "host/device/geometry.hpp"
+#include "host/job/tile_walk.hpp"
 
 namespace gemm64 {
 
 /// A tile of one of a run's products, as "LAYER:M,K,N"; without LAYER the first product's.
 struct TileName {
   std::string layer;
-  Tile tile;
+  TileIndex tile;
 };
 
 /// Throws UsageError where `text` is no such name.
@@ -25,14 +25,14 @@ TileName parse_tile(const std::string& text);
 /// Where a trace should have its markers: a tile's first row is read in clock `begin`, its last sum
 /// is in the accumulator before clock `end`.
 struct TileClocks {
-  Tile tile;
+  TileIndex tile;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
 /// Switches the device's trace on for one tile: from the beginning of the tile before it, or of the
 /// product, to its last sum. Without a name it only notes the first tile of the trace's window.
-class TileTrace : public ProductObserver {
+class TileTrace : public JobObserver {
  public:
   /// The device is not owned. `window_begin`: of the device's trace, where no name is given.
   TileTrace(DebugDevice& device, const Geometry& geometry, std::uint64_t window_begin)
@@ -40,29 +40,25 @@ class TileTrace : public ProductObserver {
   TileTrace(DebugDevice& device, const Geometry& geometry, TileName name)
       : device_(device), geometry_(geometry), name_(std::move(name)) {}
 
-  void announce(const std::vector<std::string>& names, const std::vector<Plan>& plans) override;
-  void begin(const std::string& name, const Plan& plan, std::uint64_t clock) override;
+  void announce(const std::vector<Job>& jobs) override;
+  void begin(const Job& job, std::uint64_t clock) override;
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
 
-  /// The tile's clocks, where it has been. Throws UsageError where a tile was named whose product
-  /// never came, and names those that did.
-  std::optional<TileClocks> clocks() const;
+  /// The tile's clocks, where it has been.
+  const std::optional<TileClocks>& clocks() const { return clocks_; }
 
  private:
-  /// Throws UsageError where the named product has no such tile.
-  void check(const std::string& product, const Plan& plan) const;
-  bool is_named(const std::string& product) const {
-    return name_->layer.empty() || name_->layer == product;
-  }
+  /// Throws UsageError where the named job has no such tile.
+  void check(const Job& job) const;
+  bool is_named(const Job& job) const { return name_->layer.empty() || name_->layer == job.name; }
   [[noreturn]] void fail(const std::vector<std::string>& names) const;
 
   DebugDevice& device_;
   const Geometry geometry_;
   const std::optional<TileName> name_;
   const std::uint64_t window_begin_ = 0;
-  std::vector<std::string> seen_;  // products so far
-  std::optional<TileWalk> walk_;   // of the product under way, while its tile is to come
+  std::optional<RowWalk> walk_;  // of the job under way, while its tile is to come
   std::uint64_t trace_begin_ = 0;
   bool inside_ = false;  // the tile's rows are being read
   std::optional<TileClocks> clocks_;

@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "host/tiling/program.hpp"
-
 namespace gemm64 {
 namespace {
 
 enum Track { kLayers = 1, kCommands, kFirstEngine };
 
 // Counters from here on count bytes: each is another one's, in bytes.
-constexpr std::uint32_t kClockEvents = event_bit(counter::kBytesWeights) - 1;
+constexpr Events kClockEvents = event_bit(counter::kBytesWeights) - 1;
 
 /// The engine's index in kEngineCauses; -1 for FINISH.
 int engine_of(Opcode opcode) {
@@ -41,11 +39,9 @@ Timeline::Timeline(std::filesystem::path path)
   for (const EngineCauses& causes : kEngineCauses) engines_.emplace_back(events_, track++, causes);
 }
 
-void Timeline::begin(const std::string& name, const Plan& plan, std::uint64_t clock) {
-  array_ = plan.array;
-  plan_ = &plan;
-  layer_ = name;
-  program_ = make_program(plan, make_layout(plan));
+void Timeline::begin(const Job& job, std::uint64_t clock) {
+  array_ = job.plan.array;
+  job_ = &job;
   next_ = 0;
   clocks_ = 0;
   now_ = 0;
@@ -53,7 +49,7 @@ void Timeline::begin(const std::string& name, const Plan& plan, std::uint64_t cl
 }
 
 void Timeline::clock(std::uint64_t clock, const Probe& probe) {
-  const std::uint32_t events = probe.events() & kClockEvents;
+  const Events events = probe.events() & kClockEvents;
   // Every clock is seen, so most must cost nothing. Dispatches are told one by one.
   if (events == now_ && (events & event_bit(counter::kCommandsDispatch)) == 0) return;
   flush(clock);
@@ -62,13 +58,14 @@ void Timeline::clock(std::uint64_t clock, const Probe& probe) {
 }
 
 void Timeline::flush(std::uint64_t clock) {
-  if (plan_ == nullptr || (now_ & event_bit(counter::kTotalClocks)) == 0 || clock == since_) return;
+  if (job_ == nullptr || (now_ & event_bit(counter::kTotalClocks)) == 0 || clock == since_) return;
   if (clocks_ == 0) {
-    events_.begin(kLayers, since_, "layer", layer_,
-                  {{"M", plan_->shape.m},
-                   {"K", plan_->shape.k},
-                   {"N", plan_->shape.n},
-                   {"tiles", plan_->tiles() * plan_->row_blocks()}});
+    const Plan& plan = job_->plan;
+    events_.begin(kLayers, since_, "layer", job_->name,
+                  {{"M", plan.shape.m},
+                   {"K", plan.shape.k},
+                   {"N", plan.shape.n},
+                   {"tiles", plan.tiles() * plan.row_blocks()}});
   }
   clocks_ += clock - since_;
   last_busy_ = clock;
@@ -82,11 +79,11 @@ void Timeline::flush(std::uint64_t clock) {
 
 void Timeline::dispatch(std::uint64_t clock) {
   commands_.flush();
-  if (next_ == program_.size()) return;  // a broken device; the run's checks will tell
-  const Command& command = program_[next_];
-  CommandTiles tiles = command_tiles(*plan_, next_++, command);
+  if (next_ == job_->program.size()) return;  // a broken device; the run's checks will tell
+  const Opcode opcode = job_->program[next_].opcode;
+  CommandTiles tiles = command_tiles(*job_, next_++);
   events_.slice(kCommands, since_, clock, "dispatch", tiles.title, tiles.fields);
-  const int engine = engine_of(command.opcode);
+  const int engine = engine_of(opcode);
   if (engine >= 0) engines_[static_cast<std::size_t>(engine)].dispatched(std::move(tiles));
 }
 
@@ -95,7 +92,7 @@ void Timeline::end(std::uint64_t clock) {
   for (EngineTrack& engine : engines_) engine.finish(last_busy_);
   commands_.flush();
   if (clocks_ != 0) events_.end(kLayers, last_busy_, {{"clocks", clocks_}});
-  plan_ = nullptr;
+  job_ = nullptr;
   now_ = 0;
 }
 

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "host/debug/engine_track.hpp"
-#include "host/debug/product_observer.hpp"
+#include "host/debug/job_observer.hpp"
 #include "host/debug/trace_events.hpp"
 
 namespace gemm64 {
@@ -16,12 +15,12 @@ namespace gemm64 {
 /// file are those of the device's counters. Tracks, from the top: layers; commands, with each
 /// dispatch; and the four engines (see EngineTrack). A clock of the device is a microsecond of the
 /// viewer.
-class Timeline final : public ProductObserver {
+class Timeline final : public JobObserver {
  public:
   /// Throws UsageError where `path` cannot be written. Without finish() no file appears.
   explicit Timeline(std::filesystem::path path);
 
-  void begin(const std::string& name, const Plan& plan, std::uint64_t clock) override;
+  void begin(const Job& job, std::uint64_t clock) override;
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
 
@@ -38,13 +37,11 @@ class Timeline final : public ProductObserver {
   std::vector<EngineTrack> engines_;
   std::uint32_t array_ = 0;
 
-  const Plan* plan_ = nullptr;  // of the product under way
-  std::string layer_;
-  std::vector<Command> program_;
+  const Job* job_ = nullptr;     // under way
   std::size_t next_ = 0;         // command to be dispatched
   std::uint64_t clocks_ = 0;     // busy ones
   std::uint64_t last_busy_ = 0;  // the clock after the last one
-  std::uint32_t now_ = 0;        // events since since_
+  Events now_ = 0;               // events since since_
   std::uint64_t since_ = 0;
 };
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/debug/trace_events.hpp"
 
-#include <fmt/format.h>
-
 #include <stdexcept>
-
-#include "host/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -48,7 +44,7 @@ Json slice_event(int track, std::uint64_t begin, std::uint64_t clocks, const cha
 }  // namespace
 
 TraceEvents::TraceEvents(std::filesystem::path path)
-    : output_(std::move(path)), file_(output_.temporary(), std::ios::binary | std::ios::trunc) {
+    : output_(std::move(path), "the timeline"), file_(output_.stream()) {
   file_ << "{\"traceEvents\":[";
 }
 
@@ -96,11 +92,6 @@ void TraceEvents::slice(int track, std::uint64_t begin, std::uint64_t end, const
 
 void TraceEvents::finish(const Json& other_data) {
   file_ << "\n],\"otherData\":" << text(other_data) << "}\n";
-  file_.close();
-  if (!file_) {
-    throw UsageError(fmt::format("{}: cannot be written: no space is left, or the disk failed",
-                                 output_.path().string()));
-  }
   output_.commit();
 }
 

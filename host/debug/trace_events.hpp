@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -42,8 +42,8 @@ class TraceEvents {
   void slice(int track, std::uint64_t begin, std::uint64_t end, const char* category,
              const std::string& name, const Json& args = Json::object());
 
-  /// Adds what is to be known of the whole, closes the file and lets it appear. Throws UsageError
-  /// where the disk had no room.
+  /// Adds what is to be known of the whole, closes the file and lets it appear. Throws OutputError
+  /// where any of it could not be written.
   void finish(const Json& other_data);
 
  private:
@@ -56,7 +56,7 @@ class TraceEvents {
   void write(const std::string& event);
 
   OutputFile output_;
-  std::ofstream file_;
+  std::ostream& file_;
   bool first_ = true;
   std::map<int, std::vector<Open>> open_;  // by track
 };

@@ -13,17 +13,26 @@ enum class MemorySharing {
   kExclusive     // one port is served at a time, until all its answers are in
 };
 
+inline const char* name(MemorySharing sharing) {
+  switch (sharing) {
+    case MemorySharing::kShared:
+      return "shared";
+    case MemorySharing::kExclusive:
+      return "exclusive";
+    default:
+      return "independent";
+  }
+}
+
 struct MemoryTiming {
   std::uint32_t latency = 100;        // clocks from a request to its answer
   std::uint32_t bytes_per_cycle = 0;  // of each port (of all where shared); 0: a port's width
   double stall_probability = 0;       // that a channel stalls in a clock
   MemorySharing sharing = MemorySharing::kIndependent;
 
-  /// Does every port carry a beat a clock, `latency` clocks after the request?
-  bool unthrottled(std::uint32_t port_bytes) const {
-    return sharing == MemorySharing::kIndependent && stall_probability == 0 &&
-           (bytes_per_cycle == 0 || bytes_per_cycle >= port_bytes);
-  }
+  /// Are the clocks of a program predicted exactly? Otherwise predictions are those of the same
+  /// memory without stalls.
+  bool predictable() const { return stall_probability == 0; }
 };
 
 }  // namespace gemm64

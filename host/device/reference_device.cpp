@@ -2,10 +2,8 @@
 #include "host/device/reference_device.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
@@ -48,24 +46,8 @@ void check_geometry(const Geometry& geometry) {
 
 }  // namespace
 
-void ReferenceDevice::Unmap::operator()(std::uint8_t* pages) const {
-  munmap(pages, static_cast<std::size_t>(bytes));
-}
-
-ReferenceDevice::Pages ReferenceDevice::map_memory(std::uint64_t bytes) {
-  if (bytes == 0) throw UsageError("reference device: a memory of 0 bytes");
-  // Without MAP_NORESERVE the whole range would count against the system's commit limit.
-  void* const pages = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) {
-    throw UsageError(fmt::format("reference device: cannot reserve a memory of {} bytes: {}", bytes,
-                                 std::strerror(errno)));
-  }
-  return {static_cast<std::uint8_t*>(pages), Unmap{bytes}};
-}
-
 ReferenceDevice::ReferenceDevice(const Geometry& geometry, std::uint64_t memory_bytes)
-    : geometry_(geometry), memory_(map_memory(memory_bytes)) {
+    : geometry_(geometry), memory_(memory_bytes) {
   check_geometry(geometry);
   for (auto& bank : banks_) bank.resize(std::size_t{geometry.accumulator_rows} * geometry.n);
   tile_weights_.resize(std::size_t{geometry.n} * geometry.n);
@@ -85,12 +67,12 @@ void ReferenceDevice::check_range(const char* what, std::uint64_t address,
 
 void ReferenceDevice::write_memory(std::uint64_t address, const void* data, std::size_t bytes) {
   check_range("write", address, bytes);
-  if (bytes != 0) std::memcpy(memory_.get() + address, data, bytes);
+  if (bytes != 0) std::memcpy(memory_.at(address, bytes), data, bytes);
 }
 
 void ReferenceDevice::read_memory(std::uint64_t address, void* data, std::size_t bytes) {
   check_range("read", address, bytes);
-  if (bytes != 0) std::memcpy(data, memory_.get() + address, bytes);
+  if (bytes != 0) std::memcpy(data, memory_.at(address, bytes), bytes);
 }
 
 void ReferenceDevice::reset() {
@@ -287,7 +269,7 @@ bool ReferenceDevice::dispatch() {
     fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
     return false;
   }
-  const Command command = Command::decode(memory_.get() + address);
+  const Command command = Command::decode(memory_.at(address, kCommandBytes));
   const ErrorCode code = check(command);
   if (code != ErrorCode::kNone) {
     fail(code, Engine::kCommands, dispatched_);
@@ -406,7 +388,7 @@ void ReferenceDevice::multiply(const Command& matmul, bool first) {
   const std::size_t n = geometry_.n;
   for (std::size_t column = 0; column < n; ++column) {
     const std::uint64_t address = weights_.place(weights_.read + column, geometry_.n).address;
-    const std::uint8_t* const word = memory_.get() + address;
+    const std::uint8_t* const word = memory_.at(address, geometry_.n);
     for (std::size_t k = 0; k < n; ++k) {
       tile_weights_[k * n + column] = static_cast<std::int8_t>(word[k]);
     }
@@ -414,7 +396,7 @@ void ReferenceDevice::multiply(const Command& matmul, bool first) {
   std::vector<std::uint32_t>& bank = banks_[compute_bank_];
   for (std::size_t row = 0; row < matmul.rows; ++row) {
     const std::uint64_t address = activations_.place(activations_.read + row, geometry_.n).address;
-    const std::uint8_t* const word = memory_.get() + address;
+    const std::uint8_t* const word = memory_.at(address, geometry_.n);
     // One tile's sums are below 2^20: only adding them to the bank can wrap.
     std::array<std::int32_t, 64> sums{};
     for (std::size_t k = 0; k < n; ++k) {
@@ -440,7 +422,7 @@ bool ReferenceDevice::store_block() {
   for (std::uint64_t beat = 0; beat < beats; ++beat) {
     const std::uint64_t offset = beat * geometry_.n;
     if (inside(to + offset, geometry_.n)) {
-      std::memcpy(memory_.get() + to + offset, from + offset, geometry_.n);
+      std::memcpy(memory_.at(to + offset, geometry_.n), from + offset, geometry_.n);
     } else {
       outside = true;
     }
@@ -458,6 +440,21 @@ bool ReferenceDevice::store_block() {
     stores_.pop_front();
   }
   return true;
+}
+
+DeviceKind reference_kind() {
+  DeviceKind kind;
+  kind.name = "reference";
+  kind.summary = "plain C++ behind the same registers, no notion of time";
+  kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.make = [](const DeviceOptions& options) {
+    Geometry geometry;
+    geometry.n = static_cast<std::uint32_t>(options.array);
+    geometry.weight_tiles = 1024 / geometry.n;  // as in the RTL: the buffer has so many words
+    geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+    return std::make_unique<ReferenceDevice>(geometry);
+  };
+  return kind;
 }
 
 }  // namespace gemm64

@@ -5,13 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
+#include "host/device/pages.hpp"
 #include "host/device/registers.hpp"
+#include "host/device/registry.hpp"
 
 namespace gemm64 {
 
@@ -27,15 +27,15 @@ class ReferenceDevice final : public Device {
  public:
   static constexpr std::uint64_t kDefaultMemoryBytes = std::uint64_t{4} << 30;
 
-  /// An accelerator of these sizes with a memory of `memory_bytes`, zero until written; only pages
-  /// that are touched take real memory. Throws UsageError for sizes that the RTL cannot have, and
-  /// where the system refuses the memory.
+  /// An accelerator of these sizes with a memory of `memory_bytes`, zero until written; only what
+  /// is used takes address space and real memory. Throws UsageError for sizes that the RTL cannot
+  /// have.
   explicit ReferenceDevice(const Geometry& geometry = Geometry{},
                            std::uint64_t memory_bytes = kDefaultMemoryBytes);
 
   std::uint32_t read_register(std::uint32_t offset) override;
   void write_register(std::uint32_t offset, std::uint32_t value) override;
-  std::uint64_t memory_bytes() const override { return memory_.get_deleter().bytes; }
+  std::uint64_t memory_bytes() const override { return memory_.size(); }
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
   bool wait_interrupt(std::uint64_t max_clocks) override;
@@ -44,11 +44,6 @@ class ReferenceDevice final : public Device {
   std::string name() const override { return "reference"; }
 
  private:
-  struct Unmap {
-    std::uint64_t bytes;
-    void operator()(std::uint8_t* pages) const;
-  };
-
   /// The words that LOADs of one kind bring, one after the other. Word numbers count from reset.
   class Stream {
    public:
@@ -78,8 +73,6 @@ class ReferenceDevice final : public Device {
     std::uint64_t end_ = 0;
   };
 
-  using Pages = std::unique_ptr<std::uint8_t[], Unmap>;
-  static Pages map_memory(std::uint64_t bytes);
   bool inside(std::uint64_t address, std::uint64_t bytes) const;
   void check_range(const char* what, std::uint64_t address, std::size_t bytes) const;
   void clear_engines();
@@ -98,7 +91,7 @@ class ReferenceDevice final : public Device {
   std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
   const Geometry geometry_;
-  const Pages memory_;
+  Pages memory_;
 
   // Registers
   std::uint32_t watchdog_ = 0, ring_base_low_ = 0, ring_base_high_ = 0;
@@ -123,5 +116,8 @@ class ReferenceDevice final : public Device {
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row
   std::vector<std::int32_t> tile_weights_;           // the tile's weights, [k][column]
 };
+
+/// The entry of the registry.
+DeviceKind reference_kind();
 
 }  // namespace gemm64

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "host/error.hpp"
-#include "host/tiling/packing.hpp"
-#include "host/tiling/program.hpp"
+#include "host/job/packing.hpp"
 
 namespace gemm64 {
 namespace {
@@ -20,10 +20,16 @@ constexpr std::uint64_t kProgressClocks = 1 << 16;
 // The device's watchdog ends a wait without progress. A program that goes on for this many times
 // the clocks that an unthrottled memory needs will not end in a time that anyone waits for.
 constexpr std::uint64_t kSlowestMemory = 1000;
+// A wait of so many latencies without any progress is a fault: a request waits behind all those
+// that the other ports may have under way.
+constexpr std::uint64_t kLatenciesWithoutProgress = 16;
 
 }  // namespace
 
-Driver::Driver(Device& device) : device_(device), geometry_(read_geometry(device)) { reset(); }
+Driver::Driver(Device& device, const Patience& patience)
+    : device_(device), patience_(patience), geometry_(read_geometry(device)) {
+  reset();
+}
 
 void Driver::reset() {
   device_.write_register(reg::kControl, field::kControlReset.put(1));
@@ -83,6 +89,11 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   device_.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(ring));
   device_.write_register(reg::kRingBaseHigh, static_cast<std::uint32_t>(ring >> 32));
   device_.write_register(reg::kRingMask, kRingCommands - 1);
+  if (const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
+      quiet > device_.read_register(reg::kWatchdog)) {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+    device_.write_register(reg::kWatchdog, static_cast<std::uint32_t>(std::min(quiet, kMax)));
+  }
   device_.write_register(reg::kControl, field::kControlClearCounters.put(1));
   device_.write_register(reg::kRingTail, static_cast<std::uint32_t>(program.size()));
 
@@ -106,37 +117,44 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   device_.write_register(reg::kInterrupt, field::kInterruptDone.put(1));
 }
 
-GemmResult Driver::run(const Plan& plan, const std::vector<std::uint8_t>& weights,
+void Driver::check_fits(const Job& job) const {
+  const std::uint64_t needed = job.layout.end;
+  if (needed <= device_.memory_bytes()) return;
+  const GemmShape& shape = job.plan.shape;
+  throw UsageError(fmt::format("{}x{}x{} needs {} bytes of device memory; the device has {}",
+                               shape.m, shape.k, shape.n, needed, device_.memory_bytes()));
+}
+
+GemmResult Driver::run(const Job& job, const std::vector<std::uint8_t>& weights,
                        const MatrixI8& activations, const Progress& progress) {
+  const Plan& plan = job.plan;
+  const Layout& layout = job.layout;
   if (plan.array != geometry_.n) {
     throw std::invalid_argument(
-        fmt::format("a plan for an array of {0}x{0}, device '{1}' has {2}x{2}", plan.array,
+        fmt::format("a job for an array of {0}x{0}, device '{1}' has {2}x{2}", plan.array,
                     device_.name(), geometry_.n));
   }
-  const Layout layout = make_layout(plan);
-  if (layout.end > device_.memory_bytes()) {
-    throw UsageError(fmt::format("{}x{}x{} needs {} bytes of device memory; the device has {}",
-                                 plan.shape.m, plan.shape.k, plan.shape.n, layout.end,
-                                 device_.memory_bytes()));
-  }
+  check_fits(job);
   if (weights.size() != plan.weight_bytes()) {
-    throw std::invalid_argument(fmt::format("{} bytes of packed weights, the plan has {}",
+    throw std::invalid_argument(fmt::format("{} bytes of packed weights, the job has {}",
                                             weights.size(), plan.weight_bytes()));
   }
-  const std::vector<std::uint8_t> packed = pack_activations(plan, activations);
+  const std::vector<std::uint8_t> packed = pack_activations(job, activations);
   device_.write_memory(layout.weights, weights.data(), weights.size());
   device_.write_memory(layout.activations, packed.data(), packed.size());
 
   const Traffic traffic = predict_traffic(plan);
   const std::uint64_t bytes = traffic.weights + traffic.activations + traffic.results;
-  const std::uint64_t limit = kProgressClocks + kSlowestMemory * (bytes / geometry_.n + 1000);
-  run_program(layout.ring, make_program(plan, layout), limit, progress, traffic.weights);
+  // At worst each beat is a burst of its own, and waits for a latency.
+  const std::uint64_t limit =
+      kProgressClocks + (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
+  run_program(layout.ring, job.program, limit, progress, traffic.weights);
 
   GemmResult result;
   result.counters = read_counters();
-  std::vector<std::int32_t> results(plan.result_bytes() / 4);
-  device_.read_memory(layout.results, results.data(), results.size() * 4);
-  result.sums = unpack_results(plan, results);
+  std::vector<std::int32_t> results(plan.result_bytes() / sizeof(std::int32_t));
+  device_.read_memory(layout.results, results.data(), plan.result_bytes());
+  result.sums = unpack_results(job, results);
   return result;
 }
 

@@ -6,12 +6,12 @@
 #include <functional>
 #include <vector>
 
-#include "host/cycles/cycle_model.hpp"
+#include "host/device/counters.hpp"
 #include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/job/job.hpp"
 #include "host/numerics/matrix.hpp"
-#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 
@@ -24,19 +24,29 @@ struct GemmResult {
 /// Told from time to time how much of the weights' bytes has been read, 0 to 1.
 using Progress = std::function<void(double)>;
 
+/// How long the driver waits before it gives up.
+struct Patience {
+  /// Clocks that the memory may take to answer a request. The device's watchdog and the driver's
+  /// own limit follow from it.
+  std::uint64_t memory_latency = 1000;
+};
+
 class Driver {
  public:
   /// Opens the device: soft reset, and a check of what it is. Throws DeviceError where it is no
   /// gemm64 of this version or does not come out of the reset.
-  explicit Driver(Device& device);
+  explicit Driver(Device& device, const Patience& patience = {});
 
   const Geometry& geometry() const { return geometry_; }
 
-  /// Runs one product: operands and program to device memory, start, wait, results back. `weights`
-  /// come from pack_weights() of the same plan. Throws UsageError where the memory is too small,
+  /// Runs one job: operands and program to device memory, start, wait, results back. `weights` come
+  /// from pack_weights() of the same job. Throws UsageError where the memory is too small,
   /// DeviceError where the device reports an error (after a soft reset) or does not finish.
-  GemmResult run(const Plan& plan, const std::vector<std::uint8_t>& weights,
+  GemmResult run(const Job& job, const std::vector<std::uint8_t>& weights,
                  const MatrixI8& activations, const Progress& progress = nullptr);
+
+  /// Throws UsageError where the device's memory cannot hold the job.
+  void check_fits(const Job& job) const;
 
   /// Runs commands from the start of an empty ring, the last of them FINISH: writes them, starts,
   /// and waits. At most `clock_limit` clocks, unless it is 0. Throws DeviceError as run() does.
@@ -55,6 +65,7 @@ class Driver {
   [[noreturn]] void fail(const std::vector<Command>& program);
 
   Device& device_;
+  const Patience patience_;
   Geometry geometry_;
 };
 

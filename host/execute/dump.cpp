@@ -7,12 +7,26 @@
 #include <algorithm>
 
 #include "host/execute/npy.hpp"
+#include "host/files/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {
 
 std::string name_of(const Step& step, std::size_t index) {
   return node_label(*step.context.node, static_cast<int>(index));
+}
+
+std::filesystem::path numbered(const std::filesystem::path& file, std::size_t output) {
+  return file.string() + (output == 0 ? "" : "." + std::to_string(output)) + ".npy";
+}
+
+void save(const std::filesystem::path& path, const Tensor& tensor) {
+  try {
+    OutputFile file(path, "the activations");
+    save_tensor(file, tensor);
+  } catch (const UsageError& error) {  // the folder was there when the run began
+    throw OutputError(path.string(), error.what());
+  }
 }
 
 std::filesystem::path made_directory(const std::string& name) {
@@ -68,9 +82,23 @@ void ActivationDump::operator()(const Step& step, const Tensors& outputs) const 
   for (const std::filesystem::path& file : found->second) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].present()) continue;
-      save_tensor(file.string() + (i == 0 ? "" : "." + std::to_string(i)) + ".npy", outputs[i]);
+      keep_going([&] { save(numbered(file, i), outputs[i]); });
     }
   }
+}
+
+std::vector<std::string> ActivationDump::files() const {
+  std::vector<std::string> names;
+  for (const auto& [node, files] : files_) {
+    for (const std::filesystem::path& file : files) {
+      for (int i = 0; i < node->output_size(); ++i) {
+        if (!node->output(i).empty()) {
+          names.push_back(numbered(file, static_cast<std::size_t>(i)).string());
+        }
+      }
+    }
+  }
+  return names;
 }
 
 }  // namespace gemm64

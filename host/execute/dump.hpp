@@ -20,8 +20,12 @@ class ActivationDump {
   ActivationDump(const std::vector<std::string>& specifications, const Executor& executor);
 
   /// Writes the outputs of a node that was chosen: the first as NAME.npy, with / in the name
-  /// replaced by _, others as NAME.1.npy, NAME.2.npy ...
+  /// replaced by _, others as NAME.1.npy, NAME.2.npy ... A file that is lost is told, and the run
+  /// goes on.
   void operator()(const Step& step, const Tensors& outputs) const;
+
+  /// All files that it may write.
+  std::vector<std::string> files() const;
 
  private:
   std::map<const onnx::NodeProto*, std::vector<std::filesystem::path>> files_;  // without .npy

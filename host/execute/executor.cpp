@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "host/onnx/tensor.hpp"
 
@@ -13,40 +12,57 @@ namespace gemm64 {
 namespace {
 
 std::string operator_name(const onnx::NodeProto& node) {
-  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
-  return printable(standard ? node.op_type() : node.domain() + "." + node.op_type());
+  return printable(node.domain().empty() ? node.op_type() : node.domain() + "." + node.op_type());
 }
 
 /// Why a node cannot run, or nothing.
-std::string obstacle(const onnx::NodeProto& node, const OperatorEntry* entry, std::int64_t opset) {
-  if (entry == nullptr || operator_name(node) != node.op_type()) return operator_name(node);
-  if (opset >= entry->since) return "";
-  return fmt::format("{} as before opset {}", entry->name, entry->since);
+std::string obstacle(const onnx::NodeProto& node, const OperatorInfo* info,
+                     const OnnxModel& model) {
+  if (info == nullptr || info->function == nullptr) return operator_name(node);
+  if (!info->domain.empty() || model.opset() >= info->since) return "";
+  return fmt::format("{} as before opset {}", info->name, info->since);
 }
 
-/// All nodes that cannot run in one line, by operator.
+/// All operators that cannot run in one line, each with the number of its nodes and the first one.
 void refuse_unsupported(const OnnxModel& model) {
-  std::map<std::string, std::vector<std::string>> nodes;
+  struct Nodes {
+    int count = 0;
+    std::string first;
+  };
+  std::map<std::string, Nodes> kinds;
   for (int i = 0; i < model.graph().node_size(); ++i) {
     const onnx::NodeProto& node = model.graph().node(i);
-    const std::string name = obstacle(node, find_operator(node.op_type()), model.opset());
-    if (!name.empty()) nodes[name].push_back(node_label(node, i));
+    const std::string why = obstacle(node, find_operator(node.domain(), node.op_type()), model);
+    if (why.empty()) continue;
+    Nodes& nodes = kinds[why];
+    if (nodes.count++ == 0) nodes.first = node_label(node, i);
   }
-  if (nodes.empty()) return;
+  if (kinds.empty()) return;
   std::string list;
-  for (const auto& [name, labels] : nodes) {
-    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", name, fmt::join(labels, ", "));
+  for (const auto& [why, nodes] : kinds) {
+    list += list.empty() ? "" : ", ";
+    list += nodes.count == 1
+                ? fmt::format("{} ({})", why, nodes.first)
+                : fmt::format("{} ({} nodes, the first is {})", why, nodes.count, nodes.first);
   }
   throw UsageError(
       fmt::format("{}: not supported: {}; gemm64 run --help lists what is", model.name(), list));
 }
 
+std::string input_text(const OnnxModel& model, const onnx::ValueInfoProto& info) {
+  return fmt::format("{}: its input '{}'", model.name(), printable(info.name()));
+}
+
+void require_tensor(const OnnxModel& model, const onnx::ValueInfoProto& info) {
+  if (info.type().has_tensor_type()) return;
+  throw UsageError(
+      fmt::format("{} is no tensor; only tensors can be computed with", input_text(model, info)));
+}
+
 void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const Tensor& tensor) {
   const auto& type = info.type().tensor_type();
-  const std::string what = fmt::format("{}: its input '{}'", model.name(), printable(info.name()));
-  if (!info.type().has_tensor_type()) {
-    throw UsageError(fmt::format("{} is no tensor; only tensors can be computed with", what));
-  }
+  const std::string what = input_text(model, info);
+  require_tensor(model, info);
   if (type.elem_type() != tensor.type()) {
     throw UsageError(fmt::format("{} takes {}, it is given {}", what,
                                  data_type_name(type.elem_type()), describe(tensor)));
@@ -67,20 +83,13 @@ Executor::Executor(const OnnxModel& model) : model_(model) {
                                  model.name(),
                                  printable(graph.sparse_initializer(0).values().name())));
   }
-  std::set<std::string> constants;
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
     Step step;
     step.context = {&node, fmt::format("{} ({})", node_label(node, i), operator_name(node)),
                     model.opset()};
-    step.function = find_operator(node.op_type())->function;
-    const auto is_constant = [&](const std::string& name) {
-      return name.empty() || constants.count(name) != 0 || model.constant(name) != nullptr;
-    };
-    step.constant_weights = node.input_size() > 1 && is_constant(node.input(1));
-    if (std::all_of(node.input().begin(), node.input().end(), is_constant)) {
-      constants.insert(node.output().begin(), node.output().end());
-    }
+    step.info = find_operator(node.domain(), node.op_type());
+    step.constant_weights = node.input_size() > 1 && model.is_constant(node.input(1));
     steps_.push_back(std::move(step));
   }
 
@@ -105,19 +114,31 @@ Tensor Executor::constant(const NodeContext& node, const std::string& name) cons
 }
 
 NamedTensors Executor::run(const NamedTensors& inputs, const ExecutorHooks& hooks) const {
-  std::unordered_map<std::string, Tensor> values;
+  Values values = begin(inputs);
+  run_steps(0, steps_.size(), values, hooks);
+  return outputs(values);
+}
+
+Values Executor::begin(const NamedTensors& inputs) const {
+  Values values;
   for (const onnx::ValueInfoProto& info : model_.graph().input()) {
     const auto given = inputs.find(info.name());
     if (given != inputs.end()) {
       check_input(model_, info, given->second);
       values[info.name()] = given->second;
     } else if (model_.is_graph_input(info.name())) {
+      require_tensor(model_, info);
       throw UsageError(
           fmt::format("{}: its input '{}' is not given", model_.name(), printable(info.name())));
     }
   }
+  return values;
+}
 
-  for (const Step& step : steps_) {
+void Executor::run_steps(std::size_t first, std::size_t last, Values& values,
+                         const ExecutorHooks& hooks) const {
+  for (std::size_t index = first; index < last; ++index) {
+    const Step& step = steps_[index];
     const onnx::NodeProto& node = *step.context.node;
     Tensors arguments;
     for (const std::string& name : node.input()) {
@@ -131,7 +152,7 @@ NamedTensors Executor::run(const NamedTensors& inputs, const ExecutorHooks& hook
     Tensors results;
     try {
       if (hooks.instead) results = hooks.instead(step, arguments);
-      if (results.empty()) results = step.function(step.context, arguments);
+      if (results.empty()) results = compute(*step.info, step.context, arguments);
     } catch (const UsageError& error) {
       // Those that come from a tensor do not know the node.
       const std::string what = error.what();
@@ -150,7 +171,9 @@ NamedTensors Executor::run(const NamedTensors& inputs, const ExecutorHooks& hook
     if (hooks.after) hooks.after(step, results);
     for (const std::string& name : step.last_uses) values.erase(name);
   }
+}
 
+NamedTensors Executor::outputs(const Values& values) const {
   NamedTensors outputs;
   for (const onnx::ValueInfoProto& output : model_.graph().output()) {
     const auto found = values.find(output.name());

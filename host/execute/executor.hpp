@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "host/execute/operators.hpp"
@@ -14,10 +15,13 @@ namespace gemm64 {
 
 using NamedTensors = std::map<std::string, Tensor>;
 
+/// The values of a graph that are there while it runs.
+using Values = std::unordered_map<std::string, Tensor>;
+
 /// A node in its place: what it reads and writes, and what nobody needs after it.
 struct Step {
   NodeContext context;
-  Operator function = nullptr;
+  const OperatorInfo* info = nullptr;
   bool constant_weights = false;  // is its second input the same whatever the network's inputs are?
   std::vector<std::string> last_uses;
 };
@@ -44,6 +48,12 @@ class Executor {
   /// the model holds them. Returns the graph's outputs by name. Throws UsageError where an input is
   /// missing or of another type than the graph says, or where a node cannot run.
   NamedTensors run(const NamedTensors& inputs, const ExecutorHooks& hooks = {}) const;
+
+  /// The same in parts: the values to begin with, steps [first, last), and the outputs.
+  Values begin(const NamedTensors& inputs) const;
+  void run_steps(std::size_t first, std::size_t last, Values& values,
+                 const ExecutorHooks& hooks = {}) const;
+  NamedTensors outputs(const Values& values) const;
 
  private:
   Tensor constant(const NodeContext& node, const std::string& name) const;

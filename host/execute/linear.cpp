@@ -26,21 +26,49 @@ ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) 
 
 }  // namespace
 
-bool is_linear(const NodeContext& node, const Tensors& inputs) {
-  const std::string& type = node.node->op_type();
-  if (inputs.size() < 2 || (type != "Gemm" && type != "MatMul")) return false;
+std::string why_on_host(const Step& step, const Tensors& inputs) {
+  const std::string& type = step.context.node->op_type();
+  if (type == "Conv" || type == "ConvTranspose") return "convolutions run on the host";
+  if (type != "Gemm" && type != "MatMul") return type + " runs on the host";
+  if (inputs.size() < 2 || !step.constant_weights) return "its weights depend on the input";
   const Tensor& a = inputs[0];
   const Tensor& b = inputs[1];
-  if (a.type() != TensorProto::FLOAT || b.type() != TensorProto::FLOAT) return false;
-  if (a.elements() == 0 || a.rank() < (type == "Gemm" ? 2u : 1u) || !is_matrix(b)) return false;
+  if (a.type() != TensorProto::FLOAT || b.type() != TensorProto::FLOAT) {
+    return "its operands are not float32";
+  }
   // A stack of one matrix must not add axes to the result.
-  return b.rank() <= std::max<std::size_t>(a.rank(), 2);
+  if (a.rank() < (type == "Gemm" ? 2u : 1u) || !is_matrix(b) ||
+      b.rank() > std::max<std::size_t>(a.rank(), 2)) {
+    return "its weights are not a matrix";
+  }
+  return a.elements() == 0 ? "its input is empty" : "";
 }
 
-std::int64_t linear_depth(const NodeContext& node, const Tensors& inputs) {
-  const Tensor& b = inputs[1];
-  const bool transposed = node.node->op_type() == "Gemm" && gemm_form(node).transpose_b;
-  return b.dim(b.rank() - (transposed ? 1 : 2));
+std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step) {
+  const onnx::NodeProto& node = *step.context.node;
+  const bool is_gemm = node.op_type() == "Gemm";
+  if (!step.constant_weights || (!is_gemm && node.op_type() != "MatMul")) return std::nullopt;
+  const std::optional<TensorType> a = model.type(node.input(0));
+  const std::optional<TensorType> b = model.type(node.input(1));
+  if (!a || !b || a->data_type != TensorProto::FLOAT || b->data_type != TensorProto::FLOAT) {
+    return std::nullopt;
+  }
+  const std::size_t rank = b->dims.size();
+  if (a->dims.empty() || rank < 2 || rank > std::max<std::size_t>(a->dims.size(), 2)) {
+    return std::nullopt;
+  }
+  const GemmForm form = is_gemm ? gemm_form(step.context) : GemmForm{};
+  const std::int64_t k = b->dims[rank - (form.transpose_b ? 1 : 2)];
+  const std::int64_t n = b->dims[rank - (form.transpose_b ? 2 : 1)];
+  const bool is_one_matrix = b->elements() == k * n;
+  if (!is_one_matrix || k == 0 || n == 0 || a->elements() == 0) return std::nullopt;
+  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return GemmShape{size(a->elements() / k), size(k), size(n)};
+}
+
+MatrixF as_rows(const Tensor& tensor) {
+  const std::int64_t rows = tensor.rank() < 2 ? 1 : tensor.dim(0);
+  return Eigen::Map<const MatrixF>(tensor.values<float>(), rows, tensor.elements() / rows);
 }
 
 Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product) {

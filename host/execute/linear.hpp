@@ -3,8 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 
-#include "host/execute/operators.hpp"
+#include "host/execute/executor.hpp"
+#include "host/job/plan.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
@@ -14,12 +17,17 @@ using ConstMapF = Eigen::Map<const MatrixF>;
 /// result[M x N] = a[M x K] * weights[N x K]^T, from whoever computes it.
 using LinearFunction = std::function<MatrixF(const MatrixF& a, const ConstMapF& weights)>;
 
-/// Are the node's second operand its weights, a matrix by type and shape, so that run_linear can
-/// take it? For Gemm and for MatMul with a float32 matrix (or a stack of one) of any size but 0.
-bool is_linear(const NodeContext& node, const Tensors& inputs);
+/// Why a node is no Linear layer for the device, in words; empty where it is one: Gemm or MatMul
+/// whose weights are a float32 matrix (or a stack of one) that is the same whatever the network's
+/// inputs are.
+std::string why_on_host(const Step& step, const Tensors& inputs);
 
-/// K of such a node.
-std::int64_t linear_depth(const NodeContext& node, const Tensors& inputs);
+/// The product of such a layer, from the shapes that the model knows before it runs; empty where it
+/// does not know them, or the node is none.
+std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step);
+
+/// A tensor of float32 as rows, one for each index of its first axis.
+MatrixF as_rows(const Tensor& tensor);
 
 /// Computes such a node: transposes and stacks operands, hands the product to `product`, and
 /// applies alpha, beta and bias. Weights that are transposed already (transB) are not copied.

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "host/execute/npy.hpp"
-#include "host/models/image_file.hpp"
-#include "host/models/initialize.hpp"
+#include "host/images/image_file.hpp"
+#include "host/numerics/initialize.hpp"
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
@@ -45,24 +45,31 @@ Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32
   return tensor;
 }
 
-Tensor image_input(const OnnxModel& model, const std::string& name, const std::string& file) {
+/// One image, for all of the batch, or several that are the batch.
+Tensor image_input(const OnnxModel& model, const std::string& name,
+                   const std::vector<std::string>& files) {
   const TensorType type = type_of(model, name, "an image cannot be resized to it");
-  const Dims& dims = type.dims;
+  Dims dims = type.dims;
   if (type.data_type != onnx::TensorProto::FLOAT || dims.size() != 4 ||
       (dims[1] != 1 && dims[1] != 3)) {
     throw UsageError(fmt::format(
         "{}: is an image, but {} of {} is {} {}; images are for float32 batches of 1 or 3 channels",
-        file, quoted(name), model.name(), data_type_name(type.data_type), dims_text(dims)));
+        files.front(), quoted(name), model.name(), data_type_name(type.data_type),
+        dims_text(dims)));
   }
+  const auto count = static_cast<std::int64_t>(files.size());
+  if (count > 1) dims[0] = count;
   Tensor tensor(onnx::TensorProto::FLOAT, dims);
   if (tensor.elements() == 0) return tensor;
   const auto channels = static_cast<std::size_t>(dims[1]);
-  const ImageBatch one =
-      network_input(load_image(file, channels), channels, static_cast<std::size_t>(dims[2]),
-                    static_cast<std::size_t>(dims[3]));
+  float* to = tensor.mutable_values<float>();
+  ImageBatch image;
   for (std::int64_t i = 0; i < dims[0]; ++i) {
-    std::copy(one.values.begin(), one.values.end(),
-              tensor.mutable_values<float>() + i * static_cast<std::int64_t>(one.values.size()));
+    if (i < count) {
+      image = network_input(load_image(files[static_cast<std::size_t>(i)], channels), channels,
+                            static_cast<std::size_t>(dims[2]), static_cast<std::size_t>(dims[3]));
+    }
+    to = std::copy(image.values.begin(), image.values.end(), to);
   }
   return tensor;
 }
@@ -114,17 +121,31 @@ std::pair<std::string, std::string> parse(const std::string& text, const OnnxMod
 
 }  // namespace
 
+std::string input_file(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || std::filesystem::exists(text)) return text;
+  return text.substr(equals + 1);
+}
+
 NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>& files,
                          std::int64_t batch, std::uint32_t seed) {
   const std::vector<std::string> names = model.inputs();
-  NamedTensors inputs;
+  std::map<std::string, std::vector<std::string>> given;
   for (const std::string& text : files) {
     const auto [name, file] = parse(text, model, names);
-    Tensor tensor = is_image_file(file) ? image_input(model, name, file)
-                                        : array_input(model, name, file, batch);
-    if (!inputs.emplace(name, std::move(tensor)).second) {
-      throw UsageError(fmt::format("--input {}: {} is given twice", text, quoted(name)));
+    given[name].push_back(file);
+  }
+  NamedTensors inputs;
+  for (const auto& [name, of_input] : given) {
+    const bool images = std::all_of(of_input.begin(), of_input.end(),
+                                    [](const std::string& file) { return is_image_file(file); });
+    if (!images && of_input.size() > 1) {
+      throw UsageError(fmt::format("--input {}: {} is given twice; several files for one input must "
+                                   "all be images",
+                                   of_input[1], quoted(name)));
     }
+    inputs.emplace(name, images ? image_input(model, name, of_input)
+                                : array_input(model, name, of_input[0], batch));
   }
   for (const std::string& name : names) {
     if (inputs.count(name) == 0) inputs.emplace(name, random_input(model, name, seed));

@@ -3,11 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
 
-#include "host/execute/gemm.hpp"
+#include "host/onnx/work.hpp"
+#include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
+#include "host/run/float_gemm.hpp"
 
 namespace gemm64 {
 namespace {
@@ -18,15 +23,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-GemmShape shape_of(const MatrixF& a, const ConstMapF& weights) {
-  return {static_cast<std::uint64_t>(a.rows()), static_cast<std::uint64_t>(a.cols()),
-          static_cast<std::uint64_t>(weights.rows())};
-}
-
-/// A tensor of float32 as rows: one for each index of its first axis.
-MatrixF as_rows(const Tensor& tensor) {
-  const std::int64_t rows = tensor.rank() < 2 ? 1 : tensor.dim(0);
-  return Eigen::Map<const MatrixF>(tensor.values<float>(), rows, tensor.elements() / rows);
+std::string layer_name(const Executor& executor, const Step& step) {
+  return node_label(*step.context.node, static_cast<int>(&step - executor.steps().data()));
 }
 
 /// The network's first output in order of the file, if it is one that quality can be told of.
@@ -38,132 +36,161 @@ const Tensor* first_output(const Executor& executor, const NamedTensors& outputs
   return &tensor;
 }
 
-/// What the float path leaves for the run on the device to be compared with.
-struct FloatRun {
-  struct Layer {
-    Tensor output;
-    double macs = 0;
-  };
-  std::map<const Step*, Layer> layers;
-  NamedTensors outputs;
-  double macs = 0;
-};
-
-FloatRun float_run(const Executor& executor, const NamedTensors& inputs,
-                   const RunProgress& progress) {
-  FloatRun run;
-  ExecutorHooks hooks;
-  hooks.instead = [&](const Step& step, const Tensors& arguments) {
-    if (progress) progress("float32: " + step.context.label, 0);
-    if (!is_linear_layer(step, arguments)) return Tensors{};
-    const auto k = static_cast<double>(linear_depth(step.context, arguments));
-    const double macs = static_cast<double>(arguments[0].elements()) *
-                        static_cast<double>(arguments[1].elements()) / k;
-    run.layers[&step].macs = macs;
-    run.macs += macs;
-    return Tensors{};
-  };
-  hooks.after = [&](const Step& step, const Tensors& outputs) {
-    const auto layer = run.layers.find(&step);
-    if (layer != run.layers.end()) layer->second.output = outputs[0];
-  };
-  run.outputs = executor.run(inputs, hooks);
-  return run;
-}
-
-/// Products in double, rounded once, and how far sums in float32 may be from them.
-class ExactProduct {
- public:
-  MatrixF operator()(const MatrixF& a, const ConstMapF& weights) {
-    shape = shape_of(a, weights);
-    const Matrix<double> exact_a = a.cast<double>();
-    MatrixF result(a.rows(), weights.rows());
-    constexpr Eigen::Index kRows = 256;  // of the weights at a time: bounds the memory for doubles
-    double longest_weights = 0;
-    for (Eigen::Index first = 0; first < weights.rows(); first += kRows) {
-      const Eigen::Index count = std::min(kRows, weights.rows() - first);
-      const Matrix<double> part = weights.middleRows(first, count).cast<double>();
-      longest_weights = std::max(longest_weights, part.rowwise().norm().maxCoeff());
-      result.middleCols(first, count) = (exact_a * part.transpose()).cast<float>();
-    }
-    // Sums of K products in any order are within K + 2 roundings of the sum of magnitudes, which
-    // is at most the product of the norms.
-    bound = static_cast<double>(a.cols() + 2) * 0x1p-24 * exact_a.rowwise().norm().maxCoeff() *
-            longest_weights;
-    return result;
+/// A node with MACs that ran on the host.
+std::optional<HostLayer> host_layer(const Executor& executor, const Step& step,
+                                    std::string reason) {
+  const onnx::NodeProto& node = *step.context.node;
+  const std::optional<Work> work = work_of(executor.model(), node);
+  if (work && work->macs == 0) return std::nullopt;
+  HostLayer layer{layer_name(executor, step), node.op_type(), 0, std::move(reason)};
+  if (work) {
+    layer.macs = work->macs;
+  } else {
+    layer.reason += "; its MACs are not known";
   }
-
-  GemmShape shape;
-  double bound = 0;
-};
-
-LayerReport compared_with_double(const Step& step, const Tensors& inputs, const Tensor& found) {
-  ExactProduct product;
-  const Tensor exact = run_linear(step.context, inputs, std::ref(product));
-  const bool is_gemm = step.context.node->op_type() == "Gemm";
-  const double alpha = is_gemm ? static_cast<double>(gemm_form(step.context).alpha) : 1.0;
-  const MatrixF expected = as_rows(exact);
-  LayerReport layer;
-  layer.shape = product.shape;
-  layer.max_abs_error = max_abs_error(expected, as_rows(found));
-  // alpha, beta and the bias round three times more.
-  layer.error_bound = std::abs(alpha) * product.bound +
-                      3 * 0x1p-23 * static_cast<double>(expected.cwiseAbs().maxCoeff());
   return layer;
 }
 
-std::string layer_name(const Executor& executor, const Step& step) {
-  return node_label(*step.context.node, static_cast<int>(&step - executor.steps().data()));
+/// Linear layers whose jobs follow from the file alone, and the MACs of each step on the device.
+struct Expected {
+  std::vector<Job> jobs;
+  std::unordered_map<const Step*, double> macs;
+  double all_macs = 0;
+  std::size_t first = 0;  // step that may be the first on the device
+};
+
+Expected expect_jobs(const Executor& executor, const JobRunner& runner) {
+  Expected expected;
+  expected.first = executor.steps().size();
+  for (const Step& step : executor.steps()) {
+    const std::optional<GemmShape> shape = linear_shape(executor.model(), step);
+    if (!shape) continue;
+    const std::size_t index = static_cast<std::size_t>(&step - executor.steps().data());
+    expected.first = std::min(expected.first, index);
+    for (Job& job : float_jobs(runner, layer_name(executor, step), *shape)) {
+      expected.jobs.push_back(std::move(job));
+    }
+    const auto macs = static_cast<double>(shape->macs());
+    expected.macs[&step] = macs;
+    expected.all_macs += macs;
+  }
+  return expected;
 }
+
+/// The float32 values that differ from those that the device's layers led to.
+class ExactValues {
+ public:
+  /// `arguments` of a node with the float32 network's values; nothing where they are the same.
+  std::optional<Tensors> arguments(const Step& step, const Tensors& arguments) const {
+    Tensors exact = arguments;
+    bool differ = false;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const auto found = values_.find(step.context.node->input(static_cast<int>(i)));
+      if (found == values_.end()) continue;
+      exact[i] = found->second;
+      differ = true;
+    }
+    if (!differ) return std::nullopt;
+    return exact;
+  }
+
+  void store(const Step& step, const Tensors& outputs) {
+    const onnx::NodeProto& node = *step.context.node;
+    for (int i = 0; i < node.output_size(); ++i) {
+      if (!node.output(i).empty()) {
+        values_[node.output(i)] = outputs.at(static_cast<std::size_t>(i));
+      }
+    }
+  }
+
+  void forget(const Step& step) {
+    for (const std::string& name : step.last_uses) values_.erase(name);
+  }
+
+  const Tensor* find(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  Values values_;
+};
 
 }  // namespace
 
-bool is_linear_layer(const Step& step, const Tensors& inputs) {
-  return step.constant_weights && is_linear(step.context, inputs);
-}
-
-NetworkRun run_network(const Executor& executor, const NamedTensors& inputs, Runner& runner,
+NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress) {
-  const FloatRun exact = float_run(executor, inputs, progress);
-  NetworkRun run;
-  double done = 0;
-  double seconds = 0;  // of products, the device's and their preparation
+  const Expected expected = expect_jobs(executor, runner);
+  runner.announce(expected.jobs);
+  ProgressShare share(progress);
+  ExactValues exact;
+  double seconds = 0;                // of products, the device's and their preparation
+  std::set<const Step*> host_steps;  // a step of the head runs once for each group of images
+  const auto add_host_layer = [&](const Step& step, const std::string& reason) {
+    if (!host_steps.insert(&step).second) return;
+    if (auto layer = host_layer(executor, step, reason)) {
+      report.host_layers.push_back(std::move(*layer));
+    }
+  };
   ExecutorHooks hooks;
-  hooks.after = after;
-  hooks.instead = [&](const Step& step, const Tensors& arguments) {
-    const auto layer = exact.layers.find(&step);
-    if (layer == exact.layers.end()) return Tensors{};
-    const double share = layer->second.macs / exact.macs;
-    runner.set_progress(done, share);
-    done += share;
+  const auto on_device = [&](const Step& step, const Tensors& arguments) {
+    const auto macs = expected.macs.find(&step);
+    share.next(macs == expected.macs.end() ? 0 : macs->second / expected.all_macs);
     const auto begin = Clock::now();
     const Tensor output =
         run_linear(step.context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
           MatrixF product;
-          report.layers.push_back(runner.linear(layer_name(executor, step), a, weights, product));
+          report.layers.push_back(
+              run_float(runner, layer_name(executor, step), a, weights, product, share));
           return product;
         });
     seconds += seconds_since(begin);
-    if (report.precision == Precision::kInt8) {
-      report.layers.back().max_abs_error =
-          max_abs_error(as_rows(layer->second.output), as_rows(output));
-    }
     return Tensors{output};
   };
+  hooks.instead = [&](const Step& step, const Tensors& arguments) {
+    const std::optional<Tensors> exact_arguments = exact.arguments(step, arguments);
+    const std::string reason = why_on_host(step, arguments);
+    if (!reason.empty()) {
+      add_host_layer(step, reason);
+      share.report(step.context.label, 1);
+      if (exact_arguments) exact.store(step, compute(*step.info, step.context, *exact_arguments));
+      return Tensors{};
+    }
+    share.report("float32: " + step.context.label, 1);
+    const Tensors wanted =
+        compute(*step.info, step.context, exact_arguments ? *exact_arguments : arguments);
+    exact.store(step, wanted);
+    Tensors found = on_device(step, arguments);
+    if (report.precision == Precision::kInt8) {
+      report.layers.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
+    }
+    return found;
+  };
+  hooks.after = [&](const Step& step, const Tensors& outputs) {
+    if (after) after(step, outputs);
+    exact.forget(step);
+  };
   const auto begin = Clock::now();
-  run.outputs = executor.run(inputs, hooks);
-  report.host =
-      HostWork{executor.steps().size() - report.layers.size(), seconds_since(begin) - seconds};
-  const Tensor* expected = first_output(executor, exact.outputs);
-  if (expected != nullptr) {
+  NetworkRun run;
+  try {
+    Values values = run_head(executor, expected.first, inputs, hooks);
+    executor.run_steps(expected.first, executor.steps().size(), values, hooks);
+    run.outputs = executor.outputs(values);
+  } catch (const DeviceError& error) {
+    report.error = error.what();
+  }
+  report.host = HostWork{host_steps.size(), seconds_since(begin) - seconds};
+  const Tensor* found = first_output(executor, run.outputs);
+  if (found != nullptr) {
+    const Tensor* wanted = exact.find(executor.model().graph().output(0).name());
     report.quality =
-        network_quality(as_rows(*expected), as_rows(*first_output(executor, run.outputs)));
+        network_quality(as_rows(wanted != nullptr ? *wanted : *found), as_rows(*found));
   }
   run.report = std::move(report);
   return run;
 }
 
-NetworkRun run_on_host(const Executor& executor, const NamedTensors& inputs, RunReport report,
+NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, RunReport report,
                        const NodeObserver& after, const RunProgress& progress) {
   report.host_only = true;
   NetworkRun run;
@@ -172,16 +199,16 @@ NetworkRun run_on_host(const Executor& executor, const NamedTensors& inputs, Run
   hooks.after = after;
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
     if (progress) progress(step.context.label, 0);
-    if (!is_linear_layer(step, arguments)) return Tensors{};
-    const Tensors found = step.function(step.context, arguments);
+    if (!why_on_host(step, arguments).empty()) return Tensors{};
+    const Tensors found = compute(*step.info, step.context, arguments);
     const auto begin = Clock::now();
-    report.layers.push_back(compared_with_double(step, arguments, found[0]));
+    report.layers.push_back(compare_with_double(step, arguments, found[0]));
     report.layers.back().name = layer_name(executor, step);
     seconds += seconds_since(begin);
     return found;
   };
   const auto begin = Clock::now();
-  run.outputs = executor.run(inputs, hooks);
+  run.outputs = executor.run(inputs.take(0, inputs.images), hooks);
   report.host = HostWork{executor.steps().size(), seconds_since(begin) - seconds};
   run.report = std::move(report);
   return run;

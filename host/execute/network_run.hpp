@@ -2,8 +2,12 @@
 // A whole network: its Linear layers on the device, all else on the host.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "host/execute/executor.hpp"
-#include "host/run/runner.hpp"
+#include "host/execute/head.hpp"
+#include "host/run/job_runner.hpp"
 
 namespace gemm64 {
 
@@ -12,23 +16,20 @@ struct NetworkRun {
   NamedTensors outputs;
 };
 
-/// Told each node's outputs, and which part of the nodes has run.
+/// Told each node's outputs, once they are the device's.
 using NodeObserver = std::function<void(const Step& step, const Tensors& outputs)>;
 
-/// Is the node a Linear layer for the device: Gemm or MatMul whose weights are the same whatever
-/// the network's inputs are?
-bool is_linear_layer(const Step& step, const Tensors& inputs);
-
-/// Runs the network in float32 on the host, and then with its Linear layers by `runner`, each
-/// quantized by its own input (or in float32, as the runner's options ask). The report has a layer
-/// for each, by node name, whose largest error is against the float32 network, and the quality of
-/// the first output. `after` is told the second run's nodes; `progress` the first's names.
-NetworkRun run_network(const Executor& executor, const NamedTensors& inputs, Runner& runner,
+/// Runs the network once, with two values where they differ: one in float32, one with the Linear
+/// layers by `runner`, each quantized by its own input (or sliced, as the runner's options ask).
+/// The report has a layer for each, by node name, whose largest error is against the float32
+/// network; what ran on the host, with the reason; and the quality of the first output. Before the
+/// device runs, the jobs are announced.
+NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress);
 
-/// The first of these runs by itself: the float path. Each Linear layer is compared with a product
-/// in double, and may be as far from it as float32 sums of its length can be.
-NetworkRun run_on_host(const Executor& executor, const NamedTensors& inputs, RunReport report,
+/// The float32 network by itself. Each Linear layer is compared with a product in double, and may
+/// be as far from it as float32 sums of its length can be.
+NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, RunReport report,
                        const NodeObserver& after, const RunProgress& progress);
 
 }  // namespace gemm64

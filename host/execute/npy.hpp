@@ -2,18 +2,19 @@
 // Tensors as NumPy's .npy files.
 #pragma once
 
-#include <filesystem>
+#include <string>
 
 #include "host/execute/tensor.hpp"
+#include "host/output_file.hpp"
 
 namespace gemm64 {
 
-/// Reads an array of any sizes whose elements are of `type` (no 16-bit float). Throws UsageError
-/// where the file cannot be read or holds another type.
-Tensor load_tensor(const std::filesystem::path& path, DataType type);
+/// Reads an array of any sizes whose elements are of `type` (bfloat16, which NumPy does not know,
+/// from float32). Throws UsageError where the file cannot be read or holds another type.
+Tensor load_tensor(const std::string& path, DataType type);
 
-/// Writes an array; 16-bit floats, of which NumPy knows one, are written as float32. Throws
-/// UsageError where the file cannot be written.
-void save_tensor(const std::filesystem::path& path, const Tensor& tensor);
+/// Writes an array and commits the file; 16-bit floats are written as float32. Throws OutputError
+/// where the file is lost.
+void save_tensor(OutputFile& file, const Tensor& tensor);
 
 }  // namespace gemm64

@@ -3,36 +3,62 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
 namespace {
 
-const std::map<std::string, OperatorEntry>& registry() {
-  static const std::map<std::string, OperatorEntry> entries = [] {
-    std::map<std::string, OperatorEntry> all;
-    for (const auto& family :
-         {conv_operators(), pool_operators(), linear_operators(), elementwise_operators(),
-          normalize_operators(), shape_operators(), move_operators()}) {
-      for (const OperatorEntry& entry : family) all.emplace(entry.name, entry);
-    }
-    return all;
-  }();
-  return entries;
+bool is_narrow(DataType type) {
+  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
+}
+
+/// The same values as float32, or from float32 as `to`.
+template <class To, class From>
+Tensor converted(const Tensor& from) {
+  Tensor result(data_type_of<To>(), from.dims());
+  std::transform(from.values<From>(), from.values<From>() + from.elements(),
+                 result.mutable_values<To>(), [](From value) { return static_cast<To>(value); });
+  return result;
+}
+
+Tensor widened(const Tensor& tensor) {
+  if (tensor.type() == onnx::TensorProto::FLOAT16) return converted<float, Eigen::half>(tensor);
+  return converted<float, Eigen::bfloat16>(tensor);
+}
+
+Tensor narrowed(const Tensor& tensor, DataType type) {
+  if (type == onnx::TensorProto::FLOAT16) return converted<Eigen::half, float>(tensor);
+  return converted<Eigen::bfloat16, float>(tensor);
 }
 
 }  // namespace
 
-const OperatorEntry* find_operator(const std::string& name) {
-  const auto found = registry().find(name);
-  return found == registry().end() ? nullptr : &found->second;
+Tensors compute(const OperatorInfo& info, const NodeContext& node, const Tensors& inputs) {
+  DataType narrow = onnx::TensorProto::UNDEFINED;
+  for (const Tensor& tensor : inputs) {
+    if (is_narrow(tensor.type())) narrow = tensor.type();
+  }
+  if (!info.widens || narrow == onnx::TensorProto::UNDEFINED) return info.function(node, inputs);
+  Tensors wide = inputs;
+  for (Tensor& tensor : wide) {
+    if (is_narrow(tensor.type())) tensor = widened(tensor);
+  }
+  Tensors results = info.function(node, wide);
+  // Further outputs, such as statistics, are float32 by definition.
+  if (!results.empty() && results[0].type() == onnx::TensorProto::FLOAT) {
+    results[0] = narrowed(results[0], narrow);
+  }
+  return results;
 }
 
 std::vector<std::string> supported_operators() {
   std::vector<std::string> names;
-  for (const auto& [name, entry] : registry()) names.push_back(name);
+  for (const OperatorInfo& info : operator_table()) {
+    if (info.function == nullptr) continue;
+    names.push_back(fmt::format("{}{}{}", info.domain, info.domain.empty() ? "" : ".", info.name));
+  }
   return names;
 }
 

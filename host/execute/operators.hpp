@@ -2,8 +2,6 @@
 // The operators that the host executes, each a function from input tensors to output tensors.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +9,8 @@
 #include "host/error.hpp"
 #include "host/execute/tensor.hpp"
 #include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
+#include "host/onnx/operator.hpp"
 
 namespace gemm64 {
 
@@ -23,29 +23,13 @@ struct NodeContext {
 
 using Tensors = std::vector<Tensor>;
 
-/// Computes a node. Inputs that the node leaves out are absent tensors, or missing at the end.
-/// Throws UsageError, whose message begins with the node's label, where shapes, types or attributes
-/// do not fit.
-using Operator = Tensors (*)(const NodeContext& node, const Tensors& inputs);
+/// Computes a node by its row in the table, which has a function. A function gets a tensor for each
+/// input: absent where the node leaves it out, missing where at the end. It returns one for each
+/// output that the node asks for, and throws UsageError, whose message begins with the node's
+/// label, where shapes, types or attributes do not fit. Functions are in namespace host.
+Tensors compute(const OperatorInfo& info, const NodeContext& node, const Tensors& inputs);
 
-struct OperatorEntry {
-  const char* name;
-  std::int64_t since;  // the first opset in whose form the function reads its node
-  Operator function;
-};
-
-/// One table for each family, in host/execute/ops_<family>.cpp.
-std::vector<OperatorEntry> conv_operators();
-std::vector<OperatorEntry> pool_operators();
-std::vector<OperatorEntry> linear_operators();
-std::vector<OperatorEntry> elementwise_operators();
-std::vector<OperatorEntry> normalize_operators();
-std::vector<OperatorEntry> shape_operators();
-std::vector<OperatorEntry> move_operators();
-
-/// The entry of an operator of ONNX's default domain, or nullptr.
-const OperatorEntry* find_operator(const std::string& name);
-/// The names of all of them, in alphabetical order.
+/// The operators of ONNX's own domain that the host computes, and "com.microsoft.NAME" for others.
 std::vector<std::string> supported_operators();
 
 /// An error of this node.

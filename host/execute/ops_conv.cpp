@@ -9,6 +9,7 @@
 #include "host/execute/window.hpp"
 
 namespace gemm64 {
+namespace host {
 namespace {
 
 using dnnl::memory;
@@ -138,6 +139,8 @@ Tensor convolve(const NodeContext& node, const Operands& operands) {
   return result;
 }
 
+}  // namespace
+
 Tensors conv(const NodeContext& node, const Tensors& inputs) {
   const Operands operands = checked_operands(node, inputs);
   try {
@@ -147,8 +150,6 @@ Tensors conv(const NodeContext& node, const Tensors& inputs) {
   }
 }
 
-}  // namespace
-
-std::vector<OperatorEntry> conv_operators() { return {{"Conv", 1, conv}}; }
+}  // namespace host
 
 }  // namespace gemm64

@@ -9,11 +9,13 @@
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
+namespace host {
 namespace {
 
 template <class Function>
 auto visit_factors(const NodeContext& node, DataType type, Function function) {
-  return visit_types<float, double, std::int32_t, std::int64_t>(node, type, function);
+  return visit_types<float, double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>(
+      node, type, function);
 }
 
 template <class T>
@@ -56,6 +58,8 @@ Tensor gemm_of(const NodeContext& node, const Tensor& a, const Tensor& b) {
   return result;
 }
 
+}  // namespace
+
 Tensors gemm(const NodeContext& node, const Tensors& inputs) {
   const Tensor& a = input(node, inputs, 0);
   const Tensor& b = input(node, inputs, 1);
@@ -66,6 +70,8 @@ Tensors gemm(const NodeContext& node, const Tensors& inputs) {
   add_bias(node, gemm_form(node), optional_input(inputs, 2), result);
   return {result};
 }
+
+namespace {
 
 /// One product for each matrix of the stacks, which stretch to one another as in NumPy.
 template <class T>
@@ -90,6 +96,8 @@ void matmul_of(const Tensor& a, const Tensor& b, Tensor& result) {
                  }
                });
 }
+
+}  // namespace
 
 Tensors matmul(const NodeContext& node, const Tensors& inputs) {
   Tensor a = input(node, inputs, 0);
@@ -119,7 +127,7 @@ Tensors matmul(const NodeContext& node, const Tensors& inputs) {
   return {result.reshaped(visible)};
 }
 
-}  // namespace
+}  // namespace host
 
 GemmForm gemm_form(const NodeContext& node) {
   return {attribute(*node.node, "alpha", 1.0F), attribute(*node.node, "beta", 1.0F),
@@ -135,8 +143,8 @@ void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias,
     throw failure(node, fmt::format("its bias, {}, does not stretch to {}", describe(bias),
                                     dims_text(result.dims())));
   }
-  visit_factors(node, result.type(), [&](auto zero) {
-    add_bias_of<decltype(zero)>(form, bias, result);
+  host::visit_factors(node, result.type(), [&](auto zero) {
+    host::add_bias_of<decltype(zero)>(form, bias, result);
     return 0;
   });
 }
@@ -144,7 +152,5 @@ void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias,
 std::string operands_do_not_fit(const Tensor& a, const Tensor& b) {
   return fmt::format("its operands, {} and {}, do not fit together", describe(a), describe(b));
 }
-
-std::vector<OperatorEntry> linear_operators() { return {{"Gemm", 7, gemm}, {"MatMul", 1, matmul}}; }
 
 }  // namespace gemm64

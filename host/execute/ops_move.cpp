@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move values and compute nothing: Transpose, Concat, Split, Slice, Pad, Gather.
+// Operators that move values and compute nothing: Transpose, Concat, Split, Slice, Pad, Gather,
+// Expand, Tile, DepthToSpace, SpaceToDepth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +10,10 @@
 #include "host/execute/operators.hpp"
 #include "host/execute/strided.hpp"
 #include "host/execute/visit.hpp"
+#include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
+namespace host {
 namespace {
 
 Dims counting(std::int64_t first, std::int64_t count, std::int64_t step = 1) {
@@ -20,6 +23,8 @@ Dims counting(std::int64_t first, std::int64_t count, std::int64_t step = 1) {
   }
   return indices;
 }
+
+}  // namespace
 
 Tensors transpose(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
@@ -78,6 +83,8 @@ Tensors concat(const NodeContext& node, const Tensors& inputs) {
   return {result};
 }
 
+namespace {
+
 /// How much of the axis each output takes: as the node says (an attribute before opset 13), else
 /// equal parts.
 Dims split_sizes(const NodeContext& node, const Tensors& inputs, std::int64_t whole) {
@@ -86,10 +93,14 @@ Dims split_sizes(const NodeContext& node, const Tensors& inputs, std::int64_t wh
   Dims sizes = node.opset < 13 ? attribute(*node.node, "split", Dims{}) : Dims{};
   if (node.opset >= 13 && given.present()) sizes = integers(node, given);
   if (sizes.empty()) {
-    if (whole % parts != 0) {
+    // Since opset 18 the last part may be smaller.
+    const std::int64_t part = (whole + parts - 1) / parts;
+    const std::int64_t last = whole - part * (parts - 1);
+    if (node.opset < 18 ? last != part : last < 0) {
       throw failure(node, fmt::format("{} values do not make {} equal parts", whole, parts));
     }
-    sizes.assign(static_cast<std::size_t>(parts), whole / parts);
+    sizes.assign(static_cast<std::size_t>(parts), part);
+    sizes.back() = last;
   }
   bool fits = static_cast<std::int64_t>(sizes.size()) == parts;
   std::int64_t rest = whole;
@@ -103,6 +114,8 @@ Dims split_sizes(const NodeContext& node, const Tensors& inputs, std::int64_t wh
   }
   return sizes;
 }
+
+}  // namespace
 
 Tensors split(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
@@ -119,21 +132,26 @@ Tensors split(const NodeContext& node, const Tensors& inputs) {
   return results;
 }
 
-/// The indices that start, end and step take of an axis, as Python's slices do.
+namespace {
+
+/// The indices that start, end and step take of an axis, as Python's slices do, but for a start
+/// before the first value: backwards, ONNX begins at the first value, where Python finds nothing.
 Dims slice_indices(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
-  const auto clamped = [&](std::int64_t at) {
+  const auto clamped = [&](std::int64_t at, std::int64_t least, std::int64_t most) {
     if (at < 0) at = at < -size ? -1 : at + size;
-    return step > 0 ? std::clamp<std::int64_t>(at, 0, size)
-                    : std::clamp<std::int64_t>(at, -1, size - 1);
+    return std::clamp(at, least, most);
   };
-  const std::int64_t first = clamped(start);
-  const std::int64_t last = clamped(end);
+  if (size == 0) return {};
+  const std::int64_t first = clamped(start, 0, step > 0 ? size : size - 1);
+  const std::int64_t last = step > 0 ? clamped(end, 0, size) : clamped(end, -1, size - 1);
   const std::int64_t distance = step > 0 ? last - first : first - last;
   if (distance <= 0) return {};
   const std::int64_t stride = std::clamp<std::int64_t>(step, -size - 1, size + 1);
   const std::int64_t length = step > 0 ? stride : -stride;
   return counting(first, (distance + length - 1) / length, stride);
 }
+
+}  // namespace
 
 Tensors slice(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
@@ -164,6 +182,8 @@ Tensors slice(const NodeContext& node, const Tensors& inputs) {
   return {select(x, indices)};
 }
 
+namespace {
+
 /// For each position of a padded axis the one that it is filled from; -1: the constant.
 Dims padded_indices(const NodeContext& node, const std::string& mode, std::int64_t size,
                     std::int64_t begin, std::int64_t end) {
@@ -183,6 +203,8 @@ Dims padded_indices(const NodeContext& node, const std::string& mode, std::int64
       index = -1;
     } else if (mode == "edge") {
       index = std::clamp<std::int64_t>(index, 0, size - 1);
+    } else if (mode == "wrap") {
+      index = ((index % size) + size) % size;
     } else {
       // Mirrored at both ends, the ends themselves not repeated, as often as needed.
       const std::int64_t period = std::max<std::int64_t>(2 * (size - 1), 1);
@@ -193,19 +215,24 @@ Dims padded_indices(const NodeContext& node, const std::string& mode, std::int64
   return indices;
 }
 
+}  // namespace
+
 Tensors pad(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   const std::string mode = attribute(*node.node, "mode", std::string("constant"));
-  if (mode != "constant" && mode != "reflect" && mode != "edge") {
-    throw failure(node, fmt::format("mode '{}' is not known; there are constant, reflect and edge",
-                                    printable(mode)));
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
+    throw failure(node,
+                  fmt::format("mode '{}' is not known; there are constant, reflect, edge and wrap",
+                              printable(mode)));
   }
   const bool is_attribute = node.opset < 11;
   const Dims pads =
       is_attribute ? attribute(*node.node, "pads", Dims{}) : integers(node, input(node, inputs, 1));
-  if (pads.size() != 2 * x.rank()) {
-    throw failure(node, fmt::format("{} pads for {}; two for each axis are needed", pads.size(),
-                                    describe(x)));
+  Dims axes = counting(0, static_cast<std::int64_t>(x.rank()));
+  if (optional_input(inputs, 3).present()) axes = integers(node, inputs[3]);
+  if (pads.size() != 2 * axes.size()) {
+    throw failure(node, fmt::format("{} pads for {} axes of {}; two for each are needed",
+                                    pads.size(), axes.size(), describe(x)));
   }
   Tensor zero(x.type(), {});  // all bits 0 is zero in every type
   std::memset(zero.mutable_raw(), 0, zero.bytes());
@@ -224,9 +251,10 @@ Tensors pad(const NodeContext& node, const Tensors& inputs) {
     }
   }
   std::vector<Selected> indices(x.rank());
-  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
-    const std::int64_t begin = pads[axis];
-    const std::int64_t end = pads[axis + x.rank()];
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t axis = checked_axis(node, axes[i], x.rank());
+    const std::int64_t begin = pads[i];
+    const std::int64_t end = pads[i + axes.size()];
     if (begin == 0 && end == 0) continue;
     indices[axis] = padded_indices(node, mode, x.dim(axis), begin, end);
   }
@@ -253,11 +281,110 @@ Tensors gather(const NodeContext& node, const Tensors& inputs) {
   return {select(x, selected).reshaped(dims)};
 }
 
+Tensors expand(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  const Dims asked = integers(node, input(node, inputs, 1));
+  Dims dims;
+  const bool fits = std::all_of(asked.begin(), asked.end(), [](auto dim) { return dim >= 0; }) &&
+                    broadcast_dims(x.dims(), asked, dims);
+  if (!fits) {
+    throw failure(node, fmt::format("{} does not stretch to {}", describe(x), dims_text(asked)));
+  }
+  Tensor result(x.type(), dims);
+  copy_strided(result.mutable_raw(), x.raw(), dims, broadcast_strides(x.dims(), dims),
+               x.element_size());
+  return {result};
+}
+
+Tensors tile(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  const Dims repeats = integers(node, input(node, inputs, 1));
+  if (repeats.size() != x.rank()) {
+    throw failure(node, fmt::format("{} repeats for {}", repeats.size(), describe(x)));
+  }
+  Dims dims = x.dims();
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const auto product = checked_product(dims[axis], repeats[axis]);
+    if (!product) throw failure(node, fmt::format("{} repeats", repeats[axis]));
+    dims[axis] = *product;
+  }
+  Tensor(x.type(), dims);  // refuses what is too large before its indices are listed
+  std::vector<Selected> indices(x.rank());
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] == x.dim(axis)) continue;
+    indices[axis] = counting(0, dims[axis]);
+    for (std::int64_t& index : *indices[axis]) index %= x.dim(axis);
+  }
+  return {select(x, indices)};
+}
+
+namespace {
+
+/// Blocks of `block` x `block` values between channels and space.
+std::int64_t checked_block(const NodeContext& node, const Tensor& x, bool from_depth) {
+  const std::int64_t block = attribute(*node.node, "blocksize", std::int64_t{0});
+  constexpr std::int64_t kMost = 4096;
+  const bool fits = x.rank() == 4 && block >= 1 && block <= kMost &&
+                    (from_depth ? x.dim(1) % (block * block) == 0
+                                : x.dim(2) % block == 0 && x.dim(3) % block == 0);
+  if (!fits) throw failure(node, fmt::format("blocks of {} do not fit {}", block, describe(x)));
+  return block;
+}
+
+/// Do the blocks stand before the channels, or behind them?
+bool blocks_first(const NodeContext& node) {
+  const std::string mode = attribute(*node.node, "mode", std::string("DCR"));
+  if (mode == "DCR" || mode == "CRD") return mode == "DCR";
+  throw failure(node,
+                fmt::format("mode '{}' is not known; there are DCR and CRD", printable(mode)));
+}
+
+/// `x` seen as `parts`, its axes put in `order`, and the result seen as `dims`.
+Tensor rearranged(const Tensor& x, const Dims& parts, const std::vector<std::size_t>& order,
+                  const Dims& dims) {
+  const Dims from = row_major_strides(parts);
+  Dims sizes, strides;
+  for (const std::size_t axis : order) {
+    sizes.push_back(parts[axis]);
+    strides.push_back(from[axis]);
+  }
+  Tensor result(x.type(), dims);
+  copy_strided(result.mutable_raw(), x.raw(), sizes, strides, x.element_size());
+  return result;
+}
+
 }  // namespace
 
-std::vector<OperatorEntry> move_operators() {
-  return {{"Transpose", 1, transpose}, {"Concat", 4, concat}, {"Split", 2, split},
-          {"Slice", 1, slice},         {"Pad", 2, pad},       {"Gather", 1, gather}};
+Tensors depth_to_space(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  const std::int64_t block = checked_block(node, x, true);
+  const std::string mode = attribute(*node.node, "mode", std::string("DCR"));
+  if (mode != "DCR" && mode != "CRD") {
+    throw failure(node,
+                  fmt::format("mode '{}' is not known; there are DCR and CRD", printable(mode)));
+  }
+  const std::int64_t depth = x.dim(1) / (block * block);
+  const Dims dims{x.dim(0), depth, x.dim(2) * block, x.dim(3) * block};
+  if (blocks_first(node)) {
+    return {rearranged(x, {x.dim(0), block, block, depth, x.dim(2), x.dim(3)}, {0, 3, 4, 1, 5, 2},
+                       dims)};
+  }
+  return {
+      rearranged(x, {x.dim(0), depth, block, block, x.dim(2), x.dim(3)}, {0, 1, 4, 2, 5, 3}, dims)};
 }
+
+Tensors space_to_depth(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  const std::int64_t block = checked_block(node, x, false);
+  const std::int64_t rows = x.dim(2) / block;
+  const std::int64_t columns = x.dim(3) / block;
+  const std::vector<std::size_t> order = blocks_first(node)
+                                             ? std::vector<std::size_t>{0, 3, 5, 1, 2, 4}
+                                             : std::vector<std::size_t>{0, 1, 3, 5, 2, 4};
+  return {rearranged(x, {x.dim(0), x.dim(1), rows, block, columns, block}, order,
+                     {x.dim(0), x.dim(1) * block * block, rows, columns})};
+}
+
+}  // namespace host
 
 }  // namespace gemm64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNormalization, LRN, Softmax and ReduceMean.
+// BatchNormalization, LRN, Softmax and LogSoftmax.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "host/execute/visit.hpp"
 
 namespace gemm64 {
+namespace host {
 namespace {
 
 std::int64_t product(const Dims& dims, std::size_t begin, std::size_t end) {
@@ -41,6 +42,8 @@ Tensor batch_normalization_of(const NodeContext& node, const Tensors& inputs) {
   return result;
 }
 
+}  // namespace
+
 Tensors batch_normalization(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   if (attribute(*node.node, "training_mode", std::int64_t{0}) != 0 ||
@@ -63,6 +66,8 @@ Tensors batch_normalization(const NodeContext& node, const Tensors& inputs) {
     return batch_normalization_of<decltype(zero)>(node, inputs);
   })};
 }
+
+namespace {
 
 template <class T>
 Tensor lrn_of(const NodeContext& node, const Tensor& x) {
@@ -100,15 +105,20 @@ Tensor lrn_of(const NodeContext& node, const Tensor& x) {
   return result;
 }
 
+}  // namespace
+
 Tensors lrn(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   if (x.rank() < 2) throw failure(node, fmt::format("its input, {}, has no channels", describe(x)));
   return {visit_floats(node, x.type(), [&](auto zero) { return lrn_of<decltype(zero)>(node, x); })};
 }
 
-/// Softmax over the middle of [outer][length][inner].
+namespace {
+
+/// Softmax over the middle of [outer][length][inner], or its logarithm.
 template <class T>
-Tensor softmax_of(const Tensor& x, std::int64_t outer, std::int64_t length, std::int64_t inner) {
+Tensor softmax_of(const Tensor& x, std::int64_t outer, std::int64_t length, std::int64_t inner,
+                  bool logarithm) {
   Tensor result(x.type(), x.dims());
   for (std::int64_t row = 0; row < outer * inner; ++row) {
     const std::int64_t begin = row / inner * length * inner + row % inner;
@@ -121,14 +131,17 @@ Tensor softmax_of(const Tensor& x, std::int64_t outer, std::int64_t length, std:
       to[i * inner] = std::exp(from[i * inner] - largest);
       sum += static_cast<double>(to[i * inner]);
     }
+    const double log_sum = std::log(sum);
     for (std::int64_t i = 0; i < length; ++i) {
-      to[i * inner] = static_cast<T>(static_cast<double>(to[i * inner]) / sum);
+      const auto value = static_cast<double>(to[i * inner]);
+      const auto distance = static_cast<double>(from[i * inner] - largest);
+      to[i * inner] = static_cast<T>(logarithm ? distance - log_sum : value / sum);
     }
   }
   return result;
 }
 
-Tensors softmax(const NodeContext& node, const Tensors& inputs) {
+Tensors softmax(const NodeContext& node, const Tensors& inputs, bool logarithm) {
   const Tensor& x = input(node, inputs, 0);
   // Before opset 13 all axes from `axis` on are one; since then it is one axis, the last by
   // default.
@@ -140,54 +153,20 @@ Tensors softmax(const NodeContext& node, const Tensors& inputs) {
   const std::size_t end = one_axis ? axis + 1 : x.rank();
   return {visit_floats(node, x.type(), [&](auto zero) {
     return softmax_of<decltype(zero)>(x, product(x.dims(), 0, axis), product(x.dims(), axis, end),
-                                      product(x.dims(), end, x.rank()));
+                                      product(x.dims(), end, x.rank()), logarithm);
   })};
-}
-
-template <class T>
-Tensor reduce_mean_of(const Tensor& x, const Dims& kept) {
-  Tensor result(x.type(), kept);
-  std::vector<double> sums(static_cast<std::size_t>(result.elements()), 0.0);
-  const T* from = x.values<T>();
-  for_each_row(Walk<2>{x.dims(), {row_major_strides(x.dims()), broadcast_strides(kept, x.dims())}},
-               [&](const auto& offsets, std::int64_t length, const auto& steps) {
-                 for (std::int64_t i = 0; i < length; ++i) {
-                   sums[static_cast<std::size_t>(offsets[1] + i * steps[1])] +=
-                       static_cast<double>(from[offsets[0] + i * steps[0]]);
-                 }
-               });
-  const double count = static_cast<double>(x.elements()) /
-                       static_cast<double>(std::max<std::int64_t>(result.elements(), 1));
-  std::transform(sums.begin(), sums.end(), result.mutable_values<T>(),
-                 [count](double sum) { return static_cast<T>(sum / count); });
-  return result;
-}
-
-Tensors reduce_mean(const NodeContext& node, const Tensors& inputs) {
-  const Tensor& x = input(node, inputs, 0);
-  constexpr std::int64_t kAxesAreInput = 18;
-  const Dims axes = axes_of(node, inputs, kAxesAreInput);
-  std::vector<bool> reduced(x.rank(), axes.empty());
-  for (const std::int64_t axis : axes) reduced[checked_axis(node, axis, x.rank())] = true;
-  Dims kept = x.dims();
-  Dims visible;
-  const bool keep = attribute(*node.node, "keepdims", std::int64_t{1}) != 0;
-  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
-    if (reduced[axis]) kept[axis] = 1;
-    if (keep || !reduced[axis]) visible.push_back(kept[axis]);
-  }
-  const Tensor means = visit_types<float, double, std::int32_t, std::int64_t>(
-      node, x.type(), [&](auto zero) { return reduce_mean_of<decltype(zero)>(x, kept); });
-  return {means.reshaped(visible)};
 }
 
 }  // namespace
 
-std::vector<OperatorEntry> normalize_operators() {
-  return {{"BatchNormalization", 7, batch_normalization},
-          {"LRN", 1, lrn},
-          {"Softmax", 1, softmax},
-          {"ReduceMean", 1, reduce_mean}};
+Tensors softmax(const NodeContext& node, const Tensors& inputs) {
+  return softmax(node, inputs, false);
 }
+
+Tensors log_softmax(const NodeContext& node, const Tensors& inputs) {
+  return softmax(node, inputs, true);
+}
+
+}  // namespace host
 
 }  // namespace gemm64

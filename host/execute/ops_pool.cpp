@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool, AveragePool and GlobalAveragePool, one axis after the other: the largest of a window is
+// MaxPool, AveragePool and their global forms, one axis after the other: the largest of a window is
 // the largest of its rows' largest, and so are sums.
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "host/execute/window.hpp"
 
 namespace gemm64 {
+namespace host {
 namespace {
 
 /// `values` seen along one axis: [outer][length][inner].
@@ -138,6 +139,8 @@ Tensors max_pool_of(const NodeContext& node, const Tensor& x, bool with_position
   return {values};
 }
 
+}  // namespace
+
 Tensors max_pool(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   const bool with_positions = node.node->output_size() > 1 && !node.node->output(1).empty();
@@ -145,6 +148,8 @@ Tensors max_pool(const NodeContext& node, const Tensors& inputs) {
     return max_pool_of<decltype(zero)>(node, x, with_positions);
   });
 }
+
+namespace {
 
 template <class T>
 Tensor average_pool_of(const NodeContext& node, const Tensor& x) {
@@ -174,14 +179,27 @@ Tensor average_pool_of(const NodeContext& node, const Tensor& x) {
   return values;
 }
 
+}  // namespace
+
 Tensors average_pool(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   return {visit_floats(node, x.type(),
                        [&](auto zero) { return average_pool_of<decltype(zero)>(node, x); })};
 }
 
-template <class T>
-Tensor global_average_of(const Tensor& x) {
+namespace {
+
+const Tensor& checked_planes(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  if (x.rank() < 3) {
+    throw failure(node, fmt::format("its input is {}; a batch of channels is needed", describe(x)));
+  }
+  return x;
+}
+
+/// function(begin, end) of each channel's values.
+template <class T, class Function>
+Tensor by_plane(const Tensor& x, Function function) {
   Dims dims = x.dims();
   std::fill(dims.begin() + 2, dims.end(), 1);
   Tensor result(x.type(), dims);
@@ -189,27 +207,39 @@ Tensor global_average_of(const Tensor& x) {
   const std::int64_t plane = channels == 0 ? 0 : x.elements() / channels;
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     const T* from = x.values<T>() + channel * plane;
-    const double sum = std::accumulate(from, from + plane, 0.0);
-    result.mutable_values<T>()[channel] = static_cast<T>(sum / static_cast<double>(plane));
+    result.mutable_values<T>()[channel] = function(from, from + plane);
   }
   return result;
 }
 
-Tensors global_average_pool(const NodeContext& node, const Tensors& inputs) {
-  const Tensor& x = input(node, inputs, 0);
-  if (x.rank() < 3) {
-    throw failure(node, fmt::format("its input is {}; a batch of channels is needed", describe(x)));
-  }
-  return {visit_floats(node, x.type(),
-                       [&](auto zero) { return global_average_of<decltype(zero)>(x); })};
+template <class T>
+Tensor global_average_of(const Tensor& x) {
+  return by_plane<T>(x, [](const T* begin, const T* end) {
+    return static_cast<T>(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));
+  });
+}
+
+template <class T>
+Tensor global_max_of(const Tensor& x) {
+  return by_plane<T>(x, [](const T* begin, const T* end) {
+    return std::accumulate(begin, end, lowest<T>(), [](T a, T b) { return std::max(a, b); });
+  });
 }
 
 }  // namespace
 
-std::vector<OperatorEntry> pool_operators() {
-  return {{"MaxPool", 1, max_pool},
-          {"AveragePool", 1, average_pool},
-          {"GlobalAveragePool", 1, global_average_pool}};
+Tensors global_average_pool(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = checked_planes(node, inputs);
+  return {visit_floats(node, x.type(),
+                       [&](auto zero) { return global_average_of<decltype(zero)>(x); })};
 }
+
+Tensors global_max_pool(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = checked_planes(node, inputs);
+  return {visit_types<float, double, std::int8_t, std::uint8_t>(
+      node, x.type(), [&](auto zero) { return global_max_of<decltype(zero)>(x); })};
+}
+
+}  // namespace host
 
 }  // namespace gemm64

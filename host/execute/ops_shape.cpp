@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that hand on values under other sizes, without copying them, or make them from nothing:
-// Identity, Dropout, Flatten, Reshape, Squeeze, Unsqueeze, Shape, Constant, ConstantOfShape.
+// Identity, Dropout, Flatten, Reshape, Squeeze, Unsqueeze, Shape, Size, Constant, ConstantOfShape,
+// Range.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <numeric>
 #include <optional>
 
 #include "host/execute/operators.hpp"
+#include "host/execute/visit.hpp"
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
+namespace host {
 namespace {
 
 std::int64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
   return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
 }
+
+}  // namespace
 
 Tensors identity(const NodeContext& node, const Tensors& inputs) {
   return {input(node, inputs, 0)};
@@ -86,7 +92,11 @@ Tensors reshape(const NodeContext& node, const Tensors& inputs) {
   return {x.reshaped(result)};
 }
 
+namespace {
+
 constexpr std::int64_t kAxesAreInput = 13;
+
+}  // namespace
 
 Tensors squeeze(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
@@ -138,11 +148,15 @@ Tensors shape(const NodeContext& node, const Tensors& inputs) {
   return {Tensor::of<std::int64_t>({end - begin}, part)};
 }
 
+namespace {
+
 template <class T, class Values>
 Tensor list(const Values& values) {
   const std::vector<T> numbers(values.begin(), values.end());
   return Tensor::of<T>({static_cast<std::int64_t>(numbers.size())}, numbers);
 }
+
+}  // namespace
 
 Tensors constant(const NodeContext& node, const Tensors& /*inputs*/) {
   if (const auto* value = find_attribute(node, "value")) return {Tensor::from_proto(value->t())};
@@ -177,18 +191,34 @@ Tensors constant_of_shape(const NodeContext& node, const Tensors& inputs) {
   return {result};
 }
 
-}  // namespace
-
-std::vector<OperatorEntry> shape_operators() {
-  return {{"Identity", 1, identity},
-          {"Dropout", 7, dropout},
-          {"Flatten", 1, flatten},
-          {"Reshape", 5, reshape},
-          {"Squeeze", 1, squeeze},
-          {"Unsqueeze", 1, unsqueeze},
-          {"Shape", 1, shape},
-          {"Constant", 1, constant},
-          {"ConstantOfShape", 9, constant_of_shape}};
+Tensors size(const NodeContext& node, const Tensors& inputs) {
+  return {Tensor::of<std::int64_t>({}, {input(node, inputs, 0).elements()})};
 }
+
+Tensors range(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& start = input(node, inputs, 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    require_same_type(node, start, input(node, inputs, i));
+    if (inputs[i].elements() != 1) {
+      throw failure(node,
+                    fmt::format("its inputs are single numbers, one is {}", describe(inputs[i])));
+    }
+  }
+  return {visit_types<float, double, std::int16_t, std::int32_t, std::int64_t>(
+      node, start.type(), [&](auto zero) {
+        using T = decltype(zero);
+        const auto value = [&](std::size_t i) { return *inputs[i].values<T>(); };
+        const double span = static_cast<double>(value(1)) - static_cast<double>(value(0));
+        const double count = std::ceil(span / static_cast<double>(value(2)));
+        if (value(2) == 0 || !(std::abs(count) < 0x1p34)) throw failure(node, "it has no end");
+        Tensor result(start.type(), {std::max<std::int64_t>(static_cast<std::int64_t>(count), 0)});
+        for (std::int64_t i = 0; i < result.elements(); ++i) {
+          result.mutable_values<T>()[i] = static_cast<T>(value(0) + static_cast<T>(i) * value(2));
+        }
+        return result;
+      })};
+}
+
+}  // namespace host
 
 }  // namespace gemm64

@@ -46,14 +46,40 @@ void convert_int32_data(const TensorProto& proto, Tensor& tensor) {
   switch (tensor.type()) {
     case TensorProto::BOOL:
       return convert<bool>(proto.int32_data(), tensor.mutable_raw());
-    case TensorProto::INT8:
-      return convert<std::int8_t>(proto.int32_data(), tensor.mutable_raw());
-    case TensorProto::UINT8:
-      return convert<std::uint8_t>(proto.int32_data(), tensor.mutable_raw());
     default:
+      if (tensor.element_size() == 1) {
+        return convert<std::uint8_t>(proto.int32_data(), tensor.mutable_raw());
+      }
       return convert<std::uint16_t>(proto.int32_data(), tensor.mutable_raw());
   }
 }
+
+/// Values of a file that share bytes, one a byte; the lowest bits come first.
+void unpack(const TensorProto& proto, std::int64_t bits, Tensor& tensor) {
+  std::vector<std::uint8_t> bytes(proto.raw_data().begin(), proto.raw_data().end());
+  if (!proto.has_raw_data()) bytes.assign(proto.int32_data().begin(), proto.int32_data().end());
+  auto* to = reinterpret_cast<std::uint8_t*>(tensor.mutable_raw());
+  const std::int64_t in_a_byte = 8 / bits;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    const unsigned byte = bytes.at(static_cast<std::size_t>(i / in_a_byte));
+    to[i] = static_cast<std::uint8_t>((byte >> (i % in_a_byte * bits)) & ((1U << bits) - 1));
+  }
+}
+
+std::string packed(const Tensor& tensor, std::int64_t bits) {
+  const std::int64_t in_a_byte = 8 / bits;
+  std::string bytes(static_cast<std::size_t>((tensor.elements() + in_a_byte - 1) / in_a_byte),
+                    '\0');
+  const auto* from = reinterpret_cast<const std::uint8_t*>(tensor.raw());
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    char& byte = bytes[static_cast<std::size_t>(i / in_a_byte)];
+    byte = static_cast<char>(byte | (from[i] << (i % in_a_byte * bits)));
+  }
+  return bytes;
+}
+
+/// Are values of this type smaller than a byte?
+bool share_bytes(int data_type) { return element_bits(data_type) % 8 != 0; }
 
 /// Where the values of `proto` stand as they do in memory, and how many bytes they are.
 std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
@@ -71,6 +97,8 @@ std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
       return field(proto.int64_data());
     case TensorProto::INT32:
       return field(proto.int32_data());
+    case TensorProto::UINT64:
+      return field(proto.uint64_data());
     default:
       return {nullptr, 0};
   }
@@ -79,28 +107,15 @@ std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
 void require_tensor_type(int type) {
   if (is_tensor_type(type)) return;
   throw UsageError(
-      fmt::format("tensors of {} cannot be computed with; float32, float64, int8, uint8, int32, "
-                  "int64, bool, float16 and bfloat16 can",
+      fmt::format("tensors of {} cannot be computed with; those of numbers and bool can",
                   data_type_name(type)));
 }
 
 }  // namespace
 
 bool is_tensor_type(int data_type) {
-  switch (data_type) {
-    case TensorProto::FLOAT:
-    case TensorProto::DOUBLE:
-    case TensorProto::INT8:
-    case TensorProto::UINT8:
-    case TensorProto::INT32:
-    case TensorProto::INT64:
-    case TensorProto::BOOL:
-    case TensorProto::FLOAT16:
-    case TensorProto::BFLOAT16:
-      return true;
-    default:
-      return false;
-  }
+  return element_bits(data_type) != 0 && data_type != TensorProto::COMPLEX64 &&
+         data_type != TensorProto::COMPLEX128;
 }
 
 Tensor::Tensor(DataType type, Dims dims) : type_(type), dims_(std::move(dims)), elements_(1) {
@@ -114,7 +129,7 @@ Tensor::Tensor(DataType type, Dims dims) : type_(type), dims_(std::move(dims)), 
     largest *= std::max<std::int64_t>(dim, 1);
     elements_ *= dim;
   }
-  element_size_ = static_cast<std::size_t>(element_bytes(type));
+  element_size_ = static_cast<std::size_t>(std::max<std::int64_t>(element_bytes(type), 1));
   data_ = allocate(bytes());
 }
 
@@ -125,7 +140,7 @@ Tensor Tensor::from_proto(const onnx::TensorProto& proto) {
   const auto width = static_cast<std::size_t>(element_bytes(proto.data_type()));
   const TensorType type = checked_type(proto, fmt::format("tensor '{}'", printable(proto.name())));
   const auto expected = static_cast<std::size_t>(type.bytes());
-  if (data != nullptr && size == expected && size != 0 &&
+  if (data != nullptr && size == expected && size != 0 && width != 0 &&
       reinterpret_cast<std::uintptr_t>(data) % width == 0) {
     Tensor tensor;
     tensor.type_ = static_cast<DataType>(proto.data_type());
@@ -136,8 +151,14 @@ Tensor Tensor::from_proto(const onnx::TensorProto& proto) {
     return tensor;
   }
   Tensor tensor(static_cast<DataType>(proto.data_type()), dims);
-  if (data != nullptr && size == expected) {
+  if (share_bytes(proto.data_type())) {
+    check_data(proto, false, fmt::format("tensor '{}'", printable(proto.name())));
+    unpack(proto, element_bits(proto.data_type()), tensor);
+  } else if (data != nullptr && size == expected) {
     std::memcpy(tensor.mutable_raw(), data, size);
+  } else if (proto.data_type() == TensorProto::UINT32 && !proto.has_raw_data() &&
+             proto.uint64_data_size() == tensor.elements()) {
+    convert<std::uint32_t>(proto.uint64_data(), tensor.mutable_raw());
   } else if (!proto.has_raw_data() && proto.int32_data_size() == tensor.elements()) {
     convert_int32_data(proto, tensor);
   } else if (tensor.elements() != 0) {
@@ -145,6 +166,18 @@ Tensor Tensor::from_proto(const onnx::TensorProto& proto) {
                                  printable(proto.name()), describe(tensor)));
   }
   return tensor;
+}
+
+TensorProto Tensor::to_proto() const {
+  TensorProto proto;
+  proto.set_data_type(type_);
+  for (const std::int64_t dim : dims_) proto.add_dims(dim);
+  if (share_bytes(type_)) {
+    proto.set_raw_data(packed(*this, element_bits(type_)));
+  } else {
+    proto.set_raw_data(raw(), bytes());
+  }
+  return proto;
 }
 
 Tensor Tensor::reshaped(Dims dims) const {

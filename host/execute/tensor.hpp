@@ -2,8 +2,6 @@
 // Values of a network while it runs: a type, sizes, and storage that copies of a tensor share.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +10,28 @@
 #include <type_traits>
 #include <vector>
 
+#include "host/onnx/onnx.pb.h"
+
 namespace gemm64 {
 
 using Dims = std::vector<std::int64_t>;
 using DataType = onnx::TensorProto::DataType;
+
+/// A value of a type that C++ and Eigen have none for (8-bit floats and what is smaller than a
+/// byte): its bits, the lowest ones, in a byte of its own.
+template <DataType Type>
+struct Bits {
+  std::uint8_t bits = 0;
+};
+
+template <class T>
+struct BitsType {
+  static constexpr DataType kType = onnx::TensorProto::UNDEFINED;
+};
+template <DataType Type>
+struct BitsType<Bits<Type>> {
+  static constexpr DataType kType = Type;
+};
 
 /// The element type of C++ type T. float16 and bfloat16 are Eigen's.
 template <class T>
@@ -29,7 +45,11 @@ constexpr DataType data_type_of() {
   if constexpr (std::is_same_v<T, bool>) return onnx::TensorProto::BOOL;
   if constexpr (std::is_same_v<T, Eigen::half>) return onnx::TensorProto::FLOAT16;
   if constexpr (std::is_same_v<T, Eigen::bfloat16>) return onnx::TensorProto::BFLOAT16;
-  return onnx::TensorProto::UNDEFINED;
+  if constexpr (std::is_same_v<T, std::int16_t>) return onnx::TensorProto::INT16;
+  if constexpr (std::is_same_v<T, std::uint16_t>) return onnx::TensorProto::UINT16;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return onnx::TensorProto::UINT32;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return onnx::TensorProto::UINT64;
+  return BitsType<T>::kType;
 }
 
 /// Can a Tensor hold elements of this type (a onnx::TensorProto::DataType)?
@@ -48,6 +68,8 @@ class Tensor {
   static Tensor from_proto(const onnx::TensorProto& proto);
   template <class T>
   static Tensor of(Dims dims, const std::vector<T>& values);
+  /// The same as a tensor of a file, whose values are in raw_data.
+  onnx::TensorProto to_proto() const;
 
   bool present() const { return type_ != onnx::TensorProto::UNDEFINED; }
   DataType type() const { return type_; }

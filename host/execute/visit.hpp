@@ -29,8 +29,9 @@ auto visit_floats(const NodeContext& node, DataType type, Function function) {
 
 template <class Function>
 auto visit_numbers(const NodeContext& node, DataType type, Function function) {
-  return visit_types<float, double, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>(
-      node, type, function);
+  return visit_types<float, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
+                     std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>(node, type,
+                                                                               function);
 }
 
 /// Throws UsageError where the tensors' element types differ.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -23,21 +24,35 @@ void require_same_shape(const char* function, const Matrix<T>& a, const Matrix<T
   }
 }
 
-Eigen::Index argmax(const MatrixF& matrix, Eigen::Index row) {
+/// Nothing where a value is NaN: which is the largest, cannot be said.
+std::optional<Eigen::Index> argmax(const MatrixF& matrix, Eigen::Index row) {
   Eigen::Index best = 0;
-  for (Eigen::Index c = 1; c < matrix.cols(); ++c) {
+  for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
+    if (std::isnan(matrix(row, c))) return std::nullopt;
     if (matrix(row, c) > matrix(row, best)) best = c;
   }
   return best;
 }
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 }  // namespace
 
 double signal_to_noise_db(const MatrixF& reference, const MatrixF& approximation) {
   require_same_shape("signal_to_noise_db", reference, approximation);
-  const double signal = reference.cast<double>().squaredNorm();
-  const double noise = (reference.cast<double>() - approximation.cast<double>()).squaredNorm();
-  if (noise == 0.0) return std::numeric_limits<double>::infinity();
+  double signal = 0.0;
+  double noise = 0.0;
+  for (Eigen::Index i = 0; i < reference.size(); ++i) {
+    const double expected = static_cast<double>(reference.data()[i]);
+    const double found = static_cast<double>(approximation.data()[i]);
+    if (std::isfinite(expected) && std::isfinite(found)) {
+      signal += expected * expected;
+      noise += (expected - found) * (expected - found);
+    } else if (expected != found) {
+      return -kInfinity;
+    }
+  }
+  if (noise == 0.0) return kInfinity;
   return 10.0 * std::log10(signal / noise);
 }
 
@@ -46,7 +61,8 @@ double top1_agreement(const MatrixF& a, const MatrixF& b) {
   if (a.size() == 0) throw std::invalid_argument("top1_agreement: the matrices are empty");
   Eigen::Index agreed = 0;
   for (Eigen::Index r = 0; r < a.rows(); ++r) {
-    if (argmax(a, r) == argmax(b, r)) ++agreed;
+    const std::optional<Eigen::Index> best = argmax(a, r);
+    if (best && best == argmax(b, r)) ++agreed;
   }
   return static_cast<double>(agreed) / static_cast<double>(a.rows());
 }
@@ -55,6 +71,7 @@ double max_abs_error(const MatrixF& a, const MatrixF& b) {
   require_same_shape("max_abs_error", a, b);
   double largest = 0.0;
   for (Eigen::Index i = 0; i < a.size(); ++i) {
+    if (a.data()[i] == b.data()[i]) continue;  // infinities too
     const double error =
         std::abs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i]));
     if (std::isnan(error)) return error;

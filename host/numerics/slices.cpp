@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/slices.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "host/error.hpp"
@@ -11,6 +13,8 @@ namespace {
 
 constexpr int kSliceBits = 7;
 constexpr int kFirstBits = kSliceBits - 1;  // |first slice| <= 2^6
+// Below 2^-126 float32's steps stop becoming smaller: they are 2^-149.
+constexpr double kHalfSmallest = 0x1p-150;
 
 }  // namespace
 
@@ -19,10 +23,17 @@ SlicedMatrix slice_rows(const MatrixF& matrix) {
   sliced.slices.assign(kSlices, MatrixI8(matrix.rows(), matrix.cols()));
   sliced.exponents = Eigen::VectorXi::Zero(matrix.rows());
   for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
-    const float largest = matrix.row(r).cwiseAbs().maxCoeff();
-    if (!std::isfinite(largest) || !matrix.row(r).allFinite()) {
-      throw UsageError("row " + std::to_string(r) + " holds a value that is not finite");
+    for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
+      const float value = matrix(r, c);
+      if (std::isfinite(value)) continue;
+      throw UsageError("the value at row " + std::to_string(r) + ", column " + std::to_string(c) +
+                       " is " +
+                       (std::isnan(value) ? "NaN"
+                        : value > 0       ? "inf"
+                                          : "-inf") +
+                       "; slices of int8 need finite ones");
     }
+    const float largest = matrix.row(r).cwiseAbs().maxCoeff();
     if (largest == 0.0F) {
       for (MatrixI8& slice : sliced.slices) slice.row(r).setZero();
       continue;
@@ -68,11 +79,23 @@ MatrixF scale_sums(const Matrix<double>& sums, const SlicedMatrix& a, const Slic
   return result;
 }
 
+double slices_error(const Matrix<double>& exact, const MatrixF& found) {
+  double largest = 0;
+  for (Eigen::Index i = 0; i < exact.size(); ++i) {
+    const float value = found.data()[i];
+    if (std::isinf(value) && static_cast<float>(exact.data()[i]) == value) continue;
+    const double error = std::abs(exact.data()[i] - static_cast<double>(value));
+    if (std::isnan(error)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, error);
+  }
+  return largest;
+}
+
 double slices_error_bound(const SlicedMatrix& a, const SlicedMatrix& w, double k,
                           double largest_result) {
   const int exponent = a.exponents.maxCoeff() + w.exponents.maxCoeff();
   return 5.1 * k * std::ldexp(1.0, exponent - kSliceBits * kSlices) +
-         largest_result * std::ldexp(1.0, -24);
+         std::max(largest_result * std::ldexp(1.0, -24), kHalfSmallest);
 }
 
 }  // namespace gemm64

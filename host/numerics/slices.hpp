@@ -21,7 +21,7 @@ struct SlicedMatrix {
 };
 
 /// Cuts each row, scaled by a power of two, into slices of 7 bits, rounded to nearest.
-/// Throws UsageError where a value is not finite.
+/// Throws UsageError, which names its place, where a value is not finite.
 SlicedMatrix slice_rows(const MatrixF& matrix);
 
 /// The slices that meet in products of weight 2^(-7 order), side by side along K: for activations
@@ -35,8 +35,14 @@ void add_order(Matrix<double>& sums, const MatrixI32& products, int order);
 /// The real result: sums(m, n) * 2^(a.exponents(m) + w.exponents(n) - 12).
 MatrixF scale_sums(const Matrix<double>& sums, const SlicedMatrix& a, const SlicedMatrix& w);
 
+/// Largest |exact - found|. An infinite result has no error where the exact one, rounded to
+/// float32, is that infinity; NaN is an infinite error.
+double slices_error(const Matrix<double>& exact, const MatrixF& found);
+
 /// Largest error that the slices can leave in a result of depth `k`: the five products of order 4
-/// and what is beyond, 5.1 K 2^(ea + ew - 28), and the rounding of the result to float32.
+/// and what is beyond, 5.1 K 2^(ea + ew - 28), and the rounding of the result to float32: half of
+/// its last place, which is never below 2^-149. A result beyond float32's range is infinite, as
+/// that of the exact product, rounded, is.
 double slices_error_bound(const SlicedMatrix& a, const SlicedMatrix& w, double k,
                           double largest_result);
 

@@ -100,12 +100,12 @@ std::string GraphBuilder::add_scalar(const std::string& name, int data_type, dou
   return name;
 }
 
-std::string GraphBuilder::add_floats(const std::string& name, const std::vector<std::int64_t>& dims,
-                                     const float* values) {
+float* GraphBuilder::add_floats(const std::string& name, const std::vector<std::int64_t>& dims) {
   std::size_t count = 1;
   for (const std::int64_t dim : dims) count *= static_cast<std::size_t>(dim);
-  set_raw(add_initializer(name, onnx::TensorProto::FLOAT, dims), values, count);
-  return name;
+  std::string& bytes = *add_initializer(name, onnx::TensorProto::FLOAT, dims).mutable_raw_data();
+  bytes.resize(count * sizeof(float));
+  return reinterpret_cast<float*>(&bytes[0]);
 }
 
 }  // namespace gemm64

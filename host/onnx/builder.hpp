@@ -2,11 +2,11 @@
 // Writes nodes, attributes and constants into an ONNX graph.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 
@@ -35,9 +35,9 @@ class GraphBuilder {
   std::string add_integers(const std::string& name, const std::vector<std::int64_t>& values);
   /// An initializer: a scalar of a floating-point type (FLOAT, DOUBLE, FLOAT16 or BFLOAT16).
   std::string add_scalar(const std::string& name, int data_type, double value);
-  /// An initializer: float32, copied once, row by row.
-  std::string add_floats(const std::string& name, const std::vector<std::int64_t>& dims,
-                         const float* values);
+  /// An initializer: float32, row by row, all zero. Returns its values for the caller to fill; they
+  /// stay where they are when more is added.
+  float* add_floats(const std::string& name, const std::vector<std::int64_t>& dims);
 
  private:
   onnx::TensorProto& add_initializer(const std::string& name, int data_type,

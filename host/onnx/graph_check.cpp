@@ -2,8 +2,6 @@
 #include "host/onnx/graph_check.hpp"
 
 #include <fmt/format.h>
-#include <onnx/checker.h>
-#include <onnx/defs/schema.h>
 
 #include <algorithm>
 #include <functional>
@@ -11,34 +9,32 @@
 #include <map>
 #include <queue>
 #include <set>
-#include <unordered_map>
 
 #include "host/error.hpp"
 #include "host/onnx/model.hpp"
+#include "host/onnx/node_check.hpp"
+#include "host/onnx/schema.hpp"
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
 namespace {
 
-/// The domains of a model and their versions.
-std::unordered_map<std::string, int> opsets(const onnx::ModelProto& model,
-                                            const std::string& file) {
-  std::unordered_map<std::string, int> versions;
+/// The domains of a model and their versions; ONNX's own is "".
+Opsets opsets(const onnx::ModelProto& model, const std::string& file) {
+  Opsets versions;
   for (const onnx::OperatorSetIdProto& import : model.opset_import()) {
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
-    const std::int64_t version = import.version();
-    if (version < 1 || version > std::numeric_limits<int>::max()) {
-      throw UsageError(fmt::format("{}: opset {} of domain '{}' does not exist", file, version,
-                                   printable(domain)));
+    if (import.version() < 1) {
+      throw UsageError(fmt::format("{}: opset {} of domain '{}' does not exist", file,
+                                   import.version(), printable(domain)));
     }
-    if (!versions.emplace(domain, static_cast<int>(version)).second) {
+    if (!versions.emplace(domain, import.version()).second) {
       throw UsageError(
           fmt::format("{}: imports two opsets of domain '{}'", file, printable(domain)));
     }
   }
   // Files of the first days do not tell; they mean the first opset.
   if (model.opset_import().empty() && model.ir_version() < 3) versions[""] = 1;
-  const int newest = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
   const auto found = versions.find("");
   if (found == versions.end()) {
     // Models of other domains' operators alone need none.
@@ -49,10 +45,9 @@ std::unordered_map<std::string, int> opsets(const onnx::ModelProto& model,
     if (needed) {
       throw UsageError(fmt::format("{}: does not say which opset of ONNX it uses", file));
     }
-    versions[""] = newest;
-  } else if (found->second > newest) {
+  } else if (found->second > newest_opset()) {
     throw UsageError(fmt::format("{}: uses opset {}; opsets up to {} are supported", file,
-                                 found->second, newest));
+                                 found->second, newest_opset()));
   }
   return versions;
 }
@@ -98,7 +93,7 @@ Names collect_names(const onnx::GraphProto& graph, const std::string& file) {
 
 /// Calls `use` with each name that a node reads, the nodes of its subgraphs included. Of the names
 /// inside of subgraphs those that are made there are no matter of the outer graph's, but also no
-/// harm: names are unique, and what the outer graph does not know is left to the checker.
+/// harm: names are unique, and what the outer graph does not know is left to check_nodes.
 void each_input(const onnx::NodeProto& node, bool nested,
                 const std::function<void(const std::string&, bool)>& use) {
   for (const std::string& input : node.input()) {
@@ -114,10 +109,12 @@ void each_input(const onnx::NodeProto& node, bool nested,
   }
 }
 
-/// The nodes that must run before each node, without duplicates.
-std::vector<std::vector<int>> dependencies(const onnx::GraphProto& graph, const Names& names,
-                                           const std::string& file) {
-  std::vector<std::vector<int>> before(static_cast<std::size_t>(graph.node_size()));
+/// The nodes that must run before each node: sorted, without duplicates.
+using Dependencies = std::vector<std::vector<int>>;
+
+Dependencies dependencies(const onnx::GraphProto& graph, const Names& names,
+                          const std::string& file) {
+  Dependencies before(static_cast<std::size_t>(graph.node_size()));
   for (int i = 0; i < graph.node_size(); ++i) {
     std::vector<int>& list = before[static_cast<std::size_t>(i)];
     each_input(graph.node(i), false, [&](const std::string& input, bool nested) {
@@ -135,21 +132,23 @@ std::vector<std::vector<int>> dependencies(const onnx::GraphProto& graph, const 
   return before;
 }
 
-/// Puts the nodes into an order in which they can run: the file's wherever that is one.
-void sort_nodes(onnx::GraphProto& graph, const Names& names, const std::string& file) {
-  const std::vector<std::vector<int>> before = dependencies(graph, names, file);
-  bool sorted = true;
-  std::vector<std::vector<int>> after(before.size());
+/// Does each node stand behind those that it waits for?
+bool in_order(const Dependencies& before) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    // Each list is sorted.
+    if (!before[i].empty() && static_cast<std::size_t>(before[i].back()) >= i) return false;
+  }
+  return true;
+}
+
+/// Puts the nodes into an order in which they can run.
+void sort_nodes(onnx::GraphProto& graph, const Dependencies& before, const std::string& file) {
+  Dependencies after(before.size());
   std::vector<std::size_t> missing(before.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
     missing[i] = before[i].size();
-    for (const int j : before[i]) {
-      after[static_cast<std::size_t>(j)].push_back(static_cast<int>(i));
-      sorted = sorted && static_cast<std::size_t>(j) < i;
-    }
+    for (const int j : before[i]) after[static_cast<std::size_t>(j)].push_back(static_cast<int>(i));
   }
-  if (sorted) return;
-
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (std::size_t i = 0; i < missing.size(); ++i) {
     if (missing[i] == 0) ready.push(static_cast<int>(i));
@@ -173,66 +172,6 @@ void sort_nodes(onnx::GraphProto& graph, const Names& names, const std::string& 
   graph.mutable_node()->ExtractSubrange(0, graph.node_size(), nodes.data());
   for (const int index : order) {
     graph.mutable_node()->AddAllocated(nodes[static_cast<std::size_t>(index)]);
-  }
-}
-
-/// A message of libonnx as one line.
-std::string one_line(const std::string& message) {
-  std::string line;
-  for (const char c : message.substr(0, message.find("\n\n==> Context:"))) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool space = byte <= 0x20 || byte == 0x7f;
-    if (!space) line += c;
-    if (space && !line.empty() && line.back() != ' ') line += ' ';
-    if (line.size() == 400) return line + "...";
-  }
-  return line;
-}
-
-/// Tensors in attributes, those of subgraphs included, have the data that their shapes say.
-void check_attribute_tensors(const onnx::NodeProto& node, const std::string& where) {
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    const std::string here = fmt::format("{}: attribute '{}'", where, printable(attribute.name()));
-    const auto check = [&here](const onnx::TensorProto& tensor) {
-      check_data(tensor, false, here);
-      if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
-        throw UsageError(fmt::format("{}: external data are for initializers", here));
-      }
-    };
-    if (attribute.has_t()) check(attribute.t());
-    for (const onnx::TensorProto& tensor : attribute.tensors()) check(tensor);
-    const auto descend = [&](const onnx::GraphProto& graph) {
-      for (const onnx::TensorProto& tensor : graph.initializer()) check(tensor);
-      for (const onnx::NodeProto& inner : graph.node()) check_attribute_tensors(inner, here);
-    };
-    if (attribute.has_g()) descend(attribute.g());
-    for (const onnx::GraphProto& graph : attribute.graphs()) descend(graph);
-  }
-}
-
-/// Each node against its operator's definition.
-void check_nodes(const onnx::ModelProto& model, const Names& names,
-                 const std::unordered_map<std::string, int>& versions, const std::string& file) {
-  onnx::checker::CheckerContext context;
-  context.set_ir_version(static_cast<int>(std::min<std::int64_t>(model.ir_version(), 8)));
-  context.set_opset_imports(versions);
-  onnx::checker::LexicalScopeContext scope;
-  for (const std::string& name : names.given) scope.add(name);
-  for (int i = 0; i < model.graph().node_size(); ++i) {
-    const onnx::NodeProto& node = model.graph().node(i);
-    const std::string where =
-        fmt::format("{}: node '{}' ({})", file, node_label(node, i), printable(node.op_type()));
-    if (node.domain().empty() && onnx::checker::check_is_experimental_op(node.op_type())) {
-      throw UsageError(
-          fmt::format("{}: operator {} was withdrawn from ONNX", where, printable(node.op_type())));
-    }
-    check_attribute_tensors(node, where);
-    try {
-      onnx::checker::check_node(node, context, scope);
-    } catch (const std::exception& error) {
-      throw UsageError(fmt::format("{}: {}", where, one_line(error.what())));
-    }
-    for (const std::string& output : node.output()) scope.add(output);
   }
 }
 
@@ -265,23 +204,44 @@ void check_outputs(const onnx::GraphProto& graph, const Names& names, const std:
   }
 }
 
-}  // namespace
+/// All but the order of the nodes and what their operators ask for.
+Names check_parts(const onnx::ModelProto& model, bool shapes_only, const std::string& file) {
+  const Names names = collect_names(model.graph(), file);
+  check_tensors(model.graph(), shapes_only, file);
+  check_outputs(model.graph(), names, file);
+  return names;
+}
 
-std::int64_t check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file) {
+void require_graph(const onnx::ModelProto& model, const std::string& file) {
   if (!model.has_graph()) {
     throw UsageError(fmt::format("{}: holds no graph; it is not an ONNX model", file));
   }
-  const std::unordered_map<std::string, int> versions = opsets(model, file);
+}
+
+}  // namespace
+
+Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file) {
+  require_graph(model, file);
+  const Opsets versions = opsets(model, file);
   onnx::GraphProto& graph = *model.mutable_graph();
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (node.domain() == "ai.onnx") node.clear_domain();
   }
-  const Names names = collect_names(graph, file);
-  check_tensors(graph, shapes_only, file);
-  check_outputs(graph, names, file);
-  sort_nodes(graph, names, file);
-  check_nodes(model, names, versions, file);
-  return versions.at("");
+  const Names names = check_parts(model, shapes_only, file);
+  const Dependencies before = dependencies(graph, names, file);
+  if (!in_order(before)) sort_nodes(graph, before, file);
+  check_nodes(model, versions, file);
+  return versions;
+}
+
+void require_valid(const onnx::ModelProto& model, const std::string& file) {
+  require_graph(model, file);
+  const Names names = check_parts(model, true, file);
+  if (!in_order(dependencies(model.graph(), names, file))) {
+    throw UsageError(fmt::format("{}: a node stands before one that it waits for", file));
+  }
+  if (model.ir_version() < 1) throw UsageError(fmt::format("{}: has no ir_version", file));
+  check_nodes(model, opsets(model, file), file);
 }
 
 }  // namespace gemm64

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a parsed model one that can be worked with?
+// Holds a model against what ONNX demands of every file.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
-#include <cstdint>
 #include <string>
+
+#include "host/onnx/node_check.hpp"
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 
-/// Checks names, tensors, operators and order, and puts nodes into an order in which they can run
-/// where the file has another. Returns the opset of the default domain. Throws UsageError, one line
-/// that begins with `file`, at the first fault.
-std::int64_t check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);
+/// Checks names, data, operators and attributes, and puts the graph's nodes into an order in which
+/// they can run. Nodes of domain "ai.onnx" become such of "". Returns the opset of each domain; of
+/// ONNX's own none where the file names none and needs none. Throws UsageError, which names
+/// `file` and the node; a tensor may lack its data where `shapes_only`.
+Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);
+
+/// The same for a model that is to be written, which is not changed: its nodes must stand in order.
+void require_valid(const onnx::ModelProto& model, const std::string& file);
 
 }  // namespace gemm64

@@ -13,6 +13,7 @@
 
 #include "host/error.hpp"
 #include "host/onnx/graph_check.hpp"
+#include "host/onnx/schema.hpp"
 #include "host/onnx/shapes.hpp"
 #include "host/onnx/tensor.hpp"
 #include "host/onnx/wire.hpp"
@@ -129,6 +130,21 @@ std::size_t character_length(const std::string& text, std::size_t at) {
   return control || overlong || beyond ? 0 : length;
 }
 
+/// Does the node make the same whatever the network's inputs are, from `fixed` values alone?
+bool is_folded(const onnx::NodeProto& node, const std::set<std::string>& fixed) {
+  const std::string& op = node.op_type();
+  if (op.rfind("Random", 0) == 0 || op == "Bernoulli" || op == "Multinomial" || op == "Dropout") {
+    return false;
+  }
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g() || attribute.graphs_size() != 0) return false;
+  }
+  if (node.input().empty()) return op == "Constant" && node.domain().empty();
+  return std::all_of(node.input().begin(), node.input().end(), [&fixed](const std::string& input) {
+    return input.empty() || fixed.count(input) != 0;
+  });
+}
+
 }  // namespace
 
 std::int64_t TensorType::elements() const {
@@ -137,7 +153,11 @@ std::int64_t TensorType::elements() const {
   return product;
 }
 
-std::int64_t TensorType::bytes() const { return elements() * element_bytes(data_type); }
+std::int64_t TensorType::bytes() const {
+  // Of types smaller than a byte, the last byte may be filled in part.
+  const std::int64_t bits = element_bits(data_type);
+  return elements() / 8 * bits + (elements() % 8 * bits + 7) / 8;
+}
 
 OnnxModel OnnxModel::load(const std::filesystem::path& path, const ImportOptions& options) {
   return build(parse_file(path, options.most_bytes), path.string(), path.parent_path(), options);
@@ -163,7 +183,7 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   OnnxModel model;
   model.proto_ = std::move(proto);
   model.name_ = printable(name);
-  model.opset_ = check_graph(model.proto_, options.shapes_only, model.name_);
+  model.opsets_ = check_graph(model.proto_, options.shapes_only, model.name_);
   onnx::GraphProto& graph = *model.proto_.mutable_graph();
   read_weights(graph, options, folder, model.name_);
 
@@ -176,9 +196,7 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   for (const auto& constant : model.constants_) model.fixed_.insert(constant.first);
   model.fixed_.insert(model.sparse_.begin(), model.sparse_.end());
   for (const onnx::NodeProto& node : graph.node()) {
-    const bool identity = node.op_type() == "Identity" && node.input_size() == 1 &&
-                          model.fixed_.count(node.input(0)) != 0;
-    if ((identity || node.op_type() == "Constant") && node.domain().empty()) {
+    if (is_folded(node, model.fixed_)) {
       model.fixed_.insert(node.output().begin(), node.output().end());
     }
     if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) continue;
@@ -198,11 +216,16 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
                                    printable(given.first), known));
     }
   }
-  ValueFacts facts = infer_shapes(graph, model.opset_, model.constants_, options, model.name_);
+  ValueFacts facts = infer_shapes(graph, model.opset(), model.constants_, options, model.name_);
   model.types_ = std::move(facts.types);
   model.integers_ = std::move(facts.integers);
   model.unknown_ = std::move(facts.unknown);
   return model;
+}
+
+std::int64_t OnnxModel::opset() const {
+  const auto found = opsets_.find("");
+  return found == opsets_.end() ? newest_opset() : found->second;
 }
 
 std::optional<TensorType> OnnxModel::type(const std::string& value) const {

@@ -2,8 +2,6 @@
 // An ONNX file, read and checked: the one way in which models come into the program.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -13,6 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "host/onnx/node_check.hpp"
+#include "host/onnx/onnx.pb.h"
+
 namespace gemm64 {
 
 /// Element type (onnx::TensorProto::DataType) and sizes of a tensor, every one of them known.
@@ -21,7 +22,7 @@ struct TensorType {
   std::vector<std::int64_t> dims;
 
   std::int64_t elements() const;  // product of dims
-  std::int64_t bytes() const;     // elements times the type's size
+  std::int64_t bytes() const;     // elements times the type's size, whole bytes
 };
 
 struct ImportOptions {
@@ -37,7 +38,7 @@ struct ImportOptions {
 };
 
 /// A checked model: nodes in an order in which they can run, names unique, no cycles, opset of the
-/// default domain within what libonnx knows. Weights stay where protobuf put them.
+/// default domain within what schema_table.cpp knows. Weights stay where protobuf put them.
 class OnnxModel {
  public:
   OnnxModel(OnnxModel&&) = default;
@@ -57,8 +58,10 @@ class OnnxModel {
   onnx::ModelProto release() && { return std::move(proto_); }
   /// Where the model came from, for messages.
   const std::string& name() const { return name_; }
-  /// Opset of the default domain.
-  std::int64_t opset() const { return opset_; }
+  /// Opset of ONNX's own domain; the newest one where the file names none, since it needs none.
+  std::int64_t opset() const;
+  /// The opsets that the file names, by domain; "" is ONNX's own.
+  const Opsets& opsets() const { return opsets_; }
 
   /// Type and shape of any value of the graph: input, initializer or output of a node. Empty where
   /// it could not be inferred; never a guess.
@@ -71,8 +74,8 @@ class OnnxModel {
   /// The values of a small tensor of integers that is known before the network runs: a constant, or
   /// computed from shapes alone. Empty where it is not.
   std::optional<std::vector<std::int64_t>> integers(const std::string& value) const;
-  /// Is the value known before the network runs: an initializer (with or without its data), what a
-  /// Constant node makes, or either of them behind Identity?
+  /// Is the value the same whatever the network's inputs are: an initializer (with or without its
+  /// data), what a Constant node makes, or what is computed from such values alone?
   bool is_constant(const std::string& value) const { return fixed_.count(value) != 0; }
   bool is_graph_input(const std::string& value) const;  // initializers are none
   /// Names of the inputs that are no initializers, in the file's order.
@@ -85,7 +88,7 @@ class OnnxModel {
 
   onnx::ModelProto proto_;
   std::string name_;
-  std::int64_t opset_ = 0;
+  Opsets opsets_;
   std::map<std::string, TensorType> types_;
   std::map<std::string, const onnx::TensorProto*> constants_;  // into proto_; moving keeps them
   std::set<std::string> sparse_;

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
 #include <utility>
-#include <variant>
 
 #include "host/error.hpp"
-#include "host/models/alexnet.hpp"
-#include "host/models/initialize.hpp"
+#include "host/numerics/initialize.hpp"
 #include "host/onnx/builder.hpp"
 #include "host/onnx/save.hpp"
 
@@ -29,6 +31,42 @@ onnx::ModelProto empty_model(const std::string& name) {
   return model;
 }
 
+/// A layer's weights and bias, to be drawn from its own generator.
+struct Parameters {
+  std::string layer;
+  std::size_t fan_in;
+  float* weights;
+  std::size_t weight_count;
+  float* bias;  // nullptr: none is wanted
+  std::size_t bias_count;
+};
+
+void draw(const Parameters& parameters, std::uint32_t seed) {
+  std::mt19937 generator = layer_generator(seed, parameters.layer);
+  const float bound = initial_bound(parameters.fan_in);
+  fill_uniform(generator, bound, parameters.weights, parameters.weight_count);
+  if (parameters.bias != nullptr) {
+    fill_uniform(generator, bound, parameters.bias, parameters.bias_count);
+  }
+}
+
+/// Draws all layers on all cores, the largest first.
+void draw_all(std::vector<Parameters> layers, std::uint32_t seed) {
+  std::sort(layers.begin(), layers.end(), [](const Parameters& a, const Parameters& b) {
+    return a.weight_count > b.weight_count;
+  });
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < layers.size(); i = next++) draw(layers[i], seed);
+  };
+  std::vector<std::future<void>> others;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
+    others.push_back(std::async(std::launch::async, work));
+  }
+  work();
+  for (std::future<void>& other : others) other.get();
+}
+
 /// Appends layer after layer, each named as in PyTorch's state_dict.
 class Chain {
  public:
@@ -38,27 +76,15 @@ class Chain {
   }
 
   void convolution(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t kernel,
-                   std::int64_t padding) {
-    const Dims dims{out, in, kernel, kernel};
-    const auto [weights, bias] = draw(name, out, in * kernel * kernel);
-    convolution(name, dims, weights.data(), bias.data(), 1, padding);
-  }
-
-  void convolution(const std::string& name, const Dims& dims, const float* weights,
-                   const float* bias, std::int64_t stride, std::int64_t padding) {
-    onnx::NodeProto& node = layer("Conv", name, dims, weights, bias);
-    window(node, dims[2], stride, padding);
+                   std::int64_t stride, std::int64_t padding) {
+    onnx::NodeProto& node = layer("Conv", name, {out, in, kernel, kernel}, true);
+    window(node, kernel, stride, padding);
     set_attribute(node, "dilations", Dims{1, 1});
     set_attribute(node, "group", std::int64_t{1});
   }
 
   void linear(const std::string& name, std::int64_t in, std::int64_t out, bool with_bias = true) {
-    const auto [weights, bias] = draw(name, out, in);
-    linear(name, {out, in}, weights.data(), with_bias ? bias.data() : nullptr);
-  }
-
-  void linear(const std::string& name, const Dims& dims, const float* weights, const float* bias) {
-    set_attribute(layer("Gemm", name, dims, weights, bias), "transB", std::int64_t{1});
+    set_attribute(layer("Gemm", name, {out, in}, with_bias), "transB", std::int64_t{1});
   }
 
   void pooling(const std::string& op_type, const std::string& name, std::int64_t kernel,
@@ -70,32 +96,30 @@ class Chain {
     return apply(op_type, name, {value_});
   }
 
-  /// Names the last value "output".
+  /// Names the last value "output", and draws all weights.
   void finish(const Dims& dims) {
     value_ = "output";
     graph_.mutable_node(graph_.node_size() - 1)->set_output(0, value_);
     declare(*graph_.add_output(), value_, dims);
+    draw_all(std::move(parameters_), seed_);
   }
 
  private:
-  /// Weights [out x in] and a bias of `out` values.
-  std::pair<std::vector<float>, std::vector<float>> draw(const std::string& name, std::int64_t out,
-                                                         std::int64_t in) const {
-    std::mt19937 generator = layer_generator(seed_, name);
-    const float bound = initial_bound(static_cast<std::size_t>(in));
-    std::vector<float> weights(static_cast<std::size_t>(out * in));
-    std::vector<float> bias(static_cast<std::size_t>(out));
-    fill_uniform(generator, bound, weights.data(), weights.size());
-    fill_uniform(generator, bound, bias.data(), bias.size());
-    return {std::move(weights), std::move(bias)};
-  }
-
   onnx::NodeProto& layer(const std::string& op_type, const std::string& name, const Dims& dims,
-                         const float* weights, const float* bias) {
-    std::vector<std::string> inputs{value_, builder_.add_floats(name + ".weight", dims, weights)};
-    if (bias != nullptr) {
-      inputs.push_back(builder_.add_floats(name + ".bias", {dims[0]}, bias));
+                         bool with_bias) {
+    Parameters parameters{name, 1, nullptr, 0, nullptr, 0};
+    for (std::size_t i = 1; i < dims.size(); ++i) {
+      parameters.fan_in *= static_cast<std::size_t>(dims[i]);
     }
+    parameters.bias_count = static_cast<std::size_t>(dims[0]);
+    parameters.weight_count = parameters.fan_in * parameters.bias_count;
+    std::vector<std::string> inputs{value_, name + ".weight"};
+    parameters.weights = builder_.add_floats(inputs.back(), dims);
+    if (with_bias) {
+      inputs.push_back(name + ".bias");
+      parameters.bias = builder_.add_floats(inputs.back(), {dims[0]});
+    }
+    parameters_.push_back(parameters);
     return apply(op_type, name, inputs);
   }
 
@@ -116,54 +140,53 @@ class Chain {
   GraphBuilder builder_;
   const std::uint32_t seed_;
   std::string value_ = "input";
+  std::vector<Parameters> parameters_;
 };
 
 /// torchvision's modules with their indices; its `avgpool` has nothing to average at this size, and
 /// ONNX's Dropout is the identity unless training is asked for.
 void append_alexnet(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t seed) {
-  constexpr std::int64_t kClasses = 1000;
-  Chain chain(graph, seed,
-              {batch, static_cast<std::int64_t>(kImageNetChannels),
-               static_cast<std::int64_t>(kImageNetSize), static_cast<std::int64_t>(kImageNetSize)});
-  const AlexNet alexnet(seed);
+  struct Convolution {
+    std::int64_t out, in, kernel, stride, padding;
+    bool pooled;
+  };
+  constexpr Convolution kConvolutions[] = {{64, 3, 11, 4, 2, true},
+                                           {192, 64, 5, 1, 2, true},
+                                           {384, 192, 3, 1, 1, false},
+                                           {256, 384, 3, 1, 1, false},
+                                           {256, 256, 3, 1, 1, true}};
+  struct Linear {
+    std::int64_t in, out;
+    bool hidden;  // dropout before it, ReLU behind it
+  };
+  constexpr Linear kLinears[] = {{9216, 4096, true}, {4096, 4096, true}, {4096, 1000, false}};
+
+  Chain chain(graph, seed, {batch, 3, 224, 224});
   int index = 0;
-  const auto name = [&index] { return fmt::format("features.{}", index++); };
-  for (const Stage& stage : alexnet.stages()) {
-    if (const auto* convolution = std::get_if<Convolution>(&stage)) {
-      const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
-      chain.convolution(name(),
-                        {size(convolution->out_channels), size(convolution->in_channels),
-                         size(convolution->kernel), size(convolution->kernel)},
-                        convolution->weights.data(), convolution->bias.data(),
-                        size(convolution->stride), size(convolution->padding));
-      if (convolution->relu) chain.plain("Relu", name());
-    } else {
-      const MaxPooling& pooling = std::get<MaxPooling>(stage);
-      chain.pooling("MaxPool", name(), static_cast<std::int64_t>(pooling.kernel),
-                    static_cast<std::int64_t>(pooling.stride));
-    }
+  const auto feature = [&index] { return fmt::format("features.{}", index++); };
+  for (const Convolution& layer : kConvolutions) {
+    chain.convolution(feature(), layer.out, layer.in, layer.kernel, layer.stride, layer.padding);
+    chain.plain("Relu", feature());
+    if (layer.pooled) chain.pooling("MaxPool", feature(), 3, 2);
   }
   chain.pooling("AveragePool", "avgpool", 1, 1);
   set_attribute(chain.plain("Flatten", "flatten"), "axis", std::int64_t{1});
   index = 0;
-  const auto next = [&index] { return fmt::format("classifier.{}", index++); };
-  std::vector<LinearLayer> layers = alexnet.linear_layers();
-  for (LinearLayer& layer : layers) {
-    if (layer.relu) chain.plain("Dropout", next());
-    chain.linear(next(), {layer.weights.rows(), layer.weights.cols()}, layer.weights.data(),
-                 layer.bias.data());
-    layer.weights.resize(0, 0);  // they are in the graph now
-    if (layer.relu) chain.plain("Relu", next());
+  const auto classifier = [&index] { return fmt::format("classifier.{}", index++); };
+  for (const Linear& layer : kLinears) {
+    if (layer.hidden) chain.plain("Dropout", classifier());
+    chain.linear(classifier(), layer.in, layer.out);
+    if (layer.hidden) chain.plain("Relu", classifier());
   }
-  chain.finish({batch, kClasses});
+  chain.finish({batch, kLinears[2].out});
 }
 
 void append_lenet(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t seed) {
   Chain chain(graph, seed, {batch, 1, 32, 32});
-  chain.convolution("c1", 6, 1, 5, 0);
+  chain.convolution("c1", 6, 1, 5, 1, 0);
   chain.plain("Tanh", "c1.tanh");
   chain.pooling("AveragePool", "s2", 2, 2);
-  chain.convolution("c3", 16, 6, 5, 0);
+  chain.convolution("c3", 16, 6, 5, 1, 0);
   chain.plain("Tanh", "c3.tanh");
   chain.pooling("AveragePool", "s4", 2, 2);
   set_attribute(chain.plain("Flatten", "flatten"), "axis", std::int64_t{1});
@@ -177,10 +200,10 @@ void append_lenet(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t see
 
 void append_mnist_cnn(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t seed) {
   Chain chain(graph, seed, {batch, 1, 28, 28});
-  chain.convolution("conv1", 4, 1, 5, 2);
+  chain.convolution("conv1", 4, 1, 5, 1, 2);
   chain.plain("Relu", "relu1");
   chain.pooling("MaxPool", "pool1", 2, 2);
-  chain.convolution("conv2", 8, 4, 5, 2);
+  chain.convolution("conv2", 8, 4, 5, 1, 2);
   chain.plain("Relu", "relu2");
   chain.pooling("MaxPool", "pool2", 2, 2);
   set_attribute(chain.plain("Flatten", "flatten"), "axis", std::int64_t{1});

@@ -3,11 +3,11 @@
 // from a seed as PyTorch initialises them.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 
@@ -20,7 +20,7 @@ onnx::ModelProto make_linear_model(std::int64_t m, std::int64_t k, std::int64_t 
 /// The names that make_network knows.
 std::vector<std::string> known_onnx_networks();
 
-/// "alexnet": torchvision's, input [batch x 3 x 224 x 224], with the weights of class AlexNet.
+/// "alexnet": torchvision's, input [batch x 3 x 224 x 224].
 /// "lenet": LeNet-5 of 1998 (tanh, average pooling), input [batch x 1 x 32 x 32].
 /// "mnist-cnn": two convolutions and two Linear layers, input [batch x 1 x 28 x 28].
 /// All give 10 or 1000 values an image. A batch of 0 is left open. Throws UsageError where the name

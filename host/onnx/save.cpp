@@ -2,13 +2,12 @@
 #include "host/onnx/save.hpp"
 
 #include <fmt/format.h>
-#include <onnx/checker.h>
 
-#include <fstream>
 #include <stdexcept>
 
 #include "host/error.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
+#include "host/onnx/graph_check.hpp"
 
 namespace gemm64 {
 
@@ -23,18 +22,12 @@ std::uint64_t save_model(const onnx::ModelProto& model, OutputFile& file) {
   const std::uint64_t size = model.ByteSizeLong();
   require_model_fits(size, file.path());
   try {
-    onnx::checker::check_model(model);
-  } catch (const std::exception& error) {
-    throw std::logic_error(fmt::format("{}: not written, since ONNX's checker refuses it: {}",
-                                       file.path().string(), error.what()));
+    require_valid(model, file.path().string());
+  } catch (const UsageError& error) {
+    throw std::logic_error(
+        fmt::format("not written, since it is no valid model: {}", error.what()));
   }
-  std::ofstream stream(file.temporary(), std::ios::binary | std::ios::trunc);
-  const bool serialized = model.SerializeToOstream(&stream);
-  stream.close();
-  if (!serialized || !stream) {
-    throw UsageError(fmt::format("{}: cannot be written: no space is left, or the disk failed",
-                                 file.path().string()));
-  }
+  if (!model.SerializeToOstream(&file.stream())) file.stream().setstate(std::ios::badbit);
   file.commit();
   return size;
 }

@@ -2,10 +2,9 @@
 // The one way in which models leave the program.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 
+#include "host/onnx/onnx.pb.h"
 #include "host/output_file.hpp"
 
 namespace gemm64 {
@@ -16,10 +15,10 @@ inline constexpr std::uint64_t kMostModelBytes = (std::uint64_t{1} << 31) - 1;
 /// Throws UsageError where a model of so many bytes cannot be written; `path` is for the message.
 void require_model_fits(std::uint64_t bytes, const std::filesystem::path& path);
 
-/// Holds the model against ONNX's checker, writes it into the temporary file in one pass, without a
-/// copy of it in memory, and commits. Returns the bytes written. Throws UsageError where the model
-/// is larger than kMostModelBytes or the disk fails, std::logic_error where the checker complains:
-/// then what made the model is at fault, and nothing is written.
+/// Checks the model as a file that is read, writes it into the temporary file in one pass, without
+/// a copy of it in memory, and commits. Returns the bytes written. Throws UsageError where the
+/// model is larger than kMostModelBytes or the disk fails, std::logic_error where the model is not
+/// valid: then what made the model is at fault, and nothing is written.
 std::uint64_t save_model(const onnx::ModelProto& model, OutputFile& file);
 
 }  // namespace gemm64

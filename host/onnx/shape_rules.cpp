@@ -43,8 +43,12 @@ const std::vector<std::int64_t>& RuleNode::needed_integers(int i) const {
 std::vector<float> RuleNode::needed_floats(int i) const {
   if (has(i)) {
     const auto found = constants_.find(node_.input(i));
-    if (found != constants_.end()) {
-      if (auto values = float_values(*found->second, kMostValues)) return *values;
+    const auto folded = facts_.values.find(node_.input(i));
+    const onnx::TensorProto* tensor = found != constants_.end()       ? found->second
+                                      : folded != facts_.values.end() ? &folded->second
+                                                                      : nullptr;
+    if (tensor != nullptr) {
+      if (auto values = float_values(*tensor, kMostValues)) return *values;
     }
   }
   input(i);
@@ -91,6 +95,13 @@ void RuleNode::set_integers(int i, std::vector<std::int64_t> values) {
 
 void RuleNode::fail(const std::string& what) const {
   throw UsageError(fmt::format("{}: {}", where_, what));
+}
+
+void shapes::unknown(RuleNode& node) {
+  const std::string& domain = node.proto().domain();
+  throw NotKnown{fmt::format("the shapes that operator {}{}{} makes are not inferred",
+                             printable(domain), domain.empty() ? "" : ".",
+                             printable(node.proto().op_type()))};
 }
 
 Dims broadcast(const RuleNode& node, const Dims& a, const Dims& b) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each operator makes the shapes of its outputs from those of its inputs.
+// How each operator makes the shapes of its outputs from those of its inputs: a rule is a function
+// `void name(RuleNode&)` in namespace shapes, which the operators' rows name.
 #pragma once
-
-#include <onnx/onnx_pb.h>
 
 #include <cstdint>
 #include <map>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
 #include "host/onnx/shapes.hpp"
 
 namespace gemm64 {
@@ -76,21 +76,14 @@ class RuleNode {
   ValueFacts& facts_;
 };
 
-using ShapeRule = void (*)(RuleNode&);
-using ShapeRules = std::map<std::string, ShapeRule>;
+namespace shapes {
+
+/// The rule of operators whose shapes are not inferred.
+void unknown(RuleNode& node);
+
+}  // namespace shapes
 
 /// The shape of NumPy's broadcasting; fails where the shapes do not fit.
 Dims broadcast(const RuleNode& node, const Dims& a, const Dims& b);
-
-void add_elementwise_rules(ShapeRules& rules);
-void add_product_rules(ShapeRules& rules);    // Gemm, MatMul and their relatives
-void add_window_rules(ShapeRules& rules);     // Conv, pooling
-void add_layout_rules(ShapeRules& rules);     // Reshape, Transpose, Concat, Slice, ...
-void add_reduction_rules(ShapeRules& rules);  // Reduce..., ArgMax, TopK, ...
-void add_constant_rules(ShapeRules& rules);   // Constant, Shape, Range, ...
-
-/// The values of a node's outputs where its inputs are small known integers: what exporters compute
-/// shapes with.
-void propagate_integers(RuleNode& node);
 
 }  // namespace gemm64

@@ -7,7 +7,7 @@
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
-namespace {
+namespace shapes {
 
 using onnx::TensorProto;
 
@@ -111,19 +111,5 @@ void random(RuleNode& node) {
   node.set(0, static_cast<int>(node.integer("dtype", TensorProto::FLOAT)), node.list("shape"));
 }
 
-}  // namespace
-
-void add_constant_rules(ShapeRules& rules) {
-  rules["Constant"] = constant;
-  rules["ConstantOfShape"] = constant_of_shape;
-  rules["Shape"] = shape;
-  rules["Size"] = size;
-  rules["Range"] = range;
-  for (const char* name : {"EyeLike", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}) {
-    rules[name] = eye_like;
-  }
-  rules["RandomNormal"] = random;
-  rules["RandomUniform"] = random;
-}
-
+}  // namespace shapes
 }  // namespace gemm64

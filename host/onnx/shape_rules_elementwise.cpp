@@ -4,7 +4,7 @@
 #include "host/onnx/shape_rules.hpp"
 
 namespace gemm64 {
-namespace {
+namespace shapes {
 
 using onnx::TensorProto;
 
@@ -22,6 +22,8 @@ void same_along_axis(RuleNode& node) {
 
 void same_as_bool(RuleNode& node) { node.set(0, TensorProto::BOOL, node.dims(0)); }
 
+namespace {
+
 /// Any number of operands that broadcast.
 Dims broadcast_all(const RuleNode& node) {
   // Before opset 7 the second operand was fitted to the first.
@@ -30,6 +32,8 @@ Dims broadcast_all(const RuleNode& node) {
   for (int i = 1; i < node.inputs(); ++i) dims = broadcast(node, dims, node.dims(i));
   return dims;
 }
+
+}  // namespace
 
 void arithmetic(RuleNode& node) {
   const Dims dims = broadcast_all(node);
@@ -40,6 +44,17 @@ void comparison(RuleNode& node) { node.set(0, TensorProto::BOOL, broadcast_all(n
 
 void where(RuleNode& node) {
   const Dims dims = broadcast(node, broadcast(node, node.dims(0), node.dims(1)), node.dims(2));
+  node.set(0, node.input(1).data_type, dims);
+}
+
+/// QLinearAdd and its like: A, its scale and zero point, B and its own.
+void quantized_arithmetic(RuleNode& node) {
+  const Dims dims = broadcast(node, node.dims(0), node.dims(3));
+  node.set(0, node.input(0).data_type, dims);
+}
+
+void quantized_where(RuleNode& node) {
+  const Dims dims = broadcast(node, broadcast(node, node.dims(0), node.dims(1)), node.dims(4));
   node.set(0, node.input(1).data_type, dims);
 }
 
@@ -54,6 +69,19 @@ void prelu(RuleNode& node) {
 void cast(RuleNode& node) { node.set(0, static_cast<int>(node.integer("to", 0)), node.dims(0)); }
 
 void cast_like(RuleNode& node) { node.set(0, node.input(1).data_type, node.dims(0)); }
+
+/// A cut of the input along the axes, or padding.
+void center_crop_pad(RuleNode& node) {
+  Dims result = node.dims(0);
+  const Dims sizes = node.needed_integers(1);
+  const Dims axes = node.list("axes");
+  node.require(axes.empty() ? sizes.size() == result.size() : sizes.size() == axes.size(),
+               fmt::format("{} sizes for an input of {}", sizes.size(), dims_text(result)));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    result[axes.empty() ? i : node.axis(axes[i], result.size())] = sizes[i];
+  }
+  node.set(0, node.input(0).data_type, result);
+}
 
 void dropout(RuleNode& node) {
   same(node);
@@ -85,10 +113,15 @@ void layer_normalization(RuleNode& node) {
 }
 
 void quantize(RuleNode& node) {
-  node.set(0, node.has(2) ? node.input(2).data_type : int{TensorProto::UINT8}, node.dims(0));
+  const auto asked = static_cast<int>(node.integer("output_dtype", 0));
+  const int otherwise = asked != 0 ? asked : int{TensorProto::UINT8};
+  node.set(0, node.has(2) ? node.input(2).data_type : otherwise, node.dims(0));
 }
 
-void dequantize(RuleNode& node) { node.set(0, node.input(1).data_type, node.dims(0)); }
+void dequantize(RuleNode& node) {
+  const auto asked = static_cast<int>(node.integer("output_dtype", 0));
+  node.set(0, asked != 0 ? asked : node.input(1).data_type, node.dims(0));
+}
 
 void dynamic_quantize(RuleNode& node) {
   node.set(0, TensorProto::UINT8, node.dims(0));
@@ -96,80 +129,5 @@ void dynamic_quantize(RuleNode& node) {
   node.set(2, TensorProto::UINT8, {});
 }
 
-}  // namespace
-
-void add_elementwise_rules(ShapeRules& rules) {
-  for (const char* name : {"Abs",
-                           "Acos",
-                           "Acosh",
-                           "Asin",
-                           "Asinh",
-                           "Atan",
-                           "Atanh",
-                           "BitwiseNot",
-                           "Ceil",
-                           "Celu",
-                           "Clip",
-                           "Cos",
-                           "Cosh",
-                           "CumSum",
-                           "Elu",
-                           "Erf",
-                           "Exp",
-                           "Floor",
-                           "HardSigmoid",
-                           "HardSwish",
-                           "Identity",
-                           "InstanceNormalization",
-                           "LRN",
-                           "LeakyRelu",
-                           "Log",
-                           "LpNormalization",
-                           "MeanVarianceNormalization",
-                           "Neg",
-                           "Not",
-                           "Reciprocal",
-                           "Relu",
-                           "Round",
-                           "ScatterElements",
-                           "ScatterND",
-                           "Scatter",
-                           "Selu",
-                           "Shrink",
-                           "Sigmoid",
-                           "Sign",
-                           "Sin",
-                           "Sinh",
-                           "Softplus",
-                           "Softsign",
-                           "Sqrt",
-                           "Tan",
-                           "Tanh",
-                           "ThresholdedRelu",
-                           "Trilu",
-                           "ReverseSequence"}) {
-    rules[name] = same;
-  }
-  for (const char* name :
-       {"Add", "Sub", "Mul", "Div", "Pow", "Mod", "BitShift", "Sum", "Mean", "Max", "Min"}) {
-    rules[name] = arithmetic;
-  }
-  for (const char* name :
-       {"And", "Or", "Xor", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"}) {
-    rules[name] = comparison;
-  }
-  for (const char* name : {"Hardmax", "LogSoftmax", "Softmax"}) rules[name] = same_along_axis;
-  for (const char* name : {"IsNaN", "IsInf"}) rules[name] = same_as_bool;
-  rules["Where"] = where;
-  rules["PRelu"] = prelu;
-  rules["Cast"] = cast;
-  rules["CastLike"] = cast_like;
-  rules["Dropout"] = dropout;
-  rules["BatchNormalization"] = batch_normalization;
-  rules["LayerNormalization"] = layer_normalization;
-  rules["QuantizeLinear"] = quantize;
-  rules["DequantizeLinear"] = dequantize;
-  rules["DynamicQuantizeLinear"] = dynamic_quantize;
-}
-
+}  // namespace shapes
 }  // namespace gemm64

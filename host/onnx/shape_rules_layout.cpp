@@ -9,6 +9,8 @@
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
+namespace shapes {
+
 namespace {
 
 /// A list that older opsets give as an attribute and newer ones as input `i`.
@@ -25,6 +27,8 @@ std::int64_t elements_of(const RuleNode& node, const Dims& dims) {
   }
   return elements;
 }
+
+}  // namespace
 
 void reshape(RuleNode& node) {
   const Dims x = node.dims(0);
@@ -144,6 +148,22 @@ void concat(RuleNode& node) {
   node.set(0, node.input(0).data_type, result);
 }
 
+/// QLinearConcat: Y's scale and zero point, then each part with its own.
+void quantized_concat(RuleNode& node) {
+  Dims result = node.dims(2);
+  const std::size_t axis = node.axis(node.integer("axis", 1), result.size());
+  for (int i = 5; i < node.inputs(); i += 3) {
+    const Dims& x = node.dims(i);
+    bool fits = x.size() == result.size();
+    for (std::size_t d = 0; fits && d < x.size(); ++d) fits = d == axis || x[d] == result[d];
+    node.require(fits && x[axis] <= (std::int64_t{1} << 62) - result[axis],
+                 fmt::format("{} does not fit beside {} along axis {}", dims_text(x),
+                             dims_text(result), axis));
+    result[axis] += x[axis];
+  }
+  node.set(0, node.input(2).data_type, result);
+}
+
 void split(RuleNode& node) {
   const Dims x = node.dims(0);
   const int type = node.input(0).data_type;
@@ -153,10 +173,14 @@ void split(RuleNode& node) {
   if (node.has_attribute("split") || node.has(1)) {
     sizes = list_or_input(node, "split", 1);
   } else {
+    // Since opset 18 the last part may be smaller.
+    const bool uneven = node.opset() >= 18;
+    const std::int64_t part = parts > 0 ? (x[axis] + parts - 1) / parts : 0;
     node.require(
-        parts > 0 && x[axis] % parts == 0,
+        parts > 0 && (uneven ? part * (parts - 1) <= x[axis] : x[axis] % parts == 0),
         fmt::format("axis {} of {} cannot be split into {} even parts", axis, dims_text(x), parts));
-    sizes.assign(static_cast<std::size_t>(parts), x[axis] / parts);
+    sizes.assign(static_cast<std::size_t>(parts), part);
+    sizes.back() = x[axis] - part * (parts - 1);
   }
   std::int64_t sum = 0;
   bool fits = static_cast<std::int64_t>(sizes.size()) == parts;
@@ -204,7 +228,8 @@ void slice(RuleNode& node) {
       const std::int64_t end = position(ends[i], 0, size);
       if (end > begin) count = (end - begin - 1) / step + 1;
     } else if (size > 0) {
-      const std::int64_t begin = position(starts[i], -1, size - 1);
+      // Backwards, a start before the first value is the first value; an end there takes it too.
+      const std::int64_t begin = position(starts[i], 0, size - 1);
       const std::int64_t end = position(ends[i], -1, size - 1);
       if (begin > end) count = (begin - end - 1) / -std::max(step, -(std::int64_t{1} << 62)) + 1;
     }
@@ -221,12 +246,16 @@ void pad(RuleNode& node) {
   } else {
     pads = node.list(node.opset() >= 2 ? "pads" : "paddings");
   }
-  node.require(pads.size() == 2 * x.size(), fmt::format("{} pads for {} dimensions, {} are needed",
-                                                        pads.size(), x.size(), 2 * x.size()));
+  Dims axes(x.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (node.has(3)) axes = node.needed_integers(3);
+  node.require(pads.size() == 2 * axes.size(),
+               fmt::format("{} pads for {} dimensions, {} are needed", pads.size(), axes.size(),
+                           2 * axes.size()));
   Dims result = x;
   for (std::size_t i = 0; i < pads.size(); ++i) {
     constexpr std::int64_t kMost = std::int64_t{1} << 61;
-    std::int64_t& dim = result[i % x.size()];
+    std::int64_t& dim = result[node.axis(axes[i % axes.size()], x.size())];
     node.require(pads[i] >= -kMost && pads[i] <= kMost && dim <= kMost,
                  fmt::format("a pad of {}", pads[i]));
     dim += pads[i];
@@ -242,6 +271,13 @@ void gather(RuleNode& node) {
   const Dims x = node.dims(0);
   const Dims& indices = node.dims(1);
   const auto axis = static_cast<std::ptrdiff_t>(node.axis(node.integer("axis", 0), x.size()));
+  if (const auto* known = node.integers(1)) {
+    const std::int64_t size = x[static_cast<std::size_t>(axis)];
+    for (const std::int64_t index : *known) {
+      node.require(index >= -size && index < size,
+                   fmt::format("index {} of {} values", index, size));
+    }
+  }
   Dims result(x.begin(), x.begin() + axis);
   result.insert(result.end(), indices.begin(), indices.end());
   result.insert(result.end(), x.begin() + axis + 1, x.end());
@@ -321,17 +357,45 @@ void space_to_depth(RuleNode& node) {
   node.set(0, node.input(0).data_type, {x[0], *channels, x[2] / block, x[3] / block});
 }
 
+namespace {
+
+/// The sizes asked for along `axes`; a policy may keep their ratio.
+Dims resized(const RuleNode& node, const Dims& x, const Dims& axes, const Dims& sizes) {
+  node.require(sizes.size() == axes.size(),
+               fmt::format("{} sizes for {} dimensions", sizes.size(), axes.size()));
+  const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
+  Dims result = x;
+  double common = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& dim = result[node.axis(axes[i], x.size())];
+    const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(dim);
+    const bool smaller = policy == "not_larger" ? ratio < common : ratio > common;
+    if (i == 0 || smaller) common = ratio;
+    if (policy == "stretch") dim = sizes[i];
+  }
+  if (policy == "stretch") return result;
+  for (const std::int64_t axis : axes) {
+    std::int64_t& dim = result[node.axis(axis, x.size())];
+    const double size = std::floor(common * static_cast<double>(dim) + 0.5);
+    node.require(size >= 0 && size < 0x1p61, fmt::format("a scale of {}", common));
+    dim = static_cast<std::int64_t>(size);
+  }
+  return result;
+}
+
+}  // namespace
+
 /// Resize, and Upsample before it.
 void resize(RuleNode& node) {
   const Dims x = node.dims(0);
   const int type = node.input(0).data_type;
   const bool upsample = node.proto().op_type() == "Upsample";
   const bool new_form = !upsample && node.opset() >= 11;
+  Dims axes(x.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = node.list("axes", axes);
   if (new_form && node.has(3)) {
-    const Dims sizes = node.needed_integers(3);
-    node.require(sizes.size() == x.size(),
-                 fmt::format("{} sizes for {} dimensions", sizes.size(), x.size()));
-    node.set(0, type, sizes);
+    node.set(0, type, resized(node, x, axes, node.needed_integers(3)));
     return;
   }
   std::vector<float> scales;
@@ -344,38 +408,17 @@ void resize(RuleNode& node) {
   } else {
     scales = node.needed_floats(new_form ? 2 : 1);
   }
-  node.require(scales.size() == x.size(),
-               fmt::format("{} scales for {} dimensions", scales.size(), x.size()));
-  Dims result;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double size = std::floor(static_cast<double>(x[i]) * static_cast<double>(scales[i]));
+  node.require(scales.size() == axes.size(),
+               fmt::format("{} scales for {} dimensions", scales.size(), axes.size()));
+  Dims result = x;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    std::int64_t& dim = result[node.axis(axes[i], x.size())];
+    const double size = std::floor(static_cast<double>(dim) * static_cast<double>(scales[i]));
     node.require(scales[i] > 0 && size < 0x1p61, fmt::format("a scale of {}", scales[i]));
-    result.push_back(static_cast<std::int64_t>(size));
+    dim = static_cast<std::int64_t>(size);
   }
   node.set(0, type, result);
 }
 
-}  // namespace
-
-void add_layout_rules(ShapeRules& rules) {
-  rules["Reshape"] = reshape;
-  rules["Flatten"] = flatten;
-  rules["Squeeze"] = squeeze;
-  rules["Unsqueeze"] = unsqueeze;
-  rules["Transpose"] = transpose;
-  rules["Concat"] = concat;
-  rules["Split"] = split;
-  rules["Slice"] = slice;
-  rules["Pad"] = pad;
-  rules["Gather"] = gather;
-  rules["GatherElements"] = gather_elements;
-  rules["GatherND"] = gather_nd;
-  rules["Expand"] = expand;
-  rules["Tile"] = tile;
-  rules["DepthToSpace"] = depth_to_space;
-  rules["SpaceToDepth"] = space_to_depth;
-  rules["Resize"] = resize;
-  rules["Upsample"] = resize;
-}
-
+}  // namespace shapes
 }  // namespace gemm64

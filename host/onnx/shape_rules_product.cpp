@@ -4,13 +4,16 @@
 #include "host/onnx/shape_rules.hpp"
 
 namespace gemm64 {
-namespace {
+namespace shapes {
 
 using onnx::TensorProto;
 
-void gemm(RuleNode& node) {
-  const Dims& a = node.dims(0);
-  const Dims& b = node.dims(1);
+namespace {
+
+/// Shape of Gemm's product of inputs `left` and `right`, and the bias at `bias`.
+Dims product_of_matrices(const RuleNode& node, int left, int right, int bias) {
+  const Dims& a = node.dims(left);
+  const Dims& b = node.dims(right);
   node.require(
       a.size() == 2 && b.size() == 2,
       fmt::format("A is {} and B is {}; both must be matrices", dims_text(a), dims_text(b)));
@@ -24,12 +27,12 @@ void gemm(RuleNode& node) {
                            a_transposed ? " transposed" : "", dims_text(b),
                            b_transposed ? " transposed" : ""));
   const Dims result{m, n};
-  if (node.has(2) && node.opset() >= 7) {
-    node.require(broadcast(node, node.dims(2), result) == result,
-                 fmt::format("C is {}; it does not fit a product of {}", dims_text(node.dims(2)),
+  if (node.has(bias) && node.opset() >= 7) {
+    node.require(broadcast(node, node.dims(bias), result) == result,
+                 fmt::format("C is {}; it does not fit a product of {}", dims_text(node.dims(bias)),
                              dims_text(result)));
   }
-  node.set(0, node.input(0).data_type, result);
+  return result;
 }
 
 /// Shape of NumPy's matmul of inputs `left` and `right`.
@@ -48,6 +51,32 @@ Dims product(const RuleNode& node, int left, int right) {
   if (!a_is_vector) result.push_back(a[a.size() - 2]);
   if (!b_is_vector) result.push_back(b.back());
   return result;
+}
+
+}  // namespace
+
+void gemm(RuleNode& node) {
+  const Dims result = product_of_matrices(node, 0, 1, 2);
+  node.set(0, node.input(0).data_type, result);
+}
+
+/// Without an output scale the result is float32.
+void qgemm(RuleNode& node) {
+  const Dims result = product_of_matrices(node, 0, 3, 6);
+  node.set(0, node.has(7) ? node.input(0).data_type : int{TensorProto::FLOAT}, result);
+}
+
+/// Integer operands, a float32 result.
+void matmul_to_float(RuleNode& node) { node.set(0, TensorProto::FLOAT, product(node, 0, 1)); }
+
+/// Weights of N x K in blocks of few bits.
+void matmul_of_bits(RuleNode& node) {
+  Dims result = node.dims(0);
+  node.require(
+      !result.empty() && result.back() == node.integer("K", -1),
+      fmt::format("its input is {} and K is {}", dims_text(result), node.integer("K", -1)));
+  result.back() = node.integer("N", 0);
+  node.set(0, node.input(0).data_type, result);
 }
 
 void matmul(RuleNode& node) { node.set(0, node.input(0).data_type, product(node, 0, 1)); }
@@ -77,14 +106,5 @@ void recurrent(RuleNode& node) {
   node.set(2, type, last);
 }
 
-}  // namespace
-
-void add_product_rules(ShapeRules& rules) {
-  rules["Gemm"] = gemm;
-  rules["MatMul"] = matmul;
-  rules["MatMulInteger"] = matmul_integer;
-  rules["QLinearMatMul"] = qlinear_matmul;
-  for (const char* name : {"LSTM", "GRU", "RNN"}) rules[name] = recurrent;
-}
-
+}  // namespace shapes
 }  // namespace gemm64

@@ -6,7 +6,7 @@
 #include "host/onnx/shape_rules.hpp"
 
 namespace gemm64 {
-namespace {
+namespace shapes {
 
 using onnx::TensorProto;
 
@@ -25,6 +25,20 @@ void reduce(RuleNode& node) {
     } else if (keep) {
       result.push_back(1);
     }
+  }
+  node.set(0, node.input(0).data_type, result);
+}
+
+/// QLinearReduceMean: its inputs from the second on are scales and zero points.
+void quantized_reduce(RuleNode& node) {
+  Dims x = node.dims(0);
+  const bool keep = node.integer("keepdims", 1) != 0;
+  const Dims axes = node.list("axes");
+  std::vector<bool> reduced(x.size(), axes.empty());
+  for (const std::int64_t axis : axes) reduced[node.axis(axis, x.size())] = true;
+  Dims result;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!reduced[i] || keep) result.push_back(reduced[i] ? 1 : x[i]);
   }
   node.set(0, node.input(0).data_type, result);
 }
@@ -61,18 +75,5 @@ void one_hot(RuleNode& node) {
   node.set(0, node.input(2).data_type, result);
 }
 
-}  // namespace
-
-void add_reduction_rules(ShapeRules& rules) {
-  for (const char* name :
-       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-        "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"}) {
-    rules[name] = reduce;
-  }
-  rules["ArgMax"] = arg;
-  rules["ArgMin"] = arg;
-  rules["TopK"] = top_k;
-  rules["OneHot"] = one_hot;
-}
-
+}  // namespace shapes
 }  // namespace gemm64

@@ -6,9 +6,11 @@
 #include "host/onnx/shape_rules.hpp"
 
 namespace gemm64 {
-namespace {
+namespace shapes {
 
 using onnx::TensorProto;
+
+namespace {
 
 // Sizes of windows, steps and padding; products of two of them still fit 64 bits.
 constexpr std::int64_t kMostWindow = std::int64_t{1} << 30;
@@ -112,6 +114,8 @@ void check_bias(const RuleNode& node, int i, std::int64_t channels) {
                                                            dims_text(node.dims(i)), channels));
 }
 
+}  // namespace
+
 void conv(RuleNode& node) {
   const Dims result = convolution(node, 1);
   check_bias(node, 2, result[1]);
@@ -158,6 +162,7 @@ void conv_transpose(RuleNode& node) {
 void pool(RuleNode& node) {
   const Dims& x = node.dims(0);
   const int type = node.input(0).data_type;
+  node.require(node.integer("channels_last", 0) == 0, "channels_last is not supported");
   const Dims spatial = spatial_of(node, x);
   const Window window = window_of(node, spatial.size(), {});
   Dims result{x[0], x[1]};
@@ -169,23 +174,12 @@ void pool(RuleNode& node) {
 }
 
 void global_pool(RuleNode& node) {
+  node.require(node.integer("channels_last", 0) == 0, "channels_last is not supported");
   Dims result = node.dims(0);
   spatial_of(node, result);
   std::fill(result.begin() + 2, result.end(), 1);
   node.set(0, node.input(0).data_type, result);
 }
 
-}  // namespace
-
-void add_window_rules(ShapeRules& rules) {
-  rules["Conv"] = conv;
-  rules["ConvInteger"] = conv_integer;
-  rules["QLinearConv"] = qlinear_conv;
-  rules["ConvTranspose"] = conv_transpose;
-  for (const char* name : {"MaxPool", "AveragePool", "LpPool"}) rules[name] = pool;
-  for (const char* name : {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}) {
-    rules[name] = global_pool;
-  }
-}
-
+}  // namespace shapes
 }  // namespace gemm64

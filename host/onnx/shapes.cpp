@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "host/error.hpp"
+#include "host/onnx/operator.hpp"
 #include "host/onnx/shape_rules.hpp"
 #include "host/onnx/tensor.hpp"
+#include "host/onnx/work.hpp"
 
 namespace gemm64 {
 namespace {
@@ -16,20 +18,8 @@ using Constants = std::map<std::string, const onnx::TensorProto*>;
 
 // Tensors that hold shapes have a value for each dimension; masks and indices may have a few more.
 constexpr std::size_t kMostIntegers = 4096;
-
-const ShapeRules& rules() {
-  static const ShapeRules all = [] {
-    ShapeRules table;
-    add_elementwise_rules(table);
-    add_product_rules(table);
-    add_window_rules(table);
-    add_layout_rules(table);
-    add_reduction_rules(table);
-    add_constant_rules(table);
-    return table;
-  }();
-  return all;
-}
+// All of them together.
+constexpr std::size_t kMostStored = std::size_t{1} << 23;
 
 /// The file's shape of a value, with -1 where a dimension is open; empty where it has none.
 std::optional<TensorType> declared(const onnx::ValueInfoProto& value, const std::string& where) {
@@ -48,16 +38,43 @@ std::optional<TensorType> declared(const onnx::ValueInfoProto& value, const std:
   return type;
 }
 
+/// Sizes that the file leaves open under a name.
+using Sizes = std::map<std::string, std::int64_t>;
+
+/// The name of dimension `i`; empty where it has none.
+const std::string& size_name(const onnx::ValueInfoProto& value, std::size_t i) {
+  return value.type().tensor_type().shape().dim(static_cast<int>(i)).dim_param();
+}
+
+void fill_named_sizes(const onnx::ValueInfoProto& value, const Sizes& sizes, TensorType& type) {
+  for (std::size_t i = 0; i < type.dims.size(); ++i) {
+    const auto found = sizes.find(size_name(value, i));
+    if (type.dims[i] < 0 && found != sizes.end()) type.dims[i] = found->second;
+  }
+}
+
+void learn_sizes(const onnx::ValueInfoProto& value, const std::optional<TensorType>& type,
+                 Sizes& sizes) {
+  const auto& tensor = value.type().tensor_type();
+  if (!type || static_cast<std::size_t>(tensor.shape().dim_size()) != type->dims.size()) return;
+  for (std::size_t i = 0; i < type->dims.size(); ++i) {
+    const std::string& name = size_name(value, i);
+    if (!name.empty() && type->dims[i] >= 0) sizes.emplace(name, type->dims[i]);
+  }
+}
+
 bool has_open_batch(const TensorType& type) { return !type.dims.empty() && type.dims[0] < 0; }
 
-/// Types of the graph's inputs. Returns whether one of them is another than the file says, so that
-/// the file's shapes of other values no longer count.
+/// Types of the graph's inputs, and sizes by their names in the file. Returns whether a size is
+/// another than the file says, so that the file's shapes of other values no longer count.
 bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
-                const ImportOptions& options, const std::string& file, ValueFacts& facts) {
+                const ImportOptions& options, const std::string& file, ValueFacts& facts,
+                Sizes& sizes) {
   struct Input {
     std::string name;
     std::optional<TensorType> type;
     int data_type = 0;
+    const onnx::ValueInfoProto* info = nullptr;
   };
   std::vector<Input> inputs;
   bool open_batch = false;
@@ -74,7 +91,7 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
       open_batch = open_batch || has_open_batch(*type);
       if (batch_in_file < 0 && !type->dims.empty()) batch_in_file = type->dims[0];
     }
-    inputs.push_back({value.name(), type, value.type().tensor_type().elem_type()});
+    inputs.push_back({value.name(), type, value.type().tensor_type().elem_type(), &value});
   }
 
   bool changed = false;
@@ -87,7 +104,10 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
                                      where, input.type->dims.size(), dims_text(given->second),
                                      given->second.size()));
       }
-      changed = changed || !input.type || input.type->dims != given->second;
+      for (std::size_t i = 0; input.type && i < given->second.size(); ++i) {
+        const std::int64_t size = input.type->dims[i];
+        changed = changed || (size >= 0 && size != given->second[i]);
+      }
       input.type = TensorType{input.data_type, given->second};
     } else if (input.type && has_open_batch(*input.type)) {
       input.type->dims[0] = std::max<std::int64_t>(options.batch, 1);
@@ -97,6 +117,11 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
       changed = changed || batch_in_file != options.batch;
       input.type->dims[0] = options.batch;
     }
+    learn_sizes(*input.info, input.type, sizes);
+  }
+  for (Input& input : inputs) {
+    const std::string where = fmt::format("{}: input '{}'", file, printable(input.name));
+    if (input.type) fill_named_sizes(*input.info, sizes, *input.type);
     if (!input.type) {
       facts.unknown[input.name] =
           fmt::format("the file gives no shape of input '{}'", printable(input.name));
@@ -114,14 +139,16 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
   return changed;
 }
 
-/// What the file says of values that no rule knows.
-std::map<std::string, TensorType> declared_values(const onnx::GraphProto& graph,
+/// What the file says of values that no rule knows. Sizes that it names as it names those of inputs
+/// are those.
+std::map<std::string, TensorType> declared_values(const onnx::GraphProto& graph, const Sizes& sizes,
                                                   const std::string& file) {
   std::map<std::string, TensorType> types;
   const auto take = [&](const onnx::ValueInfoProto& value) {
     const std::string where = fmt::format("{}: value '{}'", file, printable(value.name()));
-    const std::optional<TensorType> type = declared(value, where);
+    std::optional<TensorType> type = declared(value, where);
     if (!type || type->data_type == onnx::TensorProto::UNDEFINED) return;
+    fill_named_sizes(value, sizes, *type);
     if (std::find(type->dims.begin(), type->dims.end(), -1) != type->dims.end()) return;
     types[value.name()] = checked_type(type->data_type, type->dims, where);
   };
@@ -131,30 +158,103 @@ std::map<std::string, TensorType> declared_values(const onnx::GraphProto& graph,
 }
 
 /// Why nothing is known of the outputs of `node`: empty where its rule set them all.
-std::string apply_rule(RuleNode& rule_node) {
-  const onnx::NodeProto& node = rule_node.proto();
-  const auto found = rules().find(node.op_type());
-  if (found == rules().end() || !node.domain().empty()) {
-    return fmt::format("the shapes that operator {}{}{} makes are not inferred",
-                       printable(node.domain()), node.domain().empty() ? "" : ".",
-                       printable(node.op_type()));
-  }
+std::string apply_rule(const OperatorInfo* info, RuleNode& node) {
   try {
-    found->second(rule_node);
-    propagate_integers(rule_node);
+    (info == nullptr ? shapes::unknown : *info->shape)(node);
   } catch (const NotKnown& reason) {
     return reason.why;
   }
   return "";
 }
 
+/// Computes nodes whose inputs are small and known before the network runs: exporters compute
+/// shapes, pads and scales so. What grows faster than its values is left to the run.
+class Folder {
+ public:
+  Folder(std::int64_t opset, const Constants& constants, ValueFacts& facts)
+      : opset_(opset), constants_(constants), facts_(facts) {}
+
+  void fold_node(const onnx::NodeProto& node, const OperatorInfo* info) {
+    if (info == nullptr || info->work != work::none || !outputs_are_small(node)) return;
+    std::vector<onnx::TensorProto> inputs;
+    for (const std::string& name : node.input()) {
+      inputs.emplace_back();
+      if (!name.empty() && !take(name, inputs.back())) return;
+    }
+    const auto outputs = fold(node, opset_, inputs);
+    if (!outputs) return;
+    for (int i = 0; i < node.output_size(); ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      if (index < outputs->size()) facts_.keep_value(node.output(i), (*outputs)[index]);
+    }
+  }
+
+ private:
+  bool is_small(const std::string& value) const {
+    const auto type = facts_.types.find(value);
+    return type != facts_.types.end() &&
+           type->second.elements() <= static_cast<std::int64_t>(kMostIntegers);
+  }
+  /// ... and is there something new to learn?
+  bool outputs_are_small(const onnx::NodeProto& node) const {
+    bool is_new = false;
+    for (const std::string& output : node.output()) {
+      if (output.empty()) continue;
+      if (!is_small(output)) return false;
+      is_new = is_new || facts_.integers.count(output) == 0;
+    }
+    return is_new;
+  }
+  bool take(const std::string& name, onnx::TensorProto& tensor) const {
+    if (!is_small(name)) return false;
+    const auto constant = constants_.find(name);
+    if (constant != constants_.end()) {
+      if (constant->second->data_location() == onnx::TensorProto::EXTERNAL) return false;
+      tensor = *constant->second;
+      return has_data(tensor) || facts_.types.at(name).elements() == 0;
+    }
+    const auto value = facts_.values.find(name);
+    if (value != facts_.values.end()) {
+      tensor = value->second;
+      return true;
+    }
+    const auto integers = facts_.integers.find(name);
+    if (integers == facts_.integers.end()) return false;
+    const TensorType& type = facts_.types.at(name);
+    tensor.set_data_type(type.data_type);
+    for (const std::int64_t dim : type.dims) tensor.add_dims(dim);
+    for (const std::int64_t number : integers->second) {
+      if (type.data_type == onnx::TensorProto::INT64) {
+        tensor.add_int64_data(number);
+      } else {
+        tensor.add_int32_data(static_cast<std::int32_t>(number));
+      }
+    }
+    return true;
+  }
+
+  std::int64_t opset_;
+  const Constants& constants_;
+  ValueFacts& facts_;
+};
+
 }  // namespace
 
-void ValueFacts::keep_integers(const std::string& value, std::vector<std::int64_t> values) {
-  constexpr std::size_t kMostStored = std::size_t{1} << 23;
-  if (values.size() > kMostIntegers || stored + values.size() > kMostStored) return;
-  stored += values.size();
-  integers[value] = std::move(values);
+void ValueFacts::keep_integers(const std::string& value, std::vector<std::int64_t> numbers) {
+  if (numbers.size() > kMostIntegers || stored + numbers.size() > kMostStored) return;
+  stored += numbers.size();
+  integers[value] = std::move(numbers);
+}
+
+void ValueFacts::keep_value(const std::string& value, const onnx::TensorProto& tensor) {
+  if (value.empty() || integers.count(value) != 0) return;
+  if (auto numbers = integer_values(tensor, static_cast<std::int64_t>(kMostIntegers))) {
+    keep_integers(value, std::move(*numbers));
+  } else if (tensor.raw_data().size() <= kMostIntegers * sizeof(double) &&
+             stored + tensor.raw_data().size() <= kMostStored) {
+    stored += tensor.raw_data().size();
+    values[value] = tensor;
+  }
 }
 
 ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
@@ -171,9 +271,11 @@ ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
     facts.types[tensor.values().name()] = {tensor.values().data_type(),
                                            {tensor.dims().begin(), tensor.dims().end()}};
   }
-  const bool changed = set_inputs(graph, constants, options, file, facts);
-  std::map<std::string, TensorType> file_types = declared_values(graph, file);
+  Sizes sizes;
+  const bool changed = set_inputs(graph, constants, options, file, facts, sizes);
+  std::map<std::string, TensorType> file_types = declared_values(graph, sizes, file);
   if (changed) file_types.clear();
+  Folder folder(opset, constants, facts);
 
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
@@ -181,7 +283,9 @@ ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
         node, opset, constants,
         fmt::format("{}: node '{}' ({})", file, node_label(node, i), printable(node.op_type())),
         facts);
-    const std::string why = apply_rule(rule_node);
+    const OperatorInfo* info = find_operator(node.domain(), node.op_type());
+    const std::string why = apply_rule(info, rule_node);
+    if (why.empty()) folder.fold_node(node, info);
     for (const std::string& output : node.output()) {
       if (output.empty() || facts.types.count(output) != 0) continue;
       const auto known = file_types.find(output);

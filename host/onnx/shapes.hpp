@@ -2,14 +2,13 @@
 // Types and shapes of all values of a graph, from those of its inputs.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 
@@ -17,11 +16,14 @@ namespace gemm64 {
 struct ValueFacts {
   std::map<std::string, TensorType> types;
   std::map<std::string, std::vector<std::int64_t>> integers;  // of small tensors of integers
+  std::map<std::string, onnx::TensorProto> values;            // of other small tensors
   std::map<std::string, std::string> unknown;                 // why there is no type
-  std::size_t stored = 0;  // values in `integers`, which are bounded as a whole
+  std::size_t stored = 0;  // in `integers` and `values`, which are bounded as a whole
 
   /// Keeps the values of a tensor, unless it or all together are more than shapes ever need.
-  void keep_integers(const std::string& value, std::vector<std::int64_t> values);
+  void keep_integers(const std::string& value, std::vector<std::int64_t> numbers);
+  /// The same for a tensor of any type; nothing where its values are known already.
+  void keep_value(const std::string& value, const onnx::TensorProto& tensor);
 };
 
 /// Follows the graph's nodes, which stand in an order in which they can run. Throws UsageError,

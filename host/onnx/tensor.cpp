@@ -21,26 +21,36 @@ constexpr std::size_t kMostDimensions = 64;
 struct TypeInfo {
   int type;
   const char* name;
-  std::int64_t bytes;
+  std::int64_t bits;
 };
 
 constexpr TypeInfo kTypes[] = {
-    {TensorProto::FLOAT, "float32", 4},
-    {TensorProto::UINT8, "uint8", 1},
-    {TensorProto::INT8, "int8", 1},
-    {TensorProto::UINT16, "uint16", 2},
-    {TensorProto::INT16, "int16", 2},
-    {TensorProto::INT32, "int32", 4},
-    {TensorProto::INT64, "int64", 8},
+    {TensorProto::FLOAT, "float32", 32},
+    {TensorProto::UINT8, "uint8", 8},
+    {TensorProto::INT8, "int8", 8},
+    {TensorProto::UINT16, "uint16", 16},
+    {TensorProto::INT16, "int16", 16},
+    {TensorProto::INT32, "int32", 32},
+    {TensorProto::INT64, "int64", 64},
     {TensorProto::STRING, "string", 0},
-    {TensorProto::BOOL, "bool", 1},
-    {TensorProto::FLOAT16, "float16", 2},
-    {TensorProto::DOUBLE, "float64", 8},
-    {TensorProto::UINT32, "uint32", 4},
-    {TensorProto::UINT64, "uint64", 8},
-    {TensorProto::COMPLEX64, "complex64", 8},
-    {TensorProto::COMPLEX128, "complex128", 16},
-    {TensorProto::BFLOAT16, "bfloat16", 2},
+    {TensorProto::BOOL, "bool", 8},
+    {TensorProto::FLOAT16, "float16", 16},
+    {TensorProto::DOUBLE, "float64", 64},
+    {TensorProto::UINT32, "uint32", 32},
+    {TensorProto::UINT64, "uint64", 64},
+    {TensorProto::COMPLEX64, "complex64", 64},
+    {TensorProto::COMPLEX128, "complex128", 128},
+    {TensorProto::BFLOAT16, "bfloat16", 16},
+    {TensorProto::FLOAT8E4M3FN, "float8e4m3fn", 8},
+    {TensorProto::FLOAT8E4M3FNUZ, "float8e4m3fnuz", 8},
+    {TensorProto::FLOAT8E5M2, "float8e5m2", 8},
+    {TensorProto::FLOAT8E5M2FNUZ, "float8e5m2fnuz", 8},
+    {TensorProto::FLOAT8E8M0, "float8e8m0", 8},
+    {TensorProto::UINT4, "uint4", 4},
+    {TensorProto::INT4, "int4", 4},
+    {TensorProto::FLOAT4E2M1, "float4e2m1", 4},
+    {TensorProto::UINT2, "uint2", 2},
+    {TensorProto::INT2, "int2", 2},
 };
 
 const TypeInfo* find(int data_type) {
@@ -50,7 +60,7 @@ const TypeInfo* find(int data_type) {
   return nullptr;
 }
 
-/// Values in the field that belongs to the tensor's type.
+/// Entries of the field that belongs to the tensor's type.
 std::int64_t typed_values(const TensorProto& tensor) {
   switch (tensor.data_type()) {
     case TensorProto::FLOAT:
@@ -86,10 +96,12 @@ std::vector<T> from_raw(const std::string& raw) {
 
 }  // namespace
 
-std::int64_t element_bytes(int data_type) {
+std::int64_t element_bits(int data_type) {
   const TypeInfo* info = find(data_type);
-  return info == nullptr ? 0 : info->bytes;
+  return info == nullptr ? 0 : info->bits;
 }
+
+std::int64_t element_bytes(int data_type) { return element_bits(data_type) / 8; }
 
 std::string data_type_name(int data_type) {
   const TypeInfo* info = find(data_type);
@@ -153,11 +165,13 @@ void check_data(const TensorProto& tensor, bool shapes_only, const std::string& 
   }
   const std::int64_t found =
       tensor.has_raw_data() ? static_cast<std::int64_t>(tensor.raw_data().size()) : typed;
-  const std::int64_t expected = tensor.has_raw_data() ? type.bytes() : type.elements();
+  // Values smaller than a byte share one, in raw_data and in int32_data.
+  const bool in_bytes = tensor.has_raw_data() || element_bits(type.data_type) % 8 != 0;
+  const std::int64_t expected = in_bytes ? type.bytes() : type.elements();
   if (found != expected) {
     throw UsageError(fmt::format("{}: its shape {} asks for {} {}, the file holds {}", where,
-                                 dims_text(type.dims), expected,
-                                 tensor.has_raw_data() ? "bytes" : "values", found));
+                                 dims_text(type.dims), expected, in_bytes ? "bytes" : "values",
+                                 found));
   }
 }
 
@@ -249,6 +263,16 @@ void read_external_data(TensorProto& tensor, const std::filesystem::path& folder
   }
   const std::filesystem::path path = folder / relative;
   std::error_code error;
+  // Through links too: else a model could name, and `tile` copy, any file of the user's.
+  const std::filesystem::path below = std::filesystem::weakly_canonical(path, error)
+                                          .lexically_relative(std::filesystem::weakly_canonical(
+                                              folder.empty() ? "." : folder, error));
+  if (error || below.empty() || *below.begin() == "..") {
+    throw UsageError(
+        fmt::format("{}: its external data, '{}', lead out of the model's folder; they must lie "
+                    "below the model",
+                    where, printable(location)));
+  }
   const std::uintmax_t size =
       std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
   std::ifstream file;

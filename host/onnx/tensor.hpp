@@ -3,18 +3,19 @@
 // numbers.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
 
 namespace gemm64 {
 
-/// Bytes of one element of an onnx::TensorProto::DataType; 0 for strings and unknown types.
+/// Bits of one element of an onnx::TensorProto::DataType; 0 for strings and unknown types.
+std::int64_t element_bits(int data_type);
+/// Whole bytes of one element; 0 also for types that are smaller than a byte.
 std::int64_t element_bytes(int data_type);
 /// "float32", "int64", ...; "type 99" where it is unknown.
 std::string data_type_name(int data_type);

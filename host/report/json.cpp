@@ -42,6 +42,7 @@ double per_second(double count, double seconds) { return seconds > 0 ? count / s
 
 Json layer_json(const LayerReport& layer) {
   Json json = {{"name", layer.name},
+               {"on", "device"},
                {"m", layer.shape.m},
                {"k", layer.shape.k},
                {"n", layer.shape.n},
@@ -80,6 +81,15 @@ Json layer_json(const LayerReport& layer) {
   return json;
 }
 
+/// A layer on the host has no cycles and no tiles.
+Json layer_json(const HostLayer& layer) {
+  return {{"name", layer.name},
+          {"on", "host"},
+          {"operator", layer.op_type},
+          {"macs", layer.macs},
+          {"reason", layer.reason}};
+}
+
 }  // namespace
 
 const char* name(Precision precision) { return precision == Precision::kInt8 ? "int8" : "float32"; }
@@ -90,12 +100,10 @@ const char* name(Accumulate accumulate) {
 
 Json to_json(const RunReport& report) {
   const LayerReport total = report.total();
-  std::uint64_t macs = 0;
+  const std::uint64_t macs = report.device_macs();
   Json layers = Json::array();
-  for (const LayerReport& layer : report.layers) {
-    macs += layer.shape.macs();
-    layers.push_back(layer_json(layer));
-  }
+  for (const LayerReport& layer : report.layers) layers.push_back(layer_json(layer));
+  for (const HostLayer& layer : report.host_layers) layers.push_back(layer_json(layer));
   Json json = {{"model", report.model},
                {"device", report.device},
                {"precision", name(report.precision)},
@@ -103,7 +111,8 @@ Json to_json(const RunReport& report) {
                {"batch", report.batch},
                {"verified", report.verified()},
                {"memory",
-                {{"latency", report.memory.latency},
+                {{"sharing", name(report.memory.sharing)},
+                 {"latency", report.memory.latency},
                  {"bytes_per_cycle", report.memory.bytes_per_cycle},
                  {"stall_probability", report.memory.stall_probability}}},
                {"predictions_exact", report.predictable()},
@@ -127,10 +136,19 @@ Json to_json(const RunReport& report) {
   }
   if (report.quality) {
     json["quality"] = {
-        {"top1_agreement", report.quality->top1_agreement},
+        {"top1_agreement", report.quality->top1_agreement()},
+        {"top1_equal", report.quality->top1_equal},
+        {"images", report.quality->images},
         {"signal_to_noise_db", decibels(report.quality->signal_to_noise_db)},
         {"centred_signal_to_noise_db", decibels(report.quality->centred_signal_to_noise_db)}};
   }
+  if (report.host) {
+    const std::uint64_t all = report.all_macs();
+    json["total"]["device_share"] =
+        all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
+  }
+  if (!report.error.empty()) json["error"] = report.error;
+  if (!report.problems.empty()) json["problems"] = report.problems;
   if (report.failure) json["failure"] = to_json(*report.failure);
   return json;
 }

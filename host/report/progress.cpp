@@ -7,13 +7,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <system_error>
+
+#include "host/escaped.hpp"
+#include "host/interrupt.hpp"
 
 namespace gemm64 {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
+constexpr std::chrono::milliseconds kBetweenLines{10000};
+constexpr std::chrono::milliseconds kBetweenNotes{100};
 constexpr double kFirstEstimate = 0.02;  // of the whole: before it an estimate would jump
+constexpr const char* kErase = "\r\x1b[K";
+
+/// What is lost of progress is no loss.
+void say(int file, const std::string& text) {
+  const ssize_t ignored = write(file, text.data(), text.size());
+  static_cast<void>(ignored);
+}
+
+double seconds_left(double done, double seconds_spent) {
+  return std::ceil(seconds_spent * (1 - done) / done);
+}
 
 }  // namespace
 
@@ -24,36 +42,85 @@ std::size_t terminal_width() {
 }
 
 ProgressBar::ProgressBar()
-    : terminal_(isatty(STDERR_FILENO) != 0), begin_(std::chrono::steady_clock::now()) {}
+    : ProgressBar(STDERR_FILENO, isatty(STDERR_FILENO) != 0,
+                  isatty(STDERR_FILENO) != 0 ? kBetweenDrawings : kBetweenLines) {}
 
-ProgressBar::~ProgressBar() { erase(); }
+ProgressBar::ProgressBar(int file, bool terminal, std::chrono::milliseconds between)
+    : file_(file), terminal_(terminal), between_(between), begin_(Clock::now()) {
+  try {
+    ticker_ = std::thread([this] { tick(); });
+  } catch (const std::system_error&) {
+    // No thread is to be had. On a terminal show() draws all the same.
+  }
+}
+
+ProgressBar::~ProgressBar() {
+  erase();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  if (ticker_.joinable()) ticker_.join();
+}
 
 std::string ProgressBar::line(const std::string& name, double done, double seconds_spent) {
   constexpr int kWidth = 30;
   done = std::clamp(done, 0.0, 1.0);
   const int filled = static_cast<int>(std::floor(done * kWidth));
   std::string text = fmt::format("{}  [{}{}] {:3.0f} %", name, std::string(filled, '#'),
-                                 std::string(kWidth - filled, '.'), 100 * done);
-  if (done >= kFirstEstimate) {
-    text += fmt::format("  {:.0f} s left", std::ceil(seconds_spent * (1 - done) / done));
-  }
+                                 std::string(kWidth - filled, '.'), std::floor(100 * done));
+  if (done >= kFirstEstimate)
+    text += fmt::format("  {:.0f} s left", seconds_left(done, seconds_spent));
+  return text;
+}
+
+std::string ProgressBar::plain_line(const std::string& name, double done, double seconds_spent) {
+  done = std::clamp(done, 0.0, 1.0);
+  std::string text =
+      fmt::format("{}: {:.0f} %, {:.0f} s", name, std::floor(100 * done), seconds_spent);
+  if (done >= kFirstEstimate)
+    text += fmt::format(", {:.0f} s left", seconds_left(done, seconds_spent));
   return text;
 }
 
 void ProgressBar::show(const std::string& name, double done) {
-  if (!terminal_) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (drawn_ && now - last_ < kBetweenDrawings) return;
-  last_ = now;
-  drawn_ = true;
-  const std::chrono::duration<double> spent = now - begin_;
-  fmt::print(stderr, "\r\x1b[K{}", line(name, done, spent.count()));
-  std::fflush(stderr);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  const bool first = !active_;
+  active_ = true;
+  done_ = done;
+  if (first || name != name_) name_ = name;
+  if (first || now - last_ >= kBetweenNotes) {
+    last_ = now;
+    note_finished(fmt::format("in {}, {:.0f} % of the whole finished", name_,
+                              std::floor(100 * std::clamp(done_, 0.0, 1.0))));
+    if (terminal_) draw();
+  }
 }
 
 void ProgressBar::erase() {
-  if (drawn_) fmt::print(stderr, "\r\x1b[K");
-  drawn_ = false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (drawn_) say(file_, kErase);
+  drawn_ = active_ = false;
+}
+
+void ProgressBar::tick() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!ended_.wait_for(lock, between_, [this] { return end_; })) {
+    if (active_) draw();
+  }
+}
+
+void ProgressBar::draw() {
+  const std::chrono::duration<double> spent = Clock::now() - begin_;
+  const std::string name = escaped(name_);
+  if (terminal_) {
+    say(file_, kErase + line(name, done_, spent.count()));
+    drawn_ = true;
+  } else {
+    say(file_, "gemm64: " + plain_line(name, done_, spent.count()) + "\n");
+  }
 }
 
 }  // namespace gemm64

@@ -1,35 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress bar with an estimate, on a terminal only.
+// How far the work is: a bar on a terminal, else a line now and then.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace gemm64 {
 
 /// Columns of the terminal that standard output is; 0 where it is none.
 std::size_t terminal_width();
 
-/// Draws on standard error where that is a terminal, else does nothing. Erases itself at the end.
+/// Where standard error is a terminal, a bar, which is drawn again while nobody calls; else a line
+/// every ten seconds. Also what an interruption says to be finished.
 class ProgressBar {
  public:
   ProgressBar();
+  /// For tests: `file` and not standard error, as if it were a terminal or not.
+  ProgressBar(int file, bool terminal, std::chrono::milliseconds between);
+  /// Erases the bar.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// `done` of the whole (0 to 1) is finished, `name` is under way.
+  /// `done` of the whole (0 to 1) is finished, `name` is under way. Cheap enough for inner loops.
   void show(const std::string& name, double done);
+  /// Ends the bar until show() is called again: to be called before a report is printed.
   void erase();
 
   /// The line for a bar: "classifier.1  [#####.....]  50 %  3 s left".
   static std::string line(const std::string& name, double done, double seconds_spent);
+  /// The line off a terminal: "classifier.1: 50 %, 12 s, 12 s left".
+  static std::string plain_line(const std::string& name, double done, double seconds_spent);
 
  private:
-  bool terminal_;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point begin_;
+  void tick();
+  void draw();
+
+  const int file_;
+  const bool terminal_;
+  const std::chrono::milliseconds between_;
+  const std::chrono::steady_clock::time_point begin_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool active_ = false;  // between show() and erase()
+  bool drawn_ = false;   // there is a bar to erase
+  bool end_ = false;
+  std::string name_;
+  double done_ = 0;
   std::chrono::steady_clock::time_point last_;
+  std::thread ticker_;
 };
 
 }  // namespace gemm64

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "host/report/json.hpp"
+#include "host/report/network_text.hpp"
+#include "host/report/price_table.hpp"
 #include "host/report/table.hpp"
+#include "host/report/verdict.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -15,126 +17,76 @@ std::string shape_text(const GemmShape& shape) {
   return fmt::format("{}x{}x{}", shape.m, shape.k, shape.n);
 }
 
-std::vector<std::string> cells(const RunReport& report, const LayerReport& layer, bool is_total) {
-  const bool timed = report.timed();
-  const auto clocks = [timed](std::uint64_t count) { return timed ? grouped(count) : "-"; };
-  return {layer.name,
-          is_total ? "" : shape_text(layer.shape),
-          is_total ? "" : shape_text(layer.padded),
-          grouped(layer.tiles),
-          clocks(layer.counters[counter::kTotalClocks]),
-          grouped(layer.predicted[counter::kTotalClocks]),
-          grouped(layer.published.double_buffered),
-          grouped(layer.published.single_buffered),
-          grouped(layer.published.scale_sim_ws),
-          grouped(layer.published.scale_sim_os),
-          bytes(layer.counters[counter::kBytesWeights]),
-          bytes(layer.counters[counter::kBytesActivations]),
-          bytes(layer.counters[counter::kBytesResults]),
-          bytes(layer.counters[counter::kBytesCommands]),
-          timed ? percent(layer.utilization) : "-",
-          timed ? percent(layer.roofline_utilization) : "-",
-          grouped(layer.mismatches.count),
-          layer.seconds > 0 && timed
-              ? fmt::format("{:.2f} M/s",
-                            static_cast<double>(layer.simulated_clocks) / layer.seconds / 1e6)
-              : "-"};
-}
+/// A row of the table: a layer, or the sum of all.
+struct Row {
+  const LayerReport& layer;
+  bool is_total;
+  bool timed;  // does the device count clocks?
 
-/// What it costs that the host adds the partial sums, side by side.
-std::string price_table(const RunReport& report, std::size_t width) {
-  const LayerReport total = report.total();
-  if (!total.on_device || !report.timed()) return "";
+  std::string if_timed(const std::string& text) const { return timed ? text : "-"; }
+  std::string if_layer(const std::string& text) const { return is_total ? "" : text; }
+  std::string counted_bytes(std::size_t counter) const { return bytes(layer.counters[counter]); }
+};
+
+struct Column {
+  const char* heading;
+  std::string (*cell)(const Row& row);
+};
+
+const Column kColumns[] = {
+    {"MxKxN", [](const Row& row) { return row.if_layer(shape_text(row.layer.shape)); }},
+    {"padded", [](const Row& row) { return row.if_layer(shape_text(row.layer.padded)); }},
+    {"tiles", [](const Row& row) { return grouped(row.layer.tiles); }},
+    {"clocks",
+     [](const Row& row) {
+       return row.if_timed(grouped(row.layer.counters[counter::kTotalClocks]));
+     }},
+    {"predicted",
+     [](const Row& row) { return grouped(row.layer.predicted[counter::kTotalClocks]); }},
+    {"double-\nbuffered WS",
+     [](const Row& row) { return grouped(row.layer.published.double_buffered); }},
+    {"single-\nbuffered WS",
+     [](const Row& row) { return grouped(row.layer.published.single_buffered); }},
+    {"SCALE-Sim\nWS", [](const Row& row) { return grouped(row.layer.published.scale_sim_ws); }},
+    {"SCALE-Sim\nOS", [](const Row& row) { return grouped(row.layer.published.scale_sim_os); }},
+    {"weights", [](const Row& row) { return row.counted_bytes(counter::kBytesWeights); }},
+    {"activations", [](const Row& row) { return row.counted_bytes(counter::kBytesActivations); }},
+    {"results", [](const Row& row) { return row.counted_bytes(counter::kBytesResults); }},
+    {"commands", [](const Row& row) { return row.counted_bytes(counter::kBytesCommands); }},
+    {"utilization", [](const Row& row) { return row.if_timed(percent(row.layer.utilization)); }},
+    {"of its\nroofline",
+     [](const Row& row) { return row.if_timed(percent(row.layer.roofline_utilization)); }},
+    {"mis-\nmatches", [](const Row& row) { return grouped(row.layer.mismatches.count); }},
+    {"simulated\nclocks",
+     [](const Row& row) {
+       if (row.layer.seconds <= 0) return row.if_timed("-");
+       const double rate = static_cast<double>(row.layer.simulated_clocks) / row.layer.seconds;
+       return row.if_timed(fmt::format("{:.2f} M/s", rate / 1e6));
+     }},
+};
+
+std::string layer_table(const RunReport& report, std::size_t width) {
+  if (report.layers.empty()) return "";
   Table table;
-  table.add_column("partial sums added", Align::kLeft);
-  table.add_column("on the device:\nclocks");
-  table.add_column("on the host:\nclocks");
-  table.add_column("ratio");
-  table.add_column("on the device:\nresults");
-  table.add_column("on the host:\nresults");
-  table.add_column("ratio");
-  const auto row = [&table](const LayerReport& layer) {
-    const auto ratio = [](std::uint64_t a, std::uint64_t b) {
-      return fmt::format("{:.2f}", static_cast<double>(a) / static_cast<double>(b));
-    };
-    const Counters& device = *layer.on_device;
-    const std::uint64_t clocks = layer.counters[counter::kTotalClocks];
-    const std::uint64_t results = layer.counters[counter::kBytesResults];
-    table.add_row({layer.name, grouped(device[counter::kTotalClocks]), grouped(clocks),
-                   ratio(clocks, device[counter::kTotalClocks]),
-                   bytes(device[counter::kBytesResults]), bytes(results),
-                   ratio(results, device[counter::kBytesResults])});
+  table.add_column("layer", Align::kLeft);
+  for (const Column& column : kColumns) table.add_column(column.heading);
+  const auto add = [&](const LayerReport& layer, bool is_total) {
+    const Row row{layer, is_total, report.timed()};
+    std::vector<std::string> cells{layer.name};
+    for (const Column& column : kColumns) cells.push_back(column.cell(row));
+    table.add_row(cells);
   };
-  for (const LayerReport& layer : report.layers) row(layer);
+  for (const LayerReport& layer : report.layers) add(layer, false);
   if (report.layers.size() > 1) {
     table.add_rule();
-    row(total);
+    add(report.total(), true);
   }
   return table.render(width) + "\n";
 }
 
-std::string quality_text(const RunReport& report) {
-  if (!report.quality) return "";
-  const NetworkQuality& quality = *report.quality;
-  std::string text = fmt::format(
-      "Against the float32 network: top-1 agreement {:.1f} % of {} images, signal to noise {:.1f} "
-      "dB",
-      100 * quality.top1_agreement, report.batch, quality.signal_to_noise_db);
-  if (std::isfinite(quality.centred_signal_to_noise_db)) {
-    text += fmt::format(" ({:.1f} dB without each output's mean over the batch)",
-                        quality.centred_signal_to_noise_db);
-  }
-  return text + ".\n";
-}
-
-std::string host_text(const RunReport& report) {
-  if (!report.host) return "";
-  return fmt::format("{} node{} on the host, {:.2f} s.\n", grouped(report.host->nodes),
-                     report.host->nodes == 1 ? "" : "s", report.host->seconds);
-}
-
-std::string faults(const RunReport& report) {
-  std::string text;
-  for (const LayerReport& layer : report.layers) {
-    if (layer.mismatches.count != 0) {
-      text += fmt::format(
-          "{}: {} values differ; the first at row {}, column {}: expected {}, found {}\n",
-          layer.name, grouped(layer.mismatches.count), layer.mismatches.first_row,
-          layer.mismatches.first_column, layer.mismatches.expected, layer.mismatches.found);
-    }
-    // Not the other way round: no bound allows NaN.
-    if (layer.error_bound != 0 && !(layer.max_abs_error <= layer.error_bound)) {
-      text += fmt::format("{}: error {:.3g} is larger than {:.3g} allows\n", layer.name,
-                          layer.max_abs_error, layer.error_bound);
-    }
-    for (std::size_t i = 0; report.predictable() && i < layer.counters.size(); ++i) {
-      if (layer.counters[i] == layer.predicted[i]) continue;
-      text +=
-          fmt::format("{}: counter {}.{} is {}, predicted {}\n", layer.name, kCounters[i].engine,
-                      kCounters[i].cause, layer.counters[i], layer.predicted[i]);
-    }
-  }
-  if (report.failure) text += "\n" + describe(*report.failure) + "\n";
-  return text;
-}
-
-std::string verdict(const RunReport& report) {
-  if (!report.verified()) return faults(report) + "FAILED\n";
-  std::uint64_t sums = 0;
-  for (const LayerReport& layer : report.layers) sums += layer.shape.m * layer.shape.n;
-  std::string text = fmt::format("VERIFIED: {} sums equal the reference", grouped(sums));
-  if (report.predictable()) {
-    text +=
-        fmt::format("; all {} counters of clocks and bytes equal their prediction in every layer",
-                    kCounters.size());
-  } else if (report.timed()) {
-    text += "; predictions are for an unthrottled memory and were not checked";
-  }
-  return text + ".\n";
-}
-
-/// The float path by itself: no device, no clocks.
-std::string host_table(const RunReport& report, std::size_t width) {
+/// Layers that the host computed in float32: no device, no clocks.
+std::string host_layer_table(const RunReport& report, std::size_t width) {
+  if (report.layers.empty()) return "";
   Table table;
   table.add_column("layer", Align::kLeft);
   table.add_column("MxKxN");
@@ -146,54 +98,27 @@ std::string host_table(const RunReport& report, std::size_t width) {
                    fmt::format("{:.3g}", layer.max_abs_error),
                    fmt::format("{:.3g}", layer.error_bound)});
   }
-  std::string text =
-      fmt::format("{} on the host in float32, batch {}\n\n", report.model, report.batch);
-  if (!report.layers.empty()) text += table.render(width) + "\n";
-  text += host_text(report);
-  if (!report.verified()) return text + faults(report) + "FAILED\n";
-  if (report.layers.empty()) return text + "There is no Linear layer to verify.\n";
-  return text + fmt::format(
-                    "VERIFIED: {} Linear layer{} as near to the product in double as float32 "
-                    "allows.\n",
-                    report.layers.size(), report.layers.size() == 1 ? "" : "s");
+  return table.render(width) + "\n";
 }
 
 }  // namespace
 
 std::string run_table(const RunReport& report, std::size_t width) {
-  if (report.host_only) return host_table(report, width);
-  Table table;
-  table.add_column("layer", Align::kLeft);
-  table.add_column("MxKxN");
-  table.add_column("padded");
-  table.add_column("tiles");
-  table.add_column("clocks");
-  table.add_column("predicted");
-  table.add_column("double-\nbuffered WS");
-  table.add_column("single-\nbuffered WS");
-  table.add_column("SCALE-Sim\nWS");
-  table.add_column("SCALE-Sim\nOS");
-  table.add_column("weights");
-  table.add_column("activations");
-  table.add_column("results");
-  table.add_column("commands");
-  table.add_column("utilization");
-  table.add_column("of its\nroofline");
-  table.add_column("mis-\nmatches");
-  table.add_column("simulated\nclocks");
-  for (const LayerReport& layer : report.layers) table.add_row(cells(report, layer, false));
-  if (report.layers.size() > 1) {
-    table.add_rule();
-    table.add_row(cells(report, report.total(), true));
+  if (report.host_only) {
+    return fmt::format("{} on the host in float32, batch {}\n\n", report.model, report.batch) +
+           host_layer_table(report, width) + host_text(report) + verdict(report);
   }
-
   std::string text = fmt::format(
-      "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, memory latency "
-      "{} "
-      "clocks\n\n",
+      "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, {}memory "
+      "latency "
+      "{} clocks\n\n",
       report.model, report.device, report.geometry.n, report.geometry.n, name(report.precision),
-      name(report.accumulate), report.batch, report.memory.latency);
-  text += table.render(width) + "\n" + price_table(report, width);
+      name(report.accumulate), report.batch,
+      report.memory.sharing == MemorySharing::kIndependent
+          ? ""
+          : fmt::format("{} memory, ", name(report.memory.sharing)),
+      report.memory.latency);
+  text += layer_table(report, width) + price_table(report, width);
   if (report.precision == Precision::kFloat32) {
     text +=
         fmt::format("float32 from four slices of 7 bits: largest error {:.3g} against double.\n",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
@@ -30,23 +31,6 @@ std::string without_trailing_space(std::string line) {
 }
 
 }  // namespace
-
-std::string grouped(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
-
-std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
-
-std::string bytes(std::uint64_t count) {
-  constexpr double kKib = 1024;
-  constexpr double kMib = kKib * kKib;
-  const auto value = static_cast<double>(count);
-  if (value >= kMib) return fmt::format("{:.3f} MiB", value / kMib);
-  if (value >= kKib) return fmt::format("{:.3f} KiB", value / kKib);
-  return fmt::format("{} B", count);
-}
 
 void Table::add_column(std::string heading, Align align) {
   Column column{{}, align, 0};

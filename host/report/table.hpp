@@ -9,13 +9,6 @@
 
 namespace gemm64 {
 
-/// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t value);
-/// A fraction as "97.35 %".
-std::string percent(double fraction);
-/// Bytes in MiB with three digits after the point, or in KiB or bytes where few: "37.000 MiB".
-std::string bytes(std::uint64_t count);
-
 enum class Align { kLeft, kRight };
 
 /// Rows of text below headings. Headings may stand on several lines ("\n").

@@ -2,9 +2,8 @@
 // A model with its Linear layers as blocks.
 #pragma once
 
-#include <onnx/onnx_pb.h>
-
 #include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
 #include "host/rewrite/rewrite_plan.hpp"
 
 namespace gemm64 {

@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <unordered_set>
 #include <variant>
 
 #include "host/error.hpp"
-#include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -26,11 +25,6 @@ bool is_default_domain(const onnx::NodeProto& node) {
 
 bool is_product(const onnx::NodeProto& node) {
   return is_default_domain(node) && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
-}
-
-bool is_random(const std::string& op_type) {
-  return op_type.rfind("Random", 0) == 0 || op_type == "Bernoulli" || op_type == "Multinomial" ||
-         op_type == "Dropout";
 }
 
 bool is_floating(int data_type) {
@@ -65,7 +59,6 @@ class Planner {
     for (int i = 0; i < graph.node_size(); ++i) {
       const onnx::NodeProto& node = graph.node(i);
       skip_inner_graphs(node, node_label(node, i));
-      note_constants(node);
       if (is_product(node)) visit(node, i);
     }
     return std::move(plan_);
@@ -132,7 +125,7 @@ class Planner {
       return fmt::format("opset {}; MatMul is rewritten from opset {} on", model_.opset(),
                          kFirstOpset);
     }
-    if (!is_constant(node.input(0)) && !is_constant(node.input(1))) {
+    if (!model_.is_constant(node.input(0)) && !model_.is_constant(node.input(1))) {
       return "neither operand is constant, so it is no Linear layer";
     }
     LinearSite site;
@@ -176,22 +169,6 @@ class Planner {
     site.n = {n, plan_.block};
   }
 
-  bool is_constant(const std::string& value) const {
-    return model_.constant(value) != nullptr || computed_.count(value) != 0;
-  }
-
-  /// Weights may pass through other nodes first (Transpose, Cast, Identity).
-  void note_constants(const onnx::NodeProto& node) {
-    if (!is_default_domain(node) || is_random(node.op_type())) return;
-    for (const onnx::AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_g() || attribute.graphs_size() != 0) return;
-    }
-    const bool constant = std::all_of(
-        node.input().begin(), node.input().end(),
-        [this](const std::string& input) { return input.empty() || is_constant(input); });
-    if (constant) computed_.insert(node.output().begin(), node.output().end());
-  }
-
   void skip_inner_graphs(const onnx::NodeProto& node, const std::string& label) {
     const auto visit_graph = [&](const onnx::GraphProto& graph) {
       for (int i = 0; i < graph.node_size(); ++i) {
@@ -212,7 +189,6 @@ class Planner {
   const OnnxModel& model_;
   RewritePlan plan_;
   std::int64_t matmuls_ = 0;
-  std::unordered_set<std::string> computed_;  // from constants alone
 };
 
 }  // namespace

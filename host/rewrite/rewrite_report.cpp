@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host/report/table.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

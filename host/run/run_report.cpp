@@ -2,22 +2,26 @@
 #include "host/run/run_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gemm64 {
 namespace {
 
 /// Clocks that the layer needs at least: its useful MACs on the array, or the bytes of the busiest
-/// port, whichever takes longer.
+/// port (of all ports where they share a memory), whichever takes longer.
 double roofline_clocks(const LayerReport& layer, const Geometry& geometry,
                        const MemoryTiming& memory) {
   const double width = memory.bytes_per_cycle == 0
                            ? geometry.n
                            : std::min<double>(memory.bytes_per_cycle, geometry.n);
   const auto& counters = layer.counters;
-  const std::uint64_t busiest =
-      std::max({counters[counter::kBytesWeights],
-                counters[counter::kBytesActivations] + counters[counter::kBytesCommands],
-                counters[counter::kBytesResults]});
+  const std::uint64_t weights = counters[counter::kBytesWeights];
+  const std::uint64_t data =
+      counters[counter::kBytesActivations] + counters[counter::kBytesCommands];
+  const std::uint64_t results = counters[counter::kBytesResults];
+  const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
+                                    ? std::max({weights, data, results})
+                                    : weights + data + results;
   return std::max(
       static_cast<double>(layer.shape.macs()) / static_cast<double>(geometry.macs_per_clock()),
       static_cast<double>(busiest) / width);
@@ -28,7 +32,9 @@ MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwis
 }  // namespace
 
 NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found) {
-  return {top1_agreement(exact, found), signal_to_noise_db(exact, found),
+  const auto equal = static_cast<std::uint64_t>(
+      std::llround(top1_agreement(exact, found) * static_cast<double>(exact.rows())));
+  return {static_cast<std::uint64_t>(exact.rows()), equal, signal_to_noise_db(exact, found),
           signal_to_noise_db(centred(exact), centred(found))};
 }
 
@@ -46,7 +52,20 @@ bool RunReport::timed() const {
   });
 }
 
+std::uint64_t RunReport::device_macs() const {
+  std::uint64_t macs = 0;
+  for (const LayerReport& layer : layers) macs += layer.shape.macs();
+  return macs;
+}
+
+std::uint64_t RunReport::all_macs() const {
+  std::uint64_t macs = device_macs();
+  for (const HostLayer& layer : host_layers) macs += layer.macs;
+  return macs;
+}
+
 bool RunReport::verified() const {
+  if (layers.empty() || !problems.empty() || !error.empty()) return false;
   return std::all_of(layers.begin(), layers.end(), [this](const LayerReport& layer) {
     const bool bounded = layer.error_bound == 0 || layer.max_abs_error <= layer.error_bound;
     return layer.mismatches.count == 0 && bounded &&

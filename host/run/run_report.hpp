@@ -7,18 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "host/cycles/cycle_model.hpp"
 #include "host/cycles/published.hpp"
 #include "host/debug/failure.hpp"
+#include "host/device/counters.hpp"
+#include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
+#include "host/job/plan.hpp"
 #include "host/numerics/quality.hpp"
-#include "host/tiling/plan.hpp"
+#include "host/run/run_options.hpp"
 
 namespace gemm64 {
-
-/// int8: the layer is quantized. float32: four slices of 7 bits an operand, ten exact int8
-/// products.
-enum class Precision { kInt8, kFloat32 };
 
 /// One Linear layer, or one product.
 struct LayerReport {
@@ -28,7 +26,7 @@ struct LayerReport {
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
   bool skipped = false;     // another product runs alone: all below is zero
   Counters counters{};      // of the device; clocks are zero where it has no notion of time
-  Counters predicted{};     // for an unthrottled memory of the same latency
+  Counters predicted{};     // for a memory without stalls, otherwise the same
   std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
                                       // host added
   PublishedCycles published;
@@ -44,7 +42,11 @@ struct LayerReport {
 
 /// How far the quantized network agrees with the float32 one.
 struct NetworkQuality {
-  double top1_agreement = 0;      // fraction of the batch
+  std::uint64_t images = 0;
+  std::uint64_t top1_equal = 0;  // images with the same largest output
+  double top1_agreement() const {
+    return static_cast<double>(top1_equal) / static_cast<double>(images);
+  }
   double signal_to_noise_db = 0;  // of the network's output
   // The same without each output's mean over the batch, which biases dominate in an untrained
   // network: how well the outputs still tell one image from another.
@@ -60,6 +62,14 @@ struct HostWork {
   double seconds = 0;
 };
 
+/// A node with MACs that ran on the host, and why.
+struct HostLayer {
+  std::string name;
+  std::string op_type;
+  std::uint64_t macs = 0;
+  std::string reason;
+};
+
 struct RunReport {
   std::string model;
   std::string device;
@@ -71,16 +81,22 @@ struct RunReport {
   std::vector<LayerReport> layers;
   std::optional<NetworkQuality> quality;
   std::optional<HostWork> host;
-  std::optional<Failure> failure;  // the first product that failed, looked at again
+  std::vector<HostLayer> host_layers;
+  std::vector<std::string> problems;  // what was asked for and did not come, a line each
+  std::string error;                  // of the device, which ended the run; empty: none
+  std::optional<Failure> failure;     // the first product that failed, looked at again
   bool host_only = false;  // the float path by itself: layers are compared with products in double
 
   /// Did the device count clocks?
   bool timed() const;
-  /// Are predictions binding: does the device count clocks, behind an unthrottled memory?
-  bool predictable() const { return timed() && memory.unthrottled(geometry.n); }
-  /// Did everything hold that was checked: sums, error bounds and, where predictable, every
-  /// counter?
+  /// Are predictions binding: does the device count clocks, behind a memory that does not stall?
+  bool predictable() const { return timed() && memory.predictable(); }
+  /// Is there nothing wrong, and was anything checked: sums, error bounds and, where predictable,
+  /// every counter?
   bool verified() const;
+  /// MACs of all layers on the device, and of them and the host's.
+  std::uint64_t device_macs() const;
+  std::uint64_t all_macs() const;
   /// The sum of all layers (name "total"); its utilizations are of the whole.
   LayerReport total() const;
 };

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
+#include "host/job/job.hpp"
+#include "host/job/packing.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "host/tiling/plan.hpp"
 #include "sim/rtl_device.hpp"
 
 namespace gemm64::bench {
@@ -37,16 +37,16 @@ void run_system(benchmark::State& state, bool debug) {
   Driver driver(*device);
   const MatrixI8 activations = random_matrix(shape.m, shape.k, 1);
   const MatrixI8 weights = random_matrix(shape.n, shape.k, 2);
-  const Plan plan = make_plan(shape, Accumulate::kDevice, driver.geometry());
-  const std::vector<std::uint8_t> packed = pack_weights(plan, weights);
-  if (driver.run(plan, packed, activations).sums != reference_gemm(activations, weights)) {
+  const Job job = make_job("linear", shape, Accumulate::kDevice, driver.geometry());
+  const std::vector<std::uint8_t> packed = pack_weights(job, weights);
+  if (driver.run(job, packed, activations).sums != reference_gemm(activations, weights)) {
     state.SkipWithError("the accelerator's product is wrong");
     return;
   }
 
   const std::uint64_t before = device->clocks();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(driver.run(plan, packed, activations));
+    benchmark::DoNotOptimize(driver.run(job, packed, activations));
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(device->clocks() - before));
 }

@@ -225,7 +225,7 @@ TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
       run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3"));
-  EXPECT_THAT(outcome.out, HasSubstr("cannot write the trace file failure.fst"));
+  EXPECT_THAT(outcome.out, HasSubstr("failure.fst: cannot be written: it names a folder"));
 }
 
 TEST_F(Debug, BadInputIsRefused) {
@@ -238,7 +238,8 @@ TEST_F(Debug, BadInputIsRefused) {
   expect_refused(gemm + "--trace t.fst --trace-tile 0,0", "give LAYER:M,K,N");
   expect_refused(gemm + "--trace t.fst --trace-tile gemm:0,3,0",
                  "gemm has the tiles M,K,N = 0,0,0 to 0,2,0");
-  expect_refused(gemm + "--trace nowhere/t.fst", "cannot write the trace file nowhere/t.fst");
+  expect_refused(gemm + "--trace nowhere/t.fst",
+                 "nowhere/t.fst: cannot be written: its folder does not exist");
   expect_refused(gemm + "--trace failure.fst", "the waveform of a failure would go there too");
   expect_refused(gemm + "--trace t.fst --trace-mismatch ./t.fst", "would go there too");
   expect_refused(gemm + "--trace t.gtkw", "name the waveform itself");
@@ -247,23 +248,56 @@ TEST_F(Debug, BadInputIsRefused) {
   expect_refused(gemm + "--inject weight:8,0:0@1", "row 8; this accelerator has 0 to 7");
   expect_refused(gemm + "--inject weight", "give weight:ROW,COLUMN:BIT@CLOCK");
   expect_refused(gemm + "--device reference --inject weight:0,0:0@1",
-                 "--inject needs --device rtl");
-  expect_refused(gemm + "--device reference --trace t.fst", "--trace needs --device rtl");
+                 "--inject needs a device with signals to look at: --device rtl; 'reference' has "
+                 "none");
+  expect_refused(gemm + "--device reference --trace t.fst",
+                 "--trace needs a device with signals to look at: --device rtl");
+  expect_refused(gemm + "--device reference --trace-mismatch t.fst",
+                 "--trace-mismatch needs a device with signals to look at: --device rtl");
   expect_refused("replay nothing.json", "nothing.json: cannot be read");
 }
 
-TEST_F(Debug, AMomentThatNeverComesIsTold) {
+TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
+  const std::string gemm = "gemm 8 24 8 --array 8 ";
+  expect_refused(gemm + "--inject weight:0,0:0@100000000",
+                 "--inject weight:0,0:0@100000000: the run ends before clock ");
+  expect_refused(gemm + "--inject weight:0,0:0@1 --inject weight:0,0:0@100000000",
+                 "--inject weight:0,0:0@100000000: the run ends before clock ");
+  expect_refused(gemm + "--trace t.fst --trace-window 100000000:100000001",
+                 "--trace-window 100000000:100000001: the run ends before clock ");
+  expect_refused(gemm + "--trace t.fst --trace-tile nobody:0,0,0",
+                 "no layer is called 'nobody'; there is gemm");
+  // A network's jobs are known before the first of them runs.
+  ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
+  for (const char* options : {"--inject weight:0,0:0@100000000",
+                              "--timeline t.json --inject "
+                              "weight:0,0:0@100000000",
+                              "--trace t.fst --trace-tile f6:0,9,0"}) {
+    const Outcome outcome = run(std::string("run --model lenet.onnx ") + options);
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1)
+        << "something was left half written";
+  }
+}
+
+TEST_F(Debug, AMomentThatDidNotComeIsTold) {
+  // Within what the run might have taken, and behind what it took.
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   const std::pair<const char*, const char*> cases[] = {
-      {"--inject weight:0,0:0@100000000", "the fault never came"},
-      {"--trace t.fst --trace-window 100000000:100000001", "nothing was traced"},
-      {"--trace t.fst --trace-tile nobody:0,0,0", "no layer is called 'nobody'; there is gemm"}};
+      {"--inject weight:0,0:0@3000", "so the fault never came"},
+      {"--trace t.fst --trace-window 3000:3001", "so nothing was traced"},
+      {"--memory-stalls 0.1 --inject weight:0,0:0@100000000", "so the fault never came"}};
   for (const auto& [arguments, reason] : cases) {
-    const Outcome outcome = run(gemm + arguments);
+    const Outcome outcome = run(gemm + arguments + " --json report.json");
     EXPECT_EQ(outcome.code, 2) << arguments;
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_TRUE(fs::is_empty(folder_));
+    EXPECT_THAT(outcome.out + outcome.err, HasSubstr(reason));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("VERIFIED")));
+    const json report = read("report.json");
+    EXPECT_EQ(report["verified"], false);
+    EXPECT_THAT(report["problems"].at(0).get<std::string>(), HasSubstr(reason));
+    EXPECT_FALSE(fs::exists(folder_ / "t.fst"));
   }
 }
 
@@ -288,10 +322,10 @@ TEST_F(Debug, BrokenFailureFilesAreRefused) {
   refused("options.seed: type must be number", [](json& j) { j["options"]["seed"] = "one"; });
   refused("options.precision is 'int4'", [](json& j) { j["options"]["precision"] = "int4"; });
   refused("options.memory_latency is 0", [](json& j) { j["options"]["memory_latency"] = 0; });
-  refused("N = 16", [](json& j) { j["options"]["array"] = 16; });
+  refused("no array of 16x16", [](json& j) { j["options"]["array"] = 16; });
   refused("command is 'info'", [](json& j) { j["command"] = "info"; });
-  refused("the run has no product 7", [](json& j) { j["failure"]["index"] = 7; });
-  refused("no product can begin before clock", [](json& j) { j["failure"]["first_clock"] = 0; });
+  refused("the run has no job 7", [](json& j) { j["failure"]["index"] = 7; });
+  refused("no job can begin before clock", [](json& j) { j["failure"]["first_clock"] = 0; });
   refused("options.sizes: give M, K and N", [](json& j) {
     j["options"]["sizes"] = json::array({1, 2});
   });

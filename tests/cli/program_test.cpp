@@ -77,6 +77,43 @@ TEST_F(Program, ChecksNoPredictionOfAThrottledMemory) {
   EXPECT_THAT(outcome.out, HasSubstr("were not checked"));
 }
 
+TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
+  const Outcome outcome = run("run --device reference --batch 2 --json report.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("alexnet on device 'reference'"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n19 nodes on the host, "));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("On the device: 8.2 % (117,243,904 of 1,428,376,960) MACs.\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("On the host: 5 layers, 1,311,133,056 MACs (features.0, "
+                                     "features.3, features.6, features.8, ...): convolutions run "
+                                     "on the host.\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("the same top-1 class for 100.0 % (2 of 2) images"));
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 18,384 sums equal the reference.\n"));
+  const auto report = nlohmann::json::parse(contents(folder_ / "report.json"));
+  EXPECT_EQ(report["batch"], 2);
+  EXPECT_EQ(report["layers"].size(), 8U);
+  EXPECT_NEAR(report["total"]["device_share"].get<double>(), 0.0821, 1e-4);
+  EXPECT_GT(report["quality"]["signal_to_noise_db"].get<double>(), 35);
+}
+
+TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
+  const Outcome outcome = run("run lenet --device reference --batch 65");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("On the device: 14.1 % (3,829,800 of 27,073,800) MACs.\n"));
+  EXPECT_THAT(outcome.out, HasSubstr(" of 65) images"));
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 13,910 sums"));
+}
+
+TEST_F(Program, FailsWhereNoLayerRunsOnTheDeviceUnlessThatIsAllowed) {
+  // Debian's package libonnx-testdata.
+  const std::string relu =
+      "run --device reference --model /usr/share/libonnx-testdata/data/node/test_relu/model.onnx";
+  const Outcome outcome = run(relu);
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("No layer of the network ran on the device"));
+  EXPECT_EQ(run(relu + " --allow-host-only").code, 0);
+}
+
 TEST_F(Program, DescribesTheDevice) {
   const fs::path json = folder_ / "info.json";
   EXPECT_EQ(run("info --json " + json.string()).code, 0);
@@ -126,8 +163,9 @@ TEST_F(Program, RefusesBadUsage) {
   expect_refused("gemm 1 -5 1", "not in range 1");
   expect_refused("gemm 1 x 1", "x");
   expect_refused("gemm 1 1 99999999999", "not in range");
-  expect_refused("gemm 1 1 1 --array 3", "3");
-  expect_refused("gemm 1 1 1 --device fpga", "fpga");
+  expect_refused("gemm 1 1 1 --array 3", "has no array of 3x3; its sizes are 2, 4, 8, 64");
+  expect_refused("gemm 1 1 1 --device fpga", "there is no device called 'fpga'; give one of rtl");
+  expect_refused("run lenet --device fpga", "there is no device called 'fpga'");
   expect_refused("gemm 1 1 1 --precision int4", "int4");
   expect_refused("gemm 1 1 1 --memory-latency 0", "not in range");
   expect_refused("gemm 1 1 1 --memory-stalls 1.5", "not in range");
@@ -149,8 +187,9 @@ TEST_F(Program, RefusesBadTraces) {
 TEST_F(Program, RefusesBadTimelines) {
   const std::string file = (folder_ / "t.json").string();
   expect_refused("gemm 1 1 1 --device reference --timeline " + file,
-                 "--timeline needs --device rtl");
-  expect_refused("run --device reference --timeline " + file, "--timeline needs --device rtl");
+                 "--timeline needs a device with signals to look at: --device rtl");
+  expect_refused("run --device reference --timeline " + file,
+                 "--timeline needs a device with signals to look at: --device rtl");
   const std::string nowhere = (folder_ / "no" / "t.json").string();
   expect_refused("gemm 1 1 1 --array 2 --timeline " + nowhere, "cannot be written");
   expect_refused("run --timeline " + nowhere, "cannot be written");
@@ -179,11 +218,11 @@ TEST_F(Program, RefusesBadOperandFiles) {
   expect_refused("gemm 1 1 1 --a " + file, "not a .npy file");
   const fs::path floats = write_npy<float>("f.npy", "<f4", 2, 2, {1, 2, 3, 4});
   fs::rename(floats, outside);
-  expect_refused("gemm 2 2 1 --a " + file, "not a .npy file of int8");
+  expect_refused("gemm 2 2 1 --a " + file, "holds float32 of shape (2, 2); int8 is needed");
   expect_refused("gemm 3 2 1 --precision float32 --a " + file, "A is 2x2");
   const fs::path truncated = write_npy<std::int8_t>("t.npy", "|i1", 1000, 1000, {1, 2, 3});
   fs::rename(truncated, outside);
-  expect_refused("gemm --a " + file + " --b " + file, "not a .npy file");
+  expect_refused("gemm --a " + file + " --b " + file, "ends 999997 bytes early");
   fs::remove(outside);
 }
 

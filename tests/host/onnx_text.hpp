@@ -2,15 +2,12 @@
 // Small models for tests, written in ONNX's own text form.
 #pragma once
 
-#include <fmt/format.h>
-#include <onnx/defs/parser.h>
-
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "host/onnx/model.hpp"
+#include "tests/host/onnx_parser.hpp"
 
 namespace gemm64 {
 
@@ -20,11 +17,13 @@ inline onnx::ModelProto parse_model(const std::string& graph,
                                     const std::vector<std::string>& weights = {},
                                     std::int64_t opset = 13, std::int64_t ir_version = 7) {
   onnx::ModelProto model;
-  const std::string text =
-      fmt::format("<ir_version: {}, opset_import: [\"\" : {}]> test {}", ir_version, opset, graph);
-  const auto status = onnx::OnnxParser::Parse(model, text.c_str());
-  if (!status.IsOK()) throw std::runtime_error(status.ErrorMessage());
+  model.set_ir_version(ir_version);
+  model.add_opset_import()->set_version(opset);
+  model.add_opset_import()->set_domain("com.microsoft");
+  model.mutable_opset_import(1)->set_version(1);
   onnx::GraphProto& to = *model.mutable_graph();
+  to = parse_graph(graph);
+  to.set_name("test");
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
   inputs.Swap(to.mutable_input());
   for (const onnx::ValueInfoProto& input : inputs) {

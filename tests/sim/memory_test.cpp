@@ -40,7 +40,7 @@ TEST(Memory, ReadsBackWhatWasWrittenAndNothingElseChanges) {
   std::array<std::uint8_t, 7> read{};
   memory.read(1000, read.data(), read.size());
   EXPECT_EQ(read, (std::array<std::uint8_t, 7>{0, 1, 2, 3, 4, 5, 0}));
-  EXPECT_EQ(memory.data()[1003], 3);
+  EXPECT_EQ(*memory.at(1003, 1), 3);
 }
 
 TEST(Memory, TakesTheLastByteAndRefusesTheNext) {
@@ -67,7 +67,7 @@ TEST(Memory, CopiesNothingOfARangeThatEndsOutside) {
   Memory memory(100);
   const std::array<std::uint8_t, 2> data{1, 2};
   EXPECT_THROW(memory.write(99, data.data(), data.size()), std::out_of_range);
-  EXPECT_EQ(memory.data()[99], 0);
+  EXPECT_EQ(*memory.at(99, 1), 0);
 }
 
 TEST(Memory, SaysAddressSizeAndItsOwnSize) {
@@ -93,7 +93,9 @@ TEST(Memory, ReservesFourGibibytesWithoutTouchingThem) {
 
 TEST(Memory, RefusesNoBytesAndMoreThanTheSystemHas) {
   EXPECT_THROW(Memory(0), UsageError);
-  EXPECT_THROW(Memory(std::uint64_t{1} << 62), UsageError);
+  Memory large(std::uint64_t{1} << 62);
+  const std::uint8_t byte = 1;
+  EXPECT_THROW(large.write((std::uint64_t{1} << 62) - 1, &byte, 1), UsageError);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ void expect_works(Rig& rig, std::mt19937& random) {
 }
 
 // Two blocks of rows of different heights: two groups of four commands, and FINISH.
-Job two_groups(const Rig& rig) {
+Workload two_groups(const Rig& rig) {
   return {{131, 3 * rig.driver.geometry().n + 1, 2 * rig.driver.geometry().n + 1},
           Accumulate::kDevice,
           30};
@@ -42,35 +42,35 @@ Job two_groups(const Rig& rig) {
 
 enum class Port { kWeights, kCommands, kActivations, kResults };
 
-std::uint64_t commands_of(const Rig& rig, const Job& job) {
-  return program_length(make_plan(job.shape, job.accumulate, rig.driver.geometry()));
+std::uint64_t commands_of(const Rig& rig, const Workload& work) {
+  return make_job(rig, work).program.size();
 }
 
-std::uint64_t bursts_of(Rig& rig, const Job& job, const Operands& operands, Port port) {
+std::uint64_t bursts_of(Rig& rig, const Workload& work, const Operands& operands, Port port) {
   RtlPorts ports = rig.device->ports();
   ports.weights.clear_statistics();
   ports.data.clear_statistics();
   ports.results.clear_statistics();
-  run(rig, job, operands);
+  run(rig, work, operands);
   switch (port) {
     case Port::kWeights:
       return ports.weights.statistics().bursts;
     case Port::kCommands:
-      return commands_of(rig, job);
+      return commands_of(rig, work);
     case Port::kActivations:
-      return ports.data.statistics().bursts - commands_of(rig, job);
+      return ports.data.statistics().bursts - commands_of(rig, work);
     default:
       return ports.results.statistics().bursts;
   }
 }
 
 /// Lets burst number `burst` of the next run be answered with SLVERR.
-void fail_burst(Rig& rig, const Job& job, Port port, std::uint64_t burst,
+void fail_burst(Rig& rig, const Workload& work, Port port, std::uint64_t burst,
                 AxiReadPort::FailedBeat beat) {
   RtlPorts ports = rig.device->ports();
   if (port == Port::kWeights) ports.weights.fail_burst(burst, beat);
   if (port == Port::kCommands) ports.data.fail_burst(burst, beat);
-  if (port == Port::kActivations) ports.data.fail_burst(commands_of(rig, job) + burst, beat);
+  if (port == Port::kActivations) ports.data.fail_burst(commands_of(rig, work) + burst, beat);
   if (port == Port::kResults) ports.results.fail_burst(burst);
 }
 
@@ -79,16 +79,16 @@ void expect_errors_told(int n, Port port, bool last) {
   SCOPED_TRACE(fmt::format("N = {}, {} beat", n, last ? "last" : "first"));
   Rig rig(n);
   std::mt19937 random(800);
-  const Job job = two_groups(rig);
-  const Operands operands = random_operands(random, job.shape);
-  const std::uint64_t bursts = bursts_of(rig, job, operands, port);
+  const Workload work = two_groups(rig);
+  const Operands operands = random_operands(random, work.shape);
+  const std::uint64_t bursts = bursts_of(rig, work, operands, port);
   ASSERT_GE(bursts, 2u);
   const std::uint64_t step = std::max<std::uint64_t>(1, bursts / 24);
   const auto beat = last ? AxiReadPort::FailedBeat::kLast : AxiReadPort::FailedBeat::kFirst;
   for (std::uint64_t burst = 0; burst < bursts; burst += burst + step < bursts ? step : 1) {
     SCOPED_TRACE(fmt::format("burst {} of {}", burst, bursts));
-    fail_burst(rig, job, port, burst, beat);
-    const std::string found = device_error([&] { run(rig, job, operands); });
+    fail_burst(rig, work, port, burst, beat);
+    const std::string found = device_error([&] { run(rig, work, operands); });
     switch (port) {
       case Port::kWeights:
         // Both groups load the same bursts.
@@ -152,14 +152,14 @@ TEST(BusErrors, OfResultsAreTold) {
 TEST(BusErrors, UnderStallsAreToldAndRecoveredFrom) {
   for_seeds(810, 60, [](std::mt19937& random) {
     Rig rig(8, 0.5, static_cast<std::uint32_t>(random()));
-    const Job job = two_groups(rig);
-    const Operands operands = random_operands(random, job.shape);
+    const Workload work = two_groups(rig);
+    const Operands operands = random_operands(random, work.shape);
     const Port port = static_cast<Port>(draw(random, 0, 3));
-    const auto bursts = static_cast<unsigned>(bursts_of(rig, job, operands, port));
-    fail_burst(rig, job, port, draw(random, 0, bursts - 1), AxiReadPort::FailedBeat::kFirst);
-    const std::string found = device_error([&] { run(rig, job, operands); });
+    const auto bursts = static_cast<unsigned>(bursts_of(rig, work, operands, port));
+    fail_burst(rig, work, port, draw(random, 0, bursts - 1), AxiReadPort::FailedBeat::kFirst);
+    const std::string found = device_error([&] { run(rig, work, operands); });
     EXPECT_NE(found.find("BUS_SLAVE"), std::string::npos) << found;
-    expect_values(rig, job, operands);
+    expect_values(rig, work, operands);
   });
 }
 
@@ -480,18 +480,18 @@ TEST(Hang, APortThatStopsAnsweringEndsByTheWatchdogAndNeedsAHardReset) {
   for (const auto& hang : hangs) {
     Rig rig(8);
     std::mt19937 random(830);
-    const Job job = two_groups(rig);
-    const Operands operands = random_operands(random, job.shape);
+    const Workload work = two_groups(rig);
+    const Operands operands = random_operands(random, work.shape);
     rig.device->write_register(reg::kWatchdog, 5000);
     RtlPorts ports = rig.device->ports();
     hang(ports);
-    const std::string found = device_error([&] { run(rig, job, operands); });
+    const std::string found = device_error([&] { run(rig, work, operands); });
     EXPECT_NE(found.find("WATCHDOG"), std::string::npos) << found;
     EXPECT_NE(found.find("a hard reset is needed"), std::string::npos) << found;
-    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("a hard reset is needed"),
+    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("a hard reset is needed"),
               std::string::npos);
     rig.device->reset();
-    expect_exact(rig, job, operands);
+    expect_exact(rig, work, operands);
   }
 }
 

@@ -7,8 +7,8 @@
 
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
-#include "host/debug/tile_walk.hpp"
-#include "host/run/runner.hpp"
+#include "host/job/tile_walk.hpp"
+#include "host/run/job_runner.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -39,6 +39,17 @@ struct Experiment {
   }
 };
 
+LayerReport run_job(JobRunner& runner, const std::string& name, const Operands& operands,
+                    MatrixI32* sums = nullptr) {
+  const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+  const Job job =
+      runner.job(name, {size(operands.a.rows()), size(operands.a.cols()), size(operands.w.rows())});
+  MatrixI32 found;
+  LayerReport layer = runner.run(job, operands.a, operands.w, found, ProgressShare());
+  if (sums != nullptr) *sums = found;
+  return layer;
+}
+
 struct Outcome {
   LayerReport layer;
   std::optional<Failure> failure;
@@ -54,14 +65,15 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   RunOptions options;
   options.accumulate = experiment.accumulate;
   options.memory.stall_probability = experiment.stalls;
-  options.investigate = [&](const ProductRun& product, Failure& failure) {
+  options.investigate = [&](const JobRun& job, Failure& failure) {
     investigate(
-        product, [&](bool traced) { return experiment.device(traced ? trace : ""); }, failure);
+        job, [&](bool traced) { return experiment.device(traced ? trace : ""); }, Patience(),
+        failure);
   };
-  Runner runner(*device, driver, options);
+  JobRunner runner(*device, driver, options);
   Outcome outcome;
   try {
-    outcome.layer = runner.product("product", operands.a, operands.w);
+    outcome.layer = run_job(runner, "product", operands);
   } catch (const DeviceError& error) {
     outcome.error = error.what();
   }
@@ -228,8 +240,9 @@ TEST_F(Failures, TheSumLeavesTheArrayInTheClockThatIsTold) {
     device->observe(leaves);
     Driver driver(*device);
     device->reset_at(device->clocks());
-    const Plan plan = make_plan(experiment.shape, Accumulate::kDevice, driver.geometry());
-    driver.run(plan, pack_weights(plan, operands.w), operands.a);
+    const Job job =
+        gemm64::make_job("product", experiment.shape, Accumulate::kDevice, driver.geometry());
+    driver.run(job, pack_weights(job, operands.w), operands.a);
   }
   ASSERT_EQ(leaves.rows.size(), 24u);
   // The fault comes while the second tile's row 4 is multiplied: rows 4 to 7 of it are wrong.
@@ -237,7 +250,7 @@ TEST_F(Failures, TheSumLeavesTheArrayInTheClockThatIsTold) {
   const Outcome outcome = run(experiment);
   ASSERT_TRUE(outcome.failure);
   const Finding& finding = outcome.failure->finding;
-  EXPECT_EQ(finding.tile, (Tile{0, 1, 0}));
+  EXPECT_EQ(finding.tile, (TileIndex{0, 1, 0}));
   EXPECT_EQ(finding.tile_begin, leaves.rows[8]);
   EXPECT_EQ(finding.before_begin, leaves.rows[0]);
   const auto row = static_cast<std::size_t>(outcome.failure->mismatches.first_row);
@@ -275,18 +288,18 @@ TEST_F(Failures, ThatDoNotComeAgainAreToldSo) {
   std::mt19937 random(experiment.seed);
   const Operands operands = random_operands(random, experiment.shape);
   // Only the first run has the fault.
-  options.investigate = [&](const ProductRun& product, Failure& failure) {
+  options.investigate = [&](const JobRun& job, Failure& failure) {
     investigate(
-        product, [&](bool traced) { return experiment.device(traced ? trace_.string() : ""); },
-        failure);
+        job, [&](bool traced) { return experiment.device(traced ? trace_.string() : ""); },
+        Patience(), failure);
   };
   for (unsigned clock = 250; clock < 400; ++clock) {
     Experiment faulty = experiment;
     faulty.faults = {parse_fault("partial-sum:1,5:6@" + std::to_string(clock))};
     const std::unique_ptr<RtlDevice> device = faulty.device();
     Driver driver(*device);
-    Runner runner(*device, driver, options);
-    if (runner.product("product", operands.a, operands.w).mismatches.count == 0) continue;
+    JobRunner runner(*device, driver, options);
+    if (run_job(runner, "product", operands).mismatches.count == 0) continue;
     ASSERT_TRUE(runner.failure());
     EXPECT_EQ(runner.failure()->finding.place, Finding::Place::kNone);
     EXPECT_NE(describe(*runner.failure()).find("did not fail again"), std::string::npos);
@@ -330,14 +343,14 @@ TEST_F(Failures, AProductDependsOnNothingBeforeIt) {
   const auto clocks_of = [&](bool after_another) {
     const std::unique_ptr<RtlDevice> device = experiment.device();
     Driver driver(*device);
-    Runner runner(*device, driver, options);
-    if (after_another) runner.product("other", other.a, other.w);
-    return runner.product("product", operands.a, operands.w).counters;
+    JobRunner runner(*device, driver, options);
+    if (after_another) run_job(runner, "other", other);
+    return run_job(runner, "product", operands).counters;
   };
   EXPECT_EQ(clocks_of(false), clocks_of(true));
 }
 
-TEST_F(Failures, OneProductOfARunCanBeRunAlone) {
+TEST_F(Failures, OneJobOfARunCanBeRunAlone) {
   Experiment experiment = three_tiles();
   std::mt19937 random(6);
   const Operands first = random_operands(random, {20, 30, 10});
@@ -345,13 +358,13 @@ TEST_F(Failures, OneProductOfARunCanBeRunAlone) {
   const std::unique_ptr<RtlDevice> device = experiment.device();
   Driver driver(*device);
   RunOptions options;
-  options.alone = OneProduct{1, 5000, [&](std::uint64_t clock) { device->reset_at(clock); }};
-  Runner runner(*device, driver, options);
+  options.alone = OneJob{1, 5000, [&](std::uint64_t clock) { device->reset_at(clock); }};
+  JobRunner runner(*device, driver, options);
   MatrixI32 sums;
-  EXPECT_TRUE(runner.product("first", first.a, first.w, &sums).skipped);
+  EXPECT_TRUE(run_job(runner, "first", first, &sums).skipped);
   EXPECT_EQ(sums, reference_gemm(first.a, first.w));
   EXPECT_LT(device->clocks(), 5000u);
-  EXPECT_FALSE(runner.product("second", second.a, second.w, &sums).skipped);
+  EXPECT_FALSE(run_job(runner, "second", second, &sums).skipped);
   EXPECT_GT(device->clocks(), 5000u);
   EXPECT_EQ(sums, reference_gemm(second.a, second.w));
 }

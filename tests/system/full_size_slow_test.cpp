@@ -41,8 +41,9 @@ TEST(FullSizeSlow, RaggedShapesAddedOnTheHostAreExact) {
 
 TEST(FullSizeSlow, RandomJobsAreExact) {
   Rig rig(64);
-  for_seeds(1110, 40,
-            [&](std::mt19937& random) { expect_exact(rig, random_job(random, 64, 400), random); });
+  for_seeds(1110, 40, [&](std::mt19937& random) {
+    expect_exact(rig, random_workload(random, 64, 400), random);
+  });
 }
 
 TEST(FullSizeSlow, BlocksAroundTheScratchpadsSizeAreExact) {
@@ -67,14 +68,14 @@ TEST(FullSizeSlow, StallsGiveExactValues) {
     Rig rig(64, probability, 1130);
     std::mt19937 random(1131);
     for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
-      const Job job{{129, 200, 130}, accumulate, 60};
-      expect_values(rig, job, random_operands(random, job.shape));
+      const Workload work{{129, 200, 130}, accumulate, 60};
+      expect_values(rig, work, random_operands(random, work.shape));
     }
   }
 }
 
 // These hung before the weights reader kept room for what it asks for.
-TEST(FullSizeSlow, ProductsEndWhereAllPortsShareAMemory) {
+TEST(FullSizeSlow, ProductsAreExactWhereAllPortsShareAMemory) {
   for (const MemorySharing sharing : {MemorySharing::kShared, MemorySharing::kExclusive}) {
     RtlOptions options = Rig::options(64);
     options.memory.sharing = sharing;
@@ -83,8 +84,7 @@ TEST(FullSizeSlow, ProductsEndWhereAllPortsShareAMemory) {
     for (const GemmShape shape :
          {GemmShape{128, 64, 256}, GemmShape{729, 1600, 192}, GemmShape{3025, 363, 64},
           GemmShape{64, 4096, 1000}, GemmShape{1, 4096, 1000}}) {
-      const Job job{shape, Accumulate::kDevice, 100};
-      expect_values(rig, job, random_operands(random, shape));
+      expect_exact(rig, {shape}, random);
     }
   }
 }
@@ -92,18 +92,18 @@ TEST(FullSizeSlow, ProductsEndWhereAllPortsShareAMemory) {
 TEST(FullSizeSlow, BusErrorsAndSoftResetsLeaveACleanState) {
   Rig rig(64);
   std::mt19937 random(1140);
-  const Job job{{129, 200, 130}, Accumulate::kDevice, 60};
-  const Operands operands = random_operands(random, job.shape);
+  const Workload work{{129, 200, 130}, Accumulate::kDevice, 60};
+  const Operands operands = random_operands(random, work.shape);
   for (const std::uint64_t burst : {0, 1, 5, 9, 12}) {
     rig.device->ports().weights.fail_burst(burst);
-    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("BUS_SLAVE"), std::string::npos);
-    expect_exact(rig, job, operands);
+    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("BUS_SLAVE"), std::string::npos);
+    expect_exact(rig, work, operands);
     rig.device->ports().data.fail_burst(burst);
-    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("BUS_SLAVE"), std::string::npos);
-    expect_exact(rig, job, operands);
+    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("BUS_SLAVE"), std::string::npos);
+    expect_exact(rig, work, operands);
     rig.device->ports().results.fail_burst(burst);
-    EXPECT_NE(device_error([&] { run(rig, job, operands); }).find("BUS_SLAVE"), std::string::npos);
-    expect_exact(rig, job, operands);
+    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("BUS_SLAVE"), std::string::npos);
+    expect_exact(rig, work, operands);
   }
 }
 
@@ -122,16 +122,9 @@ class AlexNetOnRtlSlow : public testing::Test {
     std::mt19937 random(1150);
     std::uint64_t clocks = 0;
     for (int i = 0; i < 3; ++i) {
-      const Job job{layer(i, batch)};
-      const Operands operands = random_operands(random, job.shape);
-      SCOPED_TRACE(describe(job));
-      const GemmResult result = run(rig, job, operands);
-      EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
-      const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
-      const Counters expected =
-          predict_counters(plan, make_layout(plan), rig.driver.geometry(), job.latency);
-      EXPECT_TRUE(result.counters == expected) << difference(expected, result.counters);
-      clocks += result.counters[counter::kTotalClocks];
+      const Workload work{layer(i, batch)};
+      const Operands operands = random_operands(random, work.shape);
+      clocks += expect_exact(rig, work, operands).counters[counter::kTotalClocks];
     }
     return clocks;
   }
@@ -150,8 +143,8 @@ TEST_F(AlexNetOnRtlSlow, TheReferenceDeviceGivesTheSameValues) {
   std::mt19937 random(1160);
   for (int i = 0; i < 3; ++i) {
     const Operands operands = random_operands(random, layer(i, 64));
-    const Plan plan = make_plan(layer(i, 64), Accumulate::kDevice, driver.geometry());
-    const GemmResult result = driver.run(plan, pack_weights(plan, operands.w), operands.a);
+    const Job job = gemm64::make_job("layer", layer(i, 64), Accumulate::kDevice, driver.geometry());
+    const GemmResult result = driver.run(job, pack_weights(job, operands.w), operands.a);
     EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
   }
 }

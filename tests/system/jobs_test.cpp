@@ -15,9 +15,9 @@ TEST(Jobs, TwoInARowAreBothExact) {
   for (const int n : {2, 4, 8}) {
     Rig rig(n);
     std::mt19937 random(900);
-    const Job job{{11, 3 * static_cast<std::uint64_t>(n) + 1, 13}};
-    expect_exact(rig, job, random);
-    expect_exact(rig, job, random);
+    const Workload work{{11, 3 * static_cast<std::uint64_t>(n) + 1, 13}};
+    expect_exact(rig, work, random);
+    expect_exact(rig, work, random);
   }
 }
 
@@ -27,7 +27,7 @@ TEST(Jobs, ManyInARowNeedNoMoreClocksThanTheFirst) {
   const Operands operands = random_operands(random, {10, 20, 30});
   const Counters first = run(rig, {{10, 20, 30}}, operands).counters;
   for (int i = 0; i < 60; ++i) {
-    expect_exact(rig, random_job(random, 8, 50), random);
+    expect_exact(rig, random_workload(random, 8, 50), random);
     EXPECT_EQ(run(rig, {{10, 20, 30}}, operands).counters, first);
     if (HasFailure()) return;
   }
@@ -45,27 +45,25 @@ void place_program(Device& device, const std::vector<Command>& program, std::uin
 
 /// The operands of one job in memory behind the ring, and its program.
 struct Placed {
-  Placed(Rig& rig, const Job& job, const Operands& operands, std::uint64_t base)
-      : plan(make_plan(job.shape, job.accumulate, rig.driver.geometry())),
-        layout(make_layout(plan)) {
+  Placed(Rig& rig, const Workload& work, const Operands& operands, std::uint64_t base)
+      : job(make_job(rig, work)) {
+    Layout& layout = job.layout;
     layout.weights += base;
     layout.activations += base;
     layout.results += base;
-    program = make_program(plan, layout);
-    const std::vector<std::uint8_t> weights = pack_weights(plan, operands.w);
-    const std::vector<std::uint8_t> activations = pack_activations(plan, operands.a);
+    job.program = make_program(job.plan, layout);
+    const std::vector<std::uint8_t> weights = pack_weights(job, operands.w);
+    const std::vector<std::uint8_t> activations = pack_activations(job, operands.a);
     rig.device->write_memory(layout.weights, weights.data(), weights.size());
     rig.device->write_memory(layout.activations, activations.data(), activations.size());
   }
   MatrixI32 results(Device& device) const {
-    std::vector<std::int32_t> blocks(plan.result_bytes() / 4);
-    device.read_memory(layout.results, blocks.data(), plan.result_bytes());
-    return unpack_results(plan, blocks);
+    std::vector<std::int32_t> blocks(job.plan.result_bytes() / 4);
+    device.read_memory(job.layout.results, blocks.data(), job.plan.result_bytes());
+    return unpack_results(job, blocks);
   }
 
-  Plan plan;
-  Layout layout;
-  std::vector<Command> program;
+  Job job;
 };
 
 TEST(Ring, ProgramsFollowEachOtherWithoutAResetAndWrapRound) {
@@ -76,12 +74,12 @@ TEST(Ring, ProgramsFollowEachOtherWithoutAResetAndWrapRound) {
     device.write_register(reg::kRingMask, kMask);
     std::uint32_t tail = 0;
     for_seeds(910, 20, [&](std::mt19937& random) {
-      Job job = random_job(random, 8, 40);
-      job.shape.m = std::min<std::uint64_t>(job.shape.m, 100);
-      const Operands operands = random_operands(random, job.shape);
-      const Placed placed(rig, job, operands, 0);
-      ASSERT_EQ(placed.program.size(), 5u);
-      place_program(device, placed.program, tail, kMask);
+      Workload work = random_workload(random, 8, 40);
+      work.shape.m = std::min<std::uint64_t>(work.shape.m, 100);
+      const Operands operands = random_operands(random, work.shape);
+      const Placed placed(rig, work, operands, 0);
+      ASSERT_EQ(placed.job.program.size(), 5u);
+      place_program(device, placed.job.program, tail, kMask);
       tail = (tail + 5) & kMask;
       device.write_register(reg::kRingTail, tail);
       ASSERT_TRUE(device.wait_interrupt(1'000'000));
@@ -102,10 +100,10 @@ TEST(Ring, CommandsMayBeAddedWhileOthersRun) {
   std::mt19937 random(920);
   std::uint32_t tail = 0;
   for (int repeat = 0; repeat < 5; ++repeat) {
-    const Job job{{131, 40, 20}};
-    const Operands operands = random_operands(random, job.shape);
-    const Placed placed(rig, job, operands, 0);
-    for (const Command& command : placed.program) {
+    const Workload work{{131, 40, 20}};
+    const Operands operands = random_operands(random, work.shape);
+    const Placed placed(rig, work, operands, 0);
+    for (const Command& command : placed.job.program) {
       // One place stays free: a full ring would look like an empty one.
       for (int i = 0; ((tail + 1) & kMask) == device.read_register(reg::kRingHead); ++i) {
         ASSERT_LT(i, 100000);
@@ -125,13 +123,13 @@ TEST(Ring, TwoProgramsAtOnceRunOneAfterTheOther) {
   Rig rig(8);
   Device& device = *rig.device;
   std::mt19937 random(930);
-  const Job first{{20, 50, 30}}, second{{7, 90, 11}, Accumulate::kHost};
+  const Workload first{{20, 50, 30}}, second{{7, 90, 11}, Accumulate::kHost};
   const Operands operands_1 = random_operands(random, first.shape);
   const Operands operands_2 = random_operands(random, second.shape);
   const Placed placed_1(rig, first, operands_1, 0);
   const Placed placed_2(rig, second, operands_2, 1 << 20);
-  std::vector<Command> both = placed_1.program;
-  both.insert(both.end(), placed_2.program.begin(), placed_2.program.end());
+  std::vector<Command> both = placed_1.job.program;
+  both.insert(both.end(), placed_2.job.program.begin(), placed_2.job.program.end());
   place_program(device, both, 0, 63);
   device.write_register(reg::kRingTail, static_cast<std::uint32_t>(both.size()));
   // Each FINISH raises the interrupt.
@@ -178,8 +176,8 @@ TEST(Ring, FinishTwiceIsFinishOnceMore) {
 // Started by hand, so that the driver does not wait for the end.
 void start(Rig& rig, const Placed& placed) {
   rig.driver.reset();
-  place_program(*rig.device, placed.program, 0, 63);
-  rig.device->write_register(reg::kRingTail, static_cast<std::uint32_t>(placed.program.size()));
+  place_program(*rig.device, placed.job.program, 0, 63);
+  rig.device->write_register(reg::kRingTail, static_cast<std::uint32_t>(placed.job.program.size()));
 }
 
 void expect_soft_resets_survived(int n, double stalls, std::uint64_t step, std::uint32_t seed) {
@@ -187,11 +185,11 @@ void expect_soft_resets_survived(int n, double stalls, std::uint64_t step, std::
   Rig rig(n, stalls, seed);
   std::mt19937 random(seed);
   const auto size = static_cast<std::uint64_t>(n);
-  const Job job{{131, 2 * size + 1, 2 * size}, Accumulate::kHost, 25};
-  const Operands operands = random_operands(random, job.shape);
-  const std::uint64_t clocks = run(rig, job, operands).counters[counter::kTotalClocks];
-  const Placed placed(rig, job, operands, 0);
-  const Job check{{5, size + 1, size - 1}, Accumulate::kDevice, 25};
+  const Workload work{{131, 2 * size + 1, 2 * size}, Accumulate::kHost, 25};
+  const Operands operands = random_operands(random, work.shape);
+  const std::uint64_t clocks = run(rig, work, operands).counters[counter::kTotalClocks];
+  const Placed placed(rig, work, operands, 0);
+  const Workload check{{5, size + 1, size - 1}, Accumulate::kDevice, 25};
   for (std::uint64_t at = 0; at < clocks; at += step) {
     SCOPED_TRACE(fmt::format("soft reset after {} of {} clocks", at, clocks));
     start(rig, placed);
@@ -212,14 +210,14 @@ void expect_soft_resets_survived(int n, double stalls, std::uint64_t step, std::
 TEST(SoftReset, InAnyOfTheFirstClocksLeavesACleanState) {
   Rig rig(8);
   std::mt19937 random(950);
-  const Job job{{9, 33, 17}, Accumulate::kDevice, 20};
-  const Operands operands = random_operands(random, job.shape);
-  const Placed placed(rig, job, operands, 0);
+  const Workload work{{9, 33, 17}, Accumulate::kDevice, 20};
+  const Operands operands = random_operands(random, work.shape);
+  const Placed placed(rig, work, operands, 0);
   for (std::uint64_t at = 0; at < 250; ++at) {
     SCOPED_TRACE(fmt::format("soft reset after {} clocks", at));
     start(rig, placed);
     rig.device->run(at);
-    expect_exact(rig, job, operands);  // the driver begins with a soft reset
+    expect_exact(rig, work, operands);  // the driver begins with a soft reset
     if (HasFailure()) return;
   }
 }
@@ -265,9 +263,9 @@ TEST(SoftReset, RefusesATailUntilItHasEnded) {
 TEST(HardReset, InTheMiddleOfTheWorkLeavesACleanState) {
   Rig rig(8);
   std::mt19937 random(960);
-  const Job job{{131, 17, 16}, Accumulate::kHost, 25};
-  const Operands operands = random_operands(random, job.shape);
-  const Placed placed(rig, job, operands, 0);
+  const Workload work{{131, 17, 16}, Accumulate::kHost, 25};
+  const Operands operands = random_operands(random, work.shape);
+  const Placed placed(rig, work, operands, 0);
   for (std::uint64_t at = 0; at < 2500; at += 37) {
     start(rig, placed);
     rig.device->run(at);

@@ -30,8 +30,8 @@ void expect_exact_for_all(Rig& rig, const std::vector<std::uint64_t>& sizes, std
 TEST(Shapes, TheReadmesExampleTakes188Clocks) {
   Rig rig(2);
   std::mt19937 random(10);
-  const Job job{{2, 4, 2}, Accumulate::kDevice, 3};
-  const Counters counters = run(rig, job, random_operands(random, job.shape)).counters;
+  const Workload work{{2, 4, 2}, Accumulate::kDevice, 3};
+  const Counters counters = run(rig, work, random_operands(random, work.shape)).counters;
   EXPECT_EQ(counters[counter::kTotalClocks], 188u);
   EXPECT_EQ(counters[counter::kComputeWaitActivations], 65u);
 }
@@ -87,11 +87,11 @@ TEST(Shapes, BlocksAroundTheScratchpadsSizeAreExact) {
   std::mt19937 random(16);
   for (const std::uint64_t k_tiles : {71, 72, 73}) {
     for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
-      const Job job{{128, 8 * k_tiles, 17}, accumulate, 100};
-      const Plan plan = make_plan(job.shape, accumulate, rig.driver.geometry());
+      const Workload work{{128, 8 * k_tiles, 17}, accumulate, 100};
+      const Plan plan = make_job(rig, work).plan;
       ASSERT_EQ(plan.groups.size(), 1u);
       EXPECT_EQ(plan.groups[0].retain, k_tiles <= 72);
-      expect_exact(rig, job, random);
+      expect_exact(rig, work, random);
     }
   }
 }
@@ -109,7 +109,7 @@ TEST(Shapes, RandomJobsAreExact) {
     SCOPED_TRACE("N = " + std::to_string(n));
     Rig rig(n);
     for_seeds(100, 150, [&](std::mt19937& random) {
-      expect_exact(rig, random_job(random, static_cast<unsigned>(n), 60), random);
+      expect_exact(rig, random_workload(random, static_cast<unsigned>(n), 60), random);
     });
   }
 }
@@ -133,7 +133,7 @@ TEST(Shapes, LargerRandomJobsAreExact) {
     SCOPED_TRACE("N = " + std::to_string(n));
     Rig rig(n);
     for_seeds(300, 12, [&](std::mt19937& random) {
-      expect_exact(rig, random_job(random, static_cast<unsigned>(n), 330), random);
+      expect_exact(rig, random_workload(random, static_cast<unsigned>(n), 330), random);
     });
   }
 }

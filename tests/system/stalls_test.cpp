@@ -22,12 +22,12 @@ class Stalls : public testing::TestWithParam<Setting> {};
 
 TEST_P(Stalls, RandomJobsGiveExactValues) {
   const Setting setting = GetParam();
-  const unsigned jobs = setting.probability > 0.8 ? 6 : 25;
+  const unsigned products = setting.probability > 0.8 ? 6 : 25;
   for_seeds(500, 4, [&](std::mt19937& random) {
     Rig rig(setting.n, setting.probability, static_cast<std::uint32_t>(random()));
-    for (unsigned i = 0; i < jobs && !testing::Test::HasFailure(); ++i) {
-      const Job job = random_job(random, static_cast<unsigned>(setting.n), 40);
-      expect_values(rig, job, random_operands(random, job.shape));
+    for (unsigned i = 0; i < products && !testing::Test::HasFailure(); ++i) {
+      const Workload work = random_workload(random, static_cast<unsigned>(setting.n), 40);
+      expect_values(rig, work, random_operands(random, work.shape));
     }
   });
 }
@@ -38,8 +38,8 @@ TEST_P(Stalls, SeveralBlocksOfRowsGiveExactValues) {
   std::mt19937 random(510);
   Rig rig(setting.n, setting.probability, 511);
   for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
-    const Job job{{259, 2 * n + 1, 3 * n - 1}, accumulate, 20};
-    expect_values(rig, job, random_operands(random, job.shape));
+    const Workload work{{259, 2 * n + 1, 3 * n - 1}, accumulate, 20};
+    expect_values(rig, work, random_operands(random, work.shape));
   }
 }
 
@@ -53,17 +53,17 @@ INSTANTIATE_TEST_SUITE_P(Settings, Stalls,
 TEST(Stalls, OperandsLargerThanTheScratchpadGiveExactValues) {
   std::mt19937 random(520);
   Rig rig(8, 0.3, 521);
-  const Job job{{130, 8 * 150, 20}, Accumulate::kDevice, 30};
-  expect_values(rig, job, random_operands(random, job.shape));
+  const Workload work{{130, 8 * 150, 20}, Accumulate::kDevice, 30};
+  expect_values(rig, work, random_operands(random, work.shape));
 }
 
-TEST(Throttle, SlowPortsGiveExactValuesAndTakeTheirTime) {
+TEST(Throttle, SlowPortsAreExactAndTakeTheirTime) {
   for (const unsigned bytes : {1u, 3u, 7u}) {
     std::mt19937 random(530);
     Rig rig(8, 0, 1, bytes);
     for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
-      const Job job{{33, 65, 41}, accumulate, 50};
-      const GemmResult result = expect_values(rig, job, random_operands(random, job.shape));
+      const Workload work{{33, 65, 41}, accumulate, 50};
+      const GemmResult result = expect_exact(rig, work, random_operands(random, work.shape));
       // The port that moves most gives the bound; one beat may be saved up before the work.
       const Counters& counters = result.counters;
       const std::uint64_t most =
@@ -76,15 +76,15 @@ TEST(Throttle, SlowPortsGiveExactValuesAndTakeTheirTime) {
 TEST(Throttle, AMemoryThatKeepsUpCostsNoClock) {
   std::mt19937 random(540);
   Rig rig(8, 0, 1, 8);
-  for (int i = 0; i < 20; ++i) expect_exact(rig, random_job(random, 8, 60), random);
+  for (int i = 0; i < 20; ++i) expect_exact(rig, random_workload(random, 8, 60), random);
 }
 
 TEST(Stalls, EqualSeedsGiveEqualRuns) {
-  const Job job{{20, 33, 17}, Accumulate::kDevice, 40};
-  const auto counters = [&job](std::uint32_t seed) {
+  const Workload work{{20, 33, 17}, Accumulate::kDevice, 40};
+  const auto counters = [&work](std::uint32_t seed) {
     std::mt19937 random(550);
     Rig rig(8, 0.5, seed);
-    return run(rig, job, random_operands(random, job.shape)).counters;
+    return run(rig, work, random_operands(random, work.shape)).counters;
   };
   EXPECT_EQ(counters(7), counters(7));
   EXPECT_NE(counters(7), counters(8));

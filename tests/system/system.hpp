@@ -18,11 +18,10 @@
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
+#include "host/job/job.hpp"
+#include "host/job/packing.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "host/tiling/plan.hpp"
-#include "host/tiling/program.hpp"
 #include "sim/rtl_device.hpp"
 
 namespace gemm64::system_test {
@@ -33,7 +32,8 @@ class Rig {
   explicit Rig(int n, double stall_probability = 0, std::uint32_t seed = 1,
                unsigned bytes_per_cycle = 0)
       : Rig(options(n, stall_probability, seed, bytes_per_cycle)) {}
-  explicit Rig(const RtlOptions& options) : device(make_rtl_device(options)), driver(*device) {}
+  explicit Rig(const RtlOptions& options)
+      : device(make_rtl_device(options)), driver(*device), memory(options.memory) {}
 
   static RtlOptions options(int n, double stall_probability = 0, std::uint32_t seed = 1,
                             unsigned bytes_per_cycle = 0) {
@@ -46,21 +46,27 @@ class Rig {
     return options;
   }
 
+  void set_latency(unsigned clocks) {
+    device->set_latency(clocks);
+    memory.latency = clocks;
+  }
+
   std::unique_ptr<RtlDevice> device;
   Driver driver;
+  MemoryTiming memory;
 };
 
 /// One product: its shape and how it is run.
-struct Job {
+struct Workload {
   GemmShape shape;
   Accumulate accumulate = Accumulate::kDevice;
   unsigned latency = 100;
 };
 
-inline std::string describe(const Job& job) {
-  return fmt::format("{}x{}x{}, sums added on the {}, latency {}", job.shape.m, job.shape.k,
-                     job.shape.n, job.accumulate == Accumulate::kDevice ? "device" : "host",
-                     job.latency);
+inline std::string describe(const Workload& work) {
+  return fmt::format("{}x{}x{}, sums added on the {}, latency {}", work.shape.m, work.shape.k,
+                     work.shape.n, work.accumulate == Accumulate::kDevice ? "device" : "host",
+                     work.latency);
 }
 
 /// A and W of one product.
@@ -102,19 +108,24 @@ inline GemmShape random_shape(std::mt19937& random, unsigned n, unsigned most) {
   return {m, k, size()};
 }
 
-inline Job random_job(std::mt19937& random, unsigned n, unsigned most) {
-  Job job;
-  job.shape = random_shape(random, n, most);
-  job.accumulate = draw(random, 0, 2) == 0 ? Accumulate::kHost : Accumulate::kDevice;
-  job.latency = draw(random, 0, 2) == 0 ? draw(random, 1, 8) : draw(random, 1, 300);
-  return job;
+inline Workload random_workload(std::mt19937& random, unsigned n, unsigned most) {
+  Workload work;
+  work.shape = random_shape(random, n, most);
+  work.accumulate = draw(random, 0, 2) == 0 ? Accumulate::kHost : Accumulate::kDevice;
+  work.latency = draw(random, 0, 2) == 0 ? draw(random, 1, 8) : draw(random, 1, 300);
+  return work;
+}
+
+/// The product cut for the accelerator under test.
+inline Job make_job(const Rig& rig, const Workload& work) {
+  return gemm64::make_job("product", work.shape, work.accumulate, rig.driver.geometry());
 }
 
 /// Runs one product as the driver does.
-inline GemmResult run(Rig& rig, const Job& job, const Operands& operands) {
-  rig.device->set_latency(job.latency);
-  const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
-  return rig.driver.run(plan, pack_weights(plan, operands.w), operands.a);
+inline GemmResult run(Rig& rig, const Workload& work, const Operands& operands) {
+  rig.set_latency(work.latency);
+  const Job job = make_job(rig, work);
+  return rig.driver.run(job, pack_weights(job, operands.w), operands.a);
 }
 
 /// Each counter that differs, with both values.
@@ -139,14 +150,13 @@ inline void expect_causes_add_up(const Counters& counters) {
   }
 }
 
-/// Values alone: for memories that stall or are throttled.
-inline GemmResult expect_values(Rig& rig, const Job& job, const Operands& operands) {
-  SCOPED_TRACE(describe(job));
-  GemmResult result = run(rig, job, operands);
+/// Values alone: for memories that stall.
+inline GemmResult expect_values(Rig& rig, const Workload& work, const Operands& operands) {
+  SCOPED_TRACE(describe(work));
+  GemmResult result = run(rig, work, operands);
   EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
   expect_causes_add_up(result.counters);
-  const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
-  const Traffic traffic = predict_traffic(plan);
+  const Traffic traffic = predict_traffic(make_job(rig, work).plan);
   EXPECT_EQ(result.counters[counter::kBytesWeights], traffic.weights);
   EXPECT_EQ(result.counters[counter::kBytesActivations], traffic.activations);
   EXPECT_EQ(result.counters[counter::kBytesResults], traffic.results);
@@ -154,19 +164,19 @@ inline GemmResult expect_values(Rig& rig, const Job& job, const Operands& operan
   return result;
 }
 
-/// Values as the oracle's and all 28 counters as the model's.
-inline void expect_exact(Rig& rig, const Job& job, const Operands& operands) {
-  SCOPED_TRACE(describe(job));
-  const GemmResult result = run(rig, job, operands);
+/// Values as the oracle's and all 28 counters as the model's: for memories that do not stall.
+inline GemmResult expect_exact(Rig& rig, const Workload& work, const Operands& operands) {
+  SCOPED_TRACE(describe(work));
+  GemmResult result = run(rig, work, operands);
   EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
-  const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
   const Counters expected =
-      predict_counters(plan, make_layout(plan), rig.driver.geometry(), job.latency);
+      predict_counters(make_job(rig, work).program, rig.driver.geometry(), rig.memory);
   EXPECT_TRUE(result.counters == expected) << difference(expected, result.counters);
+  return result;
 }
 
-inline void expect_exact(Rig& rig, const Job& job, std::mt19937& random) {
-  expect_exact(rig, job, random_operands(random, job.shape));
+inline void expect_exact(Rig& rig, const Workload& work, std::mt19937& random) {
+  expect_exact(rig, work, random_operands(random, work.shape));
 }
 
 /// The message of the DeviceError that `action` throws; a failure where it throws none.

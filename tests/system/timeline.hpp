@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/debug/timeline.hpp"
-#include "host/run/runner.hpp"
+#include "host/run/job_runner.hpp"
 #include "tests/host/debug/timeline_file.hpp"
 #include "tests/system/system.hpp"
 
@@ -26,7 +26,7 @@ class EventRecorder : public Observer {
     return (events.at(clock) >> counter & 1) != 0;
   }
 
-  std::vector<std::uint32_t> events;
+  std::vector<Events> events;
 };
 
 inline std::size_t counter_of(const std::string& engine, const std::string& cause) {
@@ -105,8 +105,9 @@ inline Tiles found_tiles(const TimelineFile& file, const TimelineSlice& layer) {
   return tiles;
 }
 
-/// Runs the jobs one after the other with one timeline, and checks all of it. Returns its bytes.
-inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Job>& jobs,
+/// Runs the products one after the other with one timeline, and checks all of it. Returns its
+/// bytes.
+inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Workload>& products,
                                       std::mt19937& random) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
                                      ("gemm64_timeline." + std::to_string(getpid()) + ".json");
@@ -117,20 +118,21 @@ inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Job>& jobs,
   std::vector<Counters> counters;
   std::vector<Tiles> tiles;
   std::uint64_t commands = 0;
-  for (const Job& job : jobs) {
-    SCOPED_TRACE(describe(job));
-    rig.device->set_latency(job.latency);
+  for (const Workload& work : products) {
+    SCOPED_TRACE(describe(work));
+    rig.device->set_latency(work.latency);
     RunOptions options;
-    options.accumulate = job.accumulate;
+    options.accumulate = work.accumulate;
     options.observers = {&timeline};
-    Runner runner(*rig.device, rig.driver, options);
-    const Operands operands = random_operands(random, job.shape);
-    const LayerReport layer = runner.product("product", operands.a, operands.w);
+    JobRunner runner(*rig.device, rig.driver, options);
+    const Operands operands = random_operands(random, work.shape);
+    const Job job = make_job(rig, work);
+    MatrixI32 sums;
+    const LayerReport layer = runner.run(job, operands.a, operands.w, sums, ProgressShare());
     EXPECT_EQ(layer.mismatches.count, 0U);
     counters.push_back(layer.counters);
-    const Plan plan = make_plan(job.shape, job.accumulate, rig.driver.geometry());
-    tiles.push_back(planned_tiles(plan));
-    commands += program_length(plan);
+    tiles.push_back(planned_tiles(job.plan));
+    commands += job.program.size();
   }
   timeline.finish();
 
@@ -138,9 +140,9 @@ inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Job>& jobs,
   std::filesystem::remove(path);
   expect_places(file, recorder);
   EXPECT_EQ(file.count("commands", "dispatch"), commands);
-  EXPECT_EQ(file.count("layers", "layer"), jobs.size());
-  for (std::size_t i = 0; i < std::min(jobs.size(), file.count("layers", "layer")); ++i) {
-    SCOPED_TRACE(describe(jobs[i]));
+  EXPECT_EQ(file.count("layers", "layer"), products.size());
+  for (std::size_t i = 0; i < std::min(products.size(), file.count("layers", "layer")); ++i) {
+    SCOPED_TRACE(describe(products[i]));
     const TimelineSlice& layer = file.tracks.at("layers")[i];
     EXPECT_TRUE(found_tiles(file, layer) == tiles[i]) << "other tiles than the plan's";
     Counters expected = counters[i];

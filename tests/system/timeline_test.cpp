@@ -36,21 +36,22 @@ TEST(Timeline, AccountsForEveryClockOfMemoriesThatStall) {
   for_seeds(2010, 12, [](std::mt19937& random) {
     const double stalls = 0.1 * draw(random, 1, 7);
     Rig rig(1 << draw(random, 1, 3), stalls, random());
-    expect_timeline(rig, {random_job(random, 8, 60), random_job(random, 8, 60)}, random);
+    expect_timeline(rig, {random_workload(random, 8, 60), random_workload(random, 8, 60)}, random);
   });
 }
 
 TEST(Timeline, AccountsForEveryClockOfSlowPorts) {
   for_seeds(2030, 6, [](std::mt19937& random) {
     Rig rig(8, 0, 1, draw(random, 1, 7));
-    expect_timeline(rig, {random_job(random, 8, 60)}, random);
+    expect_timeline(rig, {random_workload(random, 8, 60)}, random);
   });
 }
 
 TEST(Timeline, AccountsForRandomJobs) {
   for_seeds(2040, 10, [](std::mt19937& random) {
     Rig rig(8);
-    expect_timeline(rig, {random_job(random, 8, 100), random_job(random, 8, 100)}, random);
+    expect_timeline(rig, {random_workload(random, 8, 100), random_workload(random, 8, 100)},
+                    random);
   });
 }
 

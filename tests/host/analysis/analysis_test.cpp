@@ -7,7 +7,7 @@
 #include <string>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/tiling/program.hpp"
+#include "host/job/program.hpp"
 #include "tests/host/onnx_data.hpp"
 #include "tests/host/onnx_text.hpp"
 
@@ -89,7 +89,8 @@ TEST(Analysis, PredictsWhatTheCycleModelSays) {
       "(float[64,1000] a, float[1000,300] w) => (float[64,300] y) {y = MatMul(a, w)}", {"w"});
   const Geometry geometry;
   const Plan plan = make_plan({64, 1000, 300}, Accumulate::kDevice, geometry);
-  const Counters counters = predict_counters(plan, make_layout(plan), geometry, 100);
+  const Counters counters =
+      predict_counters(make_program(plan, make_layout(plan)), geometry, MemoryTiming{});
   const ArrayCost& cost = *analysis.layers.at(0).array;
   EXPECT_EQ(cost.clocks, counters[counter::kTotalClocks]);
   EXPECT_EQ(cost.tiles, 16U * 5);

@@ -2,14 +2,17 @@
 // What must hold for any prediction. That predictions equal the RTL's counters is for tests/system.
 #include "host/cycles/cycle_model.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "tests/host/tiling/plans.hpp"
+#include "host/error.hpp"
+#include "host/job/program.hpp"
+#include "tests/host/job/plans.hpp"
 
 namespace gemm64 {
 namespace {
@@ -17,7 +20,7 @@ namespace {
 constexpr std::uint64_t kFewProducts = 2'000'000;
 
 Counters predict(const Plan& plan, const Geometry& geometry, std::uint32_t latency) {
-  return predict_counters(plan, make_layout(plan), geometry, latency);
+  return predict_counters(make_program(plan, make_layout(plan)), geometry, MemoryTiming{latency});
 }
 
 std::uint64_t clocks(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
@@ -166,16 +169,46 @@ TEST(CycleModel, OfTheReadmesExample) {
   EXPECT_EQ(counters, expected);
 }
 
-TEST(CycleModel, RefusesWhatItDoesNotDescribe) {
+// 41 commands, of which 16 are fetched ahead: the others are asked for between the activations.
+TEST(CycleModel, FetchesLongProgramsBesideTheirWork) {
+  const Plan plan = make_plan({64, 256, 128}, Accumulate::kDevice, Geometry{});
+  std::vector<Command> once = make_program(plan, make_layout(plan));
+  const Command finish = once.back();
+  once.pop_back();
+  std::vector<Command> program;
+  for (int i = 0; i < 10; ++i) program.insert(program.end(), once.begin(), once.end());
+  program.push_back(finish);
   Geometry geometry;
-  const Plan plan = make_plan({300, 64, 64}, Accumulate::kDevice, geometry);
-  geometry.commands = 4;  // the program has nine: the fetch would wait for the dispatch
-  EXPECT_THROW(predict(plan, geometry, 100), std::logic_error);
+  const auto total = [&] {
+    return predict_counters(program, geometry, MemoryTiming{})[counter::kTotalClocks];
+  };
+  const std::uint64_t clocks = total();
+  EXPECT_GT(clocks, 10 * 8 * 64u);
+  EXPECT_LT(clocks, 10 * predict(plan, geometry, 100)[counter::kTotalClocks]);
+  geometry.commands = 1;  // each is fetched when the one before has been dispatched
+  EXPECT_GT(total(), clocks);
+}
 
-  Plan too_large = make_plan({100, 64 * 200, 128}, Accumulate::kDevice, Geometry{});
-  ASSERT_FALSE(too_large.groups[0].retain);
-  too_large.groups[0].retain = true;  // a block that the scratchpad cannot keep never ends
-  EXPECT_THROW(predict(too_large, Geometry{}, 100), std::logic_error);
+// A block that the scratchpad cannot keep: the MATMUL waits for its last words, these for room.
+TEST(CycleModel, NamesTheCommandsOfAProgramThatNeverEnds) {
+  Plan plan = make_plan({100, 64 * 200, 128}, Accumulate::kDevice, Geometry{});
+  ASSERT_FALSE(plan.groups[0].retain);
+  plan.groups[0].retain = true;
+  for (Command command : make_program(plan, make_layout(plan))) {
+    if (command.opcode == Opcode::kMatmul) EXPECT_NE(command.flags & flag::kRetain, 0u);
+  }
+  try {
+    predict(plan, Geometry{}, 100);
+    FAIL() << "predicted";
+  } catch (const UsageError& error) {
+    const std::string message = error.what();
+    EXPECT_THAT(message, testing::HasSubstr("never ends: command 4 (FINISH) waits for all others"));
+    EXPECT_THAT(message, testing::HasSubstr("command 1 (LOAD_ACTIVATIONS "));
+    EXPECT_THAT(message, testing::HasSubstr(") waits for room for its words on the chip"));
+    EXPECT_THAT(message, testing::HasSubstr("command 2 (MATMUL "));
+    EXPECT_THAT(message, testing::HasSubstr(") waits for activations"));
+    EXPECT_THAT(message, testing::HasSubstr(") waits for a finished block"));
+  }
 }
 
 }  // namespace

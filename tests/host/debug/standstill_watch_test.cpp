@@ -9,33 +9,33 @@ namespace gemm64 {
 namespace {
 
 /// Shows nothing but events.
-class Events : public Probe {
+class FakeProbe : public Probe {
  public:
-  std::uint32_t events() const override { return events_; }
+  Events events() const override { return events_; }
   std::int8_t weight(unsigned, unsigned) const override { return 0; }
   std::int8_t activation(unsigned, unsigned) const override { return 0; }
   std::int32_t partial_sum(unsigned, unsigned) const override { return 0; }
   std::int32_t accumulator(unsigned, unsigned, unsigned) const override { return 0; }
 
-  std::uint32_t events_ = 0;
+  Events events_ = 0;
 };
 
 class StandstillWatchTest : public testing::Test {
  protected:
   /// Shows the same events in `count` clocks.
-  void show(std::uint32_t events, std::uint64_t count) {
+  void show(Events events, std::uint64_t count) {
     probe_.events_ = events;
     for (; count != 0; --count) watch_.clock(clock_++, probe_);
   }
 
   Geometry geometry_;
-  Plan plan_ = make_plan({64, 128, 64}, Accumulate::kDevice, geometry_);
-  StandstillWatch watch_{plan_, geometry_};
-  Events probe_;
+  Job job_ = make_job("product", {64, 128, 64}, Accumulate::kDevice, geometry_);
+  StandstillWatch watch_{job_, geometry_, /*memory_latency=*/0};
+  FakeProbe probe_;
   std::uint64_t clock_ = 100;
 };
 
-constexpr std::uint32_t kWaits =
+constexpr Events kWaits =
     event_bit(counter::kWeightsWaitMemory) | event_bit(counter::kComputeWaitWeights);
 
 TEST_F(StandstillWatchTest, FindsTheLastMoveBeforeTheLongestTimeWithoutOne) {
@@ -50,7 +50,7 @@ TEST_F(StandstillWatchTest, FindsTheLastMoveBeforeTheLongestTimeWithoutOne) {
   EXPECT_EQ(finding.place, Finding::Place::kStandstill);
   EXPECT_EQ(finding.clock, last);
   EXPECT_EQ(finding.waits, kWaits);
-  EXPECT_EQ(finding.tile, (Tile{0, 1, 0}));
+  EXPECT_EQ(finding.tile, (TileIndex{0, 1, 0}));
   EXPECT_EQ(finding.tile_begin, last - 9);
   EXPECT_EQ(finding.before_begin, last - 9 - 64);
 }
@@ -60,6 +60,19 @@ TEST_F(StandstillWatchTest, TheTimeThatHasNotEndedCountsToo) {
   show(kWaits, 20000);
   EXPECT_EQ(watch_.finding().clock, 109u);
   EXPECT_EQ(watch_.finding().place, Finding::Place::kStandstill);
+}
+
+TEST_F(StandstillWatchTest, ASlowMemoryIsNoStandstill) {
+  StandstillWatch patient(job_, geometry_, /*memory_latency=*/20000);
+  probe_.events_ = event_bit(counter::kResultsTransfer);
+  patient.clock(100, probe_);
+  probe_.events_ = kWaits;
+  for (std::uint64_t clock = 101; clock < 100 + 30000; ++clock) patient.clock(clock, probe_);
+  EXPECT_EQ(patient.finding().place, Finding::Place::kStopped);
+  for (std::uint64_t clock = 100 + 30000; clock < 100 + 60000; ++clock) {
+    patient.clock(clock, probe_);
+  }
+  EXPECT_EQ(patient.finding().place, Finding::Place::kStandstill);
 }
 
 TEST_F(StandstillWatchTest, AnErrorInTheMidstOfTheWorkIsNoStandstill) {

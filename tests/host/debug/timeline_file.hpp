@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cycles/cycle_model.hpp"
+#include "host/device/counters.hpp"
 #include "host/device/registers.hpp"
 
 namespace gemm64 {

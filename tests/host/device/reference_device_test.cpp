@@ -13,9 +13,9 @@
 
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
+#include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "tests/host/tiling/plans.hpp"
+#include "tests/host/job/plans.hpp"
 
 namespace gemm64 {
 namespace {
@@ -36,10 +36,10 @@ TEST(ReferenceDevice, GivesTheProductOnEveryGeometry) {
               Driver driver(device);
               const MatrixI8 a = random_matrix(random, shape.m, shape.k);
               const MatrixI8 w = random_matrix(random, shape.n, shape.k);
-              const Plan plan = make_plan(shape, accumulate, geometry);
-              const GemmResult result = driver.run(plan, pack_weights(plan, w), a);
+              const Job job = make_job("product", shape, accumulate, geometry);
+              const GemmResult result = driver.run(job, pack_weights(job, w), a);
               EXPECT_EQ(result.sums, reference_gemm(a, w));
-              const Traffic traffic = predict_traffic(plan);
+              const Traffic traffic = predict_traffic(job.plan);
               EXPECT_EQ(result.counters[counter::kBytesWeights], traffic.weights);
               EXPECT_EQ(result.counters[counter::kBytesActivations], traffic.activations);
               EXPECT_EQ(result.counters[counter::kBytesCommands], traffic.commands);
@@ -91,8 +91,8 @@ TEST(ReferenceDevice, SumsWrapModulo32Bits) {
   const GemmShape shape{1, 131073, 1};
   const MatrixI8 operand = MatrixI8::Constant(1, 131073, -128);
   for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
-    const Plan plan = make_plan(shape, accumulate, driver.geometry());
-    EXPECT_EQ(driver.run(plan, pack_weights(plan, operand), operand).sums(0, 0), INT32_MIN + 16384);
+    const Job job = make_job("sum", shape, accumulate, driver.geometry());
+    EXPECT_EQ(driver.run(job, pack_weights(job, operand), operand).sums(0, 0), INT32_MIN + 16384);
   }
 }
 

@@ -14,9 +14,8 @@
 
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
+#include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/tiling/packing.hpp"
-#include "host/tiling/program.hpp"
 
 namespace gemm64 {
 namespace {
@@ -99,13 +98,13 @@ MatrixI8 random_matrix(std::mt19937& random, Eigen::Index rows, Eigen::Index col
 
 struct Product {
   explicit Product(Accumulate accumulate = Accumulate::kDevice)
-      : plan(make_plan({11, 20, 13}, accumulate, MockDevice::geometry())) {
+      : job(make_job("product", {11, 20, 13}, accumulate, MockDevice::geometry())) {
     std::mt19937 random(5);
     a = random_matrix(random, 11, 20);
     w = random_matrix(random, 13, 20);
-    weights = pack_weights(plan, w);
+    weights = pack_weights(job, w);
   }
-  Plan plan;
+  Job job;
   MatrixI8 a, w;
   std::vector<std::uint8_t> weights;
 };
@@ -176,7 +175,7 @@ TEST(DriverRun, GivesTheProduct) {
     NiceMock<MockDevice> device;
     Driver driver(device);
     const Product product(accumulate);
-    EXPECT_EQ(driver.run(product.plan, product.weights, product.a).sums,
+    EXPECT_EQ(driver.run(product.job, product.weights, product.a).sums,
               reference_gemm(product.a, product.w));
   }
 }
@@ -198,9 +197,9 @@ TEST(DriverRun, ReturnsTheDevicesCountersOfThisRunAlone) {
   ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
   Driver driver(device);
   const Product product;
-  const Traffic traffic = predict_traffic(product.plan);
+  const Traffic traffic = predict_traffic(product.job.plan);
   for (int i = 0; i < 3; ++i) {
-    const Counters counters = driver.run(product.plan, product.weights, product.a).counters;
+    const Counters counters = driver.run(product.job, product.weights, product.a).counters;
     EXPECT_EQ(counters[counter::kBytesWeights], traffic.weights);
     EXPECT_EQ(counters[counter::kBytesResults], traffic.results);
   }
@@ -210,7 +209,7 @@ TEST(DriverRun, ClearsTheInterrupt) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   const Product product;
-  driver.run(product.plan, product.weights, product.a);
+  driver.run(product.job, product.weights, product.a);
   EXPECT_EQ(device.reference.read_register(reg::kInterrupt), 0u);
   EXPECT_FALSE(device.reference.wait_interrupt(1));
 }
@@ -230,7 +229,7 @@ TEST(DriverRun, TellsCodeCommandAndEngineOfAnErrorAndResets) {
   EXPECT_CALL(device, write_register(_, _)).Times(AnyNumber());
   EXPECT_CALL(device, write_register(reg::kControl, field::kControlReset.mask())).Times(2);
   const std::string text =
-      message<DeviceError>([&] { driver.run(product.plan, product.weights, product.a); });
+      message<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
   EXPECT_THAT(text, HasSubstr("BUS_DECODE at command 3 (STORE rows=11 count=2 address="));
   EXPECT_THAT(text, HasSubstr("engine 'results'"));
   EXPECT_THAT(text, HasSubstr(gemm64::text(ErrorCode::kBusDecode)));
@@ -293,7 +292,7 @@ TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   const Product product;
-  const auto all = static_cast<std::uint32_t>(predict_traffic(product.plan).weights);
+  const auto all = static_cast<std::uint32_t>(predict_traffic(product.job.plan).weights);
   std::uint32_t read = 0;
   int waits = 0;
   EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t clocks) {
@@ -307,7 +306,7 @@ TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
   EXPECT_CALL(device, read_register(kCounters[counter::kBytesWeights].offset))
       .WillRepeatedly([&read](std::uint32_t) { return read; });
   std::vector<double> told;
-  driver.run(product.plan, product.weights, product.a,
+  driver.run(product.job, product.weights, product.a,
              [&told](double part) { told.push_back(part); });
   EXPECT_EQ(told, (std::vector<double>{0.25, 0.5, 0.75, 1.0}));
 }
@@ -315,12 +314,12 @@ TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
 TEST(DriverRun, RejectsAMemoryThatIsTooSmall) {
   NiceMock<MockDevice> device;
   Driver driver(device);
-  const Plan plan = make_plan({1000, 1100, 8}, Accumulate::kDevice, driver.geometry());
-  const std::uint64_t needs = make_layout(plan).end;
+  const Job job = make_job("large", {1000, 1100, 8}, Accumulate::kDevice, driver.geometry());
+  const std::uint64_t needs = job.layout.end;
   ASSERT_GT(needs, kMemoryBytes);
   EXPECT_CALL(device, write_memory).Times(0);
   const std::string text = message<UsageError>([&] {
-    driver.run(plan, std::vector<std::uint8_t>(plan.weight_bytes()), MatrixI8::Zero(1000, 1100));
+    driver.run(job, std::vector<std::uint8_t>(job.plan.weight_bytes()), MatrixI8::Zero(1000, 1100));
   });
   EXPECT_THAT(text, HasSubstr("1000x1100x8"));
   EXPECT_THAT(text, HasSubstr(std::to_string(needs)));
@@ -328,31 +327,31 @@ TEST(DriverRun, RejectsAMemoryThatIsTooSmall) {
 }
 
 TEST(DriverRun, FillsTheMemoryToItsLastByte) {
-  const Plan plan = make_plan({11, 20, 13}, Accumulate::kDevice, MockDevice::geometry());
   const Product product;
-  ReferenceDevice just_right(MockDevice::geometry(), make_layout(plan).end);
-  EXPECT_EQ(Driver(just_right).run(plan, product.weights, product.a).sums,
+  const std::uint64_t end = product.job.layout.end;
+  ReferenceDevice just_right(MockDevice::geometry(), end);
+  EXPECT_EQ(Driver(just_right).run(product.job, product.weights, product.a).sums,
             reference_gemm(product.a, product.w));
-  ReferenceDevice too_small(MockDevice::geometry(), make_layout(plan).end - 1);
-  EXPECT_THROW(Driver(too_small).run(plan, product.weights, product.a), UsageError);
+  ReferenceDevice too_small(MockDevice::geometry(), end - 1);
+  EXPECT_THROW(Driver(too_small).run(product.job, product.weights, product.a), UsageError);
 }
 
-TEST(DriverRun, RejectsOperandsThatDoNotBelongToThePlan) {
+TEST(DriverRun, RejectsOperandsThatDoNotBelongToTheJob) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   Product product;
-  EXPECT_THROW(driver.run(product.plan, product.weights, MatrixI8::Zero(11, 21)),
+  EXPECT_THROW(driver.run(product.job, product.weights, MatrixI8::Zero(11, 21)),
                std::invalid_argument);
   product.weights.pop_back();
-  EXPECT_THROW(driver.run(product.plan, product.weights, product.a), std::invalid_argument);
+  EXPECT_THROW(driver.run(product.job, product.weights, product.a), std::invalid_argument);
 }
 
-TEST(DriverRun, RejectsAPlanForAnotherArray) {
+TEST(DriverRun, RejectsAJobForAnotherArray) {
   NiceMock<MockDevice> device;
   Driver driver(device);
-  const Plan plan = make_plan({11, 20, 13}, Accumulate::kDevice, Geometry{});
+  const Job job = make_job("product", {11, 20, 13}, Accumulate::kDevice, Geometry{});
   const std::string text = message<std::invalid_argument>([&] {
-    driver.run(plan, std::vector<std::uint8_t>(plan.weight_bytes()), MatrixI8::Zero(11, 20));
+    driver.run(job, std::vector<std::uint8_t>(job.plan.weight_bytes()), MatrixI8::Zero(11, 20));
   });
   EXPECT_THAT(text, HasSubstr("64x64"));
   EXPECT_THAT(text, HasSubstr("8x8"));
@@ -375,7 +374,7 @@ TEST(DriverRun, WorksAgainAfterAnError) {
   Command bad;
   bad.opcode = static_cast<Opcode>(200);
   EXPECT_THROW(driver.run_program(0, {bad}, 1000), DeviceError);
-  EXPECT_EQ(driver.run(product.plan, product.weights, product.a).sums,
+  EXPECT_EQ(driver.run(product.job, product.weights, product.a).sums,
             reference_gemm(product.a, product.w));
 }
 

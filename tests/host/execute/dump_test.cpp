@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "host/execute/npy.hpp"
+#include "host/files/lost_outputs.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
 
@@ -65,6 +66,23 @@ TEST_F(Dump, WritesTheOutputsOfNodesThatMatch) {
   EXPECT_EQ(values_of<float>(relu), (std::vector<float>{0, 4}));
   EXPECT_EQ(values_of<float>(load_tensor(folder_ / "_split.1.npy", onnx::TensorProto::FLOAT)),
             (std::vector<float>{4}));
+}
+
+TEST_F(Dump, KnowsItsFilesBefore) {
+  const OnnxModel plain = model("relu", "split");
+  const Executor executor(plain);
+  const ActivationDump dump({"*=" + folder_.string()}, executor);
+  EXPECT_THAT(dump.files(), UnorderedElementsAre(folder_ / "relu.npy", folder_ / "split.npy",
+                                                 folder_ / "split.1.npy"));
+}
+
+TEST_F(Dump, GoesOnWithoutAFileThatIsLost) {
+  fs::create_directories(folder_ / "relu.npy");  // a folder where the file should be
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(files(model("relu", "split"), {"*=" + folder_.string()}),
+              UnorderedElementsAre("split.npy", "split.1.npy"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("relu.npy: cannot be written"));
+  EXPECT_TRUE(is_lost(folder_ / "relu.npy"));
 }
 
 TEST_F(Dump, ChoosesByPattern) {

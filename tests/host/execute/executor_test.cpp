@@ -85,13 +85,15 @@ TEST(Executor, LetsAHookComputeANode) {
 }
 
 TEST(Executor, NamesEveryUnsupportedOperatorBeforeAnythingRuns) {
-  onnx::ModelProto proto =
-      parse_model("(float[1] x) => (float[1] z) {a = Erf(x) b = Relu(a) c = Erf(b) z = Sin(c)}");
-  proto.mutable_graph()->mutable_node(0)->set_name("encoder/erf");
+  onnx::ModelProto proto = parse_model(
+      "(float[1] x) => (float[1] z) {a = Hardmax(x) b = Relu(a) c = Hardmax(b) "
+      "z = LpNormalization(c)}");
+  proto.mutable_graph()->mutable_node(0)->set_name("encoder/max");
   const OnnxModel model = OnnxModel::from_proto(std::move(proto), "test.onnx");
   const std::string message = refusal([&] { Executor executor(model); });
-  EXPECT_THAT(message, HasSubstr("test.onnx: not supported: Erf (encoder/erf, Erf number 2), Sin "
-                                 "(Sin number 3)"));
+  EXPECT_THAT(message,
+              HasSubstr("test.onnx: not supported: Hardmax (2 nodes, the first is encoder/max), "
+                        "LpNormalization (LpNormalization number 3)"));
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
@@ -107,7 +109,7 @@ TEST(Executor, SaysWhichNodeCannotRunAndWhy) {
     executor.run({{"x", floats({2}, {1, 2})}, {"y", floats({3}, {1, 2, 3})}});
   });
   EXPECT_THAT(message, HasSubstr("test.onnx: Add number 0 (Add): its inputs, float32 2 and float32 "
-                                 "3, do not stretch"));
+                                 "3, do not fit"));
 }
 
 TEST(Executor, ChecksWhatItIsGiven) {

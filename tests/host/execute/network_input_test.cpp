@@ -27,7 +27,8 @@ class NetworkInput : public testing::Test {
   ~NetworkInput() override { fs::remove_all(folder_); }
 
   std::string array(const Tensor& tensor) const {
-    save_tensor(folder_ / "x.npy", tensor);
+    OutputFile file(folder_ / "x.npy");
+    save_tensor(file, tensor);
     return folder_ / "x.npy";
   }
 
@@ -72,7 +73,8 @@ TEST_F(NetworkInput, MustFitTheModel) {
   EXPECT_THAT(refusal(open_, {array(floats({2, 3}, {1, 2, 3, 4, 5, 6}))}),
               HasSubstr("is 2x3; input 'x' of test.onnx takes anyx2"));
   EXPECT_THAT(refusal(open_, {array(floats({2}, {1, 2}))}), HasSubstr("takes anyx2"));
-  EXPECT_THAT(refusal(open_, {array(ints({1, 2}))}), HasSubstr("not a .npy file of float32"));
+  EXPECT_THAT(refusal(open_, {array(ints({1, 2}))}),
+              HasSubstr("holds int64 of shape (2,); float32 is needed"));
   EXPECT_THAT(refusal(open_, {array(floats({1, 2}, {1, 2}))}, 4), HasSubstr("--batch 4"));
   EXPECT_THAT(refusal(open_, {(folder_ / "none.npy").string()}), HasSubstr("cannot be read"));
   EXPECT_THAT(refusal(open_, {"z=" + array(floats({1, 2}, {1, 2}))}),
@@ -104,11 +106,18 @@ TEST_F(NetworkInput, IsNoImageWhereTheModelTakesNone) {
   EXPECT_THAT(refusal(open_, {grey_image()}), HasSubstr("batches of 1 or 3 channels"));
 }
 
+TEST_F(NetworkInput, NamesAnImageOfAnotherKind) {
+  std::ofstream(folder_ / "x.gif") << "GIF89a and more than sixteen bytes";
+  const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
+  EXPECT_THAT(refusal(model, {folder_ / "x.gif"}),
+              HasSubstr("PNG and JPEG are, the file is a GIF image"));
+}
+
 TEST_F(NetworkInput, NamesADamagedImage) {
   const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
   const std::string path = grey_image();
   fs::resize_file(path, 40);
-  EXPECT_THAT(refusal(model, {path}), HasSubstr("x.png: cannot be read as an image"));
+  EXPECT_THAT(refusal(model, {path}), HasSubstr("x.png: the PNG image ends early"));
 }
 
 }  // namespace

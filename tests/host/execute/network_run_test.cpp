@@ -1,39 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/network_run.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/device/reference_device.hpp"
+#include <map>
+
+#include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/host/run/small_device.hpp"
 
 namespace gemm64 {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
-Geometry small_geometry() {
-  Geometry geometry;
-  geometry.n = 8;
-  return geometry;
-}
+/// Lets an executor count how often it computes each node, by name.
+class CountedCalls {
+ public:
+  explicit CountedCalls(Executor& executor) {
+    calls().clear();
+    for (Step& step : const_cast<std::vector<Step>&>(executor.steps())) step.function = count;
+  }
+  static std::map<std::string, int>& calls() {
+    static std::map<std::string, int> calls;
+    return calls;
+  }
+
+ private:
+  static Tensors count(const NodeContext& node, const Tensors& inputs) {
+    ++calls()[node.node->name()];
+    return find_operator(node.node->op_type())->function(node, inputs);
+  }
+};
 
 class NetworkRunTest : public testing::Test {
  protected:
-  NetworkRunTest() : device_(small_geometry()), driver_(device_) {}
+  NetworkRunTest() : driver_(device_) {}
 
+  NetworkRun run(const Executor& executor, const NamedTensors& inputs, const RunOptions& options,
+                 const RunProgress& progress = nullptr, const NodeObserver& after = nullptr) {
+    JobRunner runner(device_, driver_, options);
+    return run_network(executor, NetworkInputs::of(inputs), runner, runner.report("test", 1), after,
+                       progress);
+  }
   NetworkRun run(const OnnxModel& model, const NamedTensors& inputs,
                  Precision precision = Precision::kInt8) {
     RunOptions options;
     options.precision = precision;
-    Runner runner(device_, driver_, options);
-    return run_network(Executor(model), inputs, runner, runner.report("test", 1), nullptr, nullptr);
+    return run(Executor(model), inputs, options);
   }
 
   static NetworkRun on_host(const OnnxModel& model, const NamedTensors& inputs) {
-    return run_on_host(Executor(model), inputs, {}, nullptr, nullptr);
+    return run_on_host(Executor(model), NetworkInputs::of(inputs), {}, nullptr, nullptr);
+  }
+
+  /// Two Linear layers with a Relu before, between and after them: node0 to node4.
+  static OnnxModel two_layers() {
+    return model(
+        "(float[6,20] x, float[11,20] w, float[11] b, float[11,5] v) => (float[6,5] y) "
+        "{p = Relu(x) h = Gemm <transB = 1> (p, w, b) r = Relu(h) m = MatMul(r, v) y = Relu(m)}",
+        {"w", "b", "v"});
+  }
+
+  /// A convolution, and products of activations, beside one Linear layer: node0, node2, node3.
+  static OnnxModel mixed() {
+    return model(
+        "(float[2,1,4,4] x, float[3,1,3,3] w, float[12,5] v) => (float[2,2] y) "
+        "{c = Conv(x, w) f = Flatten(c) h = MatMul(f, v) t = Transpose(h) y = MatMul(h, t)}",
+        {"w", "v"});
   }
 
   /// A model of nodes between x and y; weights hold values that int8 does not hold exactly.
@@ -58,7 +98,7 @@ class NetworkRunTest : public testing::Test {
     return random_floats(dims, random);
   }
 
-  ReferenceDevice device_;
+  DamagedDevice device_;
   Driver driver_;
 };
 
@@ -75,6 +115,7 @@ TEST_F(NetworkRunTest, SendsLinearLayersToTheDeviceAndNothingElse) {
   EXPECT_EQ(found.report.layers[1].shape.m, 5U);
   EXPECT_EQ(found.report.layers[1].shape.n, 9U);
   EXPECT_EQ(found.report.host->nodes, 1U);
+  EXPECT_EQ(device_.runs, 2);
   EXPECT_TRUE(found.report.verified());
   ASSERT_TRUE(found.report.quality.has_value());
   EXPECT_GT(found.report.quality->signal_to_noise_db, 30);
@@ -116,7 +157,9 @@ TEST_F(NetworkRunTest, LeavesProductsOfActivationsToTheHost) {
       model("(float[4,4] x) => (float[4,4] y) {t = Transpose(x) y = MatMul(x, t)}", {});
   const NetworkRun found = run(network, {{"x", input({4, 4})}});
   EXPECT_TRUE(found.report.layers.empty());
-  EXPECT_EQ(found.report.quality->top1_agreement, 1);
+  EXPECT_EQ(found.report.quality->top1_equal, 4U);
+  ASSERT_EQ(found.report.host_layers.size(), 1U);
+  EXPECT_EQ(found.report.host_layers[0].reason, "its weights depend on the input");
 }
 
 TEST_F(NetworkRunTest, RunsWeightsThatNodesPrepare) {
@@ -134,6 +177,220 @@ TEST_F(NetworkRunTest, NamesTheNodeWhoseInputCannotBeQuantized) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("test.onnx: node0 (MatMul): cannot quantize"));
   }
+}
+
+TEST_F(NetworkRunTest, IsMuchCloserInFloat32) {
+  const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}}, Precision::kFloat32);
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_GT(found.report.quality->signal_to_noise_db, 110);
+  EXPECT_EQ(found.report.layers[0].tiles, (3U + 5 + 8 + 10) * 2);  // of K, 2K, 3K and 4K
+  EXPECT_LT(found.report.layers[0].max_abs_error, 1e-4);
+}
+
+TEST_F(NetworkRunTest, MeasuresALayersErrorAgainstTheFloatNetwork) {
+  const OnnxModel network = two_layers();
+  const NamedTensors inputs{{"x", input({6, 20})}};
+  std::map<std::string, Tensor> found, exact;
+  run(Executor(network), inputs, {}, nullptr, [&](const Step& step, const Tensors& outputs) {
+    found[step.context.node->output(0)] = outputs[0];
+  });
+  ExecutorHooks hooks;
+  hooks.after = [&](const Step& step, const Tensors& outputs) {
+    exact[step.context.node->output(0)] = outputs[0];
+  };
+  Executor(network).run(inputs, hooks);
+  const NetworkRun again = run(network, inputs);
+  const char* const values[] = {"h", "m"};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const float* a = found[values[i]].values<float>();
+    const float* b = exact[values[i]].values<float>();
+    float largest = 0;
+    for (std::int64_t at = 0; at < exact[values[i]].elements(); ++at) {
+      largest = std::max(largest, std::abs(a[at] - b[at]));
+    }
+    EXPECT_GT(largest, 0);
+    EXPECT_FLOAT_EQ(static_cast<float>(again.report.layers[i].max_abs_error), largest);
+  }
+  // What nodes behind the device read is the device's.
+  for (const float value : values_of<float>(again.outputs.at("y"))) EXPECT_GE(value, 0);
+  EXPECT_EQ(values_of<float>(again.outputs.at("y")), values_of<float>(found["y"]));
+  EXPECT_NE(values_of<float>(again.outputs.at("y")), values_of<float>(exact["y"]));
+}
+
+TEST_F(NetworkRunTest, GivesTheSameNetworkWhereverPartialSumsAreAdded) {
+  const OnnxModel network = two_layers();
+  const NamedTensors inputs{{"x", input({6, 20})}};
+  RunOptions options;
+  const NetworkRun on_device = run(Executor(network), inputs, options);
+  options.accumulate = Accumulate::kHost;
+  const NetworkRun on_host = run(Executor(network), inputs, options);
+  EXPECT_TRUE(on_host.report.verified());
+  EXPECT_EQ(values_of<float>(on_host.outputs.at("y")), values_of<float>(on_device.outputs.at("y")));
+  EXPECT_EQ(on_host.report.quality->signal_to_noise_db,
+            on_device.report.quality->signal_to_noise_db);
+  EXPECT_GT(on_host.report.layers[0].counters[counter::kBytesResults],
+            on_device.report.layers[0].counters[counter::kBytesResults]);
+}
+
+TEST_F(NetworkRunTest, ComputesEachNodeOnceWhereTheDeviceChangesNothing) {
+  const OnnxModel network = two_layers();
+  Executor executor(network);
+  const CountedCalls counted(executor);
+  run(executor, {{"x", input({6, 20})}}, {});
+  // Once before the first device layer; there and behind it the float32 network goes its own way:
+  // a Linear layer is computed for it, and what the host does is done for both.
+  EXPECT_EQ(CountedCalls::calls(),
+            (std::map<std::string, int>{
+                {"node0", 1}, {"node1", 1}, {"node2", 2}, {"node3", 1}, {"node4", 2}}));
+}
+
+TEST_F(NetworkRunTest, ComputesABranchOnceThatTheDeviceDoesNotReach) {
+  const OnnxModel network = model(
+      "(float[4,6] x, float[6,4] w) => (float[4,4] y, float[4,6] z) "
+      "{h = MatMul(x, w) a = Tanh(x) z = Relu(a) y = Relu(h)}",
+      {"w"});
+  Executor executor(network);
+  const CountedCalls counted(executor);
+  run(executor, {{"x", input({4, 6})}}, {});
+  EXPECT_EQ(CountedCalls::calls(),
+            (std::map<std::string, int>{{"node0", 1}, {"node1", 1}, {"node2", 1}, {"node3", 2}}));
+}
+
+TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
+  const OnnxModel network = two_layers();
+  const NamedTensors inputs{{"x", input({6, 20})}};
+  JobNotes notes;
+  RunOptions options;
+  options.observers = {&notes};
+  run(Executor(network), inputs, options);
+  EXPECT_THAT(notes.notes,
+              ElementsAre("announce node1 node3", "begin node1", "end", "begin node3", "end"));
+  ASSERT_EQ(notes.announced.size(), 2U);
+  EXPECT_EQ(notes.announced[1].plan.shape.k, 11U);
+
+  notes.notes.clear();
+  options.precision = Precision::kFloat32;
+  run(Executor(network), inputs, options);
+  EXPECT_EQ(notes.notes[0],
+            "announce node1/0 node1/1 node1/2 node1/3 node3/0 node3/1 node3/2 node3/3");
+}
+
+TEST_F(NetworkRunTest, RunsNothingWhereAnObserverRefusesTheJobs) {
+  JobNotes notes;
+  notes.refuse = true;
+  RunOptions options;
+  options.observers = {&notes};
+  EXPECT_THROW(run(Executor(two_layers()), {{"x", input({6, 20})}}, options), UsageError);
+  EXPECT_EQ(device_.runs, 0);
+}
+
+TEST_F(NetworkRunTest, TellsProgressFromNothingToAllAndNeverBackwards) {
+  for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
+    std::vector<double> told;
+    std::map<std::string, double> last;
+    RunOptions options;
+    options.precision = precision;
+    const OnnxModel network = two_layers();
+    run(Executor(network), {{"x", input({6, 20})}}, options,
+        [&](const std::string& name, double done) {
+          told.push_back(done);
+          last[name] = done;
+        });
+    EXPECT_EQ(told.front(), 0);
+    EXPECT_DOUBLE_EQ(told.back(), 1);
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    // By MACs.
+    const double first = 20.0 * 11 / (20 * 11 + 11 * 5);
+    const bool sliced = precision == Precision::kFloat32;
+    EXPECT_DOUBLE_EQ(last[sliced ? "node1/3" : "node1"], first);
+    if (sliced) EXPECT_DOUBLE_EQ(last["node1/1"], 0.3 * first);
+  }
+}
+
+TEST_F(NetworkRunTest, NoticesAFlippedBit) {
+  device_.damage = true;
+  const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}});
+  EXPECT_FALSE(found.report.verified());
+  EXPECT_EQ(found.report.layers[0].mismatches.count, 1U);
+  EXPECT_THAT(run_table(found.report, 0),
+              HasSubstr("node1: 1 values differ; the first at row 0, column 0"));
+  EXPECT_THAT(run_table(found.report, 0), HasSubstr("FAILED"));
+  EXPECT_EQ(to_json(found.report)["layers"][0]["first_mismatch"]["row"], 0);
+  EXPECT_FALSE(run(two_layers(), {{"x", input({6, 20})}}, Precision::kFloat32).report.verified());
+}
+
+TEST_F(NetworkRunTest, FailsWhereACounterIsNotAsPredicted) {
+  RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
+  for (LayerReport& layer : report.layers) {
+    layer.counters = layer.predicted;  // as a device with clocks
+  }
+  EXPECT_TRUE(report.verified());
+  ++report.layers[1].counters[counter::kWeightsIdle];
+  EXPECT_FALSE(report.verified());
+  EXPECT_THAT(run_table(report, 0), HasSubstr("node3: counter weights.idle is"));
+}
+
+TEST_F(NetworkRunTest, TellsWhichLayersRanOnTheHostAndWhy) {
+  const NetworkRun found = run(mixed(), {{"x", input({2, 1, 4, 4})}});
+  ASSERT_EQ(found.report.layers.size(), 1U);
+  EXPECT_EQ(found.report.layers[0].name, "node2");
+  const auto& on_host = found.report.host_layers;
+  ASSERT_EQ(on_host.size(), 2U);  // nodes without MACs are none
+  EXPECT_EQ(on_host[0].name, "node0");
+  EXPECT_EQ(on_host[0].op_type, "Conv");
+  EXPECT_EQ(on_host[0].macs, 2U * 3 * 9 * 2 * 2);
+  EXPECT_EQ(on_host[0].reason, "convolutions run on the host");
+  EXPECT_EQ(on_host[1].name, "node4");
+  EXPECT_EQ(on_host[1].macs, 2U * 5 * 2);
+  EXPECT_EQ(on_host[1].reason, "its weights depend on the input");
+  EXPECT_EQ(found.report.host->nodes, 4U);
+  EXPECT_EQ(found.report.device_macs(), 2U * 12 * 5);
+  EXPECT_EQ(found.report.all_macs(), 120U + 216 + 20);
+  EXPECT_DOUBLE_EQ(to_json(found.report)["total"]["device_share"].get<double>(), 120.0 / 356);
+}
+
+TEST_F(NetworkRunTest, TellsLayersOfManyImagesOnce) {
+  // Their groups are no layers of their own.
+  const OnnxModel network = model(
+      "(float[70,1,4,4] x, float[3,1,3,3] w, float[12,5] v) => (float[70,5] y) "
+      "{c = Conv(x, w) f = Flatten(c) y = MatMul(f, v)}",
+      {"w", "v"});
+  const Tensor images = input({70, 1, 4, 4});
+  NetworkInputs inputs;
+  inputs.images = 70;
+  int takes = 0;
+  inputs.take = [&](std::int64_t first, std::int64_t count) {
+    ++takes;
+    Tensor part(images.type(), {count, 1, 4, 4});
+    std::copy_n(images.values<float>() + 16 * first, 16 * count, part.mutable_values<float>());
+    return NamedTensors{{"x", part}};
+  };
+  JobRunner runner(device_, driver_, {});
+  const NetworkRun found =
+      run_network(Executor(network), inputs, runner, runner.report("test", 70), nullptr, nullptr);
+  EXPECT_EQ(takes, 2);
+  ASSERT_EQ(found.report.host_layers.size(), 1U);
+  EXPECT_EQ(found.report.host_layers[0].macs, 70U * 3 * 9 * 2 * 2);
+  EXPECT_EQ(found.report.host->nodes, 2U);
+  EXPECT_EQ(found.report.layers.at(0).shape.m, 70U);
+  EXPECT_EQ(found.report.quality->images, 70U);
+  const NetworkRun at_once = run(network, {{"x", images}});
+  EXPECT_EQ(values_of<float>(found.outputs.at("y")), values_of<float>(at_once.outputs.at("y")));
+}
+
+TEST_F(NetworkRunTest, WithoutALayerOnTheDeviceVerifiesNothing) {
+  const OnnxModel network =
+      model("(float[2,1,4,4] x, float[3,1,3,3] w) => (float[2,3,2,2] y) {y = Conv(x, w)}", {"w"});
+  const NetworkRun found = run(network, {{"x", input({2, 1, 4, 4})}});
+  EXPECT_TRUE(found.report.layers.empty());
+  EXPECT_FALSE(found.report.verified());
+  EXPECT_EQ(device_.runs, 0);
+  EXPECT_EQ(found.report.quality->top1_equal, 2U);
+  const std::string text = run_table(found.report, 0);
+  EXPECT_THAT(text, HasSubstr("No layer of the network ran on the device"));
+  EXPECT_THAT(text, Not(HasSubstr("MxKxN")));
+  EXPECT_EQ(to_json(found.report)["verified"], false);
+  EXPECT_EQ(to_json(found.report)["layers"].size(), 1U);
 }
 
 TEST_F(NetworkRunTest, ComparesTheFloatPathWithProductsInDouble) {

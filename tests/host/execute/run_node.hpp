@@ -3,25 +3,24 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
 
 #include <cstdlib>
 #include <random>
 #include <string>
 
 #include "host/execute/operators.hpp"
+#include "tests/host/onnx_parser.hpp"
 
 namespace gemm64 {
 
 /// Runs a node such as "y = Split <axis = 1> (x)" on `inputs`, as a file of `opset` means it.
 inline Tensors run_node(const std::string& text, const Tensors& inputs, std::int64_t opset = 13) {
-  onnx::NodeProto proto;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(proto);
-  if (!status.IsOK()) throw std::runtime_error(status.ErrorMessage());
-  const OperatorEntry* entry = find_operator(proto.op_type());
-  if (entry == nullptr) throw std::runtime_error("no operator is called " + proto.op_type());
-  return entry->function({&proto, "the node", opset}, inputs);
+  const onnx::NodeProto proto = parse_node(text);
+  const OperatorInfo* info = find_operator(proto.domain(), proto.op_type());
+  if (info == nullptr || info->function == nullptr) {
+    throw std::runtime_error("no operator is called " + proto.op_type());
+  }
+  return compute(*info, {&proto, "the node", opset}, inputs);
 }
 
 inline Tensor floats(const Dims& dims, const std::vector<float>& values) {

@@ -86,5 +86,26 @@ TEST(Quality, RejectsDifferentShapes) {
   EXPECT_THROW(compare(MatrixI32::Zero(1, 2), MatrixI32::Zero(2, 1)), std::invalid_argument);
 }
 
+TEST(Quality, NaNAgreesWithNothing) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  MatrixF a(2, 2);
+  a << nan, 1, 2, 1;
+  EXPECT_EQ(top1_agreement(a, a), 0.5);
+  EXPECT_EQ(signal_to_noise_db(a, a), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(max_abs_error(a, a)));
+}
+
+TEST(Quality, EqualInfinitiesAreNoError) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  MatrixF a(1, 2), b(1, 2);
+  a << infinity, 3;
+  b << infinity, 4;
+  EXPECT_EQ(max_abs_error(a, b), 1.0);
+  EXPECT_NEAR(signal_to_noise_db(a, b), 10 * std::log10(9.0), 1e-9);
+  b(0, 0) = -infinity;
+  EXPECT_EQ(max_abs_error(a, b), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(signal_to_noise_db(a, b), -std::numeric_limits<double>::infinity());
+}
+
 }  // namespace
 }  // namespace gemm64

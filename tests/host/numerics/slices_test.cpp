@@ -112,9 +112,43 @@ TEST(Slices, ScaleEachRowByItself) {
 TEST(Slices, RefuseValuesThatAreNotFinite) {
   MatrixF matrix = MatrixF::Zero(2, 2);
   matrix(1, 0) = std::numeric_limits<float>::infinity();
-  EXPECT_THROW(slice_rows(matrix), UsageError);
+  const auto message = [&] {
+    try {
+      slice_rows(matrix);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message().find("row 1, column 0 is inf"), std::string::npos);
   matrix(1, 0) = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THROW(slice_rows(matrix), UsageError);
+  EXPECT_NE(message().find("row 1, column 0 is NaN"), std::string::npos);
+}
+
+TEST(Slices, HoldTheirBoundWhereFloat32EndsInSmallSteps) {
+  for (const float size : {1e-20F, 1e-22F, 3e-23F, 1e-30F, 1e-42F}) {
+    const MatrixF a = random_matrix(5, 30, 6, size);
+    const MatrixF w = random_matrix(5, 30, 7, size);
+    const SlicedMatrix sliced_a = slice_rows(a);
+    const SlicedMatrix sliced_w = slice_rows(w);
+    const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
+    EXPECT_LE(slices_error(exact, sliced_product(sliced_a, sliced_w)),
+              slices_error_bound(sliced_a, sliced_w, 30, exact.cwiseAbs().maxCoeff()))
+        << size;
+  }
+}
+
+TEST(Slices, OverflowToTheInfinityOfTheExactResult) {
+  MatrixF a(1, 1), w(2, 1);
+  a << 3e30F;
+  w << 3e30F, -3e30F;
+  const MatrixF found = sliced_product(slice_rows(a), slice_rows(w));
+  EXPECT_EQ(found(0, 0), std::numeric_limits<float>::infinity());
+  const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
+  EXPECT_EQ(slices_error(exact, found), 0.0);
+  EXPECT_EQ(slices_error(-exact, found), std::numeric_limits<double>::infinity());
+  const MatrixF nan = MatrixF::Constant(1, 2, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(slices_error(exact, nan), std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

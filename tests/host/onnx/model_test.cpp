@@ -225,6 +225,28 @@ TEST(OnnxModel, RefusesExternalDataThatAreNotThere) {
   EXPECT_THAT(error(".", "", ""), HasSubstr("cannot be read"));
 }
 
+TEST(OnnxModel, FollowsNoLinkOutOfItsFolder) {
+  const Folder folder;
+  const auto inside = folder.write("inside.bin", std::string(16, '1'));
+  std::filesystem::create_symlink("inside.bin", inside.parent_path() / "good.bin");
+  EXPECT_NO_THROW(OnnxModel::load(folder.write("m.onnx", external_model("good.bin", "4", "8"))));
+  const auto outside =
+      std::filesystem::path(testing::TempDir()) / ("outside." + std::to_string(getpid()));
+  std::ofstream(outside) << std::string(16, '1');
+  std::filesystem::create_symlink(outside, inside.parent_path() / "bad.bin");
+  std::filesystem::create_directory_symlink(outside.parent_path(), inside.parent_path() / "folder");
+  for (const std::string& location :
+       {std::string("bad.bin"), "folder/" + outside.filename().string()}) {
+    try {
+      OnnxModel::load(folder.write("m.onnx", external_model(location, "4", "8")));
+      ADD_FAILURE() << location;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("lead out of the model's folder"));
+    }
+  }
+  std::filesystem::remove(outside);
+}
+
 TEST(OnnxModel, NeedsNoExternalDataWhereShapesAreEnough) {
   const Folder folder;
   ImportOptions options;

@@ -2,14 +2,11 @@
 #include "host/onnx/networks.hpp"
 
 #include <gtest/gtest.h>
-#include <onnx/checker.h>
 
-#include <cstring>
-#include <map>
-#include <set>
+#include <cmath>
 
 #include "host/error.hpp"
-#include "host/models/alexnet.hpp"
+#include "host/onnx/graph_check.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {
@@ -19,7 +16,7 @@ using Dims = std::vector<std::int64_t>;
 
 OnnxModel network(const std::string& name, std::int64_t batch = 1, std::uint32_t seed = 1) {
   onnx::ModelProto proto = make_network(name, batch, seed);
-  onnx::checker::check_model(proto);
+  require_valid(proto, "made");
   return OnnxModel::from_proto(std::move(proto), name);
 }
 
@@ -43,9 +40,32 @@ std::int64_t outputs(const OnnxModel& model) {
   return sum;
 }
 
-bool equal(const onnx::TensorProto& tensor, const float* values, std::size_t count) {
-  return tensor.raw_data().size() == count * sizeof(float) &&
-         std::memcmp(tensor.raw_data().data(), values, count * sizeof(float)) == 0;
+/// A layer's initializer as floats.
+struct Floats {
+  const float* values;
+  std::size_t count;
+};
+
+Floats floats_of(const onnx::TensorProto& tensor) {
+  return {reinterpret_cast<const float*>(tensor.raw_data().data()),
+          tensor.raw_data().size() / sizeof(float)};
+}
+
+/// `values` are uniform in [-bound, bound].
+void expect_uniform(const Floats& values, double bound) {
+  double sum = 0, squares = 0, largest = 0;
+  for (std::size_t i = 0; i < values.count; ++i) {
+    const auto value = static_cast<double>(values.values[i]);
+    sum += value;
+    squares += value * value;
+    largest = std::max(largest, std::abs(value));
+  }
+  const auto n = static_cast<double>(values.count);
+  const double variance = bound * bound / 3;
+  EXPECT_LE(largest, bound * 1.000001);
+  EXPECT_GT(largest, bound * (1 - 20 / n));
+  EXPECT_NEAR(sum / n, 0, 6 * std::sqrt(variance / n));
+  EXPECT_NEAR(squares / n, variance, 6 * variance * std::sqrt(0.8 / n));
 }
 
 TEST(Networks, AlexNetHasTheNumbersOfTheReference) {
@@ -71,28 +91,37 @@ TEST(Networks, AlexNetHasTorchvisionsModulesInTheirOrder) {
             "classifier.3:Dropout classifier.4:Gemm classifier.5:Relu classifier.6:Gemm ");
 }
 
-TEST(Networks, AlexNetHasTheWeightsThatTheProgramRuns) {
-  const OnnxModel model = network("alexnet", 1, 5);
-  const AlexNet alexnet(5);
-  for (const Stage& stage : alexnet.stages()) {
-    const auto* convolution = std::get_if<Convolution>(&stage);
-    if (convolution == nullptr) continue;
-    const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
-    EXPECT_EQ(model.type(convolution->name + ".weight")->dims,
-              (Dims{size(convolution->out_channels), size(convolution->in_channels),
-                    size(convolution->kernel), size(convolution->kernel)}));
-    EXPECT_TRUE(equal(*model.constant(convolution->name + ".weight"), convolution->weights.data(),
-                      convolution->weights.size()));
-    EXPECT_TRUE(equal(*model.constant(convolution->name + ".bias"), convolution->bias.data(),
-                      convolution->bias.size()));
+TEST(Networks, AlexNetsLayersAreUniformWithinOneOverTheRootOfTheirFanIn) {
+  const OnnxModel model = network("alexnet", 1, 3);
+  int layers = 0;
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    if (node.op_type() != "Conv" && node.op_type() != "Gemm") continue;
+    SCOPED_TRACE(node.name());
+    ++layers;
+    const Dims dims = model.type(node.input(1))->dims;
+    std::int64_t fan_in = 1;
+    for (std::size_t i = 1; i < dims.size(); ++i) fan_in *= dims[i];
+    const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
+    ASSERT_EQ(node.input_size(), 3);
+    EXPECT_EQ(node.input(1), node.name() + ".weight");
+    EXPECT_EQ(node.input(2), node.name() + ".bias");
+    EXPECT_EQ(model.type(node.input(2))->dims, (Dims{dims[0]}));
+    expect_uniform(floats_of(*model.constant(node.input(1))), bound);
+    expect_uniform(floats_of(*model.constant(node.input(2))), bound);
   }
-  for (const LinearLayer& layer : alexnet.linear_layers()) {
-    EXPECT_EQ(model.type(layer.name + ".weight")->dims,
-              (Dims{layer.weights.rows(), layer.weights.cols()}));
-    EXPECT_TRUE(equal(*model.constant(layer.name + ".weight"), layer.weights.data(),
-                      static_cast<std::size_t>(layer.weights.size())));
-    EXPECT_TRUE(equal(*model.constant(layer.name + ".bias"), layer.bias.data(),
-                      static_cast<std::size_t>(layer.bias.size())));
+  EXPECT_EQ(layers, 8);
+}
+
+TEST(Networks, AlexNetsLayersAreTheSameForTheSameSeedAndOthersForAnother) {
+  const onnx::ModelProto one = make_network("alexnet", 1, 1);
+  const onnx::ModelProto same = make_network("alexnet", 1, 1);
+  const onnx::ModelProto other = make_network("alexnet", 1, 2);
+  ASSERT_EQ(one.graph().initializer_size(), 16);
+  for (int i = 0; i < 16; ++i) {
+    const onnx::TensorProto& tensor = one.graph().initializer(i);
+    EXPECT_TRUE(tensor.raw_data() == same.graph().initializer(i).raw_data()) << tensor.name();
+    EXPECT_EQ(tensor.name(), other.graph().initializer(i).name());
+    EXPECT_FALSE(tensor.raw_data() == other.graph().initializer(i).raw_data()) << tensor.name();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/onnx/save.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -76,8 +77,8 @@ TEST_F(SaveModel, SaysWhereTheDiskIsFull) {
   try {
     save_model(model, file);
     FAIL() << "it was written";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("no space is left"));
+  } catch (const OutputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("is lost: No space left on device"));
     EXPECT_THAT(error.what(), testing::HasSubstr("model.onnx"));
   }
 }

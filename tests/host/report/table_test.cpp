@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/table.hpp"
+#include "host/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -73,6 +74,17 @@ TEST(Table, RefusesARowOfAnotherLength) {
   Table table;
   table.add_column("one");
   EXPECT_THROW(table.add_row({"1", "2"}), std::invalid_argument);
+}
+
+TEST(Share, IsNeverRoundedToAllOrToNothing) {
+  EXPECT_EQ(share(63, 64), "98.4 % (63 of 64)");
+  EXPECT_EQ(share(64, 64), "100.0 % (64 of 64)");
+  EXPECT_EQ(share(9999, 10000), "99.9 % (9,999 of 10,000)");
+  EXPECT_EQ(share(1, 1000000), "0.1 % (1 of 1,000,000)");
+  EXPECT_EQ(share(0, 5), "0.0 % (0 of 5)");
+  EXPECT_EQ(share(0, 0), "0 of 0");
+  EXPECT_EQ(percent(0.99999), "99.99 %");
+  EXPECT_EQ(percent(1.0), "100.00 %");
 }
 
 }  // namespace

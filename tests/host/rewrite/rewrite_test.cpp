@@ -3,13 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <onnx/checker.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "host/onnx/graph_check.hpp"
 #include "host/onnx/networks.hpp"
 #include "tests/host/onnx_text.hpp"
 
@@ -31,7 +31,7 @@ onnx::ModelProto tile(const std::string& graph, const std::vector<std::string>& 
 
 /// Reads a rewritten model as any other file, which checks it too.
 OnnxModel reload(const onnx::ModelProto& proto) {
-  onnx::checker::check_model(proto);
+  require_valid(proto, "tiled.onnx");
   return OnnxModel::from_proto(proto, "tiled.onnx");
 }
 
@@ -178,7 +178,7 @@ TEST(Rewrite, CutsAlexNetIntoTheBlocksOfTheReference) {
     EXPECT_EQ(after.at(untouched), before.at(untouched)) << untouched;
   }
   expect_unique_names(tiled);
-  onnx::checker::check_model(tiled);
+  require_valid(tiled, "tiled.onnx");
 
   // The weights are the very same memory.
   for (const onnx::TensorProto& tensor : tiled.graph().initializer()) {

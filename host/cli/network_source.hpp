@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network of `run`, and what it runs on: one that the program makes, or one from a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/cli/options.hpp"
+#include "host/execute/head.hpp"
+#include "host/images/fashion_mnist.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+struct NetworkOptions : CommonOptions {
+  std::string network = "alexnet";
+  std::string data = kFashionMnistFolder;
+  std::string model;  // a file; empty: `network`
+  std::vector<std::string> inputs;
+  std::string output;
+  std::vector<std::string> dumps;
+  bool allow_host_only = false;
+};
+
+struct NetworkSource {
+  std::string name;  // for the report
+  OnnxModel model;
+  NetworkInputs inputs;
+  std::uint64_t batch;
+};
+
+/// Makes or reads it. `options.batch` is 0 where the file's own is wanted. Throws UsageError where
+/// the model, the data or the inputs cannot be used.
+NetworkSource open_network(const NetworkOptions& options);
+
+}  // namespace gemm64

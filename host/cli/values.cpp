@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace gemm64 {
+
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        std::int64_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [next, error] = std::from_chars(text.data(), end, value);
+        const bool whole = next == end && error != std::errc::invalid_argument;
+        if (whole && error == std::errc() && value >= low && value <= high) {
+          text = std::to_string(value);
+          return "";
+        }
+        return whole
+                   ? fmt::format("{} is out of range; give a number from {} to {}", text, low, high)
+                   : fmt::format("'{}' is no whole number; give one from {} to {}, in digits", text,
+                                 low, high);
+      },
+      fmt::format("{}..{}", low, high));
+}
+
+CLI::Validator real_number(double low, double high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        const bool number = !text.empty() && *end == '\0' && std::isfinite(value) &&
+                            text.find_first_of("xX ") == std::string::npos;
+        if (number && value >= low && value <= high) return "";
+        return number
+                   ? fmt::format("{} is out of range; give a number from {} to {}", text, low, high)
+                   : fmt::format("'{}' is no number; give one from {} to {}", text, low, high);
+      },
+      fmt::format("{}..{}", low, high));
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  return CLI::Validator(
+      [words](std::string& text) -> std::string {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+        return fmt::format("'{}' is not known here; give one of {}", text, fmt::join(words, ", "));
+      },
+      fmt::format("{{{}}}", fmt::join(words, ",")));
+}
+
+void refuse_unusable_values(CLI::App& app) {
+  const CLI::Validator usable(
+      [](std::string& text) -> std::string {
+        if (text.empty()) return "the value is empty; leave the option out, or give one";
+        const bool option = text.size() > 1 && text[0] == '-' &&
+                            std::string("0123456789.").find(text[1]) == std::string::npos;
+        if (!option) return "";
+        return fmt::format("'{}' is an option, not a value; a file of that name is ./{}", text,
+                           text);
+      },
+      "");
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() > 0) option->check(usable);
+    }
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What options take, and messages that say what would be right.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gemm64 {
+
+/// The largest --seed.
+inline constexpr std::int64_t kMaxSeed = 0xffffffff;
+
+/// All are to be given to transform(), not to check(): 010 becomes 10, which CLI11 would read as 8.
+
+/// A whole number from `low` to `high` in decimal digits.
+CLI::Validator whole_number(std::int64_t low, std::int64_t high);
+
+/// A number from `low` to `high`, such as 0.25 or 1e-3.
+CLI::Validator real_number(double low, double high);
+
+/// One of these words.
+CLI::Validator one_of(const std::vector<std::string>& words);
+
+/// One of these words, for an option that is an enumeration.
+template <class Enum>
+CLI::Validator one_of(const std::map<std::string, Enum>& values);
+
+/// To be called once all commands stand: no option of theirs takes an empty value, or what looks
+/// like an option ("--json --engines").
+void refuse_unusable_values(CLI::App& app);
+
+template <class Enum>
+CLI::Validator one_of(const std::map<std::string, Enum>& values) {
+  std::vector<std::string> words;
+  for (const auto& [word, value] : values) words.push_back(word);
+  const CLI::Validator check = one_of(words);
+  return CLI::Validator(
+      [values, check](std::string& text) {
+        std::string message = check(text);
+        if (message.empty()) {
+          text = std::to_string(static_cast<std::underlying_type_t<Enum>>(values.at(text)));
+        }
+        return message;
+      },
+      check.get_description());
+}
+
+}  // namespace gemm64

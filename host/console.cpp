@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/console.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "host/escaped.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::atomic<bool> given_away{false};
+std::atomic<int> lost{0};  // errno of the first write that failed
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void remember_loss() {
+  int none = 0;
+  lost.compare_exchange_strong(none, errno == 0 ? EIO : errno);
+}
+
+}  // namespace
+
+void secure_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number, which is this one. Reading it ends at once, writing fails.
+    if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) std::abort();
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void print_report(std::string_view text) {
+  if (given_away) {
+    write_all(STDERR_FILENO, text);
+    return;
+  }
+  if (lost != 0) return;
+  std::fflush(stdout);
+  if (!write_all(STDOUT_FILENO, text)) remember_loss();
+}
+
+void give_standard_output_away() { given_away = true; }
+
+std::string report_loss() {
+  errno = 0;
+  if (!given_away && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) remember_loss();
+  const int error = lost;
+  if (error == 0) return "";
+  const char* const reason = error == EPIPE   ? "nobody reads it any more"
+                             : error == EBADF ? "it is closed"
+                                              : std::strerror(error);
+  return fmt::format("standard output: the report, or a part of it, is lost: {}", reason);
+}
+
+void print_error(std::string_view message) noexcept {
+  try {
+    std::fflush(stdout);
+    write_all(STDERR_FILENO, fmt::format("gemm64: {}\n", escaped(message)));
+  } catch (...) {  // no memory is left for the message
+    write_all(STDERR_FILENO, "gemm64: failed\n");
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program says to people, checked to the last byte.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gemm64 {
+
+/// To be called first. Standard streams that the caller has closed are taken by what cannot be
+/// written, so that no file gets their numbers and no table lands in it. Pipes that nobody reads
+/// any more, and limits of file size, become errors of the writes in question instead of ending the
+/// program.
+void secure_standard_streams();
+
+/// Writes to standard output; or to standard error, where standard output belongs to a file that
+/// was asked for as "-". Never throws: what could not be written is remembered.
+void print_report(std::string_view text);
+
+/// The same, formatted.
+template <class... Args>
+void print_report(fmt::format_string<Args...> format, Args&&... args) {
+  print_report(std::string_view(fmt::format(format, std::forward<Args>(args)...)));
+}
+
+/// From now on reports go to standard error.
+void give_standard_output_away();
+
+/// Why the report, or a part of it, is lost; empty where it is not.
+std::string report_loss();
+
+/// Writes "gemm64: message" as one line to standard error, with all escaped that a terminal would
+/// act upon. Every message about an error passes here. Never throws.
+void print_error(std::string_view message) noexcept;
+
+}  // namespace gemm64

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which request comes next, where ports or engines wait for each other.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "host/cycles/clock.hpp"
+#include "host/cycles/memory_port.hpp"
+#include "host/device/memory_timing.hpp"
+
+namespace gemm64::cycles {
+
+/// A port and the engines behind it; in the same clock, the first of them goes first.
+struct PortUsers {
+  MemoryPort& port;
+  std::vector<Requester*> users;
+};
+
+/// The ports in front of one memory, in their order. Requests are handed over and accepted in the
+/// order of their clocks: each when it is known that all others come later.
+class Arbiter {
+ public:
+  Arbiter(MemorySharing sharing, const std::vector<PortUsers>& ports);
+
+  /// Goes as far as is known. Tells whether that was any further.
+  bool advance();
+
+  /// Lets the earliest of what is known happen; to be called when no engine can advance. Then all
+  /// that is not known waits for something that is, so it comes after the earliest of that. Tells
+  /// whether there was anything.
+  bool advance_when_stuck() { return step(true); }
+
+ private:
+  /// What comes next at a port: a request is handed over or, where one waits, accepted.
+  struct Port {
+    MemoryPort& memory;
+    std::vector<Requester*> users;
+    Requester* user = nullptr;  // whose request comes next
+    Clock asked = kUnknown;     // clock in which it is handed over
+    bool waits = false;         // has been, and waits to be accepted
+    Clock valid() const { return asked + 1; }
+  };
+  bool step(bool stuck);
+  bool find_next(Port& port, bool stuck);
+  void accept(Port& port, Clock at);
+  bool accept_exclusively(Clock before);
+
+  const bool exclusive_;
+  std::vector<Port> ports_;
+  std::size_t owner_;           // of an exclusive memory: the last
+  Clock owned_until_ = kNever;  // the clock in which it has had all its answers
+};
+
+}  // namespace gemm64::cycles

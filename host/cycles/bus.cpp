@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cycles/bus.hpp"
+
+namespace gemm64::cycles {
+
+Bus::Bus(const MemoryTiming& memory, const Rate& rate,
+         const std::array<std::vector<Requester*>, 3>& users) {
+  const bool independent = memory.sharing == MemorySharing::kIndependent;
+  const bool in_order = memory.sharing == MemorySharing::kShared;
+  std::vector<PortUsers> together;
+  for (const auto& of_port : users) {
+    if (independent || budgets_.empty()) budgets_.emplace_back(rate);
+    ports_.emplace_back(memory.latency, in_order, budgets_.back());
+    together.push_back({ports_.back(), of_port});
+    if (!independent) continue;
+    arbiters_.emplace_back(memory.sharing, together);
+    together.clear();
+  }
+  if (!independent) arbiters_.emplace_back(memory.sharing, together);
+}
+
+bool Bus::advance() {
+  bool moved = false;
+  for (Arbiter& arbiter : arbiters_) moved |= arbiter.advance();
+  return moved;
+}
+
+bool Bus::advance_when_stuck() {
+  for (Arbiter& arbiter : arbiters_) {
+    if (arbiter.advance_when_stuck()) return true;
+  }
+  return false;
+}
+
+}  // namespace gemm64::cycles

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accelerator's three ports and the memory behind them.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <vector>
+
+#include "host/cycles/arbiter.hpp"
+#include "host/cycles/memory_port.hpp"
+#include "host/cycles/rate.hpp"
+#include "host/device/memory_timing.hpp"
+
+namespace gemm64::cycles {
+
+class Bus {
+ public:
+  /// The engines behind the ports of weights, data and results. `rate`: of each port, of all where
+  /// they share a memory.
+  Bus(const MemoryTiming& memory, const Rate& rate,
+      const std::array<std::vector<Requester*>, 3>& users);
+
+  /// As Arbiter's.
+  bool advance();
+  bool advance_when_stuck();
+
+ private:
+  std::deque<Budget> budgets_;
+  std::deque<MemoryPort> ports_;
+  std::deque<Arbiter> arbiters_;
+};
+
+}  // namespace gemm64::cycles

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program: fetched ahead over the data port, then dispatched in order.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "host/cycles/engine.hpp"
+#include "host/cycles/memory_port.hpp"
+#include "host/device/geometry.hpp"
+
+namespace gemm64::cycles {
+
+/// The engines to which commands go.
+struct Engines {
+  EngineModel& weights;
+  EngineModel& activations;
+  EngineModel& compute;
+  EngineModel& results;
+};
+
+class Commands final : public Requester {
+ public:
+  Commands(const std::vector<Command>& program, const Geometry& geometry, const Engines& engines,
+           Counters& counters)
+      : program_(program),
+        engines_(engines),
+        beats_(static_cast<Clock>(kCommandBytes / geometry.n)),
+        places_(geometry.commands),
+        ledger_(counters) {}
+
+  Clock next_request() override { return all_requested() ? kUnknown : places_.room(); }
+  bool all_requested() const override { return requested_ == program_.size(); }
+  void ask(Clock /*at*/) override;
+  void serve(MemoryPort& port) override;
+
+  /// Dispatches as far as is known. Tells whether that was any further.
+  bool advance();
+
+  /// Has the last command been dispatched?
+  bool done() const { return dispatched_ == program_.size(); }
+  /// The clock after the last dispatch.
+  Clock after_last() const { return free_; }
+  /// The command that is next, and what it waits for.
+  Blocked blocked() const;
+
+ private:
+  EngineModel& engine(Opcode opcode) const;
+  Clock clear(const Command& command) const;
+
+  const std::vector<Command>& program_;
+  Engines engines_;
+  Clock beats_;   // of a command
+  Slots places_;  // for commands that are fetched ahead
+  Ledger ledger_;
+  Queue<Clock> seen_;  // clocks in which the commands that are there can be dispatched
+  std::size_t requested_ = 0, dispatched_ = 0;
+  Clock free_ = 0;  // first clock in which nothing is dispatched yet
+};
+
+}  // namespace gemm64::cycles

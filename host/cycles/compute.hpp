@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// MATMUL: when each tile starts.
+#pragma once
+
+#include <optional>
+
+#include "host/cycles/engine.hpp"
+#include "host/cycles/memories.hpp"
+#include "host/device/geometry.hpp"
+#include "host/device/matmul_walk.hpp"
+
+namespace gemm64::cycles {
+
+class Compute final : public EngineModel {
+ public:
+  Compute(const Geometry& geometry, Memories& memories, Counters& counters)
+      : EngineModel(counters),
+        memories_(memories),
+        n_(geometry.n),
+        pipeline_(geometry.pipeline()) {}
+
+  bool advance() override;
+  Clock idle() const override;
+  void finish(Clock total) override { wait_for_work(total); }
+  std::optional<Blocked> blocked() override;
+
+ private:
+  /// When all that the next tile waits for is there, each by itself.
+  struct Ready {
+    Clock weights, activations, bank;
+  };
+  Ready ready();
+  bool take();
+  bool start_tile();
+  void wait_for_work(Clock until);
+
+  Memories& memories_;
+  Clock n_, pipeline_;
+  std::optional<MatmulWalk> walk_;  // of the MATMUL under way
+  Clock weight_words_ = 0;          // of all tiles before
+  Clock activation_words_ = 0;      // of all MATMULs before
+  Clock columns_ = 0;               // first clock in which the last tile's weights have moved in
+  Clock free_ = 0;                  // first clock in which a row may enter the array
+  Clock drained_ = 0;               // first clock in which the array is empty
+};
+
+}  // namespace gemm64::cycles

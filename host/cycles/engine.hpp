@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines have in common: a queue of commands in front, clocks to account for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "host/cycles/clock.hpp"
+#include "host/cycles/ledger.hpp"
+#include "host/cycles/queue.hpp"
+#include "host/cycles/slots.hpp"
+#include "host/device/registers.hpp"
+
+namespace gemm64::cycles {
+
+/// A command that cannot go on, and why not.
+struct Blocked {
+  std::size_t command;  // index in the program
+  const char* waits_for;
+};
+
+/// An engine to which commands are dispatched. It goes through its events in order, each as soon as
+/// the clock of all that it waits for is known.
+class EngineModel {
+ public:
+  explicit EngineModel(Counters& counters) : ledger_(counters) {}
+  EngineModel(const EngineModel&) = delete;
+  EngineModel& operator=(const EngineModel&) = delete;
+  virtual ~EngineModel() = default;
+
+  /// First clock in which a command may be dispatched to the engine: two wait in its queue.
+  Clock room() const { return places_.room(); }
+  /// Command number `index` is dispatched in clock `at`.
+  void accept(const Command& command, std::size_t index, Clock at) {
+    places_.begin();
+    queue_.push({command, index, at + 1});
+  }
+
+  /// Goes as far as is known. Tells whether that was any further.
+  virtual bool advance() = 0;
+  /// First clock in which nothing of the commands so far is left to do; kUnknown before.
+  virtual Clock idle() const = 0;
+  /// Accounts for the clocks up to `total`, the number of all.
+  virtual void finish(Clock total) = 0;
+  /// The command under way and what it waits for, where it waits; asked when no engine advances.
+  virtual std::optional<Blocked> blocked() = 0;
+
+ protected:
+  struct Order {
+    Command command;
+    std::size_t index;
+    Clock seen;  // clock in which the engine sees it
+  };
+
+  bool has_order() const { return !queue_.empty(); }
+  const Order& order() const { return queue_.front(); }
+  /// The oldest command leaves the queue in clock `at`.
+  void leave_queue(Clock at) {
+    places_.end(at);
+    queue_.pop();
+  }
+
+  Ledger ledger_;
+
+ private:
+  static constexpr std::size_t kPlaces = 2;
+
+  Queue<Order> queue_;
+  Slots places_{kPlaces};
+};
+
+}  // namespace gemm64::cycles

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// LOAD_WEIGHTS and LOAD_ACTIVATIONS: bursts of words, several under way, asked for only where the
+// buffer has room.
+#pragma once
+
+#include <cstdint>
+
+#include "host/cycles/bursts.hpp"
+#include "host/cycles/engine.hpp"
+#include "host/cycles/memories.hpp"
+#include "host/cycles/memory_port.hpp"
+#include "host/device/geometry.hpp"
+
+namespace gemm64::cycles {
+
+class Loads final : public EngineModel, public Requester {
+ public:
+  /// What its clocks are spent on.
+  struct Causes {
+    std::size_t transfer, wait_memory, wait_room, idle;
+  };
+  static constexpr Causes kWeights{counter::kWeightsTransfer, counter::kWeightsWaitMemory,
+                                   counter::kWeightsWaitBuffer, counter::kWeightsIdle};
+  static constexpr Causes kActivations{
+      counter::kActivationsTransfer, counter::kActivationsWaitMemory,
+      counter::kActivationsWaitScratchpad, counter::kActivationsIdle};
+
+  /// `most_beats`: of a burst.
+  Loads(const Geometry& geometry, std::uint32_t most_beats, WordBuffer& buffer,
+        const Causes& causes, Counters& counters)
+      : EngineModel(counters),
+        buffer_(buffer),
+        causes_(causes),
+        geometry_(geometry),
+        most_beats_(most_beats),
+        under_way_(geometry.reads) {}
+
+  /// Takes commands; the arbiter calls ask() and serve().
+  bool advance() override;
+  Clock idle() const override;
+  void finish(Clock total) override { ledger_.spend(causes_.idle, total); }
+  std::optional<Blocked> blocked() override;
+
+  Clock next_request() override;
+  void ask(Clock at) override;
+  void serve(MemoryPort& port) override;
+
+ private:
+  WordBuffer& buffer_;
+  Causes causes_;
+  Geometry geometry_;
+  std::uint32_t most_beats_;
+  Slots under_way_;
+  BurstWalk walk_;
+  std::size_t load_ = 0;  // index of the LOAD under way
+  Clock seen_ = kNever;   // clock in which the engine saw it
+  Clock asked_ = kNever;  // clock in which the last burst was asked for, or the LOAD was taken
+  Clock beats_ = 0;       // of that burst
+  Clock words_ = 0;       // asked for
+};
+
+}  // namespace gemm64::cycles

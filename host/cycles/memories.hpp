@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memories on the chip, by which the engines wait for each other.
+#pragma once
+
+#include "host/cycles/clock.hpp"
+#include "host/cycles/queue.hpp"
+#include "host/cycles/runs.hpp"
+#include "host/cycles/slots.hpp"
+#include "host/device/geometry.hpp"
+
+namespace gemm64::cycles {
+
+/// Words between a load engine and the array, in the order in which they were asked for.
+class WordBuffer {
+ public:
+  WordBuffer(Clock capacity, const Rate& rate) : capacity_(capacity), filled_(rate) {}
+
+  // The engine that fills it.
+  /// First clock in which there is room for `words` words in all since the start.
+  Clock room(Clock words) { return words <= capacity_ ? 0 : freed_.at(words - capacity_ - 1) + 1; }
+  /// The next words come.
+  void fill(const Beats& words) { filled_.push(words); }
+
+  // The array.
+  /// First clock in which `words` words in all have come.
+  Clock holds(Clock words) { return filled_.at(words - 1) + 1; }
+  /// The oldest `count` words leave in clock `first` and after, one a clock.
+  void free(Clock first, Clock count) { freed_.push(first, count); }
+
+  /// First clock in which it holds no word; kUnknown while it does.
+  Clock empty() const { return freed_.count() == filled_.count() ? freed_.after_last() : kUnknown; }
+
+ private:
+  Clock capacity_;
+  Runs filled_, freed_;
+};
+
+/// The two banks of sums, each with a block that is being computed or stored.
+class Banks {
+ public:
+  // The array.
+  /// First clock in which a block may begin.
+  Clock free() const { return in_use_.room(); }
+  void begin() { in_use_.begin(); }
+  /// The block under way is seen as complete in clock `at`.
+  void complete(Clock at) { complete_.push(at); }
+
+  // The engine that stores.
+  /// The clock in which the oldest block is complete.
+  Clock complete() const { return complete_.empty() ? kUnknown : complete_.front(); }
+  /// The last of the oldest block leaves in clock `at`.
+  void stored(Clock at) {
+    complete_.pop();
+    in_use_.end(at);
+  }
+
+  /// First clock in which neither holds a block; kUnknown while one does.
+  Clock empty() const { return in_use_.empty(); }
+
+ private:
+  Slots in_use_{2};
+  Queue<Clock> complete_;
+};
+
+struct Memories {
+  /// `rate`: at which words come.
+  Memories(const Geometry& geometry, const Rate& rate)
+      : weights(Clock{geometry.weight_tiles} * geometry.n, rate),
+        scratchpad(geometry.scratchpad_words, rate) {}
+
+  WordBuffer weights, scratchpad;
+  Banks banks;
+};
+
+}  // namespace gemm64::cycles

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cycles/results.hpp"
+
+#include "host/device/result_format.hpp"
+
+namespace gemm64::cycles {
+
+bool Results::advance() {
+  if (!walk_.done() || !has_order()) return false;
+  const Command& store = order().command;
+  const std::uint64_t beats = std::uint64_t{store.rows} * ResultFormat::int32().beats_per_row();
+  walk_ = BurstWalk(store.address(), beats, 1, store.count, geometry_.n, geometry_.burst_beats);
+  store_ = order().index;
+  seen_ = order().seen;
+  const Clock taken = std::max(seen_, listed_);
+  leave_queue(taken);
+  listed_ = taken + 1;
+  return true;
+}
+
+/// Without a STORE the engine waits for answers, then idles.
+void Results::wait_for_work(Clock until) {
+  ledger_.spend(counter::kResultsWaitResponse, std::min(until, answered_));
+  ledger_.spend(counter::kResultsIdle, until);
+}
+
+/// First clock in which the sums of the next burst are there.
+Clock Results::here() const {
+  return walk_.first() ? std::max(listed_, banks_.complete()) : listed_;
+}
+
+Clock Results::next_request() {
+  return walk_.done() ? kUnknown : std::max({here(), data_.room(), answers_.room()});
+}
+
+void Results::ask(Clock at) {
+  // The block's first row is read before it is sent, later ones while others are.
+  const Clock valid = std::max(at + 1, free_) + (walk_.first() ? 1 : 0);
+  burst_ = {valid, static_cast<Clock>(walk_.beats()), walk_.last()};
+  wait_for_work(seen_);
+  ledger_.spend(counter::kResultsWaitCompute, here());
+  ledger_.spend(counter::kResultsWaitMemory, at);
+  ledger_.spend(counter::kResultsWaitCompute, valid);
+  walk_.next();
+  listed_ = at + 1;
+  data_.begin();
+  answers_.begin();
+}
+
+void Results::serve(MemoryPort& port) {
+  const Beats beats = port.write(burst_.valid, burst_.beats);
+  ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
+  free_ = beats.last + 1;
+  answered_ = port.answered() + 1;
+  data_.end(beats.last);
+  answers_.end(port.answered());
+  if (burst_.ends_block) banks_.stored(beats.last);
+}
+
+Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.empty() : kUnknown; }
+
+std::optional<Blocked> Results::blocked() {
+  if (walk_.done()) return std::nullopt;
+  return Blocked{store_, "a finished block"};
+}
+
+}  // namespace gemm64::cycles

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/clock_check.hpp"
+
+#include <fmt/format.h>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+// Register accesses and resets around a job, and those that watch its progress.
+constexpr std::uint64_t kAroundJob = 5000;
+constexpr std::uint64_t kPartForProgress = 50;
+
+}  // namespace
+
+void ClockCheck::announce(const std::vector<Job>& jobs) {
+  if (needs_.empty() || !memory_.predictable()) return;
+  std::uint64_t last = 0;
+  for (const Job& job : jobs) {
+    const Counters predicted = predict_counters(job.program, geometry_, memory_);
+    const std::uint64_t clocks = predicted[counter::kTotalClocks];
+    last += clocks + clocks / kPartForProgress + kAroundJob;
+  }
+  for (const auto& [what, clock] : needs_) {
+    if (clock < last) continue;
+    throw UsageError(fmt::format("{}: the run ends before clock {}", what, last));
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices by name: how each is made, and what it can do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/device/debug_device.hpp"
+#include "host/device/memory_timing.hpp"
+
+namespace gemm64 {
+
+/// The device that is wanted. What a kind of device has no notion of it ignores.
+struct DeviceOptions {
+  int array = 64;  // rows and columns
+  std::uint32_t seed = 1;
+  MemoryTiming memory;
+};
+
+/// The waveform of a device that can be looked into.
+struct TraceOptions {
+  std::string file;  // empty: none
+  std::uint64_t begin = 0;
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+};
+
+struct DeviceKind {
+  std::string name;
+  std::string summary;      // for help texts
+  bool has_clocks = false;  // does it count clocks, so that predictions can be checked?
+  std::vector<int> arrays;  // the sizes that it can have
+  std::function<std::unique_ptr<Device>(const DeviceOptions&)> make;
+  /// A slower build that can be looked into; empty: there is none.
+  std::function<std::unique_ptr<DebugDevice>(const DeviceOptions&, const TraceOptions&)>
+      make_inspectable;
+
+  bool is_inspectable() const { return make_inspectable != nullptr; }
+};
+
+class DeviceRegistry {
+ public:
+  explicit DeviceRegistry(std::vector<DeviceKind> kinds) : kinds_(std::move(kinds)) {}
+
+  const std::vector<DeviceKind>& kinds() const { return kinds_; }
+  /// "rtl, reference"
+  std::string names() const;
+
+  /// Throws UsageError, which lists those that exist, where there is none of that name.
+  const DeviceKind& find(const std::string& name) const;
+
+  /// The kind called `name`, which must have such an array. Throws UsageError.
+  const DeviceKind& find(const std::string& name, int array) const;
+
+  /// The kind called `name`, which must be inspectable since `option` needs it. Throws UsageError,
+  /// which names those that are.
+  const DeviceKind& find_inspectable(const std::string& name, const std::string& option) const;
+
+ private:
+  std::vector<DeviceKind> kinds_;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A float32 Linear layer against the same product in double.
+#pragma once
+
+#include "host/execute/executor.hpp"
+#include "host/run/run_report.hpp"
+
+namespace gemm64 {
+
+/// The layer's shape, the largest error of `found`, its first output, against a product in double
+/// that is rounded once, and how far sums in float32 of its depth may be from that.
+LayerReport compare_with_double(const Step& step, const Tensors& inputs, const Tensor& found);
+
+}  // namespace gemm64

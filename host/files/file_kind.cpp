@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/files/file_kind.hpp"
+
+#include <algorithm>
+
+namespace gemm64 {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Kind {
+  std::string_view signature;
+  const char* name;
+};
+
+constexpr Kind kKinds[] = {
+    {"\x93NUMPY"sv, "a NumPy array (.npy)"},
+    {"\x89PNG\r\n\x1a\n"sv, "a PNG image"},
+    {"\xff\xd8\xff"sv, "a JPEG image"},
+    {"GIF8"sv, "a GIF image"},
+    {"BM"sv, "a BMP image"},
+    {"II*\0"sv, "a TIFF image"},
+    {"MM\0*"sv, "a TIFF image"},
+    {"PK\3\4"sv, "a ZIP archive, as .npz and .pt are"},
+    {"PK\5\6"sv, "an empty ZIP archive"},
+    {"\x1f\x8b"sv, "compressed by gzip"},
+    {"BZh"sv, "compressed by bzip2"},
+    {"\xfd"
+     "7zXZ\0"sv,
+     "compressed by xz"},
+    {"\x28\xb5\x2f\xfd"sv, "compressed by zstd"},
+    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file"},
+    {"%PDF"sv, "a PDF document"},
+    {"\x80\2"sv, "a Python pickle"},
+    {"\x80\3"sv, "a Python pickle"},
+    {"\x80\4"sv, "a Python pickle"},
+    {"\x80\5"sv, "a Python pickle"},
+    {"\x7f"
+     "ELF"sv,
+     "a program"},
+    {"{"sv, "text, perhaps JSON"},
+};
+
+bool is_text(unsigned char byte) {
+  return byte >= 0x80 || (byte >= 0x20 && byte != 0x7f) || byte == '\n' || byte == '\r' ||
+         byte == '\t';
+}
+
+}  // namespace
+
+const char* file_kind(std::string_view head) {
+  if (head.empty()) return "empty";
+  for (const Kind& kind : kKinds) {
+    if (head.substr(0, kind.signature.size()) == kind.signature) return kind.name;
+  }
+  if (head.size() >= 12 && head.substr(0, 4) == "RIFF" && head.substr(8, 4) == "WEBP") {
+    return "a WebP image";
+  }
+  return std::all_of(head.begin(), head.end(), is_text) ? "text" : "of an unknown kind";
+}
+
+}  // namespace gemm64

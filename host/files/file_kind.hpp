@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a file is, by its first bytes: for messages about files that are something else.
+#pragma once
+
+#include <string_view>
+
+namespace gemm64 {
+
+/// As many bytes as tell the kinds apart.
+inline constexpr std::size_t kKindBytes = 16;
+
+/// "a PNG image", "a ZIP archive (.npz, .pt)", "text", "empty", "of an unknown kind": continues
+/// "the file is ...". `head` are the file's first kKindBytes, or fewer where it has fewer.
+const char* file_kind(std::string_view head);
+
+}  // namespace gemm64

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/images/image_file.hpp"
+
+#include <fmt/format.h>
+#include <stb/stb_image.h>
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <string_view>
+
+#include "host/error.hpp"
+#include "host/files/file_kind.hpp"
+#include "host/files/input_file.hpp"
+#include "host/images/image_damage.hpp"
+
+namespace gemm64 {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr int kMostSide = 16384;
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;   // what they take stays below 1 GiB
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;  // of a file
+
+constexpr std::string_view kPng = "\x89PNG\r\n\x1a\n"sv;
+constexpr std::string_view kJpeg = "\xff\xd8\xff"sv;
+
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+}  // namespace
+
+bool is_image_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kKindBytes> head{};
+  file.read(head.data(), head.size());
+  const std::string_view kind = file_kind({head.data(), static_cast<std::size_t>(file.gcount())});
+  constexpr std::string_view kImage = " image";
+  return kind.size() > kImage.size() && kind.substr(kind.size() - kImage.size()) == kImage;
+}
+
+Image load_image(const std::filesystem::path& path, std::size_t channels) {
+  const auto fails = [&path](const std::string& what) {
+    return UsageError(fmt::format("{}: {}", path.string(), what));
+  };
+  const std::string file = read_file(path.string(), kMostBytes);
+  const bool png = starts_with(file, kPng);
+  if (!png && !starts_with(file, kJpeg)) {
+    throw fails(fmt::format("not an image that is read: PNG and JPEG are, the file is {}",
+                            file_kind(std::string_view(file).substr(0, kKindBytes))));
+  }
+  const char* const kind = png ? "PNG" : "JPEG";
+  const std::string damage = png ? png_damage(file) : jpeg_damage(file);
+  if (!damage.empty()) throw fails(fmt::format("the {} image {}", kind, damage));
+  // stb's own reasons are those of the last of its decoders, whatever the file is.
+  const auto undecodable = [&] {
+    return fails(
+        fmt::format("the {} image cannot be decoded: it is damaged, or of a variant that "
+                    "is not read ({})",
+                    kind, png ? "all of PNG's are" : "baseline and progressive with 8 bits are"));
+  };
+  const auto* data = reinterpret_cast<const stbi_uc*>(file.data());
+  const int size = static_cast<int>(file.size());
+  int columns = 0, rows = 0, stored = 0;
+  if (stbi_info_from_memory(data, size, &columns, &rows, &stored) == 0) throw undecodable();
+  if (columns > kMostSide || rows > kMostSide || std::int64_t{rows} * columns > kMostPixels) {
+    throw fails(fmt::format("is an image of {}x{}; a side may have {} pixels, all of it {}",
+                            columns, rows, kMostSide, kMostPixels));
+  }
+  const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
+      stbi_load_from_memory(data, size, &columns, &rows, &stored, static_cast<int>(channels)),
+      stbi_image_free);
+  if (!pixels) throw undecodable();
+  Image image{static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), channels, {}};
+  image.pixels.assign(pixels.get(), pixels.get() + image.rows * image.columns * channels);
+  return image;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// An end from outside: Ctrl-C, SIGTERM, SIGHUP.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace gemm64 {
+
+/// From now on these signals end the program at once, wherever it is: temporary files are removed,
+/// a line on standard error says what was finished, and the exit code is 128 + the signal's number
+/// (130 of Ctrl-C, 143 of SIGTERM). Loops have nothing to poll. Signals that the caller has set to
+/// be ignored stay so.
+void catch_interrupts();
+
+/// What that line says: "in classifier.4, 45 % of the whole finished".
+void note_finished(std::string_view text);
+
+/// A file that must not outlive the program: removed by a signal that ends it, as long as this
+/// lives. Making and removing it otherwise is the owner's.
+class TemporaryName {
+ public:
+  explicit TemporaryName(const std::filesystem::path& path);
+  ~TemporaryName();
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
+
+ private:
+  int slot_;
+};
+
+}  // namespace gemm64

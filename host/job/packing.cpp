@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/packing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "host/job/tile_walk.hpp"
+
+namespace gemm64 {
+namespace {
+
+void check_shape(const char* what, const MatrixI8& matrix, std::uint64_t rows,
+                 std::uint64_t columns) {
+  if (static_cast<std::uint64_t>(matrix.rows()) != rows ||
+      static_cast<std::uint64_t>(matrix.cols()) != columns) {
+    throw std::invalid_argument(fmt::format("{} are {}x{}, the job is for {}x{}", what,
+                                            matrix.rows(), matrix.cols(), rows, columns));
+  }
+}
+
+/// Copies columns [tile * array, ...) of one row; what lies outside the matrix stays as it is.
+void copy_word(std::uint8_t* word, const MatrixI8& matrix, std::uint64_t row, std::uint64_t tile,
+               std::uint64_t array) {
+  const std::uint64_t columns = static_cast<std::uint64_t>(matrix.cols());
+  const std::uint64_t first = tile * array;
+  std::memcpy(word, matrix.data() + row * columns + first, std::min(array, columns - first));
+}
+
+/// Columns of tile `n` that lie inside the product.
+std::uint64_t columns_of(const Plan& plan, std::uint64_t n) {
+  return std::min<std::uint64_t>(plan.array, plan.shape.n - n * plan.array);
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
+  const Plan& plan = job.plan;
+  check_shape("weights", weights, plan.shape.n, plan.shape.k);
+  std::vector<std::uint8_t> packed(plan.weight_bytes());
+  std::uint8_t* word = packed.data();
+  // The tiles of the first block of M; those after it use the same weights again.
+  for (TileWalk walk(job); !walk.done() && walk.tile().tile.m == 0; walk.next()) {
+    const TileIndex& tile = walk.tile().tile;
+    for (std::uint64_t column = 0; column < columns_of(plan, tile.n); ++column) {
+      copy_word(word + column * plan.array, weights, tile.n * plan.array + column, tile.k,
+                plan.array);
+    }
+    word += std::uint64_t{plan.array} * plan.array;
+  }
+  return packed;
+}
+
+std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations) {
+  const Plan& plan = job.plan;
+  check_shape("activations", activations, plan.shape.m, plan.shape.k);
+  std::vector<std::uint8_t> packed(plan.activation_bytes());
+  std::uint8_t* word = packed.data();
+  for (TileWalk walk(job); !walk.done(); walk.next()) {
+    const TileStep& step = walk.tile();
+    if (step.tile.n != 0) continue;  // the same activations again
+    for (std::uint64_t row = 0; row < step.rows; ++row, word += plan.array) {
+      copy_word(word, activations, step.first_row + row, step.tile.k, plan.array);
+    }
+  }
+  return packed;
+}
+
+MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& results) {
+  const Plan& plan = job.plan;
+  if (results.size() * sizeof(results[0]) != plan.result_bytes()) {
+    throw std::invalid_argument(fmt::format("{} results, the job gives {}", results.size(),
+                                            plan.result_bytes() / sizeof(results[0])));
+  }
+  // Sums wrap modulo 2^32 in unsigned arithmetic, where that is defined.
+  Matrix<std::uint32_t> sums = Matrix<std::uint32_t>::Zero(static_cast<Eigen::Index>(plan.shape.m),
+                                                           static_cast<Eigen::Index>(plan.shape.n));
+  const std::int32_t* from = results.data();
+  for (TileWalk walk(job); !walk.done(); walk.next()) {
+    const TileStep& step = walk.tile();
+    if (!step.ends_block) continue;
+    const std::uint64_t columns = columns_of(plan, step.tile.n);
+    for (std::uint64_t row = 0; row < step.rows; ++row, from += plan.array) {
+      std::uint32_t* to =
+          sums.data() + (step.first_row + row) * plan.shape.n + step.tile.n * plan.array;
+      for (std::uint64_t column = 0; column < columns; ++column) {
+        to[column] += static_cast<std::uint32_t>(from[column]);
+      }
+    }
+  }
+  return sums.cast<std::int32_t>();
+}
+
+}  // namespace gemm64

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices as the accelerator's blocks, and blocks of results as a matrix.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host/job/job.hpp"
+#include "host/numerics/matrix.hpp"
+
+namespace gemm64 {
+
+/// W[N x K] as tiles of array x array bytes, in the order in which they are used: tiles of N, in
+/// each the tiles of K. A tile holds its columns (outputs) one after the other, array values of K
+/// each; what lies outside W is zero. Throws std::invalid_argument where W has another shape.
+std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
+
+/// A[M x K] as blocks of rows; in a block the tiles of K, in each the rows of `array` values.
+std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations);
+
+/// C[M x N] from the blocks of results, as STORE wrote them. Where the device did not add the tiles
+/// of K, they are added here, modulo 2^32 as the device does.
+MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& results);
+
+}  // namespace gemm64

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "host/device/registers.hpp"
+#include "host/error.hpp"
+#include "host/job/program.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
+
+std::uint32_t command_count(const char* what, std::uint64_t value) {
+  if (value > std::numeric_limits<std::uint32_t>::max()) {
+    throw UsageError(fmt::format("the product needs {} {}; a command holds at most {}", value, what,
+                                 std::numeric_limits<std::uint32_t>::max()));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+std::uint64_t Plan::row_blocks() const {
+  std::uint64_t blocks = 0;
+  for (const RowGroup& group : groups) blocks += group.blocks;
+  return blocks;
+}
+
+Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+  // The largest size whose byte counts cannot overflow 64 bits below.
+  constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 31;
+  const auto check = [kMaxSize](const char* name, std::uint64_t size) {
+    if (size == 0 || size > kMaxSize) {
+      throw UsageError(fmt::format("{} is {}; it must be from 1 to {}", name, size, kMaxSize));
+    }
+  };
+  check("M", shape.m);
+  check("K", shape.k);
+  check("N", shape.n);
+
+  Plan plan;
+  plan.shape = shape;
+  plan.accumulate = accumulate;
+  plan.array = geometry.n;
+  plan.k_tiles = static_cast<std::uint32_t>(divide_up(shape.k, geometry.n));
+  plan.n_tiles = static_cast<std::uint32_t>(divide_up(shape.n, geometry.n));
+  command_count("words of weights", plan.tiles() * geometry.n);
+
+  // Beside a tile's rows the scratchpad must hold one more burst, or the two wait for each other.
+  const std::uint64_t most_rows = std::min<std::uint64_t>(
+      geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
+  const std::uint64_t blocks = divide_up(shape.m, most_rows);
+  const std::uint64_t low = shape.m / blocks;
+  const std::uint64_t high_blocks = shape.m % blocks;  // blocks that have one row more
+  std::uint64_t row = 0;
+  const auto add_group = [&](std::uint64_t rows, std::uint64_t count) {
+    if (count == 0) return;
+    const std::uint64_t words = rows * plan.k_tiles;
+    command_count("words of activations in a block", words);
+    plan.groups.push_back({row, static_cast<std::uint32_t>(rows),
+                           command_count("blocks of rows", count),
+                           words <= geometry.scratchpad_words});
+    row += rows * count;
+    command_count("blocks of results", count * plan.result_blocks());
+  };
+  add_group(low + 1, high_blocks);
+  add_group(low, blocks - high_blocks);
+  return plan;
+}
+
+Traffic predict_traffic(const Plan& plan) {
+  Traffic traffic;
+  traffic.weights = plan.weight_bytes() * plan.row_blocks();
+  for (const RowGroup& group : plan.groups) {
+    const std::uint64_t once = std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
+    traffic.activations += group.retain ? once : once * plan.n_tiles;
+  }
+  traffic.results = plan.result_bytes();
+  traffic.commands = program_length(plan) * kCommandBytes;
+  return traffic;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/tile_walk.hpp"
+
+#include <fmt/format.h>
+
+namespace gemm64 {
+
+std::string to_string(const TileIndex& tile) {
+  return fmt::format("{},{},{}", tile.m, tile.k, tile.n);
+}
+
+TileIndex tile_counts(const Plan& plan) { return {plan.row_blocks(), plan.k_tiles, plan.n_tiles}; }
+
+TileWalk::TileWalk(const std::vector<Command>& program) : program_(&program) { find_matmul(); }
+
+void TileWalk::find_matmul() {
+  matmul_.reset();
+  while (!matmul_ && command_ < program_->size()) {
+    const Command& command = (*program_)[command_++];
+    if (command.opcode == Opcode::kMatmul) matmul_.emplace(command);
+  }
+  if (matmul_) load_step();
+}
+
+void TileWalk::load_step() {
+  step_.tile = {blocks_before_ + matmul_->m(), matmul_->k(), matmul_->n()};
+  step_.rows = matmul_->rows();
+  step_.begins_block = matmul_->begins_block();
+  step_.ends_block = matmul_->ends_block();
+}
+
+void TileWalk::next() {
+  if (step_.ends_block) {
+    ++step_.result;
+    step_.stored_before += step_.rows;
+  }
+  const std::uint32_t m = matmul_->m();
+  matmul_->next();
+  if (matmul_->m() != m) step_.first_row += step_.rows;
+  if (matmul_->done()) {
+    blocks_before_ += matmul_->m();
+    find_matmul();
+  } else {
+    load_step();
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/report/network_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <map>
+
+#include "host/text.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::size_t kNamesShown = 4;  // of layers with the same reason
+
+}  // namespace
+
+std::string host_text(const RunReport& report) {
+  if (!report.host) return "";
+  std::string text = fmt::format("{} on the host, {:.2f} s.\n", counted(report.host->nodes, "node"),
+                                 report.host->seconds);
+  const std::uint64_t all = report.all_macs();
+  if (report.host_only || all == 0) return text;
+  text += fmt::format("On the device: {} MACs.\n", share(report.device_macs(), all));
+  struct Group {
+    std::uint64_t layers = 0, macs = 0;
+    std::vector<std::string> names;
+  };
+  std::map<std::string, Group> groups;  // by reason
+  for (const HostLayer& layer : report.host_layers) {
+    Group& group = groups[layer.reason];
+    ++group.layers;
+    group.macs += layer.macs;
+    if (group.names.size() < kNamesShown) group.names.push_back(layer.name);
+  }
+  for (const auto& [reason, group] : groups) {
+    const char* more = group.layers > group.names.size() ? ", ..." : "";
+    text += fmt::format("On the host: {}, {} MACs ({}{}): {}.\n", counted(group.layers, "layer"),
+                        grouped(group.macs), fmt::join(group.names, ", "), more, reason);
+  }
+  return text;
+}
+
+std::string quality_text(const RunReport& report) {
+  if (!report.quality) return "";
+  const NetworkQuality& quality = *report.quality;
+  std::string text = fmt::format(
+      "Against the float32 network: the same top-1 class for {} images, signal to noise {:.1f} dB",
+      share(quality.top1_equal, quality.images), quality.signal_to_noise_db);
+  if (std::isfinite(quality.centred_signal_to_noise_db)) {
+    text += fmt::format(" ({:.1f} dB without each output's mean over the batch)",
+                        quality.centred_signal_to_noise_db);
+  }
+  return text + ".\n";
+}
+
+}  // namespace gemm64

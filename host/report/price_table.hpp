@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it costs if the host adds the partial sums.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "host/run/run_report.hpp"
+
+namespace gemm64 {
+
+/// Clocks and bytes of results, added on the device and on the host, side by side; empty where the
+/// device adds them, or counts no clocks.
+std::string price_table(const RunReport& report, std::size_t width);
+
+}  // namespace gemm64

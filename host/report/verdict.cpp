@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/report/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include "host/text.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::string faults(const RunReport& report) {
+  std::string text;
+  for (const LayerReport& layer : report.layers) {
+    if (layer.mismatches.count != 0) {
+      text += fmt::format(
+          "{}: {} values differ; the first at row {}, column {}: expected {}, found {}\n",
+          layer.name, grouped(layer.mismatches.count), layer.mismatches.first_row,
+          layer.mismatches.first_column, layer.mismatches.expected, layer.mismatches.found);
+    }
+    // Not the other way round: no bound allows NaN.
+    if (layer.error_bound != 0 && !(layer.max_abs_error <= layer.error_bound)) {
+      text += fmt::format("{}: error {:.3g} is larger than {:.3g} allows\n", layer.name,
+                          layer.max_abs_error, layer.error_bound);
+    }
+    for (std::size_t i = 0; report.predictable() && i < layer.counters.size(); ++i) {
+      if (layer.counters[i] == layer.predicted[i]) continue;
+      text +=
+          fmt::format("{}: counter {}.{} is {}, predicted {}\n", layer.name, kCounters[i].engine,
+                      kCounters[i].cause, layer.counters[i], layer.predicted[i]);
+    }
+  }
+  for (const std::string& problem : report.problems) text += problem + "\n";
+  if (report.failure) text += "\n" + describe(*report.failure) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string verdict(const RunReport& report) {
+  if (report.layers.empty() && report.problems.empty()) {
+    return "No layer of the network ran on the device, so nothing was verified.\n";
+  }
+  if (!report.verified()) return faults(report) + "FAILED\n";
+  if (report.host_only) {
+    return fmt::format("VERIFIED: {} as near to the product in double as float32 allows.\n",
+                       counted(report.layers.size(), "Linear layer"));
+  }
+  std::uint64_t sums = 0;
+  for (const LayerReport& layer : report.layers) sums += layer.shape.m * layer.shape.n;
+  std::string text = fmt::format("VERIFIED: {} sums equal the reference", grouped(sums));
+  if (report.predictable()) {
+    text +=
+        fmt::format("; all {} counters of clocks and bytes equal their prediction in every layer",
+                    kCounters.size());
+  } else if (report.timed()) {
+    text += "; predictions are for a memory without stalls and were not checked";
+  }
+  return text + ".\n";
+}
+
+}  // namespace gemm64

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A float32 product on the device, in the precision that the run's options ask for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/run/job_runner.hpp"
+
+namespace gemm64 {
+
+/// The jobs that an M x K x N product of float32 operands takes: one quantized, or four sliced.
+std::vector<Job> float_jobs(const JobRunner& runner, const std::string& name,
+                            const GemmShape& shape);
+
+/// `result` = a[M x K] * w[N x K]^T by these jobs.
+LayerReport run_float(JobRunner& runner, const std::string& name, const MatrixF& a,
+                      const Eigen::Ref<const MatrixF>& w, MatrixF& result,
+                      const ProgressShare& progress);
+
+}  // namespace gemm64

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/run/job_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+#include "host/job/packing.hpp"
+#include "host/numerics/reference.hpp"
+
+namespace gemm64 {
+JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
+    : device_(device), driver_(driver), options_(options) {}
+
+Job JobRunner::job(const std::string& name, const GemmShape& shape) const {
+  Job job = make_job(name, shape, options_.accumulate, driver_.geometry());
+  driver_.check_fits(job);
+  return job;
+}
+
+void JobRunner::announce(const std::vector<Job>& jobs) const {
+  for (JobObserver* observer : options_.observers) observer->announce(jobs);
+}
+
+RunReport JobRunner::report(const std::string& model, std::uint64_t batch) const {
+  RunReport report;
+  report.model = model;
+  report.device = device_.name();
+  report.precision = options_.precision;
+  report.accumulate = options_.accumulate;
+  report.batch = batch;
+  report.geometry = driver_.geometry();
+  report.memory = options_.memory;
+  return report;
+}
+
+void JobRunner::look_again(const JobRun& run, Failure failure, const ProgressShare& progress) {
+  if (failure_ || !options_.investigate) return;
+  failure.product = run.job.name;
+  failure.index = jobs_ - 1;
+  failure.shape = run.job.plan.shape;
+  failure.first_clock = first_clock_;
+  progress.report("looking again at " + failure.product, 1);
+  options_.investigate(run, failure);
+  failure_ = std::move(failure);
+}
+
+GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& progress) {
+  const Job& job = run.job;
+  // From reset, so that a job depends on nothing before it and can be run again alone.
+  if (options_.alone) {
+    first_clock_ = options_.alone->first_clock;
+    options_.alone->reset_at(first_clock_);
+  } else {
+    first_clock_ = device_.clocks();
+    device_.reset();
+  }
+  for (JobObserver* observer : options_.observers) observer->begin(job, first_clock_);
+  GemmResult result;
+  try {
+    result =
+        driver_.run(job, run.packed, run.a, [&](double part) { progress.report(job.name, part); });
+  } catch (const DeviceError& error) {
+    for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
+    Failure failure;
+    failure.error = error.what();
+    look_again(run, std::move(failure), progress);
+    if (!failure_) throw;
+    std::string message = fmt::format("{}\n{}", error.what(), describe(*failure_));
+    message.pop_back();  // its last line end
+    throw DeviceError(message);
+  }
+  for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
+  return result;
+}
+
+LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
+                           const ProgressShare& progress) {
+  const Geometry& geometry = driver_.geometry();
+  const Plan& plan = job.plan;
+  LayerReport layer;
+  layer.name = job.name;
+  layer.shape = plan.shape;
+  layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
+                  std::uint64_t{plan.n_tiles} * plan.array};
+  layer.tiles = plan.tiles() * plan.row_blocks();
+  progress.report(job.name, 0);
+  const MatrixI32 expected = reference_gemm(a, w);
+  const std::size_t index = jobs_++;
+  if (options_.alone && options_.alone->index != index) {
+    sums = expected;
+    layer.skipped = true;
+    return layer;
+  }
+  layer.published = published_cycles(plan.shape, geometry.n);
+  layer.predicted = predict_counters(job.program, geometry, options_.memory);
+  if (plan.accumulate == Accumulate::kHost) {
+    layer.on_device =
+        predict_counters(make_job(job.name, plan.shape, Accumulate::kDevice, geometry).program,
+                         geometry, options_.memory);
+  }
+
+  const std::vector<std::uint8_t> packed = pack_weights(job, w);
+  const JobRun run{job, packed, a, w};
+  const auto begin = std::chrono::steady_clock::now();
+  GemmResult result = run_on_device(run, progress);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  layer.seconds = seconds.count();
+  layer.simulated_clocks = device_.clocks() - first_clock_;
+  layer.counters = result.counters;
+  progress.report(job.name, 1);
+  layer.mismatches = compare(expected, result.sums);
+  if (layer.mismatches.count != 0) {
+    Failure failure;
+    failure.mismatches = layer.mismatches;
+    look_again(run, std::move(failure), progress);
+  }
+  set_utilization(layer, geometry, options_.memory);
+  sums = std::move(result.sums);
+  return layer;
+}
+
+}  // namespace gemm64

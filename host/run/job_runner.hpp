@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs jobs through a driver, and checks every value, clock and byte.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "host/driver/driver.hpp"
+#include "host/run/progress.hpp"
+#include "host/run/run_options.hpp"
+#include "host/run/run_report.hpp"
+
+namespace gemm64 {
+
+class JobRunner {
+ public:
+  /// Neither the device nor the driver is owned; both outlive the runner.
+  JobRunner(Device& device, Driver& driver, const RunOptions& options);
+
+  const RunOptions& options() const { return options_; }
+
+  /// The job of a product, cut for this device. Throws UsageError where it cannot be cut, or the
+  /// device's memory cannot hold it.
+  Job job(const std::string& name, const GemmShape& shape) const;
+
+  /// Tells all observers what is to come, before anything runs. Throws UsageError where one of them
+  /// was asked for what none of the jobs has.
+  void announce(const std::vector<Job>& jobs) const;
+
+  /// C[M x N] = A[M x K] * W[N x K]^T on the device, every sum compared with the reference. `sums`
+  /// takes the device's result. Throws DeviceError where the device fails, after a second look at
+  /// the job, with what that found.
+  LayerReport run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
+                  const ProgressShare& progress);
+
+  /// The first job that failed.
+  const std::optional<Failure>& failure() const { return failure_; }
+
+  /// A report of a run on this device, without layers.
+  RunReport report(const std::string& model, std::uint64_t batch) const;
+
+ private:
+  GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
+  void look_again(const JobRun& run, Failure failure, const ProgressShare& progress);
+
+  Device& device_;
+  Driver& driver_;
+  const RunOptions options_;
+  std::size_t jobs_ = 0;           // begun so far
+  std::uint64_t first_clock_ = 0;  // of the job under way
+  std::optional<Failure> failure_;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a run of several jobs has come.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace gemm64 {
+
+/// Told the name of what is under way and how much of the whole is done, 0 to 1.
+using RunProgress = std::function<void(const std::string& name, double done)>;
+
+/// The part of a whole that is under way. Parts follow each other; each may have parts of its own.
+class ProgressShare {
+ public:
+  explicit ProgressShare(RunProgress told = nullptr) : told_(std::move(told)) {}
+
+  /// What was under way is done; what comes next is `share` of the whole.
+  void next(double share) {
+    done_ += share_;
+    share_ = share;
+  }
+
+  /// `part` of what is under way is done, 0 to 1.
+  void report(const std::string& name, double part) const {
+    if (told_) told_(name, done_ + share_ * part);
+  }
+
+  /// What is under way as a whole of its own, whose parts are told as parts of this one.
+  ProgressShare inside() const {
+    if (!told_) return ProgressShare();
+    ProgressShare parts(
+        [told = told_, done = done_, share = share_](const std::string& name, double part) {
+          told(name, done + share * part);
+        });
+    parts.share_ = 0;
+    return parts;
+  }
+
+ private:
+  RunProgress told_;
+  double done_ = 0;   // of the whole, before what is under way
+  double share_ = 0;  // of the whole, what is under way
+};
+
+}  // namespace gemm64

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How jobs are run, and who is told about it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "host/debug/failure.hpp"
+#include "host/debug/investigation.hpp"
+#include "host/debug/job_observer.hpp"
+#include "host/device/memory_timing.hpp"
+#include "host/job/plan.hpp"
+
+namespace gemm64 {
+
+/// int8: the layer is quantized. float32: four slices of 7 bits an operand, ten exact int8
+/// products.
+enum class Precision { kInt8, kFloat32 };
+
+/// Told of the first job that failed; finds out more, and adds it to `failure`.
+using Investigate = std::function<void(const JobRun& run, Failure& failure)>;
+
+/// One job of a run, to be run alone; the sums of all others are the reference's.
+struct OneJob {
+  std::size_t index = 0;
+  std::uint64_t first_clock = 0;                // in which it begins, with a reset
+  std::function<void(std::uint64_t)> reset_at;  // of the device, as DebugDevice's
+};
+
+struct RunOptions {
+  Precision precision = Precision::kInt8;
+  Accumulate accumulate = Accumulate::kDevice;
+  MemoryTiming memory;
+  Investigate investigate;              // empty: a failure is only reported
+  std::optional<OneJob> alone;          // empty: all run
+  std::vector<JobObserver*> observers;  // told of each job; the device must show its clocks
+};
+
+}  // namespace gemm64

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled instead of Verilator's verilated_fst_c.cpp, which it includes. That file includes
+// GTKWave's fstapi.c in turn, which checks no write, keeps scratch files beside the waveform and in
+// the folder for temporary files, and maps them into memory: a full disk ends the program with
+// SIGBUS. Here its scratch files lie in memory, what cannot be written of them is zero instead, and
+// every error of the waveform itself is remembered until somebody asks.
+#include "sim/fst_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "verilated.h"
+#include "verilated_fst_c.h"
+
+namespace {
+
+std::mutex mutex;
+std::map<std::FILE*, std::string> waveforms;  // those being written
+std::set<std::string> lost;
+bool scratch_lost = false;  // of any of them: which, a mapping cannot tell
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::FILE* open_scratch() {
+  const int file = memfd_create("gemm64 waveform", MFD_CLOEXEC);
+  return file < 0 ? nullptr : fdopen(file, "w+b");
+}
+
+std::FILE* open_waveform(const char* name, const char* mode) {
+  const bool written = std::strchr(mode, 'w') != nullptr;
+  if (written && ends_with(name, ".hier")) return open_scratch();
+  std::FILE* const file = std::fopen(name, mode);
+  if (written && file != nullptr) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    waveforms[file] = name;
+  }
+  return file;
+}
+
+int close_waveform(std::FILE* file) {
+  const bool failed = std::ferror(file) != 0;
+  const int result = std::fclose(file);
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = waveforms.find(file);
+  if (found == waveforms.end()) return result;
+  if (failed || result != 0) lost.insert(found->second);
+  waveforms.erase(found);
+  return result;
+}
+
+/// Maps a scratch file whole, though a limit of file sizes may have cut it.
+void* map_scratch(void* address, std::size_t bytes, int protection, int flags, int file,
+                  off_t offset) {
+  struct stat found {};
+  if (fstat(file, &found) == 0 && static_cast<std::size_t>(found.st_size) >= bytes) {
+    return mmap(address, bytes, protection, flags, file, offset);
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    scratch_lost = true;
+  }
+  return mmap(address, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+}  // namespace
+
+namespace gemm64 {
+
+bool take_fst_loss(const std::string& file) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return lost.erase(file) != 0 || scratch_lost;
+}
+
+}  // namespace gemm64
+
+#define tmpfile open_scratch
+#define fopen open_waveform
+#define fclose close_waveform
+#define mmap map_scratch
+#include "verilated_fst_c.cpp"

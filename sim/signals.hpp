@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of signals inside the accelerator, as the simulation and waveforms call them.
+#pragma once
+
+#include <string>
+
+namespace gemm64::signals {
+
+/// Scopes, and the signals in them.
+inline const std::string kTop = "gemm64.gemm64";
+inline constexpr const char* kEvents = "events";  // what counts in this clock
+
+/// A stage of the array.
+inline std::string stage(unsigned index) {
+  return kTop + ".u_array.stage[" + std::to_string(index) + "].u_stage";
+}
+inline constexpr const char* kActivations = "activation_q";  // N + 1 words for each row
+inline constexpr const char* kWeights = "weight_q";          // a word a column, a byte a row
+inline constexpr const char* kSums = "sum_o";                // a lane of 32 bits a column
+
+/// A column of the accumulator.
+inline std::string accumulator_column(unsigned index) {
+  return kTop + ".u_accumulator.column[" + std::to_string(index) + "].u_column";
+}
+inline constexpr const char* kStoredSums = "sums_q";  // a word a row, bank after bank
+inline constexpr const char* kOldSum = "old_sum_q";
+inline constexpr const char* kAddedSum = "sum_i";
+
+/// "scope.signal", and "scope.signal[index]" for a word of an array.
+inline std::string in(const std::string& scope, const char* signal) { return scope + "." + signal; }
+inline std::string in(const std::string& scope, const char* signal, std::size_t index) {
+  return in(scope, signal) + "[" + std::to_string(index) + "]";
+}
+
+}  // namespace gemm64::signals

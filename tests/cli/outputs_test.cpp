@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nothing lost unsaid, nothing destroyed: outputs as a shell, a full disk and a signal treat them.
+#include <sys/resource.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/cli/program.hpp"
+
+namespace gemm64::cli_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class Outputs : public Program {
+ protected:
+  /// Runs a shell's line in the folder, where $G is the program; nothing is redirected.
+  int shell(const std::string& line) const {
+    const std::string all = "cd " + folder_.string() + " && export G=" GEMM64_PROGRAM "; " + line;
+    const int status = std::system(("bash -c '" + all + "'").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  std::string read(const std::string& name) const { return contents(folder_ / name); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+};
+
+TEST_F(Outputs, DashIsStandardOutputAndTheReportGoesToStandardError) {
+  EXPECT_EQ(shell("$G info --json - > out 2> err"), 0);
+  EXPECT_EQ(json::parse(read("out"))["n"], 64);
+  EXPECT_THAT(read("err"), HasSubstr("activation scratchpad"));
+  EXPECT_EQ(shell("$G info --json /dev/stdout > out 2> err"), 0);
+  EXPECT_EQ(json::parse(read("out"))["n"], 64);
+  EXPECT_EQ(files(), (std::vector<std::string>{"err", "out"}));
+}
+
+TEST_F(Outputs, DevicesStayDevices) {
+  EXPECT_EQ(shell("$G info --json /dev/null > out"), 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(shell("mkfifo p; cat p > copy & $G info --json p > out; wait"), 0);
+  EXPECT_TRUE(fs::is_fifo(folder_ / "p"));
+  EXPECT_EQ(json::parse(read("copy"))["n"], 64);
+}
+
+TEST_F(Outputs, ALostReportIsExit3AndFilesAreWrittenAllTheSame) {
+  for (const char* closed : {"> /dev/full 2> err", ">&- 2> err", "> /dev/full 2>&-"}) {
+    fs::remove(folder_ / "x.json");
+    EXPECT_EQ(shell(std::string("$G info --json x.json ") + closed), 3) << closed;
+    EXPECT_EQ(json::parse(read("x.json"))["n"], 64) << closed;
+  }
+  EXPECT_EQ(shell("$G info --json x.json > out 2>&-"), 0);
+  EXPECT_EQ(shell("$G info 2>&1 >/dev/full | grep -q \"is lost: No space left on device\""), 0);
+  EXPECT_EQ(shell("$G --help > /dev/full 2> err"), 3);
+  // The reader is gone before anything is written.
+  EXPECT_EQ(shell("{ sleep 0.2; $G info --json x.json 2> err; echo $? > code; } | true; sleep 1"),
+            0);
+  for (int i = 0; i < 100 && read("code").empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(read("code"), "3\n");
+  EXPECT_THAT(read("err"), HasSubstr("nobody reads it any more"));
+}
+
+TEST_F(Outputs, AFullDeviceIsExit3AndTheReportIsPrinted) {
+  EXPECT_EQ(shell("$G info --json /dev/full > out 2> err"), 3);
+  EXPECT_THAT(read("out"), HasSubstr("activation scratchpad"));
+  EXPECT_THAT(read("err"), HasSubstr("/dev/full: "));
+  EXPECT_THAT(read("err"), HasSubstr("is lost: No space left on device"));
+}
+
+TEST_F(Outputs, NoFileIsTwoThings) {
+  fs::copy(GEMM64_TEST_DATA "/alexnet.onnx", folder_ / "m.onnx");
+  const std::string before = read("m.onnx");
+  fs::create_symlink("m.onnx", folder_ / "link");
+  for (const char* arguments : {"analyze m.onnx --json m.onnx", "analyze m.onnx --csv ./m.onnx",
+                                "analyze m.onnx --plot link", "tile m.onnx -o m.onnx",
+                                "analyze m.onnx --json new --csv new"}) {
+    EXPECT_EQ(shell(std::string("$G ") + arguments + " > out 2> err"), 2) << arguments;
+    EXPECT_THAT(read("err"), HasSubstr("name another")) << arguments;
+    EXPECT_EQ(read("out"), "");
+    EXPECT_EQ(read("m.onnx"), before);
+  }
+  EXPECT_EQ(shell("$G info --json out > out 2> err"), 2);
+  EXPECT_THAT(read("err"), HasSubstr("standard output goes to"));
+  EXPECT_EQ(files(), (std::vector<std::string>{"err", "link", "m.onnx", "out"}));
+}
+
+TEST_F(Outputs, AWaveformAppearsWholeOrNotAtAll) {
+  write("w.fst", "old");
+  // 40 blocks of 1 KiB: neither the waveform nor its scratch files fit.
+  for (const char* limit : {"1", "8", "40"}) {
+    EXPECT_EQ(shell(std::string("ulimit -f ") + limit +
+                    "; $G gemm 40 200 40 --array 8 --trace w.fst > out 2> err"),
+              3)
+        << limit;
+    EXPECT_THAT(read("err"), HasSubstr("w.fst: the waveform is lost"));
+    EXPECT_THAT(read("out"), HasSubstr("VERIFIED"));
+    EXPECT_EQ(read("w.fst"), "old");
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst"}));
+  EXPECT_EQ(shell("$G gemm 40 200 40 --array 8 --trace w.fst > out 2> err"), 0);
+  EXPECT_GT(fs::file_size(folder_ / "w.fst"), 1000U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst", "w.gtkw"}));
+}
+
+TEST_F(Outputs, ASignalLeavesNothingAndSaysWhatWasFinished) {
+  const std::pair<const char*, int> signals[] = {{"INT", 130}, {"TERM", 143}, {"HUP", 129}};
+  for (const auto& [name, code] : signals) {
+    write("w.fst", "old");
+    write("x.json", "old");
+    EXPECT_EQ(shell(std::string("timeout --foreground --preserve-status -s ") + name +
+                    " 1 $G gemm 4096 512 512 --array 8 --trace w.fst --json x.json > out 2> err"),
+              code);
+    EXPECT_THAT(read("err"), testing::StartsWith("gemm64: ")) << name;
+    EXPECT_THAT(read("err"), HasSubstr("finished")) << name;
+    EXPECT_EQ(read("w.fst"), "old");
+    EXPECT_EQ(read("x.json"), "old");
+    EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst", "x.json"}));
+  }
+}
+
+TEST_F(Outputs, AKillLeavesTheFilesBefore) {
+  write("w.fst", "old");
+  write("x.json", "old");
+  shell(
+      "timeout -s KILL 0.7 $G gemm 4096 512 512 --array 8 --trace w.fst --json x.json > out 2> "
+      "err");
+  EXPECT_EQ(read("w.fst"), "old");
+  EXPECT_EQ(read("x.json"), "old");
+}
+
+TEST_F(Outputs, AReplayLeavesItsInputAlone) {
+  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160").code,
+            1);
+  const std::string before = read("failure.json");
+  EXPECT_EQ(run("replay failure.json").code, 1);
+  EXPECT_EQ(read("failure.json"), before);
+  for (const char* option : {"--json failure.json", "--trace ./failure.json"}) {
+    const Outcome outcome = run(std::string("replay failure.json ") + option);
+    EXPECT_EQ(outcome.code, 2) << option;
+    EXPECT_THAT(outcome.err, HasSubstr("the failure is read from"));
+  }
+  EXPECT_EQ(read("failure.json"), before);
+}
+
+TEST_F(Outputs, InfoNeedsLittleAddressSpace) {
+  EXPECT_EQ(shell("ulimit -v 500000; $G info > out 2> err"), 0) << read("err");
+  EXPECT_EQ(shell("ulimit -v 500000; $G info --device reference > out 2> err"), 0) << read("err");
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test

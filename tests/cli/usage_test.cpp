@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hostile and mistaken words on the command line, and in files that are read.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace gemm64::cli_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+using Usage = Program;
+
+TEST_F(Usage, EmptyValuesAreRefused) {
+  expect_refused("run --model \"\"", "--model: the value is empty");
+  expect_refused("info --json \"\"", "--json: the value is empty");
+  expect_refused("gemm 1 1 1 --trace \"\"", "--trace: the value is empty");
+}
+
+TEST_F(Usage, AnOptionIsNoValue) {
+  expect_refused("gemm 1 1 1 --json --engines", "'--engines' is an option, not a value");
+  expect_refused("make-model lenet -o --seed", "'--seed' is an option, not a value");
+}
+
+TEST_F(Usage, NumbersAreReadAsTheyAreWritten) {
+  const std::string analyze = "analyze " GEMM64_TEST_DATA "/alexnet.onnx ";
+  expect_refused(analyze + "--top -1", "--top: -1 is out of range; give a number from 0 to");
+  expect_refused(analyze + "--top 1e3", "'1e3' is no whole number; give one from 0 to");
+  expect_refused(analyze + "--batch 0x10", "'0x10' is no whole number");
+  expect_refused(analyze + "--batch 99999999999999999999", "out of range");
+  // 10 in all: not 8.
+  const Outcome outcome = run(analyze + "--top 010");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("10 of 26 nodes shown"));
+}
+
+TEST_F(Usage, AnErrorPointsToTheHelpOfItsCommand) {
+  expect_refused("analyze", "(see gemm64 analyze --help)");
+  expect_refused("march", "(see gemm64 --help)");
+}
+
+TEST_F(Usage, MessagesStayOnTheirLine) {
+  const std::string escape = "$(printf '\\033[2Jx\\n')";
+  const Outcome outcome = run("replay \"" + escape + "\"");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("\\x1b[2Jx"));
+  EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Usage, AFailureFileIsNotBelieved) {
+  expect_refused("replay /tmp", "/tmp: cannot be read: it is a folder");
+  expect_refused("replay /dev/zero", "/dev/zero: has more than");
+  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160").code,
+            1);
+  const json good = json::parse(contents(folder_ / "failure.json"));
+  const auto refused = [&](const std::string& what, const char* key, const json& value) {
+    json bad = good;
+    bad["options"][key] = value;
+    std::ofstream(folder_ / "bad.json") << bad;
+    const Outcome outcome = run("replay bad.json");
+    EXPECT_EQ(outcome.code, 2) << what;
+    EXPECT_THAT(outcome.err, HasSubstr(what));
+    EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+  };
+  refused("options.batch is 0; it may be from 1 to", "batch", 0);
+  refused("options.seed: 4294967296 is out of range", "seed", 4294967296);
+  refused("options.seed: -1 is out of range", "seed", -1);
+  refused("options.seed: 1.5 is no whole number", "seed", 1.5);
+  refused("options.array: 1e+300 is no whole number", "array", 1e300);
+  refused("\\x1b[2J", "precision", "\x1b[2J");
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cycles/program_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// N = 4: two MATMULs of two tiles each, one of a block of three rows and one of a block of two.
+class ProgramCheck : public testing::Test {
+ protected:
+  ProgramCheck() {
+    geometry_.n = 4;
+    program_ = {command(Opcode::kLoadWeights, 0, 16), command(Opcode::kLoadActivations, 0, 10),
+                command(Opcode::kMatmul, 3, 2),       command(Opcode::kStore, 3, 1),
+                command(Opcode::kMatmul, 2, 2),       command(Opcode::kStore, 2, 1),
+                command(Opcode::kFinish, 0, 0)};
+  }
+
+  static Command command(Opcode opcode, std::uint32_t rows, std::uint32_t count) {
+    Command command;
+    command.opcode = opcode;
+    command.flags = opcode == Opcode::kMatmul ? flag::kAccumulate : 0;
+    command.rows = rows;
+    command.count = count;
+    command.passes = command.blocks = 1;
+    return command;
+  }
+
+  /// The message with which the prediction refuses the program; empty where it does not.
+  std::string refusal() const {
+    try {
+      predict_counters(program_, geometry_, MemoryTiming{});
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  Geometry geometry_;
+  std::vector<Command> program_;
+};
+
+TEST_F(ProgramCheck, TakesAProgramThatFits) { EXPECT_EQ(refusal(), ""); }
+
+TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
+  const auto before = program_;
+  const auto refusal_of = [&](std::size_t index, auto change) {
+    program_ = before;
+    change(program_[index]);
+    const std::string message = refusal();
+    EXPECT_THAT(message, HasSubstr("command " + std::to_string(index) + " ("));
+    return message;
+  };
+  EXPECT_THAT(refusal_of(0, [](Command& c) { c.opcode = static_cast<Opcode>(77); }),
+              HasSubstr("no such command"));
+  EXPECT_THAT(refusal_of(0, [](Command& c) { c.passes = 0; }), HasSubstr("PASSES is 0"));
+  EXPECT_THAT(refusal_of(1, [](Command& c) { c.blocks = 0; }), HasSubstr("BLOCKS is 0"));
+  EXPECT_THAT(refusal_of(2, [](Command& c) { c.count = 0; }), HasSubstr("COUNT is 0"));
+  EXPECT_THAT(refusal_of(3, [](Command& c) { c.rows = 0; }), HasSubstr("ROWS is 0"));
+  EXPECT_THAT(refusal_of(2, [](Command& c) { c.rows = 129; }),
+              HasSubstr("ROWS is 129; an accumulator bank has 128"));
+  EXPECT_THAT(refusal_of(3, [](Command& c) { c.set_address(6); }), HasSubstr("a multiple of 4"));
+  EXPECT_THAT(refusal_of(0, [](Command& c) { c.set_address(std::uint64_t{1} << 40); }),
+              HasSubstr("wider than 40 bits"));
+  for (const std::size_t load_or_store : {0, 1, 3}) {
+    SCOPED_TRACE(load_or_store);
+    const auto at_end = [](Command& c) {
+      const std::uint64_t words = c.opcode == Opcode::kStore ? std::uint64_t{c.count} * c.rows * 4
+                                  : c.opcode == Opcode::kLoadActivations
+                                      ? std::uint64_t{c.count} * c.blocks
+                                      : c.count;
+      c.set_address((std::uint64_t{1} << 40) - words * 4);
+    };
+    program_ = before;
+    at_end(program_[load_or_store]);
+    EXPECT_EQ(refusal(), "");
+    EXPECT_THAT(refusal_of(load_or_store,
+                           [&](Command& c) {
+                             at_end(c);
+                             c.set_address(c.address() + 4);
+                           }),
+                HasSubstr("its words pass the end of an address space of 40 bits"));
+  }
+}
+
+TEST_F(ProgramCheck, WantsFinishAtTheEndAndNowhereElse) {
+  const auto before = program_;
+  program_.pop_back();
+  EXPECT_THAT(refusal(), HasSubstr("command 5 (STORE rows=2 count=1 address=0): it is the last"));
+  program_ = before;
+  program_.push_back(before.back());
+  EXPECT_THAT(refusal(), HasSubstr("command 6 (FINISH): commands follow"));
+  program_.clear();
+  EXPECT_THAT(refusal(), HasSubstr("no command"));
+}
+
+TEST_F(ProgramCheck, NamesTheMatmulWhoseWordsNobodyLoads) {
+  program_[0].count = 15;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 4 (MATMUL "), HasSubstr("words of weights"),
+                               HasSubstr("loads (15)")));
+  program_[0].count = 7;
+  EXPECT_THAT(refusal(), HasSubstr("command 2 (MATMUL "));
+  program_[0].count = 16;
+  program_[1].count = 9;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 4 (MATMUL "), HasSubstr("activations")));
+}
+
+TEST_F(ProgramCheck, NamesTheLoadThatBringsTooMuch) {
+  program_[0].count = 17;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 0 (LOAD_WEIGHTS "), HasSubstr("take (16)")));
+  program_[0].count = 16;
+  program_[1].passes = 2;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 1 (LOAD_ACTIVATIONS "), HasSubstr("take (10)")));
+}
+
+TEST_F(ProgramCheck, CountsWhatIsKeptOnce) {
+  program_[2].passes = 3;
+  program_[2].flags |= flag::kRetain;
+  program_[0].count = 4 * (2 * 3 + 2);
+  program_[3].count = 3;
+  EXPECT_EQ(refusal(), "");
+  program_[2].flags = flag::kRetain;  // each tile is a block
+  EXPECT_THAT(refusal(), HasSubstr("the blocks of command 2"));
+  program_[3].count = 6;
+  program_[4].flags = flag::kAccumulate;
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(ProgramCheck, NamesTheStoreThatDoesNotMatch) {
+  program_[3].count = 2;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 3 (STORE "), HasSubstr("command 4 (MATMUL "),
+                               HasSubstr("have 2 rows")));
+  program_[3].count = 1;
+  program_[5].rows = 3;
+  EXPECT_THAT(refusal(), HasSubstr("command 5 (STORE rows=3"));
+  program_[5] = command(Opcode::kStore, 2, 3);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 5 (STORE "), HasSubstr("no MATMUL gives 2")));
+  program_.erase(program_.begin() + 5);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 4 (MATMUL "), HasSubstr("no STORE for 1")));
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of which the recurrence is made.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "host/cycles/ledger.hpp"
+#include "host/cycles/queue.hpp"
+#include "host/cycles/rate.hpp"
+#include "host/cycles/runs.hpp"
+#include "host/cycles/slots.hpp"
+
+namespace gemm64::cycles {
+namespace {
+
+TEST(Slots, GiveRoomAClockAfterTheOldestEnds) {
+  Slots slots(2);
+  EXPECT_EQ(slots.room(), 0);
+  EXPECT_EQ(slots.empty(), 0);
+  slots.begin();
+  slots.begin();
+  EXPECT_EQ(slots.room(), kUnknown);
+  slots.end(10);
+  EXPECT_EQ(slots.room(), 11);
+  slots.begin();
+  EXPECT_EQ(slots.room(), kUnknown);
+  slots.end(20);
+  EXPECT_EQ(slots.room(), 21);
+  EXPECT_EQ(slots.empty(), kUnknown);
+  slots.end(30);
+  EXPECT_EQ(slots.room(), 21);  // two are free, the one of clock 20 for longer
+  EXPECT_EQ(slots.empty(), 31);
+}
+
+TEST(Runs, KnowTheClockOfEachEvent) {
+  Runs runs;
+  EXPECT_EQ(runs.at(0), kUnknown);
+  EXPECT_EQ(runs.after_last(), 0);
+  runs.push(5, 3);   // 5, 6, 7
+  runs.push(8, 2);   // 8, 9 without a gap
+  runs.push(20, 2);  // 20, 21
+  EXPECT_EQ(runs.count(), 7);
+  EXPECT_EQ(runs.at(0), 5);
+  EXPECT_EQ(runs.at(4), 9);
+  EXPECT_EQ(runs.at(5), 20);
+  EXPECT_EQ(runs.at(6), 21);
+  EXPECT_EQ(runs.at(7), kUnknown);
+  EXPECT_EQ(runs.after_last(), 22);
+  EXPECT_LT(runs.at(4), 20);  // forgotten, but known to be before
+}
+
+TEST(Runs, KnowTheClocksOfBeatsAtARate) {
+  const Rate rate(8, 3);
+  Budget budget(rate);
+  Runs runs(rate);
+  std::vector<Clock> clocks;
+  for (const Clock from : {5, 0, 0, 90, 90}) {
+    const Beats beats = budget.move(from, 4);
+    runs.push(beats);
+    for (Clock i = 0; i < 4; ++i) clocks.push_back(beats.first + rate.until(i, beats.left));
+    EXPECT_EQ(clocks.back(), beats.last);
+    EXPECT_EQ(runs.after_last(), beats.last + 1);
+  }
+  EXPECT_EQ(clocks[0], 5);
+  EXPECT_EQ(clocks[3], 5 + 8);  // three beats of 8 bytes at 3 bytes a clock
+  EXPECT_EQ(clocks[11], 5 + 30);
+  EXPECT_EQ(clocks[12], 90);
+  for (std::size_t i = 0; i < clocks.size(); ++i) {
+    EXPECT_EQ(runs.at(static_cast<Clock>(i)), clocks[i]) << i;
+  }
+}
+
+// Against the rule itself, clock by clock (sim/README.md): a beat moves where there is credit for
+// it, and a clock without use leaves one beat of credit.
+TEST(Budget, MovesBeatsAsTheMemoryDoes) {
+  std::mt19937 random(1);
+  for (Clock bytes = 1; bytes <= 20; ++bytes) {
+    constexpr Clock kWidth = 16;
+    Budget budget(Rate(kWidth, bytes));
+    Clock clock = 0, credit = kWidth;
+    for (int burst = 0; burst < 50; ++burst) {
+      const Clock from = clock + static_cast<Clock>(random() % 9);
+      const auto count = static_cast<Clock>(1 + random() % 5);
+      const Beats beats = budget.move(from, count);
+      for (Clock moved = 0; moved < count; ++clock) {
+        if (clock != 0) credit = credit < kWidth ? credit + bytes : kWidth;
+        if (clock < from || credit < kWidth) continue;
+        credit -= kWidth;
+        if (moved == 0) ASSERT_EQ(beats.first, clock) << bytes;
+        if (++moved == count) ASSERT_EQ(beats.last, clock) << bytes;
+      }
+    }
+  }
+}
+
+TEST(Ledger, TellsBeatsFromTheClocksBetweenThem) {
+  Counters counters{};
+  Ledger ledger(counters);
+  ledger.spend(1, 10);
+  ledger.spend(2, 3, {14, 20, 4, 0});
+  ledger.spend(1, 22);
+  EXPECT_EQ(counters[1], 11u);
+  EXPECT_EQ(counters[2], 4u);
+  EXPECT_EQ(counters[3], 7u);  // 10 to 13, and three between the beats
+}
+
+TEST(Ledger, AccountsForEachClockOnce) {
+  Counters counters{};
+  Ledger ledger(counters);
+  ledger.spend(1, 10);
+  ledger.spend(2, 8);
+  ledger.spend(2, 12);
+  ledger.spend(1, 13);
+  EXPECT_EQ(counters[1], 11u);
+  EXPECT_EQ(counters[2], 2u);
+}
+
+TEST(Queue, KeepsItsOrderWhileItForgets) {
+  Queue<int> queue;
+  int next = 0;
+  for (int i = 0; i < 5000; ++i) {
+    queue.push(2 * i);
+    queue.push(2 * i + 1);
+    ASSERT_EQ(queue[queue.size() - 1], 2 * i + 1);
+    ASSERT_EQ(queue.front(), next++);
+    queue.pop();
+  }
+  for (; !queue.empty(); queue.pop()) ASSERT_EQ(queue.front(), next++);
+  EXPECT_EQ(next, 10000);
+}
+
+}  // namespace
+}  // namespace gemm64::cycles

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/device/registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/device/reference_device.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Action>
+std::string usage_error(Action action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+DeviceRegistry registry() {
+  DeviceKind glass;
+  glass.name = "glass";
+  glass.arrays = {4};
+  glass.make_inspectable = [](const DeviceOptions&, const TraceOptions&) {
+    return std::unique_ptr<DebugDevice>();
+  };
+  return DeviceRegistry({reference_kind(), glass});
+}
+
+TEST(DeviceRegistry, FindsKindsByName) {
+  EXPECT_EQ(registry().names(), "reference, glass");
+  EXPECT_EQ(registry().find("glass").name, "glass");
+  EXPECT_FALSE(registry().find("reference").is_inspectable());
+  DeviceOptions options;
+  options.array = 8;
+  EXPECT_EQ(read_geometry(*registry().find("reference", 8).make(options)).n, 8u);
+}
+
+TEST(DeviceRegistry, SaysWhatWouldBeRight) {
+  EXPECT_THAT(usage_error([] { registry().find("cpu"); }), HasSubstr("reference, glass"));
+  EXPECT_THAT(usage_error([] { registry().find("glass", 64); }), HasSubstr("its sizes are 4"));
+  EXPECT_THAT(usage_error([] { registry().find_inspectable("reference", "--trace"); }),
+              HasSubstr("--trace needs a device with signals to look at: --device glass"));
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/images/fashion_mnist.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <string>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+void append_number(Bytes& bytes, std::uint32_t value) {
+  for (const int shift : {24, 16, 8, 0}) {
+    bytes.push_back(static_cast<std::uint8_t>(value >> shift));
+  }
+}
+
+Bytes idx_images(std::uint32_t magic, std::uint32_t count, std::uint32_t rows,
+                 std::uint32_t columns, std::size_t pixels) {
+  Bytes bytes;
+  for (const std::uint32_t value : {magic, count, rows, columns}) append_number(bytes, value);
+  for (std::size_t i = 0; i < pixels; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 7));
+  return bytes;
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class FashionMnistFiles : public ::testing::Test {
+ protected:
+  FashionMnistFiles() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gemm64-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    images_ = folder_ / "t10k-images-idx3-ubyte.gz";
+    labels_ = folder_ / "t10k-labels-idx1-ubyte.gz";
+  }
+  ~FashionMnistFiles() override { std::filesystem::remove_all(folder_); }
+
+  static void write_plain(const std::filesystem::path& path, const Bytes& bytes) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
+
+  static void write_gzip(const std::filesystem::path& path, const Bytes& bytes) {
+    const gzFile file = gzopen(path.c_str(), "wb");
+    gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+    gzclose(file);
+  }
+
+  static Bytes contents(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+
+  // Expects a UsageError that names the images' file, says `what`, and names Debian's package.
+  void expect_bad_images(const std::string& what) const {
+    const std::string error = error_of([&] { read_fashion_mnist_images(1, folder_); });
+    EXPECT_NE(error.find(images_.string()), std::string::npos) << error;
+    EXPECT_NE(error.find(what), std::string::npos) << error;
+    EXPECT_NE(error.find("dataset-fashion-mnist"), std::string::npos) << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  }
+
+  std::filesystem::path folder_;
+  std::filesystem::path images_;
+  std::filesystem::path labels_;
+};
+
+TEST(FashionMnist, ReadsDebiansImages) {
+  const GreyImages images = read_fashion_mnist_images(64);
+  EXPECT_EQ(images.count, 64u);
+  EXPECT_EQ(images.rows, 28u);
+  EXPECT_EQ(images.columns, 28u);
+  ASSERT_EQ(images.pixels.size(), 64u * 784u);
+  // Sums taken from the unpacked file with other tools.
+  const auto sum = [&](std::size_t image) {
+    const auto begin = images.pixels.begin() + static_cast<std::ptrdiff_t>(image * 784);
+    return std::accumulate(begin, begin + 784, 0);
+  };
+  EXPECT_EQ(sum(0), 33456);
+  EXPECT_EQ(sum(1), 100994);
+  EXPECT_EQ(sum(63), 19281);
+  EXPECT_EQ(images.pixels[14 * 28 + 12], 98);
+  EXPECT_EQ(images.pixels[14 * 28 + 13], 136);
+}
+
+TEST(FashionMnist, ReadsDebiansLabels) {
+  // Ankle boot, pullover, trouser, trouser, shirt, trouser, coat, shirt, sandal, sneaker.
+  EXPECT_EQ(read_fashion_mnist_labels(10), (Bytes{9, 2, 1, 1, 6, 1, 4, 6, 5, 7}));
+}
+
+TEST(FashionMnist, ReadsAllTenThousandAndNoMore) {
+  const GreyImages images = read_fashion_mnist_images(10000);
+  EXPECT_EQ(std::accumulate(images.pixels.end() - 784, images.pixels.end(), 0), 24390);
+  EXPECT_EQ(read_fashion_mnist_labels(10000).back(), 5);
+  for (const std::size_t count :
+       {std::size_t{0}, std::size_t{10001}, static_cast<std::size_t>(-1)}) {
+    for (const std::string& error : {error_of([&] { read_fashion_mnist_images(count); }),
+                                     error_of([&] { read_fashion_mnist_labels(count); })}) {
+      EXPECT_NE(error.find("batch of " + std::to_string(count)), std::string::npos) << error;
+      EXPECT_NE(error.find("1 to 10000"), std::string::npos) << error;
+    }
+  }
+}
+
+TEST_F(FashionMnistFiles, KeepsTheImagesAskedFor) {
+  write_gzip(images_, idx_images(0x803, 3, 28, 28, 3 * 784));
+  const GreyImages images = read_fashion_mnist_images(2, folder_);
+  ASSERT_EQ(images.pixels.size(), 2u * 784u);
+  EXPECT_EQ(images.pixels[1], 7);
+  EXPECT_EQ(images.pixels.back(), static_cast<std::uint8_t>((2 * 784 - 1) * 7));
+}
+
+TEST_F(FashionMnistFiles, ReportsAMissingFile) {
+  expect_bad_images("No such file or directory");
+  const std::string error = error_of([&] { read_fashion_mnist_labels(1, folder_); });
+  EXPECT_NE(error.find(labels_.string()), std::string::npos) << error;
+}
+
+TEST_F(FashionMnistFiles, ReportsAFolderInPlaceOfTheFile) {
+  std::filesystem::create_directory(images_);
+  expect_bad_images("");
+}
+
+TEST_F(FashionMnistFiles, ReportsWhatIsNotGzip) {
+  write_plain(images_, Bytes(5000, 'x'));
+  expect_bad_images("not a gzip file");
+  write_plain(images_, {});
+  expect_bad_images("not a gzip file");
+  write_plain(images_, idx_images(0x803, 1, 28, 28, 784));
+  expect_bad_images("not a gzip file");
+}
+
+TEST_F(FashionMnistFiles, ReportsAFileCutAnywhere) {
+  write_gzip(images_, idx_images(0x803, 4, 28, 28, 4 * 784));
+  const Bytes whole = contents(images_);
+  ASSERT_NO_THROW(read_fashion_mnist_images(1, folder_));
+  for (std::size_t size = 2; size < whole.size(); ++size) {
+    write_plain(images_, Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+    const std::string error = error_of([&] { read_fashion_mnist_images(1, folder_); });
+    ASSERT_NE(error.find("truncated"), std::string::npos) << size << " bytes: " << error;
+  }
+}
+
+TEST_F(FashionMnistFiles, ReportsDamageBehindTheImagesAskedFor) {
+  write_gzip(images_, idx_images(0x803, 4, 28, 28, 4 * 784));
+  Bytes whole = contents(images_);
+  whole[whole.size() - 6] ^= 1u;  // in the checksum
+  write_plain(images_, whole);
+  expect_bad_images("cannot read it");
+}
+
+TEST_F(FashionMnistFiles, ReportsAnotherMagicNumber) {
+  write_gzip(images_, idx_images(0x801, 1, 28, 28, 784));
+  expect_bad_images("0x00000801, not 0x00000803");
+}
+
+TEST_F(FashionMnistFiles, ReportsAnotherImageSize) {
+  write_gzip(images_, idx_images(0x803, 1, 32, 28, 32 * 28));
+  expect_bad_images("32x28, not 28x28");
+  write_gzip(images_, idx_images(0x803, 1, 28, 0xffffffffu, 28));
+  expect_bad_images("28x4294967295, not 28x28");
+}
+
+TEST_F(FashionMnistFiles, DoesNotTrustTheCountInTheHeader) {
+  // Four billion images promised, one there: neither memory for them, nor success.
+  write_gzip(images_, idx_images(0x803, 0xffffffffu, 28, 28, 784));
+  expect_bad_images("truncated");
+  const std::string error = error_of([&] { read_fashion_mnist_images(0xffffffffu, folder_); });
+  EXPECT_NE(error.find("truncated"), std::string::npos) << error;
+  write_gzip(images_, idx_images(0x803, 1, 28, 28, 785));
+  expect_bad_images("goes on after");
+}
+
+TEST_F(FashionMnistFiles, ReportsAShortHeaderAndShortData) {
+  write_gzip(images_, {0, 0, 8, 3, 0, 0});
+  expect_bad_images("truncated: it ends 2 bytes before the end of its header");
+  write_gzip(images_, idx_images(0x803, 1, 28, 28, 780));
+  expect_bad_images("truncated: it ends 4 bytes before the end of its data");
+}
+
+TEST_F(FashionMnistFiles, ReportsALabelThatIsNoClass) {
+  Bytes bytes;
+  append_number(bytes, 0x801);
+  append_number(bytes, 2);
+  bytes.push_back(9);
+  bytes.push_back(10);
+  write_gzip(labels_, bytes);
+  EXPECT_EQ(read_fashion_mnist_labels(1, folder_), Bytes{9});
+  const std::string error = error_of([&] { read_fashion_mnist_labels(2, folder_); });
+  EXPECT_NE(error.find("label 1 is 10, not 0 to 9"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace gemm64

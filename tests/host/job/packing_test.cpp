@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/packing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/host/job/plans.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kFewProducts = 300'000;
+
+MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t columns) {
+  MatrixI8 matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
+  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
+    matrix.data()[i] = static_cast<std::int8_t>(1 + random() % 127);  // padding alone is zero
+  }
+  return matrix;
+}
+
+std::int8_t at_or_zero(const MatrixI8& matrix, std::uint64_t row, std::uint64_t column) {
+  const auto r = static_cast<Eigen::Index>(row), c = static_cast<Eigen::Index>(column);
+  return r < matrix.rows() && c < matrix.cols() ? matrix(r, c) : std::int8_t{0};
+}
+
+TEST(PackWeights, PutsTilesInTheOrderOfTheirUseAndPadsWithZeros) {
+  std::mt19937 random(11);
+  for_plans(10, 10, kFewProducts,
+            [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Job job = make_job("packed", shape, accumulate, geometry);
+              const Plan& plan = job.plan;
+              const MatrixI8 weights = random_matrix(random, shape.n, shape.k);
+              const std::vector<std::uint8_t> packed = pack_weights(job, weights);
+              ASSERT_EQ(packed.size(), plan.weight_bytes());
+              const std::uint64_t n = geometry.n;
+              std::size_t wrong = 0;
+              for (std::size_t at = 0; at < packed.size(); ++at) {
+                const std::uint64_t k_in_tile = at % n, column = at / n % n, tile = at / (n * n);
+                const std::uint64_t row = tile / plan.k_tiles * n + column;
+                const std::uint64_t k = tile % plan.k_tiles * n + k_in_tile;
+                wrong += static_cast<std::int8_t>(packed[at]) != at_or_zero(weights, row, k);
+              }
+              EXPECT_EQ(wrong, 0u);
+            });
+}
+
+TEST(PackActivations, PutsBlocksThenTilesOfKThenRowsAndPadsWithZeros) {
+  std::mt19937 random(12);
+  for_plans(12, 10, kFewProducts,
+            [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Job job = make_job("packed", shape, accumulate, geometry);
+              const Plan& plan = job.plan;
+              const MatrixI8 activations = random_matrix(random, shape.m, shape.k);
+              const std::vector<std::uint8_t> packed = pack_activations(job, activations);
+              ASSERT_EQ(packed.size(), plan.activation_bytes());
+              std::size_t at = 0, wrong = 0;
+              std::uint64_t first = 0;
+              for (const RowGroup& group : plan.groups) {
+                for (std::uint32_t block = 0; block < group.blocks; ++block, first += group.rows) {
+                  for (std::uint64_t k = 0; k < std::uint64_t{plan.k_tiles} * geometry.n;
+                       k += geometry.n) {
+                    for (std::uint32_t row = 0; row < group.rows; ++row) {
+                      for (std::uint32_t i = 0; i < geometry.n; ++i, ++at) {
+                        wrong += static_cast<std::int8_t>(packed[at]) !=
+                                 at_or_zero(activations, first + row, k + i);
+                      }
+                    }
+                  }
+                }
+              }
+              EXPECT_EQ(at, packed.size());
+              EXPECT_EQ(wrong, 0u);
+            });
+}
+
+TEST(UnpackResults, PutsEverySumInItsPlaceAndDropsThePadding) {
+  for_plans(
+      13, 10, kFewProducts,
+      [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+        SCOPED_TRACE(describe(shape, geometry));
+        const Job job = make_job("packed", shape, accumulate, geometry);
+        const Plan& plan = job.plan;
+        // Each partial sum of row m, column n is 1000 m + n; what is padded holds what must not be
+        // seen.
+        std::vector<std::int32_t> results;
+        std::uint64_t first = 0;
+        for (const RowGroup& group : plan.groups) {
+          for (std::uint32_t block = 0; block < group.blocks; ++block, first += group.rows) {
+            for (std::uint64_t tile = 0; tile < plan.result_blocks(); ++tile) {
+              const std::uint64_t n_tile = tile * plan.n_tiles / plan.result_blocks();
+              for (std::uint32_t row = 0; row < group.rows; ++row) {
+                for (std::uint64_t i = 0; i < geometry.n; ++i) {
+                  const std::uint64_t column = n_tile * geometry.n + i;
+                  results.push_back(column < shape.n
+                                        ? static_cast<std::int32_t>(1000 * (first + row) + column)
+                                        : std::numeric_limits<std::int32_t>::min());
+                }
+              }
+            }
+          }
+        }
+        const MatrixI32 sums = unpack_results(job, results);
+        ASSERT_EQ(static_cast<std::uint64_t>(sums.rows()), shape.m);
+        ASSERT_EQ(static_cast<std::uint64_t>(sums.cols()), shape.n);
+        const auto parts = static_cast<std::int32_t>(plan.result_blocks() / plan.n_tiles);
+        std::size_t wrong = 0;
+        for (Eigen::Index row = 0; row < sums.rows(); ++row) {
+          for (Eigen::Index column = 0; column < sums.cols(); ++column) {
+            wrong += sums(row, column) != parts * static_cast<std::int32_t>(1000 * row + column);
+          }
+        }
+        EXPECT_EQ(wrong, 0u);
+      });
+}
+
+TEST(UnpackResults, AddsOnTheHostModulo32Bits) {
+  Geometry geometry;
+  geometry.n = 2;
+  const Job job = make_job("sums", {1, 6, 2}, Accumulate::kHost, geometry);  // three tiles of K
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+  const MatrixI32 sums = unpack_results(job, {kMost, kLeast, 1, -1, 5, kLeast});
+  EXPECT_EQ(sums(0, 0), kLeast + 5);
+  EXPECT_EQ(sums(0, 1), -1);
+}
+
+TEST(Packing, RejectsOperandsOfAnotherShape) {
+  const Job job = make_job("small", {3, 5, 7}, Accumulate::kDevice, Geometry{});
+  EXPECT_THROW(pack_weights(job, MatrixI8::Zero(5, 7)), std::invalid_argument);
+  EXPECT_THROW(pack_weights(job, MatrixI8::Zero(7, 6)), std::invalid_argument);
+  EXPECT_NO_THROW(pack_weights(job, MatrixI8::Zero(7, 5)));
+  EXPECT_THROW(pack_activations(job, MatrixI8::Zero(5, 3)), std::invalid_argument);
+  EXPECT_THROW(pack_activations(job, MatrixI8::Zero(2, 5)), std::invalid_argument);
+  EXPECT_NO_THROW(pack_activations(job, MatrixI8::Zero(3, 5)));
+  EXPECT_THROW(unpack_results(job, std::vector<std::int32_t>(3 * 64 - 1)), std::invalid_argument);
+  EXPECT_NO_THROW(unpack_results(job, std::vector<std::int32_t>(3 * 64)));
+}
+
+}  // namespace
+}  // namespace gemm64

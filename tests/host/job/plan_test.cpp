@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "host/error.hpp"
+#include "tests/host/job/plans.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40;
+
+std::uint64_t ceiling(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+TEST(Plan, TilesCoverKAndNWithLessThanOneTileOfPadding) {
+  for_plans(1, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              EXPECT_EQ(plan.array, geometry.n);
+              EXPECT_EQ(plan.k_tiles, ceiling(shape.k, geometry.n));
+              EXPECT_EQ(plan.n_tiles, ceiling(shape.n, geometry.n));
+              EXPECT_EQ(plan.tiles(), std::uint64_t{plan.k_tiles} * plan.n_tiles);
+              EXPECT_EQ(plan.result_blocks(),
+                        accumulate == Accumulate::kDevice ? plan.n_tiles : plan.tiles());
+            });
+}
+
+TEST(Plan, BlocksCoverTheRowsOnceAndAreOfOneHeightWithinOneRow) {
+  for_plans(2, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              ASSERT_GE(plan.groups.size(), 1u);
+              ASSERT_LE(plan.groups.size(), 2u);
+              std::uint64_t row = 0, blocks = 0;
+              for (const RowGroup& group : plan.groups) {
+                EXPECT_EQ(group.first_row, row);
+                EXPECT_GE(group.rows, 1u);
+                EXPECT_GE(group.blocks, 1u);
+                row += std::uint64_t{group.rows} * group.blocks;
+                blocks += group.blocks;
+              }
+              EXPECT_EQ(row, shape.m);
+              EXPECT_EQ(plan.row_blocks(), blocks);
+              if (plan.groups.size() == 2) EXPECT_EQ(plan.groups[0].rows, plan.groups[1].rows + 1);
+            });
+}
+
+TEST(Plan, HasAsFewBlocksAsTheMemoriesAllow) {
+  for_plans(3, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              for (const RowGroup& group : plan.groups) {
+                EXPECT_LE(group.rows, geometry.accumulator_rows);
+                // A tile's rows and one more burst, or a load that waits for room would wait for
+                // ever.
+                EXPECT_LE(group.rows + geometry.burst_beats - 1, geometry.scratchpad_words);
+              }
+              const std::uint64_t most = std::min(
+                  geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
+              EXPECT_EQ(plan.row_blocks(), ceiling(shape.m, most));
+            });
+}
+
+TEST(Plan, KeepsABlockOnChipExactlyWhereItFits) {
+  for_plans(4, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              for (const RowGroup& group : plan.groups) {
+                EXPECT_EQ(group.retain,
+                          std::uint64_t{group.rows} * plan.k_tiles <= geometry.scratchpad_words);
+              }
+            });
+}
+
+TEST(Plan, OfAlexNetsFirstLinearLayerIsOneBlockThatFillsTheScratchpad) {
+  const Plan plan = make_plan({64, 9216, 4096}, Accumulate::kDevice, Geometry{});
+  EXPECT_EQ(plan.tiles(), 9216u);
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].rows, 64u);
+  EXPECT_TRUE(plan.groups[0].retain);
+  EXPECT_EQ(plan.weight_bytes(), 9216u * 4096);
+  EXPECT_EQ(plan.activation_bytes(), 64u * 9216);
+  EXPECT_EQ(plan.result_bytes(), 64u * 4096 * 4);
+}
+
+TEST(Traffic, IsTheClosedForm) {
+  for_plans(
+      5, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+        SCOPED_TRACE(describe(shape, geometry));
+        const Plan plan = make_plan(shape, accumulate, geometry);
+        const std::uint64_t n = geometry.n;
+        const std::uint64_t padded_k = ceiling(shape.k, n) * n, padded_n = ceiling(shape.n, n) * n;
+        Traffic expected;
+        expected.weights = padded_k * padded_n * plan.row_blocks();
+        for (const RowGroup& group : plan.groups) {
+          const bool stays =
+              std::uint64_t{group.rows} * (padded_k / n) <= geometry.scratchpad_words;
+          expected.activations +=
+              std::uint64_t{group.rows} * group.blocks * padded_k * (stays ? 1 : padded_n / n);
+        }
+        expected.results =
+            shape.m * padded_n * 4 * (accumulate == Accumulate::kDevice ? 1 : padded_k / n);
+        expected.commands = (4 * plan.groups.size() + 1) * 64;
+        const Traffic found = predict_traffic(plan);
+        EXPECT_EQ(found.weights, expected.weights);
+        EXPECT_EQ(found.activations, expected.activations);
+        EXPECT_EQ(found.results, expected.results);
+        EXPECT_EQ(found.commands, expected.commands);
+        EXPECT_TRUE(found == expected);
+      });
+}
+
+std::string usage_error(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+  try {
+    make_plan(shape, accumulate, geometry);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no UsageError for " << describe(shape, geometry);
+  return {};
+}
+
+TEST(Plan, RejectsSizesOutOfRangeByNameAndValue) {
+  const std::uint64_t most = std::uint64_t{1} << 31;
+  const struct {
+    GemmShape shape;
+    const char* text;
+  } cases[] = {{{0, 1, 1}, "M is 0"},
+               {{1, 0, 1}, "K is 0"},
+               {{1, 1, 0}, "N is 0"},
+               {{most + 1, 1, 1}, "M is 2147483649"},
+               {{1, most + 1, 1}, "K is 2147483649"},
+               {{1, 1, most + 1}, "N is 2147483649"},
+               {{1, ~std::uint64_t{0}, 1}, "K is 18446744073709551615"}};
+  for (const auto& item : cases) {
+    const std::string found = usage_error(item.shape, Accumulate::kDevice, Geometry{});
+    EXPECT_NE(found.find(item.text), std::string::npos) << found;
+    EXPECT_NE(found.find("from 1 to 2147483648"), std::string::npos) << found;
+  }
+}
+
+TEST(Plan, RejectsWhatACommandCannotHold) {
+  Geometry small;
+  small.n = 2;
+  small.stage_rows = 2;
+  const std::uint64_t most = std::uint64_t{1} << 31;
+  const struct {
+    GemmShape shape;
+    const char* text;
+  } cases[] = {
+      {{1, most, most}, "words of weights"},
+      {{128, most, 1}, "137438953472 words of activations in a block"},
+      {{most, 2, 1 << 12}, "34359738368 blocks of results"},
+  };
+  for (const auto& item : cases) {
+    const std::string found = usage_error(item.shape, Accumulate::kDevice, small);
+    EXPECT_NE(found.find(item.text), std::string::npos) << found;
+    EXPECT_NE(found.find("4294967295"), std::string::npos) << found;
+  }
+  // Added on the host every tile is a block of results.
+  EXPECT_NO_THROW(make_plan({128 * 4096, 2 << 12, 2 << 12}, Accumulate::kDevice, small));
+  EXPECT_NE(usage_error({128 * 4096, 2 << 12, 2 << 12}, Accumulate::kHost, small)
+                .find("blocks of results"),
+            std::string::npos);
+}
+
+TEST(Plan, TakesTheLargestSizesThatFit) {
+  const std::uint64_t most = std::uint64_t{1} << 31;
+  EXPECT_EQ(make_plan({most, 64, 64}, Accumulate::kHost, Geometry{}).groups[0].blocks, most / 128);
+  EXPECT_EQ(make_plan({1, most, 64}, Accumulate::kHost, Geometry{}).k_tiles, most / 64);
+  EXPECT_EQ(make_plan({1, 64, most}, Accumulate::kHost, Geometry{}).n_tiles, most / 64);
+}
+
+}  // namespace
+}  // namespace gemm64

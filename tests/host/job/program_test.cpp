@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "tests/host/job/plans.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40;
+// Few enough blocks of the array's size that each may be looked at.
+constexpr std::uint64_t kFewProducts = 4'000'000;
+
+TEST(Layout, PartsLieOnPagesOneAfterTheOther) {
+  for_plans(20, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const Layout layout = make_layout(plan);
+              for (const std::uint64_t address :
+                   {layout.ring, layout.weights, layout.activations, layout.results}) {
+                EXPECT_EQ(address % 4096, 0u);
+              }
+              EXPECT_LE(layout.ring + kRingCommands * kCommandBytes, layout.weights);
+              EXPECT_LE(layout.weights + plan.weight_bytes(), layout.activations);
+              EXPECT_LE(layout.activations + plan.activation_bytes(), layout.results);
+              EXPECT_EQ(layout.results + plan.result_bytes(), layout.end);
+              // No more than a page is lost before each part.
+              EXPECT_LT(layout.end, kRingCommands * kCommandBytes + plan.weight_bytes() +
+                                        plan.activation_bytes() + plan.result_bytes() + 4 * 4096);
+            });
+}
+
+TEST(Program, FitsTheRingAndTheFetchAheadAndEndsWithFinish) {
+  for_plans(21, 40, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const std::vector<Command> program = make_program(plan, make_layout(plan));
+              EXPECT_EQ(program.size(), program_length(plan));
+              EXPECT_LT(program.size(), kRingCommands);
+              EXPECT_LE(program.size(), geometry.commands);
+              EXPECT_EQ(program.back().opcode, Opcode::kFinish);
+              for (std::size_t i = 0; i + 1 < program.size(); ++i) {
+                EXPECT_NE(program[i].opcode, Opcode::kFinish);
+              }
+            });
+  EXPECT_EQ(kRingCommands & (kRingCommands - 1), 0u);
+}
+
+/// Runs a program on words that know where they come from, and counts which products are added to
+/// which sums. Reads the commands as rtl/gemm64.json explains them.
+class Interpreter {
+ public:
+  Interpreter(const Plan& plan, const Layout& layout, const Geometry& geometry)
+      : plan_(plan), layout_(layout), geometry_(geometry) {
+    for (const RowGroup& group : plan.groups) {
+      for (std::uint32_t block = 0; block < group.blocks; ++block) {
+        const std::uint64_t row = group.first_row + std::uint64_t{block} * group.rows;
+        for (std::uint32_t tile = 0; tile < plan.k_tiles; ++tile) {
+          for (std::uint32_t i = 0; i < group.rows; ++i)
+            activation_words_.push_back({row + i, tile});
+        }
+      }
+    }
+  }
+
+  void run(const std::vector<Command>& program) {
+    for (const Command& command : program) {
+      switch (command.opcode) {
+        case Opcode::kLoadWeights:
+          load(command, 1, layout_.weights, weights_);
+          break;
+        case Opcode::kLoadActivations:
+          load(command, command.blocks, layout_.activations, activations_);
+          break;
+        case Opcode::kMatmul:
+          multiply(command);
+          break;
+        case Opcode::kStore:
+          store(command);
+          break;
+        case Opcode::kFinish:
+          break;
+      }
+    }
+    EXPECT_TRUE(weights_.empty()) << "weights that no MATMUL takes";
+    EXPECT_TRUE(activations_.empty()) << "activations that no MATMUL takes";
+    EXPECT_TRUE(blocks_.empty()) << "blocks that no STORE takes";
+  }
+
+  /// Every row meets every tile of K and N once, in the block where unpack_results() looks for it.
+  void expect_every_product_once() const {
+    EXPECT_EQ(errors_, 0u);
+    const std::uint64_t parts = plan_.accumulate == Accumulate::kDevice ? 1 : plan_.k_tiles;
+    EXPECT_EQ(stored_.size() * geometry_.n * 4, plan_.result_bytes());
+    EXPECT_EQ(covered_.size(), plan_.shape.m * plan_.tiles());
+    for (const auto& product : covered_) {
+      if (product.second != 1) {
+        ADD_FAILURE() << "row " << product.first.row << " and tile " << product.first.tile
+                      << " meet " << product.second << " times";
+        return;
+      }
+    }
+    // Order of the results: blocks of M, in each the tiles of N, in each the parts, then rows.
+    std::size_t at = 0;
+    for (const RowGroup& group : plan_.groups) {
+      for (std::uint32_t block = 0; block < group.blocks; ++block) {
+        const std::uint64_t first = group.first_row + std::uint64_t{block} * group.rows;
+        for (std::uint32_t n_tile = 0; n_tile < plan_.n_tiles; ++n_tile) {
+          for (std::uint64_t part = 0; part < parts; ++part) {
+            for (std::uint32_t row = 0; row < group.rows; ++row, ++at) {
+              ASSERT_EQ(stored_.at(at).row, first + row);
+              ASSERT_EQ(stored_.at(at).n_tile, n_tile);
+            }
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  struct ActivationWord {
+    std::uint64_t row;
+    std::uint32_t k_tile;
+  };
+  struct Product {
+    std::uint64_t row, tile;
+    bool operator<(const Product& other) const {
+      return row != other.row ? row < other.row : tile < other.tile;
+    }
+  };
+  struct Sum {  // a row of N sums
+    std::uint64_t row;
+    std::uint64_t n_tile;
+  };
+
+  void load(const Command& command, std::uint32_t blocks, std::uint64_t base,
+            std::deque<std::uint64_t>& words) {
+    ASSERT_GE(command.address(), base);
+    ASSERT_EQ((command.address() - base) % geometry_.n, 0u);
+    const std::uint64_t first = (command.address() - base) / geometry_.n;
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      for (std::uint32_t pass = 0; pass < command.passes; ++pass) {
+        for (std::uint32_t i = 0; i < command.count; ++i) {
+          words.push_back(first + std::uint64_t{block} * command.count + i);
+        }
+      }
+    }
+  }
+
+  void multiply(const Command& command) {
+    ASSERT_GE(command.rows, 1u);
+    ASSERT_LE(command.rows, geometry_.accumulator_rows);
+    const bool accumulate = (command.flags & flag::kAccumulate) != 0;
+    const bool retain = (command.flags & flag::kRetain) != 0;
+    const std::uint64_t kept = std::uint64_t{command.rows} * command.count;
+    if (retain) {
+      ASSERT_LE(kept, geometry_.scratchpad_words);
+    }
+    for (std::uint32_t block = 0; block < command.blocks; ++block) {
+      for (std::uint32_t pass = 0; pass < command.passes; ++pass) {
+        ASSERT_GE(activations_.size(), kept);
+        std::vector<Sum> sums;
+        for (std::uint32_t tile = 0; tile < command.count; ++tile) {
+          ASSERT_GE(weights_.size(), geometry_.n);
+          const std::uint64_t weight_tile = weights_.front() / geometry_.n;
+          for (std::uint32_t column = 0; column < geometry_.n; ++column, weights_.pop_front()) {
+            errors_ += weights_.front() != weight_tile * geometry_.n + column;
+          }
+          if (!accumulate || tile == 0) sums.clear();
+          for (std::uint32_t row = 0; row < command.rows; ++row) {
+            const ActivationWord word =
+                activation_words_.at(activations_[std::uint64_t{tile} * command.rows + row]);
+            errors_ += word.k_tile != weight_tile % plan_.k_tiles;
+            ++covered_[{word.row, weight_tile}];
+            const Sum sum{word.row, weight_tile / plan_.k_tiles};
+            if (sums.size() <= row) sums.push_back(sum);
+            errors_ += sums[row].row != sum.row || sums[row].n_tile != sum.n_tile;
+          }
+          if (!accumulate || tile + 1 == command.count) blocks_.push_back(sums);
+        }
+        if (retain && pass + 1 != command.passes) continue;
+        activations_.erase(activations_.begin(),
+                           activations_.begin() + static_cast<std::ptrdiff_t>(kept));
+      }
+    }
+  }
+
+  void store(const Command& command) {
+    std::uint64_t address = command.address();
+    for (std::uint32_t i = 0; i < command.count; ++i) {
+      ASSERT_FALSE(blocks_.empty());
+      ASSERT_EQ(blocks_.front().size(), command.rows);
+      ASSERT_EQ(address, layout_.results + stored_.size() * geometry_.n * 4);
+      stored_.insert(stored_.end(), blocks_.front().begin(), blocks_.front().end());
+      address += std::uint64_t{command.rows} * geometry_.n * 4;
+      blocks_.pop_front();
+    }
+  }
+
+  const Plan& plan_;
+  const Layout& layout_;
+  const Geometry& geometry_;
+  std::vector<ActivationWord> activation_words_;     // in the order of packing
+  std::deque<std::uint64_t> weights_, activations_;  // words by their number in memory
+  std::deque<std::vector<Sum>> blocks_;
+  std::vector<Sum> stored_;
+  std::map<Product, unsigned> covered_;
+  std::uint64_t errors_ = 0;
+};
+
+TEST(Program, CoversEveryProductExactlyOnce) {
+  for_plans(22, 15, kFewProducts,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              if (shape.macs() / geometry.n / geometry.n > 20'000) return;
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              const Layout layout = make_layout(plan);
+              Interpreter interpreter(plan, layout, geometry);
+              interpreter.run(make_program(plan, layout));
+              interpreter.expect_every_product_once();
+            });
+}
+
+TEST(Program, SurvivesItsEncoding) {
+  for_plans(23, 10, kAnySize,
+            [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              SCOPED_TRACE(describe(shape, geometry));
+              const Plan plan = make_plan(shape, accumulate, geometry);
+              for (const Command& command : make_program(plan, make_layout(plan))) {
+                std::uint8_t bytes[kCommandBytes];
+                command.encode(bytes);
+                EXPECT_EQ(Command::decode(bytes), command);
+              }
+            });
+}
+
+// The commands of one small product, in words.
+TEST(Program, OfASmallProductReadsAsDocumented) {
+  Geometry geometry;
+  geometry.n = 8;
+  const Plan plan = make_plan({130, 17, 9}, Accumulate::kDevice, geometry);
+  std::vector<std::string> words;
+  for (const Command& command : make_program(plan, make_layout(plan)))
+    words.push_back(to_string(command));
+  EXPECT_EQ(words, (std::vector<std::string>{
+                       "LOAD_WEIGHTS count=48 passes=2 address=4096",
+                       "LOAD_ACTIVATIONS count=195 passes=1 blocks=2 address=8192",
+                       "MATMUL flags=3 rows=65 count=3 passes=2 blocks=2",
+                       "STORE rows=65 count=4 address=12288",
+                       "FINISH",
+                   }));
+}
+
+}  // namespace
+}  // namespace gemm64

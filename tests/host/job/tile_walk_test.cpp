@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/tile_walk.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "host/debug/tile_trace.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+Geometry small() {
+  Geometry geometry;
+  geometry.n = 8;
+  geometry.accumulator_rows = 16;
+  return geometry;
+}
+
+TEST(RowWalk, GoesThroughEveryRowOfEveryTileInOrder) {
+  // 3 blocks of M: 12, 12, 11
+  const Job job = make_job("walked", {35, 20, 9}, Accumulate::kDevice, small());
+  const Plan& plan = job.plan;
+  std::uint64_t rows = 0;
+  std::uint64_t before = 0;
+  std::set<std::uint64_t> results;
+  for (RowWalk walk(job); !walk.done(); walk.next()) {
+    const TileStep& step = walk.tile();
+    const TileIndex& tile = step.tile;
+    const std::uint64_t order =
+        ((tile.m * plan.n_tiles + tile.n) * plan.k_tiles + tile.k) * 100 + walk.row();
+    EXPECT_TRUE(rows == 0 || order > before);
+    before = order;
+    EXPECT_LT(walk.row(), step.rows);
+    EXPECT_EQ(walk.first_row(), walk.row() == 0);
+    EXPECT_EQ(walk.last_row(), walk.row() + 1 == step.rows);
+    EXPECT_EQ(step.begins_block, tile.k == 0);
+    EXPECT_EQ(step.ends_block, tile.k + 1 == plan.k_tiles);
+    EXPECT_EQ(step.result, tile.m * plan.n_tiles + tile.n);
+    EXPECT_EQ(step.bank(), step.result % 2);
+    results.insert(step.result);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 35u * plan.tiles());
+  EXPECT_EQ(results.size(), plan.row_blocks() * plan.result_blocks());
+}
+
+TEST(TileWalk, KnowsWhereBlocksBeginAndWhatIsStoredBefore) {
+  const Job job = make_job("walked", {35, 20, 9}, Accumulate::kHost, small());
+  const Plan& plan = job.plan;
+  TileWalk walk(job);
+  std::uint64_t stored = 0;
+  std::uint64_t tiles = 0;
+  while (!walk.done()) {
+    const TileStep& step = walk.tile();
+    EXPECT_EQ(step.stored_before, stored);
+    EXPECT_EQ(step.result, tiles);
+    EXPECT_TRUE(step.begins_block);
+    EXPECT_TRUE(step.ends_block);
+    EXPECT_EQ(step.first_row, 12 * step.tile.m);
+    stored += step.rows;
+    ++tiles;
+    walk.next();
+  }
+  EXPECT_EQ(tiles, plan.tiles() * plan.row_blocks());
+  EXPECT_EQ(stored, 35u * plan.tiles());
+}
+
+TEST(RowWalk, SkipsTheRestOfATile) {
+  const Job job = make_job("walked", {35, 20, 9}, Accumulate::kDevice, small());
+  RowWalk walk(job);
+  walk.next();
+  ASSERT_EQ(walk.row(), 1U);
+  walk.skip_tile();
+  EXPECT_EQ(walk.row(), 0U);
+  EXPECT_EQ(walk.tile().tile, (TileIndex{0, 1, 0}));
+}
+
+TEST(TileName, IsALayerAndThreeCoordinates) {
+  const TileName name = parse_tile("/features/fc:1:0,17,3");
+  EXPECT_EQ(name.layer, "/features/fc:1");
+  EXPECT_EQ(name.tile, (TileIndex{0, 17, 3}));
+  EXPECT_EQ(parse_tile("4,5,6").layer, "");
+  EXPECT_EQ(parse_tile("4,5,6").tile, (TileIndex{4, 5, 6}));
+}
+
+TEST(TileName, OfAnotherFormIsRefused) {
+  for (const char* text :
+       {"", "a", "a:", "a:1", "a:1,2", "a:1,2,3,4", "a:1,2,x", ":1,2,3", "a:-1,2,3", "a:1, 2,3"}) {
+    EXPECT_THROW(parse_tile(text), UsageError) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gemm64

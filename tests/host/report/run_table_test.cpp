@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/report/run_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/run/reports.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(RunTable, TellsWhatIsVerified) {
+  EXPECT_THAT(run_table(example_report(), 0),
+              HasSubstr("VERIFIED: 18 sums equal the reference; all 28 counters of clocks and "
+                        "bytes equal their prediction in every layer.\n"));
+}
+
+TEST(RunTable, TellsHowMuchRanOnTheHostAndWhy) {
+  const std::string text = run_table(example_report(), 0);
+  EXPECT_THAT(text, HasSubstr("7 nodes on the host, 0.50 s.\n"));
+  EXPECT_THAT(text, HasSubstr("On the device: 6.4 % (64 of 1,000) MACs.\n"));
+  EXPECT_THAT(text, HasSubstr("On the host: 2 layers, 900 MACs (conv1, conv2): convolutions run on "
+                              "the host.\n"));
+  EXPECT_THAT(text, HasSubstr("On the host: 1 layer, 36 MACs (attention): its weights depend on "
+                              "the input.\n"));
+}
+
+TEST(RunTable, NamesFourLayersOfAReason) {
+  RunReport report = example_report();
+  for (const char* name : {"conv3", "conv4", "conv5"}) {
+    report.host_layers.push_back({name, "Conv", 100, "convolutions run on the host"});
+  }
+  EXPECT_THAT(run_table(report, 0),
+              HasSubstr("5 layers, 1,200 MACs (conv1, conv2, conv3, conv4, ...): conv"));
+}
+
+TEST(RunTable, CountsImagesOfTheSameClass) {
+  EXPECT_THAT(run_table(example_report(), 0),
+              HasSubstr("the same top-1 class for 98.4 % (63 of 64) images, signal to noise 40.0 "
+                        "dB (30.0 dB without"));
+}
+
+TEST(RunTable, OfANetworkWithoutADeviceLayerSaysThatNothingWasVerified) {
+  RunReport report = example_report();
+  report.layers.clear();
+  const std::string text = run_table(report, 0);
+  EXPECT_THAT(text, HasSubstr("No layer of the network ran on the device, so nothing was "
+                              "verified.\n"));
+  EXPECT_THAT(text, HasSubstr("On the device: 0.0 % (0 of 936) MACs.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("VERIFIED")));
+  EXPECT_THAT(text, Not(HasSubstr("FAILED")));
+  EXPECT_THAT(text, Not(HasSubstr("MxKxN"))) << "a table of nothing";
+}
+
+TEST(RunTable, ShowsProblemsAndFails) {
+  RunReport report = example_report();
+  report.problems = {"--trace-tile fc1:0,0,0: the tile never came"};
+  EXPECT_THAT(run_table(report, 0),
+              HasSubstr("--trace-tile fc1:0,0,0: the tile never came\nFAILED\n"));
+}
+
+TEST(RunTable, ShowsWhatDiffers) {
+  RunReport report = example_report();
+  report.layers[0].mismatches = {1, 2, 3, 40, 41, 1};
+  ++report.layers[1].counters[counter::kWeightsIdle];
+  const std::string text = run_table(report, 0);
+  EXPECT_THAT(text, HasSubstr("fc1: 1 values differ; the first at row 2, column 3: expected 40, "
+                              "found 41\n"));
+  EXPECT_THAT(text, HasSubstr("fc2: counter weights.idle is 1, predicted 0\n"));
+  EXPECT_THAT(text, HasSubstr("FAILED\n"));
+}
+
+TEST(RunTable, OfTheFloatPathComparesWithDouble) {
+  RunReport report = example_report();
+  report.host_only = true;
+  report.layers[1].error_bound = 0.5;
+  EXPECT_THAT(run_table(report, 0), HasSubstr("VERIFIED: 2 Linear layers as near"));
+  report.layers[1].max_abs_error = 1;
+  EXPECT_THAT(run_table(report, 0), HasSubstr("fc2: error 1 is larger than 0.5 allows\nFAILED\n"));
+  report.layers.clear();
+  EXPECT_THAT(run_table(report, 0), Not(HasSubstr("MxKxN")));
+}
+
+}  // namespace
+}  // namespace gemm64

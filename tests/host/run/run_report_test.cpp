@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/run/run_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/host/run/reports.hpp"
+
+namespace gemm64 {
+namespace {
+
+TEST(RunReport, IsVerifiedWhereAllThatWasCheckedHeld) {
+  EXPECT_TRUE(example_report().verified());
+  EXPECT_TRUE(example_report().predictable());
+}
+
+TEST(RunReport, IsNotVerifiedWhereNothingWasChecked) {
+  RunReport report = example_report();
+  report.layers.clear();
+  EXPECT_FALSE(report.verified());
+}
+
+TEST(RunReport, IsNotVerifiedWhereAProblemIsKnown) {
+  RunReport report = example_report();
+  report.problems = {"--trace-tile fc:0,0,0: the tile never came"};
+  EXPECT_FALSE(report.verified());
+}
+
+TEST(RunReport, IsNotVerifiedWhereASumDiffers) {
+  RunReport report = example_report();
+  report.layers[1].mismatches.count = 1;
+  EXPECT_FALSE(report.verified());
+}
+
+TEST(RunReport, IsNotVerifiedWhereAnErrorIsBeyondItsBound) {
+  RunReport report = example_report();
+  report.layers[1].max_abs_error = 2;
+  EXPECT_TRUE(report.verified());  // no bound is claimed
+  report.layers[1].error_bound = 1;
+  EXPECT_FALSE(report.verified());
+  report.layers[1].max_abs_error = NAN;
+  EXPECT_FALSE(report.verified());
+  report.layers[1].max_abs_error = 1;
+  EXPECT_TRUE(report.verified());
+}
+
+TEST(RunReport, IsNotVerifiedWhereACounterIsNotAsPredicted) {
+  RunReport report = example_report();
+  ++report.layers[1].counters[counter::kWeightsIdle];
+  EXPECT_FALSE(report.verified());
+  report.memory.stall_probability = 0.5;  // nothing is predicted for a memory that stalls
+  EXPECT_TRUE(report.verified());
+}
+
+TEST(RunReport, AddsUpTheMacsOfDeviceAndHost) {
+  const RunReport report = example_report();
+  EXPECT_EQ(report.device_macs(), 2U * 3 * 4 + 2 * 4 * 5);
+  EXPECT_EQ(report.all_macs(), 2U * 3 * 4 + 2 * 4 * 5 + 900 + 36);
+}
+
+TEST(NetworkQuality, CountsImagesWithTheSameLargestOutput) {
+  MatrixF exact(3, 2), found(3, 2);
+  exact << 1, 0, 0, 1, 2, 3;
+  found << 1, 0, 1, 0, 2, 3;
+  const NetworkQuality quality = network_quality(exact, found);
+  EXPECT_EQ(quality.images, 3U);
+  EXPECT_EQ(quality.top1_equal, 2U);
+  EXPECT_DOUBLE_EQ(quality.top1_agreement(), 2.0 / 3);
+  EXPECT_NEAR(quality.signal_to_noise_db, 10 * std::log10(15.0 / 2), 1e-6);
+}
+
+TEST(Utilization, CountsUsefulWorkOnly) {
+  LayerReport layer;
+  layer.shape = {4, 8, 8};
+  layer.counters[counter::kTotalClocks] = 16;
+  layer.counters[counter::kBytesWeights] = 64;
+  layer.counters[counter::kBytesResults] = 4 * 8 * 4;
+  Geometry geometry;
+  geometry.n = 8;
+  MemoryTiming memory;
+  set_utilization(layer, geometry, memory);
+  EXPECT_DOUBLE_EQ(layer.utilization, 4.0 * 8 * 8 / (64 * 16));
+  EXPECT_DOUBLE_EQ(layer.roofline_utilization, 128.0 / 8 / 16);  // the results' port bounds it
+  memory.bytes_per_cycle = 4;
+  set_utilization(layer, geometry, memory);
+  EXPECT_DOUBLE_EQ(layer.roofline_utilization, 128.0 / 4 / 16);
+}
+
+}  // namespace
+}  // namespace gemm64

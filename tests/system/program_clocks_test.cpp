@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that no job makes take the clocks that the model predicts, behind any memory that does
+// not stall, and never end where it says so.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+#include "tests/system/random_program.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+constexpr std::uint64_t kClockLimit = 2'000'000;
+constexpr std::uint32_t kWatchdog = 20'000;  // clocks without progress; no engine waits for so long
+
+Rig small_rig(int n, MemorySharing sharing = MemorySharing::kIndependent,
+              unsigned bytes_per_cycle = 0, bool tight = false) {
+  RtlOptions options = Rig::options(n);
+  options.memory_bytes = kMemoryBytes;
+  options.memory.sharing = sharing;
+  options.memory.bytes_per_cycle = bytes_per_cycle;
+  options.tight = tight;
+  return Rig(options);
+}
+
+/// Does the program end, as the model predicts, after the very clocks that it predicts?
+bool expect_predicted(Rig& rig, const std::vector<Command>& program, std::uint32_t latency) {
+  SCOPED_TRACE("latency " + std::to_string(latency) + "\n" + list(program));
+  rig.set_latency(latency);
+  std::optional<Counters> expected;
+  std::string refused;
+  try {
+    expected = predict_counters(program, rig.driver.geometry(), rig.memory);
+  } catch (const UsageError& error) {
+    refused = error.what();
+  }
+  rig.device->write_register(reg::kWatchdog, kWatchdog);
+  if (!expected) {
+    const std::string error =
+        device_error([&] { rig.driver.run_program(0, program, kClockLimit); });
+    EXPECT_NE(error.find(text(ErrorCode::kWatchdog)), std::string::npos) << error << "\n"
+                                                                         << refused;
+    EXPECT_NE(refused.find("never ends: command "), std::string::npos) << refused;
+    return false;
+  }
+  rig.driver.run_program(0, program, kClockLimit);
+  const Counters found = rig.driver.read_counters();
+  EXPECT_TRUE(found == *expected) << difference(*expected, found);
+  return true;
+}
+
+std::uint32_t random_latency(std::mt19937& random) {
+  return draw(random, 0, 1) != 0 ? draw(random, 1, 12) : draw(random, 1, 300);
+}
+
+struct Setting {
+  int n;
+  bool tight;
+  MemorySharing sharing;
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << (setting.tight ? "TightN" : "N") << setting.n << '_' << name(setting.sharing);
+}
+
+class ProgramClocks : public testing::TestWithParam<Setting> {
+ protected:
+  static Rig rig(unsigned bytes_per_cycle) {
+    return small_rig(GetParam().n, GetParam().sharing, bytes_per_cycle, GetParam().tight);
+  }
+};
+
+TEST_P(ProgramClocks, OfRandomProgramsAreExact) {
+  Rig rig = this->rig(0);
+  for_seeds(800 + static_cast<unsigned>(GetParam().n), 40, [&](std::mt19937& random) {
+    const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 8));
+    EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+  });
+}
+
+// Every number of bytes a clock, those that do not divide a beat above all: a program begins as if
+// none had run before.
+TEST_P(ProgramClocks, OfThrottledProgramsAreExact) {
+  const auto n = static_cast<unsigned>(GetParam().n);
+  for (unsigned bytes = 1; bytes < n; ++bytes) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes a clock");
+    Rig rig = this->rig(bytes);
+    for_seeds(850, 6, [&](std::mt19937& random) {
+      const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 5));
+      EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+    });
+  }
+}
+
+std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    for (const int n : {2, 4, 8}) all.push_back({n, false, sharing});
+    all.push_back({4, true, sharing});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, ProgramClocks, testing::ValuesIn(settings()),
+                         testing::PrintToStringParamName());
+
+// Shuffled, a third of the programs stop for ever: a command waits in front of a full queue for
+// what only a later one brings.
+TEST(ShuffledPrograms, AreExactOrNeverEnd) {
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    for (const int n : {2, 4, 8}) {
+      SCOPED_TRACE(std::string(name(sharing)) + ", N = " + std::to_string(n));
+      Rig rig = small_rig(n, sharing);
+      unsigned ended = 0, stopped = 0;
+      for_seeds(900 + static_cast<unsigned>(n), 40, [&](std::mt19937& random) {
+        const auto program =
+            random_order(random, random_program(random, rig.driver.geometry(), draw(random, 1, 4)));
+        ++(expect_predicted(rig, program, random_latency(random)) ? ended : stopped);
+      });
+      EXPECT_GE(ended, 8u);
+      EXPECT_GE(stopped, 8u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test

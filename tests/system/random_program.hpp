@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs that no plan makes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/device/geometry.hpp"
+#include "host/device/registers.hpp"
+#include "host/device/result_format.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+
+inline constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 20;
+inline constexpr std::uint64_t kOperands = 0x1000, kOperandBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kResults = std::uint64_t{2} << 20;
+
+/// Makes random programs whose streams balance. Loads come in pieces, from any aligned address, in
+/// any order that the engines' queues can hold.
+class ProgramMaker {
+ public:
+  ProgramMaker(std::mt19937& random, const Geometry& geometry)
+      : random_(random), geometry_(geometry) {}
+
+  std::vector<Command> program(unsigned matmuls) {
+    std::vector<Command> program;
+    for (unsigned i = 0; i < matmuls; ++i) {
+      std::vector<Command> part = matmul();
+      program.insert(program.end(), part.begin(), part.end());
+    }
+    Command finish;
+    finish.opcode = Opcode::kFinish;
+    program.push_back(finish);
+    return program;
+  }
+
+ private:
+  std::uint64_t operand_address(std::uint64_t words) {
+    const std::uint64_t places = (kOperandBytes - words * geometry_.n) / geometry_.n;
+    return kOperands + random_() % places * geometry_.n;
+  }
+
+  /// One LOAD, or two, that bring `words` words.
+  void add_loads(std::vector<Command>& part, Opcode opcode, std::uint64_t words) {
+    const std::uint64_t first = draw(random_, 0, 1) != 0 ? random_() % words : 0;
+    for (const std::uint64_t piece : {first, words - first}) {
+      if (piece == 0) continue;
+      Command load;
+      load.opcode = opcode;
+      load.count = static_cast<std::uint32_t>(piece);
+      load.passes = load.blocks = 1;
+      // The same words several times, where the number allows it.
+      const auto divide = [&](std::uint32_t& factor) {
+        const std::uint32_t by = draw(random_, 2, 4);
+        if (load.count % by != 0) return;
+        load.count /= by;
+        factor = by;
+      };
+      divide(load.passes);
+      if (opcode == Opcode::kLoadActivations) divide(load.blocks);
+      load.set_address(operand_address(std::uint64_t{load.count} * load.blocks));
+      part.push_back(load);
+    }
+  }
+
+  std::vector<Command> matmul() {
+    std::vector<Command> part;
+    Command matmul;
+    matmul.opcode = Opcode::kMatmul;
+    matmul.flags = draw(random_, 0, 3);
+    matmul.rows = draw(random_, 0, 3) == 0 ? draw(random_, 1, geometry_.accumulator_rows)
+                                           : draw(random_, 1, 2 * geometry_.n + 1);
+    matmul.count = draw(random_, 1, 5);
+    matmul.passes = draw(random_, 1, 4);
+    matmul.blocks = draw(random_, 1, 3);
+    part.push_back(matmul);
+
+    const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
+    const bool retain = (matmul.flags & flag::kRetain) != 0;
+    const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
+    add_loads(part, Opcode::kLoadWeights, tiles * geometry_.n);
+    add_loads(part, Opcode::kLoadActivations,
+              std::uint64_t{matmul.rows} * (retain ? tiles / matmul.passes : tiles));
+
+    const std::uint64_t blocks = accumulate ? tiles / matmul.count : tiles;
+    const std::uint64_t first = draw(random_, 0, 1) != 0 ? random_() % blocks : 0;
+    std::vector<Command> stores;
+    for (const std::uint64_t piece : {first, blocks - first}) {
+      if (piece == 0) continue;
+      Command store;
+      store.opcode = Opcode::kStore;
+      store.rows = matmul.rows;
+      store.count = static_cast<std::uint32_t>(piece);
+      store.set_address(results_);
+      results_ += ResultFormat::int32().block_bytes(piece * store.rows, geometry_.n) +
+                  std::uint64_t{draw(random_, 0, 9)} * geometry_.n;
+      stores.push_back(store);
+    }
+    part.insert(part.end(), stores.begin(), stores.end());
+    std::shuffle(part.begin(), part.end(), random_);
+    return part;
+  }
+
+  std::mt19937& random_;
+  const Geometry& geometry_;
+  std::uint64_t results_ = kResults;
+};
+
+/// A program of `matmuls` products that the engines can finish: their commands are mixed as far as
+/// the queues can hold.
+inline std::vector<Command> random_program(std::mt19937& random, const Geometry& geometry,
+                                           unsigned matmuls) {
+  return ProgramMaker(random, geometry).program(matmuls);
+}
+
+/// The same in any order that keeps MATMULs and STOREs in theirs: the engines may wait for each
+/// other for ever.
+inline std::vector<Command> random_order(std::mt19937& random, std::vector<Command> program) {
+  const std::vector<Command> before = program;
+  std::shuffle(program.begin(), program.end() - 1, random);
+  for (const Opcode opcode : {Opcode::kMatmul, Opcode::kStore}) {
+    auto next = before.begin();
+    for (Command& command : program) {
+      if (command.opcode != opcode) continue;
+      next = std::find_if(next, before.end(), [&](const Command& c) { return c.opcode == opcode; });
+      command = *next++;
+    }
+  }
+  return program;
+}
+
+inline std::string list(const std::vector<Command>& program) {
+  std::string listing;
+  for (const Command& command : program) listing += to_string(command) + "\n";
+  return listing;
+}
+
+}  // namespace gemm64::system_test
