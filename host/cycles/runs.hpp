@@ -35,8 +35,8 @@ class Runs {
   Clock after_last() const { return last_ + 1; }
 
   /// The clock of an event; kUnknown where it has not been pushed yet. Runs before the latest
-  /// event asked for are forgotten: an earlier one is then given a clock that is too late, but
-  /// before that of the latest.
+  /// event asked for are forgotten: an earlier one is then given a clock that is too late, but no
+  /// later than that of the latest.
   Clock at(Clock event) {
     if (event >= count_) return kUnknown;
     while (runs_.size() > 1 && runs_[1].event <= event) runs_.pop();

@@ -89,8 +89,10 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   device_.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(ring));
   device_.write_register(reg::kRingBaseHigh, static_cast<std::uint32_t>(ring >> 32));
   device_.write_register(reg::kRingMask, kRingCommands - 1);
-  if (const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
-      quiet > device_.read_register(reg::kWatchdog)) {
+  // A watchdog of 0 waits for ever.
+  const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
+  if (const std::uint32_t watchdog = device_.read_register(reg::kWatchdog);
+      watchdog != 0 && quiet > watchdog) {
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
     device_.write_register(reg::kWatchdog, static_cast<std::uint32_t>(std::min(quiet, kMax)));
   }

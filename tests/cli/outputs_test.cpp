@@ -16,9 +16,11 @@ using testing::HasSubstr;
 
 class Outputs : public Program {
  protected:
-  /// Runs a shell's line in the folder, where $G is the program; nothing is redirected.
+  /// Runs a shell's line in the folder, where $G is the program; nothing is redirected. What
+  /// hangs is ended.
   int shell(const std::string& line) const {
-    const std::string all = "cd " + folder_.string() + " && export G=" GEMM64_PROGRAM "; " + line;
+    const std::string all =
+        "cd " + folder_.string() + " && ulimit -t 60 && export G=" GEMM64_PROGRAM "; " + line;
     const int status = std::system(("bash -c '" + all + "'").c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -62,6 +64,9 @@ TEST_F(Outputs, ALostReportIsExit3AndFilesAreWrittenAllTheSame) {
     EXPECT_EQ(json::parse(read("x.json"))["n"], 64) << closed;
   }
   EXPECT_EQ(shell("$G info --json x.json > out 2>&-"), 0);
+  // A file that is open while the report is printed gets none of it.
+  EXPECT_NE(shell("$G gemm 4 4 4 --array 4 --timeline t.json >&- 2> err"), 0);
+  EXPECT_EQ(read("t.json").find("VERIFIED"), std::string::npos);
   EXPECT_EQ(shell("$G info 2>&1 >/dev/full | grep -q \"is lost: No space left on device\""), 0);
   EXPECT_EQ(shell("$G --help > /dev/full 2> err"), 3);
   // The reader is gone before anything is written.
@@ -110,6 +115,10 @@ TEST_F(Outputs, AWaveformAppearsWholeOrNotAtAll) {
     EXPECT_THAT(read("out"), HasSubstr("VERIFIED"));
     EXPECT_EQ(read("w.fst"), "old");
   }
+  // Here the scratch files fit, and the waveform does not.
+  EXPECT_EQ(shell("ulimit -f 800; $G gemm 60 60 60 --array 2 --trace w.fst > out 2> err"), 3);
+  EXPECT_THAT(read("err"), HasSubstr("w.fst: the waveform is lost"));
+  EXPECT_EQ(read("w.fst"), "old");
   EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst"}));
   EXPECT_EQ(shell("$G gemm 40 200 40 --array 8 --trace w.fst > out 2> err"), 0);
   EXPECT_GT(fs::file_size(folder_ / "w.fst"), 1000U);

@@ -214,10 +214,11 @@ class BadUsage(ProgramTest):
         self.assert_refused("known are", "make-model", "vgg", "-o", "out.onnx")
         self.assertEqual(sorted(self.folder.iterdir()), before)
 
-    def test_a_model_may_be_rewritten_in_place(self):
+    def test_a_model_is_not_written_over(self):
         self.succeed("make-linear", 2, 100, 4, "-o", "model.onnx")
-        self.succeed("tile", "model.onnx", "-o", "model.onnx")
-        self.assertEqual(operators(onnx.load(self.folder / "model.onnx"))["MatMul"], 2)
+        before = (self.folder / "model.onnx").read_bytes()
+        self.assert_refused("the model is read from", "tile", "model.onnx", "-o", "model.onnx")
+        self.assertEqual((self.folder / "model.onnx").read_bytes(), before)
 
 
 if __name__ == "__main__":

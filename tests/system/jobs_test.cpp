@@ -239,9 +239,9 @@ TEST(SoftReset, RefusesATailUntilItHasEnded) {
   std::mt19937 random(957);
   Rig rig(8);
   RtlDevice& device = *rig.device;
-  const Job job{{9, 40, 9}, Accumulate::kDevice, 200};
-  const Operands operands = random_operands(random, job.shape);
-  run(rig, job, operands);
+  const Workload work{{9, 40, 9}, Accumulate::kDevice, 200};
+  const Operands operands = random_operands(random, work.shape);
+  run(rig, work, operands);
   rig.driver.reset();
   device.write_register(reg::kRingTail, 1);
   device.run(50);  // fetching, with 150 clocks to go
@@ -257,7 +257,7 @@ TEST(SoftReset, RefusesATailUntilItHasEnded) {
   device.write_register(reg::kRingTail, 1);
   EXPECT_EQ(device.read_register(reg::kRingTail), 1u);
   rig.driver.reset();
-  expect_values(rig, job, operands);
+  expect_values(rig, work, operands);
 }
 
 TEST(HardReset, InTheMiddleOfTheWorkLeavesACleanState) {

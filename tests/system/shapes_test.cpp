@@ -122,7 +122,7 @@ TEST(Shapes, EdgesAndRandomJobsAreExactAtN16AndN32) {
     const auto size = static_cast<std::uint64_t>(n);
     expect_exact_for_all(rig, {1, size - 1, size, size + 1}, 18);
     for_seeds(200, 12, [&](std::mt19937& random) {
-      expect_exact(rig, random_job(random, static_cast<unsigned>(n), 150), random);
+      expect_exact(rig, random_workload(random, static_cast<unsigned>(n), 150), random);
     });
   }
 }

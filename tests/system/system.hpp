@@ -32,8 +32,9 @@ class Rig {
   explicit Rig(int n, double stall_probability = 0, std::uint32_t seed = 1,
                unsigned bytes_per_cycle = 0)
       : Rig(options(n, stall_probability, seed, bytes_per_cycle)) {}
+  /// Without patience the driver leaves the watchdog as a test sets it.
   explicit Rig(const RtlOptions& options)
-      : device(make_rtl_device(options)), driver(*device), memory(options.memory) {}
+      : device(make_rtl_device(options)), driver(*device, Patience{0}), memory(options.memory) {}
 
   static RtlOptions options(int n, double stall_probability = 0, std::uint32_t seed = 1,
                             unsigned bytes_per_cycle = 0) {

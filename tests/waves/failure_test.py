@@ -18,7 +18,7 @@ GROUP = "the first wrong value"
 FAULTS = {
     64: ["partial-sum:7,30:20@280"],  # a waveform of this size takes Python seconds to read
     8: ["weight:3,5:7@158", "activation:6,1:2@160", "partial-sum:1,7:20@160",
-        "accumulator:0,2,4:5@170"],
+        "accumulator:0,2,4:5@172"],
 }
 
 

@@ -161,7 +161,7 @@ TEST(CycleModel, OfTheReadmesExample) {
       predict(make_plan({2, 4, 2}, Accumulate::kDevice, geometry), geometry, 3);
   const Counters expected{188,                           // total
                           5,   160, 23,  0,              // commands
-                          4,   5,   0,   179,            // weights
+                          4,   3,   2,   179,            // weights
                           4,   93,  2,   89,             // activations
                           4,   0,   65,  0,   4,   115,  // compute
                           8,   0,   43,  3,   134,       // results

@@ -288,6 +288,44 @@ TEST(DriverRun, GivesUpAfterItsLimitOfClocks) {
   EXPECT_THAT(text, HasSubstr("command 2"));
 }
 
+/// What WATCHDOG holds after a run, `before` at its start, with so much patience.
+std::uint32_t watchdog_after(std::uint32_t before, std::uint64_t memory_latency) {
+  NiceMock<MockDevice> device;
+  Driver driver(device, Patience{memory_latency});
+  device.reference.write_register(reg::kWatchdog, before);
+  const Product product;
+  driver.run(product.job, product.weights, product.a);
+  return device.reference.read_register(reg::kWatchdog);
+}
+
+TEST(DriverRun, GivesASlowMemoryTimeBeforeTheWatchdogStopsIt) {
+  EXPECT_EQ(watchdog_after(1 << 20, 65536), 1U << 20);  // 16 latencies
+  EXPECT_EQ(watchdog_after(1 << 20, 65537), (1U << 20) + 16);
+  EXPECT_EQ(watchdog_after(1000, 100), 1600U);
+  EXPECT_EQ(watchdog_after(1000, 1U << 30), 0xffffffffU);
+}
+
+TEST(DriverRun, LeavesAWatchdogOffThatIsOff) { EXPECT_EQ(watchdog_after(0, 65537), 0U); }
+
+TEST(DriverRun, GivesASlowMemoryMoreClocks) {
+  const auto limit = [](std::uint64_t memory_latency) {
+    NiceMock<MockDevice> device;
+    Driver driver(device, Patience{memory_latency});
+    std::uint64_t now = 0;
+    EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
+    EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t) {
+      now += 1'000'000'000;
+      return false;
+    });
+    const Product product;
+    const std::string text =
+        message<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
+    return std::stoull(text.substr(text.find("limit ") + 6));
+  };
+  // Of latency clocks for each beat, and for a thousand beats more.
+  EXPECT_GE(limit(100'000) - limit(0), 100'000U * 1000);
+}
+
 TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
   NiceMock<MockDevice> device;
   Driver driver(device);

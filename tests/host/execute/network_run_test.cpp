@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 
 #include "host/report/json.hpp"
@@ -25,7 +26,11 @@ class CountedCalls {
  public:
   explicit CountedCalls(Executor& executor) {
     calls().clear();
-    for (Step& step : const_cast<std::vector<Step>&>(executor.steps())) step.function = count;
+    for (Step& step : const_cast<std::vector<Step>&>(executor.steps())) {
+      rows_.push_back(*step.info);
+      rows_.back().function = count;
+      step.info = &rows_.back();
+    }
   }
   static std::map<std::string, int>& calls() {
     static std::map<std::string, int> calls;
@@ -35,8 +40,10 @@ class CountedCalls {
  private:
   static Tensors count(const NodeContext& node, const Tensors& inputs) {
     ++calls()[node.node->name()];
-    return find_operator(node.node->op_type())->function(node, inputs);
+    return find_operator("", node.node->op_type())->function(node, inputs);
   }
+
+  std::deque<OperatorInfo> rows_;
 };
 
 class NetworkRunTest : public testing::Test {
