@@ -16,7 +16,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <system_error>
 
 #include "host/error.hpp"
@@ -26,10 +25,8 @@ namespace gemm64 {
 namespace {
 
 #ifdef GEMM64_TEST_MODELS
-constexpr int kArrays[] = {2, 4, 8, 16, 32, 64};
 constexpr const char* kArraysInWords = "2, 4, 8, 16, 32 and 64";
 #else
-constexpr int kArrays[] = {2, 4, 8, 64};
 constexpr const char* kArraysInWords = "2, 4, 8 and 64";
 #endif
 
@@ -105,7 +102,7 @@ DeviceKind rtl_kind() {
   kind.name = "rtl";
   kind.summary = "the Verilated accelerator";
   kind.has_clocks = true;
-  kind.arrays.assign(std::begin(kArrays), std::end(kArrays));
+  kind.arrays = {2, 4, 8, 64};
   kind.make = [rtl_options](const DeviceOptions& options) {
     return make_rtl_device(rtl_options(options));
   };

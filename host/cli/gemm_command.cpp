@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <algorithm>
 #include <memory>
 #include <random>
 
@@ -38,15 +38,18 @@ void fill(MatrixF& matrix, std::mt19937& random) {
   }
 }
 
+void check_elements(const char* what, std::int64_t rows, std::int64_t columns) {
+  if (rows <= kMaxElements / columns) return;
+  throw UsageError(
+      fmt::format("{} of {}x{} is larger than {} values", what, rows, columns, kMaxElements));
+}
+
 /// A[M x K] from its file or random. `rows`, `columns`: what was asked for, 0 where nothing was.
 template <class T>
 Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
                   std::int64_t columns, std::mt19937& random) {
   if (file.empty()) {
-    if (rows > kMaxElements / columns) {
-      throw UsageError(
-          fmt::format("{} of {}x{} is larger than {} values", what, rows, columns, kMaxElements));
-    }
+    check_elements(what, rows, columns);
     Matrix<T> matrix(rows, columns);
     fill(matrix, random);
     return matrix;
@@ -64,12 +67,21 @@ std::vector<Job> announced(const JobRunner& runner, std::vector<Job> jobs) {
   return jobs;
 }
 
-/// B[K x N] as a Linear layer stores it, [N x K]. Random values are made in that order at once.
+/// B[K x N] as a Linear layer stores it, [N x K]. Random values are drawn some rows of B at a time:
+/// transposing all of it at once takes longer than drawing it.
 template <class T>
 Matrix<T> weight_operand(const std::string& file, std::int64_t k, std::int64_t n,
                          std::mt19937& random) {
-  if (file.empty()) return operand<T>("B", file, n, k, random);
-  return operand<T>("B", file, k, n, random).transpose();
+  if (!file.empty()) return operand<T>("B", file, k, n, random).transpose();
+  check_elements("B", k, n);
+  constexpr Eigen::Index kRows = 64;
+  Matrix<T> weights(n, k);
+  for (Eigen::Index first = 0; first < k; first += kRows) {
+    Matrix<T> rows(std::min(kRows, k - first), n);
+    fill(rows, random);
+    weights.middleCols(first, rows.rows()) = rows.transpose();
+  }
+  return weights;
 }
 
 template <class T>

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "host/error.hpp"
-#include "host/text.hpp"
 #include "host/onnx/graph_check.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 
