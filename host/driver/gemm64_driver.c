@@ -74,14 +74,14 @@ enum gemm64_result gemm64_probe(struct gemm64_driver *driver, const struct gemm6
 
 enum gemm64_result gemm64_open(struct gemm64_driver *driver, const struct gemm64_hooks *hooks) {
   TRY(gemm64_probe(driver, hooks));
-  driver->reset_polls = RESET_POLLS;
   return gemm64_reset(driver);
 }
 
 enum gemm64_result gemm64_reset(struct gemm64_driver *driver) {
+  const uint32_t polls = driver->reset_polls != 0 ? driver->reset_polls : RESET_POLLS;
   uint32_t poll, status;
   TRY(gemm64_write(driver, GEMM64_REG_CONTROL, GEMM64_CONTROL_RESET_MASK));
-  for (poll = 0; poll < driver->reset_polls; ++poll) {
+  for (poll = 0; poll < polls; ++poll) {
     TRY(gemm64_read(driver, GEMM64_REG_STATUS, &status));
     if (GEMM64_GET(status, STATUS_RESETTING) == 0) {
       driver->submitted = 0;

@@ -74,7 +74,7 @@ struct gemm64_driver {
   uint64_t ring;      /* bus address */
   uint32_t places;    /* in the ring, a power of two; one of them stays empty */
   uint32_t submitted; /* commands since the last reset, modulo 2^32 */
-  uint32_t reset_polls; /* of STATUS, after which a reset is given up; gemm64_open() sets it */
+  uint32_t reset_polls; /* of STATUS, after which a reset is given up; 0: many */
 };
 
 /* One line for people. */
