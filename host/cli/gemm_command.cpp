@@ -21,9 +21,6 @@
 namespace gemm64 {
 namespace {
 
-// Operands are held in the host's memory; a product beyond this is a mistake rather than a wish.
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
-
 /// Whole random int8, the same on every machine for a seed.
 void fill(MatrixI8& matrix, std::mt19937& random) {
   for (Eigen::Index i = 0; i < matrix.size(); ++i) {
@@ -43,10 +40,6 @@ template <class T>
 Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
                   std::int64_t columns, std::mt19937& random) {
   if (file.empty()) {
-    if (rows > kMaxElements / columns) {
-      throw UsageError(
-          fmt::format("{} of {}x{} is larger than {} values", what, rows, columns, kMaxElements));
-    }
     Matrix<T> matrix(rows, columns);
     fill(matrix, random);
     return matrix;
@@ -78,16 +71,20 @@ GemmShape shape_of(const Matrix<T>& a, const Matrix<T>& weights) {
   return {size(a.rows()), size(a.cols()), size(weights.rows())};
 }
 
-LayerReport run(JobRunner& runner, const MatrixI8& a, const MatrixI8& weights, MatrixI32& result,
-                const ProgressShare& progress) {
-  const std::vector<Job> jobs = announced(runner, {runner.job("gemm", shape_of(a, weights))});
+/// The jobs of a product; refused where the device has no room for one.
+std::vector<Job> jobs_of(const JobRunner& runner, const GemmShape& shape, Precision precision) {
+  return announced(runner, precision == Precision::kInt8
+                               ? std::vector<Job>{runner.job("gemm", shape)}
+                               : sliced_jobs(runner, "gemm", shape));
+}
+
+LayerReport run(JobRunner& runner, const std::vector<Job>& jobs, const MatrixI8& a,
+                const MatrixI8& weights, MatrixI32& result, const ProgressShare& progress) {
   return runner.run(jobs.front(), a, weights, result, progress);
 }
 
-LayerReport run(JobRunner& runner, const MatrixF& a, const MatrixF& weights, MatrixF& result,
-                const ProgressShare& progress) {
-  const std::vector<Job> jobs =
-      announced(runner, sliced_jobs(runner, "gemm", shape_of(a, weights)));
+LayerReport run(JobRunner& runner, const std::vector<Job>& jobs, const MatrixF& a,
+                const MatrixF& weights, MatrixF& result, const ProgressShare& progress) {
   return run_sliced(runner, "gemm", jobs, a, weights, result, progress);
 }
 
@@ -114,6 +111,18 @@ int multiply(const GemmOptions& options) {
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<OutputFile> output = open_output(options.output);
 
+  Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
+  Driver driver(session.device(), session.patience());
+  JobRunner runner(session.device(), driver, session.run_options());
+  ProgressBar bar;
+  std::vector<Job> jobs;
+  // Before the operands are made: what cannot be is refused at once.
+  if (m != 0) {
+    const GemmShape shape = {static_cast<std::uint64_t>(m), static_cast<std::uint64_t>(k),
+                             static_cast<std::uint64_t>(n)};
+    jobs = jobs_of(runner, shape, options.precision);
+  }
+  bar.show("the operands", 0);
   std::mt19937 random(options.seed);
   const Matrix<T> a = operand<T>("A", options.a, m, k, random);
   const Matrix<T> weights = weight_operand<T>(options.b, k, n, random);
@@ -122,16 +131,13 @@ int multiply(const GemmOptions& options) {
                                  a.rows(), a.cols(), weights.cols(), weights.rows()));
   }
 
-  Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
-  Driver driver(session.device(), session.patience());
-  ProgressBar bar;
+  if (jobs.empty()) jobs = jobs_of(runner, shape_of(a, weights), options.precision);
   ProgressShare progress([&bar](const std::string& name, double done) { bar.show(name, done); });
   progress.next(1);
-  JobRunner runner(session.device(), driver, session.run_options());
   RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
   Result result;
   try {
-    report.layers.push_back(run(runner, a, weights, result, progress));
+    report.layers.push_back(run(runner, jobs, a, weights, result, progress));
   } catch (const DeviceError& error) {
     report.error = error.what();
   }

@@ -219,7 +219,7 @@ int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
   layers.erase(std::remove_if(layers.begin(), layers.end(),
                               [](const LayerReport& layer) { return layer.skipped; }),
                layers.end());
-  if (options_.replay && layers.empty()) {
+  if (options_.replay && layers.empty() && report.error.empty()) {
     throw UsageError(fmt::format("the run has no job {}, counted from 0", options_.replay->job));
   }
   const std::uint64_t clocks = device_->clocks();
