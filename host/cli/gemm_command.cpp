@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <random>
 

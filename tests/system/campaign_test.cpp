@@ -85,9 +85,9 @@ TEST(FaultKinds, AFlippedBitOfARegisterDoesWhatWritingItWould) {
   EXPECT_EQ(outcome("register:INTERRUPT_ENABLE:1", 8).outcome, FaultOutcome::kMasked);
   // The driver believes that all is done; whether sums are missing when it reads them, or counters
   // only, depends on how soon it does.
-  EXPECT_THAT(outcomes("register:INTERRUPT:0"),
-              testing::Contains(testing::AnyOf(FaultOutcome::kWrongSums,
-                                               FaultOutcome::kWrongCounters)));
+  EXPECT_THAT(
+      outcomes("register:INTERRUPT:0"),
+      testing::Contains(testing::AnyOf(FaultOutcome::kWrongSums, FaultOutcome::kWrongCounters)));
   EXPECT_THAT(outcomes("register:INTERRUPT:1"), testing::Contains(FaultOutcome::kStopped));
   EXPECT_THAT(outcomes("register:CONTROL:1"), testing::Contains(FaultOutcome::kWrongCounters));
   // Two commands more than there are: they are fetched, behind the last one.
