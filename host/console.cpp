@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -66,6 +67,20 @@ std::string report_loss() {
                              : error == EBADF ? "it is closed"
                                               : std::strerror(error);
   return fmt::format("standard output: the report, or a part of it, is lost: {}", reason);
+}
+
+void print_error_lines(std::string_view message) noexcept {
+  const std::size_t end = std::min(message.find('\n'), message.size());
+  print_error(message.substr(0, end));
+  for (std::string_view rest = message.substr(end); !rest.empty();) {
+    rest.remove_prefix(1);
+    const std::size_t length = std::min(rest.find('\n'), rest.size());
+    try {
+      write_all(STDERR_FILENO, escaped(rest.substr(0, length)) + "\n");
+    } catch (...) {  // no memory is left for the line
+    }
+    rest.remove_prefix(length);
+  }
 }
 
 void print_error(std::string_view message) noexcept {

@@ -36,4 +36,7 @@ std::string report_loss();
 /// act upon. Every message about an error passes here. Never throws.
 void print_error(std::string_view message) noexcept;
 
+/// The same for a message of several lines, which stay lines.
+void print_error_lines(std::string_view message) noexcept;
+
 }  // namespace gemm64

@@ -118,11 +118,12 @@ void OutputFile::create_temporary() {
   while (error == EEXIST) {
     // Short, so that a long name does not make one that is too long.
     temporary_ = folder / fmt::format(".gemm64-{}-{}.part", getpid(), count++);
+    // Known before it is there: a signal in between would leave it behind.
+    until_committed_.emplace(temporary_);
     const Descriptor file{open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
     error = errno;
-    if (file.number < 0) continue;
-    until_committed_.emplace(temporary_);
-    return;
+    if (file.number >= 0) return;
+    until_committed_.reset();
   }
   throw cannot_write(path_, error == ENOENT || error == EACCES || error == ENOTDIR
                                 ? "its folder does not exist or is not writable"

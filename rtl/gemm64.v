@@ -363,6 +363,7 @@ module gemm64 #(
     wire [LOG_N-1:0]     weight_column;
     wire                 row_first, row_last, row_bank, bank_free;
     wire [ROW_WIDTH-1:0] row;
+    wire [ROW_WIDTH:0]   rows_stored;
     wire                 compute_unused;
 
     gemm64_compute #(
@@ -391,6 +392,7 @@ module gemm64 #(
         .row_bank_o           (row_bank),
         .row_o                (row),
         .bank_free_i          (bank_free),
+        .rows_stored_i        (rows_stored),
         .idle_o               (compute_idle),
         .wait_weights_o       (events[`GEMM64_COUNTER_COMPUTE_WAIT_WEIGHTS]),
         .wait_activations_o   (events[`GEMM64_COUNTER_COMPUTE_WAIT_ACTIVATIONS]),
@@ -457,6 +459,7 @@ module gemm64 #(
         .command_tag_i     (tag),
         .block_done_i      (block_done),
         .bank_free_o       (bank_free),
+        .rows_stored_o     (rows_stored),
         .row_read_o        (store_read),
         .row_bank_o        (store_bank),
         .row_o             (store_row),

@@ -3,7 +3,8 @@
 // Latency: REQUEST_DELAY clocks from a request to the read of column 0, one more for each column after it;
 //          done_o comes REQUEST_DELAY + N clocks after the request, with the write of the last column.
 //          1 clock from store_read_i to store_data_o, which then holds.
-// Handshake: none; compute asks only for a bank that is free, storing reads only a bank that is done.
+// Handshake: none. Storing reads only a bank that is done. A new block may begin in it meanwhile, each row after the old
+//            one was read; what adds to rows of the bank waits until its last row is stored.
 `default_nettype none
 
 module gemm64_accumulator #(
@@ -52,14 +53,20 @@ module gemm64_accumulator #(
     reg [N-1:0]       valid_q, first_q, last_q;  // for the sum that leaves the array
     reg [ROW_WIDTH:0] address_q [0:N-1];
 
-    wire [N-1:0] valid = {valid_q[N-2:0], head_valid};  // a clock earlier: the old sum is to be read
+    // A clock earlier, the old sum is to be read, where there is one.
+    wire [N-1:0] valid    = {valid_q[N-2:0], head_valid};
+    wire [N-1:0] first    = {first_q[N-2:0], head_first};
+    wire [N-1:0] old_read = valid & ~first;
+
+    reg store_bank_q;  // bank that was stored from last
 
     always @(posedge clk_i) begin
         valid_q      <= valid & {N{rst_ni}};
         last_q       <= {last_q[N-2:0], head_valid & head_last} & {N{rst_ni}};
-        first_q      <= {first_q[N-2:0], head_first};
+        first_q      <= first;
         address_q[0] <= {head_bank, head_row};
         for (i = 1; i < N; i = i + 1) address_q[i] <= address_q[i-1];
+        if (store_read_i) store_bank_q <= store_bank_i;
     end
 
     assign done_o = last_q[N-1];
@@ -73,7 +80,7 @@ module gemm64_accumulator #(
 
             gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH)) u_column (
                 .clk_i           (clk_i),
-                .read_i          (valid[c]),
+                .read_i          (old_read[c]),
                 .read_address_i  (address),
                 .add_i           (valid_q[c]),
                 .first_i         (first_q[c]),
@@ -81,19 +88,26 @@ module gemm64_accumulator #(
                 .sum_i           (sum_i[32*c +: 32]),
                 .store_read_i    (store_read_i),
                 .store_address_i ({store_bank_i, store_row_i}),
+                .store_bank_i    (store_bank_q),
                 .store_data_o    (store_data_o[32*c +: 32])
             );
         end
     endgenerate
 
 `ifdef GEMM64_CHECKS
-    // The two banks serve the array and the store by turns: no clock reads both rows from one bank.
+    // A bank has one port to read it: no clock reads a row to be stored and an old sum from the same one.
+    wire [N-1:0] bank;
+    generate
+        for (c = 0; c < N; c = c + 1) begin : check
+            if (c == 0) assign bank[c] = head_bank;
+            else assign bank[c] = address_q[c-1][ROW_WIDTH];
+        end
+    endgenerate
     always @(posedge clk_i)
-        for (i = 0; i < N; i = i + 1)
-            if (rst_ni & store_read_i & valid_q[i] & address_q[i][ROW_WIDTH] == store_bank_i) begin
-                $display("gemm64_accumulator: a bank is stored while column %0d still adds to it", i);
-                $stop;
-            end
+        if (rst_ni & store_read_i & (old_read & ~(bank ^ {N{store_bank_i}})) != {N{1'b0}}) begin
+            $display("gemm64_accumulator: a bank is stored while a column still adds to it");
+            $stop;
+        end
 `endif
 
 endmodule

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides when each tile enters the array: rows of activations from the scratchpad, columns of weights beside them.
-// Latency: none: a tile starts in the clock in which its weights, its activations and a bank for its sums are there.
-// Handshake: valid/ready for commands. A tile takes max(ROWS, N) clocks, and the next may follow without a gap.
+// Latency: none: a tile starts in the clock in which its weights, its activations and a place for its sums are there.
+// Handshake: valid/ready for commands. A tile takes max(ROWS, N) clocks, and the next may follow without a gap. The first
+//            tile of a block may begin while its bank is still stored: each row waits until the old one was read.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -39,7 +40,8 @@ module gemm64_compute #(
     output wire                     row_last_o,        // it is the last row of its block
     output wire                     row_bank_o,
     output wire [ROW_WIDTH-1:0]     row_o,
-    input  wire                     bank_free_i,       // a stored block's bank is free again
+    input  wire                     bank_free_i,       // a block has been stored
+    input  wire [ROW_WIDTH:0]       rows_stored_i,     // rows of the block after it that have been read
     // State
     output wire                     idle_o,            // nothing to compute, array empty, every block stored
     output wire                     wait_weights_o,    // what this clock was spent on: exactly one of these
@@ -72,7 +74,8 @@ module gemm64_compute #(
     reg [LOG_N-1:0]       column_q;  // columns of this tile that were read; 0 between tiles
     reg [31:0]            tile_q, pass_q, block_q;
     reg                   bank_q;    // bank of the block under way
-    reg [1:0]             banks_q;   // banks in use
+    reg [1:0]             in_use_q;  // blocks begun and not stored, in turn in each bank; of a third, the first tile
+                                     // follows the store of the first through their bank
     reg [DRAIN_WIDTH-1:0] drain_q;   // clocks until the last row has left the array
 
     wire first_tile = ~accumulate | tile_q == 32'd0;
@@ -84,9 +87,11 @@ module gemm64_compute #(
     wire between     = row_q == 16'd0;
     wire weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= N[WEIGHT_WIDTH-1:0];
     wire activations = {{32-WORDS_WIDTH{1'b0}}, activation_words_i} >= {16'd0, rows};
-    wire bank        = ~first_tile | ~banks_q[1];
-    wire start       = valid & between & weights & activations & bank & ~stop_i;
-    wire read        = start | ~between;
+    wire [1:0] most  = between & first_tile ? 2'd2 : 2'd3;  // blocks begun, where the row's bank still holds another
+    wire follows     = first_tile & {{31-ROW_WIDTH{1'b0}}, rows_stored_i} > {16'd0, row_q};
+    wire place       = in_use_q < most | (in_use_q == most & follows);
+    wire start       = valid & between & weights & activations & place & ~stop_i;
+    wire read        = start | (~between & place);
     wire end_of_tile = read & last_row;
     wire end_of_pass = end_of_tile & last_tile;
     wire end_of_work = end_of_pass & last_pass;
@@ -104,8 +109,8 @@ module gemm64_compute #(
     assign row_bank_o  = bank_q;
     assign row_o       = row_q[ROW_WIDTH-1:0];
 
-    wire [1:0] banks_taken = {1'b0, start & first_tile};
-    wire [1:0] banks_freed = {1'b0, bank_free_i};
+    wire [1:0] begun  = {1'b0, start & first_tile};
+    wire [1:0] stored = {1'b0, bank_free_i};
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -115,7 +120,7 @@ module gemm64_compute #(
             pass_q   <= 32'd0;
             block_q  <= 32'd0;
             bank_q   <= 1'b0;
-            banks_q  <= 2'd0;
+            in_use_q <= 2'd0;
             drain_q  <= {DRAIN_WIDTH{1'b0}};
         end else begin
             if (read) row_q <= last_row ? 16'd0 : row_q + 16'd1;
@@ -124,17 +129,17 @@ module gemm64_compute #(
             if (end_of_pass) pass_q <= last_pass ? 32'd0 : pass_q + 32'd1;
             if (end_of_work) block_q <= last_block ? 32'd0 : block_q + 32'd1;
             if (read & row_last_o) bank_q <= ~bank_q;
-            banks_q <= banks_q + banks_taken - banks_freed;
+            in_use_q <= in_use_q + begun - stored;
             if (read) drain_q <= PIPELINE[DRAIN_WIDTH-1:0];
             else if (drain_q != {DRAIN_WIDTH{1'b0}}) drain_q <= drain_q - 1'b1;
         end
     end
 
     wire waiting = valid & ~read;
-    assign idle_o             = ~valid & drain_q == {DRAIN_WIDTH{1'b0}} & banks_q == 2'd0;
-    assign wait_weights_o     = waiting & ~weights;
-    assign wait_activations_o = waiting & weights & ~activations;
-    assign wait_results_o     = waiting & weights & activations;
+    assign idle_o             = ~valid & drain_q == {DRAIN_WIDTH{1'b0}} & in_use_q == 2'd0;
+    assign wait_weights_o     = waiting & between & ~weights;
+    assign wait_activations_o = waiting & between & weights & ~activations;
+    assign wait_results_o     = waiting & (~between | (weights & activations));
     assign drain_o            = ~valid & drain_q != {DRAIN_WIDTH{1'b0}};
     assign unused_o           = ~valid & drain_q == {DRAIN_WIDTH{1'b0}};
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores finished blocks of sums: ROWS rows of N int32, four beats a row, one block after the other.
 // Latency: a block's first address is on the bus 2 clocks after block_done_i, its first beat 3 clocks after.
-// Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block. A burst
-//            is announced only when all its sums are there, so the W channel always ends what AW began.
+// Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block, and from
+//            block to block where the next one's burst is announced in time. A burst is announced only when all its sums
+//            are there, so the W channel always ends what AW began.
 `default_nettype none
 
 module gemm64_results #(
@@ -25,6 +26,7 @@ module gemm64_results #(
     // Accumulator
     input  wire                     block_done_i,     // one more block is complete
     output wire                     bank_free_o,      // the block has been stored
+    output wire [ROW_WIDTH:0]       rows_stored_o,    // rows of the block under way that have been read
     output wire                     row_read_o,
     output wire                     row_bank_o,
     output wire [ROW_WIDTH-1:0]     row_o,
@@ -151,13 +153,15 @@ module gemm64_results #(
         .data_o  (error_tag_o)
     );
 
-    // Data: a row is read while the last beat of the row before it is sent.
+    // Data: a row is read while the last beat of the row before it is sent, in the block before if it is the first.
     reg                 row_valid_q;  // the accumulator's output holds row_q
     reg [ROW_WIDTH-1:0] row_q;
     reg [1:0]           quarter_q;    // beat within the row
     reg [6:0]           beat_q;       // beat within the burst
     reg                 bank_q;
+    reg [LOG_BURSTS:0]  bursts_q;     // in the queue of data
 
+    wire more         = bursts_q > {{LOG_BURSTS{1'b0}}, 1'b1};  // another burst follows this one
     wire beat         = wvalid_o & wready_i;
     wire end_of_burst = beat & wlast_o;
     wire end_of_row   = beat & quarter_q == 2'd3;
@@ -169,10 +173,11 @@ module gemm64_results #(
     assign wdata_o    = row_data_i[8*N*quarter_q +: 8*N];
     assign wstrb_o    = {N{1'b1}};
     assign bready_o   = 1'b1;
-    assign row_read_o = first_row | (end_of_row & ~end_of_block);
-    assign row_o      = first_row ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;
-    assign row_bank_o = bank_q;
-    assign bank_free_o = end_of_block;
+    assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
+    assign row_o      = first_row | end_of_block ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;
+    assign row_bank_o = bank_q ^ end_of_block;
+    assign bank_free_o   = end_of_block;
+    assign rows_stored_o = row_valid_q ? {1'b0, row_q} + 1'b1 : {ROW_WIDTH + 1{1'b0}};
 
     wire [1:0] done_in  = {1'b0, block_done_i};
     wire [1:0] done_out = {1'b0, taken & burst_first};
@@ -185,11 +190,13 @@ module gemm64_results #(
             quarter_q   <= 2'd0;
             beat_q      <= 7'd0;
             bank_q      <= 1'b0;
+            bursts_q    <= {LOG_BURSTS + 1{1'b0}};
         end else begin
-            done_q <= done_q + done_in - done_out;
+            done_q   <= done_q + done_in - done_out;
+            bursts_q <= bursts_q + {{LOG_BURSTS{1'b0}}, taken} - {{LOG_BURSTS{1'b0}}, end_of_burst};
             if (row_read_o) row_q <= row_o;
             if (first_row) row_valid_q <= 1'b1;
-            else if (end_of_block) row_valid_q <= 1'b0;
+            else if (end_of_block) row_valid_q <= more;
             if (beat) quarter_q <= quarter_q + 2'd1;
             if (beat) beat_q <= wlast_o ? 7'd0 : beat_q + 7'd1;
             if (end_of_block) bank_q <= ~bank_q;

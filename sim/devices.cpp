@@ -2,12 +2,13 @@
 #include "sim/devices.hpp"
 
 #include "host/device/reference_device.hpp"
+#include "host/tlm/tlm_device.hpp"
 #include "sim/rtl_device.hpp"
 
 namespace gemm64 {
 
 const DeviceRegistry& devices() {
-  static const DeviceRegistry registry({rtl_kind(), reference_kind()});
+  static const DeviceRegistry registry({rtl_kind(), tlm_kind(), reference_kind()});
   return registry;
 }
 

@@ -65,9 +65,12 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
   if (stages_.empty()) throw std::logic_error("the model has no stages; see sim/debug.vlt");
   stage_rows_ = n / static_cast<unsigned>(stages_.size());
   for (unsigned c = 0; c < n; ++c) {
-    const VerilatedVar& sums = get(context, signals::accumulator_column(c), signals::kStoredSums);
-    accumulator_rows_ = static_cast<unsigned>(sums.totalSize() / sizeof(std::uint32_t) / 2);
-    columns_.push_back(static_cast<std::uint32_t*>(sums.datap()));
+    const auto bank = [&](unsigned index) {
+      const char* const sums = signals::kStoredSums[index];
+      return static_cast<std::uint32_t*>(
+          get(context, signals::accumulator_column(c), sums).datap());
+    };
+    columns_.push_back({bank(0), bank(1)});
   }
   find_registers(context);
 }
@@ -111,7 +114,7 @@ std::int32_t Inside::partial_sum(unsigned stage, unsigned column) const {
 }
 
 std::int32_t Inside::accumulator(unsigned bank, unsigned row, unsigned column) const {
-  return static_cast<std::int32_t>(columns_[column][bank * accumulator_rows_ + row]);
+  return static_cast<std::int32_t>(columns_[column][bank][row]);
 }
 
 void Inside::flip(const Fault& fault) {
@@ -126,7 +129,7 @@ void Inside::flip(const Fault& fault) {
       flip_bit(stages_[fault.row].sums[fault.column], fault.bit);
       break;
     case Fault::Kind::kAccumulator:
-      flip_bit(columns_[fault.column][fault.bank * accumulator_rows_ + fault.row], fault.bit);
+      flip_bit(columns_[fault.column][fault.bank][fault.row], fault.bit);
       break;
     case Fault::Kind::kRegister: {
       std::size_t at = fault.bit;

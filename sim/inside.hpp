@@ -2,6 +2,7 @@
 // The registers inside a debug model, found by their names in the RTL (debug.vlt opens them).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -44,12 +45,11 @@ class Inside final : public Probe {
 
   unsigned n_;
   unsigned stage_rows_;
-  unsigned weight_bytes_;      // that a column's weights of a stage take in the model
-  unsigned accumulator_rows_;  // in a bank
+  unsigned weight_bytes_;  // that a column's weights of a stage take in the model
   const void* events_ = nullptr;
   bool events_are_wide_ = false;  // more than 32 of them
   std::vector<Stage> stages_;
-  std::vector<std::uint32_t*> columns_;  // of the accumulator: two banks of rows each
+  std::vector<std::array<std::uint32_t*, 2>> columns_;  // of the accumulator: the rows of each bank
   std::vector<RegisterBit> registers_;   // bit after bit of kFaultRegisters
 };
 

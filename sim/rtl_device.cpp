@@ -25,6 +25,11 @@ namespace gemm64 {
 namespace {
 
 constexpr std::uint8_t kCommandsId = 0;  // of the data port's reads
+#ifdef GEMM64_TEST_MODELS
+constexpr const char* kArraysInWords = "2, 4, 8, 16, 32 and 64";
+#else
+constexpr const char* kArraysInWords = "2, 4, 8 and 64";
+#endif
 
 void check_window(const RtlOptions& options) {
   if (options.trace_end > options.trace_begin) return;
@@ -42,8 +47,12 @@ std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
 std::unique_ptr<RtlDevice> make_test_model(const RtlOptions& options, bool debug) {
 #ifdef GEMM64_TEST_MODELS
   if (options.tight && options.n == 4) return make<Vgemm64_n4_tight_debug, true>(options);
-  if (!debug && options.n == 16) return make<Vgemm64_n16, false>(options);
-  if (!debug && options.n == 32) return make<Vgemm64_n32, false>(options);
+  if (debug && (options.n == 16 || options.n == 32)) {
+    throw UsageError("the model of the accelerator with N = " + std::to_string(options.n) +
+                     " cannot be looked into; those with N = 2, 4, 8 and 64 can");
+  }
+  if (options.n == 16) return make<Vgemm64_n16, false>(options);
+  if (options.n == 32) return make<Vgemm64_n32, false>(options);
 #endif
   static_cast<void>(debug);
   if (!options.tight) return nullptr;
@@ -147,7 +156,7 @@ DeviceKind rtl_kind() {
   kind.name = "rtl";
   kind.summary = "the Verilated accelerator";
   kind.has_clocks = true;
-  kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.arrays = {2, 4, 8, 64};
   kind.make = [rtl_options](const DeviceOptions& options) {
     return make_rtl_device(rtl_options(options));
   };
@@ -177,7 +186,7 @@ std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
       return debug ? make<Vgemm64_n64_debug, true>(options) : make<Vgemm64_n64, false>(options);
     default:
       throw UsageError("no model of the accelerator with N = " + std::to_string(options.n) +
-                       "; there are 2, 4, 8 and 64");
+                       "; there are " + kArraysInWords);
   }
 }
 

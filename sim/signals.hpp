@@ -35,8 +35,9 @@ inline constexpr const char* kSums = "sum_o";                // a lane of 32 bit
 inline std::string accumulator_column(unsigned index) {
   return kTop + ".u_accumulator.column[" + std::to_string(index) + "].u_column";
 }
-inline constexpr const char* kStoredSums = "sums_q";  // a word a row, bank after bank
-inline constexpr const char* kOldSum = "old_sum_q";
+inline constexpr const char* kStoredSums[] = {"sums_0_q",
+                                              "sums_1_q"};  // of each bank, a word a row
+inline constexpr const char* kOldSum = "old_sum";
 inline constexpr const char* kAddedSum = "sum_i";
 
 /// "scope.signal", and "scope.signal[index]" for a word of an array.

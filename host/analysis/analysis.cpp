@@ -11,6 +11,9 @@
 #include "host/analysis/operands.hpp"
 #include "host/error.hpp"
 #include "host/onnx/checked.hpp"
+#include "host/onnx/linear_layer.hpp"
+#include "host/onnx/operator.hpp"
+#include "host/onnx/supported.hpp"
 #include "host/onnx/tensor.hpp"
 #include "host/onnx/work.hpp"
 
@@ -26,19 +29,39 @@ std::string type_text(const OnnxModel& model, const std::string& value) {
   return type ? data_type_name(type->data_type) + " " + dims_text(type->dims) : "?";
 }
 
-/// Does the node move data while the network runs?
-bool moves_data(const onnx::NodeProto& node) {
-  return !node.domain().empty() || (node.op_type() != "Constant" && node.op_type() != "Identity");
+/// "opset 13, com.microsoft 1", as the file names them.
+std::string opsets_text(const OnnxModel& model, std::optional<std::int64_t>& opset) {
+  std::string others;
+  for (const onnx::OperatorSetIdProto& import : model.proto().opset_import()) {
+    if (import.domain().empty() || import.domain() == "ai.onnx") {
+      opset = import.version();
+    } else {
+      others += fmt::format(", {} {}", printable(import.domain()), import.version());
+    }
+  }
+  if (opset) return fmt::format("opset {}{}", *opset, others);
+  const bool assumed = model.opsets().count("") != 0;
+  return (assumed ? fmt::format("names no opset (read as opset {})", model.opset())
+                  : "names no opset of ONNX") +
+         others;
+}
+
+bool has_subgraph(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const onnx::AttributeProto& attribute) {
+                       return attribute.has_g() || attribute.graphs_size() != 0;
+                     });
 }
 
 class Analyst {
  public:
   Analyst(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
           std::uint64_t most_tiles)
-      : model_(model), array_(geometry, latency, most_tiles) {
+      : model_(model), origins_(model), array_(geometry, latency, most_tiles) {
     analysis_.model = model.name();
     analysis_.graph = printable(model.graph().name());
-    analysis_.opset = model.opset();
+    analysis_.opsets = opsets_text(model, analysis_.opset);
+    analysis_.why_not_run = why_not_run(model);
     analysis_.geometry = geometry;
     analysis_.memory_latency = latency;
     for (const onnx::NodeProto& node : model.graph().node()) {
@@ -53,7 +76,12 @@ class Analyst {
   void describe_ends();
   void add_layer(const onnx::NodeProto& node, int index);
   void read_operand(const onnx::NodeProto& node, int i, LayerAnalysis& layer);
+  void add_parameters(const std::string& value, Operand role, LayerAnalysis& layer);
   void write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer);
+  /// Does the node move data while the network runs?
+  bool moves_data(const onnx::NodeProto& node) const {
+    return !is_folded(model_, node) && (!node.domain().empty() || node.op_type() != "Identity");
+  }
   /// Further outputs that nothing reads, such as Dropout's mask, are never made.
   bool is_made(const std::string& output, int i) const {
     return i == 0 || read_.count(output) != 0;
@@ -65,6 +93,7 @@ class Analyst {
   void find_live_peak();
 
   const OnnxModel& model_;
+  const Origins origins_;
   ArrayModel array_;
   Analysis analysis_;
   std::set<std::string> counted_;   // parameters
@@ -77,6 +106,7 @@ void Analyst::describe_ends() {
   for (const std::string& name : model_.inputs()) {
     analysis_.inputs.emplace_back(printable(name), type_text(model_, name));
     if (!model_.type(name)) {
+      analysis_.open_inputs.push_back(printable(name));
       analysis_.unknown.push_back(fmt::format("{}; give it with --input-shape {}=AxBxC",
                                               model_.why_unknown(name), printable(name)));
     }
@@ -89,10 +119,17 @@ void Analyst::describe_ends() {
 void Analyst::read_operand(const onnx::NodeProto& node, int i, LayerAnalysis& layer) {
   const std::string& value = node.input(i);
   const Operand role = operand(model_, node, i);
-  if (role == Operand::kSetting) return;
   const std::optional<TensorType> type = model_.type(value);
+  if (role == Operand::kSetting) {
+    // What operators do with their constants is not known of all of them.
+    const bool is_known = find_operator(node.domain(), node.op_type()) != nullptr;
+    if (!is_known && type && !type->dims.empty()) layer.parameters_known = false;
+    return;
+  }
   layer.inputs.push_back(type ? dims_text(type->dims) : "?");
+  if (role != Operand::kActivation && !layer.folded) add_parameters(value, role, layer);
   if (!type) {
+    layer.bytes_known = layer.folded;
     if (layer.unknown.empty()) layer.unknown = model_.why_unknown(value);
     return;
   }
@@ -102,18 +139,27 @@ void Analyst::read_operand(const onnx::NodeProto& node, int i, LayerAnalysis& la
   const bool reads = moves_data(node) && node.op_type() != "Shape" && node.op_type() != "Size";
   if (reads) add(layer.read_bytes, bytes);
   if (reads && role != Operand::kBias) add(values_moved_, elements);
-  if (role == Operand::kActivation) {
-    if (reads) add(layer.in_and_out_bytes, bytes);
-    return;
+  if (reads && role == Operand::kActivation) add(layer.in_and_out_bytes, bytes);
+}
+
+void Analyst::add_parameters(const std::string& value, Operand role, LayerAnalysis& layer) {
+  for (const std::string& origin : origins_.of(value)) {
+    if (!counted_.insert(origin).second) continue;
+    const std::optional<TensorType> type = model_.type(origin);
+    if (!type) {
+      layer.parameters_known = false;
+      if (layer.unknown.empty()) layer.unknown = model_.why_unknown(origin);
+      continue;
+    }
+    const auto bytes = static_cast<std::uint64_t>(type->bytes());
+    if (role == Operand::kStatistic) {
+      add(layer.statistic_bytes, bytes);
+      continue;
+    }
+    add(layer.parameters, static_cast<std::uint64_t>(type->elements()));
+    add(layer.parameter_bytes, bytes);
+    if (role == Operand::kWeight) add(layer.weight_bytes, bytes);
   }
-  if (!counted_.insert(value).second || node.op_type() == "Identity") return;
-  if (role == Operand::kStatistic) {
-    add(layer.statistic_bytes, bytes);
-    return;
-  }
-  add(layer.parameters, elements);
-  add(layer.parameter_bytes, bytes);
-  if (role == Operand::kWeight) add(layer.weight_bytes, bytes);
 }
 
 void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
@@ -123,6 +169,7 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
     const std::optional<TensorType> type = model_.type(output);
     layer.outputs.push_back(type ? dims_text(type->dims) : "?");
     if (!type) {
+      layer.bytes_known = layer.bytes_known && layer.folded;
       if (layer.unknown.empty()) layer.unknown = model_.why_unknown(output);
       continue;
     }
@@ -133,7 +180,7 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
       add(values_moved_, elements);
       add(layer.in_and_out_bytes, bytes);
     }
-    if (!is_view(node)) {
+    if (!is_view(node) && !layer.folded) {
       add(layer.activation_bytes, bytes);
       add(layer.activation_values, elements);
     }
@@ -141,8 +188,14 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
 }
 
 void Analyst::add_work(const onnx::NodeProto& node, LayerAnalysis& layer) {
+  if (layer.folded) return;
   const std::optional<Work> work = work_of(model_, node);
+  if (!work || work->macs != 0) {
+    layer.on_host = analysis_.why_not_run.empty() ? why_on_host(model_, node)
+                                                  : "gemm64 run refuses the network";
+  }
   if (!work) {
+    layer.macs_known = false;
     if (layer.unknown.empty()) {
       layer.unknown = fmt::format("the MACs of operator {} are not counted", layer.op_type);
     }
@@ -157,7 +210,10 @@ void Analyst::add_work(const onnx::NodeProto& node, LayerAnalysis& layer) {
   if (work->products) {
     std::string why;
     layer.array = array_.cost(*work->products, why);
-    if (!layer.array && layer.unknown.empty()) layer.unknown = why;
+    if (layer.array) return;
+    analysis_.totals.array_known = false;
+    layer.on_host = why;
+    if (layer.unknown.empty()) layer.unknown = why;
   }
 }
 
@@ -169,6 +225,9 @@ void Analyst::add_to_kind(const onnx::NodeProto& node, const LayerAnalysis& laye
   add(kind.bias_adds, layer.bias_adds);
   add(kind.activation_bytes, layer.activation_bytes);
   add(kind.traffic_bytes, plus(layer.read_bytes, layer.written_bytes));
+  kind.parameters_known = kind.parameters_known && layer.parameters_known;
+  kind.macs_known = kind.macs_known && layer.macs_known;
+  kind.bytes_known = kind.bytes_known && layer.bytes_known;
   add_attributes(model_, node, kind);
 }
 
@@ -178,6 +237,8 @@ void Analyst::add_layer(const onnx::NodeProto& node, int index) {
   layer.op_type = node.domain().empty() ? printable(node.op_type())
                                         : printable(node.domain() + "." + node.op_type());
   layer.attributes = attribute_texts(model_, node);
+  layer.folded = is_folded(model_, node);
+  layer.parameters_known = !has_subgraph(node);  // they may hold some
   values_moved_ = 0;
   try {
     for (int i = 0; i < node.input_size(); ++i) {
@@ -211,11 +272,15 @@ void Analyst::sum_up() {
     add(totals.read_bytes, layer.read_bytes);
     add(totals.written_bytes, layer.written_bytes);
     totals.intensity_sum += layer.intensity;
+    totals.parameters_known = totals.parameters_known && layer.parameters_known;
+    totals.macs_known = totals.macs_known && layer.macs_known;
+    totals.bytes_known = totals.bytes_known && layer.bytes_known;
     if (layer.in_and_out_bytes > totals.peak_layer_bytes) {
       totals.peak_layer_bytes = layer.in_and_out_bytes;
       totals.peak_layer = layer.name;
     }
   }
+  totals.array_known = totals.array_known && totals.macs_known;
   plus(totals.read_bytes, totals.written_bytes);  // what reports add up must fit too
   if (values_of_layers_with_macs_ != 0) {
     totals.intensity =
@@ -229,6 +294,11 @@ void Analyst::sum_up_array() {
   for (const LayerAnalysis& layer : analysis_.layers) {
     if (!layer.array) continue;
     const ArrayCost& cost = *layer.array;
+    AnalysisTotals::Place& place = layer.on_host->empty() ? totals.on_device : totals.if_on_device;
+    ++place.layers;
+    add(place.macs, layer.macs);
+    add(place.tiles, cost.tiles);
+    add(place.clocks, cost.clocks.value_or(0));
     ++totals.array_layers;
     add(totals.array_macs, layer.macs);
     add(totals.tiles, cost.tiles);
@@ -261,11 +331,12 @@ void Analyst::find_live_peak() {
     return found == owner.end() ? value : found->second;
   };
   for (const onnx::NodeProto& node : graph.node()) {
-    if (!is_view(node) || node.input_size() == 0) continue;
+    if (!is_view(node) || node.input_size() == 0 || is_folded(model_, node)) continue;
     for (const std::string& output : node.output()) owner[output] = root(node.input(0));
   }
   std::map<std::string, int> last;
   for (int i = 0; i < graph.node_size(); ++i) {
+    if (is_folded(model_, graph.node(i))) continue;
     for (const std::string& input : graph.node(i).input()) last[root(input)] = i;
   }
   for (const onnx::ValueInfoProto& output : graph.output()) {
@@ -279,6 +350,7 @@ void Analyst::find_live_peak() {
   for (const std::string& input : model_.inputs()) add(live, bytes(input));
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
+    if (is_folded(model_, node)) continue;
     if (!is_view(node)) {
       for (int o = 0; o < node.output_size(); ++o) {
         if (is_made(node.output(o), o)) add(live, bytes(node.output(o)));

@@ -23,7 +23,9 @@ namespace gemm64 {
 /// writes anew: Reshape, Flatten, Squeeze, Unsqueeze, Identity and Constant write none. Traffic is
 /// what moves without any on-chip buffer: each node reads all its operands and writes all its
 /// outputs; Constant and Identity move nothing, and neither do scalar constants, shapes, axes and
-/// bounds.
+/// bounds. Nodes that make constants alone are `folded`: computed before the network runs, without
+/// activations, traffic and MACs. A parameter that reaches its reader through them is counted as
+/// the file holds it.
 struct LayerAnalysis {
   std::string name;
   std::string op_type;
@@ -43,9 +45,17 @@ struct LayerAnalysis {
   std::uint64_t written_bytes = 0;
   /// MACs for each value read or written, biases left out of both; 0 where there are no MACs.
   double intensity = 0;
+  /// What its products cost on the array, wherever they run.
   std::optional<ArrayCost> array;
-  /// What could not be known, and why; figures that depend on it are missing from the sums.
+  /// Of a layer with MACs: why `gemm64 run` computes it on the host; empty where it computes it on
+  /// the device.
+  std::optional<std::string> on_host;
+  bool folded = false;
+  /// What could not be known, and why. Figures that depend on it are missing from the sums:
   std::string unknown;
+  bool parameters_known = true;
+  bool macs_known = true;
+  bool bytes_known = true;  // of activations and traffic
 };
 
 /// All nodes of one kind of operator.
@@ -64,6 +74,9 @@ struct OperatorKind {
   std::uint64_t bias_adds = 0;
   std::uint64_t activation_bytes = 0;
   std::uint64_t traffic_bytes = 0;
+  bool parameters_known = true;  // of each of the nodes?
+  bool macs_known = true;
+  bool bytes_known = true;
   std::map<std::string, Attribute> attributes;
 };
 
@@ -85,6 +98,19 @@ struct AnalysisTotals {
   std::string peak_layer;
   std::uint64_t peak_live_bytes = 0;  // of activations alive at a time, in the file's order
   std::string peak_live_layer;
+  /// Of layers with products: on the device in `gemm64 run`, or predicted as if they were.
+  struct Place {
+    std::uint64_t layers = 0;
+    std::uint64_t macs = 0;
+    std::uint64_t tiles = 0;
+    std::uint64_t clocks = 0;
+  };
+  Place on_device, if_on_device;
+  // Where false, the sums lack what some layers would add.
+  bool parameters_known = true;
+  bool macs_known = true;
+  bool bytes_known = true;
+  bool array_known = true;
   // Of the layers that the array carries: sums; clocks are those of layers whose clocks are known.
   std::uint64_t array_layers = 0;
   std::uint64_t array_unpredicted = 0;
@@ -107,7 +133,8 @@ struct ModuleActivations {
 struct Analysis {
   std::string model;
   std::string graph;
-  std::int64_t opset = 0;
+  std::optional<std::int64_t> opset;  // of ONNX's own operators; empty where the file names none
+  std::string opsets;                 // all that the file names, in words
   Geometry geometry;
   std::uint32_t memory_latency = 0;
   std::vector<std::pair<std::string, std::string>> inputs;  // of the graph: name, type and shape
@@ -116,7 +143,9 @@ struct Analysis {
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;
-  std::vector<std::string> unknown;  // what could not be known, a line each
+  std::vector<std::string> unknown;      // what could not be known, a line each
+  std::vector<std::string> open_inputs;  // inputs whose shape --input-shape would tell
+  std::string why_not_run;               // why `gemm64 run` refuses the network
 };
 
 /// Analyses a model. `latency`: clocks of the accelerator's memory from a request to its answer.

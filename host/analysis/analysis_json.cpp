@@ -40,6 +40,12 @@ Json array_json(const ArrayCost& cost) {
   return json;
 }
 
+/// A figure, null where it is not known.
+template <class T>
+Json known(bool is_known, T value) {
+  return is_known ? Json(value) : Json();
+}
+
 Json layer_json(const LayerAnalysis& layer) {
   Json attributes = Json::object();
   for (const auto& [name, value] : layer.attributes) attributes[name] = value;
@@ -48,17 +54,22 @@ Json layer_json(const LayerAnalysis& layer) {
                {"attributes", attributes},
                {"inputs", layer.inputs},
                {"outputs", layer.outputs},
-               {"parameters", layer.parameters},
-               {"parameter_bytes", layer.parameter_bytes},
-               {"weight_bytes", layer.weight_bytes},
-               {"statistic_bytes", layer.statistic_bytes},
-               {"macs", layer.macs},
-               {"bias_adds", layer.bias_adds},
-               {"activation_bytes", layer.activation_bytes},
-               {"in_and_out_bytes", layer.in_and_out_bytes},
-               {"read_bytes", layer.read_bytes},
-               {"written_bytes", layer.written_bytes},
-               {"intensity", layer.intensity}};
+               {"parameters", known(layer.parameters_known, layer.parameters)},
+               {"parameter_bytes", known(layer.parameters_known, layer.parameter_bytes)},
+               {"weight_bytes", known(layer.parameters_known, layer.weight_bytes)},
+               {"statistic_bytes", known(layer.parameters_known, layer.statistic_bytes)},
+               {"macs", known(layer.macs_known, layer.macs)},
+               {"bias_adds", known(layer.macs_known, layer.bias_adds)},
+               {"activation_bytes", known(layer.bytes_known, layer.activation_bytes)},
+               {"in_and_out_bytes", known(layer.bytes_known, layer.in_and_out_bytes)},
+               {"read_bytes", known(layer.bytes_known, layer.read_bytes)},
+               {"written_bytes", known(layer.bytes_known, layer.written_bytes)},
+               {"intensity", known(layer.macs_known && layer.bytes_known, layer.intensity)},
+               {"folded", layer.folded}};
+  if (layer.on_host) {
+    json["on"] = layer.on_host->empty() ? "device" : "host";
+    if (!layer.on_host->empty()) json["why_on_host"] = *layer.on_host;
+  }
   if (layer.array) json["array"] = array_json(*layer.array);
   if (!layer.unknown.empty()) json["unknown"] = layer.unknown;
   return json;
@@ -80,16 +91,34 @@ Json kind_json(const OperatorKind& kind) {
     attributes[name] = entry;
   }
   return {{"nodes", kind.count},
-          {"parameters", kind.parameters},
-          {"macs", kind.macs},
-          {"bias_adds", kind.bias_adds},
-          {"activation_bytes", kind.activation_bytes},
-          {"traffic_bytes", kind.traffic_bytes},
+          {"parameters", known(kind.parameters_known, kind.parameters)},
+          {"macs", known(kind.macs_known, kind.macs)},
+          {"bias_adds", known(kind.macs_known, kind.bias_adds)},
+          {"activation_bytes", known(kind.bytes_known, kind.activation_bytes)},
+          {"traffic_bytes", known(kind.bytes_known, kind.traffic_bytes)},
           {"attributes", attributes}};
 }
 
+/// The kinds of figures whose sums lack what is not known.
+Json partial_json(const AnalysisTotals& totals) {
+  Json partial = Json::array();
+  if (!totals.parameters_known) partial.push_back("parameters");
+  if (!totals.macs_known) partial.push_back("macs");
+  if (!totals.bytes_known) partial.push_back("bytes");
+  if (!totals.array_known) partial.push_back("array");
+  return partial;
+}
+
+Json place_json(const AnalysisTotals::Place& place) {
+  return {{"layers", place.layers},
+          {"macs", place.macs},
+          {"tiles", place.tiles},
+          {"clocks", place.clocks}};
+}
+
 Json totals_json(const AnalysisTotals& totals) {
-  return {{"parameters", totals.parameters},
+  return {{"partial", partial_json(totals)},
+          {"parameters", totals.parameters},
           {"parameter_bytes", totals.parameter_bytes},
           {"weight_bytes", totals.weight_bytes},
           {"statistic_bytes", totals.statistic_bytes},
@@ -114,7 +143,7 @@ Json to_json(const Analysis& analysis) {
   const AnalysisTotals& totals = analysis.totals;
   Json json = {{"model", analysis.model},
                {"graph", analysis.graph},
-               {"opset", analysis.opset},
+               {"opset", analysis.opset ? Json(*analysis.opset) : Json()},
                {"nodes", analysis.layers.size()}};
   for (const auto& [name, type] : analysis.inputs) json["inputs"][name] = type;
   for (const auto& [name, type] : analysis.outputs) json["outputs"][name] = type;
@@ -131,6 +160,8 @@ Json to_json(const Analysis& analysis) {
                    {"macs", totals.array_macs},
                    {"tiles", totals.tiles},
                    {"clocks", totals.clocks},
+                   {"on_device", place_json(totals.on_device)},
+                   {"predicted_if_on_device", place_json(totals.if_on_device)},
                    {"layers_without_clocks", totals.array_unpredicted},
                    {"utilization", totals.utilization},
                    {"roof_clocks", totals.roof_clocks},
@@ -138,6 +169,7 @@ Json to_json(const Analysis& analysis) {
   for (const auto& [name, kind] : analysis.kinds) json["operators"][name] = kind_json(kind);
   json["layers"] = Json::array();
   for (const LayerAnalysis& layer : analysis.layers) json["layers"].push_back(layer_json(layer));
+  if (!analysis.why_not_run.empty()) json["why_not_run"] = analysis.why_not_run;
   json["unknown"] = analysis.unknown;
   return json;
 }

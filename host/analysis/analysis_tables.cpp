@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/attributes.hpp"
 #include "host/analysis/columns.hpp"
@@ -10,9 +13,22 @@
 namespace gemm64 {
 namespace {
 
+/// A sum; ">= " before it says that it lacks what is not known.
+std::string sum_text(std::uint64_t sum, bool is_known) {
+  return (is_known ? "" : ">= ") + grouped(sum);
+}
+
+/// The columns that every layer has a figure for, known or not.
+bool is_for_all_layers(const std::string& key) {
+  static const std::set<std::string> keys{"parameters",       "weight_bytes", "macs",
+                                          "activation_bytes", "read_bytes",   "written_bytes",
+                                          "intensity"};
+  return keys.count(key) != 0;
+}
+
 struct CellDisplay {
   std::string key;
-  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(std::monostate) const { return is_for_all_layers(key) ? "?" : ""; }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::uint64_t count) const { return count == 0 ? "-" : grouped(count); }
   std::string operator()(double value) const {
@@ -22,8 +38,8 @@ struct CellDisplay {
 };
 
 std::string ends_text(const Analysis& analysis) {
-  std::string text = fmt::format("{}: opset {}, {} nodes\n", analysis.model, analysis.opset,
-                                 analysis.layers.size());
+  std::string text = fmt::format("{}: {}, {}\n", analysis.model, analysis.opsets,
+                                 counted(analysis.layers.size(), "node"));
   for (const auto& [name, type] : analysis.inputs) {
     text += fmt::format("  input   {}: {}\n", name, type);
   }
@@ -39,54 +55,101 @@ std::string totals_table(const Analysis& analysis, std::size_t width) {
   table.add_column("in all", Align::kLeft);
   table.add_column("value");
   table.add_column("", Align::kLeft);
-  const auto row = [&table](const std::string& what, std::uint64_t value,
+  const auto row = [&table](const std::string& what, std::uint64_t value, bool is_known,
                             const std::string& note = "") {
-    table.add_row({what, grouped(value), note});
+    table.add_row({what, sum_text(value, is_known), note});
   };
-  row("parameters", totals.parameters);
-  row("bytes of all parameters", totals.parameter_bytes, bytes(totals.parameter_bytes));
-  row("bytes of the weights alone", totals.weight_bytes, "without biases");
+  const bool parameters_known = totals.parameters_known;
+  const bool bytes_known = totals.bytes_known;
+  row("parameters", totals.parameters, parameters_known);
+  row("bytes of all parameters", totals.parameter_bytes, parameters_known,
+      bytes(totals.parameter_bytes));
+  row("bytes of the weights alone", totals.weight_bytes, parameters_known, "without biases");
   if (totals.statistic_bytes != 0) {
-    row("bytes of statistics", totals.statistic_bytes,
+    row("bytes of statistics", totals.statistic_bytes, parameters_known,
         "means and variances of BatchNormalization; no parameters");
   }
-  row("MACs", totals.macs, "biases not counted");
-  row("additions of biases", totals.bias_adds);
-  row("bytes of activations, sum", totals.activation_bytes,
-      fmt::format("{} values", grouped(totals.activation_values)));
+  row("MACs", totals.macs, totals.macs_known, "biases not counted");
+  row("additions of biases", totals.bias_adds, totals.macs_known);
+  row("bytes of activations, sum", totals.activation_bytes, bytes_known,
+      fmt::format("{} values", sum_text(totals.activation_values, bytes_known)));
   if (analysis.modules) {
     const ModuleActivations& modules = *analysis.modules;
-    row("  by module, as hooks count", modules.leaf_bytes + modules.container_bytes,
+    row("  by module, as hooks count", modules.leaf_bytes + modules.container_bytes, bytes_known,
         fmt::format("{} modules, and {} that contain them again ({} bytes)", modules.leaves,
                     modules.containers, grouped(modules.container_bytes)));
   }
-  row("  peak of one layer, in + out", totals.peak_layer_bytes, totals.peak_layer);
-  row("  peak alive at a time", totals.peak_live_bytes, totals.peak_live_layer);
-  row("traffic without on-chip buffer", totals.read_bytes + totals.written_bytes,
+  row("  peak of one layer, in + out", totals.peak_layer_bytes, bytes_known, totals.peak_layer);
+  row("  peak alive at a time", totals.peak_live_bytes, bytes_known, totals.peak_live_layer);
+  row("traffic without on-chip buffer", totals.read_bytes + totals.written_bytes, bytes_known,
       fmt::format("{} read, {} written", grouped(totals.read_bytes),
                   grouped(totals.written_bytes)));
-  table.add_row({"MACs a value moved", fmt::format("{:.5f}", totals.intensity),
-                 fmt::format("layers with MACs, biases left out; the layers' own add up to {:.5f}",
-                             totals.intensity_sum)});
+  table.add_row(
+      {"MACs a value moved", fmt::format("{:.5f}", totals.intensity),
+       fmt::format("layers with {}MACs, biases left out; the layers' own add up to {:.5f}",
+                   totals.macs_known && bytes_known ? "" : "known ", totals.intensity_sum)});
   return table.render(width);
+}
+
+/// Layers with MACs that `gemm64 run` leaves to the host, by operator and reason.
+std::string host_text(const Analysis& analysis) {
+  if (!analysis.why_not_run.empty()) {
+    return fmt::format("gemm64 run refuses this network: {}\n", analysis.why_not_run);
+  }
+  std::map<std::pair<std::string, std::string>, std::uint64_t> groups;
+  for (const LayerAnalysis& layer : analysis.layers) {
+    if (layer.on_host && !layer.on_host->empty()) ++groups[{layer.op_type, *layer.on_host}];
+  }
+  std::string text;
+  for (const auto& [group, count] : groups) {
+    text += fmt::format("On the host in gemm64 run: {} {}: {}\n", grouped(count), group.first,
+                        group.second);
+  }
+  return text;
+}
+
+/// What ">=" means, and what would help; empty where all is known.
+std::string partial_text(const Analysis& analysis) {
+  const AnalysisTotals& totals = analysis.totals;
+  if (totals.parameters_known && totals.macs_known && totals.bytes_known && totals.array_known) {
+    return "";
+  }
+  std::string text = "\nPartial: sums marked >= lack what is listed at the end.\n";
+  if (!analysis.open_inputs.empty()) {
+    text += fmt::format("The file leaves sizes open; give them with --input-shape {}=AxBxC.\n",
+                        fmt::join(analysis.open_inputs, "=AxBxC --input-shape "));
+  }
+  return text;
 }
 
 std::string array_table(const Analysis& analysis, std::size_t width) {
   const AnalysisTotals& totals = analysis.totals;
-  if (totals.array_layers == 0) return "";
+  if (totals.array_layers == 0) {
+    const std::string text = host_text(analysis);
+    return text.empty() ? "" : "\n" + text;
+  }
   const std::uint32_t n = analysis.geometry.n;
   Table table;
   table.add_column(fmt::format("on the {}x{} array", n, n), Align::kLeft);
   table.add_column("value");
   table.add_column("", Align::kLeft);
-  const auto row = [&table](const std::string& what, std::uint64_t value, const std::string& note) {
-    table.add_row({what, grouped(value), note});
+  const auto row = [&](const std::string& what, std::uint64_t value, const std::string& note) {
+    table.add_row({what, sum_text(value, totals.array_known), note});
+  };
+  const AnalysisTotals::Place& here = totals.on_device;
+  const AnalysisTotals::Place& there = totals.if_on_device;
+  const auto macs = [&totals](const AnalysisTotals::Place& place) {
+    return fmt::format("{} of their MACs", share(place.macs, totals.array_macs));
   };
   row("layers", totals.array_layers, "Conv as a product for each group (im2col), Gemm, MatMul");
+  row("  on the device in gemm64 run", here.layers, macs(here));
+  row("  on the host in gemm64 run", there.layers, macs(there) + "; predicted, if on the device");
   row("tiles of weights", totals.tiles, "");
   row("clocks, predicted", totals.clocks,
       fmt::format("int8, memory of {} clocks latency; {} of its MACs used", analysis.memory_latency,
                   percent(totals.utilization)));
+  row("  on the device in gemm64 run", here.clocks, "");
+  row("  on the host in gemm64 run", there.clocks, "if on the device");
   if (totals.array_unpredicted != 0) {
     row("  layers left out of that", totals.array_unpredicted, "too many tiles to follow");
   }
@@ -95,7 +158,7 @@ std::string array_table(const Analysis& analysis, std::size_t width) {
   row("clocks, single-buffered WS", totals.published.single_buffered, "published formula");
   row("clocks, SCALE-Sim WS", totals.published.scale_sim_ws, "published formula");
   row("clocks, SCALE-Sim OS", totals.published.scale_sim_os, "published formula");
-  return "\n" + table.render(width);
+  return "\n" + table.render(width) + host_text(analysis);
 }
 
 std::string kinds_table(const Analysis& analysis, std::size_t width) {
@@ -109,10 +172,19 @@ std::string kinds_table(const Analysis& analysis, std::size_t width) {
     const double share = analysis.totals.macs == 0 ? 0
                                                    : static_cast<double>(kind.macs) /
                                                          static_cast<double>(analysis.totals.macs);
-    const auto count = [](std::uint64_t value) { return value == 0 ? "-" : grouped(value); };
-    table.add_row({name, grouped(kind.count), count(kind.parameters), count(kind.macs),
-                   kind.macs == 0 ? "-" : percent(share), count(kind.bias_adds),
-                   count(kind.activation_bytes), count(kind.traffic_bytes)});
+    const auto count = [](std::uint64_t value, bool is_known) {
+      if (value == 0) return std::string(is_known ? "-" : "?");
+      return sum_text(value, is_known);
+    };
+    const bool shares_known = analysis.totals.macs_known;
+    table.add_row({name, grouped(kind.count), count(kind.parameters, kind.parameters_known),
+                   count(kind.macs, kind.macs_known),
+                   !shares_known    ? "?"
+                   : kind.macs == 0 ? "-"
+                                    : percent(share),
+                   count(kind.bias_adds, kind.macs_known),
+                   count(kind.activation_bytes, kind.bytes_known),
+                   count(kind.traffic_bytes, kind.bytes_known)});
   }
   return table.render(width);
 }
@@ -148,7 +220,8 @@ std::string layers_table(const Analysis& analysis, const std::vector<std::size_t
   for (const LayerColumn& column : layer_columns()) {
     if (column.heading == nullptr) continue;
     const std::string key = column.key;
-    const bool left = key == "name" || key == "operator" || key == "outputs" || key == "bound";
+    const bool left =
+        key == "name" || key == "operator" || key == "outputs" || key == "bound" || key == "on";
     table.add_column(column.heading, left ? Align::kLeft : Align::kRight);
   }
   table.add_column("attributes", Align::kLeft);
@@ -166,8 +239,8 @@ std::string layers_table(const Analysis& analysis, const std::vector<std::size_t
   }
   std::string text = table.render(width);
   if (layers.size() < analysis.layers.size()) {
-    text += fmt::format("{} of {} nodes shown; Constant and Identity are in --csv and --json\n",
-                        layers.size(), analysis.layers.size());
+    text += fmt::format("{} of {} nodes shown; --csv and --json have all of them\n", layers.size(),
+                        analysis.layers.size());
   }
   return text;
 }
@@ -178,19 +251,20 @@ std::string analysis_tables(const Analysis& analysis, const std::vector<std::siz
                             std::size_t width) {
   std::string text = ends_text(analysis);
   text += "\n" + totals_table(analysis, width);
+  text += partial_text(analysis);
   text += array_table(analysis, width);
   text += "\n" + kinds_table(analysis, width);
   text += attributes_table(analysis, width);
   text += "\n" + layers_table(analysis, layers, width);
   if (!analysis.unknown.empty()) {
-    constexpr std::size_t kMostLines = 20;
+    constexpr std::size_t kMaxLines = 20;
     text += "\nNot known, and missing from the sums:\n";
-    for (std::size_t i = 0; i < std::min(kMostLines, analysis.unknown.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxLines, analysis.unknown.size()); ++i) {
       text += "  " + analysis.unknown[i] + "\n";
     }
-    if (analysis.unknown.size() > kMostLines) {
+    if (analysis.unknown.size() > kMaxLines) {
       text +=
-          fmt::format("  and {} more; all are in --json\n", analysis.unknown.size() - kMostLines);
+          fmt::format("  and {} more; all are in --json\n", analysis.unknown.size() - kMaxLines);
     }
   }
   return text;

@@ -36,6 +36,13 @@ Cell from_array(const LayerAnalysis& layer, Get get) {
   return get(*layer.array);
 }
 
+/// A figure, or nothing where it is not known.
+template <class T>
+Cell known(bool is_known, T value) {
+  if (!is_known) return {};
+  return value;
+}
+
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -70,17 +77,29 @@ const std::vector<LayerColumn>& layer_columns() {
       {"operator", "operator", [](const L& l) -> Cell { return l.op_type; }},
       {"inputs", nullptr, [](const L& l) -> Cell { return joined(l.inputs); }},
       {"outputs", "output", [](const L& l) -> Cell { return joined(l.outputs); }},
-      {"parameters", "parameters", [](const L& l) -> Cell { return l.parameters; }},
-      {"parameter_bytes", nullptr, [](const L& l) -> Cell { return l.parameter_bytes; }},
-      {"weight_bytes", "weights,\nbytes", [](const L& l) -> Cell { return l.weight_bytes; }},
-      {"macs", "MACs", [](const L& l) -> Cell { return l.macs; }},
-      {"bias_adds", nullptr, [](const L& l) -> Cell { return l.bias_adds; }},
+      {"parameters", "parameters",
+       [](const L& l) -> Cell { return known(l.parameters_known, l.parameters); }},
+      {"parameter_bytes", nullptr,
+       [](const L& l) -> Cell { return known(l.parameters_known, l.parameter_bytes); }},
+      {"weight_bytes", "weights,\nbytes",
+       [](const L& l) -> Cell { return known(l.parameters_known, l.weight_bytes); }},
+      {"macs", "MACs", [](const L& l) -> Cell { return known(l.macs_known, l.macs); }},
+      {"bias_adds", nullptr, [](const L& l) -> Cell { return known(l.macs_known, l.bias_adds); }},
       {"activation_bytes", "activations,\nbytes",
-       [](const L& l) -> Cell { return l.activation_bytes; }},
-      {"read_bytes", "read,\nbytes", [](const L& l) -> Cell { return l.read_bytes; }},
-      {"written_bytes", "written,\nbytes", [](const L& l) -> Cell { return l.written_bytes; }},
-      {"traffic_bytes", nullptr, [](const L& l) -> Cell { return l.read_bytes + l.written_bytes; }},
-      {"intensity", "MACs a\nvalue", [](const L& l) -> Cell { return l.intensity; }},
+       [](const L& l) -> Cell { return known(l.bytes_known, l.activation_bytes); }},
+      {"read_bytes", "read,\nbytes",
+       [](const L& l) -> Cell { return known(l.bytes_known, l.read_bytes); }},
+      {"written_bytes", "written,\nbytes",
+       [](const L& l) -> Cell { return known(l.bytes_known, l.written_bytes); }},
+      {"traffic_bytes", nullptr,
+       [](const L& l) -> Cell { return known(l.bytes_known, l.read_bytes + l.written_bytes); }},
+      {"intensity", "MACs a\nvalue",
+       [](const L& l) -> Cell { return known(l.macs_known && l.bytes_known, l.intensity); }},
+      {"on", "runs on",
+       [](const L& l) -> Cell {
+         if (!l.on_host) return {};
+         return std::string(l.on_host->empty() ? "device" : "host");
+       }},
       {"product", "on the array:\nM x K x N",
        [](const L& l) {
          return from_array(l, [](const A& a) -> Cell { return product_text(a); });
@@ -133,6 +152,7 @@ const std::vector<LayerColumn>& layer_columns() {
        [](const L& l) {
          return from_array(l, [](const A& a) -> Cell { return a.bytes.results; });
        }},
+      {"why_on_host", nullptr, [](const L& l) -> Cell { return l.on_host.value_or(""); }},
       {"attributes", nullptr, [](const L& l) -> Cell { return attributes_text(l); }},
       {"unknown", nullptr, [](const L& l) -> Cell { return l.unknown; }}};
   return columns;
@@ -149,8 +169,8 @@ std::string column_keys() {
 std::vector<std::size_t> shown_layers(const Analysis& analysis) {
   std::vector<std::size_t> layers;
   for (std::size_t i = 0; i < analysis.layers.size(); ++i) {
-    const std::string& op = analysis.layers[i].op_type;
-    if (op != "Constant" && op != "Identity") layers.push_back(i);
+    const LayerAnalysis& layer = analysis.layers[i];
+    if (!layer.folded && layer.op_type != "Identity") layers.push_back(i);
   }
   return layers;
 }

@@ -12,7 +12,8 @@
 
 namespace gemm64 {
 
-/// Text, a count, a fraction or ratio, or nothing where a layer has no such figure.
+/// Text, a count, a fraction or ratio, or nothing where a layer has no such figure or it is not
+/// known.
 using Cell = std::variant<std::monostate, std::string, std::uint64_t, double>;
 
 struct LayerColumn {
@@ -26,7 +27,8 @@ const std::vector<LayerColumn>& layer_columns();
 /// Keys of all columns, separated by commas.
 std::string column_keys();
 
-/// Indices of the layers that move or keep data, or may do so: all but Constant and Identity.
+/// Indices of the layers that move or keep data, or may do so: all but Identity and nodes that are
+/// computed before the network runs.
 std::vector<std::size_t> shown_layers(const Analysis& analysis);
 
 /// `layers` by a column: numbers from the largest, text from A, what has no figure last; equal ones

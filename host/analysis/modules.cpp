@@ -84,7 +84,7 @@ std::optional<ModuleActivations> module_activations(const OnnxModel& model) {
   }
   for (const auto& [value, depth] : kept) {
     const std::optional<TensorType> type = model.type(value);
-    if (!type) continue;
+    if (!type || model.is_constant(value)) continue;
     const Path& path = *producers.at(value);
     for (std::size_t d = static_cast<std::size_t>(depth + 1); d <= path.size(); ++d) {
       std::uint64_t& sum = bytes[Path(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(d))];

@@ -2,6 +2,10 @@
 // What each input of a node is to the network.
 #pragma once
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {
@@ -14,8 +18,25 @@ enum class Operand {
   kSetting      // shapes, axes, bounds and the like: no data of the network
 };
 
-/// What input `i` of `node` is. Constants that reach the node through Identity are still constants.
+/// What input `i` of `node` is. What is computed from constants alone is a constant.
 Operand operand(const OnnxModel& model, const onnx::NodeProto& node, int i);
+
+/// Is the node computed before the network runs, since it makes constants alone?
+bool is_folded(const OnnxModel& model, const onnx::NodeProto& node);
+
+/// Follows constants back through the nodes that make them (transposed, dequantized, ...) to the
+/// tensors that were trained.
+class Origins {
+ public:
+  explicit Origins(const OnnxModel& model);
+
+  /// The tensors that `value` is made of: itself where nothing makes it from data.
+  std::set<std::string> of(const std::string& value) const;
+
+ private:
+  const OnnxModel& model_;
+  std::map<std::string, const onnx::NodeProto*> producers_;  // of values from constants
+};
 
 /// Does the operator hand on its input's memory under another name or shape? (Reshape, Flatten,
 /// Squeeze, Unsqueeze, Identity; and Constant, which makes nothing while the network runs.)

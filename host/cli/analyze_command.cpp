@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <charconv>
 #include <memory>
-#include <utility>
 
 #include "host/analysis/analysis.hpp"
 #include "host/analysis/analysis_report.hpp"
@@ -13,7 +9,6 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
-#include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/report/progress.hpp"
@@ -31,39 +26,11 @@ struct AnalyzeCommand {
   std::string json, csv, plot;
 };
 
-/// "NAME=1x3x224x224"; the name may itself hold "=".
-std::pair<std::string, std::vector<std::int64_t>> parse_shape(const std::string& text) {
-  const auto fail = [&text] {
-    return UsageError(
-        fmt::format("--input-shape {}: give NAME=AxBxC with sizes of at least 1", text));
-  };
-  const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) throw fail();
-  std::vector<std::int64_t> dims;
-  const char* at = text.data() + equals + 1;
-  const char* const end = text.data() + text.size();
-  while (true) {
-    std::int64_t dim = 0;
-    const auto [next, error] = std::from_chars(at, end, dim);
-    if (error != std::errc() || dim < 1) throw fail();
-    dims.push_back(dim);
-    if (next == end) break;
-    if (*next != 'x') throw fail();
-    at = next + 1;
-  }
-  return {text.substr(0, equals), dims};
-}
-
 int analyze_model(const AnalyzeCommand& options) {
   ImportOptions import;
   import.shapes_only = true;
   import.batch = options.batch;
-  for (const std::string& text : options.input_shapes) {
-    auto [name, dims] = parse_shape(text);
-    if (!import.input_shapes.emplace(name, dims).second) {
-      throw UsageError(fmt::format("--input-shape {}: '{}' is given twice", text, name));
-    }
-  }
+  import.input_shapes = parse_input_shapes(options.input_shapes);
   ClaimedFiles files;
   files.input("the model", options.model);
   files.output("--json", options.json);

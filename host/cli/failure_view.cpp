@@ -62,8 +62,7 @@ void add_stage(std::vector<WaveTrace>& traces, const Finding& finding, const Geo
 }
 
 /// The element's sum on its way into the accumulator.
-void add_accumulator(std::vector<WaveTrace>& traces, const Failure& failure,
-                     const Geometry& geometry, std::uint64_t row) {
+void add_accumulator(std::vector<WaveTrace>& traces, const Failure& failure, std::uint64_t row) {
   const Finding& finding = failure.finding;
   const std::string column = signals::accumulator_column(static_cast<unsigned>(finding.column));
   if (finding.place == Finding::Place::kAccumulator) {
@@ -72,10 +71,8 @@ void add_accumulator(std::vector<WaveTrace>& traces, const Failure& failure,
     traces.push_back({fmt::format("n{} is added", finding.column),
                       signals::in(column, signals::kAddedSum), 0, 32});
   }
-  traces.push_back(
-      {fmt::format("bank {} row {} n{}", finding.bank, row, finding.column),
-       signals::in(column, signals::kStoredSums, finding.bank * geometry.accumulator_rows + row), 0,
-       32});
+  traces.push_back({fmt::format("bank {} row {} n{}", finding.bank, row, finding.column),
+                    signals::in(column, signals::kStoredSums[finding.bank], row), 0, 32});
 }
 
 std::vector<WaveTrace> traces_of(const Failure& failure, const Geometry& geometry) {
@@ -88,7 +85,7 @@ std::vector<WaveTrace> traces_of(const Failure& failure, const Geometry& geometr
       add_stage(traces, finding, geometry);
       break;
     case Finding::Place::kAccumulator:
-      add_accumulator(traces, failure, geometry, finding.row);
+      add_accumulator(traces, failure, finding.row);
       break;
     default:
       break;

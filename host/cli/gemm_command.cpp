@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <random>
@@ -15,19 +16,17 @@
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/files/npy.hpp"
-#include "host/numerics/initialize.hpp"
 #include "host/report/progress.hpp"
 #include "host/run/sliced_gemm.hpp"
 
 namespace gemm64 {
 namespace {
 
-// Operands are held in the host's memory; a product beyond this is a mistake rather than a wish.
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
-
 /// Whole random int8, the same on every machine for a seed.
 void fill(MatrixI8& matrix, std::mt19937& random) {
-  fill_int8(random, matrix.data(), static_cast<std::size_t>(matrix.size()));
+  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
+    matrix.data()[i] = static_cast<std::int8_t>(random() >> 24);
+  }
 }
 
 /// Uniform in [-1, 1), the same on every machine for a seed.
@@ -42,10 +41,6 @@ template <class T>
 Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
                   std::int64_t columns, std::mt19937& random) {
   if (file.empty()) {
-    if (rows > kMaxElements / columns) {
-      throw UsageError(
-          fmt::format("{} of {}x{} is larger than {} values", what, rows, columns, kMaxElements));
-    }
     Matrix<T> matrix(rows, columns);
     fill(matrix, random);
     return matrix;
@@ -63,12 +58,20 @@ std::vector<Job> announced(const JobRunner& runner, std::vector<Job> jobs) {
   return jobs;
 }
 
-/// B[K x N] as a Linear layer stores it, [N x K]. Random values are made in that order at once.
+/// B[K x N] as a Linear layer stores it, [N x K]. Random values are drawn some rows of B at a time:
+/// transposing all of it takes longer than drawing it.
 template <class T>
 Matrix<T> weight_operand(const std::string& file, std::int64_t k, std::int64_t n,
                          std::mt19937& random) {
-  if (file.empty()) return operand<T>("B", file, n, k, random);
-  return operand<T>("B", file, k, n, random).transpose();
+  if (!file.empty()) return operand<T>("B", file, k, n, random).transpose();
+  constexpr Eigen::Index kRows = 64;
+  Matrix<T> weights(n, k);
+  for (Eigen::Index first = 0; first < k; first += kRows) {
+    Matrix<T> rows(std::min<Eigen::Index>(kRows, k - first), n);
+    fill(rows, random);
+    weights.middleCols(first, rows.rows()) = rows.transpose();
+  }
+  return weights;
 }
 
 template <class T>
@@ -77,16 +80,20 @@ GemmShape shape_of(const Matrix<T>& a, const Matrix<T>& weights) {
   return {size(a.rows()), size(a.cols()), size(weights.rows())};
 }
 
-LayerReport run(JobRunner& runner, const MatrixI8& a, const MatrixI8& weights, MatrixI32& result,
-                const ProgressShare& progress) {
-  const std::vector<Job> jobs = announced(runner, {runner.job("gemm", shape_of(a, weights))});
+/// The jobs of a product; refused where the device has no room for one.
+std::vector<Job> jobs_of(const JobRunner& runner, const GemmShape& shape, Precision precision) {
+  return announced(runner, precision == Precision::kInt8
+                               ? std::vector<Job>{runner.job("gemm", shape)}
+                               : sliced_jobs(runner, "gemm", shape));
+}
+
+LayerReport run(JobRunner& runner, const std::vector<Job>& jobs, const MatrixI8& a,
+                const MatrixI8& weights, MatrixI32& result, const ProgressShare& progress) {
   return runner.run(jobs.front(), a, weights, result, progress);
 }
 
-LayerReport run(JobRunner& runner, const MatrixF& a, const MatrixF& weights, MatrixF& result,
-                const ProgressShare& progress) {
-  const std::vector<Job> jobs =
-      announced(runner, sliced_jobs(runner, "gemm", shape_of(a, weights)));
+LayerReport run(JobRunner& runner, const std::vector<Job>& jobs, const MatrixF& a,
+                const MatrixF& weights, MatrixF& result, const ProgressShare& progress) {
   return run_sliced(runner, "gemm", jobs, a, weights, result, progress);
 }
 
@@ -113,6 +120,18 @@ int multiply(const GemmOptions& options) {
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<OutputFile> output = open_output(options.output);
 
+  Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
+  Driver driver(session.device(), session.patience());
+  JobRunner runner(session.device(), driver, session.run_options());
+  ProgressBar bar;
+  std::vector<Job> jobs;
+  // Before the operands are made: what cannot be is refused at once.
+  if (m != 0) {
+    const GemmShape shape = {static_cast<std::uint64_t>(m), static_cast<std::uint64_t>(k),
+                             static_cast<std::uint64_t>(n)};
+    jobs = jobs_of(runner, shape, options.precision);
+  }
+  bar.show("the operands", 0);
   std::mt19937 random(options.seed);
   const Matrix<T> a = operand<T>("A", options.a, m, k, random);
   const Matrix<T> weights = weight_operand<T>(options.b, k, n, random);
@@ -121,16 +140,13 @@ int multiply(const GemmOptions& options) {
                                  a.rows(), a.cols(), weights.cols(), weights.rows()));
   }
 
-  Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
-  Driver driver(session.device(), session.patience());
-  ProgressBar bar;
+  if (jobs.empty()) jobs = jobs_of(runner, shape_of(a, weights), options.precision);
   ProgressShare progress([&bar](const std::string& name, double done) { bar.show(name, done); });
   progress.next(1);
-  JobRunner runner(session.device(), driver, session.run_options());
   RunReport report = runner.report("gemm", static_cast<std::uint64_t>(options.batch));
   Result result;
   try {
-    report.layers.push_back(run(runner, a, weights, result, progress));
+    report.layers.push_back(run(runner, jobs, a, weights, result, progress));
   } catch (const DeviceError& error) {
     report.error = error.what();
   }

@@ -13,8 +13,8 @@
 #include "host/onnx/model.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/save.hpp"
-#include "host/text.hpp"
 #include "host/rewrite/rewrite.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,6 +8,7 @@
 #include "host/execute/network_input.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
+#include "host/onnx/supported.hpp"
 
 namespace gemm64 {
 namespace {
@@ -70,6 +71,7 @@ NetworkSource from_file(const NetworkOptions& options) {
   ImportOptions import;
   import.batch = options.batch;
   OnnxModel model = OnnxModel::load(options.model, import);
+  require_supported(model);
   NamedTensors inputs = make_inputs(model, options.inputs, options.batch, options.seed);
   import.input_shapes = other_shapes(model, inputs);
   if (!import.input_shapes.empty()) {

@@ -12,6 +12,19 @@
 #include "sim/devices.hpp"
 
 namespace gemm64 {
+namespace {
+
+/// Save and replay files take the waveform's name with another ending.
+void check_waveform_name(const std::string& trace) {
+  const std::string extension = std::filesystem::path(trace).extension().string();
+  if (extension != ".gtkw" && extension != ".json") return;
+  throw UsageError(fmt::format(
+      "{}: name the waveform itself, as FILE.fst; files ending in .gtkw and .json come beside it",
+      trace));
+}
+
+}  // namespace
+
 RunOptions CommonOptions::run_options() const {
   RunOptions options;
   options.precision = precision;
@@ -94,6 +107,8 @@ std::unique_ptr<Device> make_device(const NamedDevice& options) {
 }
 
 void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
+  check_waveform_name(options.debug.trace);
+  check_waveform_name(options.debug.trace_mismatch);
   files.output("--json", options.json);
   files.output("--timeline", options.debug.timeline);
   if (!options.debug.trace.empty()) {

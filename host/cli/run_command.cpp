@@ -8,6 +8,7 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
 #include "host/cli/session.hpp"
+#include "host/console.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/execute/network_run.hpp"
@@ -16,6 +17,7 @@
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/networks.hpp"
+#include "host/onnx/supported.hpp"
 #include "host/report/progress.hpp"
 
 namespace gemm64 {
@@ -64,6 +66,9 @@ int run_network_command(const NetworkOptions& options) {
     run.report.failure = runner.failure();
   }
   bar.erase();
+  if (const std::string note = dropout_note(source.model); !note.empty()) {
+    print_report("{}\n", note);
+  }
   const onnx::GraphProto& graph = source.model.graph();
   if (output && graph.output_size() > 0 && run.report.error.empty()) {
     keep_going([&] { save_tensor(*output, run.outputs.at(graph.output(0).name())); });

@@ -8,8 +8,8 @@
 
 #include "host/cli/failure_file.hpp"
 #include "host/cli/failure_view.hpp"
-#include "host/debug/investigation.hpp"
 #include "host/console.hpp"
+#include "host/debug/investigation.hpp"
 #include "host/error.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/report/json.hpp"
@@ -28,20 +28,6 @@ using Window = std::pair<std::uint64_t, std::uint64_t>;
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 // Of a trace that is opened later, by DebugDevice::trace().
 constexpr Window kNotYet{kNever - 1, kNever};
-
-void check_names(const DebugOptions& options) {
-  if (!options.view.empty()) view_file(options.view);
-  for (const std::string& trace : {options.trace, options.trace_mismatch}) {
-    const std::string extension = fs::path(trace).extension().string();
-    if (extension == ".gtkw" || extension == ".json") {
-      throw UsageError(
-          fmt::format("{}: name the waveform itself, as FILE.fst; files ending in .gtkw and .json "
-                      "come beside it",
-                      trace));
-    }
-  }
-  if (!options.trace_mismatch.empty()) OutputFile can_be_written(options.trace_mismatch);
-}
 
 void need_inspectable(const CommonOptions& options) {
   const DebugOptions& debug = options.debug;
@@ -73,7 +59,8 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
     device_ = kind.make(options_);
     return;
   }
-  check_names(debug);
+  if (!debug.view.empty()) view_file(debug.view);
+  if (!debug.trace_mismatch.empty()) OutputFile can_be_written(debug.trace_mismatch);
   failure_file_ = failure_waveform(options_);
   if (!debug.timeline.empty()) timeline_ = std::make_unique<Timeline>(debug.timeline);
   window_begin_ = window.first;
@@ -189,7 +176,7 @@ std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
 void Session::print_faults() const {
   for (const Fault& fault : faults_) {
     print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
-               failed_ ? "" : "; no result changed");
+                 failed_ ? "" : "; no result changed");
   }
 }
 
@@ -219,7 +206,7 @@ int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
   layers.erase(std::remove_if(layers.begin(), layers.end(),
                               [](const LayerReport& layer) { return layer.skipped; }),
                layers.end());
-  if (options_.replay && layers.empty()) {
+  if (options_.replay && layers.empty() && report.error.empty()) {
     throw UsageError(fmt::format("the run has no job {}, counted from 0", options_.replay->job));
   }
   const std::uint64_t clocks = device_->clocks();
@@ -239,7 +226,7 @@ int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
     keep_going([&] { json->write(text + "\n"); });
   }
   if (!report.error.empty()) {
-    print_error(report.error);
+    print_error_lines(report.error);
     return 1;
   }
   if (!report.problems.empty()) return 2;

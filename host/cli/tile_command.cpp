@@ -13,9 +13,9 @@
 #include "host/onnx/model.hpp"
 #include "host/onnx/save.hpp"
 #include "host/report/progress.hpp"
-#include "host/text.hpp"
 #include "host/rewrite/rewrite.hpp"
 #include "host/rewrite/rewrite_report.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -26,6 +26,7 @@ struct TileCommand {
   std::string json;
   std::int64_t block = 64;
   std::int64_t batch = 0;
+  std::vector<std::string> input_shapes;
 };
 
 int tile(const TileCommand& options) {
@@ -35,6 +36,7 @@ int tile(const TileCommand& options) {
   files.output("--json", options.json);
   ImportOptions import;
   import.batch = options.batch;
+  import.input_shapes = parse_input_shapes(options.input_shapes);
   OnnxModel model = OnnxModel::load(options.model, import);
   OutputFile output(options.output, "the rewritten model");
   const std::unique_ptr<OutputFile> json = open_output(options.json);
@@ -68,6 +70,8 @@ void add_tile_command(CLI::App& app, int& result) {
                    "size of the inputs' first dimension; without it as the file says, and 1 where "
                    "that is open")
       ->transform(whole_number(1, kMaxSize));
+  command->add_option("--input-shape", options->input_shapes,
+                      "shape of one input, as NAME=1x3x224x224; may be given for several");
   command->add_option("--json", options->json, "writes the table to this file");
   command->callback([options, &result] { result = tile(*options); });
 }

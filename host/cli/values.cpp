@@ -7,8 +7,37 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+
+#include "host/error.hpp"
 
 namespace gemm64 {
+namespace {
+
+/// "NAME=1x3x224x224"; the name may itself hold "=".
+std::pair<std::string, std::vector<std::int64_t>> parse_shape(const std::string& text) {
+  const auto fail = [&text] {
+    return UsageError(
+        fmt::format("--input-shape {}: give NAME=AxBxC with sizes of at least 1", text));
+  };
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw fail();
+  std::vector<std::int64_t> dims;
+  const char* at = text.data() + equals + 1;
+  const char* const end = text.data() + text.size();
+  while (true) {
+    std::int64_t dim = 0;
+    const auto [next, error] = std::from_chars(at, end, dim);
+    if (error != std::errc() || dim < 1) throw fail();
+    dims.push_back(dim);
+    if (next == end) break;
+    if (*next != 'x') throw fail();
+    at = next + 1;
+  }
+  return {text.substr(0, equals), dims};
+}
+
+}  // namespace
 
 CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
   return CLI::Validator(
@@ -51,6 +80,18 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
         return fmt::format("'{}' is not known here; give one of {}", text, fmt::join(words, ", "));
       },
       fmt::format("{{{}}}", fmt::join(words, ",")));
+}
+
+std::map<std::string, std::vector<std::int64_t>> parse_input_shapes(
+    const std::vector<std::string>& texts) {
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const std::string& text : texts) {
+    auto [name, dims] = parse_shape(text);
+    if (!shapes.emplace(name, dims).second) {
+      throw UsageError(fmt::format("--input-shape {}: '{}' is given twice", text, name));
+    }
+  }
+  return shapes;
 }
 
 void refuse_unusable_values(CLI::App& app) {

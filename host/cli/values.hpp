@@ -29,6 +29,11 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 template <class Enum>
 CLI::Validator one_of(const std::map<std::string, Enum>& values);
 
+/// NAME=1x3x224x224, given several times, as ImportOptions takes them; a name may itself hold "=".
+/// Throws UsageError where a text is none, or a name is given twice.
+std::map<std::string, std::vector<std::int64_t>> parse_input_shapes(
+    const std::vector<std::string>& texts);
+
 /// To be called once all commands stand: no option of theirs takes an empty value, or what looks
 /// like an option ("--json --engines").
 void refuse_unusable_values(CLI::App& app);

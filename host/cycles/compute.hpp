@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MATMUL: when each tile starts.
+// MATMUL: when each tile starts, and when each of its rows enters the array.
 #pragma once
 
 #include <optional>
@@ -32,11 +32,14 @@ class Compute final : public EngineModel {
   Ready ready();
   bool take();
   bool start_tile();
+  bool enter_rows();
+  void enter(Clock at, Clock rows);
   void wait_for_work(Clock until);
 
   Memories& memories_;
   Clock n_, pipeline_;
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
+  Clock row_ = 0;                   // rows of its tile that have entered; 0 between tiles
   Clock weight_words_ = 0;          // of all tiles before
   Clock activation_words_ = 0;      // of all MATMULs before
   Clock columns_ = 0;               // first clock in which the last tile's weights have moved in

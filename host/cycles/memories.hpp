@@ -2,10 +2,9 @@
 // The memories on the chip, by which the engines wait for each other.
 #pragma once
 
+#include "host/cycles/banks.hpp"
 #include "host/cycles/clock.hpp"
-#include "host/cycles/queue.hpp"
 #include "host/cycles/runs.hpp"
-#include "host/cycles/slots.hpp"
 #include "host/device/geometry.hpp"
 
 namespace gemm64::cycles {
@@ -35,38 +34,12 @@ class WordBuffer {
   Runs filled_, freed_;
 };
 
-/// The two banks of sums, each with a block that is being computed or stored.
-class Banks {
- public:
-  // The array.
-  /// First clock in which a block may begin.
-  Clock free() const { return in_use_.room(); }
-  void begin() { in_use_.begin(); }
-  /// The block under way is seen as complete in clock `at`.
-  void complete(Clock at) { complete_.push(at); }
-
-  // The engine that stores.
-  /// The clock in which the oldest block is complete.
-  Clock complete() const { return complete_.empty() ? kUnknown : complete_.front(); }
-  /// The last of the oldest block leaves in clock `at`.
-  void stored(Clock at) {
-    complete_.pop();
-    in_use_.end(at);
-  }
-
-  /// First clock in which neither holds a block; kUnknown while one does.
-  Clock empty() const { return in_use_.empty(); }
-
- private:
-  Slots in_use_{2};
-  Queue<Clock> complete_;
-};
-
 struct Memories {
   /// `rate`: at which words come.
   Memories(const Geometry& geometry, const Rate& rate)
       : weights(Clock{geometry.weight_tiles} * geometry.n, rate),
-        scratchpad(geometry.scratchpad_words, rate) {}
+        scratchpad(geometry.scratchpad_words, rate),
+        banks(rate) {}
 
   WordBuffer weights, scratchpad;
   Banks banks;

@@ -14,6 +14,7 @@ class Queue {
   std::size_t size() const { return items_.size() - head_; }
   T& front() { return items_[head_]; }
   const T& front() const { return items_[head_]; }
+  T& back() { return items_.back(); }
   const T& back() const { return items_.back(); }
   /// The item `index` places behind the front.
   const T& operator[](std::size_t index) const { return items_[head_ + index]; }

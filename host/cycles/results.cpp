@@ -11,6 +11,7 @@ bool Results::advance() {
   const std::uint64_t beats = std::uint64_t{store.rows} * ResultFormat::int32().beats_per_row();
   walk_ = BurstWalk(store.address(), beats, 1, store.count, geometry_.n, geometry_.burst_beats);
   store_ = order().index;
+  rows_ = store.rows;
   seen_ = order().seen;
   const Clock taken = std::max(seen_, listed_);
   leave_queue(taken);
@@ -34,8 +35,10 @@ Clock Results::next_request() {
 }
 
 void Results::ask(Clock at) {
-  // The block's first row is read before it is sent, later ones while others are.
-  const Clock valid = std::max(at + 1, free_) + (walk_.first() ? 1 : 0);
+  // Rows are read while others are sent, a block's first in the block before where its burst has
+  // been asked for.
+  const Clock valid = std::max(at + (walk_.first() ? 2 : 1), free_);
+  if (walk_.first()) banks_.store(valid, rows_, ResultFormat::int32().beats_per_row());
   burst_ = {valid, static_cast<Clock>(walk_.beats()), walk_.last()};
   wait_for_work(seen_);
   ledger_.spend(counter::kResultsWaitCompute, here());
@@ -54,7 +57,8 @@ void Results::serve(MemoryPort& port) {
   answered_ = port.answered() + 1;
   data_.end(beats.last);
   answers_.end(port.answered());
-  if (burst_.ends_block) banks_.stored(beats.last);
+  banks_.send(beats);
+  if (burst_.ends_block) banks_.stored();
 }
 
 Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.empty() : kUnknown; }

@@ -35,12 +35,12 @@ std::string finding_text(const Failure& failure) {
     return line("found", "it did not fail again; it may depend on what ran before");
   }
   std::string text = line("tile", tile_text(failure));
-  if (finding.place == Finding::Place::kStopped) {
-    return text + line("last move", fmt::format("clock {}", finding.clock));
-  }
+  const std::string last = line("last move", finding.wrong_clock == 0
+                                                 ? std::string("none came")
+                                                 : fmt::format("clock {}", finding.clock));
+  if (finding.place == Finding::Place::kStopped) return text + last;
   if (finding.place == Finding::Place::kStandstill) {
-    return text + line("last move", fmt::format("clock {}", finding.clock)) +
-           line("after it", waits_in_words(finding));
+    return text + last + line("after it", waits_in_words(finding));
   }
   const Mismatches& first = failure.mismatches;
   text += line("element", fmt::format("row {}, column {}: expected {}, found {}", first.first_row,

@@ -17,13 +17,16 @@ constexpr std::uint64_t kSettled = 300;
 
 void StandstillWatch::clock(std::uint64_t clock, const Probe& probe) {
   const Events events = probe.events();
+  if (clock_ == 0) {  // where nothing ever moves, it stands still from its first clock
+    now_.place = Finding::Place::kStandstill;
+    now_.clock = clock;
+  }
   clock_ = clock;
   if ((events & kMoves) != 0) {
-    if (now_.place != Finding::Place::kNone && clock - now_.clock > longest_) {
+    if (clock - now_.clock > longest_) {
       longest_ = clock - now_.clock;
       before_longest_ = now_;
     }
-    now_.place = Finding::Place::kStandstill;
     now_.clock = clock;
     now_.wrong_clock = clock;
     now_.waits = 0;

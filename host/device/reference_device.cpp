@@ -47,10 +47,9 @@ void check_geometry(const Geometry& geometry) {
 }  // namespace
 
 ReferenceDevice::ReferenceDevice(const Geometry& geometry, std::uint64_t memory_bytes)
-    : geometry_(geometry), memory_(memory_bytes) {
+    : geometry_(geometry), memory_(memory_bytes), tile_product_(geometry.n) {
   check_geometry(geometry);
   for (auto& bank : banks_) bank.resize(std::size_t{geometry.accumulator_rows} * geometry.n);
-  tile_weights_.resize(std::size_t{geometry.n} * geometry.n);
   reset();
 }
 
@@ -188,7 +187,7 @@ bool ReferenceDevice::wait_interrupt(std::uint64_t /*max_clocks*/) {
   if (interrupt_ == 0 && busy() && !halted_ && watchdog_ != 0) {
     fail(ErrorCode::kWatchdog, Engine::kCommands, dispatched_);
   }
-  return (interrupt_ & interrupt_enable_) != 0;
+  return interrupt();
 }
 
 void ReferenceDevice::fail(ErrorCode code, Engine engine, std::uint32_t tag) {
@@ -308,14 +307,15 @@ void ReferenceDevice::Stream::add(const Command& load, std::uint64_t blocks, std
   end_ += words;
 }
 
-ReferenceDevice::Stream::Place ReferenceDevice::Stream::place(std::uint64_t word,
-                                                              std::uint32_t word_bytes) const {
+ReferenceDevice::Stream::Run ReferenceDevice::Stream::run(std::uint64_t word,
+                                                          std::uint32_t word_bytes) const {
   auto load = loads_.begin();
   while (word >= load->first + load->words) ++load;
   const std::uint64_t index = word - load->first;
   const std::uint64_t block = index / (load->count * load->passes);
-  const std::uint64_t in_memory = block * load->count + index % load->count;
-  return {load->address + in_memory * word_bytes, load->tag};
+  const std::uint64_t in_pass = index % load->count;
+  return {load->address + (block * load->count + in_pass) * word_bytes, load->count - in_pass,
+          load->tag};
 }
 
 void ReferenceDevice::Stream::forget(std::uint64_t word) {
@@ -328,13 +328,18 @@ bool ReferenceDevice::fetch(Stream& stream, std::uint64_t capacity, Engine engin
                             std::size_t bytes_counter) {
   const std::uint64_t limit = std::min(stream.end(), stream.released + capacity);
   const bool any = stream.arrived < limit;
-  for (; stream.arrived < limit; ++stream.arrived) {
-    const Stream::Place place = stream.place(stream.arrived, geometry_.n);
-    if (!inside(place.address, geometry_.n)) {
-      fail(ErrorCode::kBusDecode, engine, place.tag);
+  while (stream.arrived < limit) {
+    const Stream::Run run = stream.run(stream.arrived, geometry_.n);
+    const std::uint64_t room =
+        run.address < memory_bytes() ? (memory_bytes() - run.address) / geometry_.n : 0;
+    const std::uint64_t words = std::min(run.words, limit - stream.arrived);
+    const std::uint64_t good = std::min(words, room);
+    stream.arrived += good;
+    counters_[bytes_counter] += good * geometry_.n;
+    if (good != words) {
+      fail(ErrorCode::kBusDecode, engine, run.tag);
       return false;
     }
-    counters_[bytes_counter] += geometry_.n;
   }
   return any;
 }
@@ -384,32 +389,26 @@ bool ReferenceDevice::compute_tile() {
   return true;
 }
 
-void ReferenceDevice::multiply(const Command& matmul, bool first) {
+// The next words of a stream as they follow each other: where they lie, or gathered.
+const std::uint8_t* ReferenceDevice::words(const Stream& stream, std::uint64_t count,
+                                           std::vector<std::uint8_t>& gathered) {
   const std::size_t n = geometry_.n;
-  for (std::size_t column = 0; column < n; ++column) {
-    const std::uint64_t address = weights_.place(weights_.read + column, geometry_.n).address;
-    const std::uint8_t* const word = memory_.at(address, geometry_.n);
-    for (std::size_t k = 0; k < n; ++k) {
-      tile_weights_[k * n + column] = static_cast<std::int8_t>(word[k]);
-    }
+  const Stream::Run first = stream.run(stream.read, geometry_.n);
+  if (first.words >= count) return memory_.at(first.address, count * n);
+  gathered.resize(count * n);
+  for (std::uint64_t done = 0; done < count;) {
+    const Stream::Run run = stream.run(stream.read + done, geometry_.n);
+    const std::uint64_t some = std::min(run.words, count - done);
+    std::memcpy(gathered.data() + done * n, memory_.at(run.address, some * n), some * n);
+    done += some;
   }
-  std::vector<std::uint32_t>& bank = banks_[compute_bank_];
-  for (std::size_t row = 0; row < matmul.rows; ++row) {
-    const std::uint64_t address = activations_.place(activations_.read + row, geometry_.n).address;
-    const std::uint8_t* const word = memory_.at(address, geometry_.n);
-    // One tile's sums are below 2^20: only adding them to the bank can wrap.
-    std::array<std::int32_t, 64> sums{};
-    for (std::size_t k = 0; k < n; ++k) {
-      const std::int32_t activation = static_cast<std::int8_t>(word[k]);
-      const std::int32_t* const weights = tile_weights_.data() + k * n;
-      for (std::size_t column = 0; column < n; ++column)
-        sums[column] += activation * weights[column];
-    }
-    std::uint32_t* const to = bank.data() + row * n;
-    for (std::size_t column = 0; column < n; ++column) {
-      to[column] = (first ? 0 : to[column]) + static_cast<std::uint32_t>(sums[column]);
-    }
-  }
+  return gathered.data();
+}
+
+void ReferenceDevice::multiply(const Command& matmul, bool first) {
+  tile_product_.set_weights(words(weights_, geometry_.n, gathered_weights_));
+  tile_product_.multiply(words(activations_, matmul.rows, gathered_activations_), matmul.rows,
+                         !first, banks_[compute_bank_].data());
 }
 
 bool ReferenceDevice::store_block() {

@@ -12,6 +12,7 @@
 #include "host/device/pages.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
+#include "host/device/tile_product.hpp"
 
 namespace gemm64 {
 
@@ -39,6 +40,8 @@ class ReferenceDevice final : public Device {
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
   bool wait_interrupt(std::uint64_t max_clocks) override;
+  /// The interrupt line as it is now.
+  bool interrupt() const { return (interrupt_ & interrupt_enable_) != 0; }
   void reset() override;
   std::uint64_t clocks() const override { return 0; }
   std::string name() const override { return "reference"; }
@@ -50,13 +53,13 @@ class ReferenceDevice final : public Device {
     void add(const Command& load, std::uint64_t blocks, std::uint32_t tag);
     /// Words of all LOADs so far.
     std::uint64_t end() const { return end_; }
-    /// Address of word number `word`, and the command that it belongs to; forgets LOADs that end
-    /// before it.
-    struct Place {
-      std::uint64_t address;
+    /// Words that follow each other in memory, and the command that they belong to.
+    struct Run {
+      std::uint64_t address, words;
       std::uint32_t tag;
     };
-    Place place(std::uint64_t word, std::uint32_t word_bytes) const;
+    /// The run that begins with word number `word`, at most to its LOAD's end.
+    Run run(std::uint64_t word, std::uint32_t word_bytes) const;
     /// Drops LOADs of which no word from `word` on is left.
     void forget(std::uint64_t word);
 
@@ -87,6 +90,8 @@ class ReferenceDevice final : public Device {
   bool compute_tile();
   bool store_block();
   void multiply(const Command& matmul, bool first);
+  const std::uint8_t* words(const Stream& stream, std::uint64_t count,
+                            std::vector<std::uint8_t>& gathered);
   ErrorCode check(const Command& command) const;
   std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
@@ -114,7 +119,8 @@ class ReferenceDevice final : public Device {
   unsigned compute_bank_ = 0, store_bank_ = 0;
   unsigned banks_used_ = 0, banks_done_ = 0;
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row
-  std::vector<std::int32_t> tile_weights_;           // the tile's weights, [k][column]
+  TileProduct tile_product_;
+  std::vector<std::uint8_t> gathered_weights_, gathered_activations_;  // of a tile, where scattered
 };
 
 /// The entry of the registry.

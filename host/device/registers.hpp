@@ -453,7 +453,7 @@ inline constexpr std::array<Counter, 28> kCounters{{
     {"compute", "compute", 0x0e8, "A row of activations entered the array."},
     {"compute", "wait_weights", 0x0f0, "The next tile's weights were not there, or those of the last one still moving into the array."},
     {"compute", "wait_activations", 0x0f8, "The weights were there, the activations not."},
-    {"compute", "wait_results", 0x100, "Both operands were there, but no accumulator bank was free."},
+    {"compute", "wait_results", 0x100, "Both operands were there, but the accumulator had no place for the row."},
     {"compute", "drain", 0x108, "No MATMUL under way, and rows still moving through the array."},
     {"compute", "idle", 0x110, "No MATMUL under way, and the array empty."},
     {"results", "transfer", 0x118, "A beat of results was taken by memory."},

@@ -13,8 +13,7 @@
 namespace gemm64 {
 namespace {
 
-// A soft reset lasts as long as the bus transfers under way; their answers may be slow.
-constexpr std::uint64_t kResetPolls = 100000;
+// Even an impatient driver looks so often whether a soft reset has ended.
 constexpr std::uint32_t kLeastResetPolls = 100;
 // Clocks between two reports of progress.
 constexpr std::uint64_t kProgressClocks = 1 << 16;
@@ -28,28 +27,34 @@ constexpr std::uint64_t kLatenciesWithoutProgress = 16;
 }  // namespace
 
 Driver::Driver(Device& device, const Patience& patience)
-    : device_(device), patience_(patience), geometry_(read_geometry(device)) {
-  reset();
+    : device_(device), patience_(patience), hooks_(device) {
+  check(gemm64_open(&core_, &hooks_.hooks()));
+  if (patience.watchdog != 0) {
+    core_.reset_polls = std::max(patience.watchdog, kLeastResetPolls);
+  }
+  geometry_ = read_geometry(device);
 }
 
-void Driver::reset() {
-  device_.write_register(reg::kControl, field::kControlReset.put(1));
-  const std::uint64_t polls =
-      patience_.watchdog == 0 ? kResetPolls : std::max(patience_.watchdog, kLeastResetPolls);
-  for (std::uint64_t poll = 0; poll < polls; ++poll) {
-    const std::uint32_t status = device_.read_register(reg::kStatus);
-    if (field::kStatusResetting.get(status) == 0) return;
+void Driver::check(gemm64_result result) {
+  hooks_.rethrow();
+  switch (result) {
+    case GEMM64_OK:
+      return;
+    case GEMM64_NO_GEMM64:
+    case GEMM64_NO_VERSION:
+      read_geometry(device_);  // throws, and says what was found
+      [[fallthrough]];
+    default:
+      throw DeviceError(fmt::format("device '{}': {}", device_.name(), gemm64_result_text(result)));
   }
-  throw DeviceError(
-      fmt::format("device '{}': a soft reset did not end, since the memory owes answers; a hard "
-                  "reset is needed",
-                  device_.name()));
 }
+
+void Driver::reset() { check(gemm64_reset(&core_)); }
 
 std::uint64_t Driver::read_counter(std::size_t index) {
-  const std::uint32_t offset = kCounters[index].offset;
-  const std::uint64_t low = device_.read_register(offset);
-  return std::uint64_t{device_.read_register(offset + 4)} << 32 | low;
+  std::uint64_t value = 0;
+  check(gemm64_read_counter(&core_, static_cast<std::uint32_t>(index), &value));
+  return value;
 }
 
 Counters Driver::read_counters() {
@@ -59,15 +64,12 @@ Counters Driver::read_counters() {
 }
 
 void Driver::fail(const std::vector<Command>& program) {
-  const std::uint32_t error = device_.read_register(reg::kError);
-  const std::uint32_t index = field::kErrorCommand.get(error);
-  const auto code = static_cast<ErrorCode>(field::kErrorCode.get(error));
-  const auto engine = static_cast<Engine>(field::kErrorEngine.get(error));
-  std::string message =
-      fmt::format("device '{}': {} at command {} ({}), found by engine '{}': {}", device_.name(),
-                  gemm64::name(code), index,
-                  index < program.size() ? to_string(program[index]) : "not in the ring",
-                  gemm64::name(engine), text(code));
+  const gemm64_error& error = core_.error;
+  std::string message = fmt::format(
+      "device '{}': {} at command {} ({}), found by engine '{}': {}", device_.name(),
+      gemm64_error_name(error.code), error.command,
+      error.command < program.size() ? to_string(program[error.command]) : "not in the ring",
+      gemm64_engine_name(error.engine), gemm64_error_text(error.code));
   try {
     reset();
   } catch (const DeviceError& again) {
@@ -79,10 +81,20 @@ void Driver::fail(const std::vector<Command>& program) {
 std::uint32_t Driver::wanted_watchdog() {
   if (patience_.watchdog != 0) return patience_.watchdog;
   const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
-  const std::uint32_t own = device_.read_register(reg::kWatchdog);
+  std::uint32_t own = 0;
+  check(gemm64_read(&core_, GEMM64_REG_WATCHDOG, &own));
   if (own == 0 || quiet <= own) return 0;  // a watchdog of 0 waits for ever
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(quiet, kMax));
+}
+
+void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
+  std::uint32_t next = 0;
+  check(gemm64_dispatched(&core_, &next));
+  throw DeviceError(fmt::format(
+      "device '{}': no interrupt after {} clocks (limit {}); command {} is the next to be "
+      "dispatched",
+      device_.name(), spent, clock_limit, next));
 }
 
 void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program,
@@ -97,34 +109,25 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
     program[i].encode(bytes.data() + i * kCommandBytes);
   }
   reset();  // the ring starts at its first place, so that a run does not depend on those before
-  device_.write_memory(ring, bytes.data(), bytes.size());
-  device_.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(ring));
-  device_.write_register(reg::kRingBaseHigh, static_cast<std::uint32_t>(ring >> 32));
-  device_.write_register(reg::kRingMask, kRingCommands - 1);
+  check(gemm64_set_ring(&core_, ring, kRingCommands));
   if (const std::uint32_t watchdog = wanted_watchdog(); watchdog != 0) {
-    device_.write_register(reg::kWatchdog, watchdog);
+    check(gemm64_write(&core_, GEMM64_REG_WATCHDOG, watchdog));
   }
-  device_.write_register(reg::kControl, field::kControlClearCounters.put(1));
-  device_.write_register(reg::kRingTail, static_cast<std::uint32_t>(program.size()));
+  check(gemm64_clear_counters(&core_));
+  check(gemm64_submit(&core_, bytes.data(), static_cast<std::uint32_t>(program.size()), nullptr));
 
   const std::uint64_t started = device_.clocks();
-  while (!device_.wait_interrupt(kProgressClocks)) {
+  gemm64_result result;
+  while ((result = gemm64_wait(&core_, kProgressClocks)) == GEMM64_TIMEOUT) {
     const std::uint64_t spent = device_.clocks() - started;
-    if (clock_limit != 0 && spent >= clock_limit) {
-      const std::uint32_t head = device_.read_register(reg::kRingHead);
-      throw DeviceError(fmt::format(
-          "device '{}': no interrupt after {} clocks (limit {}); command {} is the next to be "
-          "dispatched",
-          device_.name(), spent, clock_limit, head));
-    }
+    if (clock_limit != 0 && spent >= clock_limit) give_up(spent, clock_limit);
     if (progress && weight_bytes != 0) {
       const double read = static_cast<double>(read_counter(counter::kBytesWeights));
       progress(read / static_cast<double>(weight_bytes));
     }
   }
-  const std::uint32_t cause = device_.read_register(reg::kInterrupt);
-  if (field::kInterruptError.get(cause) != 0) fail(program);
-  device_.write_register(reg::kInterrupt, field::kInterruptDone.put(1));
+  if (result == GEMM64_FAILED) fail(program);
+  check(result);
 }
 
 void Driver::check_fits(const Job& job) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives an accelerator through Device, and through nothing else.
+// Runs jobs on a Device, by way of the driver in C (gemm64_driver.h).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/driver/device_hooks.hpp"
+#include "host/driver/gemm64_driver.h"
 #include "host/job/job.hpp"
 #include "host/numerics/matrix.hpp"
 
@@ -39,6 +41,8 @@ class Driver {
   /// Opens the device: soft reset, and a check of what it is. Throws DeviceError where it is no
   /// gemm64 of this version or does not come out of the reset.
   explicit Driver(Device& device, const Patience& patience = {});
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
 
   const Geometry& geometry() const { return geometry_; }
 
@@ -65,12 +69,16 @@ class Driver {
 
  private:
   std::uint64_t read_counter(std::size_t index);
+  void check(gemm64_result result);
   /// What to set the watchdog to; 0: it stays as it is.
   std::uint32_t wanted_watchdog();
   [[noreturn]] void fail(const std::vector<Command>& program);
+  [[noreturn]] void give_up(std::uint64_t spent, std::uint64_t clock_limit);
 
   Device& device_;
   const Patience patience_;
+  DeviceHooks hooks_;
+  gemm64_driver core_{};  // the driver itself, in C
   Geometry geometry_;
 };
 

@@ -6,63 +6,19 @@
 #include <algorithm>
 #include <set>
 
+#include "host/onnx/supported.hpp"
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
 namespace {
 
-std::string operator_name(const onnx::NodeProto& node) {
-  return printable(node.domain().empty() ? node.op_type() : node.domain() + "." + node.op_type());
-}
-
-/// Why a node cannot run, or nothing.
-std::string obstacle(const onnx::NodeProto& node, const OperatorInfo* info,
-                     const OnnxModel& model) {
-  if (info == nullptr || info->function == nullptr) return operator_name(node);
-  if (!info->domain.empty() || model.opset() >= info->since) return "";
-  return fmt::format("{} as before opset {}", info->name, info->since);
-}
-
-/// All operators that cannot run in one line, each with the number of its nodes and the first one.
-void refuse_unsupported(const OnnxModel& model) {
-  struct Nodes {
-    int count = 0;
-    std::string first;
-  };
-  std::map<std::string, Nodes> kinds;
-  for (int i = 0; i < model.graph().node_size(); ++i) {
-    const onnx::NodeProto& node = model.graph().node(i);
-    const std::string why = obstacle(node, find_operator(node.domain(), node.op_type()), model);
-    if (why.empty()) continue;
-    Nodes& nodes = kinds[why];
-    if (nodes.count++ == 0) nodes.first = node_label(node, i);
-  }
-  if (kinds.empty()) return;
-  std::string list;
-  for (const auto& [why, nodes] : kinds) {
-    list += list.empty() ? "" : ", ";
-    list += nodes.count == 1
-                ? fmt::format("{} ({})", why, nodes.first)
-                : fmt::format("{} ({} nodes, the first is {})", why, nodes.count, nodes.first);
-  }
-  throw UsageError(
-      fmt::format("{}: not supported: {}; gemm64 run --help lists what is", model.name(), list));
-}
-
 std::string input_text(const OnnxModel& model, const onnx::ValueInfoProto& info) {
   return fmt::format("{}: its input '{}'", model.name(), printable(info.name()));
-}
-
-void require_tensor(const OnnxModel& model, const onnx::ValueInfoProto& info) {
-  if (info.type().has_tensor_type()) return;
-  throw UsageError(
-      fmt::format("{} is no tensor; only tensors can be computed with", input_text(model, info)));
 }
 
 void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const Tensor& tensor) {
   const auto& type = info.type().tensor_type();
   const std::string what = input_text(model, info);
-  require_tensor(model, info);
   if (type.elem_type() != tensor.type()) {
     throw UsageError(fmt::format("{} takes {}, it is given {}", what,
                                  data_type_name(type.elem_type()), describe(tensor)));
@@ -76,13 +32,8 @@ void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const
 }  // namespace
 
 Executor::Executor(const OnnxModel& model) : model_(model) {
-  refuse_unsupported(model);
+  require_supported(model);
   const onnx::GraphProto& graph = model.graph();
-  if (graph.sparse_initializer_size() != 0) {
-    throw UsageError(fmt::format("{}: its initializer '{}' is sparse, which is not supported",
-                                 model.name(),
-                                 printable(graph.sparse_initializer(0).values().name())));
-  }
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
     Step step;
@@ -127,7 +78,6 @@ Values Executor::begin(const NamedTensors& inputs) const {
       check_input(model_, info, given->second);
       values[info.name()] = given->second;
     } else if (model_.is_graph_input(info.name())) {
-      require_tensor(model_, info);
       throw UsageError(
           fmt::format("{}: its input '{}' is not given", model_.name(), printable(info.name())));
     }

@@ -17,6 +17,8 @@ bool treats_images_alone(const OnnxModel& model, const Step& step) {
                                            "Dropout", "Flatten", "Tanh",    "GlobalAveragePool"};
   const onnx::NodeProto& node = *step.context.node;
   if (node.op_type() == "Flatten" && attribute(node, "axis", std::int64_t{1}) != 1) return false;
+  // What Dropout drops in training mode depends on the place in the batch.
+  if (node.op_type() == "Dropout" && node.input_size() > 2) return false;
   // A MaxPool's positions are counted through the whole batch.
   if (node.op_type() == "MaxPool" && node.output_size() > 1) return false;
   // The images are its first input; weights are the same for all of them.

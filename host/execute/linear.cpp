@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/linear.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <numeric>
-
 #include "host/execute/gemm.hpp"
+#include "host/onnx/linear_layer.hpp"
 
 namespace gemm64 {
 namespace {
 
 using onnx::TensorProto;
-
-/// A tensor of [1, ..., 1, rows, columns].
-bool is_matrix(const Tensor& tensor) {
-  return tensor.rank() >= 2 && tensor.elements() != 0 &&
-         std::all_of(tensor.dims().begin(), tensor.dims().end() - 2,
-                     [](std::int64_t dim) { return dim == 1; });
-}
 
 ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
   return {tensor.values<float>(), rows, columns};
@@ -27,43 +16,16 @@ ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) 
 }  // namespace
 
 std::string why_on_host(const Step& step, const Tensors& inputs) {
-  const std::string& type = step.context.node->op_type();
-  if (type == "Conv" || type == "ConvTranspose") return "convolutions run on the host";
-  if (type != "Gemm" && type != "MatMul") return type + " runs on the host";
-  if (inputs.size() < 2 || !step.constant_weights) return "its weights depend on the input";
-  const Tensor& a = inputs[0];
-  const Tensor& b = inputs[1];
-  if (a.type() != TensorProto::FLOAT || b.type() != TensorProto::FLOAT) {
-    return "its operands are not float32";
-  }
-  // A stack of one matrix must not add axes to the result.
-  if (a.rank() < (type == "Gemm" ? 2u : 1u) || !is_matrix(b) ||
-      b.rank() > std::max<std::size_t>(a.rank(), 2)) {
-    return "its weights are not a matrix";
-  }
-  return a.elements() == 0 ? "its input is empty" : "";
+  const auto type = [&inputs](std::size_t i) {
+    return i < inputs.size() ? std::optional<TensorType>({inputs[i].type(), inputs[i].dims()})
+                             : std::nullopt;
+  };
+  return why_on_host(*step.context.node, step.constant_weights, type(0), type(1));
 }
 
 std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step) {
-  const onnx::NodeProto& node = *step.context.node;
-  const bool is_gemm = node.op_type() == "Gemm";
-  if (!step.constant_weights || (!is_gemm && node.op_type() != "MatMul")) return std::nullopt;
-  const std::optional<TensorType> a = model.type(node.input(0));
-  const std::optional<TensorType> b = model.type(node.input(1));
-  if (!a || !b || a->data_type != TensorProto::FLOAT || b->data_type != TensorProto::FLOAT) {
-    return std::nullopt;
-  }
-  const std::size_t rank = b->dims.size();
-  if (a->dims.empty() || rank < 2 || rank > std::max<std::size_t>(a->dims.size(), 2)) {
-    return std::nullopt;
-  }
-  const GemmForm form = is_gemm ? gemm_form(step.context) : GemmForm{};
-  const std::int64_t k = b->dims[rank - (form.transpose_b ? 1 : 2)];
-  const std::int64_t n = b->dims[rank - (form.transpose_b ? 2 : 1)];
-  const bool is_one_matrix = b->elements() == k * n;
-  if (!is_one_matrix || k == 0 || n == 0 || a->elements() == 0) return std::nullopt;
-  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  return GemmShape{size(a->elements() / k), size(k), size(n)};
+  const std::optional<ProductSizes> product = linear_product(model, *step.context.node);
+  return product ? std::optional<GemmShape>({product->m, product->k, product->n}) : std::nullopt;
 }
 
 MatrixF as_rows(const Tensor& tensor) {

@@ -17,9 +17,8 @@ using ConstMapF = Eigen::Map<const MatrixF>;
 /// result[M x N] = a[M x K] * weights[N x K]^T, from whoever computes it.
 using LinearFunction = std::function<MatrixF(const MatrixF& a, const ConstMapF& weights)>;
 
-/// Why a node is no Linear layer for the device, in words; empty where it is one: Gemm or MatMul
-/// whose weights are a float32 matrix (or a stack of one) that is the same whatever the network's
-/// inputs are.
+/// Why a node is no Linear layer for the device, in words; empty where it is one. The rule is
+/// host/onnx/linear_layer.hpp's; these are the operands themselves.
 std::string why_on_host(const Step& step, const Tensors& inputs);
 
 /// The product of such a layer, from the shapes that the model knows before it runs; empty where it

@@ -77,10 +77,6 @@ Tensor image_input(const OnnxModel& model, const std::string& name,
 Tensor array_input(const OnnxModel& model, const std::string& name, const std::string& file,
                    std::int64_t batch) {
   const auto& type = info_of(model, name).type().tensor_type();
-  if (!is_tensor_type(type.elem_type())) {
-    throw UsageError(fmt::format("{}: its {} is of {}, which cannot be computed with", model.name(),
-                                 quoted(name), data_type_name(type.elem_type())));
-  }
   Tensor tensor = load_tensor(file, static_cast<DataType>(type.elem_type()));
   if (batch != 0 && (tensor.rank() == 0 || tensor.dim(0) != batch)) {
     throw UsageError(fmt::format("{}: is {}; --batch {} asks for another first size", file,
@@ -140,9 +136,10 @@ NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>&
     const bool images = std::all_of(of_input.begin(), of_input.end(),
                                     [](const std::string& file) { return is_image_file(file); });
     if (!images && of_input.size() > 1) {
-      throw UsageError(fmt::format("--input {}: {} is given twice; several files for one input must "
-                                   "all be images",
-                                   of_input[1], quoted(name)));
+      throw UsageError(
+          fmt::format("--input {}: {} is given twice; several files for one input must "
+                      "all be images",
+                      of_input[1], quoted(name)));
     }
     inputs.emplace(name, images ? image_input(model, name, of_input)
                                 : array_input(model, name, of_input[0], batch));

@@ -13,9 +13,9 @@ namespace gemm64 {
 /// A tensor for each of the model's inputs. Each of `files` is FILE, for the first input, or
 /// NAME=FILE: a .npy file of the input's type and shape, of which the first size may be another, or
 /// a PNG or JPEG image for an input [batch, 1 or 3, height, width]. One image stands for all of the
-/// batch; several for the same input are the batch. Inputs without a file are uniform in [-1, 1), from `seed` and their name; an input
-/// of integers needs a file. `batch`: the first size asked for, 0 where none was. Throws UsageError
-/// where files and inputs do not fit.
+/// batch; several for the same input are the batch. Inputs without a file are uniform in [-1, 1),
+/// from `seed` and their name; an input of integers needs a file. `batch`: the first size asked
+/// for, 0 where none was. Throws UsageError where files and inputs do not fit.
 NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>& files,
                          std::int64_t batch, std::uint32_t seed);
 

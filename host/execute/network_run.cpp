@@ -9,9 +9,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "host/onnx/work.hpp"
 #include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
+#include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 
 namespace gemm64 {

@@ -135,7 +135,7 @@ Tensor convert(const Tensor& from, DataType type, const SmallRounding& rounding)
 }
 
 Tensor cast_to(const NodeContext& node, const Tensor& x, DataType type) {
-  if (!is_tensor_type(type)) {
+  if (!is_computable(type)) {
     throw failure(node, fmt::format("it cannot make {} of {}", data_type_name(type), describe(x)));
   }
   if (type == x.type()) return x;

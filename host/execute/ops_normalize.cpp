@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "host/execute/operators.hpp"
 #include "host/execute/strided.hpp"
@@ -17,6 +18,44 @@ std::int64_t product(const Dims& dims, std::size_t begin, std::size_t end) {
   return std::accumulate(dims.begin() + static_cast<std::ptrdiff_t>(begin),
                          dims.begin() + static_cast<std::ptrdiff_t>(end), std::int64_t{1},
                          std::multiplies<>());
+}
+
+/// Mean and variance of each channel over the batch.
+template <class T>
+std::pair<Tensor, Tensor> statistics_of(const Tensor& x) {
+  const std::int64_t channels = x.dim(1);
+  const std::int64_t plane = product(x.dims(), 2, x.rank());
+  const auto count = static_cast<double>(x.dim(0) * plane);
+  Tensor means(x.type(), {channels});
+  Tensor variances(x.type(), {channels});
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    const auto sum_of = [&](auto term) {
+      double sum = 0;
+      for (std::int64_t image = 0; image < x.dim(0); ++image) {
+        const T* from = x.values<T>() + (image * channels + channel) * plane;
+        for (std::int64_t i = 0; i < plane; ++i) sum += term(static_cast<double>(from[i]));
+      }
+      return sum;
+    };
+    const double mean = sum_of([](double value) { return value; }) / count;
+    const double variance =
+        sum_of([mean](double value) { return (value - mean) * (value - mean); }) / count;
+    means.mutable_values<T>()[channel] = static_cast<T>(mean);
+    variances.mutable_values<T>()[channel] = static_cast<T>(variance);
+  }
+  return {means, variances};
+}
+
+/// `momentum` of a running statistic, the rest of this batch's.
+template <class T>
+Tensor running(const Tensor& before, const Tensor& now, double momentum) {
+  Tensor result(now.type(), now.dims());
+  for (std::int64_t i = 0; i < now.elements(); ++i) {
+    result.mutable_values<T>()[i] =
+        static_cast<T>(static_cast<double>(before.values<T>()[i]) * momentum +
+                       static_cast<double>(now.values<T>()[i]) * (1 - momentum));
+  }
+  return result;
 }
 
 template <class T>
@@ -46,9 +85,12 @@ Tensor batch_normalization_of(const NodeContext& node, const Tensors& inputs) {
 
 Tensors batch_normalization(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
-  if (attribute(*node.node, "training_mode", std::int64_t{0}) != 0 ||
-      node.node->output_size() > 1) {
-    throw failure(node, "it is in training mode; networks are run for inference only");
+  const bool training = attribute(*node.node, "training_mode", std::int64_t{0}) != 0;
+  if (!training && node.node->output_size() > 1) {
+    throw failure(
+        node, fmt::format("it is in training mode, in the form of opset {}; it is computed from "
+                          "opset 14 on",
+                          node.opset));
   }
   if (attribute(*node.node, "spatial", std::int64_t{1}) == 0) {
     throw failure(node, "with spatial=0 it is not computed");
@@ -62,9 +104,14 @@ Tensors batch_normalization(const NodeContext& node, const Tensors& inputs) {
                                       describe(parameter), describe(x), x.dim(1)));
     }
   }
-  return {visit_floats(node, x.type(), [&](auto zero) {
-    return batch_normalization_of<decltype(zero)>(node, inputs);
-  })};
+  return visit_floats(node, x.type(), [&](auto zero) -> Tensors {
+    using T = decltype(zero);
+    if (!training) return {batch_normalization_of<T>(node, inputs)};
+    const auto momentum = static_cast<double>(attribute(*node.node, "momentum", 0.9F));
+    const auto [mean, variance] = statistics_of<T>(x);
+    return {batch_normalization_of<T>(node, {x, inputs[1], inputs[2], mean, variance}),
+            running<T>(inputs[3], mean, momentum), running<T>(inputs[4], variance, momentum)};
+  });
 }
 
 namespace {

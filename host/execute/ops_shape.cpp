@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that hand on values under other sizes, without copying them, or make them from nothing:
-// Identity, Dropout, Flatten, Reshape, Squeeze, Unsqueeze, Shape, Size, Constant, ConstantOfShape,
+// Identity, Flatten, Reshape, Squeeze, Unsqueeze, Shape, Size, Constant, ConstantOfShape,
 // Range.
 #include <fmt/format.h>
 
@@ -27,22 +27,6 @@ std::int64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
 
 Tensors identity(const NodeContext& node, const Tensors& inputs) {
   return {input(node, inputs, 0)};
-}
-
-/// The identity, even where a file that was exported in training mode says otherwise: networks are
-/// run for inference. The mask, where asked for, keeps everything; before opset 10 it is of the
-/// input's type.
-Tensors dropout(const NodeContext& node, const Tensors& inputs) {
-  const Tensor& x = input(node, inputs, 0);
-  if (node.node->output_size() < 2) return {x};
-  if (node.opset < 10 && x.type() == onnx::TensorProto::FLOAT) {
-    Tensor mask(x.type(), x.dims());
-    std::fill_n(mask.mutable_values<float>(), mask.elements(), 1.0F);
-    return {x, mask};
-  }
-  Tensor mask(onnx::TensorProto::BOOL, x.dims());
-  std::fill_n(mask.mutable_values<bool>(), mask.elements(), true);
-  return {x, mask};
 }
 
 Tensors flatten(const NodeContext& node, const Tensors& inputs) {

@@ -105,18 +105,13 @@ std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
 }
 
 void require_tensor_type(int type) {
-  if (is_tensor_type(type)) return;
+  if (is_computable(type)) return;
   throw UsageError(
       fmt::format("tensors of {} cannot be computed with; those of numbers and bool can",
                   data_type_name(type)));
 }
 
 }  // namespace
-
-bool is_tensor_type(int data_type) {
-  return element_bits(data_type) != 0 && data_type != TensorProto::COMPLEX64 &&
-         data_type != TensorProto::COMPLEX128;
-}
 
 Tensor::Tensor(DataType type, Dims dims) : type_(type), dims_(std::move(dims)), elements_(1) {
   require_tensor_type(type);

@@ -52,9 +52,6 @@ constexpr DataType data_type_of() {
   return BitsType<T>::kType;
 }
 
-/// Can a Tensor hold elements of this type (a onnx::TensorProto::DataType)?
-bool is_tensor_type(int data_type);
-
 /// A dense row-major array, or nothing at all (an optional input that was left out). Copies share
 /// their values, and so do reshaped ones; who makes a tensor writes to it before others see it.
 class Tensor {

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 #include "host/error.hpp"
-#include "host/text.hpp"
 #include "host/onnx/graph_check.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 
@@ -24,7 +22,7 @@ std::uint64_t save_model(const onnx::ModelProto& model, OutputFile& file) {
   try {
     require_valid(model, file.path().string());
   } catch (const UsageError& error) {
-    throw std::logic_error(
+    throw UsageError(
         fmt::format("not written, since it is no valid model: {}", error.what()));
   }
   if (!model.SerializeToOstream(&file.stream())) file.stream().setstate(std::ios::badbit);

@@ -103,6 +103,11 @@ std::int64_t element_bits(int data_type) {
 
 std::int64_t element_bytes(int data_type) { return element_bits(data_type) / 8; }
 
+bool is_computable(int data_type) {
+  return element_bits(data_type) != 0 && data_type != TensorProto::COMPLEX64 &&
+         data_type != TensorProto::COMPLEX128;
+}
+
 std::string data_type_name(int data_type) {
   const TypeInfo* info = find(data_type);
   return info == nullptr ? fmt::format("type {}", data_type) : info->name;

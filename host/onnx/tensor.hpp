@@ -17,6 +17,8 @@ namespace gemm64 {
 std::int64_t element_bits(int data_type);
 /// Whole bytes of one element; 0 also for types that are smaller than a byte.
 std::int64_t element_bytes(int data_type);
+/// Is the type one of numbers or bool, which operators compute with? (Not strings, nor complex.)
+bool is_computable(int data_type);
 /// "float32", "int64", ...; "type 99" where it is unknown.
 std::string data_type_name(int data_type);
 

@@ -66,8 +66,8 @@ std::optional<Work> product_of_matrices(const NodeShapes& shapes, int left, int 
   return work;
 }
 
-/// NumPy's matmul of inputs `left` and `right`. Where the right one is a single matrix, all rows of
-/// the left share it: one product.
+/// NumPy's matmul of inputs `left` and `right`. Where the right one is a single matrix (or a stack
+/// of one), all rows of the left share it: one product.
 std::optional<Work> numpy_product(const NodeShapes& shapes, int left, int right) {
   const std::optional<Dims> a = shapes.input(left, 1);
   const std::optional<Dims> b = shapes.input(right, 1);
@@ -78,7 +78,8 @@ std::optional<Work> numpy_product(const NodeShapes& shapes, int left, int right)
   const std::uint64_t n = b->size() == 1 ? 1 : size(b->back());
   if (k == 0 || m == 0 || n == 0) return Work{};
   const std::uint64_t matrices = product(*y) / times(m, n);
-  if (b->size() <= 2) return from_products({times(m, matrices), k, n}, 1);
+  if (b->size() <= 2 || product(b->begin(), b->end() - 2) == 1)
+    return from_products({times(m, matrices), k, n}, 1);
   return from_products({m, k, n}, matrices);
 }
 

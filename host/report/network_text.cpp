@@ -22,7 +22,7 @@ std::string host_text(const RunReport& report) {
                                  report.host->seconds);
   const std::uint64_t all = report.all_macs();
   if (report.host_only || all == 0) return text;
-  text += fmt::format("On the device: {} MACs.\n", share(report.device_macs(), all));
+  text += fmt::format("MACs on the device: {}.\n", share(report.device_macs(), all));
   struct Group {
     std::uint64_t layers = 0, macs = 0;
     std::vector<std::string> names;
@@ -45,9 +45,9 @@ std::string host_text(const RunReport& report) {
 std::string quality_text(const RunReport& report) {
   if (!report.quality) return "";
   const NetworkQuality& quality = *report.quality;
-  std::string text = fmt::format(
-      "Against the float32 network: the same top-1 class for {} images, signal to noise {:.1f} dB",
-      share(quality.top1_equal, quality.images), quality.signal_to_noise_db);
+  std::string text =
+      fmt::format("Same top-1 class as in float32: {}; signal to noise {:.1f} dB",
+                  share(quality.top1_equal, quality.images), quality.signal_to_noise_db);
   if (std::isfinite(quality.centred_signal_to_noise_db)) {
     text += fmt::format(" ({:.1f} dB without each output's mean over the batch)",
                         quality.centred_signal_to_noise_db);

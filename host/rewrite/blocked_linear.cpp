@@ -8,8 +8,9 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::int64_t kPadTakesInputs = 11;    // opset from which pads are no attribute
-constexpr std::int64_t kSliceTakesInputs = 10;  // the same for starts, ends and axes
+constexpr std::int64_t kPadTakesInputs = 11;      // opset from which pads are no attribute
+constexpr std::int64_t kSliceTakesInputs = 10;    // the same for starts, ends and axes
+constexpr std::int64_t kSplitCountsOutputs = 18;  // opset from which equal parts are asked for
 
 /// Blocks by row and column, as names of values.
 using Grid = std::vector<std::vector<std::string>>;
@@ -89,7 +90,7 @@ class BlockedLinear {
     return last_->output(0);
   }
 
-  /// Equal parts, which Split makes of itself where no sizes are given.
+  /// Equal parts, which Split makes where no sizes are given.
   std::vector<std::string> split(const std::string& value, const std::string& name,
                                  std::int64_t axis, std::int64_t parts) {
     if (parts == 1) return {value};
@@ -99,6 +100,7 @@ class BlockedLinear {
     }
     last_ = &graph_.add_node("Split", prefix_ + name, {value}, outputs);
     set_attribute(*last_, "axis", axis);
+    if (opset_ >= kSplitCountsOutputs) set_attribute(*last_, "num_outputs", parts);
     return outputs;
   }
 

@@ -9,6 +9,9 @@
 #include <variant>
 
 #include "host/error.hpp"
+#include "host/onnx/operator.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/onnx/work.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {
@@ -25,6 +28,27 @@ bool is_default_domain(const onnx::NodeProto& node) {
 
 bool is_product(const onnx::NodeProto& node) {
   return is_default_domain(node) && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
+}
+
+bool has_subgraph(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const onnx::AttributeProto& attribute) {
+                       return attribute.has_g() || attribute.graphs_size() != 0;
+                     });
+}
+
+/// Why a node other than Gemm and MatMul stays as it is; empty where it multiplies no matrices.
+std::string why_left(const OnnxModel& model, const onnx::NodeProto& node) {
+  if (find_operator(node.domain(), node.op_type()) == nullptr) {
+    // The nodes inside are named themselves.
+    return has_subgraph(node) ? "" : "gemm64 does not know this operator";
+  }
+  const std::optional<Work> work = work_of(model, node);
+  if (work && work->macs == 0) return "";
+  if (node.op_type().find("Conv") != std::string::npos) {
+    return "a convolution, not a Linear layer";
+  }
+  return "only Gemm and MatMul are rewritten";
 }
 
 bool is_floating(int data_type) {
@@ -59,7 +83,14 @@ class Planner {
     for (int i = 0; i < graph.node_size(); ++i) {
       const onnx::NodeProto& node = graph.node(i);
       skip_inner_graphs(node, node_label(node, i));
-      if (is_product(node)) visit(node, i);
+      if (is_product(node)) {
+        visit(node, i);
+      } else if (std::string reason = why_left(model_, node); !reason.empty()) {
+        plan_.skipped.push_back({node_label(node, i), operator_name(node), std::move(reason)});
+      }
+    }
+    for (const std::string& input : model_.inputs()) {
+      if (!model_.type(input)) plan_.open_inputs.push_back(printable(input));
     }
     return std::move(plan_);
   }
@@ -78,12 +109,12 @@ class Planner {
     site.op_type = node.op_type();
     site.output = node.output(0);
     matmuls_ = std::min(product(product(site.m.blocks(), site.k.blocks()), site.n.blocks()),
-                        kMostMatmuls + 1) +
+                        kMaxMatmuls + 1) +
                matmuls_;
-    if (matmuls_ > kMostMatmuls) {
+    if (matmuls_ > kMaxMatmuls) {
       throw UsageError(fmt::format(
           "{}: node '{}' of {}x{}x{} would bring the MatMul nodes above {}; give a larger --block",
-          model_.name(), name, site.m.size, site.k.size, site.n.size, grouped(kMostMatmuls)));
+          model_.name(), name, site.m.size, site.k.size, site.n.size, grouped(kMaxMatmuls)));
     }
     plan_.layers.push_back(std::move(site));
   }
@@ -173,9 +204,9 @@ class Planner {
     const auto visit_graph = [&](const onnx::GraphProto& graph) {
       for (int i = 0; i < graph.node_size(); ++i) {
         const onnx::NodeProto& inner = graph.node(i);
-        if (is_product(inner)) {
-          plan_.skipped.push_back({node_label(inner, i), inner.op_type(),
-                                   fmt::format("it stands inside node '{}'", label)});
+        if (is_product(inner) || !why_left(model_, inner).empty()) {
+          plan_.skipped.push_back(
+              {node_label(inner, i), operator_name(inner), fmt::format("inside node '{}'", label)});
         }
         skip_inner_graphs(inner, label);
       }

@@ -31,7 +31,7 @@ struct LinearSite {
   std::int64_t matmuls() const { return m.blocks() * k.blocks() * n.blocks(); }
 };
 
-/// A Gemm or MatMul that stays as it is, and why.
+/// A node with products, or one that may have some, that stays as it is, and why.
 struct SkippedNode {
   std::string name;
   std::string op_type;
@@ -42,18 +42,19 @@ struct RewritePlan {
   std::int64_t block = 0;
   std::vector<LinearSite> layers;  // in the graph's order
   std::vector<SkippedNode> skipped;
+  std::vector<std::string> open_inputs;  // inputs whose sizes the file leaves open
 
   std::int64_t matmuls() const;
   /// Is a layer cut along M, so that the result runs with this batch only?
   bool fixes_batch() const;
 };
 
-/// Most MatMul nodes of a rewritten model; more would not fit into a file.
-inline constexpr std::int64_t kMostMatmuls = std::int64_t{1} << 21;
+/// Upper bound on the MatMul nodes of a rewritten model; more would not fit into a file.
+inline constexpr std::int64_t kMaxMatmuls = std::int64_t{1} << 21;
 
 /// Finds every Gemm, and every MatMul one of whose operands is computed from constants alone, and
 /// cuts it into blocks of `block` (at least 1). Sizes are those that `model` was imported with.
-/// Throws UsageError where operands do not fit together or there were more than kMostMatmuls.
+/// Throws UsageError where operands do not fit together or there would be more than kMaxMatmuls.
 RewritePlan plan_rewrite(const OnnxModel& model, std::int64_t block);
 
 }  // namespace gemm64

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host/report/table.hpp"
 #include "host/text.hpp"
 
@@ -18,6 +20,37 @@ std::string sizes(std::int64_t m, std::int64_t k, std::int64_t n) {
 std::string padded(const LinearSite& layer) {
   if (layer.m.padding() == 0 && layer.k.padding() == 0 && layer.n.padding() == 0) return "-";
   return sizes(layer.m.padded(), layer.k.padded(), layer.n.padded());
+}
+
+/// What stays as it is, by operator and reason in the graph's order.
+std::string skipped_text(const RewritePlan& plan) {
+  constexpr std::size_t kMaxNames = 4;  // of nodes with the same reason
+  struct Group {
+    const SkippedNode* first = nullptr;
+    std::vector<std::string> names;
+  };
+  std::vector<Group> groups;
+  for (const SkippedNode& node : plan.skipped) {
+    const auto same = [&node](const Group& group) {
+      return group.first->op_type == node.op_type && group.first->reason == node.reason;
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(groups.end(), {&node, {}});
+    group->names.push_back(node.name);
+  }
+  std::string text = groups.empty() ? "" : "\nleft as they are:\n";
+  for (Group& group : groups) {
+    const std::size_t nodes = group.names.size();
+    const char* more = nodes > kMaxNames ? ", ..." : "";
+    group.names.resize(std::min(nodes, kMaxNames));
+    text += fmt::format("  {} {} ({}{}): {}\n", nodes, group.first->op_type,
+                        fmt::join(group.names, ", "), more, group.first->reason);
+  }
+  if (!plan.open_inputs.empty()) {
+    text += fmt::format("The file leaves sizes open; give them with --input-shape {}=AxBxC.\n",
+                        fmt::join(plan.open_inputs, "=AxBxC --input-shape "));
+  }
+  return text;
 }
 
 }  // namespace
@@ -40,18 +73,10 @@ std::string rewrite_table(const RewritePlan& plan, std::size_t width) {
                      count(layer.matmuls())});
     }
     table.add_rule();
-    table.add_row(
-        {fmt::format("{} layer{}", plan.layers.size(), plan.layers.size() == 1 ? "" : "s"), "", "",
-         "", "", count(plan.matmuls())});
+    table.add_row({counted(plan.layers.size(), "layer"), "", "", "", "", count(plan.matmuls())});
     text = table.render(width);
   }
-  if (!plan.skipped.empty()) {
-    text += "\nleft as they are:\n";
-    for (const SkippedNode& node : plan.skipped) {
-      text += fmt::format("  {} ({}): {}\n", node.name, node.op_type, node.reason);
-    }
-  }
-  return text;
+  return text + skipped_text(plan);
 }
 
 nlohmann::ordered_json to_json(const RewritePlan& plan, const std::string& model,

@@ -152,7 +152,7 @@ TEST_F(Outputs, AKillLeavesTheFilesBefore) {
 }
 
 TEST_F(Outputs, AReplayLeavesItsInputAlone) {
-  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160").code,
+  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172").code,
             1);
   const std::string before = read("failure.json");
   EXPECT_EQ(run("replay failure.json").code, 1);

@@ -83,11 +83,11 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
   EXPECT_THAT(outcome.out, HasSubstr("alexnet on device 'reference'"));
   EXPECT_THAT(outcome.out, HasSubstr("\n19 nodes on the host, "));
   EXPECT_THAT(outcome.out,
-              HasSubstr("On the device: 8.2 % (117,243,904 of 1,428,376,960) MACs.\n"));
+              HasSubstr("MACs on the device: 8.2 % (117,243,904 of 1,428,376,960).\n"));
   EXPECT_THAT(outcome.out, HasSubstr("On the host: 5 layers, 1,311,133,056 MACs (features.0, "
                                      "features.3, features.6, features.8, ...): convolutions run "
                                      "on the host.\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("the same top-1 class for 100.0 % (2 of 2) images"));
+  EXPECT_THAT(outcome.out, HasSubstr("Same top-1 class as in float32: 100.0 % (2 of 2);"));
   EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 18,384 sums equal the reference.\n"));
   const auto report = nlohmann::json::parse(contents(folder_ / "report.json"));
   EXPECT_EQ(report["batch"], 2);
@@ -99,8 +99,8 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
 TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
   const Outcome outcome = run("run lenet --device reference --batch 65");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("On the device: 14.1 % (3,829,800 of 27,073,800) MACs.\n"));
-  EXPECT_THAT(outcome.out, HasSubstr(" of 65) images"));
+  EXPECT_THAT(outcome.out, HasSubstr("MACs on the device: 14.1 % (3,829,800 of 27,073,800).\n"));
+  EXPECT_THAT(outcome.out, HasSubstr(" of 65);"));
   EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 13,910 sums"));
 }
 
@@ -159,16 +159,16 @@ TEST_F(Program, RefusesBadUsage) {
   expect_refused("march", "march");
   expect_refused("gemm", "give M K N");
   expect_refused("gemm 1 2", "3");
-  expect_refused("gemm 0 1 1", "not in range 1");
-  expect_refused("gemm 1 -5 1", "not in range 1");
+  expect_refused("gemm 0 1 1", "out of range; give a number from 1 to");
+  expect_refused("gemm 1 -5 1", "out of range; give a number from 1 to");
   expect_refused("gemm 1 x 1", "x");
-  expect_refused("gemm 1 1 99999999999", "not in range");
+  expect_refused("gemm 1 1 99999999999", "out of range; give a number from");
   expect_refused("gemm 1 1 1 --array 3", "has no array of 3x3; its sizes are 2, 4, 8, 64");
   expect_refused("gemm 1 1 1 --device fpga", "there is no device called 'fpga'; give one of rtl");
   expect_refused("run lenet --device fpga", "there is no device called 'fpga'");
   expect_refused("gemm 1 1 1 --precision int4", "int4");
-  expect_refused("gemm 1 1 1 --memory-latency 0", "not in range");
-  expect_refused("gemm 1 1 1 --memory-stalls 1.5", "not in range");
+  expect_refused("gemm 1 1 1 --memory-latency 0", "out of range; give a number from");
+  expect_refused("gemm 1 1 1 --memory-stalls 1.5", "out of range; give a number from");
   expect_refused("gemm 1 1 1 --trace-window 1:2", "--trace");
   expect_refused("gemm 2147483648 1 1 --batch 2", "2147483648");
   expect_refused("gemm 2147483647 65536 1", "larger than");
@@ -197,7 +197,7 @@ TEST_F(Program, RefusesBadTimelines) {
 
 TEST_F(Program, RefusesBadNetworksAndData) {
   expect_refused("run lenet5", "alexnet");
-  expect_refused("run --batch 0", "not in range");
+  expect_refused("run --batch 0", "out of range; give a number from");
   expect_refused("run --batch 10001", "10000");
   expect_refused("run --data " + (folder_ / "none").string(), "dataset-fashion-mnist");
 }

@@ -51,7 +51,7 @@ TEST_F(Usage, MessagesStayOnTheirLine) {
 TEST_F(Usage, AFailureFileIsNotBelieved) {
   expect_refused("replay /tmp", "/tmp: cannot be read: it is a folder");
   expect_refused("replay /dev/zero", "/dev/zero: has more than");
-  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@160").code,
+  ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172").code,
             1);
   const json good = json::parse(contents(folder_ / "failure.json"));
   const auto refused = [&](const std::string& what, const char* key, const json& value) {

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from harness import ABSOLUTE, ProgramTest, infer, operators
 
 LAYERS = 160
+NEWEST_OPSET = 24  # of ONNX's own domain that ONNX Runtime knows
 BATCHED = ((), (5,), (2, 3), (3, 33), (2, 1, 40))
 
 
@@ -28,7 +29,7 @@ class Layer:
         self.random = numpy.random.default_rng(seed)
         self.seed = seed
         self.kind = self.pick(["Gemm"] * 5 + ["MatMul"] * 2)
-        self.opset = int(self.random.integers(7, 18))
+        self.opset = int(self.random.integers(7, NEWEST_OPSET + 1))
         self.block = self.pick([64] * 4 + [16, 7])
         self.type = self.pick([numpy.float32] * 9 + [numpy.float64])
         self.m, self.k, self.n = (self.size() for _ in range(3))
@@ -74,7 +75,7 @@ class Layer:
         output = helper.make_tensor_value_info("y", self.element(), expected.shape)
         graph = helper.make_graph([node], "layer", self.inputs, [output], self.initializers)
         self.model = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+            graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
 
     def pick(self, choices):
         return choices[int(self.random.integers(len(choices)))]
@@ -214,11 +215,27 @@ class BadUsage(ProgramTest):
         self.assert_refused("known are", "make-model", "vgg", "-o", "out.onnx")
         self.assertEqual(sorted(self.folder.iterdir()), before)
 
-    def test_a_model_is_not_written_over(self):
+    def test_a_model_is_not_rewritten_in_place(self):
         self.succeed("make-linear", 2, 100, 4, "-o", "model.onnx")
         before = (self.folder / "model.onnx").read_bytes()
-        self.assert_refused("the model is read from", "tile", "model.onnx", "-o", "model.onnx")
+        self.assert_refused("is the file that the model is read from", "tile", "model.onnx", "-o", "model.onnx")
         self.assertEqual((self.folder / "model.onnx").read_bytes(), before)
+
+    def test_an_open_size_is_told_by_an_option(self):
+        model = helper.make_model(
+            helper.make_graph(
+                [helper.make_node("MatMul", ["x", "w"], ["y"])], "layer",
+                [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, "k"])],
+                [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])],
+                [numpy_helper.from_array(numpy.ones((70, 3), numpy.float32), "w")]),
+            opset_imports=[helper.make_opsetid("", NEWEST_OPSET)], ir_version=11)
+        tiled, _ = self.tile(model)
+        self.assertEqual(operators(tiled)["MatMul"], 1)
+        tiled, report = self.tile(model, "--input-shape", "x=2x70")
+        self.assertEqual(report["layers"][0]["k"], 70)
+        self.assertEqual(operators(tiled)["MatMul"], 2)
+        x = numpy.ones((2, 70), numpy.float32)
+        numpy.testing.assert_array_equal(infer(str(self.folder / "tiled.onnx"), {"x": x})[0], numpy.full((2, 3), 70))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ struct Job {
 };
 
 /// Fills blocks in turn in the two banks, and reads each back as soon as it is done, as compute and
-/// results do: a block waits for its bank, a row comes again after two clocks at the earliest.
+/// results do: a block waits for its bank, its first tile row by row for the store of the old
+/// block, and a row comes again after two clocks at the earliest.
 template <class Model, unsigned kN, unsigned kDelay>
 class Trial {
  public:
@@ -40,18 +41,23 @@ class Trial {
     }
   }
 
+  bool followed() const { return followed_; }
+
  private:
   void request() {
     const bool last_row = row_ + 1 == job_.rows;
     const bool last_tile = tile_ + 1 == job_.tiles;
     const bool again_too_soon = tile_ > 0 && bench_.clock() < requested_[row_] + 2;
-    const bool ask = fill_() && block_ < job_.blocks && block_ < stored_ + 2 && !again_too_soon;
+    const bool follows = block_ == stored_ + 2 && tile_ == 0 && row_ < store_row_;
+    const bool place = block_ < stored_ + 2 || follows;
+    const bool ask = fill_() && block_ < job_.blocks && place && !again_too_soon;
     bench_->valid_i = ask;
     bench_->first_i = ask ? tile_ == 0 : random_() % 2;
     bench_->last_i = ask ? last_row && last_tile : random_() % 2;
     bench_->bank_i = ask ? block_ % 2 : random_() % 2;
     bench_->row_i = static_cast<std::uint8_t>(ask ? row_ : random_() % job_.rows);
     if (!ask) return;
+    followed_ |= follows;
     requested_[row_] = bench_.clock();
     if (blocks_.size() == block_) blocks_.emplace_back(job_.rows, Row(kN));
     for (unsigned c = 0; c < kN; ++c) {
@@ -113,6 +119,7 @@ class Trial {
   unsigned block_ = 0, tile_ = 0, row_ = 0;         // next request
   unsigned done_ = 0, stored_ = 0, store_row_ = 0;  // blocks, rows read
   bool willing_ = false, reads_ = false;
+  bool followed_ = false;  // a row took the place of one that was stored, with others still there
   std::map<unsigned, std::uint64_t> requested_;
   std::map<std::pair<std::uint64_t, unsigned>, std::uint32_t> due_;
   std::vector<std::vector<Row>> blocks_;
@@ -139,6 +146,15 @@ TEST(Accumulator, KeepsSumsWhileTheOtherBankFills) {
   // One read in six clocks: the second block is complete long before the first is read.
   TrialN4({8, 3, 6}, Gate(), Gate(1, 6), random)();
   TrialN2({2, 9, 6}, Gate(), Gate(1, 6), random)();
+}
+
+TEST(Accumulator, FillsABankBehindItsStore) {
+  std::mt19937 random(5);
+  for (const unsigned tiles : {1u, 2u}) {
+    TrialN4 run({8, tiles, 6}, Gate(), Gate(1, 3), random);
+    run();
+    EXPECT_TRUE(run.followed());
+  }
 }
 
 TEST(Accumulator, UsesEveryRowOfABank) {

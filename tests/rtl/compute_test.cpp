@@ -2,6 +2,7 @@
 #include <Vcompute_n2.h>
 #include <Vcompute_n4.h>
 
+#include <deque>
 #include <vector>
 
 #include "tests/rtl/harness.hpp"
@@ -46,7 +47,7 @@ class Trial {
         if (last) bank = !bank;
       }
     }
-    bench->stop_i = bench->command_valid_i = bench->bank_free_i = 0;
+    bench->stop_i = bench->command_valid_i = bench->bank_free_i = bench->rows_stored_i = 0;
   }
 
   void operator()() {
@@ -65,6 +66,7 @@ class Trial {
 
   Bench<Model> bench{400000};
   std::size_t done_ = 0;  // rows read
+  bool follows_ = false;  // one was while its bank was stored
 
  private:
   void drive() {
@@ -80,21 +82,30 @@ class Trial {
     if (gates_.activations() && ahead_ < 60) ++ahead_;
     bench->weight_words_i = static_cast<std::uint8_t>(words_);
     bench->activation_words_i = static_cast<std::uint8_t>(ahead_);
-    bench->bank_free_i = stored_ > 0 && gates_.bank();
+    // Of the oldest block that is complete one row after the other is read, then it is stored.
+    const bool move = !complete_.empty() && gates_.bank();
+    const bool last = move && rows_stored_ == complete_.front();
+    if (move && !last) ++rows_stored_;
+    bench->rows_stored_i = static_cast<std::uint8_t>(rows_stored_);
+    bench->bank_free_i = last;
   }
 
   void check() {
     // A tile starts in the clock in which it can: command, weights (and the last ones out of the
-    // way), activations, and a bank where it begins a block.
+    // way), activations, and a place for its first row. The rows after it follow where they have
+    // one.
     const bool waiting = done_ < rows_.size() && rows_[done_].command < sent_;
     const Row row = done_ < rows_.size() ? rows_[done_] : Row{};
     const bool weights = column_ == 0 && words_ >= kN;
     const bool activations = ahead_ >= row.rows;
-    const bool bank = !row.takes_bank || used_ < 2;
+    // Two blocks before it leave no place, but for new sums where the store has read the old ones.
+    const unsigned before = used_ - (row.takes_bank ? 0 : 1);
+    const bool place = before < 2 || (before == 2 && row.first && rows_stored_ > row.row);
     const bool start =
-        waiting && row.starts_tile && weights && activations && bank && !bench->stop_i;
-    const bool read = start || (waiting && !row.starts_tile);
+        waiting && row.starts_tile && weights && activations && place && !bench->stop_i;
+    const bool read = start || (waiting && !row.starts_tile && place);
     const bool between = waiting && row.starts_tile && !start;
+    const bool overtakes = waiting && !row.starts_tile && !read;
     ASSERT_EQ(bench->activation_read_o, read) << "row " << done_ << " in clock " << bench.clock();
     EXPECT_EQ(bench->weight_read_o, start || column_ > 0);
     if (bench->weight_read_o) {
@@ -110,7 +121,7 @@ class Trial {
     }
     EXPECT_EQ(bench->wait_weights_o, between && !weights);
     EXPECT_EQ(bench->wait_activations_o, between && weights && !activations);
-    EXPECT_EQ(bench->wait_results_o, between && weights && activations);
+    EXPECT_EQ(bench->wait_results_o, overtakes || (between && weights && activations));
     EXPECT_EQ(bench->drain_o, !waiting && drain_ > 0);
     EXPECT_EQ(bench->unused_o, !waiting && drain_ == 0);
     EXPECT_EQ(bench->idle_o, !waiting && drain_ == 0 && used_ == 0);
@@ -119,12 +130,17 @@ class Trial {
       --words_;
       column_ = (column_ + 1) % kN;
     }
-    if (bench->bank_free_i) --stored_, --used_;
+    if (bench->bank_free_i) {
+      complete_.pop_front();
+      rows_stored_ = 0;
+      --used_;
+    }
     if (start && row.takes_bank) ++used_;
     if (read) {
       --ahead_;
       ++done_;
-      if (row.last) ++stored_;
+      follows_ |= used_ == 3;
+      if (row.last) complete_.push_back(row.rows);
     }
     drain_ = read ? kPipeline : drain_ - (drain_ > 0);
     waits_ = bench->command_valid_i && !bench->command_ready_o;
@@ -139,7 +155,9 @@ class Trial {
   std::size_t sent_ = 0;
   bool waits_ = false;  // a command
   unsigned words_ = 0, ahead_ = 0, column_ = 0, drain_ = 0;
-  unsigned used_ = 0, stored_ = 0;  // banks in use, those of them whose block is complete
+  unsigned used_ = 0;              // blocks begun and not stored
+  std::deque<unsigned> complete_;  // rows of those that are complete
+  unsigned rows_stored_ = 0;       // of the oldest
 };
 
 using TrialN2 = Trial<Vcompute_n2, 2, 4>;
@@ -167,6 +185,15 @@ TEST(Compute, TilesAndCommandsFollowEachOtherWithoutAGap) {
   run();
   EXPECT_EQ(run.bench.clock() - begin, 17u * 4 - 1 + 6)
       << "17 tiles of 4 clocks, then the pipeline";
+}
+
+TEST(Compute, NewSumsFollowTheStoreOfTheOldOnesRowByRow) {
+  for (const unsigned rows : {1u, 2u, 5u, 8u}) {
+    TrialN4 run({{rows, 6, 1, 1, false, true}, {rows, 2, 3, 1, true, true}},
+                {{}, {}, {}, Gate(1, 4)});
+    run();
+    EXPECT_TRUE(run.follows_) << rows << " rows";
+  }
 }
 
 TEST(Compute, ATileOfFewRowsTakesTheClocksOfItsWeights) {

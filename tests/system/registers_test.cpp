@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register map, on the RTL and on the reference device: one driver must find the same on both.
+// The register map, on every device: one driver must find the same on all.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "host/device/reference_device.hpp"
+#include "host/tlm/tlm_device.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -16,20 +17,21 @@ constexpr std::uint32_t kRegisterSpace = 0x1000;
 
 struct Kind {
   int n;
-  bool rtl;
+  const char* device;
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) {
-  *out << (kind.rtl ? "RtlN" : "ReferenceN") << kind.n;
-}
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.device << "N" << kind.n; }
 
 class Registers : public testing::TestWithParam<Kind> {
  protected:
   Registers() {
     RtlOptions options = Rig::options(GetParam().n);
     std::unique_ptr<RtlDevice> rtl = make_rtl_device(options);
-    if (GetParam().rtl) {
+    if (GetParam().device == std::string("Rtl")) {
       device_ = std::move(rtl);
+    } else if (GetParam().device == std::string("Tlm")) {
+      device_ =
+          std::make_unique<TlmDevice>(read_geometry(*rtl), MemoryTiming{}, options.memory_bytes);
     } else {
       device_ = std::make_unique<ReferenceDevice>(read_geometry(*rtl), options.memory_bytes);
     }
@@ -273,9 +275,9 @@ TEST_P(Registers, AnErrorHaltsUntilAReset) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Registers,
-                         testing::Values(Kind{2, true}, Kind{4, true}, Kind{8, true},
-                                         Kind{16, true}, Kind{32, true}, Kind{2, false},
-                                         Kind{8, false}),
+                         testing::Values(Kind{2, "Rtl"}, Kind{4, "Rtl"}, Kind{8, "Rtl"},
+                                         Kind{16, "Rtl"}, Kind{32, "Rtl"}, Kind{2, "Reference"},
+                                         Kind{8, "Reference"}, Kind{2, "Tlm"}, Kind{8, "Tlm"}),
                          testing::PrintToStringParamName());
 
 // Stalls on the register port itself: an access takes longer and gives the same.

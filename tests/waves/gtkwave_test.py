@@ -128,13 +128,13 @@ class GTKWave(unittest.TestCase):
 
     def test_failure(self):
         """The wrong value of a run that failed, in words and figures that GTKWave shows."""
-        outcome = run("gemm", N, N, N, "--memory-latency", 20, "--inject", "weight:3,17:7@250",
+        outcome = run("gemm", N, N, N, "--memory-latency", 20, "--inject", "weight:3,17:7@262",
                       "--trace-mismatch", os.path.join(self.folder, "failure.fst"))
         self.assertEqual(outcome.returncode, 1, outcome.stderr)
         with open(os.path.join(self.folder, "failure.json"), encoding="utf-8") as file:
             wrong = json.load(file)["failure"]["first_wrong"]
         self.files["failure"] = os.path.join(self.folder, "failure.fst")
-        before, shown = self.look("failure", 249, wrong["clock"])
+        before, shown = self.look("failure", 261, wrong["clock"])
         self.assertEqual(shown["the first wrong value", "weight k3 n17"], str(wrong["found"]))
         self.assertEqual(before["the first wrong value", "weight k3 n17"], str(wrong["expected"]))
         self.assertEqual(shown["compute", "state"], "drain")  # of the only tile

@@ -76,7 +76,7 @@ class Page(unittest.TestCase):
     def test_events_have_their_clock_and_no_other(self):
         """What the page shows for the first time, the waveform does too: not a clock before."""
         for clock, _, signal, value in self.rows:
-            if signal != "u_accumulator.column[0].u_column.sums_q[0][31:0]":
+            if signal != "u_accumulator.column[0].u_column.sums_0_q[0][31:0]":
                 self.assertNotEqual(self.value(signal, clock - 1), value, f"{signal}, {clock - 1}")
 
     def test_the_formulas(self):

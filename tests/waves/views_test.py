@@ -143,7 +143,7 @@ class Program(unittest.TestCase):
         self.assertEqual(run("gemm", 4, 8, 8, "--array", 8, "--trace", self.fst).returncode, 0)
         last_column = TOP + "u_accumulator.column[7].u_column.add_i"
         trace = fst.Trace(self.fst, [TOP + "u_compute.start", last_column])
-        begin, end = trace.first(TOP + "u_compute.start"), trace.first(last_column) + 4
+        begin, end = trace.first(TOP + "u_compute.start"), trace.first(last_column, trace.first(TOP + "u_compute.start")) + 4
         self.assertEqual(trace.at(last_column, end), 0)
         with open(os.path.join(self.folder, "t.gtkw"), encoding="utf-8") as file:
             position = next(line for line in file if line[0] == "*").split()

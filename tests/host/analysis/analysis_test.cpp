@@ -191,6 +191,150 @@ TEST(Analysis, NamesWhatItCannotKnow) {
   EXPECT_EQ(known.totals.macs, 60U);
 }
 
+TEST(Analysis, MarksTheSumsThatLackWhatIsUnknown) {
+  // The shapes are known here, but not what Einsum multiplies.
+  const Analysis einsum = analyze_text(
+      "(float[4,3] a, float[3,5] b) => (float[4,5] y) {y = Einsum<equation=\"ij,jk->ik\">(a, b)}");
+  EXPECT_FALSE(einsum.totals.macs_known);
+  EXPECT_FALSE(einsum.totals.array_known);
+  EXPECT_TRUE(einsum.totals.bytes_known);
+  EXPECT_TRUE(einsum.totals.parameters_known);
+  EXPECT_FALSE(einsum.kinds.at("Einsum").macs_known);
+  const Analysis open = analyze_text("(float[4,H] x) => (float[4,H] y) {y = Relu(x)}");
+  EXPECT_FALSE(open.totals.bytes_known);
+  EXPECT_TRUE(open.totals.macs_known);
+  EXPECT_THAT(open.open_inputs, ElementsAre("x"));
+  const Analysis known = analyze_text("(float[4,2] x) => (float[4,2] y) {y = Relu(x)}");
+  EXPECT_TRUE(known.totals.bytes_known && known.totals.macs_known && known.totals.array_known);
+}
+
+TEST(Analysis, UsesTheFilesShapesBehindOperatorsThatItDoesNotKnow) {
+  onnx::ModelProto proto = parse_model(
+      "(float[4,8] x, float[3,5] w) => (float[4,5] y) {t = com.example.Odd(x) y = MatMul(t, w)}",
+      {"w"});
+  proto.add_opset_import()->set_domain("com.example");
+  proto.mutable_opset_import(2)->set_version(1);
+  const auto analyzed = [&proto] {
+    return analyze(OnnxModel::from_proto(proto, "test.onnx"), Geometry(), 100);
+  };
+  EXPECT_EQ(analyzed().totals.macs, 0U);
+  onnx::ValueInfoProto& value = *proto.mutable_graph()->add_value_info();
+  value.set_name("t");
+  auto& tensor = *value.mutable_type()->mutable_tensor_type();
+  tensor.set_elem_type(onnx::TensorProto::FLOAT);
+  tensor.mutable_shape()->add_dim()->set_dim_value(4);
+  tensor.mutable_shape()->add_dim()->set_dim_value(3);
+  const Analysis analysis = analyzed();
+  EXPECT_EQ(analysis.totals.macs, 4U * 3 * 5);
+  EXPECT_TRUE(analysis.totals.bytes_known);
+  EXPECT_FALSE(analysis.totals.macs_known);  // the odd operator's own
+}
+
+TEST(Analysis, FoldsConstantSubgraphs) {
+  const Analysis analysis = analyze_text(
+      "(float[4,6] x, float[5,6] w) => (float[4,5] y)"
+      "{two = Constant<value_float=2.0>() scaled = Mul(w, two) t = Transpose(scaled)"
+      " y = MatMul(x, t)}",
+      {"w"});
+  EXPECT_EQ(analysis.totals.activation_bytes, 4U * 20);
+  EXPECT_EQ(analysis.totals.read_bytes, 4U * (24 + 30));
+  EXPECT_EQ(analysis.totals.written_bytes, 4U * 20);
+  EXPECT_EQ(analysis.totals.parameters, 30U);
+  EXPECT_EQ(analysis.totals.peak_live_bytes, 4U * (24 + 20));
+  EXPECT_EQ(analysis.layers.at(3).parameters, 30U);
+  EXPECT_TRUE(analysis.layers.at(1).folded);
+  EXPECT_FALSE(analysis.layers.at(3).folded);
+}
+
+TEST(Analysis, TracesWeightsToTheTensorsOfTheFile) {
+  // Two layers read the same int8 weights, one of them transposed.
+  onnx::ModelProto proto = parse_model(
+      "(float[6,6] x, float[6,6] w) => (float[6,6] y)"
+      "{scale = Constant<value_float=0.5>() zero = Constant<value_int=0>() z = Cast<to=3>(zero)"
+      " d = DequantizeLinear(w, scale, z) t = Transpose(d) a = MatMul(x, d) y = MatMul(a, t)}",
+      {"w"});
+  onnx::TensorProto& w = *proto.mutable_graph()->mutable_initializer(0);
+  w.set_data_type(onnx::TensorProto::INT8);
+  w.set_raw_data(std::string(36, '\1'));
+  const Analysis analysis = analyze(OnnxModel::from_proto(proto, "test"), Geometry(), 100);
+  EXPECT_EQ(analysis.totals.parameters, 36U);
+  EXPECT_EQ(analysis.totals.parameter_bytes, 36U);
+  EXPECT_EQ(analysis.totals.macs, 2U * 216);
+}
+
+TEST(Analysis, CountsWeightsThatConstantOfShapeMakes) {
+  const Analysis analysis = analyze_text(
+      "(float[4,6] x) => (float[4,5] y)"
+      "{s = Constant<value_ints=[6,5]>() w = ConstantOfShape(s) y = MatMul(x, w)}");
+  EXPECT_EQ(analysis.totals.parameters, 30U);
+  EXPECT_EQ(analysis.totals.activation_bytes, 4U * 20);
+  EXPECT_EQ(analysis.layers.at(2).on_host, "");
+}
+
+TEST(Analysis, CountsIntegerProducts) {
+  const Analysis analysis = analyze_text(
+      "(uint8[4,6] x, int8[6,5] w, uint8[1,3,8,8] i, int8[2,3,3,3] f, float s, uint8 z, int8 v)"
+      " => (int32[4,5] a, int32[1,2,6,6] b, uint8[4,5] c, uint8[1,2,6,6] d, uint8[4,5] e)"
+      "{a = MatMulInteger(x, w) b = ConvInteger(i, f) c = QLinearMatMul(x, s, z, w, s, v, s, z)"
+      " d = QLinearConv(i, s, z, f, s, v, s, z)"
+      " e = com.microsoft.QGemm<transB=0>(x, s, z, w, s, v, , s, z)}");
+  const std::vector<std::uint64_t> macs{120, 36 * 2 * 27, 120, 36 * 2 * 27, 120};
+  for (std::size_t i = 0; i < macs.size(); ++i) {
+    const LayerAnalysis& layer = analysis.layers.at(i);
+    EXPECT_EQ(layer.macs, macs[i]) << layer.op_type;
+    EXPECT_TRUE(layer.array) << layer.op_type;
+    EXPECT_NE(layer.on_host.value_or(""), "") << layer.op_type;
+  }
+  EXPECT_TRUE(analysis.unknown.empty());
+}
+
+TEST(Analysis, TellsLayersOfTheDeviceFromThoseOfTheHost) {
+  const Analysis analysis = analyze_text(
+      "(float[1,1,8,8] x, float[2,1,3,3] f, float[6,70] w, float[1,70,3] v) => (float[1,2,6,3] y)"
+      "{c = Conv(x, f) s = MatMul(c, c) a = MatMul(s, w) y = MatMul(a, v)}",
+      {"f", "w", "v"});
+  EXPECT_EQ(analysis.layers.at(0).on_host, "convolutions run on the host");
+  EXPECT_EQ(analysis.layers.at(1).on_host, "its weights depend on the input");
+  EXPECT_EQ(analysis.layers.at(2).on_host, "");
+  EXPECT_EQ(analysis.layers.at(3).on_host, "");  // a stack of one matrix is one
+  EXPECT_EQ(analysis.layers.at(3).array->products.count, 1U);
+  const AnalysisTotals& totals = analysis.totals;
+  EXPECT_EQ(totals.on_device.layers, 2U);
+  EXPECT_EQ(totals.on_device.macs, 12U * (6 * 70 + 70 * 3));
+  EXPECT_EQ(totals.on_device.tiles, 2U + 2);
+  EXPECT_EQ(totals.if_on_device.layers, 2U);
+  EXPECT_EQ(totals.on_device.clocks + totals.if_on_device.clocks, totals.clocks);
+  EXPECT_EQ(totals.on_device.macs + totals.if_on_device.macs, totals.array_macs);
+}
+
+TEST(Analysis, PutsNothingOnTheDeviceWhereTheNetworkCannotRun) {
+  const Analysis analysis = analyze_text(
+      "(float[4,6] x, float[6,5] w) => (float[4,5] y) {t = MatMul(x, w) y = Hardmax(t)}", {"w"});
+  EXPECT_THAT(analysis.why_not_run, HasSubstr("Hardmax"));
+  EXPECT_EQ(analysis.layers.at(0).on_host, "gemm64 run refuses the network");
+  EXPECT_EQ(analysis.totals.on_device.layers, 0U);
+}
+
+TEST(Analysis, SaysWhichOpsetsTheFileNames) {
+  onnx::ModelProto proto = parse_model("(float[4] x) => (float[4] y) {y = Relu(x)}");
+  const auto opsets = [&proto] {
+    return analyze(OnnxModel::from_proto(proto, "test"), Geometry(), 100);
+  };
+  EXPECT_EQ(opsets().opsets, "opset 13, com.microsoft 1");
+  EXPECT_EQ(opsets().opset, 13);
+  proto.clear_opset_import();
+  proto.set_ir_version(2);
+  EXPECT_EQ(opsets().opsets, "names no opset (read as opset 1)");
+  EXPECT_FALSE(opsets().opset);
+  proto.set_ir_version(7);
+  proto.add_opset_import()->set_domain("com.microsoft");
+  proto.mutable_opset_import(0)->set_version(1);
+  proto.mutable_graph()->mutable_node(0)->set_op_type("QuickGelu");
+  proto.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+  EXPECT_EQ(opsets().opsets, "names no opset of ONNX, com.microsoft 1");
+  EXPECT_FALSE(opsets().opset);
+}
+
 TEST(Analysis, NamesOperatorsWhoseMacsItDoesNotCount) {
   const Analysis analysis = analyze_text(
       "(float[4,3] a, float[3,5] b) => (float[4,5] y) {y = Einsum<equation=\"ij,jk->ik\">(a, b)}");

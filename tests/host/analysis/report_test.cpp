@@ -12,6 +12,7 @@
 #include "host/analysis/plot.hpp"
 #include "host/analysis/svg.hpp"
 #include "tests/host/onnx_data.hpp"
+#include "tests/host/onnx_text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -90,6 +91,53 @@ TEST_F(Report, WritesAsManyCsvCellsInEachLineAsColumns) {
     ++count;
   }
   EXPECT_EQ(count, 1U + 22);
+}
+
+Analysis analysis_of(const std::string& graph, const std::vector<std::string>& weights = {}) {
+  return analyze(load_text(graph, weights), Geometry(), 100);
+}
+
+TEST_F(Report, SaysWhatRunsOnTheDevice) {
+  const std::string text = analysis_tables(alexnet(), sorted(""), 0);
+  for (const char* expected :
+       {"8.2 % (58,621,952 of 714,188,480) of their MACs", "predicted, if on the device",
+        "On the host in gemm64 run: 5 Conv: convolutions run on the host", "runs on"}) {
+    EXPECT_THAT(text, HasSubstr(expected));
+  }
+  EXPECT_THAT(text, Not(HasSubstr(">=")));
+  const nlohmann::ordered_json json = to_json(alexnet());
+  EXPECT_EQ(json["array"]["on_device"]["layers"], 3);
+  EXPECT_EQ(json["array"]["predicted_if_on_device"]["layers"], 5);
+  EXPECT_EQ(json["array"]["on_device"]["clocks"].get<int>() +
+                json["array"]["predicted_if_on_device"]["clocks"].get<int>(),
+            json["array"]["clocks"]);
+  EXPECT_EQ(json["layers"][0]["on"], "host");
+  EXPECT_EQ(json["layers"][0]["why_on_host"], "convolutions run on the host");
+  EXPECT_EQ(json["layers"].back()["on"], "device");
+  EXPECT_TRUE(json["total"]["partial"].empty());
+}
+
+TEST(PartialReport, MarksSumsAndPointsToTheOption) {
+  const Analysis analysis = analysis_of(
+      "(float[4,H] x, float[3,5] w) => (float[4,5] y) {a = Relu(x) y = MatMul(a, w)}", {"w"});
+  const std::string text = analysis_tables(analysis, shown_layers(analysis), 0);
+  EXPECT_THAT(text, HasSubstr(">= 0"));
+  EXPECT_THAT(text, HasSubstr("Partial: sums marked >= lack what is listed at the end."));
+  EXPECT_THAT(text, HasSubstr("give them with --input-shape x=AxBxC"));
+  EXPECT_THAT(text, HasSubstr("?"));
+  const nlohmann::ordered_json json = to_json(analysis);
+  EXPECT_EQ(json["total"]["partial"], (nlohmann::ordered_json{"macs", "bytes", "array"}));
+  EXPECT_TRUE(json["layers"][1]["macs"].is_null());
+  EXPECT_EQ(json["layers"][1]["parameters"], 15);
+}
+
+TEST(PartialReport, DoesNotPointToTheOptionWhereItWouldNotHelp) {
+  const Analysis analysis = analysis_of(
+      "(float[4,3] a, float[3,5] b) => (float[4,5] y) {y = Einsum<equation=\"ij,jk->ik\">(a, b)}");
+  const std::string text = analysis_tables(analysis, shown_layers(analysis), 0);
+  EXPECT_THAT(text, HasSubstr("Partial"));
+  EXPECT_THAT(text, Not(HasSubstr("--input-shape")));
+  EXPECT_THAT(text, HasSubstr("gemm64 run refuses this network: not supported: Einsum"));
 }
 
 TEST(Csv, QuotesTextWithCommasAndQuotes) {

@@ -126,6 +126,12 @@ TEST(CycleModel, AlexNetsLinearLayersAtALatencyOf100) {
   EXPECT_LE(batch_1, 922'600u);
 }
 
+// A product with one tile of K is bound by its results: 50,176 beats, as int32.
+TEST(CycleModel, ABlockBeginsWhileItsBankIsStored) {
+  EXPECT_EQ(clocks({3136, 64, 256}, Accumulate::kDevice, Geometry{}, 100), 50'818u);
+  EXPECT_EQ(clocks({128, 64, 4096}, Accumulate::kDevice, Geometry{}, 100), 33'414u);
+}
+
 // 64 bytes of weights a clock, 14,336 tiles of 4096 bytes: beyond that there is start and end
 // alone.
 TEST(CycleModel, AlexNetIsBoundByItsWeights) {

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "host/cycles/banks.hpp"
 #include "host/cycles/ledger.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
@@ -69,6 +70,56 @@ TEST(Runs, KnowTheClocksOfBeatsAtARate) {
   for (std::size_t i = 0; i < clocks.size(); ++i) {
     EXPECT_EQ(runs.at(static_cast<Clock>(i)), clocks[i]) << i;
   }
+}
+
+TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
+  Banks banks{Rate()};
+  for (const Clock at : {100, 200}) {
+    EXPECT_EQ(banks.room(), 0);
+    EXPECT_EQ(banks.room(1), 0);
+    banks.complete(at);
+  }
+  EXPECT_EQ(banks.complete(), 100);
+  EXPECT_EQ(banks.room(), kUnknown);
+  EXPECT_EQ(banks.room(0), kUnknown);
+  banks.store(103, 3, 4);
+  EXPECT_EQ(banks.room(0), 103) << "it was read a clock before";
+  EXPECT_FALSE(known(banks.room(1)));
+  banks.send({103, 110, 8, 0});
+  EXPECT_EQ(banks.room(1), 107) << "it is read with the last of four beats";
+  EXPECT_EQ(banks.room(2), 111);
+  EXPECT_FALSE(known(banks.room(3)));
+  banks.send({120, 123, 4, 0});
+  banks.stored();
+  EXPECT_EQ(banks.room(3), 124) << "rows that the old block has not";
+  EXPECT_EQ(banks.room(), 124);
+  EXPECT_EQ(banks.complete(), 200);
+  banks.complete(300);
+  EXPECT_EQ(banks.room(), kUnknown);
+  EXPECT_EQ(banks.empty(), kUnknown);
+}
+
+TEST(Banks, KnowBlocksThatAreCompleteBeforeTheOldOnesHaveLeft) {
+  Banks banks{Rate()};
+  banks.complete(10);
+  banks.complete(20);
+  banks.store(13, 9, 1);
+  banks.send({13, 14, 2, 0});
+  EXPECT_EQ(banks.room(0), 13);
+  banks.complete(17);  // of one row
+  EXPECT_EQ(banks.room(0), kUnknown);
+  banks.send({15, 21, 7, 0});
+  banks.stored();
+  EXPECT_EQ(banks.room(0), kUnknown);
+  banks.store(22, 9, 1);
+  EXPECT_EQ(banks.room(0), 22);
+  banks.send({22, 30, 9, 0});
+  banks.stored();
+  banks.store(31, 1, 1);
+  banks.send({31, 31, 1, 0});
+  banks.stored();
+  EXPECT_EQ(banks.empty(), 32);
+  EXPECT_EQ(banks.room(5), 27);
 }
 
 // Against the rule itself, clock by clock (sim/README.md): a beat moves where there is credit for

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/onnx/supported.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
 
@@ -95,6 +96,32 @@ TEST(Executor, NamesEveryUnsupportedOperatorBeforeAnythingRuns) {
               HasSubstr("test.onnx: not supported: Hardmax (2 nodes, the first is encoder/max), "
                         "LpNormalization (LpNormalization number 3)"));
   EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+TEST(Executor, TellsOfDropoutInTrainingModeWithoutASeed) {
+  const std::string graph =
+      "(float[4] x) => (float[4] y) {t = Constant<value_int=%>() m = Cast<to=9>(t)"
+      " r = Constant<value_float=0.5>() y = Dropout@(x, r, m)}";
+  const auto note = [&graph](const std::string& mode, const std::string& attributes) {
+    std::string text = graph;
+    text.replace(text.find('%'), 1, mode);
+    text.replace(text.find('@'), 1, attributes);
+    return dropout_note(load_text(text));
+  };
+  EXPECT_EQ(note("1", ""),
+            "The file asks for training mode in 1 Dropout node; it kept every value, as in "
+            "inference.");
+  EXPECT_EQ(note("0", ""), "");
+  EXPECT_EQ(note("1", "<seed=3>"), "");
+}
+
+TEST(Executor, RefusesInputsThatAreNoNumbers) {
+  onnx::ModelProto proto = parse_model("(float[4] x) => (float[4] y) {y = Identity(x)}");
+  auto& type = *proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::STRING);
+  const OnnxModel model = OnnxModel::from_proto(proto, "test.onnx");
+  EXPECT_THAT(why_not_run(model), HasSubstr("its input 'x' holds values of type string"));
+  EXPECT_THROW(Executor{model}, UsageError);
 }
 
 TEST(Executor, RefusesFormsFromBeforeItsTime) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 
+#include "host/analysis/analysis.hpp"
 #include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
 #include "tests/host/execute/run_node.hpp"
@@ -27,9 +28,9 @@ class CountedCalls {
   explicit CountedCalls(Executor& executor) {
     calls().clear();
     for (Step& step : const_cast<std::vector<Step>&>(executor.steps())) {
-      rows_.push_back(*step.info);
-      rows_.back().function = count;
-      step.info = &rows_.back();
+      infos_.push_back(*step.info);
+      infos_.back().function = count;
+      step.info = &infos_.back();
     }
   }
   static std::map<std::string, int>& calls() {
@@ -40,10 +41,10 @@ class CountedCalls {
  private:
   static Tensors count(const NodeContext& node, const Tensors& inputs) {
     ++calls()[node.node->name()];
-    return find_operator("", node.node->op_type())->function(node, inputs);
+    return find_operator(node.node->domain(), node.node->op_type())->function(node, inputs);
   }
 
-  std::deque<OperatorInfo> rows_;
+  std::deque<OperatorInfo> infos_;  // the executor's steps point into it
 };
 
 class NetworkRunTest : public testing::Test {
@@ -354,6 +355,27 @@ TEST_F(NetworkRunTest, TellsWhichLayersRanOnTheHostAndWhy) {
   EXPECT_EQ(found.report.device_macs(), 2U * 12 * 5);
   EXPECT_EQ(found.report.all_macs(), 120U + 216 + 20);
   EXPECT_DOUBLE_EQ(to_json(found.report)["total"]["device_share"].get<double>(), 120.0 / 356);
+}
+
+TEST_F(NetworkRunTest, RunsOnTheDeviceWhatTheAnalysisPutsThere) {
+  const OnnxModel network = mixed();
+  const Analysis analysis = analyze(network, Geometry(), 100);
+  const RunReport report = run(network, {{"x", input({2, 1, 4, 4})}}).report;
+  std::vector<std::string> device, host;
+  for (const LayerAnalysis& layer : analysis.layers) {
+    if (!layer.on_host) continue;
+    if (layer.on_host->empty()) {
+      device.push_back(layer.name);
+    } else {
+      host.push_back(layer.name + ": " + *layer.on_host);
+    }
+  }
+  ASSERT_EQ(report.layers.size(), device.size());
+  ASSERT_EQ(report.host_layers.size(), host.size());
+  for (std::size_t i = 0; i < device.size(); ++i) EXPECT_EQ(report.layers[i].name, device[i]);
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    EXPECT_EQ(report.host_layers[i].name + ": " + report.host_layers[i].reason, host[i]);
+  }
 }
 
 TEST_F(NetworkRunTest, TellsLayersOfManyImagesOnce) {

@@ -21,7 +21,7 @@ TEST(RunTable, TellsWhatIsVerified) {
 TEST(RunTable, TellsHowMuchRanOnTheHostAndWhy) {
   const std::string text = run_table(example_report(), 0);
   EXPECT_THAT(text, HasSubstr("7 nodes on the host, 0.50 s.\n"));
-  EXPECT_THAT(text, HasSubstr("On the device: 6.4 % (64 of 1,000) MACs.\n"));
+  EXPECT_THAT(text, HasSubstr("MACs on the device: 6.4 % (64 of 1,000).\n"));
   EXPECT_THAT(text, HasSubstr("On the host: 2 layers, 900 MACs (conv1, conv2): convolutions run on "
                               "the host.\n"));
   EXPECT_THAT(text, HasSubstr("On the host: 1 layer, 36 MACs (attention): its weights depend on "
@@ -39,7 +39,7 @@ TEST(RunTable, NamesFourLayersOfAReason) {
 
 TEST(RunTable, CountsImagesOfTheSameClass) {
   EXPECT_THAT(run_table(example_report(), 0),
-              HasSubstr("the same top-1 class for 98.4 % (63 of 64) images, signal to noise 40.0 "
+              HasSubstr("Same top-1 class as in float32: 98.4 % (63 of 64); signal to noise 40.0 "
                         "dB (30.0 dB without"));
 }
 
@@ -49,7 +49,7 @@ TEST(RunTable, OfANetworkWithoutADeviceLayerSaysThatNothingWasVerified) {
   const std::string text = run_table(report, 0);
   EXPECT_THAT(text, HasSubstr("No layer of the network ran on the device, so nothing was "
                               "verified.\n"));
-  EXPECT_THAT(text, HasSubstr("On the device: 0.0 % (0 of 936) MACs.\n"));
+  EXPECT_THAT(text, HasSubstr("MACs on the device: 0.0 % (0 of 936).\n"));
   EXPECT_THAT(text, Not(HasSubstr("VERIFIED")));
   EXPECT_THAT(text, Not(HasSubstr("FAILED")));
   EXPECT_THAT(text, Not(HasSubstr("MxKxN"))) << "a table of nothing";

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/table.hpp"
-#include "host/text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <stdexcept>
+
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "host/error.hpp"
+#include "host/rewrite/rewrite_report.hpp"
 #include "tests/host/onnx_text.hpp"
 
 namespace gemm64 {
@@ -138,6 +139,39 @@ TEST(RewritePlan, NamesProductsInsideOfSubgraphs) {
   EXPECT_EQ(plan.skipped[0].name, "inside_then_branch");
   EXPECT_EQ(plan.skipped[1].name, "inside_else_branch");
   EXPECT_THAT(plan.skipped[0].reason, HasSubstr("inside node"));
+}
+
+TEST(RewritePlan, NamesEveryNodeWithProductsThatItLeaves) {
+  onnx::ModelProto proto = parse_model(
+      "(float[1,1,8,8] x, float[2,1,3,3] f, float[6,3] w, int8[3,3] q) => (float[1,2,6,3] y)"
+      "{c = Conv(x, f) e = Einsum<equation=\"...->...\">(c) d = Conv(x, f) r = Relu(d)"
+      " i = MatMulInteger(q, q) o = com.example.Odd(r) y = MatMul(r, w)}",
+      {"f", "w"});
+  proto.add_opset_import()->set_domain("com.example");
+  proto.mutable_opset_import(2)->set_version(1);
+  const RewritePlan plan = plan_rewrite(OnnxModel::from_proto(proto, "test.onnx"), 64);
+  ASSERT_EQ(plan.layers.size(), 1u);
+  std::vector<std::string> left;
+  for (const SkippedNode& node : plan.skipped) left.push_back(node.op_type + ": " + node.reason);
+  EXPECT_THAT(left, testing::ElementsAre("Conv: a convolution, not a Linear layer",
+                                         "Einsum: only Gemm and MatMul are rewritten",
+                                         "Conv: a convolution, not a Linear layer",
+                                         "MatMulInteger: only Gemm and MatMul are rewritten",
+                                         "com.example.Odd: gemm64 does not know this operator"));
+  const std::string table = rewrite_table(plan, 0);
+  EXPECT_THAT(table, HasSubstr("2 Conv (Conv number 0, Conv number 2): a convolution"));
+  EXPECT_EQ(to_json(plan, "m", 1)["skipped"].size(), 5u);
+}
+
+TEST(RewritePlan, PointsToTheOptionWhereSizesAreOpen) {
+  const std::string graph = "(float[2,L] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}";
+  const RewritePlan open = plan_rewrite(load_text(graph, {"w"}), 64);
+  EXPECT_THAT(rewrite_table(open, 0), HasSubstr("give them with --input-shape x=AxBxC"));
+  ImportOptions options;
+  options.input_shapes["x"] = {2, 3};
+  const RewritePlan plan = plan_rewrite(load_text(graph, {"w"}, 13, options), 64);
+  EXPECT_EQ(plan.layers.size(), 1u);
+  EXPECT_THAT(rewrite_table(plan, 0), testing::Not(HasSubstr("--input-shape")));
 }
 
 TEST(RewritePlan, TakesTheBatchOfTheImport) {

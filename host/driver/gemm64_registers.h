@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made by scripts/generate from rtl/gemm64.json: edit that file, then run `scripts/generate`.
+// clang-format off
+#ifndef GEMM64_REGISTERS_H
+#define GEMM64_REGISTERS_H
+
+#include <stdint.h>
+
+#define GEMM64_VERSION_MAJOR 2u
+#define GEMM64_VERSION_MINOR 0u
+#define GEMM64_REG_ID 0x000u
+#define GEMM64_ID_RESET_VALUE 0x67363463u
+#define GEMM64_REG_VERSION 0x004u
+#define GEMM64_VERSION_MINOR_SHIFT 0u
+#define GEMM64_VERSION_MINOR_MASK 0x0000ffffu
+#define GEMM64_VERSION_MAJOR_SHIFT 16u
+#define GEMM64_VERSION_MAJOR_MASK 0xffff0000u
+#define GEMM64_REG_ARRAY 0x008u
+#define GEMM64_ARRAY_N_SHIFT 0u
+#define GEMM64_ARRAY_N_MASK 0x000000ffu
+#define GEMM64_ARRAY_STAGE_ROWS_SHIFT 8u
+#define GEMM64_ARRAY_STAGE_ROWS_MASK 0x0000ff00u
+#define GEMM64_ARRAY_WEIGHT_TILES_SHIFT 16u
+#define GEMM64_ARRAY_WEIGHT_TILES_MASK 0xffff0000u
+#define GEMM64_REG_SCRATCHPAD_WORDS 0x00cu
+#define GEMM64_REG_ACCUMULATOR_ROWS 0x010u
+#define GEMM64_REG_BUS 0x014u
+#define GEMM64_BUS_READS_SHIFT 0u
+#define GEMM64_BUS_READS_MASK 0x000000ffu
+#define GEMM64_BUS_WRITES_SHIFT 8u
+#define GEMM64_BUS_WRITES_MASK 0x0000ff00u
+#define GEMM64_BUS_COMMANDS_SHIFT 16u
+#define GEMM64_BUS_COMMANDS_MASK 0x00ff0000u
+#define GEMM64_BUS_BURST_BEATS_SHIFT 24u
+#define GEMM64_BUS_BURST_BEATS_MASK 0xff000000u
+#define GEMM64_REG_ADDRESS_WIDTH 0x018u
+#define GEMM64_REG_CONTROL 0x020u
+#define GEMM64_CONTROL_RESET_SHIFT 0u
+#define GEMM64_CONTROL_RESET_MASK 0x00000001u
+#define GEMM64_CONTROL_CLEAR_COUNTERS_SHIFT 1u
+#define GEMM64_CONTROL_CLEAR_COUNTERS_MASK 0x00000002u
+#define GEMM64_REG_STATUS 0x024u
+#define GEMM64_STATUS_BUSY_SHIFT 0u
+#define GEMM64_STATUS_BUSY_MASK 0x00000001u
+#define GEMM64_STATUS_HALTED_SHIFT 1u
+#define GEMM64_STATUS_HALTED_MASK 0x00000002u
+#define GEMM64_STATUS_RESETTING_SHIFT 2u
+#define GEMM64_STATUS_RESETTING_MASK 0x00000004u
+#define GEMM64_REG_INTERRUPT 0x028u
+#define GEMM64_INTERRUPT_DONE_SHIFT 0u
+#define GEMM64_INTERRUPT_DONE_MASK 0x00000001u
+#define GEMM64_INTERRUPT_ERROR_SHIFT 1u
+#define GEMM64_INTERRUPT_ERROR_MASK 0x00000002u
+#define GEMM64_REG_ERROR 0x02cu
+#define GEMM64_ERROR_CODE_SHIFT 0u
+#define GEMM64_ERROR_CODE_MASK 0x0000000fu
+#define GEMM64_ERROR_ENGINE_SHIFT 4u
+#define GEMM64_ERROR_ENGINE_MASK 0x000000f0u
+#define GEMM64_ERROR_COMMAND_SHIFT 16u
+#define GEMM64_ERROR_COMMAND_MASK 0xffff0000u
+#define GEMM64_REG_WATCHDOG 0x030u
+#define GEMM64_WATCHDOG_RESET_VALUE 0x00100000u
+#define GEMM64_REG_RING_BASE_LOW 0x034u
+#define GEMM64_RING_BASE_LOW_RESET_VALUE 0x00000000u
+#define GEMM64_REG_RING_BASE_HIGH 0x038u
+#define GEMM64_RING_BASE_HIGH_RESET_VALUE 0x00000000u
+#define GEMM64_REG_RING_MASK 0x03cu
+#define GEMM64_RING_MASK_RESET_VALUE 0x0000003fu
+#define GEMM64_REG_RING_TAIL 0x040u
+#define GEMM64_RING_TAIL_RESET_VALUE 0x00000000u
+#define GEMM64_REG_RING_HEAD 0x044u
+#define GEMM64_REG_INTERRUPT_ENABLE 0x048u
+#define GEMM64_INTERRUPT_ENABLE_RESET_VALUE 0x00000003u
+#define GEMM64_INTERRUPT_ENABLE_DONE_SHIFT 0u
+#define GEMM64_INTERRUPT_ENABLE_DONE_MASK 0x00000001u
+#define GEMM64_INTERRUPT_ENABLE_ERROR_SHIFT 1u
+#define GEMM64_INTERRUPT_ENABLE_ERROR_MASK 0x00000002u
+#define GEMM64_COMMAND_BYTES 64u
+#define GEMM64_OP_LOAD_WEIGHTS 1u
+#define GEMM64_OP_LOAD_ACTIVATIONS 2u
+#define GEMM64_OP_MATMUL 3u
+#define GEMM64_OP_STORE 4u
+#define GEMM64_OP_FINISH 5u
+#define GEMM64_FLAG_ACCUMULATE 1u
+#define GEMM64_FLAG_RETAIN 2u
+#define GEMM64_ERROR_NONE 0u
+#define GEMM64_ERROR_BAD_OPCODE 1u
+#define GEMM64_ERROR_BAD_OPERAND 2u
+#define GEMM64_ERROR_BAD_ADDRESS 3u
+#define GEMM64_ERROR_BUS_SLAVE 4u
+#define GEMM64_ERROR_BUS_DECODE 5u
+#define GEMM64_ERROR_WATCHDOG 6u
+#define GEMM64_ENGINE_COMMANDS 0u
+#define GEMM64_ENGINE_WEIGHTS 1u
+#define GEMM64_ENGINE_ACTIVATIONS 2u
+#define GEMM64_ENGINE_COMPUTE 3u
+#define GEMM64_ENGINE_RESULTS 4u
+#define GEMM64_COUNTERS_BASE 0x080u
+#define GEMM64_COUNTERS 28u
+#define GEMM64_COUNTER_TOTAL_CLOCKS 0u
+#define GEMM64_COUNTER_COMMANDS_DISPATCH 1u
+#define GEMM64_COUNTER_COMMANDS_WAIT_MEMORY 2u
+#define GEMM64_COUNTER_COMMANDS_WAIT_ENGINE 3u
+#define GEMM64_COUNTER_COMMANDS_IDLE 4u
+#define GEMM64_COUNTER_WEIGHTS_TRANSFER 5u
+#define GEMM64_COUNTER_WEIGHTS_WAIT_MEMORY 6u
+#define GEMM64_COUNTER_WEIGHTS_WAIT_BUFFER 7u
+#define GEMM64_COUNTER_WEIGHTS_IDLE 8u
+#define GEMM64_COUNTER_ACTIVATIONS_TRANSFER 9u
+#define GEMM64_COUNTER_ACTIVATIONS_WAIT_MEMORY 10u
+#define GEMM64_COUNTER_ACTIVATIONS_WAIT_SCRATCHPAD 11u
+#define GEMM64_COUNTER_ACTIVATIONS_IDLE 12u
+#define GEMM64_COUNTER_COMPUTE_COMPUTE 13u
+#define GEMM64_COUNTER_COMPUTE_WAIT_WEIGHTS 14u
+#define GEMM64_COUNTER_COMPUTE_WAIT_ACTIVATIONS 15u
+#define GEMM64_COUNTER_COMPUTE_WAIT_RESULTS 16u
+#define GEMM64_COUNTER_COMPUTE_DRAIN 17u
+#define GEMM64_COUNTER_COMPUTE_IDLE 18u
+#define GEMM64_COUNTER_RESULTS_TRANSFER 19u
+#define GEMM64_COUNTER_RESULTS_WAIT_MEMORY 20u
+#define GEMM64_COUNTER_RESULTS_WAIT_COMPUTE 21u
+#define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE 22u
+#define GEMM64_COUNTER_RESULTS_IDLE 23u
+#define GEMM64_COUNTER_BYTES_WEIGHTS 24u
+#define GEMM64_COUNTER_BYTES_ACTIVATIONS 25u
+#define GEMM64_COUNTER_BYTES_COMMANDS 26u
+#define GEMM64_COUNTER_BYTES_RESULTS 27u
+
+/* The field's value in a register's word: GEMM64_GET(word, STATUS_BUSY). */
+#define GEMM64_GET(word, field) \
+  (((uint32_t)(word) & GEMM64_##field##_MASK) >> GEMM64_##field##_SHIFT)
+
+/* One command; what an opcode does not use stays zero. */
+struct gemm64_command {
+  /* What to do (table of opcodes). */
+  uint32_t opcode;
+  /* Bits that vary it (table of flags). */
+  uint32_t flags;
+  /* Rows of activations in a tile of M; 1 to ACCUMULATOR_ROWS. */
+  uint32_t rows;
+  /* Words in a pass (loads), tiles of K in a pass (MATMUL), blocks (STORE). */
+  uint32_t count;
+  /* How often the same COUNT is gone through: once for each tile of N. */
+  uint32_t passes;
+  /* How many tiles of M follow each other, each with all its passes. */
+  uint32_t blocks;
+  /* Memory address, low half; a multiple of N. */
+  uint32_t address_low;
+  /* Memory address, high half. */
+  uint32_t address_high;
+};
+
+/* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its
+ * field. */
+static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *bytes) {
+  uint32_t words[GEMM64_COMMAND_BYTES / 4] = {0};
+  uint32_t i;
+  if (command->opcode >> 8 != 0) return -1;
+  words[0] |= command->opcode;
+  if (command->flags >> 8 != 0) return -1;
+  words[0] |= command->flags << 8;
+  if (command->rows >> 16 != 0) return -1;
+  words[0] |= command->rows << 16;
+  words[1] |= command->count;
+  words[2] |= command->passes;
+  words[3] |= command->blocks;
+  words[4] |= command->address_low;
+  words[5] |= command->address_high;
+  for (i = 0; i < GEMM64_COMMAND_BYTES; ++i) {
+    bytes[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
+  }
+  return 0;
+}
+
+/* An opcode's name. */
+static inline const char *gemm64_opcode_name(uint32_t value) {
+  switch (value) {
+    case GEMM64_OP_LOAD_WEIGHTS:
+      return "LOAD_WEIGHTS";
+    case GEMM64_OP_LOAD_ACTIVATIONS:
+      return "LOAD_ACTIVATIONS";
+    case GEMM64_OP_MATMUL:
+      return "MATMUL";
+    case GEMM64_OP_STORE:
+      return "STORE";
+    case GEMM64_OP_FINISH:
+      return "FINISH";
+    default:
+      return "unknown";
+  }
+}
+
+/* The name of an error's code. */
+static inline const char *gemm64_error_name(uint32_t value) {
+  switch (value) {
+    case GEMM64_ERROR_NONE:
+      return "NONE";
+    case GEMM64_ERROR_BAD_OPCODE:
+      return "BAD_OPCODE";
+    case GEMM64_ERROR_BAD_OPERAND:
+      return "BAD_OPERAND";
+    case GEMM64_ERROR_BAD_ADDRESS:
+      return "BAD_ADDRESS";
+    case GEMM64_ERROR_BUS_SLAVE:
+      return "BUS_SLAVE";
+    case GEMM64_ERROR_BUS_DECODE:
+      return "BUS_DECODE";
+    case GEMM64_ERROR_WATCHDOG:
+      return "WATCHDOG";
+    default:
+      return "unknown";
+  }
+}
+
+/* What an error's code means. */
+static inline const char *gemm64_error_text(uint32_t value) {
+  switch (value) {
+    case GEMM64_ERROR_NONE:
+      return "No error.";
+    case GEMM64_ERROR_BAD_OPCODE:
+      return "The command's OPCODE is not in the table.";
+    case GEMM64_ERROR_BAD_OPERAND:
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank.";
+    case GEMM64_ERROR_BAD_ADDRESS:
+      return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
+    case GEMM64_ERROR_BUS_SLAVE:
+      return "The memory answered SLVERR.";
+    case GEMM64_ERROR_BUS_DECODE:
+      return "The memory answered DECERR: nothing lies at that address.";
+    case GEMM64_ERROR_WATCHDOG:
+      return "No progress for as long as WATCHDOG allows.";
+    default:
+      return "unknown";
+  }
+}
+
+/* An engine's name. */
+static inline const char *gemm64_engine_name(uint32_t value) {
+  switch (value) {
+    case GEMM64_ENGINE_COMMANDS:
+      return "commands";
+    case GEMM64_ENGINE_WEIGHTS:
+      return "weights";
+    case GEMM64_ENGINE_ACTIVATIONS:
+      return "activations";
+    case GEMM64_ENGINE_COMPUTE:
+      return "compute";
+    case GEMM64_ENGINE_RESULTS:
+      return "results";
+    default:
+      return "unknown";
+  }
+}
+
+#endif

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tlm/tlm_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Clocks from the end of the write of RING_TAIL to the first that counts as busy.
+constexpr std::uint64_t kDoorbellClocks = 1;
+
+/// The counter of an engine's last cause, "idle".
+std::size_t idle_of(std::string_view engine) {
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    if (kCounters[i].engine == engine && std::string_view(kCounters[i].cause) == "idle") return i;
+  }
+  throw std::logic_error("an engine without a counter of idle clocks");
+}
+
+/// Lets each engine's causes add up to the total, by a change of the largest.
+void balance(Counters& counters) {
+  for (const EngineEntry& engine : kEngines) {
+    std::uint64_t spent = 0;
+    std::size_t largest = idle_of(engine.name);
+    for (std::size_t i = 0; i < kCounters.size(); ++i) {
+      if (std::string_view(kCounters[i].engine) != engine.name) continue;
+      spent += counters[i];
+      if (counters[i] > counters[largest]) largest = i;
+    }
+    counters[largest] += counters[counter::kTotalClocks] - spent;
+  }
+}
+
+/// The prediction; behind a memory that stalls, that of one which carries as many bytes a clock in
+/// the long run: a beat in each clock in which no stall is drawn. Between whole numbers of bytes
+/// the clocks lie as their times a byte do.
+Counters predict(const std::vector<Command>& program, const Geometry& geometry,
+                 MemoryTiming memory) {
+  if (memory.stall_probability == 0) return predict_counters(program, geometry, memory);
+  const std::uint32_t most =
+      memory.bytes_per_cycle == 0 ? geometry.n : std::min(memory.bytes_per_cycle, geometry.n);
+  const double carried = std::max(1.0, most * (1 - memory.stall_probability));
+  memory.stall_probability = 0;
+  memory.bytes_per_cycle = static_cast<std::uint32_t>(carried);
+  const double slower = 1.0 / memory.bytes_per_cycle;
+  const Counters low = predict_counters(program, geometry, memory);
+  if (memory.bytes_per_cycle == geometry.n) return low;
+  ++memory.bytes_per_cycle;
+  const double faster = 1.0 / memory.bytes_per_cycle;
+  const Counters high = predict_counters(program, geometry, memory);
+  const double part = (1 / carried - faster) / (slower - faster);
+  Counters counters;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    counters[i] = static_cast<std::uint64_t>(
+        std::llround(static_cast<double>(high[i]) +
+                     part * (static_cast<double>(low[i]) - static_cast<double>(high[i]))));
+  }
+  balance(counters);
+  return counters;
+}
+
+}  // namespace
+
+TlmDevice::TlmDevice(const Geometry& geometry, const MemoryTiming& memory,
+                     std::uint64_t memory_bytes)
+    : geometry_(geometry), memory_(memory), function_(geometry, memory_bytes) {
+  reset();
+}
+
+void TlmDevice::forget() {
+  works_.clear();
+  standstill_.reset();
+  tail_ = 0;
+  busy_until_ = clock_;
+}
+
+void TlmDevice::reset() {
+  function_.reset();
+  counters_ = {};
+  reset_until_ = 0;
+  clock_ += kResetClocks;
+  forget();
+}
+
+void TlmDevice::reset_at(std::uint64_t clock) {
+  if (clock < clock_) throw std::invalid_argument("reset_at: the clock cannot go back");
+  clock_ = clock;
+  reset();
+}
+
+std::optional<std::uint64_t> TlmDevice::next_event() const {
+  if (!works_.empty()) return works_.front().end;
+  return standstill_;
+}
+
+void TlmDevice::pass(std::uint64_t clock) {
+  for (auto event = next_event(); event && *event <= clock; event = next_event()) {
+    clock_ = std::max(clock_, *event);
+    execute();
+  }
+  clock_ = std::max(clock_, clock);
+}
+
+void TlmDevice::run(std::uint64_t clocks) { pass(clock_ + clocks); }
+
+bool TlmDevice::wait_interrupt(std::uint64_t max_clocks) {
+  const std::uint64_t limit =
+      max_clocks > ~std::uint64_t{0} - clock_ ? ~std::uint64_t{0} : clock_ + max_clocks;
+  while (!interrupt()) {
+    const auto event = next_event();
+    if (!event || *event > limit) {
+      pass(limit);
+      return false;
+    }
+    pass(*event);
+  }
+  return true;
+}
+
+bool TlmDevice::halted() {
+  return field::kStatusHalted.get(function_.read_register(reg::kStatus)) != 0;
+}
+
+// What is due in this clock.
+void TlmDevice::execute() {
+  if (works_.empty()) {
+    end_standstill();
+    return;
+  }
+  const Work work = std::move(works_.front());
+  works_.pop_front();
+  for (std::size_t i = 0; i < kCounters.size(); ++i) counters_[i] += work.counters[i];
+  busy_until_ = work.end;
+  function_.write_register(reg::kRingTail, work.tail);
+  if (halted()) works_.clear();
+  expect_standstill();
+}
+
+// Where the device waits for what no command brings, the watchdog ends it.
+void TlmDevice::expect_standstill() {
+  standstill_.reset();
+  const std::uint32_t status = function_.read_register(reg::kStatus);
+  if (!works_.empty() || halted() || field::kStatusBusy.get(status) == 0) return;
+  still_since_ = clock_;
+  const std::uint32_t watchdog = function_.read_register(reg::kWatchdog);
+  if (watchdog != 0) standstill_ = clock_ + watchdog;
+}
+
+void TlmDevice::end_standstill() {
+  const std::uint64_t clocks = clock_ - still_since_;
+  counters_[counter::kTotalClocks] += clocks;
+  for (const EngineEntry& engine : kEngines) {
+    counters_[engine.value == Engine::kCommands ? counter::kCommandsWaitEngine
+                                                : idle_of(engine.name)] += clocks;
+  }
+  standstill_.reset();
+  function_.wait_interrupt(0);  // finds that nothing moves any more
+}
+
+// Takes the commands that have come into the ring.
+void TlmDevice::doorbell() {
+  if (halted()) {
+    function_.write_register(reg::kRingTail, tail_);
+    return;
+  }
+  standstill_.reset();
+  const std::uint32_t mask = function_.read_register(reg::kRingMask);
+  const std::uint64_t base = std::uint64_t{function_.read_register(reg::kRingBaseHigh)} << 32 |
+                             function_.read_register(reg::kRingBaseLow);
+  const std::uint32_t seen =
+      works_.empty() ? function_.read_register(reg::kRingTail) : works_.back().tail;
+  for (std::uint32_t place = seen & mask; place != tail_; place = (place + 1) & mask) {
+    if (works_.empty() || works_.back().complete) {
+      works_.emplace_back();
+      works_.back().doorbell = clock_ + kDoorbellClocks;
+    }
+    Work& work = works_.back();
+    std::uint8_t bytes[kCommandBytes] = {};
+    const std::uint64_t address =
+        base / kCommandBytes * kCommandBytes + std::uint64_t{place} * kCommandBytes;
+    if (address <= memory_bytes() && kCommandBytes <= memory_bytes() - address) {
+      function_.read_memory(address, bytes, kCommandBytes);
+    }
+    const Command command = Command::decode(bytes);
+    work.commands.push_back(command);
+    work.tail = (place + 1) & mask;
+    work.complete = command.opcode == Opcode::kFinish;
+    work.end = 0;
+  }
+  std::uint64_t after = busy_until_;
+  for (Work& work : works_) {
+    if (work.end == 0) schedule(work, after);
+    after = work.end;
+  }
+  expect_standstill();
+}
+
+void TlmDevice::schedule(Work& work, std::uint64_t after) const {
+  work.first = std::max(work.doorbell, after);
+  bool known = work.complete;
+  if (known) {
+    try {
+      work.counters = predict(work.commands, geometry_, memory_);
+    } catch (const UsageError&) {
+      known = false;  // it will end with an error, or never
+    }
+  }
+  if (!known) work.counters = estimate(work.commands);
+  work.end = std::max(work.first + work.counters[counter::kTotalClocks], clock_ + 1);
+}
+
+// Each engine at its full speed, one latency for commands and one for data; nothing waits else.
+Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
+  Counters counters{};
+  const std::uint64_t most = std::uint64_t{1} << 40;  // programs without end do not wrap the sums
+  const auto add = [&](std::size_t index, std::initializer_list<std::uint64_t> factors) {
+    double product = 1;
+    for (const std::uint64_t factor : factors) product *= static_cast<double>(factor);
+    counters[index] +=
+        product > static_cast<double>(most) ? most : static_cast<std::uint64_t>(product);
+  };
+  for (const Command& command : commands) {
+    add(counter::kCommandsDispatch, {1});
+    switch (command.opcode) {
+      case Opcode::kLoadWeights:
+        add(counter::kWeightsTransfer, {command.count, command.passes});
+        break;
+      case Opcode::kLoadActivations:
+        add(counter::kActivationsTransfer, {command.count, command.passes, command.blocks});
+        break;
+      case Opcode::kMatmul:
+        add(counter::kComputeCompute,
+            {command.rows, command.count, command.passes, command.blocks});
+        break;
+      default:
+        break;
+    }
+  }
+  std::uint64_t longest = 0;
+  for (const std::size_t index : {counter::kCommandsDispatch, counter::kWeightsTransfer,
+                                  counter::kActivationsTransfer, counter::kComputeCompute}) {
+    longest = std::max(longest, counters[index]);
+  }
+  const std::uint64_t total = longest + 2 * std::uint64_t{memory_.latency} + geometry_.pipeline();
+  counters[counter::kTotalClocks] = total;
+  balance(counters);
+  const auto bytes = [&](std::size_t to, std::size_t beats) {
+    counters[to] = counters[beats] * geometry_.n;
+  };
+  bytes(counter::kBytesWeights, counter::kWeightsTransfer);
+  bytes(counter::kBytesActivations, counter::kActivationsTransfer);
+  counters[counter::kBytesCommands] = commands.size() * kCommandBytes;
+  return counters;
+}
+
+// While work is under way its counters grow evenly.
+std::uint64_t TlmDevice::counter(std::size_t index) const {
+  std::uint64_t value = counters_[index];
+  if (!works_.empty() && clock_ > works_.front().first) {
+    const Work& work = works_.front();
+    const double part =
+        static_cast<double>(clock_ - work.first) / static_cast<double>(work.end - work.first);
+    value += static_cast<std::uint64_t>(part * static_cast<double>(work.counters[index]));
+  }
+  return value;
+}
+
+std::uint32_t TlmDevice::read_register(std::uint32_t offset) {
+  run(kRegisterClocks);
+  if (offset == reg::kRingTail) return tail_;
+  if (offset == reg::kStatus) {
+    return function_.read_register(offset) | field::kStatusBusy.put(!works_.empty()) |
+           field::kStatusResetting.put(clock_ < reset_until_);
+  }
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    if (offset == kCounters[i].offset) return static_cast<std::uint32_t>(counter(i));
+    if (offset == kCounters[i].offset + 4) return static_cast<std::uint32_t>(counter(i) >> 32);
+  }
+  return function_.read_register(offset);
+}
+
+void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
+  run(kRegisterClocks);
+  switch (offset) {
+    case reg::kRingTail:
+      if (clock_ < reset_until_) {
+        throw DeviceError(
+            fmt::format("write of the register at {:#05x}: answered with SLVERR", offset));
+      }
+      tail_ = value & function_.read_register(reg::kRingMask);
+      doorbell();
+      return;
+    case reg::kControl:
+      if (field::kControlClearCounters.get(value) != 0) counters_ = {};
+      if (field::kControlReset.get(value) != 0) {
+        // The memory answers what it has been asked for.
+        if (!works_.empty()) reset_until_ = clock_ + memory_.latency + geometry_.burst_beats;
+        forget();
+      }
+      function_.write_register(offset, value);
+      return;
+    default:
+      function_.write_register(offset, value);
+  }
+}
+
+DeviceKind tlm_kind() {
+  DeviceKind kind;
+  kind.name = "tlm";
+  kind.summary = "the reference's results in the predicted clocks, fast";
+  kind.has_clocks = true;
+  kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.make = [](const DeviceOptions& options) {
+    Geometry geometry;
+    geometry.n = static_cast<std::uint32_t>(options.array);
+    geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+    return std::make_unique<TlmDevice>(geometry, options.memory);
+  };
+  return kind;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accelerator, fast and with clocks: what it does from the reference device, when from the
+// prediction.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/device/counters.hpp"
+#include "host/device/memory_timing.hpp"
+#include "host/device/reference_device.hpp"
+#include "host/device/registry.hpp"
+
+namespace gemm64 {
+
+/// Reads the commands of the ring when its tail moves, predicts how long they take, and lets the
+/// reference device execute them in the clock in which the last of them ends: until then memory,
+/// RING_HEAD and INTERRUPT are as before. A program up to a FINISH is one such piece of work.
+///
+/// Clocks and counters are the prediction's for a program that starts on an idle device. Otherwise
+/// they are estimates: of a program that was put behind others (it starts when they end, although
+/// the RTL fetches its commands ahead), of one that ends with an error or without FINISH, and
+/// behind a memory that stalls.
+class TlmDevice final : public Device {
+ public:
+  /// Clocks of one access to a register, and of a hard reset, as on the RTL.
+  static constexpr std::uint64_t kRegisterClocks = 2;
+  static constexpr std::uint64_t kResetClocks = 8;
+
+  explicit TlmDevice(const Geometry& geometry = Geometry{}, const MemoryTiming& memory = {},
+                     std::uint64_t memory_bytes = ReferenceDevice::kDefaultMemoryBytes);
+
+  std::uint32_t read_register(std::uint32_t offset) override;
+  void write_register(std::uint32_t offset, std::uint32_t value) override;
+  std::uint64_t memory_bytes() const override { return function_.memory_bytes(); }
+  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
+    function_.write_memory(address, data, bytes);
+  }
+  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
+    function_.read_memory(address, data, bytes);
+  }
+  bool wait_interrupt(std::uint64_t max_clocks) override;
+  void reset() override;
+  void reset_at(std::uint64_t clock) override;
+  std::uint64_t clocks() const override { return clock_; }
+  std::string name() const override { return "tlm"; }
+
+  /// Lets `clocks` clocks pass, whatever the interrupt does.
+  void run(std::uint64_t clocks);
+  /// The interrupt line as it is now.
+  bool interrupt() const { return function_.interrupt(); }
+  /// The clock in which the device does something next by itself; nothing: never.
+  std::optional<std::uint64_t> next_event() const;
+
+ private:
+  /// Commands that are executed together.
+  struct Work {
+    std::vector<Command> commands;
+    std::uint32_t tail = 0;      // of the ring, after them
+    bool complete = false;       // does it end with FINISH?
+    std::uint64_t doorbell = 0;  // the clock in which the first of them came
+    std::uint64_t first = 0, end = 0;
+    Counters counters{};
+  };
+
+  void doorbell();
+  void schedule(Work& work, std::uint64_t after) const;
+  Counters estimate(const std::vector<Command>& commands) const;
+  void pass(std::uint64_t clock);
+  void execute();
+  bool halted();
+  void expect_standstill();
+  void end_standstill();
+  void forget();
+  std::uint64_t counter(std::size_t index) const;
+
+  const Geometry geometry_;
+  const MemoryTiming memory_;
+  ReferenceDevice function_;
+  std::uint64_t clock_ = 0;
+  std::uint32_t tail_ = 0;                   // as it was last written
+  std::deque<Work> works_;                   // one after the other
+  std::uint64_t busy_until_ = 0;             // the end of the last one that was executed
+  std::uint64_t reset_until_ = 0;            // of a soft reset
+  std::optional<std::uint64_t> standstill_;  // when the watchdog ends a wait without end
+  std::uint64_t still_since_ = 0;
+  Counters counters_{};
+};
+
+/// The entry of the registry.
+DeviceKind tlm_kind();
+
+}  // namespace gemm64

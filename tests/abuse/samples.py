@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small files of every kind that the program reads, made without it."""
+
+import gzip
+import struct
+import zlib
+
+# Kinds of protobuf fields, and those of ONNX that are needed here.
+VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
+FLOAT, INT8, INT64 = 1, 3, 7
+
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    """A field: an int as a varint, bytes and text with their length, a list as one after the other."""
+    if isinstance(value, list):
+        return b"".join(field(number, one) for one in value)
+    if isinstance(value, int):
+        return varint(number << 3 | VARINT) + varint(value)
+    if isinstance(value, str):
+        value = value.encode()
+    return varint(number << 3 | BYTES) + varint(len(value)) + value
+
+
+def value_info(name, dims, element=FLOAT):
+    shape = b"".join(field(1, field(1, dim)) for dim in dims)
+    return field(1, name) + field(2, field(1, field(1, element) + field(2, shape)))
+
+
+def floats(name, dims, values):
+    return field(1, dims) + field(2, FLOAT) + field(8, name) + field(9, struct.pack(f"<{len(values)}f", *values))
+
+
+def external(name, dims, entries):
+    """A tensor whose data lie in another file; entries: location, offset, length as they are told."""
+    told = [field(1, key) + field(2, str(value)) for key, value in entries]
+    return field(1, dims) + field(2, FLOAT) + field(8, name) + field(13, told) + field(14, 1)
+
+
+def ints_attribute(name, values):
+    return field(1, name) + field(8, values) + field(20, 7)
+
+
+def int_attribute(name, value):
+    return field(1, name) + field(3, value) + field(20, 2)
+
+
+def node(operator, inputs, outputs, attributes=()):
+    return field(1, inputs) + field(2, outputs) + field(3, outputs[0]) + field(4, operator) + field(5, list(attributes))
+
+
+def model(nodes, tensors, inputs, outputs):
+    graph = field(1, nodes) + field(2, "hostile") + field(5, tensors) + field(11, inputs) + field(12, outputs)
+    return field(1, 8) + field(2, "abuse") + field(7, graph) + field(8, field(2, 17))
+
+
+def weights(random, count):
+    return [random.uniform(-1, 1) for _ in range(count)]
+
+
+def linear(random):
+    """One Linear layer, 2x3 to 2x4."""
+    return model([node("Gemm", ["x", "w", "b"], ["y"], [int_attribute("transB", 1)])],
+                 [floats("w", [4, 3], weights(random, 12)), floats("b", [4], weights(random, 4))],
+                 [value_info("x", [2, 3])], [value_info("y", [2, 4])])
+
+
+def linear_outside(entries):
+    """The same with its weights in another file, `entries` as they are told."""
+    return model([node("MatMul", ["x", "w"], ["y"])], [external("w", [3, 4], entries)],
+                 [value_info("x", [2, 3])], [value_info("y", [2, 4])])
+
+
+def network(random):
+    """Convolution, activation, pooling and two Linear layers, of an 8x8 image."""
+    return model([node("Conv", ["x", "k", "kb"], ["c"],
+                       [ints_attribute("kernel_shape", [3, 3]), ints_attribute("pads", [1, 1, 1, 1])]),
+                  node("Relu", ["c"], ["r"]),
+                  node("MaxPool", ["r"], ["p"],
+                       [ints_attribute("kernel_shape", [2, 2]), ints_attribute("strides", [2, 2])]),
+                  node("Reshape", ["p", "shape"], ["f"]),
+                  node("Gemm", ["f", "w", "b"], ["g"], [int_attribute("transB", 1)]),
+                  node("MatMul", ["g", "m"], ["h"]),
+                  node("Softmax", ["h"], ["y"])],
+                 [floats("k", [2, 3, 3, 3], weights(random, 54)), floats("kb", [2], weights(random, 2)),
+                  field(1, [2]) + field(2, INT64) + field(8, "shape") + field(9, struct.pack("<2q", 1, 32)),
+                  floats("w", [5, 32], weights(random, 160)), floats("b", [5], weights(random, 5)),
+                  floats("m", [5, 3], weights(random, 15))],
+                 [value_info("x", [1, 3, 8, 8])], [value_info("y", [1, 3])])
+
+
+def npy(descr, shape, data, version=1, fortran=False):
+    header = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}".encode()
+    length = struct.pack("<H" if version == 1 else "<I", len(header) + 1)
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + b"\n" + data
+
+
+def int8_matrix(random, rows, columns):
+    return npy("|i1", (rows, columns), bytes(random.randrange(256) for _ in range(rows * columns)))
+
+
+def float_array(random, shape):
+    count = 1
+    for dim in shape:
+        count *= dim
+    return npy("<f4", shape, struct.pack(f"<{count}f", *weights(random, count)))
+
+
+def png(random, width=9, height=9):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + bytes(random.randrange(256) for _ in range(3 * width)) for _ in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def jpeg():
+    """A grey image of 16x16: two codes, "no difference" and "end of block", say all of it."""
+    def segment(marker, data):
+        return bytes([0xFF, marker]) + struct.pack(">H", len(data) + 2) + data
+    code = bytes([1] + 15 * [0] + [0])
+    return (b"\xff\xd8" + segment(0xDB, b"\0" + b"\1" * 64) +
+            segment(0xC0, struct.pack(">BHHBBBB", 8, 16, 16, 1, 1, 0x11, 0)) + segment(0xC4, b"\0" + code) +
+            segment(0xC4, b"\x10" + code) + segment(0xDA, bytes([1, 1, 0, 0, 63, 0])) + b"\0\xff\xd9")
+
+
+def idx_images(random, count=3):
+    pixels = bytes(random.randrange(256) for _ in range(28 * 28)) * count
+    return gzip.compress(struct.pack(">IIII", 0x803, count, 28, 28) + pixels, 1)
+
+
+def replay(random):
+    """What a failing `gemm` writes."""
+    return {"gemm64": "0.1.0", "command": "gemm", "directory": ".",
+            "options": {"device": "rtl", "array": random.choice([2, 4]), "seed": 1, "memory_latency": 100,
+                        "memory_bytes_per_cycle": 0, "memory_stalls": 0.0, "precision": "int8",
+                        "accumulate": "device", "batch": 1, "inject": ["weight:0,0:7@350"],
+                        "sizes": [3, 5, 4], "a": "", "b": ""},
+            "failure": {"product": "gemm", "index": 0, "first_clock": random.choice([0, 30, 64])}}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tlm device does with time; tests/system/tlm_test.cpp compares it with the RTL.
+#include "host/tlm/tlm_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kResults = 0x3000;
+
+Geometry geometry() {
+  Geometry geometry;
+  geometry.n = 8;
+  return geometry;
+}
+
+/// One tile of ones by ones: each of its 8 x 8 sums is 8.
+std::vector<Command> product() {
+  std::vector<Command> program(5);
+  program[0].opcode = Opcode::kLoadWeights;
+  program[0].count = 8;
+  program[0].passes = 1;
+  program[0].set_address(0x1000);
+  program[1].opcode = Opcode::kLoadActivations;
+  program[1].count = 8;
+  program[1].passes = program[1].blocks = 1;
+  program[1].set_address(0x2000);
+  program[2].opcode = Opcode::kMatmul;
+  program[2].rows = 8;
+  program[2].count = program[2].passes = program[2].blocks = 1;
+  program[3].opcode = Opcode::kStore;
+  program[3].rows = 8;
+  program[3].count = 1;
+  program[3].set_address(kResults);
+  program[4].opcode = Opcode::kFinish;
+  return program;
+}
+
+class TlmDeviceTest : public testing::Test {
+ protected:
+  TlmDeviceTest() {
+    const std::vector<std::uint8_t> ones(64, 1);
+    device.write_memory(0x1000, ones.data(), 64);
+    device.write_memory(0x2000, ones.data(), 64);
+  }
+  void put(std::uint32_t place, const std::vector<Command>& program) {
+    for (const Command& command : program) {
+      std::uint8_t bytes[kCommandBytes];
+      command.encode(bytes);
+      device.write_memory(std::uint64_t{place++} * kCommandBytes, bytes, sizeof bytes);
+    }
+  }
+  void ring(std::uint32_t tail) { device.write_register(reg::kRingTail, tail); }
+  std::uint32_t status() { return device.read_register(reg::kStatus); }
+  int result() {
+    std::int32_t sum = 0;
+    device.read_memory(kResults, &sum, sizeof sum);
+    return sum;
+  }
+
+  TlmDevice device{geometry(), MemoryTiming{}, std::uint64_t{1} << 20};
+  const std::uint64_t total =
+      predict_counters(product(), geometry(), MemoryTiming{})[counter::kTotalClocks];
+};
+
+TEST_F(TlmDeviceTest, ResultsAppearWhenTheyAreDueAndNotBefore) {
+  put(0, product());
+  ring(5);
+  const std::uint64_t started = device.clocks();
+  EXPECT_FALSE(device.wait_interrupt(total));
+  EXPECT_EQ(device.clocks(), started + total);
+  EXPECT_EQ(result(), 0);
+  EXPECT_EQ(device.read_register(reg::kInterrupt), 1u) << "the access itself takes clocks";
+  EXPECT_EQ(result(), 8);
+}
+
+TEST_F(TlmDeviceTest, ItIsBusyUntilThen) {
+  put(0, product());
+  EXPECT_EQ(status(), 0u);
+  ring(5);
+  EXPECT_EQ(status(), field::kStatusBusy.mask());
+  EXPECT_EQ(device.read_register(reg::kRingHead), 0u);
+  EXPECT_TRUE(device.wait_interrupt(total));
+  EXPECT_EQ(status(), 0u);
+  EXPECT_EQ(device.read_register(reg::kRingHead), 5u);
+}
+
+TEST_F(TlmDeviceTest, ProgramsInTheRingFollowEachOther) {
+  put(0, product());
+  put(5, product());
+  ring(5);
+  ring(10);
+  const std::uint64_t started = device.clocks();
+  EXPECT_TRUE(device.wait_interrupt(10 * total));
+  device.write_register(reg::kInterrupt, 1);
+  EXPECT_EQ(device.read_register(reg::kRingHead), 5u);
+  EXPECT_TRUE(device.wait_interrupt(10 * total));
+  EXPECT_NEAR(static_cast<double>(device.clocks() - started), static_cast<double>(2 * total), 10);
+  EXPECT_EQ(device.read_register(kCounters[counter::kTotalClocks].offset), 2 * total);
+}
+
+TEST_F(TlmDeviceTest, AProgramMayComeCommandByCommand) {
+  put(0, product());
+  for (std::uint32_t tail = 1; tail <= 5; ++tail) ring(tail);
+  EXPECT_TRUE(device.wait_interrupt(2 * total));
+  EXPECT_EQ(result(), 8);
+  EXPECT_EQ(device.read_register(kCounters[counter::kTotalClocks].offset), total);
+}
+
+TEST_F(TlmDeviceTest, ASoftResetGivesUpTheWork) {
+  put(0, product());
+  ring(5);
+  device.write_register(reg::kControl, field::kControlReset.mask());
+  EXPECT_EQ(status(), field::kStatusResetting.mask());
+  EXPECT_THROW(ring(5), DeviceError);
+  EXPECT_FALSE(device.wait_interrupt(10 * total));
+  EXPECT_EQ(status(), 0u);
+  EXPECT_EQ(result(), 0);
+  ring(5);
+  EXPECT_TRUE(device.wait_interrupt(2 * total));
+  EXPECT_EQ(result(), 8);
+}
+
+TEST_F(TlmDeviceTest, TheWatchdogComesInItsTime) {
+  device.write_register(reg::kWatchdog, 5000);
+  std::vector<Command> program = product();
+  program.erase(program.begin());  // no weights
+  put(0, program);
+  ring(4);
+  EXPECT_FALSE(device.wait_interrupt(5000));
+  EXPECT_TRUE(device.wait_interrupt(5000));
+  EXPECT_EQ(device.read_register(reg::kError),
+            static_cast<std::uint32_t>(ErrorCode::kWatchdog) | 3u << 16);
+}
+
+TEST_F(TlmDeviceTest, CountersGrowWhileItWorks) {
+  put(0, product());
+  ring(5);
+  const std::uint32_t offset = kCounters[counter::kTotalClocks].offset;
+  std::uint32_t last = device.read_register(offset);
+  for (int i = 0; i < 5; ++i) {
+    device.run(total / 6);
+    const std::uint32_t now = device.read_register(offset);
+    EXPECT_GT(now, last);
+    last = now;
+  }
+  EXPECT_LT(last, total);
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tlm device against the RTL: the same memory, errors and registers, and the same clocks
+// wherever these are predicted.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/tlm/tlm_device.hpp"
+#include "tests/system/random_program.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+constexpr std::uint64_t kClockLimit = 2'000'000;
+
+/// The RTL and the tlm device of the same size behind the same memory.
+struct Twins {
+  explicit Twins(const RtlOptions& options)
+      : rtl(options),
+        tlm(rtl.driver.geometry(), options.memory, options.memory_bytes),
+        driver(tlm) {}
+
+  void write_memory(std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+    rtl.device->write_memory(address, bytes.data(), bytes.size());
+    tlm.write_memory(address, bytes.data(), bytes.size());
+  }
+
+  Rig rtl;
+  TlmDevice tlm;
+  Driver driver;
+};
+
+RtlOptions small(int n, const MemoryTiming& memory) {
+  RtlOptions options = Rig::options(n);
+  options.memory_bytes = kMemoryBytes;
+  options.memory = memory;
+  return options;
+}
+
+MemoryTiming random_memory(std::mt19937& random, int n) {
+  MemoryTiming memory;
+  memory.latency = draw(random, 1, 200);
+  if (draw(random, 0, 1) == 0) {
+    memory.bytes_per_cycle = draw(random, 1, static_cast<unsigned>(n));
+  }
+  memory.sharing = static_cast<MemorySharing>(draw(random, 0, 2));
+  return memory;
+}
+
+std::vector<std::uint8_t> image(Device& device) {
+  std::vector<std::uint8_t> bytes(kMemoryBytes);
+  device.read_memory(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {
+  for_seeds(1100, 60, [](std::mt19937& random) {
+    const int n = 2 << draw(random, 0, 2);
+    Twins twins(small(n, random_memory(random, n)));
+    std::vector<std::uint8_t> operands(kOperandBytes);
+    for (std::uint8_t& byte : operands) byte = static_cast<std::uint8_t>(random());
+    twins.write_memory(kOperands, operands);
+    const std::vector<Command> program =
+        random_program(random, twins.rtl.driver.geometry(), draw(random, 1, 3));
+    SCOPED_TRACE(list(program));
+    const std::uint64_t rtl_before = twins.rtl.device->clocks(), tlm_before = twins.tlm.clocks();
+    twins.rtl.driver.run_program(0, program, kClockLimit);
+    twins.driver.run_program(0, program, kClockLimit);
+    EXPECT_EQ(twins.rtl.device->clocks() - rtl_before, twins.tlm.clocks() - tlm_before);
+    EXPECT_TRUE(image(*twins.rtl.device) == image(twins.tlm));
+    const Counters expected = twins.rtl.driver.read_counters();
+    const Counters found = twins.driver.read_counters();
+    EXPECT_TRUE(found == expected) << difference(found, expected);
+  });
+}
+
+TEST(Tlm, ProductsEqualTheRtls) {
+  for_seeds(1200, 30, [](std::mt19937& random) {
+    Twins twins(Rig::options(2 << draw(random, 0, 2)));
+    const Workload work = random_workload(random, twins.rtl.driver.geometry().n, 150);
+    const Operands operands = random_operands(random, work.shape);
+    const Job job = make_job(twins.rtl, work);
+    const std::vector<std::uint8_t> weights = pack_weights(job, operands.w);
+    const GemmResult expected = twins.rtl.driver.run(job, weights, operands.a);
+    const GemmResult found = twins.driver.run(job, weights, operands.a);
+    EXPECT_EQ(found.sums, expected.sums);
+    EXPECT_TRUE(found.counters == expected.counters)
+        << describe(work) << difference(found.counters, expected.counters);
+  });
+}
+
+/// What the registers say after a program: the first that differs, or nothing.
+std::string registers_after(Twins& twins, const std::vector<Command>& program) {
+  for (Device* device :
+       {static_cast<Device*>(twins.rtl.device.get()), static_cast<Device*>(&twins.tlm)}) {
+    std::vector<std::uint8_t> bytes(program.size() * kCommandBytes);
+    for (std::size_t i = 0; i < program.size(); ++i) {
+      program[i].encode(bytes.data() + i * kCommandBytes);
+    }
+    device->write_memory(0, bytes.data(), bytes.size());
+    device->write_register(reg::kControl, field::kControlReset.mask());
+    while (field::kStatusResetting.get(device->read_register(reg::kStatus)) != 0) {
+    }
+    device->write_register(reg::kRingMask, 63);
+    device->write_register(reg::kRingTail, static_cast<std::uint32_t>(program.size()));
+    if (!device->wait_interrupt(kClockLimit)) return device->name() + " does not end";
+  }
+  for (const Register& entry : kRegisters) {
+    if (entry.access == Access::kWriteOneToPulse) continue;
+    // How far the commands ran ahead of a transfer that failed depends on the memory.
+    if (entry.offset == reg::kRingHead) continue;
+    const std::uint32_t expected = twins.rtl.device->read_register(entry.offset);
+    const std::uint32_t found = twins.tlm.read_register(entry.offset);
+    if (found != expected) return fmt::format("{}: {:#x}, not {:#x}", entry.name, found, expected);
+  }
+  return {};
+}
+
+TEST(Tlm, ErrorsAreTheRtls) {
+  Twins twins(small(8, {}));
+  for (Device* device :
+       {static_cast<Device*>(twins.rtl.device.get()), static_cast<Device*>(&twins.tlm)}) {
+    device->write_register(reg::kWatchdog, 1000);
+  }
+  Command weights, activations, matmul, store, finish;
+  weights.opcode = Opcode::kLoadWeights;
+  weights.count = 8;
+  weights.passes = 1;
+  activations.opcode = Opcode::kLoadActivations;
+  activations.count = 4;
+  activations.passes = activations.blocks = 1;
+  matmul.opcode = Opcode::kMatmul;
+  matmul.rows = 4;
+  matmul.count = matmul.passes = matmul.blocks = 1;
+  store.opcode = Opcode::kStore;
+  store.rows = 4;
+  store.count = 1;
+  store.set_address(0x3000);
+  finish.opcode = Opcode::kFinish;
+  EXPECT_EQ(registers_after(twins, {weights, activations, matmul, store, finish}), "");
+
+  Command bad = finish;
+  bad.opcode = static_cast<Opcode>(77);
+  EXPECT_EQ(registers_after(twins, {bad}), "");
+  EXPECT_EQ(registers_after(twins, {weights, bad, finish}), "");
+  bad = store;
+  bad.rows = 0;
+  EXPECT_EQ(registers_after(twins, {bad, finish}), "");
+  bad = weights;
+  bad.set_address(3);
+  EXPECT_EQ(registers_after(twins, {bad, finish}), "");
+  bad = activations;
+  bad.set_address(kMemoryBytes - 8);  // one word inside the memory, three outside
+  EXPECT_EQ(registers_after(twins, {bad, weights, matmul, store, finish}), "");
+  bad = store;
+  bad.set_address(kMemoryBytes);
+  EXPECT_EQ(registers_after(twins, {weights, activations, matmul, bad, finish}), "");
+  // What never ends, until the watchdog.
+  EXPECT_EQ(registers_after(twins, {matmul, finish}), "");
+  EXPECT_EQ(registers_after(twins, {weights, activations, matmul, finish}), "");
+  EXPECT_EQ(registers_after(twins, {weights, activations, matmul, store, finish}), "");
+}
+
+// Behind a memory that stalls at random nobody knows the clock; from 100,000 on, the hundredth.
+TEST(Tlm, LongWorkBehindAMemoryThatStallsIsWithinAHundredth) {
+  for (const double stall_probability : {0.1, 0.3}) {
+    for (const GemmShape& shape : {GemmShape{8, 1600, 700}, GemmShape{300, 200, 300}}) {
+      Twins twins(Rig::options(8, stall_probability));
+      std::mt19937 random(4);
+      const Workload work{shape, Accumulate::kDevice, 100};
+      const Operands operands = random_operands(random, shape);
+      const Job job = make_job(twins.rtl, work);
+      const std::vector<std::uint8_t> weights = pack_weights(job, operands.w);
+      const double rtl = static_cast<double>(
+          twins.rtl.driver.run(job, weights, operands.a).counters[counter::kTotalClocks]);
+      const double tlm = static_cast<double>(
+          twins.driver.run(job, weights, operands.a).counters[counter::kTotalClocks]);
+      EXPECT_GE(rtl, 100'000);
+      EXPECT_LT(std::abs(tlm - rtl) / rtl, 0.01)
+          << describe(work) << ", stalls " << stall_probability << ": " << tlm << ", not " << rtl;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
