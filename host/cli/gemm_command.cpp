@@ -112,7 +112,7 @@ int multiply(const GemmOptions& options) {
     n = options.sizes[2];
     if (m > kMaxSize / options.batch) {
       throw UsageError(
-          fmt::format("M is {} and the batch {}; together at most {}", m, options.batch, kMaxSize));
+          fmt::format("M is {} and the batch {}; their product may be at most {}", m, options.batch, kMaxSize));
     }
     m *= options.batch;
   } else if (options.a.empty() || options.b.empty()) {

@@ -35,7 +35,7 @@ Tensors transpose(const NodeContext& node, const Tensors& inputs) {
   std::sort(sorted.begin(), sorted.end());
   if (sorted != counting(0, static_cast<std::int64_t>(x.rank()))) {
     throw failure(
-        node, fmt::format("perm {} is no order of the axes of {}", dims_text(order), describe(x)));
+        node, fmt::format("perm {} is not a permutation of the axes of {}", dims_text(order), describe(x)));
   }
   const Dims from = row_major_strides(x.dims());
   Dims dims, strides;
@@ -60,7 +60,7 @@ Tensors concat(const NodeContext& node, const Tensors& inputs) {
     if (part.rank() == first.rank()) others[axis] = first.dim(axis);
     if (part.type() != first.type() || others != first.dims()) {
       throw failure(node,
-                    fmt::format("its inputs {} and {} cannot stand side by side along axis {}",
+                    fmt::format("its inputs {} and {} cannot be concatenated along axis {}",
                                 describe(first), describe(part), axis));
     }
     dims[axis] += part.dim(axis);
@@ -97,7 +97,7 @@ Dims split_sizes(const NodeContext& node, const Tensors& inputs, std::int64_t wh
     const std::int64_t part = (whole + parts - 1) / parts;
     const std::int64_t last = whole - part * (parts - 1);
     if (node.opset < 18 ? last != part : last < 0) {
-      throw failure(node, fmt::format("{} values do not make {} equal parts", whole, parts));
+      throw failure(node, fmt::format("{} values cannot be split into {} equal parts", whole, parts));
     }
     sizes.assign(static_cast<std::size_t>(parts), part);
     sizes.back() = last;
@@ -109,7 +109,7 @@ Dims split_sizes(const NodeContext& node, const Tensors& inputs, std::int64_t wh
     if (fits) rest -= size;
   }
   if (!fits || rest != 0) {
-    throw failure(node, fmt::format("parts of {} are no split of {} values into {}",
+    throw failure(node, fmt::format("{} does not split {} values into {} parts",
                                     dims_text(sizes), whole, parts));
   }
   return sizes;
@@ -222,7 +222,7 @@ Tensors pad(const NodeContext& node, const Tensors& inputs) {
   const std::string mode = attribute(*node.node, "mode", std::string("constant"));
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
     throw failure(node,
-                  fmt::format("mode '{}' is not known; there are constant, reflect, edge and wrap",
+                  fmt::format("mode '{}' is unknown; use constant, reflect, edge or wrap",
                               printable(mode)));
   }
   const bool is_attribute = node.opset < 11;
@@ -247,7 +247,7 @@ Tensors pad(const NodeContext& node, const Tensors& inputs) {
     value = inputs[2];
     require_same_type(node, x, value);
     if (value.elements() != 1) {
-      throw failure(node, fmt::format("its value is {}, a scalar is needed", describe(value)));
+      throw failure(node, fmt::format("its value is {}; a scalar is needed", describe(value)));
     }
   }
   std::vector<Selected> indices(x.rank());
@@ -288,7 +288,7 @@ Tensors expand(const NodeContext& node, const Tensors& inputs) {
   const bool fits = std::all_of(asked.begin(), asked.end(), [](auto dim) { return dim >= 0; }) &&
                     broadcast_dims(x.dims(), asked, dims);
   if (!fits) {
-    throw failure(node, fmt::format("{} does not stretch to {}", describe(x), dims_text(asked)));
+    throw failure(node, fmt::format("{} does not broadcast to {}", describe(x), dims_text(asked)));
   }
   Tensor result(x.type(), dims);
   copy_strided(result.mutable_raw(), x.raw(), dims, broadcast_strides(x.dims(), dims),
@@ -336,7 +336,7 @@ bool blocks_first(const NodeContext& node) {
   const std::string mode = attribute(*node.node, "mode", std::string("DCR"));
   if (mode == "DCR" || mode == "CRD") return mode == "DCR";
   throw failure(node,
-                fmt::format("mode '{}' is not known; there are DCR and CRD", printable(mode)));
+                fmt::format("mode '{}' is unknown; use DCR or CRD", printable(mode)));
 }
 
 /// `x` seen as `parts`, its axes put in `order`, and the result seen as `dims`.
@@ -361,7 +361,7 @@ Tensors depth_to_space(const NodeContext& node, const Tensors& inputs) {
   const std::string mode = attribute(*node.node, "mode", std::string("DCR"));
   if (mode != "DCR" && mode != "CRD") {
     throw failure(node,
-                  fmt::format("mode '{}' is not known; there are DCR and CRD", printable(mode)));
+                  fmt::format("mode '{}' is unknown; use DCR or CRD", printable(mode)));
   }
   const std::int64_t depth = x.dim(1) / (block * block);
   const Dims dims{x.dim(0), depth, x.dim(2) * block, x.dim(3) * block};

@@ -280,7 +280,7 @@ TEST(OnnxModel, RefusesAFileOfMillionsOfNodesBeforeItTakesTheirMemory) {
   }
   file += nodes;
   EXPECT_THAT(usage_error_of([&] { OnnxModel::from_bytes(file, "bomb"); }),
-              HasSubstr("no network has so many"));
+              HasSubstr("no real network has that many"));
 }
 
 TEST(Attribute, HasADefaultAndAType) {
