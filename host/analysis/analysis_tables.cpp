@@ -52,7 +52,7 @@ std::string ends_text(const Analysis& analysis) {
 std::string totals_table(const Analysis& analysis, std::size_t width) {
   const AnalysisTotals& totals = analysis.totals;
   Table table;
-  table.add_column("in all", Align::kLeft);
+  table.add_column("totals", Align::kLeft);
   table.add_column("value");
   table.add_column("", Align::kLeft);
   const auto row = [&table](const std::string& what, std::uint64_t value, bool is_known,
@@ -263,8 +263,8 @@ std::string analysis_tables(const Analysis& analysis, const std::vector<std::siz
       text += "  " + analysis.unknown[i] + "\n";
     }
     if (analysis.unknown.size() > kMaxLines) {
-      text +=
-          fmt::format("  and {} more; --json has all of them\n", analysis.unknown.size() - kMaxLines);
+      text += fmt::format("  and {} more; --json has all of them\n",
+                          analysis.unknown.size() - kMaxLines);
     }
   }
   return text;

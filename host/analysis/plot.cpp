@@ -92,8 +92,8 @@ void draw_grid(Svg& svg, const Axis& x, const Axis& y) {
   svg.text(x.begin - 46, (y.begin + y.end) / 2, "MACs a clock", 11, Anchor::kMiddle, -90);
 }
 
-/// Numbers beside the layers with the most clocks, and their names where a roofline leaves room: below
-/// the roof on the right.
+/// Numbers beside the layers with the most clocks, and their names where a roofline leaves room:
+/// below the roof on the right.
 void draw_names(Svg& svg, std::vector<const LayerAnalysis*> points, const Axis& x, const Axis& y) {
   constexpr std::size_t kMostNames = 8;
   constexpr double kSize = 9.5;

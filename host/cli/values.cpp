@@ -52,8 +52,8 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
         }
         return whole
                    ? fmt::format("{} is out of range; give a number from {} to {}", text, low, high)
-                   : fmt::format("'{}' is not a whole number; give one from {} to {}, in digits", text,
-                                 low, high);
+                   : fmt::format("'{}' is not a whole number; give one from {} to {}, in digits",
+                                 text, low, high);
       },
       fmt::format("{}..{}", low, high));
 }

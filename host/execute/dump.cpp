@@ -33,7 +33,8 @@ std::filesystem::path made_directory(const std::string& name) {
   std::error_code error;
   std::filesystem::create_directories(name, error);
   if (!std::filesystem::is_directory(name)) {
-    throw UsageError(fmt::format("--dump-activations: {} is not a folder and cannot be created", name));
+    throw UsageError(
+        fmt::format("--dump-activations: {} is not a folder and cannot be created", name));
   }
   return name;
 }

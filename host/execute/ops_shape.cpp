@@ -68,7 +68,8 @@ Tensors reshape(const NodeContext& node, const Tensors& inputs) {
     elements = *all;
   }
   if (open) {
-    if (elements == 0 || x.elements() % elements != 0) throw fails("the number of values does not divide evenly");
+    if (elements == 0 || x.elements() % elements != 0)
+      throw fails("the number of values does not divide evenly");
     result[*open] = x.elements() / elements;
     elements = x.elements();
   }
@@ -194,7 +195,8 @@ Tensors range(const NodeContext& node, const Tensors& inputs) {
         const auto value = [&](std::size_t i) { return *inputs[i].values<T>(); };
         const double span = static_cast<double>(value(1)) - static_cast<double>(value(0));
         const double count = std::ceil(span / static_cast<double>(value(2)));
-        if (value(2) == 0 || !(std::abs(count) < 0x1p34)) throw failure(node, "its range never ends");
+        if (value(2) == 0 || !(std::abs(count) < 0x1p34))
+          throw failure(node, "its range never ends");
         Tensor result(start.type(), {std::max<std::int64_t>(static_cast<std::int64_t>(count), 0)});
         for (std::int64_t i = 0; i < result.elements(); ++i) {
           result.mutable_values<T>()[i] = static_cast<T>(value(0) + static_cast<T>(i) * value(2));

@@ -245,8 +245,7 @@ Tensors swish(const NodeContext& node, const Tensors& inputs) {
 Tensors gelu(const NodeContext& node, const Tensors& inputs) {
   const std::string form = attribute(*node.node, "approximate", std::string("none"));
   if (form != "none" && form != "tanh") {
-    throw failure(node,
-                  fmt::format("approximate is '{}'; use none or tanh", printable(form)));
+    throw failure(node, fmt::format("approximate is '{}'; use none or tanh", printable(form)));
   }
   constexpr double kRootOfHalf = 0.70710678118654752;
   constexpr double kRootOfTwoByPi = 0.79788456080286536;

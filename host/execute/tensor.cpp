@@ -106,9 +106,8 @@ std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
 
 void require_tensor_type(int type) {
   if (is_computable(type)) return;
-  throw UsageError(
-      fmt::format("tensors of {} are not supported; only numbers and bool are",
-                  data_type_name(type)));
+  throw UsageError(fmt::format("tensors of {} are not supported; only numbers and bool are",
+                               data_type_name(type)));
 }
 
 }  // namespace

@@ -16,8 +16,7 @@ Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::in
            std::int64_t least) {
   Dims values = attribute(*node.node, name, Dims(count, otherwise));
   if (values.size() != count) {
-    throw failure(node,
-                  fmt::format("{} has {} values; {} are needed", name, values.size(), count));
+    throw failure(node, fmt::format("{} has {} values; {} are needed", name, values.size(), count));
   }
   for (const std::int64_t value : values) {
     if (value < least || value > kMost) {

@@ -72,8 +72,8 @@ NpyFile::NpyFile(const std::string& path) : file_(path) {
   const auto byte = [&head](std::size_t i) { return static_cast<std::uint8_t>(head.at(i)); };
   const unsigned version = byte(6);
   if (got == kPrefix + 2 && (version < 1 || version > 3)) {
-    throw UsageError(
-        fmt::format("{}: is a .npy file of version {}; versions 1 to 3 are supported", name(), version));
+    throw UsageError(fmt::format("{}: is a .npy file of version {}; versions 1 to 3 are supported",
+                                 name(), version));
   }
   const std::size_t more = length_bytes(version) - 2;
   std::uint32_t length = 0;

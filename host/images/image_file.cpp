@@ -61,15 +61,18 @@ Image load_image(const std::filesystem::path& path, std::size_t channels) {
     return fails(
         fmt::format("the {} image cannot be decoded: it is damaged, or of an unsupported "
                     "variant ({})",
-                    kind, png ? "all variants of PNG are supported" : "8-bit baseline and progressive are supported"));
+                    kind,
+                    png ? "all variants of PNG are supported"
+                        : "8-bit baseline and progressive are supported"));
   };
   const auto* data = reinterpret_cast<const stbi_uc*>(file.data());
   const int size = static_cast<int>(file.size());
   int columns = 0, rows = 0, stored = 0;
   if (stbi_info_from_memory(data, size, &columns, &rows, &stored) == 0) throw undecodable();
   if (columns > kMostSide || rows > kMostSide || std::int64_t{rows} * columns > kMostPixels) {
-    throw fails(fmt::format("is an image of {}x{}; a side may have at most {} pixels, the whole image {}",
-                            columns, rows, kMostSide, kMostPixels));
+    throw fails(
+        fmt::format("is an image of {}x{}; a side may have at most {} pixels, the whole image {}",
+                    columns, rows, kMostSide, kMostPixels));
   }
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(data, size, &columns, &rows, &stored, static_cast<int>(channels)),

@@ -198,8 +198,8 @@ void check_outputs(const onnx::GraphProto& graph, const Names& names, const std:
           fmt::format("{}: two outputs are called '{}'", file, printable(output.name())));
     }
     if (names.given.count(output.name()) == 0 && names.producer.count(output.name()) == 0) {
-      throw UsageError(
-          fmt::format("{}: nothing produces the graph's output '{}'", file, printable(output.name())));
+      throw UsageError(fmt::format("{}: nothing produces the graph's output '{}'", file,
+                                   printable(output.name())));
     }
   }
 }

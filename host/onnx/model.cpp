@@ -50,8 +50,8 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
   const google::protobuf::LogSilencer silence;
   if (count_objects(first, *onnx::ModelProto::descriptor(), kMostObjects) > kMostObjects) {
     throw UsageError(
-        fmt::format("{}: more than {} nodes, names and attributes; no real network has that many", name,
-                    kMostObjects));
+        fmt::format("{}: more than {} nodes, names and attributes; no real network has that many",
+                    name, kMostObjects));
   }
   onnx::ModelProto proto;
   if (!proto.ParseFromZeroCopyStream(&second)) {

@@ -209,7 +209,8 @@ void NodeChecker::check_attribute(const AttributeProto& attribute, const std::st
     throw UsageError(fmt::format("{}: has no type", here));
   }
   if (!attribute.ref_attr_name().empty()) {
-    throw UsageError(fmt::format("{}: refers to a function's attribute outside any function", here));
+    throw UsageError(
+        fmt::format("{}: refers to a function's attribute outside any function", here));
   }
   const auto held = held_types(attribute);
   if (held.size() > 1) {
@@ -252,8 +253,8 @@ void NodeChecker::check_subgraph(const onnx::GraphProto& graph, const std::strin
         fmt::format("{}: node '{}' ({})", where, node_label(node, i), printable(node.op_type()));
     for (const std::string& input : node.input()) {
       if (!input.empty() && !scope.has(input)) {
-        throw UsageError(
-            fmt::format("{}: reads '{}', which nothing before it produces", here, printable(input)));
+        throw UsageError(fmt::format("{}: reads '{}', which nothing before it produces", here,
+                                     printable(input)));
       }
     }
     for (const std::string& output : node.output()) {

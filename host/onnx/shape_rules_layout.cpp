@@ -59,8 +59,8 @@ void reshape(RuleNode& node) {
   const std::int64_t elements = elements_of(node, x);
   if (open < result.size()) {
     node.require(known != 0 && elements % known == 0,
-                 fmt::format("{} cannot become {}: {} values are not a multiple of {}", dims_text(x),
-                             dims_text(asked), elements, known));
+                 fmt::format("{} cannot become {}: {} values are not a multiple of {}",
+                             dims_text(x), dims_text(asked), elements, known));
     result[open] = elements / known;
   } else {
     node.require(elements == known, fmt::format("{} cannot become {}: {} values are not {}",

@@ -125,8 +125,8 @@ TensorType checked_type(int data_type, const std::vector<std::int64_t>& dims,
     throw UsageError(fmt::format("{}: its element type {} is unknown", where, data_type));
   }
   if (dims.size() > kMostDimensions) {
-    throw UsageError(
-        fmt::format("{}: has {} dimensions; at most {} are supported", where, dims.size(), kMostDimensions));
+    throw UsageError(fmt::format("{}: has {} dimensions; at most {} are supported", where,
+                                 dims.size(), kMostDimensions));
   }
   // Zeros apart, so that no order of the dimensions hides an overflow.
   std::optional<std::int64_t> bytes = std::max<std::int64_t>(element_bytes(data_type), 1);
@@ -256,8 +256,8 @@ void read_external_data(TensorProto& tensor, const std::filesystem::path& folder
     if (entry.key() == "length") length = number(entry);
   }
   if (length != type.bytes() || tensor.data_type() == TensorProto::STRING) {
-    throw UsageError(fmt::format("{}: its external data are {} bytes, but its shape needs {}", where,
-                                 length, type.bytes()));
+    throw UsageError(fmt::format("{}: its external data are {} bytes, but its shape needs {}",
+                                 where, length, type.bytes()));
   }
   const std::filesystem::path relative = std::filesystem::path(location).lexically_normal();
   const bool inside = !location.empty() && location.find('\0') == std::string::npos &&

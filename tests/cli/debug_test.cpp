@@ -267,7 +267,7 @@ TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
   expect_refused(gemm + "--trace t.fst --trace-window 100000000:100000001",
                  "--trace-window 100000000:100000001: the run ends before clock ");
   expect_refused(gemm + "--trace t.fst --trace-tile nobody:0,0,0",
-                 "no layer is called 'nobody'; there is gemm");
+                 "no layer is called 'nobody'; the layers are: gemm");
   // A network's jobs are known before the first of them runs.
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
   for (const char* options : {"--inject weight:0,0:0@100000000",

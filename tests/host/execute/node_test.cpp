@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kKinds[] = {"node", "pytorch-converted", "pytorch-operator", "simple"};
 
 constexpr const char* kStrings = "its input 'x' holds values of type string";
-constexpr const char* kNoTensor = "is no tensor";
+constexpr const char* kNoTensor = "is not a tensor";
 constexpr const char* kAntialias = "(Resize): antialias is not supported";
 
 /// Those that are refused, with a part of the message.
