@@ -106,13 +106,13 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       command
           .add_option("--model", options.model,
                       "a network from this ONNX file: its Linear layers (Gemm, and MatMul with "
-                      "constant weights) on the device, all else on the host")
+                      "constant weights) on the device, everything else on the host")
           ->excludes(network)
           ->excludes(data);
   command
       .add_option("--input", options.inputs,
                   "the network's input: a .npy file, or PNG or JPEG images, which are resized and "
-                  "normalised; NAME=FILE where it has several (default: random, from --seed)")
+                  "normalised; NAME=FILE if there are several (default: random, from --seed)")
       ->needs(model);
   command.add_option("--output", options.output, "writes the network's first output to this .npy")
       ->needs(model);
@@ -122,7 +122,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       ->allow_extra_args(false)
       ->needs(model);
   command.add_flag("--allow-host-only", options.allow_host_only,
-                   "succeed even if no layer of the network runs on the device");
+                   "succeeds even if no layer of the network runs on the device");
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ void add_run_command(CLI::App& app, int& result) {
       "run", "runs a network's Linear layers on a device and checks every value, clock and byte");
   add_model_options(*command, *options);
   add_common_options(*command, *options);
-  command->get_option("--batch")->description("images (with --model: as many as the file says)");
+  command->get_option("--batch")->description("images (with --model, default: the file's batch)");
   command->callback([options, command, &result] {
     if (!options->model.empty() && command->count("--batch") == 0) {
       options->batch = 0;  // as the file says
@@ -142,8 +142,8 @@ void add_run_command(CLI::App& app, int& result) {
     result = run_network_command(*options);
   });
   command->footer(
-      fmt::format("An ONNX file may ask for these operators: {}.\n"
-                  "With --device reference --precision float32 all of it runs on the host.",
+      fmt::format("Supported ONNX operators: {}.\n"
+                  "With --device reference --precision float32 the whole network runs on the host.",
                   fmt::join(supported_operators(), ", ")));
 }
 

@@ -33,7 +33,8 @@ std::filesystem::path made_directory(const std::string& name) {
   std::error_code error;
   std::filesystem::create_directories(name, error);
   if (!std::filesystem::is_directory(name)) {
-    throw UsageError(fmt::format("--dump-activations: {} is no folder and cannot be made", name));
+    throw UsageError(
+        fmt::format("--dump-activations: {} is not a folder and cannot be created", name));
   }
   return name;
 }
@@ -70,7 +71,7 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
     if (!matched) {
       throw UsageError(fmt::format("--dump-activations {}: no node's name matches; the first is {}",
                                    specification,
-                                   executor.steps().empty() ? "missing: there are no nodes"
+                                   executor.steps().empty() ? "missing, since there are no nodes"
                                                             : name_of(executor.steps()[0], 0)));
     }
   }

@@ -50,8 +50,8 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
   const google::protobuf::LogSilencer silence;
   if (count_objects(first, *onnx::ModelProto::descriptor(), kMostObjects) > kMostObjects) {
     throw UsageError(
-        fmt::format("{}: more than {} nodes, names and attributes; no network has so many", name,
-                    kMostObjects));
+        fmt::format("{}: more than {} nodes, names and attributes; no real network has that many",
+                    name, kMostObjects));
   }
   onnx::ModelProto proto;
   if (!proto.ParseFromZeroCopyStream(&second)) {
@@ -64,7 +64,7 @@ void check_size(std::uintmax_t size, std::uint64_t most_bytes, const std::string
   // protobuf reads no more than that in one message; larger networks keep weights beside the file.
   const std::uint64_t most = std::min<std::uint64_t>(most_bytes, 0x7fffffff);
   if (size > most) {
-    throw UsageError(fmt::format("{}: {} bytes; a model may have {}", name, size, most));
+    throw UsageError(fmt::format("{}: {} bytes; a model may have at most {}", name, size, most));
   }
 }
 

@@ -84,7 +84,8 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
     std::optional<TensorType> type = declared(value, where);
     if (constants.count(value.name()) != 0) continue;
     if (!value.type().has_tensor_type()) {
-      facts.unknown[value.name()] = fmt::format("input '{}' is no tensor", printable(value.name()));
+      facts.unknown[value.name()] =
+          fmt::format("input '{}' is not a tensor", printable(value.name()));
       continue;
     }
     if (type) {
