@@ -11,11 +11,10 @@
 #include "host/console.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
+#include "host/execute/network_output.hpp"
 #include "host/execute/network_run.hpp"
-#include "host/execute/npy.hpp"
 #include "host/execute/operators.hpp"
 #include "host/files/claimed_files.hpp"
-#include "host/files/lost_outputs.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/report/progress.hpp"
@@ -34,17 +33,21 @@ int run_network_command(const NetworkOptions& options) {
   ClaimedFiles files;
   files.input("--model", options.model);
   for (const std::string& input : options.inputs) files.input("--input", input_file(input));
-  files.output("--output", options.output);
+  NetworkOutputs outputs(options.outputs, files);
   claim_outputs(files, options);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
-  const std::unique_ptr<OutputFile> output = open_output(options.output);
   Session session(options, "run", own_options(options));
   ProgressBar bar;
   bar.show("reading " + (options.model.empty() ? options.network : options.model), 0);
   const NetworkSource source = open_network(options);
+  outputs.open(source.model, files);
   const Executor executor(source.model);
   NodeObserver dump;
-  if (!options.dumps.empty()) dump = ActivationDump(options.dumps, executor);
+  if (!options.dumps.empty()) {
+    ActivationDump chosen(options.dumps, executor);
+    for (const std::string& file : chosen.files()) files.output("--dump-activations", file);
+    dump = std::move(chosen);
+  }
 
   const RunProgress progress = [&bar](const std::string& name, double done) {
     bar.show(name, done);
@@ -69,10 +72,7 @@ int run_network_command(const NetworkOptions& options) {
   if (const std::string note = dropout_note(source.model); !note.empty()) {
     print_report("{}\n", note);
   }
-  const onnx::GraphProto& graph = source.model.graph();
-  if (output && graph.output_size() > 0 && run.report.error.empty()) {
-    keep_going([&] { save_tensor(*output, run.outputs.at(graph.output(0).name())); });
-  }
+  if (run.report.error.empty()) outputs.write(run.outputs);
   return session.finish(std::move(run.report), json.get(), options.allow_host_only);
 }
 
@@ -114,7 +114,11 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "the network's input: a .npy file, or PNG or JPEG images, which are resized and "
                   "normalised; NAME=FILE if there are several (default: random, from --seed)")
       ->needs(model);
-  command.add_option("--output", options.output, "writes the network's first output to this .npy")
+  command
+      .add_option("--output", options.outputs,
+                  "writes the network's first output to this .npy file; NAME=FILE: another output; "
+                  "FOLDER/: all outputs, NAME.npy each")
+      ->allow_extra_args(false)
       ->needs(model);
   command
       .add_option("--dump-activations", options.dumps,

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include <algorithm>
-
 #include "host/execute/npy.hpp"
 #include "host/files/lost_outputs.hpp"
 
@@ -59,7 +57,7 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
       const std::filesystem::path folder = made_directory(specification.substr(equals + 1));
       matched = true;
       const std::string original = name;
-      std::replace(name.begin(), name.end(), '/', '_');
+      name = file_name(name);
       const auto [other, is_new] = taken.emplace(folder / name, original);
       if (!is_new && other->second == original) continue;
       if (!is_new) {

@@ -130,6 +130,15 @@ std::size_t character_length(const std::string& text, std::size_t at) {
   return control || overlong || beyond ? 0 : length;
 }
 
+onnx::TensorProto integer_tensor(const std::string& name, const std::vector<std::int64_t>& values) {
+  onnx::TensorProto tensor;
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(static_cast<std::int64_t>(values.size()));
+  for (const std::int64_t value : values) tensor.add_int64_data(value);
+  return tensor;
+}
+
 /// Does the node make the same whatever the network's inputs are, from `fixed` values alone?
 bool is_folded(const onnx::NodeProto& node, const std::set<std::string>& fixed) {
   const std::string& op = node.op_type();
@@ -217,6 +226,13 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
     }
   }
   ValueFacts facts = infer_shapes(graph, model.opset(), model.constants_, options, model.name_);
+  for (const ValueFacts::Replacement& replacement : facts.replacements) {
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    tensor = integer_tensor(replacement.constant, facts.integers.at(replacement.constant));
+    graph.mutable_node(replacement.node)->set_input(replacement.input, replacement.constant);
+    model.constants_[replacement.constant] = &tensor;
+    model.fixed_.insert(replacement.constant);
+  }
   model.types_ = std::move(facts.types);
   model.integers_ = std::move(facts.integers);
   model.unknown_ = std::move(facts.unknown);
