@@ -50,7 +50,7 @@ class Inside final : public Probe {
   bool events_are_wide_ = false;  // more than 32 of them
   std::vector<Stage> stages_;
   std::vector<std::array<std::uint32_t*, 2>> columns_;  // of the accumulator: the rows of each bank
-  std::vector<RegisterBit> registers_;   // bit after bit of kFaultRegisters
+  std::vector<RegisterBit> registers_;                  // bit after bit of kFaultRegisters
 };
 
 }  // namespace gemm64
