@@ -23,7 +23,7 @@ MAKEFLAGS += --no-print-directory
 # first time; all else CMake and Ninja see by themselves. $(1): are tests wanted, ON or OFF?
 define configure
 @compiler=$$(command -v $(COMPILER)) || \
-    { echo "make: there is no compiler called $(COMPILER)" >&2; exit 1; }; \
+    { echo "make: no compiler is called $(COMPILER)" >&2; exit 1; }; \
 cache=$(BUILD)/CMakeCache.txt; \
 if ! grep -qsxF "CMAKE_CXX_COMPILER:STRING=$$compiler" $$cache; then fresh=--fresh; \
 elif [ ! -f $(BUILD)/build.ninja ]; then fresh=; \
@@ -100,4 +100,4 @@ help:
 	@echo "make synth  synthesizes the array and reports area and timing"
 	@echo "make clean  removes build/"
 	@echo
-	@echo "ARGS=\"...\" is handed to the program; CXX, JOBS and SETUP=true as the Makefile's head tells."
+	@echo "ARGS=\"...\" is handed to the program; CXX, JOBS and SETUP=true as described at the head of the Makefile."

@@ -63,10 +63,10 @@ std::string report_loss() {
   if (!given_away && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) remember_loss();
   const int error = lost;
   if (error == 0) return "";
-  const char* const reason = error == EPIPE   ? "nobody reads it any more"
+  const char* const reason = error == EPIPE   ? "nobody reads it anymore"
                              : error == EBADF ? "it is closed"
                                               : std::strerror(error);
-  return fmt::format("standard output: the report, or a part of it, is lost: {}", reason);
+  return fmt::format("standard output: some or all of the report is lost: {}", reason);
 }
 
 void print_error_lines(std::string_view message) noexcept {

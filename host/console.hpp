@@ -29,7 +29,7 @@ void print_report(fmt::format_string<Args...> format, Args&&... args) {
 /// From now on reports go to standard error.
 void give_standard_output_away();
 
-/// Why the report, or a part of it, is lost; empty where it is not.
+/// Why some or all of the report is lost; empty where it is not.
 std::string report_loss();
 
 /// Writes "gemm64: message" as one line to standard error, with all escaped that a terminal would

@@ -16,7 +16,7 @@ using Reader = std::unique_ptr<void, decltype(&fstReaderClose)>;
 
 Reader open(const std::string& file) {
   Reader reader(fstReaderOpen(file.c_str()), fstReaderClose);
-  if (!reader) throw UsageError(file + ": is no FST file that can be read");
+  if (!reader) throw UsageError(file + ": is not a readable FST file");
   return reader;
 }
 

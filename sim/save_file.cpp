@@ -123,8 +123,8 @@ std::string view_file(const std::string& view) {
   std::sort(known.begin(), known.end());
   std::string list;
   for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
-  throw UsageError("no view is called '" + view + "'; there are " +
-                   (list.empty() ? "none in " + waves.string() : list));
+  throw UsageError("no view is called '" + view + "'; " +
+                   (list.empty() ? "there are none in " + waves.string() : "use one of " + list));
 }
 
 void write_save_file(const std::string& view_file, const std::string& fst_file,

@@ -318,7 +318,7 @@ class VerilatedDevice final : public RtlDevice {
   }
 
   static void need_debug() {
-    if constexpr (!kDebug) throw std::logic_error("this model cannot be looked into");
+    if constexpr (!kDebug) throw std::logic_error("this model cannot be inspected");
   }
 
   void open_trace() {
@@ -381,7 +381,7 @@ class VerilatedDevice final : public RtlDevice {
 
   [[noreturn]] void fail_assertion() const {
     throw DeviceError("an assertion of the RTL failed at clock " + std::to_string(clock_) +
-                      "; Verilator's message is on the standard output");
+                      "; Verilator's message is on standard output");
   }
 
   std::unique_ptr<VerilatedContext> context_;

@@ -52,7 +52,7 @@ std::string ends_text(const Analysis& analysis) {
 std::string totals_table(const Analysis& analysis, std::size_t width) {
   const AnalysisTotals& totals = analysis.totals;
   Table table;
-  table.add_column("in all", Align::kLeft);
+  table.add_column("totals", Align::kLeft);
   table.add_column("value");
   table.add_column("", Align::kLeft);
   const auto row = [&table](const std::string& what, std::uint64_t value, bool is_known,
@@ -114,7 +114,7 @@ std::string partial_text(const Analysis& analysis) {
   if (totals.parameters_known && totals.macs_known && totals.bytes_known && totals.array_known) {
     return "";
   }
-  std::string text = "\nPartial: sums marked >= lack what is listed at the end.\n";
+  std::string text = "\nPartial: totals marked >= omit what is listed at the end.\n";
   if (!analysis.open_inputs.empty()) {
     text += fmt::format("The file leaves sizes open; give them with --input-shape {}=AxBxC.\n",
                         fmt::join(analysis.open_inputs, "=AxBxC --input-shape "));
@@ -141,19 +141,19 @@ std::string array_table(const Analysis& analysis, std::size_t width) {
   const auto macs = [&totals](const AnalysisTotals::Place& place) {
     return fmt::format("{} of their MACs", share(place.macs, totals.array_macs));
   };
-  row("layers", totals.array_layers, "Conv as a product for each group (im2col), Gemm, MatMul");
+  row("layers", totals.array_layers, "Conv as one product per group (im2col), Gemm, MatMul");
   row("  on the device in gemm64 run", here.layers, macs(here));
   row("  on the host in gemm64 run", there.layers, macs(there) + "; predicted, if on the device");
   row("tiles of weights", totals.tiles, "");
   row("clocks, predicted", totals.clocks,
-      fmt::format("int8, memory of {} clocks latency; {} of its MACs used", analysis.memory_latency,
+      fmt::format("int8, memory latency {} clocks; {} of its MACs used", analysis.memory_latency,
                   percent(totals.utilization)));
   row("  on the device in gemm64 run", here.clocks, "");
   row("  on the host in gemm64 run", there.clocks, "if on the device");
   if (totals.array_unpredicted != 0) {
     row("  layers left out of that", totals.array_unpredicted, "too many tiles to follow");
   }
-  row("clocks, roofline", totals.roof_clocks, "what MACs or the busiest port take at least");
+  row("clocks, roofline", totals.roof_clocks, "lower bound from MACs or the busiest port");
   row("clocks, double-buffered WS", totals.published.double_buffered, "published formula");
   row("clocks, single-buffered WS", totals.published.single_buffered, "published formula");
   row("clocks, SCALE-Sim WS", totals.published.scale_sim_ws, "published formula");
@@ -258,13 +258,13 @@ std::string analysis_tables(const Analysis& analysis, const std::vector<std::siz
   text += "\n" + layers_table(analysis, layers, width);
   if (!analysis.unknown.empty()) {
     constexpr std::size_t kMaxLines = 20;
-    text += "\nNot known, and missing from the sums:\n";
+    text += "\nUnknown, and missing from the totals:\n";
     for (std::size_t i = 0; i < std::min(kMaxLines, analysis.unknown.size()); ++i) {
       text += "  " + analysis.unknown[i] + "\n";
     }
     if (analysis.unknown.size() > kMaxLines) {
-      text +=
-          fmt::format("  and {} more; all are in --json\n", analysis.unknown.size() - kMaxLines);
+      text += fmt::format("  and {} more; --json has all of them\n",
+                          analysis.unknown.size() - kMaxLines);
     }
   }
   return text;

@@ -24,7 +24,7 @@ struct ArrayCost {
   double utilization = 0;               // useful MACs / (N^2 x clocks)
   PublishedCycles published;
   Traffic bytes;                  // over each port
-  double intensity = 0;           // MACs for each byte of the busiest port
+  double intensity = 0;           // MACs per byte of the busiest port
   std::uint64_t macs_clocks = 0;  // what useful MACs, and each port, take at least
   std::uint64_t weights_clocks = 0;
   std::uint64_t activations_clocks = 0;  // commands included, which share the port

@@ -183,7 +183,7 @@ std::vector<std::size_t> sort_layers(const Analysis& analysis, std::vector<std::
                                      [&key](const LayerColumn& c) { return c.key == key; });
     if (column == columns.end()) {
       throw UsageError(
-          fmt::format("--sort-by {}: no such column; there are {}", key, column_keys()));
+          fmt::format("--sort-by {}: no such column; use one of {}", key, column_keys()));
     }
     std::stable_sort(layers.begin(), layers.end(), [&](std::size_t a, std::size_t b) {
       return before(column->cell(analysis.layers[a]), column->cell(analysis.layers[b]));

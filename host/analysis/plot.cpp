@@ -87,13 +87,13 @@ void draw_grid(Svg& svg, const Axis& x, const Axis& y) {
   }
   svg.line(x.begin, y.begin, x.end, y.begin);
   svg.line(x.begin, y.begin, x.begin, y.end);
-  svg.text((x.begin + x.end) / 2, y.begin + 33, "MACs for each byte of the busiest port", 11,
+  svg.text((x.begin + x.end) / 2, y.begin + 33, "MACs per byte of the busiest port", 11,
            Anchor::kMiddle);
   svg.text(x.begin - 46, (y.begin + y.end) / 2, "MACs a clock", 11, Anchor::kMiddle, -90);
 }
 
-/// Numbers beside the layers with most clocks, and their names where a roofline leaves room: below
-/// the roof on the right.
+/// Numbers beside the layers with the most clocks, and their names where a roofline leaves room:
+/// below the roof on the right.
 void draw_names(Svg& svg, std::vector<const LayerAnalysis*> points, const Axis& x, const Axis& y) {
   constexpr std::size_t kMostNames = 8;
   constexpr double kSize = 9.5;
@@ -106,7 +106,7 @@ void draw_names(Svg& svg, std::vector<const LayerAnalysis*> points, const Axis& 
   const double top = y.begin - 14 - height;
   const double left = x.end - 300;
   svg.rect(left, top, 290, height, "#fff", "#888");
-  svg.text(left + 8, top + kLine, "layers with most clocks", kSize, Anchor::kStart, 0, true);
+  svg.text(left + 8, top + kLine, "layers with the most clocks", kSize, Anchor::kStart, 0, true);
   svg.text(left + 282, top + kLine, "clocks", kSize, Anchor::kEnd, 0, true);
 
   // Points that lie on each other share a label, below the roof and to the right.
@@ -153,7 +153,7 @@ void draw_roofline(Svg& svg, const Analysis& analysis, const std::vector<std::si
                   analysis.geometry.n, analysis.geometry.n);
   svg.text(kLeft - 40, kRooflineTop - 38, heading, 13, Anchor::kStart, 0, true);
   if (points.empty()) {
-    svg.text(kLeft, kRooflineTop + 20, "No layer of this network is for the array.");
+    svg.text(kLeft, kRooflineTop + 20, "No layer of this network can run on the array.");
     return;
   }
   Axis x{std::log2(peak / width) - 1, std::log2(peak / width) + 1, kLeft, kRight};

@@ -67,19 +67,19 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->required();
   command
       ->add_option("--batch", options->batch,
-                   "size of the inputs' first dimension; without it as the file says, and 1 where "
-                   "that is open")
+                   "size of the inputs' first dimension (default: the file's, or 1 where the "
+                   "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
   command->add_option("--input-shape", options->input_shapes,
-                      "shape of one input, as NAME=1x3x224x224; may be given for several");
+                      "shape of one input, as NAME=1x3x224x224; repeat for more inputs");
   command->add_option("--sort-by", options->sort_by,
-                      "column to sort layers by, from the largest: " + column_keys());
-  command->add_option("--top", options->top, "shows so many layers only; 0: all")
+                      "column to sort layers by, largest first: " + column_keys());
+  command->add_option("--top", options->top, "shows only this many layers; 0: all")
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
   command
       ->add_option("--memory-latency", options->memory_latency,
-                   "clocks from the accelerator's request to memory to its answer")
+                   "memory latency in clocks, from request to answer")
       ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   command->add_option("--json", options->json, "writes everything to this file");

@@ -13,20 +13,20 @@
 namespace gemm64 {
 
 void add_debug_options(CLI::App& app, DebugOptions& options) {
-  const std::string group = "To look inside (--device rtl)";
+  const std::string group = "Debugging (--device rtl)";
   CLI::Option* const trace =
       app.add_option("--trace", options.trace,
                      "writes the waveform to this FST file, and a save file for GTKWave beside it "
-                     "(a slower build of the model)")
+                     "(uses a slower build of the model)")
           ->group(group);
   CLI::Option* const window =
       app.add_option("--trace-window", options.trace_window,
-                     "traces clocks A to B only, counted from the device's reset: A:B")
+                     "traces only clocks A to B, counted from the device's reset: A:B")
           ->needs(trace)
           ->group(group);
   app.add_option("--trace-tile", options.trace_tile,
-                 "traces one tile only, with the one before it: LAYER:M,K,N, the block's "
-                 "coordinates from 0; without LAYER of the first product")
+                 "traces only one tile and the one before it: LAYER:M,K,N, the tile's "
+                 "coordinates counted from 0; LAYER defaults to the first product")
       ->needs(trace)
       ->excludes(window)
       ->group(group);
@@ -36,15 +36,15 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
       ->group(group);
   app.add_option("--view", options.view,
                  "what the save files show: overview, array, commands, axi or accumulator (default "
-                 "overview; of a failure, the one that shows it best)")
+                 "overview; for a failure, the view that shows it best)")
       ->group(group);
   app.add_option("--timeline", options.timeline,
                  "writes what each engine did, command by command, to this JSON file for "
-                 "ui.perfetto.dev or chrome://tracing (a slower build of the model)")
+                 "ui.perfetto.dev or chrome://tracing (uses a slower build of the model)")
       ->group(group);
   app.add_option(
          "--inject", options.inject,
-         std::string("puts a fault inside, a flipped bit, a handshake or a memory that fails: ") +
+         std::string("injects a fault: a flipped bit, a handshake or a memory that fails: ") +
              kFaultForms)
       ->allow_extra_args(false)
       ->group(group);

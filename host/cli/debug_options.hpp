@@ -15,7 +15,7 @@ struct DebugOptions {
   std::string trace_window;
   std::string trace_tile;
   std::string trace_mismatch;  // empty: failure.fst
-  std::string view;            // empty: overview; of a failure, the one that shows it best
+  std::string view;            // empty: overview; for a failure, the view that shows it best
   std::string timeline;
   std::vector<std::string> inject;
   std::uint32_t watchdog = 0;  // 0: as the driver sees fit

@@ -102,7 +102,7 @@ RecordedFailure read_failure(const fs::path& file) {
     throw UsageError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const Json::exception&) {
     throw UsageError(
-        fmt::format("{}: no JSON; give the file that run or gemm wrote", file.string()));
+        fmt::format("{}: not JSON; give the file that run or gemm wrote", file.string()));
   }
   return recorded;
 }

@@ -35,7 +35,7 @@ T json_field(const nlohmann::json& object, const std::string& where, const char*
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       // nlohmann would cut a number until it fits.
       if (value.is_number() && !value.is_number_integer())
-        throw fail(value.dump() + " is no whole number");
+        throw fail(value.dump() + " is not a whole number");
       const bool fits = value.is_number_unsigned()
                             ? value.get<std::uint64_t>() <=
                                   static_cast<std::uint64_t>(std::numeric_limits<T>::max())

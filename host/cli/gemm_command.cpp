@@ -105,8 +105,8 @@ int multiply(const GemmOptions& options) {
     k = options.sizes[1];
     n = options.sizes[2];
     if (m > kMaxSize / options.batch) {
-      throw UsageError(
-          fmt::format("M is {} and the batch {}; together at most {}", m, options.batch, kMaxSize));
+      throw UsageError(fmt::format("M is {} and the batch {}; their product may be at most {}", m,
+                                   options.batch, kMaxSize));
     }
     m *= options.batch;
   } else if (options.a.empty() || options.b.empty()) {

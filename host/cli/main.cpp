@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64: exit codes are 0 (all that was checked held), 1 (it did not), 2 (bad usage or input),
+// gemm64: exit codes are 0 (everything checked held), 1 (it did not), 2 (bad usage or input),
 // 3 (an output was lost); 130 and 143 where Ctrl-C and SIGTERM ended it.
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
   app.footer(
-      "Exit codes: 0 all that was checked held, 1 it did not, 2 bad usage or input, 3 an output "
+      "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output "
       "was "
       "lost.");
   int result = 0;

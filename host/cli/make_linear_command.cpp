@@ -57,14 +57,14 @@ void add_make_linear_command(CLI::App& app, int& result) {
       ->required()
       ->transform(whole_number(1, kMaxSize));
   command->add_option("-o,--output", options->output, "writes the model to this file")->required();
-  command->add_flag("--no-bias", options->no_bias, "leaves the bias out");
+  command->add_flag("--no-bias", options->no_bias, "omits the bias");
   CLI::Option* tiled =
       command->add_flag("--tiled", options->tiled, "as products of blocks, as `tile` writes it");
   command->add_option("--block", options->block, "rows and columns of a block")
       ->transform(whole_number(1, kMaxSize))
       ->needs(tiled)
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of weights and bias")
+  command->add_option("--seed", options->seed, "seed of weights and bias")
       ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
   command->callback([options, &result] { result = make_linear(*options); });

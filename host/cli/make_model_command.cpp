@@ -42,10 +42,12 @@ void add_make_model_command(CLI::App& app, int& result) {
                    fmt::format("{}", fmt::join(known_onnx_networks(), ", ")))
       ->required();
   command->add_option("-o,--output", options->output, "writes the model to this file")->required();
-  command->add_option("--batch", options->batch, "images at a time; 0: left open")
+  command->add_option("--batch", options->batch, "images at a time; 0 leaves the batch open")
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of all weights; those of `run` for the same seed")
+  command
+      ->add_option("--seed", options->seed,
+                   "seed of all weights; `run` draws the same ones from the same seed")
       ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
   command->callback([options, &result] { result = make_model(*options); });

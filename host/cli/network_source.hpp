@@ -17,7 +17,7 @@ struct NetworkOptions : CommonOptions {
   std::string data = kFashionMnistFolder;
   std::string model;  // a file; empty: `network`
   std::vector<std::string> inputs;
-  std::string output;
+  std::vector<std::string> outputs;
   std::vector<std::string> dumps;
   bool allow_host_only = false;
 };

@@ -19,7 +19,7 @@ void check_waveform_name(const std::string& trace) {
   const std::string extension = std::filesystem::path(trace).extension().string();
   if (extension != ".gtkw" && extension != ".json") return;
   throw UsageError(fmt::format(
-      "{}: name the waveform itself, as FILE.fst; files ending in .gtkw and .json come beside it",
+      "{}: name the waveform itself, as FILE.fst; .gtkw and .json files are written beside it",
       trace));
 }
 
@@ -52,16 +52,16 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
                  fmt::format("rows and columns of the array: {}",
                              fmt::join(devices().kinds().front().arrays, ", ")))
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "of weights, random operands and stalls")
+  app.add_option("--seed", options.seed, "seed of weights, random operands and stalls")
       ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
   app.add_option("--memory-latency", options.memory.latency,
-                 "clocks from a request to memory to its answer")
+                 "memory latency in clocks, from request to answer")
       ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
-                 "bytes a clock that memory carries on each port, or on all together where they "
-                 "share it; 0: as many as a port is wide")
+                 "bytes a clock that memory carries on each port, or on all ports together if "
+                 "they share it; 0: the port's width")
       ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
   std::map<std::string, MemorySharing> sharings;
@@ -74,7 +74,7 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
                  "order; exclusive: one port at a time")
       ->transform(one_of(sharings));
   app.add_option("--memory-stalls", options.memory.stall_probability,
-                 "probability with which each channel stalls in a clock")
+                 "probability that a channel stalls in any one clock")
       ->transform(real_number(0, 0.99))
       ->capture_default_str();
 }
@@ -90,7 +90,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
          "int8: quantized; float32: four slices of 7 bits, ten int8 products (default int8)")
       ->transform(one_of(precisions));
   app.add_option("--accumulate", options.accumulate,
-                 "where partial sums are added (default device); on the host every tile's results "
+                 "where partial sums are added (default device); with host, every tile's results "
                  "are read back")
       ->transform(one_of(places));
   app.add_option("--batch", options.batch,

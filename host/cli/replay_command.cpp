@@ -60,7 +60,7 @@ int replay(const ReplayCommand& options) {
 void add_replay_command(CLI::App& app, int& result) {
   auto options = std::make_shared<ReplayCommand>();
   CLI::App* command = app.add_subcommand(
-      "replay", "runs a product that failed again, alone, and traces where it goes wrong");
+      "replay", "runs a failed product again, by itself, and traces where it goes wrong");
   command->add_option("failure", options->file, "failure.json, as run and gemm write it")
       ->required();
   command->add_option("--trace", options->trace,

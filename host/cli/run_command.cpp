@@ -11,11 +11,10 @@
 #include "host/console.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
+#include "host/execute/network_output.hpp"
 #include "host/execute/network_run.hpp"
-#include "host/execute/npy.hpp"
 #include "host/execute/operators.hpp"
 #include "host/files/claimed_files.hpp"
-#include "host/files/lost_outputs.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/report/progress.hpp"
@@ -34,17 +33,21 @@ int run_network_command(const NetworkOptions& options) {
   ClaimedFiles files;
   files.input("--model", options.model);
   for (const std::string& input : options.inputs) files.input("--input", input_file(input));
-  files.output("--output", options.output);
+  NetworkOutputs outputs(options.outputs, files);
   claim_outputs(files, options);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
-  const std::unique_ptr<OutputFile> output = open_output(options.output);
   Session session(options, "run", own_options(options));
   ProgressBar bar;
   bar.show("reading " + (options.model.empty() ? options.network : options.model), 0);
   const NetworkSource source = open_network(options);
+  outputs.open(source.model, files);
   const Executor executor(source.model);
   NodeObserver dump;
-  if (!options.dumps.empty()) dump = ActivationDump(options.dumps, executor);
+  if (!options.dumps.empty()) {
+    ActivationDump chosen(options.dumps, executor);
+    for (const std::string& file : chosen.files()) files.output("--dump-activations", file);
+    dump = std::move(chosen);
+  }
 
   const RunProgress progress = [&bar](const std::string& name, double done) {
     bar.show(name, done);
@@ -69,10 +72,7 @@ int run_network_command(const NetworkOptions& options) {
   if (const std::string note = dropout_note(source.model); !note.empty()) {
     print_report("{}\n", note);
   }
-  const onnx::GraphProto& graph = source.model.graph();
-  if (output && graph.output_size() > 0 && run.report.error.empty()) {
-    keep_going([&] { save_tensor(*output, run.outputs.at(graph.output(0).name())); });
-  }
+  if (run.report.error.empty()) outputs.write(run.outputs);
   return session.finish(std::move(run.report), json.get(), options.allow_host_only);
 }
 
@@ -106,15 +106,19 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       command
           .add_option("--model", options.model,
                       "a network from this ONNX file: its Linear layers (Gemm, and MatMul with "
-                      "constant weights) on the device, all else on the host")
+                      "constant weights) on the device, everything else on the host")
           ->excludes(network)
           ->excludes(data);
   command
       .add_option("--input", options.inputs,
                   "the network's input: a .npy file, or PNG or JPEG images, which are resized and "
-                  "normalised; NAME=FILE where it has several (default: random, from --seed)")
+                  "normalised; NAME=FILE if there are several (default: random, from --seed)")
       ->needs(model);
-  command.add_option("--output", options.output, "writes the network's first output to this .npy")
+  command
+      .add_option("--output", options.outputs,
+                  "writes the network's first output to this .npy file; NAME=FILE: another output; "
+                  "FOLDER/: all outputs, NAME.npy each")
+      ->allow_extra_args(false)
       ->needs(model);
   command
       .add_option("--dump-activations", options.dumps,
@@ -122,7 +126,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       ->allow_extra_args(false)
       ->needs(model);
   command.add_flag("--allow-host-only", options.allow_host_only,
-                   "succeed even if no layer of the network runs on the device");
+                   "succeeds even if no layer of the network runs on the device");
 }
 
 }  // namespace
@@ -134,7 +138,7 @@ void add_run_command(CLI::App& app, int& result) {
       "run", "runs a network's Linear layers on a device and checks every value, clock and byte");
   add_model_options(*command, *options);
   add_common_options(*command, *options);
-  command->get_option("--batch")->description("images (with --model: as many as the file says)");
+  command->get_option("--batch")->description("images (with --model, default: the file's batch)");
   command->callback([options, command, &result] {
     if (!options->model.empty() && command->count("--batch") == 0) {
       options->batch = 0;  // as the file says
@@ -142,8 +146,8 @@ void add_run_command(CLI::App& app, int& result) {
     result = run_network_command(*options);
   });
   command->footer(
-      fmt::format("An ONNX file may ask for these operators: {}.\n"
-                  "With --device reference --precision float32 all of it runs on the host.",
+      fmt::format("Supported ONNX operators: {}.\n"
+                  "With --device reference --precision float32 the whole network runs on the host.",
                   fmt::join(supported_operators(), ", ")));
 }
 

@@ -158,7 +158,7 @@ std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
   for (const Fault& fault : faults_) {
     if (fault.clock < clocks) continue;
     problems.push_back(
-        fmt::format("--inject {}: the run ended at clock {}, so the fault never came",
+        fmt::format("--inject {}: the run ended at clock {}, so the fault was never injected",
                     to_string(fault), clocks));
   }
   if (tile_ && options_.debug.trace_tile.empty() && window_begin_ >= clocks) {
@@ -167,8 +167,9 @@ std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
                     options_.debug.trace_window, clocks));
   }
   if (tile_ && !options_.debug.trace_tile.empty() && !tile_->clocks()) {
-    problems.push_back(fmt::format("--trace-tile {}: the tile never came, so nothing was traced",
-                                   options_.debug.trace_tile));
+    problems.push_back(
+        fmt::format("--trace-tile {}: the tile was never reached, so nothing was traced",
+                    options_.debug.trace_tile));
   }
   return problems;
 }

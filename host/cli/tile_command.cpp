@@ -62,16 +62,16 @@ void add_tile_command(CLI::App& app, int& result) {
       ->required();
   command
       ->add_option("--block", options->block,
-                   "rows and columns of a block; what is smaller stays whole")
+                   "rows and columns of a block; smaller operands stay whole")
       ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();
   command
       ->add_option("--batch", options->batch,
-                   "size of the inputs' first dimension; without it as the file says, and 1 where "
-                   "that is open")
+                   "size of the inputs' first dimension (default: the file's, or 1 where the "
+                   "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
   command->add_option("--input-shape", options->input_shapes,
-                      "shape of one input, as NAME=1x3x224x224; may be given for several");
+                      "shape of one input, as NAME=1x3x224x224; repeat for more inputs");
   command->add_option("--json", options->json, "writes the table to this file");
   command->callback([options, &result] { result = tile(*options); });
 }

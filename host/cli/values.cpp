@@ -52,8 +52,8 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
         }
         return whole
                    ? fmt::format("{} is out of range; give a number from {} to {}", text, low, high)
-                   : fmt::format("'{}' is no whole number; give one from {} to {}, in digits", text,
-                                 low, high);
+                   : fmt::format("'{}' is not a whole number; give one from {} to {}, in digits",
+                                 text, low, high);
       },
       fmt::format("{}..{}", low, high));
 }
@@ -68,7 +68,7 @@ CLI::Validator real_number(double low, double high) {
         if (number && value >= low && value <= high) return "";
         return number
                    ? fmt::format("{} is out of range; give a number from {} to {}", text, low, high)
-                   : fmt::format("'{}' is no number; give one from {} to {}", text, low, high);
+                   : fmt::format("'{}' is not a number; give one from {} to {}", text, low, high);
       },
       fmt::format("{}..{}", low, high));
 }
@@ -77,7 +77,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
   return CLI::Validator(
       [words](std::string& text) -> std::string {
         if (std::find(words.begin(), words.end(), text) != words.end()) return "";
-        return fmt::format("'{}' is not known here; give one of {}", text, fmt::join(words, ", "));
+        return fmt::format("'{}' is unknown; use one of {}", text, fmt::join(words, ", "));
       },
       fmt::format("{{{}}}", fmt::join(words, ",")));
 }

@@ -25,7 +25,8 @@ void ClockCheck::announce(const std::vector<Job>& jobs) {
   }
   for (const auto& [what, clock] : needs_) {
     if (clock < last) continue;
-    throw UsageError(fmt::format("{}: the run ends before clock {}, perhaps long before", what, last));
+    throw UsageError(
+        fmt::format("{}: the run ends before clock {}, perhaps long before", what, last));
   }
 }
 

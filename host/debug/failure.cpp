@@ -35,8 +35,8 @@ std::string finding_text(const Failure& failure) {
     return line("found", "it did not fail again; it may depend on what ran before");
   }
   std::string text = line("tile", tile_text(failure));
-  const std::string last = line("last move", finding.wrong_clock == 0
-                                                 ? std::string("none came")
+  const std::string last =
+      line("last move", finding.wrong_clock == 0 ? std::string("none came")
                                                  : fmt::format("clock {}", finding.clock));
   if (finding.place == Finding::Place::kStopped) return text + last;
   if (finding.place == Finding::Place::kStandstill) {

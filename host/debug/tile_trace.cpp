@@ -53,8 +53,8 @@ void TileTrace::check(const Job& job) const {
 }
 
 void TileTrace::fail(const std::vector<std::string>& names) const {
-  throw UsageError(fmt::format("--trace-tile: no layer is called '{}'; there {} {}", name_->layer,
-                               names.size() == 1 ? "is" : "are", fmt::join(names, ", ")));
+  throw UsageError(fmt::format("--trace-tile: no layer is called '{}'; the layers are: {}",
+                               name_->layer, fmt::join(names, ", ")));
 }
 
 void TileTrace::announce(const std::vector<Job>& jobs) {

@@ -23,19 +23,19 @@ const char *gemm64_result_text(enum gemm64_result result) {
     case GEMM64_NO_ACCESS:
       return "the bus answered a register access with an error";
     case GEMM64_NO_GEMM64:
-      return "the device is no gemm64";
+      return "the device is not a gemm64";
     case GEMM64_NO_VERSION:
-      return "the device has another major version than this driver";
+      return "the device's major version differs from this driver's";
     case GEMM64_RESETTING:
-      return "a soft reset did not end, since the memory owes answers; a hard reset is needed";
+      return "a soft reset did not end because memory still owes answers; a hard reset is needed";
     case GEMM64_BAD_RING:
-      return "no ring can lie there, or it still holds commands";
+      return "the ring cannot be placed there, or it still holds commands";
     case GEMM64_RING_FULL:
       return "the ring has no room for the commands";
     case GEMM64_TIMEOUT:
       return "no interrupt within the limit";
     case GEMM64_SPURIOUS:
-      return "the interrupt line is high and no cause is told";
+      return "the interrupt line is high, but no cause is set";
     case GEMM64_FAILED:
       return "the device stopped with an error";
   }

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include <algorithm>
-
 #include "host/execute/npy.hpp"
 #include "host/files/lost_outputs.hpp"
 
@@ -33,7 +31,8 @@ std::filesystem::path made_directory(const std::string& name) {
   std::error_code error;
   std::filesystem::create_directories(name, error);
   if (!std::filesystem::is_directory(name)) {
-    throw UsageError(fmt::format("--dump-activations: {} is no folder and cannot be made", name));
+    throw UsageError(
+        fmt::format("--dump-activations: {} is not a folder and cannot be created", name));
   }
   return name;
 }
@@ -58,7 +57,7 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
       const std::filesystem::path folder = made_directory(specification.substr(equals + 1));
       matched = true;
       const std::string original = name;
-      std::replace(name.begin(), name.end(), '/', '_');
+      name = file_name(name);
       const auto [other, is_new] = taken.emplace(folder / name, original);
       if (!is_new && other->second == original) continue;
       if (!is_new) {
@@ -70,7 +69,7 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
     if (!matched) {
       throw UsageError(fmt::format("--dump-activations {}: no node's name matches; the first is {}",
                                    specification,
-                                   executor.steps().empty() ? "missing: there are no nodes"
+                                   executor.steps().empty() ? "missing, since there are no nodes"
                                                             : name_of(executor.steps()[0], 0)));
     }
   }

@@ -20,11 +20,11 @@ void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const
   const auto& type = info.type().tensor_type();
   const std::string what = input_text(model, info);
   if (type.elem_type() != tensor.type()) {
-    throw UsageError(fmt::format("{} takes {}, it is given {}", what,
+    throw UsageError(fmt::format("{} takes {}, but is given {}", what,
                                  data_type_name(type.elem_type()), describe(tensor)));
   }
   if (type.has_shape() && type.shape().dim_size() != static_cast<int>(tensor.rank())) {
-    throw UsageError(fmt::format("{} has {} dimensions, it is given {}", what,
+    throw UsageError(fmt::format("{} has {} dimensions, but is given {}", what,
                                  type.shape().dim_size(), describe(tensor)));
   }
 }

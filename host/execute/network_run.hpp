@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole network: its Linear layers on the device, all else on the host.
+// A whole network: its Linear layers on the device, everything else on the host.
 #pragma once
 
 #include <functional>

@@ -7,13 +7,15 @@
 
 #include "host/error.hpp"
 #include "host/files/npy.hpp"
+#include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
 namespace {
 
 using Element = NpyType::Element;
 
-Element element_of(const std::string& path, DataType type) {
+/// Element::kNone where NumPy has no such type.
+Element element_of(DataType type) {
   switch (type) {
     case onnx::TensorProto::FLOAT:
     case onnx::TensorProto::BFLOAT16:
@@ -26,14 +28,22 @@ Element element_of(const std::string& path, DataType type) {
       return Element::kInt8;
     case onnx::TensorProto::UINT8:
       return Element::kUint8;
+    case onnx::TensorProto::INT16:
+      return Element::kInt16;
+    case onnx::TensorProto::UINT16:
+      return Element::kUint16;
     case onnx::TensorProto::INT32:
       return Element::kInt32;
+    case onnx::TensorProto::UINT32:
+      return Element::kUint32;
     case onnx::TensorProto::INT64:
       return Element::kInt64;
+    case onnx::TensorProto::UINT64:
+      return Element::kUint64;
     case onnx::TensorProto::BOOL:
       return Element::kBool;
     default:
-      throw UsageError(fmt::format("{}: arrays of this type are neither read nor written", path));
+      return Element::kNone;
   }
 }
 
@@ -49,7 +59,13 @@ Tensor converted(const Tensor& tensor) {
 
 Tensor load_tensor(const std::string& path, DataType type) {
   NpyFile file(path);
-  file.require(element_of(path, type));
+  if (element_of(type) == Element::kNone) {
+    throw UsageError(
+        fmt::format("{}: the network takes {} here, which no .npy file holds; only a constant can "
+                    "be that",
+                    path, data_type_name(type)));
+  }
+  file.require(element_of(type));
   const bool wide = type == onnx::TensorProto::BFLOAT16;
   Tensor tensor(wide ? onnx::TensorProto::FLOAT : type, file.shape());
   file.read(tensor.mutable_raw());
@@ -57,13 +73,22 @@ Tensor load_tensor(const std::string& path, DataType type) {
 }
 
 void save_tensor(OutputFile& file, const Tensor& tensor) {
-  if (tensor.type() == onnx::TensorProto::FLOAT16) {
-    return save_tensor(file, converted<float, Eigen::half>(tensor));
-  }
   if (tensor.type() == onnx::TensorProto::BFLOAT16) {
     return save_tensor(file, converted<float, Eigen::bfloat16>(tensor));
   }
-  write_npy(file, element_of(file.path().string(), tensor.type()), tensor.dims(), tensor.raw());
+  const Element element = element_of(tensor.type());
+  if (element == Element::kNone) {
+    const std::string path = file.path().string();
+    throw OutputError(path, fmt::format("{}: cannot be written: no .npy file holds {}", path,
+                                        data_type_name(tensor.type())));
+  }
+  write_npy(file, element, tensor.dims(), tensor.raw());
+}
+
+std::string file_name(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  std::replace(name.begin(), name.end(), '\0', '_');
+  return name;
 }
 
 }  // namespace gemm64

@@ -13,8 +13,11 @@ namespace gemm64 {
 /// from float32). Throws UsageError where the file cannot be read or holds another type.
 Tensor load_tensor(const std::string& path, DataType type);
 
-/// Writes an array and commits the file; 16-bit floats are written as float32. Throws OutputError
-/// where the file is lost.
+/// Writes an array and commits the file; bfloat16 is written as float32. Throws OutputError where
+/// the file is lost, or NumPy has no such type.
 void save_tensor(OutputFile& file, const Tensor& tensor);
+
+/// The name of a node or value as that of a file: '/' becomes '_'.
+std::string file_name(std::string name);
 
 }  // namespace gemm64

@@ -62,7 +62,7 @@ Tensors logic(const NodeContext& node, const Tensors& inputs, Function function)
   const Tensor& b = input(node, inputs, 1);
   if (a.type() != onnx::TensorProto::BOOL || b.type() != onnx::TensorProto::BOOL) {
     throw failure(
-        node, fmt::format("its inputs are {} and {}, bool is needed", describe(a), describe(b)));
+        node, fmt::format("its inputs are {} and {}; bool is needed", describe(a), describe(b)));
   }
   return {zip<bool, bool, bool>(a, b, stretched(node, a, b), function)};
 }
@@ -240,7 +240,7 @@ Tensors prelu(const NodeContext& node, const Tensors& inputs) {
   const Tensor& slope = input(node, inputs, 1);
   if (stretched(node, x, slope) != x.dims()) {
     throw failure(
-        node, fmt::format("its slope, {}, does not stretch to {}", describe(slope), describe(x)));
+        node, fmt::format("its slope, {}, does not broadcast to {}", describe(slope), describe(x)));
   }
   return {pairs(node, x, slope, [](auto value, auto factor) {
     return value < 0 ? kMultiply(value, factor) : value;
@@ -253,11 +253,11 @@ Tensors where(const NodeContext& node, const Tensors& inputs) {
   const Tensor& no = input(node, inputs, 2);
   require_same_type(node, yes, no);
   if (condition.type() != onnx::TensorProto::BOOL) {
-    throw failure(node, fmt::format("its condition is {}, bool is needed", describe(condition)));
+    throw failure(node, fmt::format("its condition is {}; bool is needed", describe(condition)));
   }
   Dims dims;
   if (!broadcast_dims(condition.dims(), stretched(node, yes, no), dims)) {
-    throw failure(node, fmt::format("its condition is {}, it chooses between {} and {}",
+    throw failure(node, fmt::format("its condition is {}, its choices are {} and {}",
                                     describe(condition), describe(yes), describe(no)));
   }
   Tensor result(yes.type(), dims);

@@ -143,8 +143,8 @@ Tensor cast_to(const NodeContext& node, const Tensor& x, DataType type) {
   rounding.saturate = attribute(*node.node, "saturate", std::int64_t{1}) != 0;
   const std::string mode = attribute(*node.node, "round_mode", std::string("up"));
   if (mode != "up" && mode != "down" && mode != "nearest") {
-    throw failure(
-        node, fmt::format("round_mode is '{}'; there are up, down and nearest", printable(mode)));
+    throw failure(node,
+                  fmt::format("round_mode is '{}'; use up, down or nearest", printable(mode)));
   }
   rounding.power = mode == "up"     ? PowerRounding::kUp
                    : mode == "down" ? PowerRounding::kDown

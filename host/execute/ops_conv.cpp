@@ -72,7 +72,7 @@ Operands checked_operands(const NodeContext& node, const Tensors& inputs) {
   const auto& [x, weights, bias, groups] = operands;
   for (const Tensor& tensor : inputs) {
     if (tensor.present() && tensor.type() != onnx::TensorProto::FLOAT) {
-      throw failure(node, fmt::format("it is computed on float32, not on {}", describe(tensor)));
+      throw failure(node, fmt::format("only float32 is supported, not {}", describe(tensor)));
     }
   }
   if (x.rank() < 3 || x.rank() > 5 || weights.rank() != x.rank()) {

@@ -140,7 +140,7 @@ void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias,
   require_same_type(node, result, bias);
   Dims dims;
   if (!broadcast_dims(bias.dims(), result.dims(), dims) || dims != result.dims()) {
-    throw failure(node, fmt::format("its bias, {}, does not stretch to {}", describe(bias),
+    throw failure(node, fmt::format("its bias, {}, does not broadcast to {}", describe(bias),
                                     dims_text(result.dims())));
   }
   host::visit_factors(node, result.type(), [&](auto zero) {

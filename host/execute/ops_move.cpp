@@ -34,8 +34,8 @@ Tensors transpose(const NodeContext& node, const Tensors& inputs) {
   Dims sorted = order;
   std::sort(sorted.begin(), sorted.end());
   if (sorted != counting(0, static_cast<std::int64_t>(x.rank()))) {
-    throw failure(
-        node, fmt::format("perm {} is no order of the axes of {}", dims_text(order), describe(x)));
+    throw failure(node, fmt::format("perm {} is not a permutation of the axes of {}",
+                                    dims_text(order), describe(x)));
   }
   const Dims from = row_major_strides(x.dims());
   Dims dims, strides;
@@ -59,9 +59,8 @@ Tensors concat(const NodeContext& node, const Tensors& inputs) {
     Dims others = part.dims();
     if (part.rank() == first.rank()) others[axis] = first.dim(axis);
     if (part.type() != first.type() || others != first.dims()) {
-      throw failure(node,
-                    fmt::format("its inputs {} and {} cannot stand side by side along axis {}",
-                                describe(first), describe(part), axis));
+      throw failure(node, fmt::format("its inputs {} and {} cannot be concatenated along axis {}",
+                                      describe(first), describe(part), axis));
     }
     dims[axis] += part.dim(axis);
   }
@@ -97,7 +96,8 @@ Dims split_sizes(const NodeContext& node, const Tensors& inputs, std::int64_t wh
     const std::int64_t part = (whole + parts - 1) / parts;
     const std::int64_t last = whole - part * (parts - 1);
     if (node.opset < 18 ? last != part : last < 0) {
-      throw failure(node, fmt::format("{} values do not make {} equal parts", whole, parts));
+      throw failure(node,
+                    fmt::format("{} values cannot be split into {} equal parts", whole, parts));
     }
     sizes.assign(static_cast<std::size_t>(parts), part);
     sizes.back() = last;
@@ -109,8 +109,8 @@ Dims split_sizes(const NodeContext& node, const Tensors& inputs, std::int64_t wh
     if (fits) rest -= size;
   }
   if (!fits || rest != 0) {
-    throw failure(node, fmt::format("parts of {} are no split of {} values into {}",
-                                    dims_text(sizes), whole, parts));
+    throw failure(node, fmt::format("{} does not split {} values into {} parts", dims_text(sizes),
+                                    whole, parts));
   }
   return sizes;
 }
@@ -221,9 +221,8 @@ Tensors pad(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   const std::string mode = attribute(*node.node, "mode", std::string("constant"));
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
-    throw failure(node,
-                  fmt::format("mode '{}' is not known; there are constant, reflect, edge and wrap",
-                              printable(mode)));
+    throw failure(node, fmt::format("mode '{}' is unknown; use constant, reflect, edge or wrap",
+                                    printable(mode)));
   }
   const bool is_attribute = node.opset < 11;
   const Dims pads =
@@ -247,7 +246,7 @@ Tensors pad(const NodeContext& node, const Tensors& inputs) {
     value = inputs[2];
     require_same_type(node, x, value);
     if (value.elements() != 1) {
-      throw failure(node, fmt::format("its value is {}, a scalar is needed", describe(value)));
+      throw failure(node, fmt::format("its value is {}; a scalar is needed", describe(value)));
     }
   }
   std::vector<Selected> indices(x.rank());
@@ -288,7 +287,7 @@ Tensors expand(const NodeContext& node, const Tensors& inputs) {
   const bool fits = std::all_of(asked.begin(), asked.end(), [](auto dim) { return dim >= 0; }) &&
                     broadcast_dims(x.dims(), asked, dims);
   if (!fits) {
-    throw failure(node, fmt::format("{} does not stretch to {}", describe(x), dims_text(asked)));
+    throw failure(node, fmt::format("{} does not broadcast to {}", describe(x), dims_text(asked)));
   }
   Tensor result(x.type(), dims);
   copy_strided(result.mutable_raw(), x.raw(), dims, broadcast_strides(x.dims(), dims),
@@ -335,8 +334,7 @@ std::int64_t checked_block(const NodeContext& node, const Tensor& x, bool from_d
 bool blocks_first(const NodeContext& node) {
   const std::string mode = attribute(*node.node, "mode", std::string("DCR"));
   if (mode == "DCR" || mode == "CRD") return mode == "DCR";
-  throw failure(node,
-                fmt::format("mode '{}' is not known; there are DCR and CRD", printable(mode)));
+  throw failure(node, fmt::format("mode '{}' is unknown; use DCR or CRD", printable(mode)));
 }
 
 /// `x` seen as `parts`, its axes put in `order`, and the result seen as `dims`.
@@ -360,8 +358,7 @@ Tensors depth_to_space(const NodeContext& node, const Tensors& inputs) {
   const std::int64_t block = checked_block(node, x, true);
   const std::string mode = attribute(*node.node, "mode", std::string("DCR"));
   if (mode != "DCR" && mode != "CRD") {
-    throw failure(node,
-                  fmt::format("mode '{}' is not known; there are DCR and CRD", printable(mode)));
+    throw failure(node, fmt::format("mode '{}' is unknown; use DCR or CRD", printable(mode)));
   }
   const std::int64_t depth = x.dim(1) / (block * block);
   const Dims dims{x.dim(0), depth, x.dim(2) * block, x.dim(3) * block};

@@ -93,7 +93,7 @@ Tensors batch_normalization(const NodeContext& node, const Tensors& inputs) {
                           node.opset));
   }
   if (attribute(*node.node, "spatial", std::int64_t{1}) == 0) {
-    throw failure(node, "with spatial=0 it is not computed");
+    throw failure(node, "spatial=0 is not supported");
   }
   if (x.rank() < 2) throw failure(node, fmt::format("its input, {}, has no channels", describe(x)));
   for (std::size_t i = 1; i < 5; ++i) {

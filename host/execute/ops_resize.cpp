@@ -57,7 +57,7 @@ double position(const NodeContext& node, const Mode& mode, const Stretch& stretc
     return stretch.begin * (from - 1) + x * (stretch.end - stretch.begin) * (from - 1) / (to - 1);
   }
   throw failure(node,
-                fmt::format("coordinate_transformation_mode '{}' is not known", printable(how)));
+                fmt::format("coordinate_transformation_mode '{}' is unknown", printable(how)));
 }
 
 /// Indices of the input and their weights.
@@ -72,7 +72,7 @@ std::int64_t nearest_index(const NodeContext& node, const std::string& how, doub
   if (how == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5));
   if (how == "floor") return static_cast<std::int64_t>(below);
   if (how == "ceil") return static_cast<std::int64_t>(std::ceil(x));
-  throw failure(node, fmt::format("nearest_mode '{}' is not known", printable(how)));
+  throw failure(node, fmt::format("nearest_mode '{}' is unknown", printable(how)));
 }
 
 /// The weights of Keys' cubic convolution for four neighbours, `t` behind the second.
@@ -151,7 +151,7 @@ std::vector<double> numbers(const NodeContext& node, const Tensor& tensor) {
 Tensor resized(const NodeContext& node, const Tensor& x, const Mode& mode,
                const std::vector<Stretch>& stretches) {
   if (mode.mode != "nearest" && mode.mode != "linear" && mode.mode != "cubic") {
-    throw failure(node, fmt::format("mode '{}' is not known; there are nearest, linear and cubic",
+    throw failure(node, fmt::format("mode '{}' is unknown; use nearest, linear or cubic",
                                     printable(mode.mode)));
   }
   Tensor result = x;
@@ -215,7 +215,7 @@ Mode mode_of(const NodeContext& node) {
   mode.exclude_outside = attribute(*node.node, "exclude_outside", std::int64_t{0}) != 0;
   mode.extrapolation = attribute(*node.node, "extrapolation_value", 0.0F);
   if (attribute(*node.node, "antialias", std::int64_t{0}) != 0) {
-    throw failure(node, "with antialias it is not computed");
+    throw failure(node, "antialias is not supported");
   }
   return mode;
 }

@@ -64,15 +64,16 @@ Tensors reshape(const NodeContext& node, const Tensors& inputs) {
       result[axis] = x.dim(axis);
     }
     const std::optional<std::int64_t> all = checked_product(elements, result[axis]);
-    if (!all) throw fails("it holds another number of values");
+    if (!all) throw fails("the number of values differs");
     elements = *all;
   }
   if (open) {
-    if (elements == 0 || x.elements() % elements != 0) throw fails("it does not divide");
+    if (elements == 0 || x.elements() % elements != 0)
+      throw fails("the number of values does not divide evenly");
     result[*open] = x.elements() / elements;
     elements = x.elements();
   }
-  if (elements != x.elements()) throw fails("it holds another number of values");
+  if (elements != x.elements()) throw fails("the number of values differs");
   return {x.reshaped(result)};
 }
 
@@ -156,8 +157,8 @@ Tensors constant(const NodeContext& node, const Tensors& /*inputs*/) {
     return {list<std::int64_t>(value->ints())};
   }
   throw failure(node,
-                "its value is no tensor and no numbers (strings and sparse tensors cannot be "
-                "computed with)");
+                "its value is neither a tensor nor numbers (strings and sparse tensors are not "
+                "supported)");
 }
 
 Tensors constant_of_shape(const NodeContext& node, const Tensors& inputs) {
@@ -194,7 +195,8 @@ Tensors range(const NodeContext& node, const Tensors& inputs) {
         const auto value = [&](std::size_t i) { return *inputs[i].values<T>(); };
         const double span = static_cast<double>(value(1)) - static_cast<double>(value(0));
         const double count = std::ceil(span / static_cast<double>(value(2)));
-        if (value(2) == 0 || !(std::abs(count) < 0x1p34)) throw failure(node, "it has no end");
+        if (value(2) == 0 || !(std::abs(count) < 0x1p34))
+          throw failure(node, "its range never ends");
         Tensor result(start.type(), {std::max<std::int64_t>(static_cast<std::int64_t>(count), 0)});
         for (std::int64_t i = 0; i < result.elements(); ++i) {
           result.mutable_values<T>()[i] = static_cast<T>(value(0) + static_cast<T>(i) * value(2));

@@ -161,7 +161,7 @@ Tensors sign(const NodeContext& node, const Tensors& inputs) {
 Tensors logical_not(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   if (x.type() != onnx::TensorProto::BOOL) {
-    throw failure(node, fmt::format("its input is {}, bool is needed", describe(x)));
+    throw failure(node, fmt::format("its input is {}; bool is needed", describe(x)));
   }
   return {map<bool, bool>(x, std::logical_not<>())};
 }
@@ -245,8 +245,7 @@ Tensors swish(const NodeContext& node, const Tensors& inputs) {
 Tensors gelu(const NodeContext& node, const Tensors& inputs) {
   const std::string form = attribute(*node.node, "approximate", std::string("none"));
   if (form != "none" && form != "tanh") {
-    throw failure(node,
-                  fmt::format("approximate is '{}'; there are none and tanh", printable(form)));
+    throw failure(node, fmt::format("approximate is '{}'; use none or tanh", printable(form)));
   }
   constexpr double kRootOfHalf = 0.70710678118654752;
   constexpr double kRootOfTwoByPi = 0.79788456080286536;
@@ -271,7 +270,7 @@ T bound(const NodeContext& node, const Tensors& inputs, std::size_t index, const
   if (!tensor.present()) return otherwise;
   require_same_type(node, inputs[0], tensor);
   if (tensor.elements() != 1) {
-    throw failure(node, fmt::format("its bound is {}, a scalar is needed", describe(tensor)));
+    throw failure(node, fmt::format("its bound is {}; a scalar is needed", describe(tensor)));
   }
   return *tensor.values<T>();
 }
@@ -281,7 +280,7 @@ T bound(const NodeContext& node, const Tensors& inputs, std::size_t index, const
 Tensors clip(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   if (node.opset < 11 && x.type() != onnx::TensorProto::FLOAT) {
-    throw failure(node, fmt::format("it is not computed on {}", describe(x)));
+    throw failure(node, fmt::format("{} is not supported", describe(x)));
   }
   return {visit_numbers(node, x.type(), [&](auto zero) {
     using T = decltype(zero);

@@ -106,9 +106,8 @@ std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
 
 void require_tensor_type(int type) {
   if (is_computable(type)) return;
-  throw UsageError(
-      fmt::format("tensors of {} cannot be computed with; those of numbers and bool can",
-                  data_type_name(type)));
+  throw UsageError(fmt::format("tensors of {} are not supported; only numbers and bool are",
+                               data_type_name(type)));
 }
 
 }  // namespace
@@ -118,7 +117,7 @@ Tensor::Tensor(DataType type, Dims dims) : type_(type), dims_(std::move(dims)), 
   std::int64_t largest = 1;  // zeros apart, so that no order of the sizes hides an overflow
   for (const std::int64_t dim : dims_) {
     if (dim < 0 || std::max<std::int64_t>(dim, 1) > kMostElements / largest) {
-      throw UsageError(fmt::format("a tensor of {} is beyond what can be held; at most {} values",
+      throw UsageError(fmt::format("a tensor of {} is too large; at most {} values are possible",
                                    dims_text(dims_), kMostElements));
     }
     largest *= std::max<std::int64_t>(dim, 1);

@@ -17,7 +17,7 @@ auto visit_types(const NodeContext& node, DataType type, Function function) {
   Result result{};
   const bool found = (... || (type == data_type_of<Types>() && (result = function(Types()), true)));
   if (!found) {
-    throw failure(node, fmt::format("it is not computed on {}", data_type_name(type)));
+    throw failure(node, fmt::format("{} is not supported", data_type_name(type)));
   }
   return result;
 }

@@ -16,8 +16,7 @@ Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::in
            std::int64_t least) {
   Dims values = attribute(*node.node, name, Dims(count, otherwise));
   if (values.size() != count) {
-    throw failure(node,
-                  fmt::format("{} are {} numbers, {} are needed", name, values.size(), count));
+    throw failure(node, fmt::format("{} has {} values; {} are needed", name, values.size(), count));
   }
   for (const std::int64_t value : values) {
     if (value < least || value > kMost) {
@@ -99,7 +98,7 @@ Window make_window(const NodeContext& node, const Dims& dims, const Dims& kernel
 Dims kernel_shape(const NodeContext& node, std::size_t axes) {
   Dims kernel = attribute(*node.node, "kernel_shape", Dims{});
   if (kernel.size() != axes) {
-    throw failure(node, fmt::format("kernel_shape is {} numbers, its input has {} spatial axes",
+    throw failure(node, fmt::format("kernel_shape has {} values, but the input has {} spatial axes",
                                     kernel.size(), axes));
   }
   return kernel;

@@ -74,7 +74,7 @@ std::string InputFile::read_up_to(std::uint64_t most) {
 std::string InputFile::read_rest(std::uint64_t most) {
   const auto too_large = [this, most] {
     return UsageError(
-        fmt::format("{}: has more than {} bytes, the most for such a file", name_, most));
+        fmt::format("{}: has more than {} bytes, the limit for such a file", name_, most));
   };
   if (left_.value_or(0) > most) throw too_large();
   std::string contents = read_up_to(most + 1);

@@ -72,8 +72,8 @@ NpyFile::NpyFile(const std::string& path) : file_(path) {
   const auto byte = [&head](std::size_t i) { return static_cast<std::uint8_t>(head.at(i)); };
   const unsigned version = byte(6);
   if (got == kPrefix + 2 && (version < 1 || version > 3)) {
-    throw UsageError(
-        fmt::format("{}: is a .npy file of version {}; 1 to 3 are read", name(), version));
+    throw UsageError(fmt::format("{}: is a .npy file of version {}; versions 1 to 3 are supported",
+                                 name(), version));
   }
   const std::size_t more = length_bytes(version) - 2;
   std::uint32_t length = 0;
@@ -110,7 +110,7 @@ void NpyFile::parse_header(const std::string& header) {
     const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));
     if (product > most / size) {
       throw UsageError(
-          fmt::format("the array's shape {} is beyond any memory", shape_text(shape_)));
+          fmt::format("the array's shape {} is too large for any memory", shape_text(shape_)));
     }
     product *= size;
   }

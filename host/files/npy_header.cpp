@@ -46,7 +46,7 @@ class Parser {
       }
     }
     space();
-    if (!rest_.empty()) fail("goes on after its dictionary");
+    if (!rest_.empty()) fail("continues after its dictionary");
     if (seen != 7) fail("lacks one of its keys descr, fortran_order and shape");
     return header;
   }
@@ -77,7 +77,7 @@ class Parser {
     const char quote = rest_.empty() ? '\0' : rest_[0];
     if (quote != '\'' && quote != '"') fail("lacks a text in quotes");
     const std::size_t end = rest_.find(quote, 1);
-    if (end == std::string_view::npos) fail("has a text without an end");
+    if (end == std::string_view::npos) fail("has an unterminated string");
     const std::string result(rest_.substr(1, end - 1));
     rest_.remove_prefix(end + 1);
     return result;
@@ -90,7 +90,7 @@ class Parser {
     int depth = 0;
     do {
       space();
-      if (rest_.empty()) fail("has a list without an end");
+      if (rest_.empty()) fail("has an unterminated list");
       const char c = rest_[0];
       if (c == '\'' || c == '"') {
         text();
@@ -121,8 +121,8 @@ class Parser {
       space();
       std::int64_t dim = -1;
       const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), dim);
-      if (error == std::errc::result_out_of_range) fail("has a size beyond any memory");
-      if (error != std::errc()) fail("has a shape that is no tuple of numbers");
+      if (error == std::errc::result_out_of_range) fail("has a size too large for any memory");
+      if (error != std::errc()) fail("has a shape that is not a tuple of numbers");
       if (dim < 0) fail(fmt::format("has a negative size, {}", dim));
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       if (!rest_.empty() && rest_[0] == 'L') rest_.remove_prefix(1);  // Python 2's long integers

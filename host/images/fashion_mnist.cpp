@@ -66,7 +66,7 @@ class GzipReader {
   // Reads past the last byte, where zlib compares the checksum.
   void require_end() {
     std::uint8_t extra = 0;
-    if (read_some(&extra, 1) != 0) fail("it goes on after the data that its header promises");
+    if (read_some(&extra, 1) != 0) fail("it continues after the data that its header promises");
   }
 
  private:

@@ -50,7 +50,7 @@ Image load_image(const std::filesystem::path& path, std::size_t channels) {
   const std::string file = read_file(path.string(), kMostBytes);
   const bool png = starts_with(file, kPng);
   if (!png && !starts_with(file, kJpeg)) {
-    throw fails(fmt::format("not an image that is read: PNG and JPEG are, the file is {}",
+    throw fails(fmt::format("not a supported image: give PNG or JPEG; the file is {}",
                             file_kind(std::string_view(file).substr(0, kKindBytes))));
   }
   const char* const kind = png ? "PNG" : "JPEG";
@@ -59,17 +59,20 @@ Image load_image(const std::filesystem::path& path, std::size_t channels) {
   // stb's own reasons are those of the last of its decoders, whatever the file is.
   const auto undecodable = [&] {
     return fails(
-        fmt::format("the {} image cannot be decoded: it is damaged, or of a variant that "
-                    "is not read ({})",
-                    kind, png ? "all of PNG's are" : "baseline and progressive with 8 bits are"));
+        fmt::format("the {} image cannot be decoded: it is damaged, or of an unsupported "
+                    "variant ({})",
+                    kind,
+                    png ? "all variants of PNG are supported"
+                        : "8-bit baseline and progressive are supported"));
   };
   const auto* data = reinterpret_cast<const stbi_uc*>(file.data());
   const int size = static_cast<int>(file.size());
   int columns = 0, rows = 0, stored = 0;
   if (stbi_info_from_memory(data, size, &columns, &rows, &stored) == 0) throw undecodable();
   if (columns > kMostSide || rows > kMostSide || std::int64_t{rows} * columns > kMostPixels) {
-    throw fails(fmt::format("is an image of {}x{}; a side may have {} pixels, all of it {}",
-                            columns, rows, kMostSide, kMostPixels));
+    throw fails(
+        fmt::format("is an image of {}x{}; a side may have at most {} pixels, the whole image {}",
+                    columns, rows, kMostSide, kMostPixels));
   }
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(data, size, &columns, &rows, &stored, static_cast<int>(channels)),

@@ -16,7 +16,7 @@ void check_shape(const char* what, const MatrixI8& matrix, std::uint64_t rows,
                  std::uint64_t columns) {
   if (static_cast<std::uint64_t>(matrix.rows()) != rows ||
       static_cast<std::uint64_t>(matrix.cols()) != columns) {
-    throw std::invalid_argument(fmt::format("{} are {}x{}, the job is for {}x{}", what,
+    throw std::invalid_argument(fmt::format("{} are {}x{}; the job is for {}x{}", what,
                                             matrix.rows(), matrix.cols(), rows, columns));
   }
 }

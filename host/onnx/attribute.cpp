@@ -14,7 +14,7 @@ const onnx::AttributeProto* find(const onnx::NodeProto& node, const std::string&
     if (attribute.name() != name) continue;
     if (attribute.type() != type) {
       throw UsageError(
-          fmt::format("node '{}' ({}): attribute '{}' is of type {}, it must be of type {}",
+          fmt::format("node '{}' ({}): attribute '{}' is of type {}; it must be of type {}",
                       printable(node.name()), printable(node.op_type()), name,
                       onnx::AttributeProto::AttributeType_Name(attribute.type()),
                       onnx::AttributeProto::AttributeType_Name(type)));

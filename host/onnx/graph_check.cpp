@@ -83,7 +83,7 @@ Names collect_names(const onnx::GraphProto& graph, const std::string& file) {
     for (const std::string& output : graph.node(i).output()) {
       if (output.empty()) continue;  // an optional output that is not wanted
       if (names.given.count(output) != 0 || !names.producer.emplace(output, i).second) {
-        throw UsageError(fmt::format("{}: node '{}' makes '{}', which is there already", file,
+        throw UsageError(fmt::format("{}: node '{}' produces '{}', which exists already", file,
                                      node_label(graph.node(i), i), printable(output)));
       }
     }
@@ -122,7 +122,7 @@ Dependencies dependencies(const onnx::GraphProto& graph, const Names& names,
       if (found != names.producer.end()) {
         list.push_back(found->second);
       } else if (!nested && names.given.count(input) == 0) {
-        throw UsageError(fmt::format("{}: node '{}' reads '{}', which nothing makes", file,
+        throw UsageError(fmt::format("{}: node '{}' reads '{}', which nothing produces", file,
                                      node_label(graph.node(i), i), printable(input)));
       }
     });
@@ -165,7 +165,7 @@ void sort_nodes(onnx::GraphProto& graph, const Dependencies& before, const std::
   if (order.size() != before.size()) {
     const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto m) { return m != 0; });
     const int index = static_cast<int>(stuck - missing.begin());
-    throw UsageError(fmt::format("{}: its nodes form a cycle; node '{}' waits for its own output",
+    throw UsageError(fmt::format("{}: its nodes form a cycle; node '{}' depends on its own output",
                                  file, node_label(graph.node(index), index)));
   }
   std::vector<onnx::NodeProto*> nodes(order.size());
@@ -198,8 +198,8 @@ void check_outputs(const onnx::GraphProto& graph, const Names& names, const std:
           fmt::format("{}: two outputs are called '{}'", file, printable(output.name())));
     }
     if (names.given.count(output.name()) == 0 && names.producer.count(output.name()) == 0) {
-      throw UsageError(
-          fmt::format("{}: nothing makes the graph's output '{}'", file, printable(output.name())));
+      throw UsageError(fmt::format("{}: nothing produces the graph's output '{}'", file,
+                                   printable(output.name())));
     }
   }
 }
@@ -238,7 +238,7 @@ void require_valid(const onnx::ModelProto& model, const std::string& file) {
   require_graph(model, file);
   const Names names = check_parts(model, true, file);
   if (!in_order(dependencies(model.graph(), names, file))) {
-    throw UsageError(fmt::format("{}: a node stands before one that it waits for", file));
+    throw UsageError(fmt::format("{}: a node comes before one whose output it reads", file));
   }
   if (model.ir_version() < 1) throw UsageError(fmt::format("{}: has no ir_version", file));
   check_nodes(model, opsets(model, file), file);

@@ -50,8 +50,8 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
   const google::protobuf::LogSilencer silence;
   if (count_objects(first, *onnx::ModelProto::descriptor(), kMostObjects) > kMostObjects) {
     throw UsageError(
-        fmt::format("{}: more than {} nodes, names and attributes; no network has so many", name,
-                    kMostObjects));
+        fmt::format("{}: more than {} nodes, names and attributes; no real network has that many",
+                    name, kMostObjects));
   }
   onnx::ModelProto proto;
   if (!proto.ParseFromZeroCopyStream(&second)) {
@@ -64,7 +64,7 @@ void check_size(std::uintmax_t size, std::uint64_t most_bytes, const std::string
   // protobuf reads no more than that in one message; larger networks keep weights beside the file.
   const std::uint64_t most = std::min<std::uint64_t>(most_bytes, 0x7fffffff);
   if (size > most) {
-    throw UsageError(fmt::format("{}: {} bytes; a model may have {}", name, size, most));
+    throw UsageError(fmt::format("{}: {} bytes; a model may have at most {}", name, size, most));
   }
 }
 
@@ -128,6 +128,15 @@ std::size_t character_length(const std::string& text, std::size_t at) {
   const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
   const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
   return control || overlong || beyond ? 0 : length;
+}
+
+onnx::TensorProto integer_tensor(const std::string& name, const std::vector<std::int64_t>& values) {
+  onnx::TensorProto tensor;
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(static_cast<std::int64_t>(values.size()));
+  for (const std::int64_t value : values) tensor.add_int64_data(value);
+  return tensor;
 }
 
 /// Does the node make the same whatever the network's inputs are, from `fixed` values alone?
@@ -217,6 +226,13 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
     }
   }
   ValueFacts facts = infer_shapes(graph, model.opset(), model.constants_, options, model.name_);
+  for (const ValueFacts::Replacement& replacement : facts.replacements) {
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    tensor = integer_tensor(replacement.constant, facts.integers.at(replacement.constant));
+    graph.mutable_node(replacement.node)->set_input(replacement.input, replacement.constant);
+    model.constants_[replacement.constant] = &tensor;
+    model.fixed_.insert(replacement.constant);
+  }
   model.types_ = std::move(facts.types);
   model.integers_ = std::move(facts.integers);
   model.unknown_ = std::move(facts.unknown);

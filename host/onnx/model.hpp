@@ -29,7 +29,8 @@ struct ImportOptions {
   /// May the file lack its weights (no data for initializers, or external data that is missing)?
   bool shapes_only = false;
   /// Size of the first dimension of graph inputs where the file leaves it open (or where it is to
-  /// be another one, if the file allows it); 0: as the file says, 1 where it is open.
+  /// be another one, if the file allows it: a constant shape [1, ...] for one image then becomes
+  /// one for all); 0: as the file says, 1 where it is open.
   std::int64_t batch = 0;
   /// Shapes of graph inputs by name; they win over the file's and over `batch`.
   std::map<std::string, std::vector<std::int64_t>> input_shapes;

@@ -251,7 +251,7 @@ onnx::ModelProto make_network(const std::string& name, std::int64_t batch, std::
     network.append(*model.mutable_graph(), batch, seed);
     return model;
   }
-  throw UsageError(fmt::format("unknown network '{}'; known are: {}", name,
+  throw UsageError(fmt::format("unknown network '{}'; use one of {}", name,
                                fmt::join(known_onnx_networks(), ", ")));
 }
 

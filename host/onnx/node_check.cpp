@@ -77,7 +77,7 @@ std::vector<AttributeProto::AttributeType> held_types(const AttributeProto& attr
 void check_tensor(const onnx::TensorProto& tensor, const std::string& where) {
   check_data(tensor, false, where);
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
-    throw UsageError(fmt::format("{}: external data are for initializers", where));
+    throw UsageError(fmt::format("{}: only initializers may have external data", where));
   }
 }
 
@@ -133,7 +133,7 @@ void check_values(const Names& names, const std::vector<Formal>& formals, const 
   for (int i = 0; i < names.size() && static_cast<std::size_t>(i) < formals.size(); ++i) {
     const Formal& formal = formals[static_cast<std::size_t>(i)];
     if (names[i].empty() && !formal.optional && !formal.variadic) {
-      throw UsageError(fmt::format("{}: {} {}, '{}', is left out; the operator needs it", where,
+      throw UsageError(fmt::format("{}: {} {}, '{}', is missing; the operator needs it", where,
                                    what, i, formal.name));
     }
   }
@@ -158,7 +158,7 @@ void check_against_schema(const onnx::NodeProto& node, const Schema& schema,
           fmt::format("{}: the operator has no attribute '{}'", where, printable(name)));
     }
     if (attribute.has_type() && attribute.type() != expected->type) {
-      throw UsageError(fmt::format("{}: attribute '{}' is of type {}, it must be of type {}", where,
+      throw UsageError(fmt::format("{}: attribute '{}' is of type {}; it must be of type {}", where,
                                    printable(name), type_name(attribute.type()),
                                    type_name(expected->type)));
     }
@@ -209,7 +209,8 @@ void NodeChecker::check_attribute(const AttributeProto& attribute, const std::st
     throw UsageError(fmt::format("{}: has no type", here));
   }
   if (!attribute.ref_attr_name().empty()) {
-    throw UsageError(fmt::format("{}: refers to a function's attribute, outside of any", here));
+    throw UsageError(
+        fmt::format("{}: refers to a function's attribute outside any function", here));
   }
   const auto held = held_types(attribute);
   if (held.size() > 1) {
@@ -217,7 +218,7 @@ void NodeChecker::check_attribute(const AttributeProto& attribute, const std::st
                                  type_name(held[1])));
   }
   if (held.size() == 1 && attribute.has_type() && held[0] != attribute.type()) {
-    throw UsageError(fmt::format("{}: is of type {}, its value is of type {}", here,
+    throw UsageError(fmt::format("{}: is of type {}, but its value is of type {}", here,
                                  type_name(attribute.type()), type_name(held[0])));
   }
   if (attribute.has_t()) check_tensor(attribute.t(), here);
@@ -252,14 +253,14 @@ void NodeChecker::check_subgraph(const onnx::GraphProto& graph, const std::strin
         fmt::format("{}: node '{}' ({})", where, node_label(node, i), printable(node.op_type()));
     for (const std::string& input : node.input()) {
       if (!input.empty() && !scope.has(input)) {
-        throw UsageError(
-            fmt::format("{}: reads '{}', which nothing before it makes", here, printable(input)));
+        throw UsageError(fmt::format("{}: reads '{}', which nothing before it produces", here,
+                                     printable(input)));
       }
     }
     for (const std::string& output : node.output()) {
       if (!output.empty() && scope.names.count(output) != 0) {
         throw UsageError(
-            fmt::format("{}: makes '{}', which is there already", here, printable(output)));
+            fmt::format("{}: produces '{}', which exists already", here, printable(output)));
       }
     }
     check(node, here, scope);
@@ -267,7 +268,7 @@ void NodeChecker::check_subgraph(const onnx::GraphProto& graph, const std::strin
   for (const onnx::ValueInfoProto& output : graph.output()) {
     if (scope.has(output.name())) continue;
     throw UsageError(
-        fmt::format("{}: nothing makes its output '{}'", where, printable(output.name())));
+        fmt::format("{}: nothing produces its output '{}'", where, printable(output.name())));
   }
 }
 

@@ -22,8 +22,7 @@ std::uint64_t save_model(const onnx::ModelProto& model, OutputFile& file) {
   try {
     require_valid(model, file.path().string());
   } catch (const UsageError& error) {
-    throw UsageError(
-        fmt::format("not written, since it is no valid model: {}", error.what()));
+    throw UsageError(fmt::format("not written, since it is not a valid model: {}", error.what()));
   }
   if (!model.SerializeToOstream(&file.stream())) file.stream().setstate(std::ios::badbit);
   file.commit();

@@ -59,8 +59,8 @@ void reshape(RuleNode& node) {
   const std::int64_t elements = elements_of(node, x);
   if (open < result.size()) {
     node.require(known != 0 && elements % known == 0,
-                 fmt::format("{} cannot become {}: {} values are no multiple of {}", dims_text(x),
-                             dims_text(asked), elements, known));
+                 fmt::format("{} cannot become {}: {} values are not a multiple of {}",
+                             dims_text(x), dims_text(asked), elements, known));
     result[open] = elements / known;
   } else {
     node.require(elements == known, fmt::format("{} cannot become {}: {} values are not {}",
@@ -141,7 +141,7 @@ void concat(RuleNode& node) {
     bool fits = x.size() == result.size();
     for (std::size_t d = 0; fits && d < x.size(); ++d) fits = d == axis || x[d] == result[d];
     node.require(fits && x[axis] <= (std::int64_t{1} << 62) - result[axis],
-                 fmt::format("{} does not fit beside {} along axis {}", dims_text(x),
+                 fmt::format("{} cannot be concatenated with {} along axis {}", dims_text(x),
                              dims_text(result), axis));
     result[axis] += x[axis];
   }
@@ -157,7 +157,7 @@ void quantized_concat(RuleNode& node) {
     bool fits = x.size() == result.size();
     for (std::size_t d = 0; fits && d < x.size(); ++d) fits = d == axis || x[d] == result[d];
     node.require(fits && x[axis] <= (std::int64_t{1} << 62) - result[axis],
-                 fmt::format("{} does not fit beside {} along axis {}", dims_text(x),
+                 fmt::format("{} cannot be concatenated with {} along axis {}", dims_text(x),
                              dims_text(result), axis));
     result[axis] += x[axis];
   }
@@ -210,7 +210,7 @@ void slice(RuleNode& node) {
       !old && node.has(4) ? node.needed_integers(4) : Dims(starts.size(), std::int64_t{1});
   node.require(
       ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size(),
-      "starts, ends, axes and steps are not of the same number");
+      "starts, ends, axes and steps differ in number");
   Dims result = x;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t axis = node.axis(axes[i], x.size());

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host/error.hpp"
+#include "host/onnx/batched_shape.hpp"
 #include "host/onnx/operator.hpp"
 #include "host/onnx/shape_rules.hpp"
 #include "host/onnx/tensor.hpp"
@@ -84,7 +85,8 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
     std::optional<TensorType> type = declared(value, where);
     if (constants.count(value.name()) != 0) continue;
     if (!value.type().has_tensor_type()) {
-      facts.unknown[value.name()] = fmt::format("input '{}' is no tensor", printable(value.name()));
+      facts.unknown[value.name()] =
+          fmt::format("input '{}' is not a tensor", printable(value.name()));
       continue;
     }
     if (type) {
@@ -155,6 +157,35 @@ std::map<std::string, TensorType> declared_values(const onnx::GraphProto& graph,
   for (const onnx::ValueInfoProto& value : graph.value_info()) take(value);
   for (const onnx::ValueInfoProto& value : graph.output()) take(value);
   return types;
+}
+
+/// Does the file itself give the value: an initializer, or whatever a Constant node holds?
+bool is_given(const onnx::GraphProto& graph, const Constants& constants, const std::string& name) {
+  return constants.count(name) != 0 ||
+         std::any_of(graph.node().begin(), graph.node().end(), [&name](const auto& node) {
+           return node.op_type() == "Constant" && node.output_size() == 1 && node.output(0) == name;
+         });
+}
+
+/// Gives a node that reshapes one image a shape for all of the batch: `batched` is the node, which
+/// reads a constant that the graph lacks. Returns whether there is a need.
+bool replace_shape(const onnx::GraphProto& graph, int index, std::int64_t batch,
+                   const Constants& constants, ValueFacts& facts, onnx::NodeProto& batched) {
+  const onnx::NodeProto& node = graph.node(index);
+  std::optional<BatchedShape> found = batched_shape(node, facts, batch);
+  // What is computed follows from the inputs' sizes, which may be others still.
+  if (!found || !is_given(graph, constants, node.input(found->input))) return false;
+  const std::string name =
+      fmt::format("{} of node {} for a batch of {}", node.input(found->input), index, batch);
+  if (facts.types.count(name) != 0) return false;
+  const auto length = static_cast<std::int64_t>(found->shape.size());
+  facts.keep_integers(name, std::move(found->shape));
+  if (facts.integers.count(name) == 0) return false;
+  facts.types[name] = {onnx::TensorProto::INT64, {length}};
+  facts.replacements.push_back({index, found->input, name});
+  batched = node;
+  batched.set_input(found->input, name);
+  return true;
 }
 
 /// Why nothing is known of the outputs of `node`: empty where its rule set them all.
@@ -276,9 +307,12 @@ ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
   std::map<std::string, TensorType> file_types = declared_values(graph, sizes, file);
   if (changed) file_types.clear();
   Folder folder(opset, constants, facts);
+  const std::int64_t batch = new_batch(graph, facts);
 
   for (int i = 0; i < graph.node_size(); ++i) {
-    const onnx::NodeProto& node = graph.node(i);
+    onnx::NodeProto batched;
+    const bool replaced = replace_shape(graph, i, batch, constants, facts, batched);
+    const onnx::NodeProto& node = replaced ? batched : graph.node(i);
     RuleNode rule_node(
         node, opset, constants,
         fmt::format("{}: node '{}' ({})", file, node_label(node, i), printable(node.op_type())),

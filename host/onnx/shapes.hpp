@@ -18,6 +18,14 @@ struct ValueFacts {
   std::map<std::string, std::vector<std::int64_t>> integers;  // of small tensors of integers
   std::map<std::string, onnx::TensorProto> values;            // of other small tensors
   std::map<std::string, std::string> unknown;                 // why there is no type
+  /// Constants for the batch asked for, with the nodes and inputs that read them in place of the
+  /// file's.
+  struct Replacement {
+    int node;
+    int input;
+    std::string constant;
+  };
+  std::vector<Replacement> replacements;
   std::size_t stored = 0;  // in `integers` and `values`, which are bounded as a whole
 
   /// Keeps the values of a tensor, unless it or all together are more than shapes ever need.

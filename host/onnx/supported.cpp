@@ -23,10 +23,10 @@ std::string obstacle(const onnx::NodeProto& node, const OnnxModel& model) {
 
 /// Why an input is nothing that can be computed with, or nothing.
 std::string why_no_input(const onnx::ValueInfoProto& input) {
-  if (!input.type().has_tensor_type()) return "is no tensor; only tensors can be computed with";
+  if (!input.type().has_tensor_type()) return "is not a tensor; only tensors are supported";
   const int type = input.type().tensor_type().elem_type();
   if (is_computable(type)) return "";
-  return fmt::format("holds values of type {}; only numbers and bool can be computed with",
+  return fmt::format("holds values of type {}; only numbers and bool are supported",
                      data_type_name(type));
 }
 

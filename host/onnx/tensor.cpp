@@ -125,8 +125,8 @@ TensorType checked_type(int data_type, const std::vector<std::int64_t>& dims,
     throw UsageError(fmt::format("{}: its element type {} is unknown", where, data_type));
   }
   if (dims.size() > kMostDimensions) {
-    throw UsageError(
-        fmt::format("{}: has {} dimensions; {} are the most", where, dims.size(), kMostDimensions));
+    throw UsageError(fmt::format("{}: has {} dimensions; at most {} are supported", where,
+                                 dims.size(), kMostDimensions));
   }
   // Zeros apart, so that no order of the dimensions hides an overflow.
   std::optional<std::int64_t> bytes = std::max<std::int64_t>(element_bytes(data_type), 1);
@@ -138,7 +138,7 @@ TensorType checked_type(int data_type, const std::vector<std::int64_t>& dims,
     bytes = checked_product(*bytes, std::max<std::int64_t>(dim, 1));
     if (!bytes) {
       throw UsageError(
-          fmt::format("{}: its shape {} is beyond any memory", where, dims_text(dims)));
+          fmt::format("{}: its shape {} is too large for any memory", where, dims_text(dims)));
     }
   }
   return {data_type, dims};
@@ -157,10 +157,10 @@ void check_data(const TensorProto& tensor, bool shapes_only, const std::string& 
   if (is_external(tensor)) return;
   const std::int64_t typed = typed_values(tensor);
   if (tensor.has_raw_data() && typed > 0) {
-    throw UsageError(fmt::format("{}: its data stand twice, as raw_data and as values", where));
+    throw UsageError(fmt::format("{}: its data are given twice, as raw_data and as values", where));
   }
   if (tensor.has_raw_data() && tensor.data_type() == TensorProto::STRING) {
-    throw UsageError(fmt::format("{}: strings cannot stand in raw_data", where));
+    throw UsageError(fmt::format("{}: raw_data cannot hold strings", where));
   }
   if (!has_data(tensor)) {
     if (type.elements() == 0 || shapes_only) return;
@@ -174,7 +174,7 @@ void check_data(const TensorProto& tensor, bool shapes_only, const std::string& 
   const bool in_bytes = tensor.has_raw_data() || element_bits(type.data_type) % 8 != 0;
   const std::int64_t expected = in_bytes ? type.bytes() : type.elements();
   if (found != expected) {
-    throw UsageError(fmt::format("{}: its shape {} asks for {} {}, the file holds {}", where,
+    throw UsageError(fmt::format("{}: its shape {} needs {} {}, but the file holds {}", where,
                                  dims_text(type.dims), expected, in_bytes ? "bytes" : "values",
                                  found));
   }
@@ -256,8 +256,8 @@ void read_external_data(TensorProto& tensor, const std::filesystem::path& folder
     if (entry.key() == "length") length = number(entry);
   }
   if (length != type.bytes() || tensor.data_type() == TensorProto::STRING) {
-    throw UsageError(fmt::format("{}: its external data are {} bytes, its shape asks for {}", where,
-                                 length, type.bytes()));
+    throw UsageError(fmt::format("{}: its external data are {} bytes, but its shape needs {}",
+                                 where, length, type.bytes()));
   }
   const std::filesystem::path relative = std::filesystem::path(location).lexically_normal();
   const bool inside = !location.empty() && location.find('\0') == std::string::npos &&

@@ -42,7 +42,7 @@ std::string verdict(const RunReport& report) {
   }
   if (!report.verified()) return faults(report) + "FAILED\n";
   if (report.host_only) {
-    return fmt::format("VERIFIED: {} as near to the product in double as float32 allows.\n",
+    return fmt::format("VERIFIED: {} as close to the product in double as float32 allows.\n",
                        counted(report.layers.size(), "Linear layer"));
   }
   std::uint64_t sums = 0;

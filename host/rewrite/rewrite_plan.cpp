@@ -132,7 +132,7 @@ class Planner {
     if (std::optional<std::string> reason = operands(node, site)) return *reason;
     const std::vector<std::int64_t> b_dims = model_.type(site.b)->dims;
     if (site.a_dims.size() != 2 || b_dims.size() != 2) {
-      throw UsageError(fmt::format("{}: node '{}': Gemm takes matrices, is given {} and {}",
+      throw UsageError(fmt::format("{}: node '{}': Gemm takes matrices, but is given {} and {}",
                                    model_.name(), name, dims_text(site.a_dims), dims_text(b_dims)));
     }
     const std::size_t a_row = site.transpose_a ? 1 : 0;
@@ -157,7 +157,7 @@ class Planner {
                          kFirstOpset);
     }
     if (!model_.is_constant(node.input(0)) && !model_.is_constant(node.input(1))) {
-      return "neither operand is constant, so it is no Linear layer";
+      return "neither operand is constant, so it is not a Linear layer";
     }
     LinearSite site;
     if (std::optional<std::string> reason = operands(node, site)) return *reason;

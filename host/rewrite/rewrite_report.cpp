@@ -38,7 +38,7 @@ std::string skipped_text(const RewritePlan& plan) {
     if (group == groups.end()) group = groups.insert(groups.end(), {&node, {}});
     group->names.push_back(node.name);
   }
-  std::string text = groups.empty() ? "" : "\nleft as they are:\n";
+  std::string text = groups.empty() ? "" : "\nleft unchanged:\n";
   for (Group& group : groups) {
     const std::size_t nodes = group.names.size();
     const char* more = nodes > kMaxNames ? ", ..." : "";

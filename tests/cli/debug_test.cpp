@@ -267,7 +267,7 @@ TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
   expect_refused(gemm + "--trace t.fst --trace-window 100000000:100000001",
                  "--trace-window 100000000:100000001: the run ends before clock ");
   expect_refused(gemm + "--trace t.fst --trace-tile nobody:0,0,0",
-                 "no layer is called 'nobody'; there is gemm");
+                 "no layer is called 'nobody'; the layers are: gemm");
   // A network's jobs are known before the first of them runs.
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
   for (const char* options : {"--inject weight:0,0:0@100000000",
@@ -287,9 +287,9 @@ TEST_F(Debug, AMomentThatDidNotComeIsTold) {
   // Within what the run might have taken, and behind what it took.
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   const std::pair<const char*, const char*> cases[] = {
-      {"--inject weight:0,0:0@3000", "so the fault never came"},
+      {"--inject weight:0,0:0@3000", "so the fault was never injected"},
       {"--trace t.fst --trace-window 3000:3001", "so nothing was traced"},
-      {"--memory-stalls 0.1 --inject weight:0,0:0@100000000", "so the fault never came"}};
+      {"--memory-stalls 0.1 --inject weight:0,0:0@100000000", "so the fault was never injected"}};
   for (const auto& [arguments, reason] : cases) {
     const Outcome outcome = run(gemm + arguments + " --json report.json");
     EXPECT_EQ(outcome.code, 2) << arguments;

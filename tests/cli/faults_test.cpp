@@ -59,9 +59,9 @@ TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
   EXPECT_GT(repeated.size(), 20u);
 }
 
-TEST_F(FaultsCommand, FaultsOfPortsAndRegistersAreReplayed) {
-  for (const char* fault : {"lost:weights.r@60", "repeated:results.w@60", "slverr:data@60",
-                            "result:3:2@60", "register:RING_TAIL:1@90"}) {
+TEST_F(FaultsCommand, FaultsOfPortsAndResultsAreReplayed) {
+  for (const char* fault :
+       {"lost:weights.r@60", "repeated:results.w@60", "slverr:data@60", "result:3:2@60"}) {
     SCOPED_TRACE(fault);
     const Outcome outcome = run(
         std::string("gemm 8 24 8 --array 8 --memory-latency 7 --watchdog 1500 --inject ") + fault);

@@ -76,7 +76,7 @@ TEST_F(Outputs, ALostReportIsExit3AndFilesAreWrittenAllTheSame) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_EQ(read("code"), "3\n");
-  EXPECT_THAT(read("err"), HasSubstr("nobody reads it any more"));
+  EXPECT_THAT(read("err"), HasSubstr("nobody reads it anymore"));
 }
 
 TEST_F(Outputs, AFullDeviceIsExit3AndTheReportIsPrinted) {

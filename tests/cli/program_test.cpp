@@ -171,7 +171,7 @@ TEST_F(Program, RefusesBadUsage) {
   expect_refused("gemm 1 1 1 --memory-stalls 1.5", "out of range; give a number from");
   expect_refused("gemm 1 1 1 --trace-window 1:2", "--trace");
   expect_refused("gemm 2147483648 1 1 --batch 2", "2147483648");
-  expect_refused("gemm 2147483647 65536 1", "larger than");
+  expect_refused("gemm 2147483647 65536 1", "bytes of device memory");
 }
 
 TEST_F(Program, RefusesBadTraces) {

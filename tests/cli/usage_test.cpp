@@ -26,8 +26,8 @@ TEST_F(Usage, AnOptionIsNoValue) {
 TEST_F(Usage, NumbersAreReadAsTheyAreWritten) {
   const std::string analyze = "analyze " GEMM64_TEST_DATA "/alexnet.onnx ";
   expect_refused(analyze + "--top -1", "--top: -1 is out of range; give a number from 0 to");
-  expect_refused(analyze + "--top 1e3", "'1e3' is no whole number; give one from 0 to");
-  expect_refused(analyze + "--batch 0x10", "'0x10' is no whole number");
+  expect_refused(analyze + "--top 1e3", "'1e3' is not a whole number; give one from 0 to");
+  expect_refused(analyze + "--batch 0x10", "'0x10' is not a whole number");
   expect_refused(analyze + "--batch 99999999999999999999", "out of range");
   // 10 in all: not 8.
   const Outcome outcome = run(analyze + "--top 010");
@@ -66,8 +66,8 @@ TEST_F(Usage, AFailureFileIsNotBelieved) {
   refused("options.batch is 0; it may be from 1 to", "batch", 0);
   refused("options.seed: 4294967296 is out of range", "seed", 4294967296);
   refused("options.seed: -1 is out of range", "seed", -1);
-  refused("options.seed: 1.5 is no whole number", "seed", 1.5);
-  refused("options.array: 1e+300 is no whole number", "array", 1e300);
+  refused("options.seed: 1.5 is not a whole number", "seed", 1.5);
+  refused("options.array: 1e+300 is not a whole number", "array", 1e300);
   refused("\\x1b[2J", "precision", "\x1b[2J");
 }
 

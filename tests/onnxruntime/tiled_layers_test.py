@@ -212,7 +212,7 @@ class BadUsage(ProgramTest):
         self.assert_refused("--block", "tile", "good.onnx", "-o", "out.onnx", "--block", 0)
         self.assert_refused("one ONNX file", "make-linear", 1, 40000, 40000, "-o", "out.onnx")
         self.assert_refused("0", "make-linear", 0, 3, 4, "-o", "out.onnx")
-        self.assert_refused("known are", "make-model", "vgg", "-o", "out.onnx")
+        self.assert_refused("use one of", "make-model", "vgg", "-o", "out.onnx")
         self.assertEqual(sorted(self.folder.iterdir()), before)
 
     def test_a_model_is_not_rewritten_in_place(self):

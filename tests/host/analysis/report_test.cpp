@@ -122,7 +122,7 @@ TEST(PartialReport, MarksSumsAndPointsToTheOption) {
       "(float[4,H] x, float[3,5] w) => (float[4,5] y) {a = Relu(x) y = MatMul(a, w)}", {"w"});
   const std::string text = analysis_tables(analysis, shown_layers(analysis), 0);
   EXPECT_THAT(text, HasSubstr(">= 0"));
-  EXPECT_THAT(text, HasSubstr("Partial: sums marked >= lack what is listed at the end."));
+  EXPECT_THAT(text, HasSubstr("Partial: totals marked >= omit what is listed at the end."));
   EXPECT_THAT(text, HasSubstr("give them with --input-shape x=AxBxC"));
   EXPECT_THAT(text, HasSubstr("?"));
   const nlohmann::ordered_json json = to_json(analysis);

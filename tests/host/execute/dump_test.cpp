@@ -100,7 +100,7 @@ TEST_F(Dump, RefusesWhatCannotBeWrittenBeforeAnythingRuns) {
   const OnnxModel plain = model("relu", "split");
   EXPECT_THAT(refusal(plain, {"relu"}), HasSubstr("PATTERN=FOLDER"));
   EXPECT_THAT(refusal(plain, {"conv*=" + folder_.string()}), HasSubstr("no node's name matches"));
-  EXPECT_THAT(refusal(plain, {"relu=/dev/null/x"}), HasSubstr("is no folder"));
+  EXPECT_THAT(refusal(plain, {"relu=/dev/null/x"}), HasSubstr("is not a folder"));
   EXPECT_THAT(refusal(model("a/b", "a_b"), {"*=" + folder_.string()}),
               HasSubstr("nodes a/b and a_b would both be a_b.npy"));
 }

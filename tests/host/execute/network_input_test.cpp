@@ -110,7 +110,7 @@ TEST_F(NetworkInput, NamesAnImageOfAnotherKind) {
   std::ofstream(folder_ / "x.gif") << "GIF89a and more than sixteen bytes";
   const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
   EXPECT_THAT(refusal(model, {folder_ / "x.gif"}),
-              HasSubstr("PNG and JPEG are, the file is a GIF image"));
+              HasSubstr("give PNG or JPEG; the file is a GIF image"));
 }
 
 TEST_F(NetworkInput, NamesADamagedImage) {

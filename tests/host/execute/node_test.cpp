@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 constexpr const char* kKinds[] = {"node", "pytorch-converted", "pytorch-operator", "simple"};
 
 constexpr const char* kStrings = "its input 'x' holds values of type string";
-constexpr const char* kNoTensor = "is no tensor";
-constexpr const char* kAntialias = "(Resize): with antialias it is not computed";
+constexpr const char* kNoTensor = "is not a tensor";
+constexpr const char* kAntialias = "(Resize): antialias is not supported";
 
 /// Those that are refused, with a part of the message.
 const std::map<std::string, const char*> kRefused = {

@@ -185,7 +185,7 @@ TEST_F(FashionMnistFiles, DoesNotTrustTheCountInTheHeader) {
   const std::string error = error_of([&] { read_fashion_mnist_images(0xffffffffu, folder_); });
   EXPECT_NE(error.find("truncated"), std::string::npos) << error;
   write_gzip(images_, idx_images(0x803, 1, 28, 28, 785));
-  expect_bad_images("goes on after");
+  expect_bad_images("continues after");
 }
 
 TEST_F(FashionMnistFiles, ReportsAShortHeaderAndShortData) {

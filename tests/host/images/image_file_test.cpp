@@ -86,7 +86,7 @@ TEST_F(ImageFile, SaysWhatAFileIsAndWhatIsRead) {
     }
     return std::string("nothing was refused");
   };
-  EXPECT_NE(message(file("x.gif", "GIF89a....")).find("PNG and JPEG are, the file is a GIF image"),
+  EXPECT_NE(message(file("x.gif", "GIF89a....")).find("give PNG or JPEG; the file is a GIF image"),
             std::string::npos);
   EXPECT_NE(message(file("x.png", "\x89PNG\r\n\x1a\n")).find("the PNG image ends early"),
             std::string::npos);

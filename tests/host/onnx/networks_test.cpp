@@ -161,7 +161,7 @@ TEST(Networks, RefuseAnUnknownName) {
     make_network("resnet", 1, 1);
     FAIL() << "it was made";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "unknown network 'resnet'; known are: alexnet, lenet, mnist-cnn");
+    EXPECT_STREQ(error.what(), "unknown network 'resnet'; use one of alexnet, lenet, mnist-cnn");
   }
 }
 

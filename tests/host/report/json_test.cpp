@@ -47,9 +47,9 @@ TEST(Json, IsVerifiedAsTheReportIs) {
   RunReport report = example_report();
   EXPECT_EQ(to_json(report)["verified"], true);
   EXPECT_FALSE(to_json(report).contains("problems"));
-  report.problems = {"the tile never came"};
+  report.problems = {"the tile was never reached"};
   EXPECT_EQ(to_json(report)["verified"], false);
-  EXPECT_EQ(to_json(report)["problems"], Json::array({"the tile never came"}));
+  EXPECT_EQ(to_json(report)["problems"], Json::array({"the tile was never reached"}));
 }
 
 TEST(Json, ShowsTheFirstMismatch) {

@@ -57,9 +57,9 @@ TEST(RunTable, OfANetworkWithoutADeviceLayerSaysThatNothingWasVerified) {
 
 TEST(RunTable, ShowsProblemsAndFails) {
   RunReport report = example_report();
-  report.problems = {"--trace-tile fc1:0,0,0: the tile never came"};
+  report.problems = {"--trace-tile fc1:0,0,0: the tile was never reached"};
   EXPECT_THAT(run_table(report, 0),
-              HasSubstr("--trace-tile fc1:0,0,0: the tile never came\nFAILED\n"));
+              HasSubstr("--trace-tile fc1:0,0,0: the tile was never reached\nFAILED\n"));
 }
 
 TEST(RunTable, ShowsWhatDiffers) {

@@ -21,7 +21,7 @@ TEST(RunReport, IsNotVerifiedWhereNothingWasChecked) {
 
 TEST(RunReport, IsNotVerifiedWhereAProblemIsKnown) {
   RunReport report = example_report();
-  report.problems = {"--trace-tile fc:0,0,0: the tile never came"};
+  report.problems = {"--trace-tile fc:0,0,0: the tile was never reached"};
   EXPECT_FALSE(report.verified());
 }
 

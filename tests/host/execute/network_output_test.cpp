@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/network_output.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "host/execute/npy.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "tests/host/execute/run_node.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+class NetworkOutput : public testing::Test {
+ protected:
+  NetworkOutput() : folder_(fs::path(testing::TempDir()) / ("output." + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~NetworkOutput() override { fs::remove_all(folder_); }
+
+  static OnnxModel model(const std::string& second = "b") {
+    onnx::ModelProto proto =
+        parse_model("(float[1] x) => (float[1] a, float[1] b) {a = Relu(x) b = Neg(x)}");
+    proto.mutable_graph()->mutable_node(1)->set_output(0, second);
+    proto.mutable_graph()->mutable_output(1)->set_name(second);
+    return OnnxModel::from_proto(std::move(proto), "test.onnx");
+  }
+
+  /// Runs the model on 3 and returns the files there are then.
+  std::vector<std::string> run(const OnnxModel& model, const std::vector<std::string>& texts) {
+    ClaimedFiles claimed;
+    NetworkOutputs outputs(texts, claimed);
+    outputs.open(model, claimed);
+    outputs.write(Executor(model).run({{"x", floats({1}, {3})}}));
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      if (entry.is_regular_file()) names.push_back(fs::relative(entry.path(), folder_).string());
+    }
+    return names;
+  }
+
+  float value(const std::string& name) const {
+    return load_tensor(folder_ / name, onnx::TensorProto::FLOAT).values<float>()[0];
+  }
+
+  std::string refusal(const std::vector<std::string>& texts, const std::string& second = "b") {
+    try {
+      run(model(second), texts);
+    } catch (const UsageError& error) {
+      for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+        EXPECT_TRUE(entry.is_directory()) << entry << " is left";
+      }
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return {};
+  }
+
+  std::string at(const std::string& name) const { return folder_.string() + "/" + name; }
+
+  fs::path folder_;
+};
+
+TEST_F(NetworkOutput, IsTheFirstInAFileWithoutAName) {
+  EXPECT_THAT(run(model(), {at("y.npy")}), UnorderedElementsAre("y.npy"));
+  EXPECT_EQ(value("y.npy"), 3);
+}
+
+TEST_F(NetworkOutput, GoesToTheFileOfItsName) {
+  EXPECT_THAT(run(model(), {"b=" + at("1.npy"), "a=" + at("2.npy")}),
+              UnorderedElementsAre("1.npy", "2.npy"));
+  EXPECT_EQ(value("1.npy"), -3);
+  EXPECT_EQ(value("2.npy"), 3);
+}
+
+TEST_F(NetworkOutput, GoesToAFolderWithAllOthers) {
+  EXPECT_THAT(run(model(), {folder_.string()}), UnorderedElementsAre("a.npy", "b.npy"));
+  EXPECT_EQ(value("b.npy"), -3);
+}
+
+TEST_F(NetworkOutput, MakesTheFolderThatASlashEnds) {
+  EXPECT_THAT(run(model("/fc/out"), {at("new/deep/")}),
+              UnorderedElementsAre("new/deep/a.npy", "new/deep/_fc_out.npy"));
+}
+
+TEST_F(NetworkOutput, IsRefusedWhereThereIsNone) {
+  EXPECT_THAT(refusal({"c=" + at("c.npy")}),
+              HasSubstr("test.onnx has no such output; its outputs are: a, b"));
+  EXPECT_THAT(refusal({"=c.npy"}), HasSubstr("give FILE, NAME=FILE or FOLDER/"));
+  EXPECT_THAT(refusal({at("y.npy"), at("z.npy")}), HasSubstr("give NAME=FILE for another"));
+  EXPECT_THAT(refusal({"/dev/null/x/"}), HasSubstr("is no folder"));
+}
+
+TEST_F(NetworkOutput, OverwritesNoOtherFileOfTheCommand) {
+  EXPECT_THAT(refusal({"a=" + at("y.npy"), "b=" + at("./y.npy")}), HasSubstr("name another"));
+  EXPECT_THAT(refusal({"a=" + at("b.npy"), at("")}), HasSubstr("name another"));
+  // Both would be a.npy's neighbour "_.npy".
+  EXPECT_THAT(refusal({at("_.npy"), at("")}, "/"), HasSubstr("name another"));
+}
+
+TEST_F(NetworkOutput, IsWrittenThoughAnotherIsLost) {
+  ClaimedFiles claimed;
+  NetworkOutputs outputs({"a=" + at("a.npy"), "b=" + at("b.npy")}, claimed);
+  const OnnxModel two = model();
+  outputs.open(two, claimed);
+  testing::internal::CaptureStderr();
+  outputs.write({{"a", Tensor(onnx::TensorProto::FLOAT8E4M3FN, {1})}, {"b", floats({1}, {2})}});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no .npy file holds"));
+  EXPECT_TRUE(is_lost(at("a.npy")));
+  EXPECT_EQ(value("b.npy"), 2);
+}
+
+}  // namespace
+}  // namespace gemm64
