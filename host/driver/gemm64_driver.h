@@ -71,9 +71,9 @@ struct gemm64_driver {
   struct gemm64_hooks hooks;
   struct gemm64_info info;
   struct gemm64_error error;
-  uint64_t ring;      /* bus address */
-  uint32_t places;    /* in the ring, a power of two; one of them stays empty */
-  uint32_t submitted; /* commands since the last reset, modulo 2^32 */
+  uint64_t ring;        /* bus address */
+  uint32_t places;      /* in the ring, a power of two; one of them stays empty */
+  uint32_t submitted;   /* commands since the last reset, modulo 2^32 */
   uint32_t reset_polls; /* of STATUS, after which a reset is given up; 0: many */
 };
 

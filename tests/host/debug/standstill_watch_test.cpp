@@ -84,9 +84,9 @@ TEST_F(StandstillWatchTest, AnErrorInTheMidstOfTheWorkIsNoStandstill) {
   EXPECT_EQ(finding.clock, clock_ - 1);
 }
 
-TEST_F(StandstillWatchTest, WithoutAMoveThereIsNothingToFind) {
+TEST_F(StandstillWatchTest, WorkThatStopsBeforeItsFirstMoveIsStoppedToo) {
   show(kWaits, 50);
-  EXPECT_EQ(watch_.finding().place, Finding::Place::kNone);
+  EXPECT_EQ(watch_.finding().place, Finding::Place::kStopped);
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST_F(Npy, RefusesWhatIsNone) {
   EXPECT_THAT(refusal(file(1, "{'other': 1}", "")), HasSubstr("has a key 'other'"));
   EXPECT_THAT(refusal(array("<q9", "()", "")), HasSubstr("no type '<q9'"));
   EXPECT_THAT(refusal(array("", "()", "")), HasSubstr("no type ''"));
-  EXPECT_THAT(refusal(array("<f4", "(x,)", "")), HasSubstr("no tuple of numbers"));
+  EXPECT_THAT(refusal(array("<f4", "(x,)", "")), HasSubstr("not a tuple of numbers"));
 }
 
 TEST_F(Npy, NoHeaderOfAFewBytesDoesHarm) {

@@ -88,11 +88,11 @@ TEST(OnnxModel, NamesTheNodeThatDoesNotAllowAnotherBatch) {
   ImportOptions options;
   options.batch = 2;
   const std::string error = usage_error_of([&] {
-    load_text("(float[1,4] x) => (float[1,4] y) <int64[2] s = {1, 4}> {y = Reshape(x, s)}", {}, 13,
+    load_text("(float[1,4] x) => (float[2,2] y) <int64[2] s = {2, 2}> {y = Reshape(x, s)}", {}, 13,
               options);
   });
   EXPECT_THAT(error, HasSubstr("Reshape"));
-  EXPECT_THAT(error, HasSubstr("2x4 cannot become 1x4"));
+  EXPECT_THAT(error, HasSubstr("2x4 cannot become 2x2"));
 }
 
 TEST(OnnxModel, DoesNotBelieveDeclaredShapesThatTheGraphContradicts) {

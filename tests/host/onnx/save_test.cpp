@@ -52,7 +52,7 @@ TEST_F(SaveModel, WritesNothingThatTheCheckerRefuses) {
   const onnx::ModelProto model = parse_model("(float[2] x) => (float[2] y) {y = Relu(nowhere)}");
   {
     OutputFile file(folder_ / "model.onnx");
-    EXPECT_THROW(save_model(model, file), std::logic_error);
+    EXPECT_THROW(save_model(model, file), UsageError);
   }
   EXPECT_EQ(files(), 0u);
 }
@@ -62,7 +62,7 @@ TEST_F(SaveModel, KeepsTheOldFileWhereTheNewOneIsRefused) {
   const onnx::ModelProto model = parse_model("(float[2] x) => (float[2] y) {y = Relu(nowhere)}");
   {
     OutputFile file(folder_ / "model.onnx");
-    EXPECT_THROW(save_model(model, file), std::logic_error);
+    EXPECT_THROW(save_model(model, file), UsageError);
   }
   EXPECT_EQ(fs::file_size(folder_ / "model.onnx"), 3u);
   EXPECT_EQ(files(), 1u);

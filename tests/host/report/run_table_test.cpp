@@ -77,7 +77,7 @@ TEST(RunTable, OfTheFloatPathComparesWithDouble) {
   RunReport report = example_report();
   report.host_only = true;
   report.layers[1].error_bound = 0.5;
-  EXPECT_THAT(run_table(report, 0), HasSubstr("VERIFIED: 2 Linear layers as near"));
+  EXPECT_THAT(run_table(report, 0), HasSubstr("VERIFIED: 2 Linear layers as close"));
   report.layers[1].max_abs_error = 1;
   EXPECT_THAT(run_table(report, 0), HasSubstr("fc2: error 1 is larger than 0.5 allows\nFAILED\n"));
   report.layers.clear();
