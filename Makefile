@@ -16,7 +16,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim test wave bench fuzz lint synth clean help
+.PHONY: build sim test wave bench fuzz abuse lint synth clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or tests are wanted for the
@@ -77,6 +77,10 @@ fuzz:
 	    -artifact_prefix=$(BUILD)/fuzz/ $(ARGS) \
 	    $(BUILD)/fuzz/corpus tests/data tests/data/malformed
 
+# What broke a promise stays in build/abuse with a command that does it again.
+abuse: build
+	@tests/abuse/abuse $(BUILD)/gemm64 --tries 20000 --jobs $(JOBS) $(ARGS)
+
 lint:
 	@$(SETUP) lint
 	@scripts/lint
@@ -96,6 +100,7 @@ help:
 	@echo "            axi or accumulator"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"
 	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
+	@echo "make abuse  tries to break the program with hostile files, options, disks and signals"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make synth  synthesizes the array and reports area and timing"
 	@echo "make clean  removes build/"
