@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as the kernel has it
+constexpr int kMaxLinks = 40;  // as the kernel has it
 
 UsageError cannot_write(const fs::path& path, const std::string& reason) {
   return UsageError(fmt::format("{}: cannot be written: {}", path.string(), reason));
@@ -55,7 +55,7 @@ int copy_contents(const fs::path& from, int to) {
 fs::path followed(const fs::path& path) {
   fs::path at = path;
   std::error_code error;
-  for (int links = 0; links < kMostLinks && fs::is_symlink(at, error); ++links) {
+  for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
     const fs::path next = fs::read_symlink(at, error);
     if (error) break;
     at = next.is_absolute() ? next : at.parent_path() / next;

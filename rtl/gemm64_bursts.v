@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a walk over memory into AXI bursts: BLOCKS blocks one after the other, each of COUNT words gone through
-// PASSES times. A burst ends at MOST_BEATS beats, at a 4 KiB boundary and at the end of a pass.
+// PASSES times. A burst ends at MAX_BEATS beats, at a 4 KiB boundary and at the end of a pass.
 // Latency: 1 clock from start to the first burst, then a burst a clock.
 // Handshake: valid/ready on both sides; a burst stays until it is taken, and start_ready_o is low until the last is.
 `default_nettype none
@@ -8,7 +8,7 @@
 module gemm64_bursts #(
     parameter LOG_N         = 6,   // log2 of the bytes of a word and of a beat
     parameter ADDRESS_WIDTH = 40,  // bits of an address
-    parameter MOST_BEATS    = 64   // beats of the longest burst: at most 64, a power of two
+    parameter MAX_BEATS    = 64   // beats of the longest burst: at most 64, a power of two
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,         // synchronous, active low
@@ -24,7 +24,7 @@ module gemm64_bursts #(
     output reg                      valid_o,
     input  wire                     ready_i,
     output wire [ADDRESS_WIDTH-1:0] address_o,
-    output wire [6:0]               beats_o,        // 1 to MOST_BEATS
+    output wire [6:0]               beats_o,        // 1 to MAX_BEATS
     output wire                     first_o,        // first burst of its pass
     output wire                     last_o,         // last burst of its pass
     output wire [15:0]              tag_o
@@ -38,7 +38,7 @@ module gemm64_bursts #(
     reg                     first_q;
 
     wire [12:0]              page_words = (PAGE_BYTES - {1'b0, address_q[11:0]}) >> LOG_N;
-    wire [6:0]               page_beats = page_words > MOST_BEATS[12:0] ? MOST_BEATS[6:0] : page_words[6:0];
+    wire [6:0]               page_beats = page_words > MAX_BEATS[12:0] ? MAX_BEATS[6:0] : page_words[6:0];
     wire [ADDRESS_WIDTH-1:0] next       = address_q + ({{ADDRESS_WIDTH-7{1'b0}}, beats_o} << LOG_N);
 
     assign start_ready_o = ~valid_o;

@@ -18,7 +18,7 @@ module gemm64_parameters #(
 ) ();
 
     localparam WEIGHT_WORDS = 1 << LOG_WEIGHT_WORDS;
-    localparam MOST_BEATS   = 64;
+    localparam MAX_BEATS   = 64;
 
     generate
         if (N != 2 && N != 4 && N != 8 && N != 16 && N != 32 && N != 64) begin : array
@@ -31,8 +31,8 @@ module gemm64_parameters #(
             || (ACCUMULATOR_ROWS & (ACCUMULATOR_ROWS - 1)) != 0) begin : accumulator
             ACCUMULATOR_ROWS_must_be_a_power_of_two_from_2_to_32768 u_refused ();
         end
-        // The last row of a block may come with a burst of MOST_BEATS.
-        if (SCRATCHPAD_WORDS < ACCUMULATOR_ROWS + MOST_BEATS - 1 || SCRATCHPAD_WORDS > 1 << 24) begin : scratchpad
+        // The last row of a block may come with a burst of MAX_BEATS.
+        if (SCRATCHPAD_WORDS < ACCUMULATOR_ROWS + MAX_BEATS - 1 || SCRATCHPAD_WORDS > 1 << 24) begin : scratchpad
             SCRATCHPAD_WORDS_must_be_at_least_ACCUMULATOR_ROWS_plus_63_and_at_most_2_to_the_24 u_refused ();
         end
         if (WEIGHT_WORDS < 2 * N || LOG_WEIGHT_WORDS > 16) begin : weights

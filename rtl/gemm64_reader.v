@@ -13,7 +13,7 @@ module gemm64_reader #(
     parameter LOG_BURSTS    = 4,   // log2 of the bursts under way
     parameter WORDS         = 64,  // words of the buffer
     parameter WORDS_WIDTH   = 7,   // bits that hold the number WORDS
-    parameter MOST_BEATS    = 64   // beats of the longest burst, at most WORDS; a power of two
+    parameter MAX_BEATS    = 64   // beats of the longest burst, at most WORDS; a power of two
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,           // synchronous, active low
@@ -65,7 +65,7 @@ module gemm64_reader #(
     assign idle_o          = ~burst_valid & ~pending_o;
     assign error_o         = beat_i & beat_error_i;
 
-    gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .MOST_BEATS(MOST_BEATS)) u_bursts (
+    gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .MAX_BEATS(MAX_BEATS)) u_bursts (
         .clk_i         (clk_i),
         .rst_ni        (rst_ni),
         .start_valid_i (command_valid_i),

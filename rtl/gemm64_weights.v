@@ -54,7 +54,7 @@ module gemm64_weights #(
 
     localparam WORDS_WIDTH = LOG_WORDS + 1;
     localparam WORDS       = 1 << LOG_WORDS;
-    localparam MOST_BEATS  = WORDS < 128 ? WORDS / 2 : 64;
+    localparam MAX_BEATS  = WORDS < 128 ? WORDS / 2 : 64;
 
     // Commands wait in a queue.
     localparam COMMAND_WIDTH = ADDRESS_WIDTH + 32 + 32 + 16;
@@ -80,7 +80,7 @@ module gemm64_weights #(
 
     gemm64_reader #(
         .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS), .WORDS(WORDS),
-        .WORDS_WIDTH(WORDS_WIDTH), .MOST_BEATS(MOST_BEATS)
+        .WORDS_WIDTH(WORDS_WIDTH), .MAX_BEATS(MAX_BEATS)
     ) u_reader (
         .clk_i             (clk_i),
         .rst_ni            (rst_ni),

@@ -56,8 +56,8 @@ bool has_subgraph(const onnx::NodeProto& node) {
 class Analyst {
  public:
   Analyst(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
-          std::uint64_t most_tiles)
-      : model_(model), origins_(model), array_(geometry, latency, most_tiles) {
+          std::uint64_t max_tiles)
+      : model_(model), origins_(model), array_(geometry, latency, max_tiles) {
     analysis_.model = model.name();
     analysis_.graph = printable(model.graph().name());
     analysis_.opsets = opsets_text(model, analysis_.opset);
@@ -392,8 +392,8 @@ Analysis Analyst::analyze() {
 }  // namespace
 
 Analysis analyze(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
-                 std::uint64_t most_tiles) {
-  return Analyst(model, geometry, latency, most_tiles).analyze();
+                 std::uint64_t max_tiles) {
+  return Analyst(model, geometry, latency, max_tiles).analyze();
 }
 
 }  // namespace gemm64

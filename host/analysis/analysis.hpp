@@ -63,10 +63,10 @@ struct OperatorKind {
   struct Attribute {
     std::uint64_t count = 0;                         // nodes that have it
     std::optional<std::pair<double, double>> range;  // of numbers, lists included
-    std::vector<std::string> values;                 // distinct ones, at most kMostValues
+    std::vector<std::string> values;                 // distinct ones, at most kMaxValues
     bool more = false;                               // are there others?
   };
-  static constexpr std::size_t kMostValues = 8;
+  static constexpr std::size_t kMaxValues = 8;
 
   std::uint64_t count = 0;
   std::uint64_t parameters = 0;
@@ -149,9 +149,9 @@ struct Analysis {
 };
 
 /// Analyses a model. `latency`: clocks of the accelerator's memory from a request to its answer.
-/// The cycle model follows each tile of weights, some million a second: `most_tiles` of them over
+/// The cycle model follows each tile of weights, some million a second: `max_tiles` of them over
 /// all layers. Throws UsageError where counts are beyond 63 bits.
 Analysis analyze(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
-                 std::uint64_t most_tiles = 20'000'000);
+                 std::uint64_t max_tiles = 20'000'000);
 
 }  // namespace gemm64

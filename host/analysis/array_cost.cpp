@@ -12,7 +12,7 @@ namespace gemm64 {
 namespace {
 
 // Beyond it published formulas would overflow; no network is near.
-constexpr std::uint64_t kMostMacs = std::uint64_t{1} << 56;
+constexpr std::uint64_t kMaxMacs = std::uint64_t{1} << 56;
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
@@ -32,7 +32,7 @@ std::uint64_t ArrayCost::roof_clocks() const {
 const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
   One& entry = known_[{shape.m, shape.k, shape.n}];
   if (entry.tiles != 0 || !entry.why.empty()) return entry;
-  if (times(times(shape.m, shape.k), shape.n) > kMostMacs) {
+  if (times(times(shape.m, shape.k), shape.n) > kMaxMacs) {
     entry.why = "the product is too large for the accelerator";
     return entry;
   }
@@ -46,7 +46,7 @@ const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
   entry.tiles = times(plan.tiles(), plan.row_blocks());
   entry.published = published_cycles(shape, geometry_.n);
   entry.bytes = predict_traffic(plan);
-  if (entry.tiles <= most_tiles_ - followed_) {
+  if (entry.tiles <= max_tiles_ - followed_) {
     followed_ += entry.tiles;
     const Counters counters =
         predict_counters(make_program(plan, make_layout(plan)), geometry_, MemoryTiming{latency_});

@@ -40,10 +40,10 @@ struct ArrayCost {
 class ArrayModel {
  public:
   /// `latency`: clocks of memory from a request to its answer.
-  /// `most_tiles`: as many tiles are followed over all layers; the clocks of further ones are not
+  /// `max_tiles`: as many tiles are followed over all layers; the clocks of further ones are not
   /// predicted.
-  ArrayModel(const Geometry& geometry, std::uint32_t latency, std::uint64_t most_tiles)
-      : geometry_(geometry), latency_(latency), most_tiles_(most_tiles) {}
+  ArrayModel(const Geometry& geometry, std::uint32_t latency, std::uint64_t max_tiles)
+      : geometry_(geometry), latency_(latency), max_tiles_(max_tiles) {}
 
   /// Empty, with the reason in `why`, where the accelerator's commands do not hold such a product.
   /// Throws std::overflow_error where a count is beyond 63 bits.
@@ -61,7 +61,7 @@ class ArrayModel {
 
   Geometry geometry_;
   std::uint32_t latency_;
-  std::uint64_t most_tiles_;
+  std::uint64_t max_tiles_;
   std::uint64_t followed_ = 0;  // tiles so far
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, One> known_;
 };

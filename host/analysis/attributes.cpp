@@ -14,7 +14,7 @@ namespace {
 
 using onnx::AttributeProto;
 
-constexpr std::size_t kMostNumbers = 12;  // of a list that are shown
+constexpr std::size_t kMaxNumbers = 12;  // of a list that are shown
 
 struct Value {
   std::string name;
@@ -24,10 +24,10 @@ struct Value {
 
 std::string list_text(const std::vector<double>& numbers) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(numbers.size(), kMostNumbers); ++i) {
+  for (std::size_t i = 0; i < std::min(numbers.size(), kMaxNumbers); ++i) {
     text += fmt::format("{}{}", i == 0 ? "" : "x", numbers[i]);
   }
-  if (numbers.size() > kMostNumbers) text += fmt::format("x... ({} values)", numbers.size());
+  if (numbers.size() > kMaxNumbers) text += fmt::format("x... ({} values)", numbers.size());
   return text.empty() ? "none" : text;
 }
 
@@ -105,7 +105,7 @@ void add_attributes(const OnnxModel& model, const onnx::NodeProto& node, Operato
     }
     auto& known = attribute.values;
     if (std::find(known.begin(), known.end(), value.text) != known.end()) continue;
-    if (known.size() < OperatorKind::kMostValues) {
+    if (known.size() < OperatorKind::kMaxValues) {
       known.push_back(value.text);
     } else {
       attribute.more = true;

@@ -95,13 +95,13 @@ void draw_grid(Svg& svg, const Axis& x, const Axis& y) {
 /// Numbers beside the layers with the most clocks, and their names where a roofline leaves room:
 /// below the roof on the right.
 void draw_names(Svg& svg, std::vector<const LayerAnalysis*> points, const Axis& x, const Axis& y) {
-  constexpr std::size_t kMostNames = 8;
+  constexpr std::size_t kMaxNames = 8;
   constexpr double kSize = 9.5;
   constexpr double kLine = 13;
   std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) {
     return *a->array->clocks > *b->array->clocks;
   });
-  points.resize(std::min(points.size(), kMostNames));
+  points.resize(std::min(points.size(), kMaxNames));
   const double height = kLine * static_cast<double>(points.size() + 1) + 8;
   const double top = y.begin - 14 - height;
   const double left = x.end - 300;
@@ -193,24 +193,24 @@ double draw_bars(Svg& svg, const Analysis& analysis, const std::vector<std::size
            Anchor::kStart, 0, true);
   svg.text(kFirst, kBarsTop - 8, "MACs", 11);
   svg.text(kSecond, kBarsTop - 8, "bytes read (dark) and written (light)", 11);
-  double most_macs = 1;
-  double most_bytes = 1;
+  double max_macs = 1;
+  double max_bytes = 1;
   std::vector<const LayerAnalysis*> rows;
   for (const std::size_t i : layers) {
     const LayerAnalysis& layer = analysis.layers[i];
     const auto traffic = static_cast<double>(layer.read_bytes + layer.written_bytes);
     if (layer.macs == 0 && traffic == 0) continue;
-    most_macs = std::max(most_macs, static_cast<double>(layer.macs));
-    most_bytes = std::max(most_bytes, traffic);
+    max_macs = std::max(max_macs, static_cast<double>(layer.macs));
+    max_bytes = std::max(max_bytes, traffic);
     rows.push_back(&layer);
   }
   double top = kBarsTop;
   for (const LayerAnalysis* layer : rows) {
     const std::string name = short_name(layer->name, 46);
     svg.text(kFirst - 6, top + 9.5, name, 9, Anchor::kEnd);
-    const double macs = kBar * static_cast<double>(layer->macs) / most_macs;
-    const double read = kBar * static_cast<double>(layer->read_bytes) / most_bytes;
-    const double written = kBar * static_cast<double>(layer->written_bytes) / most_bytes;
+    const double macs = kBar * static_cast<double>(layer->macs) / max_macs;
+    const double read = kBar * static_cast<double>(layer->read_bytes) / max_bytes;
+    const double written = kBar * static_cast<double>(layer->written_bytes) / max_bytes;
     if (layer->macs != 0) {
       svg.rect(kFirst, top + 2, std::max(macs, 0.5), kRow - 4, "#0b3d66");
       svg.text(kFirst + macs + 4, top + 9.5, short_count(static_cast<double>(layer->macs)), 9);

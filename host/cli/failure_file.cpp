@@ -29,7 +29,7 @@ OrderedJson options_json(const CommonOptions& options) {
           {"watchdog", options.debug.watchdog}};
 }
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
 
 /// One of two words.
 template <class T>
@@ -87,7 +87,7 @@ void write_failure(const fs::path& file, const std::string& command, const Commo
 }
 
 RecordedFailure read_failure(const fs::path& file) {
-  const std::string text = read_file(file.string(), kMostBytes);
+  const std::string text = read_file(file.string(), kMaxBytes);
   RecordedFailure recorded;
   try {
     const Json json = Json::parse(text);

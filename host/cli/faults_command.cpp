@@ -23,8 +23,8 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::int64_t kMostFaults = 100'000'000;
-constexpr std::int64_t kMostJobs = 1024;
+constexpr std::int64_t kMaxFaults = 100'000'000;
+constexpr std::int64_t kMaxJobs = 1024;
 constexpr std::chrono::milliseconds kBetweenLines{100};  // of progress
 
 struct FaultsCommand : CampaignOptions {
@@ -87,7 +87,7 @@ void add_faults_command(CLI::App& app, int& result) {
   CLI::App* command = app.add_subcommand(
       "faults", "small products with one random fault each: what the check finds of them");
   command->add_option("--count", options->count, "faults to try")
-      ->transform(whole_number(1, kMostFaults))
+      ->transform(whole_number(1, kMaxFaults))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of products and faults")
       ->transform(whole_number(0, kMaxSeed))
@@ -96,7 +96,7 @@ void add_faults_command(CLI::App& app, int& result) {
       ->transform(one_of({"2", "4", "8", "64"}))
       ->capture_default_str();
   command->add_option("--jobs", options->jobs, "tries side by side (default: one a core)")
-      ->transform(whole_number(1, kMostJobs));
+      ->transform(whole_number(1, kMaxJobs));
   command->add_option(
       "--json", options->json,
       "writes counts, and every try with the command that repeats it, to this file");

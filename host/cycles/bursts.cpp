@@ -6,7 +6,7 @@
 namespace gemm64 {
 
 BurstWalk::BurstWalk(std::uint64_t address, std::uint64_t count, std::uint64_t passes,
-                     std::uint64_t blocks, std::uint32_t word_bytes, std::uint32_t most_beats)
+                     std::uint64_t blocks, std::uint32_t word_bytes, std::uint32_t max_beats)
     : block_address_(address),
       address_(address),
       count_(count),
@@ -15,7 +15,7 @@ BurstWalk::BurstWalk(std::uint64_t address, std::uint64_t count, std::uint64_t p
       left_(count),
       passes_left_(passes),
       word_bytes_(word_bytes),
-      most_beats_(most_beats) {
+      max_beats_(max_beats) {
   cut();
 }
 
@@ -23,7 +23,7 @@ void BurstWalk::cut() {
   constexpr std::uint32_t kPage = 4096;
   const std::uint32_t to_boundary =
       (kPage - static_cast<std::uint32_t>(address_ % kPage)) / word_bytes_;
-  beats_ = std::min(left_, std::uint64_t{std::min(to_boundary, most_beats_)});
+  beats_ = std::min(left_, std::uint64_t{std::min(to_boundary, max_beats_)});
 }
 
 void BurstWalk::next() {

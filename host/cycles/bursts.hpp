@@ -15,7 +15,7 @@ class BurstWalk {
 
   /// An address in bytes, counts in words of `word_bytes`, none of them zero.
   BurstWalk(std::uint64_t address, std::uint64_t count, std::uint64_t passes, std::uint64_t blocks,
-            std::uint32_t word_bytes, std::uint32_t most_beats);
+            std::uint32_t word_bytes, std::uint32_t max_beats);
 
   bool done() const { return blocks_ == 0; }
   /// Words of the burst that comes next.
@@ -32,7 +32,7 @@ class BurstWalk {
   std::uint64_t block_address_ = 0, address_ = 0;
   std::uint64_t count_ = 0, passes_ = 0, blocks_ = 0, left_ = 0, passes_left_ = 0;
   std::uint64_t beats_ = 0;
-  std::uint32_t word_bytes_ = 0, most_beats_ = 0;
+  std::uint32_t word_bytes_ = 0, max_beats_ = 0;
 };
 
 }  // namespace gemm64

@@ -8,7 +8,7 @@ bool Loads::advance() {
   const Command& load = order().command;
   const bool activations = load.opcode == Opcode::kLoadActivations;
   walk_ = BurstWalk(load.address(), load.count, load.passes, activations ? load.blocks : 1,
-                    geometry_.n, most_beats_);
+                    geometry_.n, max_beats_);
   load_ = order().index;
   seen_ = order().seen;
   asked_ = std::max(seen_, asked_ + 1);

@@ -25,14 +25,14 @@ class Loads final : public EngineModel, public Requester {
       counter::kActivationsTransfer, counter::kActivationsWaitMemory,
       counter::kActivationsWaitScratchpad, counter::kActivationsIdle};
 
-  /// `most_beats`: of a burst.
-  Loads(const Geometry& geometry, std::uint32_t most_beats, WordBuffer& buffer,
-        const Causes& causes, Counters& counters)
+  /// `max_beats`: of a burst.
+  Loads(const Geometry& geometry, std::uint32_t max_beats, WordBuffer& buffer, const Causes& causes,
+        Counters& counters)
       : EngineModel(counters),
         buffer_(buffer),
         causes_(causes),
         geometry_(geometry),
-        most_beats_(most_beats),
+        max_beats_(max_beats),
         under_way_(geometry.reads) {}
 
   /// Takes commands; the arbiter calls ask() and serve().
@@ -49,7 +49,7 @@ class Loads final : public EngineModel, public Requester {
   WordBuffer& buffer_;
   Causes causes_;
   Geometry geometry_;
-  std::uint32_t most_beats_;
+  std::uint32_t max_beats_;
   Slots under_way_;
   BurstWalk walk_;
   std::size_t load_ = 0;  // index of the LOAD under way

@@ -17,10 +17,10 @@ using Program = std::vector<Command>;
 
 /// Where the product is larger than any program could run through, some number that is as well.
 std::uint64_t product(std::initializer_list<std::uint64_t> factors) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max() >> 16;
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max() >> 16;
   std::uint64_t result = 1;
   for (const std::uint64_t factor : factors) {
-    result = factor != 0 && result > kMost / factor ? kMost : result * factor;
+    result = factor != 0 && result > kMax / factor ? kMax : result * factor;
   }
   return result;
 }

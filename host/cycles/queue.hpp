@@ -24,14 +24,14 @@ class Queue {
     if (++head_ == items_.size()) {
       items_.clear();
       head_ = 0;
-    } else if (head_ >= kMostGone && 2 * head_ >= items_.size()) {
+    } else if (head_ >= kMaxGone && 2 * head_ >= items_.size()) {
       items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(head_));
       head_ = 0;
     }
   }
 
  private:
-  static constexpr std::size_t kMostGone = 64;  // items before the front that are kept for nothing
+  static constexpr std::size_t kMaxGone = 64;  // items before the front that are kept for nothing
 
   std::vector<T> items_;
   std::size_t head_ = 0;

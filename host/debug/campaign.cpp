@@ -18,9 +18,9 @@ namespace {
 constexpr std::uint64_t kResetClocks = 8;
 constexpr std::uint64_t kSetupClocks = 30;
 
-constexpr std::uint64_t kMostRows = 24;
-constexpr std::uint32_t kMostLatency = 100;
-constexpr std::uint32_t kMostStalls = 30;  // percent
+constexpr std::uint64_t kMaxRows = 24;
+constexpr std::uint32_t kMaxLatency = 100;
+constexpr std::uint32_t kMaxStalls = 30;  // percent
 // Longer than anything that is no fault: stalls, and requests behind those of other ports.
 constexpr std::uint32_t kWatchdog = 1000;
 constexpr std::uint32_t kWatchdogLatencies = 32;
@@ -99,13 +99,13 @@ FaultTry draw_try(std::uint32_t seed, std::uint64_t index, const Geometry& geome
   drawn.index = index;
   drawn.array = geometry.n;
   const std::uint64_t most = std::max<std::uint64_t>(2 * geometry.n, 20);
-  drawn.shape.m = draw(random, 1, kMostRows);
+  drawn.shape.m = draw(random, 1, kMaxRows);
   drawn.shape.k = draw(random, 1, most);
   drawn.shape.n = draw(random, 1, most);
   drawn.accumulate = below(random, 3) == 0 ? Accumulate::kHost : Accumulate::kDevice;
-  drawn.memory.latency = static_cast<std::uint32_t>(draw(random, 1, kMostLatency));
+  drawn.memory.latency = static_cast<std::uint32_t>(draw(random, 1, kMaxLatency));
   if (below(random, 3) == 0) {
-    drawn.memory.stall_probability = static_cast<double>(draw(random, 1, kMostStalls)) / 100;
+    drawn.memory.stall_probability = static_cast<double>(draw(random, 1, kMaxStalls)) / 100;
   }
   drawn.seed = static_cast<std::uint32_t>(random());
   drawn.watchdog = kWatchdog + kWatchdogLatencies * drawn.memory.latency;

@@ -300,9 +300,9 @@ bool ReferenceDevice::dispatch() {
 
 void ReferenceDevice::Stream::add(const Command& load, std::uint64_t blocks, std::uint32_t tag) {
   // Of more words than this a program would never see the end.
-  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 62;
+  constexpr std::uint64_t kMaxWords = std::uint64_t{1} << 62;
   const std::uint64_t in_block = std::uint64_t{load.count} * load.passes;
-  const std::uint64_t words = in_block > kMostWords / blocks ? kMostWords : in_block * blocks;
+  const std::uint64_t words = in_block > kMaxWords / blocks ? kMaxWords : in_block * blocks;
   loads_.push_back({end_, words, load.address(), load.count, load.passes, tag});
   end_ += words;
 }

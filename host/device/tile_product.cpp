@@ -149,7 +149,7 @@ void TileProduct::multiply_any(const std::uint8_t* words, std::size_t rows, bool
                                std::uint32_t* sums) const {
   for (std::size_t row = 0; row < rows; ++row) {
     // One tile's sums are below 2^20: only adding them to others can wrap.
-    std::array<std::int32_t, kMost> tile{};
+    std::array<std::int32_t, kMax> tile{};
     for (std::size_t k = 0; k < n_; ++k) {
       const std::int32_t activation = static_cast<std::int8_t>(words[row * n_ + k]);
       const std::int32_t* const weights = weights_ + k * n_;

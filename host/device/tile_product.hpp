@@ -10,10 +10,10 @@ namespace gemm64 {
 /// A tile of weights made ready for products with rows of activations.
 class TileProduct {
  public:
-  /// For an array of n x n, n at most kMost.
+  /// For an array of n x n, n at most kMax.
   explicit TileProduct(std::size_t n) : n_(n) {}
 
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
 
   /// Takes n words of n int8 weights, a word for each column, as they lie in memory.
   void set_weights(const std::uint8_t* words);
@@ -30,9 +30,9 @@ class TileProduct {
   const std::size_t n_;
   // Where the processor multiplies int8 in fours (n = 64): [k / 4][column][k % 4]; else
   // [k][column].
-  alignas(64) std::int8_t fours_[kMost * kMost];
-  alignas(64) std::int32_t offset_[kMost];  // 128 times the sum of each column's weights
-  std::int32_t weights_[kMost * kMost];
+  alignas(64) std::int8_t fours_[kMax * kMax];
+  alignas(64) std::int32_t offset_[kMax];  // 128 times the sum of each column's weights
+  std::int32_t weights_[kMax * kMax];
 };
 
 }  // namespace gemm64

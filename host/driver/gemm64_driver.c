@@ -7,7 +7,7 @@
 #define RESET_POLLS 100000u
 /* Interrupts in a row without a cause, before the line is called stuck. */
 #define SPURIOUS_INTERRUPTS 1000u
-#define MOST_PLACES 65536u
+#define MAX_PLACES 65536u
 
 /* Returns from the function where a step failed. */
 #define TRY(step)                            \
@@ -92,7 +92,7 @@ enum gemm64_result gemm64_reset(struct gemm64_driver *driver) {
 }
 
 enum gemm64_result gemm64_set_ring(struct gemm64_driver *driver, uint64_t ring, uint32_t places) {
-  if (ring % GEMM64_COMMAND_BYTES != 0 || places < 2 || places > MOST_PLACES ||
+  if (ring % GEMM64_COMMAND_BYTES != 0 || places < 2 || places > MAX_PLACES ||
       (places & (places - 1)) != 0 || driver->submitted != 0) {
     return GEMM64_BAD_RING;
   }

@@ -17,10 +17,10 @@ struct Scatter {
 
 Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::int64_t otherwise,
            std::int64_t least) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  constexpr std::int64_t kMax = std::int64_t{1} << 30;
   const Dims values = attribute(*node.node, name, Dims(count, otherwise));
   bool fits = values.size() == count;
-  for (const std::int64_t value : values) fits = fits && value >= least && value <= kMost;
+  for (const std::int64_t value : values) fits = fits && value >= least && value <= kMax;
   if (!fits) {
     throw failure(node, fmt::format("{} is {}; {} numbers of at least {} are needed", name,
                                     dims_text(values), count, least));

@@ -187,8 +187,8 @@ namespace {
 /// For each position of a padded axis the one that it is filled from; -1: the constant.
 Dims padded_indices(const NodeContext& node, const std::string& mode, std::int64_t size,
                     std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  const auto sane = [](std::int64_t pad) { return pad >= -kMost && pad <= kMost; };
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
+  const auto sane = [](std::int64_t pad) { return pad >= -kMax && pad <= kMax; };
   if (!sane(begin) || !sane(end) || size + begin + end < 0) {
     throw failure(node,
                   fmt::format("an axis of {} cannot be padded by {} and {}", size, begin, end));
@@ -322,8 +322,8 @@ namespace {
 /// Blocks of `block` x `block` values between channels and space.
 std::int64_t checked_block(const NodeContext& node, const Tensor& x, bool from_depth) {
   const std::int64_t block = attribute(*node.node, "blocksize", std::int64_t{0});
-  constexpr std::int64_t kMost = 4096;
-  const bool fits = x.rank() == 4 && block >= 1 && block <= kMost &&
+  constexpr std::int64_t kMax = 4096;
+  const bool fits = x.rank() == 4 && block >= 1 && block <= kMax &&
                     (from_depth ? x.dim(1) % (block * block) == 0
                                 : x.dim(2) % block == 0 && x.dim(3) % block == 0);
   if (!fits) throw failure(node, fmt::format("blocks of {} do not fit {}", block, describe(x)));

@@ -159,8 +159,8 @@ float decode_small(DataType type, std::uint8_t bits) {
 std::uint8_t encode_small(DataType type, double value, const SmallRounding& rounding) {
   if (type == TensorProto::FLOAT8E8M0) return encode_power(value, rounding);
   if (const IntegerForm* form = integer_form_of(type)) {
-    constexpr double kMost = 9e18;
-    const double cut = std::isnan(value) ? 0.0 : std::clamp(std::trunc(value), -kMost, kMost);
+    constexpr double kMax = 9e18;
+    const double cut = std::isnan(value) ? 0.0 : std::clamp(std::trunc(value), -kMax, kMax);
     return static_cast<std::uint8_t>(static_cast<std::uint64_t>(static_cast<std::int64_t>(cut)) &
                                      ((1U << form->bits) - 1));
   }

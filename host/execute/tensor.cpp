@@ -20,7 +20,7 @@ using onnx::TensorProto;
 
 constexpr std::size_t kAlignment = 64;  // of oneDNN's and Eigen's widest loads
 // Values are held in memory: what is beyond this is a mistake rather than a wish.
-constexpr std::int64_t kMostElements = std::int64_t{1} << 34;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
 
 std::shared_ptr<void> allocate(std::size_t bytes) {
   const std::size_t rounded = std::max((bytes + kAlignment - 1) / kAlignment, std::size_t{1});
@@ -116,9 +116,9 @@ Tensor::Tensor(DataType type, Dims dims) : type_(type), dims_(std::move(dims)), 
   require_tensor_type(type);
   std::int64_t largest = 1;  // zeros apart, so that no order of the sizes hides an overflow
   for (const std::int64_t dim : dims_) {
-    if (dim < 0 || std::max<std::int64_t>(dim, 1) > kMostElements / largest) {
+    if (dim < 0 || std::max<std::int64_t>(dim, 1) > kMaxElements / largest) {
       throw UsageError(fmt::format("a tensor of {} is too large; at most {} values are possible",
-                                   dims_text(dims_), kMostElements));
+                                   dims_text(dims_), kMaxElements));
     }
     largest *= std::max<std::int64_t>(dim, 1);
     elements_ *= dim;

@@ -9,7 +9,7 @@ namespace gemm64 {
 namespace {
 
 // Beyond it, sizes are a mistake; below it, no sum of them overflows.
-constexpr std::int64_t kMost = std::int64_t{1} << 40;
+constexpr std::int64_t kMax = std::int64_t{1} << 40;
 
 /// An attribute of one number for each of `count`, at least `least`.
 Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::int64_t otherwise,
@@ -19,7 +19,7 @@ Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::in
     throw failure(node, fmt::format("{} has {} values; {} are needed", name, values.size(), count));
   }
   for (const std::int64_t value : values) {
-    if (value < least || value > kMost) {
+    if (value < least || value > kMax) {
       throw failure(node, fmt::format("{} {} hold {}, which must be {} or more", name,
                                       dims_text(values), value, least));
     }
@@ -67,7 +67,7 @@ Window make_window(const NodeContext& node, const Dims& dims, const Dims& kernel
   for (std::size_t axis = 0; axis < axes; ++axis) {
     const std::int64_t input = dims[axis + 2];
     const std::int64_t stride = window.strides[axis];
-    if (kernel[axis] < 1 || kernel[axis] > kMost / window.dilations[axis]) {
+    if (kernel[axis] < 1 || kernel[axis] > kMax / window.dilations[axis]) {
       throw failure(node, fmt::format("a kernel of {}", dims_text(kernel)));
     }
     const std::int64_t reach = (kernel[axis] - 1) * window.dilations[axis] + 1;

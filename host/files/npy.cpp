@@ -19,9 +19,9 @@ namespace {
 using Element = NpyType::Element;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kPrefix = 8;              // the magic and two bytes of version
-constexpr std::uint32_t kMostHeader = 1 << 16;  // NumPy itself stops at 10,000 bytes
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+constexpr std::size_t kPrefix = 8;             // the magic and two bytes of version
+constexpr std::uint32_t kMaxHeader = 1 << 16;  // NumPy itself stops at 10,000 bytes
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 constexpr std::size_t kAlignment = 64;  // of the first value, counted from the file's beginning
 
 std::size_t length_bytes(unsigned version) { return version == 1 ? 2 : 4; }
@@ -81,9 +81,9 @@ NpyFile::NpyFile(const std::string& path) : file_(path) {
   bool whole = got == kPrefix + 2 && file_.read_some(&head[kPrefix + 2], more) == more;
   if (whole) {
     for (std::size_t i = length_bytes(version); i-- > 0;) length = length << 8 | byte(kPrefix + i);
-    if (length > kMostHeader) {
+    if (length > kMaxHeader) {
       throw UsageError(fmt::format("{}: its header has {} bytes; NumPy's have at most {}", name(),
-                                   length, kMostHeader));
+                                   length, kMaxHeader));
     }
     header = file_.read_up_to(length);
     whole = header.size() == length;
@@ -104,7 +104,7 @@ void NpyFile::parse_header(const std::string& header) {
   fortran_ = parsed.fortran_order;
   shape_ = parsed.shape;
   // Zeros apart, so that no order of the sizes hides an overflow.
-  const std::uint64_t most = kMostBytes / std::max<std::size_t>(type_.bytes, 1);
+  const std::uint64_t most = kMaxBytes / std::max<std::size_t>(type_.bytes, 1);
   std::uint64_t product = 1;
   for (const std::int64_t dim : shape_) {
     const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));

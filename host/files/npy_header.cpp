@@ -11,7 +11,7 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::size_t kMostDimensions = 64;  // as NumPy 2 has them
+constexpr std::size_t kMaxDimensions = 64;  // as NumPy 2 has them
 
 class Parser {
  public:
@@ -127,8 +127,8 @@ class Parser {
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       if (!rest_.empty() && rest_[0] == 'L') rest_.remove_prefix(1);  // Python 2's long integers
       dims.push_back(dim);
-      if (dims.size() > kMostDimensions) {
-        fail(fmt::format("has more than {} dimensions", kMostDimensions));
+      if (dims.size() > kMaxDimensions) {
+        fail(fmt::format("has more than {} dimensions", kMaxDimensions));
       }
       if (!take(',')) {
         expect(')');

@@ -19,9 +19,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr int kMostSide = 16384;
-constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;   // what they take stays below 1 GiB
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;  // of a file
+constexpr int kMaxSide = 16384;
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 26;   // what they take stays below 1 GiB
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;  // of a file
 
 constexpr std::string_view kPng = "\x89PNG\r\n\x1a\n"sv;
 constexpr std::string_view kJpeg = "\xff\xd8\xff"sv;
@@ -47,7 +47,7 @@ Image load_image(const std::filesystem::path& path, std::size_t channels) {
   const auto fails = [&path](const std::string& what) {
     return UsageError(fmt::format("{}: {}", path.string(), what));
   };
-  const std::string file = read_file(path.string(), kMostBytes);
+  const std::string file = read_file(path.string(), kMaxBytes);
   const bool png = starts_with(file, kPng);
   if (!png && !starts_with(file, kJpeg)) {
     throw fails(fmt::format("not a supported image: give PNG or JPEG; the file is {}",
@@ -69,10 +69,10 @@ Image load_image(const std::filesystem::path& path, std::size_t channels) {
   const int size = static_cast<int>(file.size());
   int columns = 0, rows = 0, stored = 0;
   if (stbi_info_from_memory(data, size, &columns, &rows, &stored) == 0) throw undecodable();
-  if (columns > kMostSide || rows > kMostSide || std::int64_t{rows} * columns > kMostPixels) {
+  if (columns > kMaxSide || rows > kMaxSide || std::int64_t{rows} * columns > kMaxPixels) {
     throw fails(
         fmt::format("is an image of {}x{}; a side may have at most {} pixels, the whole image {}",
-                    columns, rows, kMostSide, kMostPixels));
+                    columns, rows, kMaxSide, kMaxPixels));
   }
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(data, size, &columns, &rows, &stored, static_cast<int>(channels)),

@@ -52,9 +52,9 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   command_count("words of weights", plan.tiles() * geometry.n);
 
   // Beside a tile's rows the scratchpad must hold one more burst, or the two wait for each other.
-  const std::uint64_t most_rows = std::min<std::uint64_t>(
+  const std::uint64_t max_rows = std::min<std::uint64_t>(
       geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
-  const std::uint64_t blocks = divide_up(shape.m, most_rows);
+  const std::uint64_t blocks = divide_up(shape.m, max_rows);
   const std::uint64_t low = shape.m / blocks;
   const std::uint64_t high_blocks = shape.m % blocks;  // blocks that have one row more
   std::uint64_t row = 0;

@@ -22,7 +22,7 @@ namespace gemm64 {
 namespace {
 
 /// More than any network has: nodes, attributes, names, dimensions. Each takes some hundred bytes.
-constexpr std::uint64_t kMostObjects = 4'000'000;
+constexpr std::uint64_t kMaxObjects = 4'000'000;
 /// External data of a model whose weights are not wanted are still read up to this size, since they
 /// may be shapes.
 constexpr std::int64_t kSmallTensor = 1024;
@@ -48,10 +48,10 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
                        google::protobuf::io::ZeroCopyInputStream& second, const std::string& name) {
   // What is wrong is told once, by the exception.
   const google::protobuf::LogSilencer silence;
-  if (count_objects(first, *onnx::ModelProto::descriptor(), kMostObjects) > kMostObjects) {
+  if (count_objects(first, *onnx::ModelProto::descriptor(), kMaxObjects) > kMaxObjects) {
     throw UsageError(
         fmt::format("{}: more than {} nodes, names and attributes; no real network has that many",
-                    name, kMostObjects));
+                    name, kMaxObjects));
   }
   onnx::ModelProto proto;
   if (!proto.ParseFromZeroCopyStream(&second)) {
@@ -60,15 +60,15 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
   return proto;
 }
 
-void check_size(std::uintmax_t size, std::uint64_t most_bytes, const std::string& name) {
+void check_size(std::uintmax_t size, std::uint64_t max_bytes, const std::string& name) {
   // protobuf reads no more than that in one message; larger networks keep weights beside the file.
-  const std::uint64_t most = std::min<std::uint64_t>(most_bytes, 0x7fffffff);
+  const std::uint64_t most = std::min<std::uint64_t>(max_bytes, 0x7fffffff);
   if (size > most) {
     throw UsageError(fmt::format("{}: {} bytes; a model may have at most {}", name, size, most));
   }
 }
 
-onnx::ModelProto parse_file(const std::filesystem::path& path, std::uint64_t most_bytes) {
+onnx::ModelProto parse_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const std::string name = printable(path.string());
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -79,7 +79,7 @@ onnx::ModelProto parse_file(const std::filesystem::path& path, std::uint64_t mos
     throw UsageError(fmt::format("{}: is not a file", name));
   }
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (!error) check_size(size, most_bytes, name);
+  if (!error) check_size(size, max_bytes, name);
   const File first(path);
   const File second(path);
   if (error || first.descriptor() < 0 || second.descriptor() < 0) {
@@ -100,9 +100,9 @@ void read_weights(onnx::GraphProto& graph, const ImportOptions& options,
     const TensorType type = checked_type(tensor, where);
     if (options.shapes_only && type.bytes() > kSmallTensor) continue;
     bytes += static_cast<std::uint64_t>(type.bytes());
-    if (bytes > options.most_bytes) {
+    if (bytes > options.max_bytes) {
       throw UsageError(
-          fmt::format("{}: its external data are more than {} bytes", name, options.most_bytes));
+          fmt::format("{}: its external data are more than {} bytes", name, options.max_bytes));
     }
     try {
       read_external_data(tensor, folder, where);
@@ -169,12 +169,12 @@ std::int64_t TensorType::bytes() const {
 }
 
 OnnxModel OnnxModel::load(const std::filesystem::path& path, const ImportOptions& options) {
-  return build(parse_file(path, options.most_bytes), path.string(), path.parent_path(), options);
+  return build(parse_file(path, options.max_bytes), path.string(), path.parent_path(), options);
 }
 
 OnnxModel OnnxModel::from_bytes(std::string_view bytes, const std::string& name,
                                 const ImportOptions& options) {
-  check_size(bytes.size(), options.most_bytes, printable(name));
+  check_size(bytes.size(), options.max_bytes, printable(name));
   const int size = static_cast<int>(bytes.size());
   google::protobuf::io::ArrayInputStream look(bytes.data(), size);
   google::protobuf::io::ArrayInputStream read(bytes.data(), size);

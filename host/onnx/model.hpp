@@ -35,7 +35,7 @@ struct ImportOptions {
   /// Shapes of graph inputs by name; they win over the file's and over `batch`.
   std::map<std::string, std::vector<std::int64_t>> input_shapes;
   /// Bound on the file's size, initializers with external data included.
-  std::uint64_t most_bytes = std::uint64_t{8} << 30;
+  std::uint64_t max_bytes = std::uint64_t{8} << 30;
 };
 
 /// A checked model: nodes in an order in which they can run, names unique, no cycles, opset of the

@@ -225,11 +225,11 @@ constexpr Network kNetworks[] = {
 
 onnx::ModelProto make_linear_model(std::int64_t m, std::int64_t k, std::int64_t n, bool bias,
                                    std::uint32_t seed) {
-  constexpr auto kMostValues = static_cast<std::int64_t>(kMostModelBytes / sizeof(float));
-  if (n > kMostValues / k || n * k > kMostValues - n) {
+  constexpr auto kMaxValues = static_cast<std::int64_t>(kMaxModelBytes / sizeof(float));
+  if (n > kMaxValues / k || n * k > kMaxValues - n) {
     throw UsageError(fmt::format(
         "weights of {}x{} in float32 do not fit into one ONNX file, which holds {} values", n, k,
-        kMostValues));
+        kMaxValues));
   }
   onnx::ModelProto model = empty_model("linear");
   Chain chain(*model.mutable_graph(), seed, {m, k});

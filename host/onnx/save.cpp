@@ -10,10 +10,10 @@
 namespace gemm64 {
 
 void require_model_fits(std::uint64_t bytes, const std::filesystem::path& path) {
-  if (bytes <= kMostModelBytes) return;
+  if (bytes <= kMaxModelBytes) return;
   throw UsageError(
       fmt::format("{}: the model takes {} bytes; an ONNX file in one piece holds at most {}",
-                  path.string(), grouped(bytes), grouped(kMostModelBytes)));
+                  path.string(), grouped(bytes), grouped(kMaxModelBytes)));
 }
 
 std::uint64_t save_model(const onnx::ModelProto& model, OutputFile& file) {

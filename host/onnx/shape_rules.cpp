@@ -12,7 +12,7 @@ namespace gemm64 {
 namespace {
 
 // A tensor of values that shapes are made of; beyond that it is data.
-constexpr std::int64_t kMostValues = 4096;
+constexpr std::int64_t kMaxValues = 4096;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ std::vector<float> RuleNode::needed_floats(int i) const {
                                       : folded != facts_.values.end() ? &folded->second
                                                                       : nullptr;
     if (tensor != nullptr) {
-      if (auto values = float_values(*tensor, kMostValues)) return *values;
+      if (auto values = float_values(*tensor, kMaxValues)) return *values;
     }
   }
   input(i);

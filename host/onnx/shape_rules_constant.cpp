@@ -86,9 +86,9 @@ void range(RuleNode& node) {
   const Dims start = node.needed_integers(0);
   const Dims limit = node.needed_integers(1);
   const Dims delta = node.needed_integers(2);
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
   const auto fits = [](const Dims& values) {
-    return values.size() == 1 && values[0] >= -kMost && values[0] <= kMost;
+    return values.size() == 1 && values[0] >= -kMax && values[0] <= kMax;
   };
   node.require(fits(start) && fits(limit) && fits(delta) && delta[0] != 0,
                "its start, limit and step are not single numbers of reasonable size");

@@ -254,9 +254,9 @@ void pad(RuleNode& node) {
                            2 * axes.size()));
   Dims result = x;
   for (std::size_t i = 0; i < pads.size(); ++i) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 61;
+    constexpr std::int64_t kMax = std::int64_t{1} << 61;
     std::int64_t& dim = result[node.axis(axes[i % axes.size()], x.size())];
-    node.require(pads[i] >= -kMost && pads[i] <= kMost && dim <= kMost,
+    node.require(pads[i] >= -kMax && pads[i] <= kMax && dim <= kMax,
                  fmt::format("a pad of {}", pads[i]));
     dim += pads[i];
   }

@@ -13,7 +13,7 @@ using onnx::TensorProto;
 namespace {
 
 // Sizes of windows, steps and padding; products of two of them still fit 64 bits.
-constexpr std::int64_t kMostWindow = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxWindow = std::int64_t{1} << 30;
 
 /// The attributes that Conv and pooling share, each with a value for each spatial dimension.
 struct Window {
@@ -29,8 +29,8 @@ Dims sized_list(const RuleNode& node, const char* name, std::size_t size, std::i
                fmt::format("{} has {} values, {} are needed", name, values.size(), size));
   for (const std::int64_t value : values) {
     node.require(
-        value >= least && value <= kMostWindow,
-        fmt::format("{} holds {}; it must be from {} to {}", name, value, least, kMostWindow));
+        value >= least && value <= kMaxWindow,
+        fmt::format("{} holds {}; it must be from {} to {}", name, value, least, kMaxWindow));
   }
   return values;
 }
@@ -46,7 +46,7 @@ Window window_of(const RuleNode& node, std::size_t spatial, const Dims& kernel) 
                              dims_text(kernel)));
   }
   for (const std::int64_t size : window.kernel) {
-    node.require(size >= 1 && size <= kMostWindow,
+    node.require(size >= 1 && size <= kMaxWindow,
                  fmt::format("the kernel is {}", dims_text(window.kernel)));
   }
   window.strides = sized_list(node, "strides", spatial, 1, 1);
@@ -132,7 +132,7 @@ void conv_transpose(RuleNode& node) {
   const Dims spatial = spatial_of(node, x);
   const std::int64_t group = node.integer("group", 1);
   node.require(weights.size() == x.size() && weights[0] == x[1] && group >= 1 &&
-                   group <= kMostWindow && x[1] % group == 0 && weights[1] <= kMostWindow,
+                   group <= kMaxWindow && x[1] % group == 0 && weights[1] <= kMaxWindow,
                fmt::format("weights of {} in {} groups do not fit an input of {}",
                            dims_text(weights), group, dims_text(x)));
   const Window window = window_of(node, spatial.size(), {weights.begin() + 2, weights.end()});
@@ -143,7 +143,7 @@ void conv_transpose(RuleNode& node) {
     result.insert(result.end(), given.begin(), given.end());
   } else {
     for (std::size_t i = 0; i < spatial.size(); ++i) {
-      node.require(spatial[i] <= kMostWindow, "its input is too large");
+      node.require(spatial[i] <= kMaxWindow, "its input is too large");
       std::int64_t size = spatial[i] * window.strides[i];
       if (window.auto_pad.rfind("SAME", 0) != 0) {
         const bool padded = window.auto_pad == "NOTSET";

@@ -18,9 +18,9 @@ namespace {
 using Constants = std::map<std::string, const onnx::TensorProto*>;
 
 // Tensors that hold shapes have a value for each dimension; masks and indices may have a few more.
-constexpr std::size_t kMostIntegers = 4096;
+constexpr std::size_t kMaxIntegers = 4096;
 // All of them together.
-constexpr std::size_t kMostStored = std::size_t{1} << 23;
+constexpr std::size_t kMaxStored = std::size_t{1} << 23;
 
 /// The file's shape of a value, with -1 where a dimension is open; empty where it has none.
 std::optional<TensorType> declared(const onnx::ValueInfoProto& value, const std::string& where) {
@@ -224,7 +224,7 @@ class Folder {
   bool is_small(const std::string& value) const {
     const auto type = facts_.types.find(value);
     return type != facts_.types.end() &&
-           type->second.elements() <= static_cast<std::int64_t>(kMostIntegers);
+           type->second.elements() <= static_cast<std::int64_t>(kMaxIntegers);
   }
   /// ... and is there something new to learn?
   bool outputs_are_small(const onnx::NodeProto& node) const {
@@ -272,17 +272,17 @@ class Folder {
 }  // namespace
 
 void ValueFacts::keep_integers(const std::string& value, std::vector<std::int64_t> numbers) {
-  if (numbers.size() > kMostIntegers || stored + numbers.size() > kMostStored) return;
+  if (numbers.size() > kMaxIntegers || stored + numbers.size() > kMaxStored) return;
   stored += numbers.size();
   integers[value] = std::move(numbers);
 }
 
 void ValueFacts::keep_value(const std::string& value, const onnx::TensorProto& tensor) {
   if (value.empty() || integers.count(value) != 0) return;
-  if (auto numbers = integer_values(tensor, static_cast<std::int64_t>(kMostIntegers))) {
+  if (auto numbers = integer_values(tensor, static_cast<std::int64_t>(kMaxIntegers))) {
     keep_integers(value, std::move(*numbers));
-  } else if (tensor.raw_data().size() <= kMostIntegers * sizeof(double) &&
-             stored + tensor.raw_data().size() <= kMostStored) {
+  } else if (tensor.raw_data().size() <= kMaxIntegers * sizeof(double) &&
+             stored + tensor.raw_data().size() <= kMaxStored) {
     stored += tensor.raw_data().size();
     values[value] = tensor;
   }
@@ -294,7 +294,7 @@ ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
   ValueFacts facts;
   for (const auto& [name, tensor] : constants) {
     facts.types[name] = {tensor->data_type(), {tensor->dims().begin(), tensor->dims().end()}};
-    if (auto values = integer_values(*tensor, static_cast<std::int64_t>(kMostIntegers))) {
+    if (auto values = integer_values(*tensor, static_cast<std::int64_t>(kMaxIntegers))) {
       facts.keep_integers(name, std::move(*values));
     }
   }

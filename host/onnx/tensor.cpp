@@ -14,9 +14,9 @@ namespace {
 
 using onnx::TensorProto;
 
-constexpr std::int64_t kMost = std::int64_t{1} << 62;
+constexpr std::int64_t kMax = std::int64_t{1} << 62;
 // Twice as many as NumPy's arrays have: a bound on what a shape may cost.
-constexpr std::size_t kMostDimensions = 64;
+constexpr std::size_t kMaxDimensions = 64;
 
 struct TypeInfo {
   int type;
@@ -115,7 +115,7 @@ std::string data_type_name(int data_type) {
 
 std::optional<std::int64_t> checked_product(std::int64_t a, std::int64_t b) {
   if (a < 0 || b < 0) return std::nullopt;
-  if (a != 0 && b > kMost / a) return std::nullopt;
+  if (a != 0 && b > kMax / a) return std::nullopt;
   return a * b;
 }
 
@@ -124,9 +124,9 @@ TensorType checked_type(int data_type, const std::vector<std::int64_t>& dims,
   if (find(data_type) == nullptr) {
     throw UsageError(fmt::format("{}: its element type {} is unknown", where, data_type));
   }
-  if (dims.size() > kMostDimensions) {
+  if (dims.size() > kMaxDimensions) {
     throw UsageError(fmt::format("{}: has {} dimensions; at most {} are supported", where,
-                                 dims.size(), kMostDimensions));
+                                 dims.size(), kMaxDimensions));
   }
   // Zeros apart, so that no order of the dimensions hides an overflow.
   std::optional<std::int64_t> bytes = std::max<std::int64_t>(element_bytes(data_type), 1);

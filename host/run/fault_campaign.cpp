@@ -63,7 +63,7 @@ DeviceOptions device_options(const FaultTry& t) {
 bool run_check(const RunReport& report) { return report.verified(); }
 
 TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Check& check,
-                     std::uint64_t most_clocks) {
+                     std::uint64_t max_clocks) {
   TriedFault tried;
   tried.fault_try = drawn;
   std::mt19937 random(drawn.seed);
@@ -76,7 +76,7 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
   Fault& fault = tried.fault_try.fault;
   fault.clock += device->clocks();
   device->inject(fault);
-  ClockLimit limit(device->clocks() + most_clocks);
+  ClockLimit limit(device->clocks() + max_clocks);
   device->observe(limit);
 
   RunOptions options;

@@ -21,13 +21,13 @@ using Check = std::function<bool(const RunReport&)>;
 bool run_check(const RunReport& report);
 
 /// The watchdog ends a run within thousands of clocks, the driver within some two million.
-inline constexpr std::uint64_t kMostClocks = 4'000'000;
+inline constexpr std::uint64_t kMaxClocks = 4'000'000;
 
 /// Runs the product of `drawn` with its fault on a new device, in the very clocks in which the
 /// program's `gemm` runs it, and judges the run by `check`, and by a product of its own beside it.
-/// What nothing ends within most_clocks hung.
+/// What nothing ends within max_clocks hung.
 TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make,
-                     const Check& check = run_check, std::uint64_t most_clocks = kMostClocks);
+                     const Check& check = run_check, std::uint64_t max_clocks = kMaxClocks);
 
 struct CampaignOptions {
   std::uint32_t array = 8;

@@ -16,7 +16,7 @@ from mutate import read_fields
 CODES = {0: "held", 1: "did not hold", 2: "refused", 3: "output lost", 129: "ended", 127: "not begun", 130: "ended", 137: "ended",
          143: "ended"}
 OUTCOMES = ["held", "did not hold", "refused", "output lost", "ended", "not begun", "FAILED"]
-MOST_MEBIBYTES = 1024
+MAX_MEBIBYTES = 1024
 FST_BLOCKS = set(range(9))
 PROGRESS = re.compile(rb"^gemm64: .*: \d+ %, \d+ s(, \d+ s left)?$")
 LEFT = re.compile(r"\.gemm64-.*\.part$")
@@ -152,7 +152,7 @@ def judge(trial, result, folder, sanitized):
         problems.append(f"exit {code} without that signal")
     if b"Sanitizer" in said or b"runtime error:" in said:
         problems.append("the sanitizers report")
-    if result.mebibytes > MOST_MEBIBYTES and not sanitized:
+    if result.mebibytes > MAX_MEBIBYTES and not sanitized:
         problems.append(f"{result.mebibytes} MiB of memory")
     hears = "2>" not in trial.streams and "ulimit -f" not in trial.before
     if code == 2 and hears and len(lines(result.err)) != 1 and b"FAILED" not in result.out:

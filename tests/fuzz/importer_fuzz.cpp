@@ -19,10 +19,10 @@ namespace {
 using namespace gemm64;
 
 // The cycle model is exact and slow under sanitizers; it has tests of its own.
-constexpr std::uint64_t kMostTiles = 1000;
+constexpr std::uint64_t kMaxTiles = 1000;
 
 void use(const OnnxModel& model) {
-  const Analysis analysis = analyze(model, Geometry(), 100, kMostTiles);
+  const Analysis analysis = analyze(model, Geometry(), 100, kMaxTiles);
   const auto layers = sort_layers(analysis, shown_layers(analysis), "traffic_bytes", 0);
   if (analysis_tables(analysis, layers, 80).empty()) std::abort();
   if (layers_csv(analysis, layers).empty()) std::abort();
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ImportOptions options;
     options.shapes_only = shapes_only;
     options.batch = shapes_only ? 0 : 2;
-    options.most_bytes = std::uint64_t{1} << 24;
+    options.max_bytes = std::uint64_t{1} << 24;
     try {
       use(OnnxModel::from_bytes(bytes, "fuzz.onnx", options));
     } catch (const UsageError& error) {

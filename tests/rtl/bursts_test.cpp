@@ -27,7 +27,7 @@ struct Burst {
 
 /// Goes through the walk word by word and ends a burst where a rule says so.
 std::vector<Burst> expected(const Walk& walk, unsigned width, unsigned tag) {
-  const unsigned most = width == 4 ? 8 : 64;  // MOST_BEATS
+  const unsigned most = width == 4 ? 8 : 64;  // MAX_BEATS
   std::vector<Burst> bursts;
   for (std::uint32_t block = 0; block < walk.blocks; ++block) {
     for (std::uint32_t pass = 0; pass < walk.passes; ++pass) {

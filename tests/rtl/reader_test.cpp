@@ -12,8 +12,8 @@ namespace {
 
 constexpr unsigned kN = 4;
 constexpr unsigned kBursts = 2;
-constexpr unsigned kWords = 37;      // of the buffer
-constexpr unsigned kMostBeats = 16;  // of a burst
+constexpr unsigned kWords = 37;     // of the buffer
+constexpr unsigned kMaxBeats = 16;  // of a burst
 
 struct Command {
   std::uint64_t address;
@@ -72,7 +72,7 @@ class Trial {
       ASSERT_LE(asked + bench->request_beats_o, words_.size());
       EXPECT_EQ(bench->request_address_o, words_[asked]);
       EXPECT_EQ(tags_[asked], tags_[asked + bench->request_beats_o - 1]) << "of two commands";
-      EXPECT_LE(bench->request_beats_o, kMostBeats);
+      EXPECT_LE(bench->request_beats_o, kMaxBeats);
       EXPECT_LE(asked + bench->request_beats_o - answered_ + kept, kWords) << "no room for it";
       EXPECT_LT(bursts_.size(), kBursts);
       EXPECT_EQ(bench->stop_i, 0);
@@ -153,8 +153,8 @@ TEST(Reader, FirstRequestComesAClockAfterTheCommand) {
 TEST(Reader, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
   Trial trial({{0, 1000, 1, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)});
   for (unsigned t = 0; t < 100; ++t) trial.clock();
-  EXPECT_EQ(trial.asked, 2 * kMostBeats) << "of the 5 places left no burst can be kept";
-  EXPECT_EQ(trial.kept, 2 * kMostBeats);
+  EXPECT_EQ(trial.asked, 2 * kMaxBeats) << "of the 5 places left no burst can be kept";
+  EXPECT_EQ(trial.kept, 2 * kMaxBeats);
   EXPECT_EQ(trial.bench->pending_o, 0);
   EXPECT_EQ(trial.bench->asking_o, 1);
 }
@@ -162,10 +162,10 @@ TEST(Reader, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
 TEST(Reader, StopAsksForNothingMoreAndWhatIsUnderWayEnds) {
   Trial trial({{0, 1000, 1, 1}}, {});
   for (unsigned t = 0; t < 5; ++t) trial.clock();
-  EXPECT_EQ(trial.asked, 2 * kMostBeats);
+  EXPECT_EQ(trial.asked, 2 * kMaxBeats);
   trial.bench->stop_i = 1;
   for (unsigned t = 0; t < 300; ++t) trial.clock();
-  EXPECT_EQ(trial.asked, 2 * kMostBeats);
+  EXPECT_EQ(trial.asked, 2 * kMaxBeats);
   EXPECT_EQ(trial.bench->pending_o, 0);
 }
 

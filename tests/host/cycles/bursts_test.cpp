@@ -12,7 +12,7 @@ namespace {
 
 struct Walk {
   std::uint64_t address, count, passes, blocks;
-  std::uint32_t word_bytes, most_beats;
+  std::uint32_t word_bytes, max_beats;
 };
 
 /// The addresses of all words in order, with a mark where a pass ends.
@@ -38,12 +38,12 @@ std::vector<Word> words_of(const Walk& walk) {
 void expect_bursts_cover(const Walk& walk) {
   const std::vector<Word> words = words_of(walk);
   BurstWalk bursts(walk.address, walk.count, walk.passes, walk.blocks, walk.word_bytes,
-                   walk.most_beats);
+                   walk.max_beats);
   std::size_t at = 0;
   while (at < words.size()) {
     ASSERT_FALSE(bursts.done());
     std::size_t end = at + 1;
-    while (end < words.size() && end - at < walk.most_beats && !words[end - 1].last &&
+    while (end < words.size() && end - at < walk.max_beats && !words[end - 1].last &&
            words[end].address % 4096 != 0) {
       ++end;
     }

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = TraceEvents::Json;
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 class TraceEventsTest : public testing::Test {
  protected:
@@ -56,11 +56,11 @@ TEST_F(TraceEventsTest, TheLargestNumbersHaveRoom) {
   file.begin(1, 0, "layer", "largest", Json::object());
   Json args;
   for (std::size_t i = 0; i < TraceEvents::kEndArgs; ++i) {
-    args[std::string(19, 'a') + std::to_string(i)] = kMost;
+    args[std::string(19, 'a') + std::to_string(i)] = kMax;
   }
-  file.end(1, kMost, args);
+  file.end(1, kMax, args);
   file.finish(Json::object());
-  EXPECT_EQ(events()[0]["dur"], kMost);
+  EXPECT_EQ(events()[0]["dur"], kMax);
   EXPECT_EQ(events()[0]["args"].size(), TraceEvents::kEndArgs);
 }
 

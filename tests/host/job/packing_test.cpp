@@ -125,9 +125,9 @@ TEST(UnpackResults, AddsOnTheHostModulo32Bits) {
   Geometry geometry;
   geometry.n = 2;
   const Job job = make_job("sums", {1, 6, 2}, Accumulate::kHost, geometry);  // three tiles of K
-  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t kMax = std::numeric_limits<std::int32_t>::max();
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
-  const MatrixI32 sums = unpack_results(job, {kMost, kLeast, 1, -1, 5, kLeast});
+  const MatrixI32 sums = unpack_results(job, {kMax, kLeast, 1, -1, 5, kLeast});
   EXPECT_EQ(sums(0, 0), kLeast + 5);
   EXPECT_EQ(sums(0, 1), -1);
 }

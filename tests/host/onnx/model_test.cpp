@@ -263,7 +263,7 @@ TEST(OnnxModel, RefusesWhatIsNoFileOrTooLarge) {
   EXPECT_THAT(usage_error_of([&] { OnnxModel::load(folder.path()); }), HasSubstr("is not a file"));
   EXPECT_THAT(usage_error_of([] { OnnxModel::load("/dev/zero"); }), HasSubstr("is not a file"));
   ImportOptions options;
-  options.most_bytes = 20;
+  options.max_bytes = 20;
   const auto path = folder.write("m.onnx", parse_model(kFixedBatch).SerializeAsString());
   EXPECT_THAT(usage_error_of([&] { OnnxModel::load(path, options); }),
               HasSubstr("a model may have at most 20"));
