@@ -12,22 +12,70 @@ namespace gemm64 {
 namespace host {
 namespace {
 
+/// Calls function(T()) with T of the products' types. Signed integers are taken as unsigned ones,
+/// which give the same bits and wrap.
 template <class Function>
-auto visit_factors(const NodeContext& node, DataType type, Function function) {
-  return visit_types<float, double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>(
-      node, type, function);
+void visit_factors(const NodeContext& node, DataType type, Function function) {
+  if (type == onnx::TensorProto::INT32) return function(std::uint32_t{});
+  if (type == onnx::TensorProto::INT64) return function(std::uint64_t{});
+  visit_types<float, double, std::uint32_t, std::uint64_t>(node, type, [&](auto zero) {
+    function(zero);
+    return 0;
+  });
 }
 
 template <class T>
-Eigen::Map<const Matrix<T>> matrix(const T* values, std::int64_t rows, std::int64_t columns) {
-  return {values, rows, columns};
+const T* factors(const Tensor& tensor) {
+  return reinterpret_cast<const T*>(tensor.raw());
+}
+
+template <class T>
+T* products(Tensor& tensor) {
+  return reinterpret_cast<T*>(tensor.mutable_raw());
+}
+
+/// A row-major matrix, seen as its transpose where it says so.
+template <class T>
+struct Factor {
+  Eigen::Map<const Matrix<T>> stored;
+  bool transposed;
+
+  Factor(const T* values, std::int64_t rows, std::int64_t columns, bool transposed = false)
+      : stored(values, rows, columns), transposed(transposed) {}
+};
+
+/// Eigen's products take long to compile, so there is one for each type, before which a transposed
+/// factor is copied, and another for float32 weights, which are large and often transposed.
+template <class T>
+void multiply(const Factor<T>& left, const Factor<T>& right, T* to) {
+  if (left.transposed) {
+    const Matrix<T> copy = left.stored.transpose();
+    return multiply<T>({copy.data(), copy.rows(), copy.cols()}, right, to);
+  }
+  const std::int64_t columns = right.transposed ? right.stored.rows() : right.stored.cols();
+  Eigen::Map<Matrix<T>> result(to, left.stored.rows(), columns);
+  if (!right.transposed) {
+    result.noalias() = left.stored * right.stored;
+  } else if constexpr (std::is_same_v<T, float>) {
+    result.noalias() = left.stored * right.stored.transpose();
+  } else {
+    const Matrix<T> copy = right.stored.transpose();
+    result.noalias() = left.stored * copy;
+  }
+}
+
+/// alpha or beta. Through a signed integer, since a negative number has no unsigned value.
+template <class T>
+T scale_of(float value) {
+  if constexpr (std::is_floating_point_v<T>) return value;
+  return static_cast<T>(static_cast<std::int64_t>(value));
 }
 
 template <class T>
 void add_bias_of(const GemmForm& form, const Tensor& bias, Tensor& result) {
-  const auto beta = static_cast<T>(form.beta);
-  const T* from = bias.values<T>();
-  T* to = result.mutable_values<T>();
+  const auto beta = scale_of<T>(form.beta);
+  const T* from = factors<T>(bias);
+  T* to = products<T>(result);
   for_each_row(
       Walk<2>{result.dims(),
               {row_major_strides(result.dims()), broadcast_strides(bias.dims(), result.dims())}},
@@ -46,15 +94,11 @@ Tensor gemm_of(const NodeContext& node, const Tensor& a, const Tensor& b) {
   const std::int64_t n = b.dim(form.transpose_b ? 0 : 1);
   if (b.dim(form.transpose_b ? 1 : 0) != k) throw failure(node, operands_do_not_fit(a, b));
   Tensor result(a.type(), {m, n});
-  Eigen::Map<Matrix<T>> to(result.mutable_values<T>(), m, n);
-  const auto left = matrix(a.values<T>(), a.dim(0), a.dim(1));
-  const auto right = matrix(b.values<T>(), b.dim(0), b.dim(1));
-  // Four kinds, so that no operand is copied to be transposed.
-  if (form.transpose_a && form.transpose_b) to.noalias() = left.transpose() * right.transpose();
-  if (form.transpose_a && !form.transpose_b) to.noalias() = left.transpose() * right;
-  if (!form.transpose_a && form.transpose_b) to.noalias() = left * right.transpose();
-  if (!form.transpose_a && !form.transpose_b) to.noalias() = left * right;
-  if (form.alpha != 1) to *= static_cast<T>(form.alpha);
+  multiply<T>({factors<T>(a), a.dim(0), a.dim(1), form.transpose_a},
+              {factors<T>(b), b.dim(0), b.dim(1), form.transpose_b}, products<T>(result));
+  if (form.alpha != 1) {
+    Eigen::Map<Matrix<T>>(products<T>(result), m, n) *= scale_of<T>(form.alpha);
+  }
   return result;
 }
 
@@ -65,8 +109,8 @@ Tensors gemm(const NodeContext& node, const Tensors& inputs) {
   const Tensor& b = input(node, inputs, 1);
   require_same_type(node, a, b);
   if (a.rank() != 2 || b.rank() != 2) throw failure(node, operands_do_not_fit(a, b));
-  Tensor result =
-      visit_factors(node, a.type(), [&](auto zero) { return gemm_of<decltype(zero)>(node, a, b); });
+  Tensor result;
+  visit_factors(node, a.type(), [&](auto zero) { result = gemm_of<decltype(zero)>(node, a, b); });
   add_bias(node, gemm_form(node), optional_input(inputs, 2), result);
   return {result};
 }
@@ -89,10 +133,9 @@ void matmul_of(const Tensor& a, const Tensor& b, Tensor& result) {
                [&](const auto& offsets, std::int64_t length, const auto& steps) {
                  for (std::int64_t i = 0; i < length; ++i) {
                    const auto at = [&](std::size_t t) { return offsets[t] + i * steps[t]; };
-                   Eigen::Map<Matrix<T>>(result.mutable_values<T>() + at(0) * rows * columns, rows,
-                                         columns)
-                       .noalias() = matrix(a.values<T>() + at(1) * rows * depth, rows, depth) *
-                                    matrix(b.values<T>() + at(2) * depth * columns, depth, columns);
+                   multiply<T>({factors<T>(a) + at(1) * rows * depth, rows, depth},
+                               {factors<T>(b) + at(2) * depth * columns, depth, columns},
+                               products<T>(result) + at(0) * rows * columns);
                  }
                });
 }
@@ -120,10 +163,7 @@ Tensors matmul(const NodeContext& node, const Tensors& inputs) {
   if (!column) visible.push_back(b.dims().back());
   dims.insert(dims.end(), {a.dim(a.rank() - 2), b.dims().back()});
   Tensor result(a.type(), dims);
-  visit_factors(node, a.type(), [&](auto zero) {
-    matmul_of<decltype(zero)>(a, b, result);
-    return 0;
-  });
+  visit_factors(node, a.type(), [&](auto zero) { matmul_of<decltype(zero)>(a, b, result); });
   return {result.reshaped(visible)};
 }
 
@@ -143,10 +183,8 @@ void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias,
     throw failure(node, fmt::format("its bias, {}, does not broadcast to {}", describe(bias),
                                     dims_text(result.dims())));
   }
-  host::visit_factors(node, result.type(), [&](auto zero) {
-    host::add_bias_of<decltype(zero)>(form, bias, result);
-    return 0;
-  });
+  host::visit_factors(node, result.type(),
+                      [&](auto zero) { host::add_bias_of<decltype(zero)>(form, bias, result); });
 }
 
 std::string operands_do_not_fit(const Tensor& a, const Tensor& b) {

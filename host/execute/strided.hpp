@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "host/execute/tensor.hpp"
@@ -19,58 +21,16 @@ struct Walk {
   std::array<Dims, Count> strides;
 };
 
-/// The same walk with neighbouring axes joined where all tensors allow, and axes of size 1 left
-/// out: long inner loops. There is at least one axis.
+/// Element i of a run lies at offsets[t] + i * steps[t] in tensor t.
 template <std::size_t Count>
-Walk<Count> joined(const Walk<Count>& walk) {
-  Walk<Count> result;
-  for (std::size_t axis = 0; axis < walk.dims.size(); ++axis) {
-    if (walk.dims[axis] == 1) continue;
-    bool joins = !result.dims.empty();
-    for (std::size_t i = 0; joins && i < Count; ++i) {
-      joins = result.strides[i].back() == walk.strides[i][axis] * walk.dims[axis];
-    }
-    if (!joins) result.dims.push_back(1);
-    result.dims.back() *= walk.dims[axis];
-    for (std::size_t i = 0; i < Count; ++i) {
-      if (!joins) result.strides[i].push_back(0);
-      result.strides[i].back() = walk.strides[i][axis];
-    }
-  }
-  if (result.dims.empty()) {
-    result.dims.push_back(1);
-    for (Dims& strides : result.strides) strides.push_back(0);
-  }
-  return result;
-}
+using Row = std::function<void(const std::array<std::int64_t, Count>& offsets, std::int64_t length,
+                               const std::array<std::int64_t, Count>& steps)>;
 
-/// Calls row(offsets, length, steps) for each run along the last axis, in row-major order: element
-/// i of the run lies at offsets[t] + i * steps[t] in tensor t.
-template <std::size_t Count, class Row>
-void for_each_row(const Walk<Count>& whole, Row row) {
-  const Walk<Count> walk = joined(whole);
-  for (const std::int64_t dim : walk.dims) {
-    if (dim == 0) return;
-  }
-  const std::size_t last = walk.dims.size() - 1;
-  std::array<std::int64_t, Count> steps{};
-  for (std::size_t i = 0; i < Count; ++i) steps[i] = walk.strides[i][last];
-  Dims at(last, 0);
-  std::array<std::int64_t, Count> offsets{};
-  while (true) {
-    row(offsets, walk.dims[last], steps);
-    std::size_t axis = last;
-    while (axis-- > 0) {
-      for (std::size_t i = 0; i < Count; ++i) offsets[i] += walk.strides[i][axis];
-      if (++at[axis] < walk.dims[axis]) break;
-      for (std::size_t i = 0; i < Count; ++i) {
-        offsets[i] -= walk.strides[i][axis] * walk.dims[axis];
-      }
-      at[axis] = 0;
-    }
-    if (axis == static_cast<std::size_t>(-1)) return;
-  }
-}
+/// Calls `row` for each run along the last axis, in row-major order. Neighbouring axes are joined
+/// where all tensors allow, so that runs are long. Count is
+/// 2, 3 or 4.
+template <std::size_t Count>
+void for_each_row(const Walk<Count>& walk, const std::common_type_t<Row<Count>>& row);
 
 /// Sizes that `a` and `b` both stretch to, as NumPy does; empty where they do not fit.
 bool broadcast_dims(const Dims& a, const Dims& b, Dims& result);
