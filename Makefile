@@ -19,36 +19,38 @@ MAKEFLAGS += --no-print-directory
 .PHONY: build sim test wave bench fuzz abuse lint synth clean help
 .DEFAULT_GOAL := build
 
-# Configures where nothing is configured, the compiler is another one, or tests are wanted for the
-# first time; all else CMake and Ninja see by themselves. $(1): are tests wanted, ON or OFF?
+# Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
+# CMake and Ninja see by themselves. $(1): what is wanted, main (the main job alone), all, or test.
 define configure
 @compiler=$$(command -v $(COMPILER)) || \
     { echo "make: no compiler is called $(COMPILER)" >&2; exit 1; }; \
-cache=$(BUILD)/CMakeCache.txt; \
+cache=$(BUILD)/CMakeCache.txt; all=OFF; test=OFF; fresh=; \
+has() { grep -qsxF "$$1:BOOL=ON" $$cache; }; \
+if has GEMM64_ALL_MODELS || [ $(1) != main ]; then all=ON; fi; \
+if has BUILD_TESTING || [ $(1) = test ]; then test=ON; fi; \
 if ! grep -qsxF "CMAKE_CXX_COMPILER:STRING=$$compiler" $$cache; then fresh=--fresh; \
-elif [ ! -f $(BUILD)/build.ninja ]; then fresh=; \
-elif [ $(1) = ON ] && ! grep -qxF BUILD_TESTING:BOOL=ON $$cache; then fresh=; \
-else exit 0; fi; \
+elif [ -f $(BUILD)/build.ninja ] && { has GEMM64_ALL_MODELS || [ $$all = OFF ]; } && \
+    { has BUILD_TESTING || [ $$test = OFF ]; }; then exit 0; fi; \
 cmake --preset default -B $(BUILD) $$fresh -DCMAKE_CXX_COMPILER:STRING=$$compiler \
-    -DBUILD_TESTING:BOOL=$(1)
+    -DGEMM64_ALL_MODELS:BOOL=$$all -DBUILD_TESTING:BOOL=$$test
 endef
 
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 
 build:
 	@$(SETUP) build
-	$(call configure,OFF)
+	$(call configure,all)
 	@$(compile)
 
 sim:
 	@$(SETUP) build
-	$(call configure,OFF)
+	$(call configure,main)
 	@$(compile) --target gemm64
 	@$(BUILD)/gemm64 run $(ARGS)
 
 test:
 	@$(SETUP) build test
-	$(call configure,ON)
+	$(call configure,test)
 	@$(compile)
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) $(ARGS)
 
@@ -56,13 +58,13 @@ test:
 wave:
 	@scripts/wave --check $(VIEW)
 	@$(SETUP) build $(if $(DISPLAY)$(WAYLAND_DISPLAY),wave)
-	$(call configure,OFF)
+	$(call configure,all)
 	@$(compile) --target gemm64
 	@scripts/wave --build $(BUILD) $(VIEW) $(ARGS)
 
 bench:
 	@$(SETUP) build test
-	$(call configure,ON)
+	$(call configure,test)
 	@$(compile) --target gemm64_bench
 	@$(BUILD)/gemm64_bench $(ARGS)
 
@@ -93,8 +95,8 @@ clean:
 	rm -rf $(BUILD)
 
 help:
-	@echo "make        builds the program, build/gemm64"
-	@echo "make sim    runs AlexNet's Linear layers on the simulated accelerator and checks them"
+	@echo "make        builds the program, build/gemm64, with arrays of all sizes"
+	@echo "make sim    builds what that needs, runs AlexNet's Linear layers on the simulated accelerator and checks them"
 	@echo "make test   builds and runs the tests"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
 	@echo "            axi or accumulator"

@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/rtl_device.hpp"
 
-#include <Vgemm64_n2_debug.h>
-#include <Vgemm64_n4_debug.h>
-#include <Vgemm64_n64.h>
-#include <Vgemm64_n64_debug.h>
-#include <Vgemm64_n8_debug.h>
-#ifdef GEMM64_TEST_MODELS
-#include <Vgemm64_n16.h>
-#include <Vgemm64_n32.h>
-#include <Vgemm64_n4_tight_debug.h>
-#endif
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "host/error.hpp"
+#include "sim/model_headers.inc"
 #include "sim/verilated_device.hpp"
 
 namespace gemm64 {
 namespace {
 
 constexpr std::uint8_t kCommandsId = 0;  // of the data port's reads
-#ifdef GEMM64_TEST_MODELS
-constexpr const char* kArraysInWords = "2, 4, 8, 16, 32 and 64";
-#else
-constexpr const char* kArraysInWords = "2, 4, 8 and 64";
-#endif
-
 void check_window(const RtlOptions& options) {
   if (options.trace_end > options.trace_begin) return;
   throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
@@ -43,21 +31,42 @@ std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
   return std::make_unique<VerilatedDevice<Model, kDebug>>(options);
 }
 
-/// The models that only tests need, where they are built; else nothing.
-std::unique_ptr<RtlDevice> make_test_model(const RtlOptions& options, bool debug) {
-#ifdef GEMM64_TEST_MODELS
-  if (options.tight && options.n == 4) return make<Vgemm64_n4_tight_debug, true>(options);
-  if (debug && (options.n == 16 || options.n == 32)) {
-    throw UsageError("the model of the accelerator with N = " + std::to_string(options.n) +
-                     " cannot be looked into; those with N = 2, 4, 8 and 64 can");
+/// A model that this program was built with: see gemm64_model() in sim/CMakeLists.txt.
+struct BuiltModel {
+  int n;
+  std::string variant;  // "tight"; empty: the accelerator as it ships
+  bool debug;           // can be looked into
+  std::unique_ptr<RtlDevice> (*make)(const RtlOptions&);
+};
+
+const std::vector<BuiltModel>& built_models() {
+  static const std::vector<BuiltModel> models{
+#include "sim/model_table.inc"
+  };
+  return models;
+}
+
+/// The N of models as they ship, ascending, of those alone that can be looked into where `debug`.
+std::vector<int> built_arrays(bool debug) {
+  std::set<int> arrays;
+  for (const BuiltModel& model : built_models()) {
+    if (model.variant.empty() && (model.debug || !debug)) arrays.insert(model.n);
   }
-  if (options.n == 16) return make<Vgemm64_n16, false>(options);
-  if (options.n == 32) return make<Vgemm64_n32, false>(options);
-#endif
-  static_cast<void>(debug);
-  if (!options.tight) return nullptr;
-  throw UsageError("no model of the accelerator with tight buffers and N = " +
-                   std::to_string(options.n) + "; there is one with N = 4, for tests");
+  return {arrays.begin(), arrays.end()};
+}
+
+/// How to come by models that this build lacks; empty where it has all.
+std::string more_models() {
+  return built_arrays(true).empty()
+             ? "; `make` builds arrays of 2x2, 4x4 and 8x8 too, and models that can be looked into"
+             : "";
+}
+
+std::string lacking(const std::string& what, bool debug) {
+  const std::vector<int> arrays = built_arrays(debug);
+  return fmt::format("{}; there are those with N = {}{}", what,
+                     arrays.empty() ? "none" : fmt::format("{}", fmt::join(arrays, ", ")),
+                     more_models());
 }
 
 }  // namespace
@@ -156,7 +165,8 @@ DeviceKind rtl_kind() {
   kind.name = "rtl";
   kind.summary = "the Verilated accelerator";
   kind.has_clocks = true;
-  kind.arrays = {2, 4, 8, 64};
+  kind.arrays = built_arrays(false);
+  kind.hint = more_models();
   kind.make = [rtl_options](const DeviceOptions& options) {
     return make_rtl_device(rtl_options(options));
   };
@@ -174,20 +184,26 @@ DeviceKind rtl_kind() {
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
   if (!options.trace_file.empty()) check_window(options);
   const bool debug = options.debug || !options.trace_file.empty();
-  if (std::unique_ptr<RtlDevice> device = make_test_model(options, debug)) return device;
-  switch (options.n) {
-    case 2:
-      return make<Vgemm64_n2_debug, true>(options);
-    case 4:
-      return make<Vgemm64_n4_debug, true>(options);
-    case 8:
-      return make<Vgemm64_n8_debug, true>(options);
-    case 64:
-      return debug ? make<Vgemm64_n64_debug, true>(options) : make<Vgemm64_n64, false>(options);
-    default:
-      throw UsageError("no model of the accelerator with N = " + std::to_string(options.n) +
-                       "; there are " + kArraysInWords);
+  const BuiltModel* found = nullptr;
+  for (const BuiltModel& model : built_models()) {
+    if (model.n != options.n || model.variant != (options.tight ? "tight" : "")) continue;
+    if (debug && !model.debug) continue;
+    if (found == nullptr || found->debug) found = &model;
   }
+  if (found != nullptr) return found->make(options);
+  if (options.tight) {
+    throw UsageError(fmt::format(
+        "no model of the accelerator with tight buffers and N = {}; there is one with N = 4, for "
+        "tests",
+        options.n));
+  }
+  if (debug) {
+    throw UsageError(lacking(
+        fmt::format("no model of the accelerator with N = {} can be looked into", options.n),
+        true));
+  }
+  throw UsageError(
+      lacking(fmt::format("no model of the accelerator with N = {}", options.n), false));
 }
 
 }  // namespace gemm64

@@ -20,8 +20,7 @@ namespace gemm64 {
 /// What to simulate. The stalls reach every channel of the three memory ports and of the register
 /// port, each with its own sequence from `seed`.
 struct RtlOptions {
-  int n = 64;          // rows and columns of the array, and bytes of a beat: 2, 4, 8 or 64; 16 and
-                       // 32 where tests are built
+  int n = 64;          // rows and columns of the array, and bytes of a beat: as models were built
   bool tight = false;  // N = 4 alone: the smallest buffers that work, for tests
   std::uint64_t memory_bytes = Memory::kDefaultBytes;
   MemoryTiming memory;  // latency: at least 1; stall_probability: in [0, 1)

@@ -112,6 +112,10 @@ void Session::investigate(const JobRun& run, Failure& failure) {
   try {
     gemm64::investigate(
         run, [this](bool traced) { return make_debug_device(traced); }, patience(), failure);
+  } catch (const UsageError& error) {
+    failure.note = fmt::format("no second look: {}", error.what());
+  }
+  try {
     if (failure.finding.place != Finding::Place::kNone && !is_lost(failure_file_.string())) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
@@ -119,7 +123,9 @@ void Session::investigate(const JobRun& run, Failure& failure) {
     }
     if (options_.replay) return;  // its own input tells all that such a file would
     const fs::path replay = replay_file_of(failure_file_);
-    if (fs::exists(replay)) failure.note = replay.string() + " of an earlier run was replaced";
+    if (fs::exists(replay) && failure.note.empty()) {
+      failure.note = replay.string() + " of an earlier run was replaced";
+    }
     if (keep_going([&] { write_failure(replay, command_, options_, own_, failure); })) {
       failure.replay_file = replay.string();
     }

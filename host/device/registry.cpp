@@ -26,8 +26,8 @@ const DeviceKind& DeviceRegistry::find(const std::string& name) const {
 const DeviceKind& DeviceRegistry::find(const std::string& name, int array) const {
   const DeviceKind& kind = find(name);
   if (std::find(kind.arrays.begin(), kind.arrays.end(), array) != kind.arrays.end()) return kind;
-  throw UsageError(fmt::format("device '{}' has no array of {}x{}; its sizes are {}", name, array,
-                               array, fmt::join(kind.arrays, ", ")));
+  throw UsageError(fmt::format("device '{}' has no array of {}x{}; its sizes are {}{}", name, array,
+                               array, fmt::join(kind.arrays, ", "), kind.hint));
 }
 
 const DeviceKind& DeviceRegistry::find_inspectable(const std::string& name,

@@ -33,6 +33,7 @@ struct DeviceKind {
   std::string summary;      // for help texts
   bool has_clocks = false;  // does it count clocks, so that predictions can be checked?
   std::vector<int> arrays;  // the sizes that it can have
+  std::string hint;         // what comes after a message that it lacks something; may be empty
   std::function<std::unique_ptr<Device>(const DeviceOptions&)> make;
   /// A slower build that can be looked into; empty: there is none.
   std::function<std::unique_ptr<DebugDevice>(const DeviceOptions&, const TraceOptions&)>

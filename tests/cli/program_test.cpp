@@ -163,7 +163,7 @@ TEST_F(Program, RefusesBadUsage) {
   expect_refused("gemm 1 -5 1", "out of range; give a number from 1 to");
   expect_refused("gemm 1 x 1", "x");
   expect_refused("gemm 1 1 99999999999", "out of range; give a number from");
-  expect_refused("gemm 1 1 1 --array 3", "has no array of 3x3; its sizes are 2, 4, 8, 64");
+  expect_refused("gemm 1 1 1 --array 3", "has no array of 3x3; its sizes are 2, 4, 8, 16, 32, 64");
   expect_refused("gemm 1 1 1 --device fpga", "there is no device called 'fpga'; give one of rtl");
   expect_refused("run lenet --device fpga", "there is no device called 'fpga'");
   expect_refused("gemm 1 1 1 --precision int4", "int4");
