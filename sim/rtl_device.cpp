@@ -62,11 +62,13 @@ std::string more_models() {
              : "";
 }
 
-std::string lacking(const std::string& what, bool debug) {
+/// "no model ...; N can be 2, 4, 8, 64"
+UsageError lacking(const std::string& what, bool debug) {
   const std::vector<int> arrays = built_arrays(debug);
-  return fmt::format("{}; there are those with N = {}{}", what,
-                     arrays.empty() ? "none" : fmt::format("{}", fmt::join(arrays, ", ")),
-                     more_models());
+  const std::string others =
+      arrays.empty() ? "" : fmt::format("; N can be {}", fmt::join(arrays, ", "));
+  return UsageError(
+      fmt::format("no model of the accelerator with {}{}{}", what, others, more_models()));
 }
 
 }  // namespace
@@ -197,13 +199,7 @@ std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
         "tests",
         options.n));
   }
-  if (debug) {
-    throw UsageError(lacking(
-        fmt::format("no model of the accelerator with N = {} can be looked into", options.n),
-        true));
-  }
-  throw UsageError(
-      lacking(fmt::format("no model of the accelerator with N = {}", options.n), false));
+  throw lacking(fmt::format("N = {}{}", options.n, debug ? " can be looked into" : ""), debug);
 }
 
 }  // namespace gemm64

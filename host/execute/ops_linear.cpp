@@ -44,8 +44,23 @@ struct Factor {
       : stored(values, rows, columns), transposed(transposed) {}
 };
 
-/// Eigen's products take long to compile, so there is one for each type, before which a transposed
-/// factor is copied, and another for float32 weights, which are large and often transposed.
+/// The product of untransposed factors. By Eigen for floats; integers are rare, and a loop for them
+/// compiles in a fraction of the time.
+template <class T>
+void multiply_plain(const Eigen::Map<const Matrix<T>>& left,
+                    const Eigen::Map<const Matrix<T>>& right, Eigen::Map<Matrix<T>> result) {
+  if constexpr (std::is_floating_point_v<T>) {
+    result.noalias() = left * right;
+  } else {
+    result.setZero();
+    for (Eigen::Index i = 0; i < result.rows(); ++i) {
+      for (Eigen::Index k = 0; k < left.cols(); ++k) result.row(i) += left(i, k) * right.row(k);
+    }
+  }
+}
+
+/// A transposed factor is copied first, but for float32 weights, which are large and often
+/// transposed.
 template <class T>
 void multiply(const Factor<T>& left, const Factor<T>& right, T* to) {
   if (left.transposed) {
@@ -54,13 +69,12 @@ void multiply(const Factor<T>& left, const Factor<T>& right, T* to) {
   }
   const std::int64_t columns = right.transposed ? right.stored.rows() : right.stored.cols();
   Eigen::Map<Matrix<T>> result(to, left.stored.rows(), columns);
-  if (!right.transposed) {
-    result.noalias() = left.stored * right.stored;
-  } else if constexpr (std::is_same_v<T, float>) {
+  if (!right.transposed) return multiply_plain<T>(left.stored, right.stored, result);
+  if constexpr (std::is_same_v<T, float>) {
     result.noalias() = left.stored * right.stored.transpose();
   } else {
     const Matrix<T> copy = right.stored.transpose();
-    result.noalias() = left.stored * copy;
+    multiply_plain<T>(left.stored, {copy.data(), copy.rows(), copy.cols()}, result);
   }
 }
 
