@@ -114,7 +114,7 @@ TEST(Models, ThatDoNotExistAreAUsageErrorThatNamesThoseThatDo) {
     return std::string("no UsageError");
   };
   options.n = 6;
-  EXPECT_NE(refusal().find("2, 4, 8, 16, 32 and 64"), std::string::npos);
+  EXPECT_NE(refusal().find("2, 4, 8, 16, 32, 64"), std::string::npos);
   options.n = 16;  // there is one for tests, but none that can be looked into
   options.debug = true;
   EXPECT_NE(refusal().find("N = 16"), std::string::npos);
