@@ -139,6 +139,7 @@ module gemm64 #(
     wire [15:0]              rows, tag;
     wire [31:0]              count, passes, blocks;
     wire [ADDRESS_WIDTH-1:0] address;
+    wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format;
 
     // State of the engines
     wire commands_idle, weights_idle, activations_idle, compute_idle, results_idle;
@@ -257,6 +258,7 @@ module gemm64 #(
         .passes_o            (passes),
         .blocks_o            (blocks),
         .address_o           (address),
+        .format_o            (format),
         .tag_o               (tag),
         .engines_idle_i      (engines_idle),
         .finish_o            (finish),
@@ -456,6 +458,7 @@ module gemm64 #(
         .command_address_i (address),
         .command_rows_i    (rows),
         .command_count_i   (count),
+        .command_format_i  (format),
         .command_tag_i     (tag),
         .block_done_i      (block_done),
         .bank_free_o       (bank_free),

@@ -47,6 +47,7 @@ module gemm64_commands #(
     output wire [31:0]              passes_o,
     output wire [31:0]              blocks_o,
     output wire [ADDRESS_WIDTH-1:0] address_o,
+    output wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format_o,
     output wire [15:0]              tag_o,             // number of the command since reset
     // FINISH
     input  wire                     engines_idle_i,
@@ -69,7 +70,7 @@ module gemm64_commands #(
     localparam COMMAND_BEATS = `GEMM64_CMD_BYTES / N;
     localparam LOG_BYTES     = 6;    // log2 of the bytes of a command
     localparam [ADDRESS_WIDTH-1:0] COMMAND_OFFSETS = (1 << LOG_BYTES) - 1;  // bits inside a command
-    localparam USED_BITS     = 192;  // words 0 to 5 hold all the fields
+    localparam USED_BITS     = `GEMM64_CMD_USED_BITS;
 
     // Fetch: one request a clock while there is room for the answer.
     reg  [15:0]            fetch_q;
@@ -118,6 +119,7 @@ module gemm64_commands #(
     assign passes_o  = command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
     assign blocks_o  = command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
     assign address_o = address[ADDRESS_WIDTH-1:0];
+    assign format_o  = command[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
 
     wire is_weights     = opcode == `GEMM64_OP_LOAD_WEIGHTS;
     wire is_activations = opcode == `GEMM64_OP_LOAD_ACTIVATIONS;
@@ -132,7 +134,8 @@ module gemm64_commands #(
     wire has_blocks  = is_activations | is_compute;
     wire has_address = is_weights | is_activations | is_results;
     wire bad_rows    = rows_o == 16'd0 | rows_o > ACCUMULATOR_ROWS[15:0];
-    wire bad_operand = (has_rows & bad_rows) | (~is_finish & count_o == 32'd0)
+    wire [2:0] result_bytes = `GEMM64_RESULT_BYTES(format_o);
+    wire bad_operand = (has_rows & bad_rows) | (is_results & result_bytes == 3'd0) | (~is_finish & count_o == 32'd0)
                      | (has_passes & passes_o == 32'd0) | (has_blocks & blocks_o == 32'd0);
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
                                       | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
@@ -163,13 +166,16 @@ module gemm64_commands #(
     wire [15:0] passes_end_tag;
     wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i;
 
+    // Words of a row of loads and of a block of results: a value of the array's N takes its bytes in beats.
+    wire [31:0] times = is_weights ? 32'd1 : is_activations ? blocks_o : {16'd0, rows_o} * {29'd0, result_bytes};
+
     gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
         .clk_i       (clk_i),
         .rst_ni      (rst_ni),
         .valid_i     (pop & has_address),
         .address_i   (address_o),
         .count_i     (count_o),
-        .times_i     (is_weights ? 32'd1 : is_activations ? blocks_o : {14'd0, rows_o, 2'b00}),
+        .times_i     (times),
         .tag_i       (dispatched_q),
         .error_o     (passes_end),
         .error_tag_o (passes_end_tag)

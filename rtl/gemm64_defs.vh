@@ -92,6 +92,7 @@
 // Commands: bit positions count from the command's first bit.
 `define GEMM64_CMD_BYTES              64
 `define GEMM64_CMD_BITS               512
+`define GEMM64_CMD_USED_BITS          196
 `define GEMM64_CMD_OPCODE_LSB         0
 `define GEMM64_CMD_OPCODE_WIDTH       8
 `define GEMM64_CMD_FLAGS_LSB          8
@@ -108,6 +109,8 @@
 `define GEMM64_CMD_ADDRESS_LOW_WIDTH  32
 `define GEMM64_CMD_ADDRESS_HIGH_LSB   160
 `define GEMM64_CMD_ADDRESS_HIGH_WIDTH 32
+`define GEMM64_CMD_FORMAT_LSB         192
+`define GEMM64_CMD_FORMAT_WIDTH       4
 
 // Opcodes.
 `define GEMM64_OP_LOAD_WEIGHTS     8'd1
@@ -119,6 +122,11 @@
 // Bits of the command's FLAGS.
 `define GEMM64_FLAG_ACCUMULATE_BIT 0
 `define GEMM64_FLAG_RETAIN_BIT     1
+
+// Formats of results, as in the command's FORMAT: their codes, and the bytes of a value, 0 where the
+// table lacks the format.
+`define GEMM64_RESULT_INT32         4'd0
+`define GEMM64_RESULT_BYTES(format) ((format) == 4'd0 ? 3'd4 : 3'd0)
 
 // Errors, as in ERROR.CODE.
 `define GEMM64_ERROR_NONE        4'd0

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores finished blocks of sums: ROWS rows of N int32, four beats a row, one block after the other.
+// Stores finished blocks of sums: ROWS rows of N results, in as many beats a row as a result has bytes, one block after
+// the other.
 // Latency: a block's first address is on the bus 2 clocks after block_done_i, its first beat 3 clocks after.
 // Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block, and from
 //            block to block where the next one's burst is announced in time. A burst is announced only when all its sums
 //            are there, so the W channel always ends what AW began.
 `default_nettype none
+
+`include "gemm64_defs.vh"
 
 module gemm64_results #(
     parameter N             = 64,   // columns, bytes of a beat
@@ -22,6 +25,7 @@ module gemm64_results #(
     input  wire [ADDRESS_WIDTH-1:0] command_address_i,
     input  wire [15:0]              command_rows_i,
     input  wire [31:0]              command_count_i,  // blocks
+    input  wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] command_format_i,
     input  wire [15:0]              command_tag_i,
     // Accumulator
     input  wire                     block_done_i,     // one more block is complete
@@ -61,21 +65,23 @@ module gemm64_results #(
     output wire                     unused_o
 );
 
-    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 32 + 16;
+    localparam FORMAT_WIDTH  = `GEMM64_CMD_FORMAT_WIDTH;
+    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 32 + FORMAT_WIDTH + 16;
     wire                     next_valid, next_ready;
     wire [ADDRESS_WIDTH-1:0] next_address;
     wire [31:0]              next_count;
     wire [15:0]              next_rows, next_tag;
+    wire [FORMAT_WIDTH-1:0]  next_format;
 
     gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (command_valid_i),
         .ready_o (command_ready_o),
-        .data_i  ({command_address_i, command_rows_i, command_count_i, command_tag_i}),
+        .data_i  ({command_address_i, command_rows_i, command_count_i, command_format_i, command_tag_i}),
         .valid_o (next_valid),
         .ready_i (next_ready),
-        .data_o  ({next_address, next_rows, next_count, next_tag})
+        .data_o  ({next_address, next_rows, next_count, next_format, next_tag})
     );
 
     // Addresses: a walk of one pass a block, each held back until its block is done.
@@ -84,11 +90,15 @@ module gemm64_results #(
     wire [6:0]               burst_beats;
     wire [15:0]              burst_tag;
     wire                     request_ready, data_ready, response_ready;
-    reg  [1:0]               done_q;  // blocks done whose addresses have not been sent
+    reg  [1:0]               done_q;    // blocks done whose addresses have not been sent
+    reg  [FORMAT_WIDTH-1:0]  format_q;  // of the walk under way
 
     wire here  = ~burst_first | done_q != 2'd0;
     wire go    = here & data_ready & response_ready & ~stop_i;
     wire taken = burst_valid & go & request_ready;
+
+    wire [2:0] next_bytes = `GEMM64_RESULT_BYTES(next_format);
+    always @(posedge clk_i) if (next_valid & next_ready) format_q <= next_format;
 
     gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
         .clk_i         (clk_i),
@@ -96,7 +106,7 @@ module gemm64_results #(
         .start_valid_i (next_valid),
         .start_ready_o (next_ready),
         .address_i     (next_address),
-        .count_i       ({14'd0, next_rows, 2'b00}),
+        .count_i       ({16'd0, next_rows} * {29'd0, next_bytes}),
         .passes_i      (32'd1),
         .blocks_i      (next_count),
         .tag_i         (next_tag),
@@ -129,17 +139,18 @@ module gemm64_results #(
     // Bursts whose data are to be sent, and bursts whose answers are to come.
     wire       data_valid, data_last;
     wire [6:0] data_beats;
+    wire [FORMAT_WIDTH-1:0] data_format;
     wire       response_valid;
 
-    gemm64_fifo #(.WIDTH(8), .LOG_DEPTH(LOG_BURSTS)) u_data (
+    gemm64_fifo #(.WIDTH(FORMAT_WIDTH + 8), .LOG_DEPTH(LOG_BURSTS)) u_data (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (taken),
         .ready_o (data_ready),
-        .data_i  ({burst_last, burst_beats}),
+        .data_i  ({format_q, burst_last, burst_beats}),
         .valid_o (data_valid),
         .ready_i (wvalid_o & wready_i & wlast_o),
-        .data_o  ({data_last, data_beats})
+        .data_o  ({data_format, data_last, data_beats})
     );
 
     gemm64_fifo #(.WIDTH(16), .LOG_DEPTH(LOG_BURSTS)) u_responses (
@@ -164,7 +175,7 @@ module gemm64_results #(
     wire more         = bursts_q > {{LOG_BURSTS{1'b0}}, 1'b1};  // another burst follows this one
     wire beat         = wvalid_o & wready_i;
     wire end_of_burst = beat & wlast_o;
-    wire end_of_row   = beat & quarter_q == 2'd3;
+    wire end_of_row   = beat & {1'b0, quarter_q} == `GEMM64_RESULT_BYTES(data_format) - 3'd1;
     wire end_of_block = end_of_burst & data_last;
     wire first_row    = ~row_valid_q & data_valid;
 
@@ -197,7 +208,7 @@ module gemm64_results #(
             if (row_read_o) row_q <= row_o;
             if (first_row) row_valid_q <= 1'b1;
             else if (end_of_block) row_valid_q <= more;
-            if (beat) quarter_q <= quarter_q + 2'd1;
+            if (beat) quarter_q <= end_of_row ? 2'd0 : quarter_q + 2'd1;
             if (beat) beat_q <= wlast_o ? 7'd0 : beat_q + 7'd1;
             if (end_of_block) bank_q <= ~bank_q;
         end

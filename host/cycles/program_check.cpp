@@ -22,7 +22,8 @@ Extent extent_of(const Command& command) {
     case Opcode::kLoadActivations:
       return {command.count, command.blocks};
     case Opcode::kStore:
-      return {command.count, std::uint64_t{command.rows} * ResultFormat::int32().beats_per_row()};
+      return {command.count,
+              std::uint64_t{command.rows} * ResultFormat::of(command)->beats_per_row()};
     default:
       return {command.count, 1};
   }
@@ -64,6 +65,9 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
     refuse(program, index,
            fmt::format("ROWS is {}; an accumulator bank has {}", command.rows,
                        geometry.accumulator_rows));
+  }
+  if (store && !ResultFormat::of(command)) {
+    refuse(program, index, fmt::format("no result format has the number {}", command.format));
   }
   if (load || store) check_address(program, index, geometry);
 }

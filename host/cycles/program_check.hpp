@@ -11,7 +11,7 @@
 
 namespace gemm64::cycles {
 
-/// "command 3 (STORE rows=64 count=1 address=4096)".
+/// "command 3 (STORE rows=64 count=1 address=4096 format=0)".
 std::string describe(const std::vector<Command>& program, std::size_t index);
 
 /// Throws UsageError: which command, and why.

@@ -8,7 +8,8 @@ namespace gemm64::cycles {
 bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& store = order().command;
-  const std::uint64_t beats = std::uint64_t{store.rows} * ResultFormat::int32().beats_per_row();
+  beats_per_row_ = ResultFormat::of(store)->beats_per_row();
+  const std::uint64_t beats = std::uint64_t{store.rows} * beats_per_row_;
   walk_ = BurstWalk(store.address(), beats, 1, store.count, geometry_.n, geometry_.burst_beats);
   store_ = order().index;
   rows_ = store.rows;
@@ -38,7 +39,7 @@ void Results::ask(Clock at) {
   // Rows are read while others are sent, a block's first in the block before where its burst has
   // been asked for.
   const Clock valid = std::max(at + (walk_.first() ? 2 : 1), free_);
-  if (walk_.first()) banks_.store(valid, rows_, ResultFormat::int32().beats_per_row());
+  if (walk_.first()) banks_.store(valid, rows_, beats_per_row_);
   burst_ = {valid, static_cast<Clock>(walk_.beats()), walk_.last()};
   wait_for_work(seen_);
   ledger_.spend(counter::kResultsWaitCompute, here());

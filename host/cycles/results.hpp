@@ -38,8 +38,9 @@ class Results final : public EngineModel, public Requester {
   BurstWalk walk_;         // of the STORE under way
   std::size_t store_ = 0;  // its index
   Clock rows_ = 0;         // of its blocks
-  Clock seen_ = kNever;    // clock in which the engine saw it
-  Slots data_, answers_;   // bursts asked for whose beats, whose answers are to come
+  Clock beats_per_row_ = 0;
+  Clock seen_ = kNever;   // clock in which the engine saw it
+  Slots data_, answers_;  // bursts asked for whose beats, whose answers are to come
   struct Burst {
     Clock valid;  // clock in which its first beat is there
     Clock beats;

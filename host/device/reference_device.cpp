@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "host/device/result_format.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -236,7 +237,8 @@ ErrorCode ReferenceDevice::check(const Command& command) const {
       break;
     case Opcode::kStore:
       rows = address = true;
-      times = std::uint64_t{command.rows} * sizeof(std::uint32_t);
+      if (!ResultFormat::of(command)) return ErrorCode::kBadOperand;
+      times = std::uint64_t{command.rows} * ResultFormat::of(command)->beats_per_row();
       break;
     case Opcode::kFinish:
       return ErrorCode::kNone;
@@ -414,7 +416,8 @@ void ReferenceDevice::multiply(const Command& matmul, bool first) {
 bool ReferenceDevice::store_block() {
   if (stores_.empty() || banks_done_ == 0) return false;
   const Store& store = stores_.front();
-  const std::uint64_t beats = std::uint64_t{store.command.rows} * sizeof(std::uint32_t);
+  const ResultFormat format = *ResultFormat::of(store.command);
+  const std::uint64_t beats = std::uint64_t{store.command.rows} * format.beats_per_row();
   const std::uint64_t to = store.command.address() + stored_ * beats * geometry_.n;
   const auto* const from = reinterpret_cast<const std::uint8_t*>(banks_[store_bank_].data());
   bool outside = false;

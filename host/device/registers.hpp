@@ -172,7 +172,7 @@ enum class Opcode : std::uint32_t {
   /// BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile
   /// of weights.
   kMatmul = 3,
-  /// Writes COUNT finished blocks of ROWS rows of N int32 sums to memory, one after the other.
+  /// Writes COUNT finished blocks of ROWS rows of N results to memory, one after the other.
   kStore = 4,
   /// Waits until every engine is idle and every write is answered, then raises the interrupt.
   kFinish = 5,
@@ -186,6 +186,28 @@ inline constexpr std::uint32_t kAccumulate = 1u << 0;
 /// pass consumes words of its own.
 inline constexpr std::uint32_t kRetain = 1u << 1;
 }  // namespace flag
+
+/// How results are written, as a command's FORMAT tells it.
+enum class ResultCode : std::uint32_t {
+  /// The sums as they are.
+  kInt32 = 0,
+};
+
+/// A format of results.
+struct ResultFormatEntry {
+  ResultCode code;
+  const char* name;
+  std::uint32_t bytes;  // of a value
+  bool is_signed;
+  const char* purpose;
+};
+
+/// Every format of results.
+// clang-format off
+inline constexpr std::array<ResultFormatEntry, 1> kResultFormats{{
+    {ResultCode::kInt32, "INT32", 4, true, "The sums as they are."},
+}};
+// clang-format on
 
 /// Bytes of a command in the ring.
 inline constexpr std::size_t kCommandBytes = 64;
@@ -208,6 +230,8 @@ struct Command {
   std::uint32_t address_low = 0;
   /// Memory address, high half.
   std::uint32_t address_high = 0;
+  /// How results are written (table of result formats).
+  std::uint32_t format = 0;
 
   /// Both halves of the address.
   constexpr std::uint64_t address() const {
@@ -230,6 +254,7 @@ struct Command {
     words[3] |= blocks;
     words[4] |= address_low;
     words[5] |= address_high;
+    words[6] |= fit("FORMAT", format, 4);
     for (std::size_t i = 0; i < kCommandBytes; ++i) {
       bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
     }
@@ -250,13 +275,14 @@ struct Command {
     command.blocks = words[3];
     command.address_low = words[4];
     command.address_high = words[5];
+    command.format = Field{0, 4}.get(words[6]);
     return command;
   }
 
   friend constexpr bool operator==(const Command& a, const Command& b) {
     return a.opcode == b.opcode && a.flags == b.flags && a.rows == b.rows && a.count == b.count &&
            a.passes == b.passes && a.blocks == b.blocks && a.address_low == b.address_low &&
-           a.address_high == b.address_high;
+           a.address_high == b.address_high && a.format == b.format;
   }
   friend constexpr bool operator!=(const Command& a, const Command& b) { return !(a == b); }
 
@@ -281,13 +307,13 @@ inline constexpr std::array<OpcodeEntry, 5> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N weights (along K) of one column."},
     {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "Streams BLOCKS times COUNT words, each COUNT words PASSES times, into the scratchpad; a word is N activations (along K) of one row."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights."},
-    {Opcode::kStore, "STORE", "Writes COUNT finished blocks of ROWS rows of N int32 sums to memory, one after the other."},
+    {Opcode::kStore, "STORE", "Writes COUNT finished blocks of ROWS rows of N results to memory, one after the other."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
 }};
 // clang-format on
 
 /// The command in words, with the fields that its opcode uses:
-/// "STORE rows=64 count=1 address=4096".
+/// "STORE rows=64 count=1 address=4096 format=0".
 inline std::string to_string(const Command& command) {
   std::string words;
   const auto add = [&words](const char* field, std::uint64_t value) {
@@ -320,6 +346,7 @@ inline std::string to_string(const Command& command) {
       add(" rows=", command.rows);
       add(" count=", command.count);
       add(" address=", command.address());
+      add(" format=", command.format);
       return words;
     case Opcode::kFinish:
       words = "FINISH";
@@ -335,7 +362,8 @@ enum class ErrorCode : std::uint32_t {
   kNone = 0,
   /// The command's OPCODE is not in the table.
   kBadOpcode = 1,
-  /// ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank.
+  /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, or FORMAT is
+  /// not in the table.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -369,7 +397,7 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 7> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, or FORMAT is not in the table."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},

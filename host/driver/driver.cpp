@@ -165,9 +165,9 @@ GemmResult Driver::run(const Job& job, const std::vector<std::uint8_t>& weights,
 
   GemmResult result;
   result.counters = read_counters();
-  std::vector<std::int32_t> results(plan.result_bytes() / sizeof(std::int32_t));
-  device_.read_memory(layout.results, results.data(), plan.result_bytes());
-  result.sums = unpack_results(job, results);
+  std::vector<std::uint8_t> blocks(plan.result_bytes());
+  device_.read_memory(layout.results, blocks.data(), blocks.size());
+  result.sums = unpack_results(job, result_values(plan.results, blocks));
   return result;
 }
 

@@ -83,6 +83,8 @@
 #define GEMM64_OP_FINISH 5u
 #define GEMM64_FLAG_ACCUMULATE 1u
 #define GEMM64_FLAG_RETAIN 2u
+#define GEMM64_RESULT_INT32 0u
+#define GEMM64_RESULT_INT32_BYTES 4u
 #define GEMM64_ERROR_NONE 0u
 #define GEMM64_ERROR_BAD_OPCODE 1u
 #define GEMM64_ERROR_BAD_OPERAND 2u
@@ -148,6 +150,8 @@ struct gemm64_command {
   uint32_t address_low;
   /* Memory address, high half. */
   uint32_t address_high;
+  /* How results are written (table of result formats). */
+  uint32_t format;
 };
 
 /* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its
@@ -166,6 +170,8 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   words[3] |= command->blocks;
   words[4] |= command->address_low;
   words[5] |= command->address_high;
+  if (command->format >> 4 != 0) return -1;
+  words[6] |= command->format;
   for (i = 0; i < GEMM64_COMMAND_BYTES; ++i) {
     bytes[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
   }
@@ -220,7 +226,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, or ROWS is larger than an accumulator bank.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, or FORMAT is not in the table.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:

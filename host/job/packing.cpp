@@ -68,11 +68,36 @@ std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activ
   return packed;
 }
 
+std::vector<std::int32_t> result_values(ResultFormat format,
+                                        const std::vector<std::uint8_t>& blocks) {
+  std::vector<std::int32_t> values(blocks.size() / format.bytes());
+  const auto widen = [&](auto type) {
+    const std::uint8_t* from = blocks.data();
+    for (std::int32_t& value : values) {
+      std::memcpy(&type, from, sizeof type);
+      value = static_cast<std::int32_t>(type);
+      from += sizeof type;
+    }
+  };
+  switch (format.bytes()) {
+    case 1:
+      format.is_signed() ? widen(std::int8_t{}) : widen(std::uint8_t{});
+      break;
+    case 2:
+      format.is_signed() ? widen(std::int16_t{}) : widen(std::uint16_t{});
+      break;
+    default:
+      widen(std::int32_t{});
+  }
+  return values;
+}
+
 MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& results) {
   const Plan& plan = job.plan;
-  if (results.size() * sizeof(results[0]) != plan.result_bytes()) {
-    throw std::invalid_argument(fmt::format("{} results, the job gives {}", results.size(),
-                                            plan.result_bytes() / sizeof(results[0])));
+  const std::uint64_t expected = plan.result_bytes() / plan.results.bytes();
+  if (results.size() != expected) {
+    throw std::invalid_argument(
+        fmt::format("{} results, the job gives {}", results.size(), expected));
   }
   // Sums wrap modulo 2^32 in unsigned arithmetic, where that is defined.
   Matrix<std::uint32_t> sums = Matrix<std::uint32_t>::Zero(static_cast<Eigen::Index>(plan.shape.m),

@@ -18,8 +18,12 @@ std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
 /// A[M x K] as blocks of rows; in a block the tiles of K, in each the rows of `array` values.
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations);
 
-/// C[M x N] from the blocks of results, as STORE wrote them. Where the device did not add the tiles
-/// of K, they are added here, modulo 2^32 as the device does.
+/// The values of blocks of results, as STORE wrote them.
+std::vector<std::int32_t> result_values(ResultFormat format,
+                                        const std::vector<std::uint8_t>& blocks);
+
+/// C[M x N] from the values of all blocks of results, in the order in which STORE wrote them. Where
+/// the device did not add the tiles of K, they are added here, modulo 2^32 as the device does.
 MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& results);
 
 }  // namespace gemm64

@@ -58,6 +58,7 @@ std::vector<Command> make_program(const Plan& plan, const Layout& layout) {
     store.rows = group.rows;
     store.count = static_cast<std::uint32_t>(group.blocks * plan.result_blocks());
     store.set_address(results);
+    store.format = plan.results.number();
     program.push_back(store);
 
     activations += words * group.blocks * plan.array;

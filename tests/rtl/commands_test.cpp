@@ -18,7 +18,13 @@ Command command(Opcode opcode, std::uint32_t rows, std::uint32_t count, std::uin
                 std::uint32_t blocks, std::uint64_t address) {
   Command c{opcode, 3, rows, count, passes, blocks};
   c.set_address(address);
+  c.format = static_cast<std::uint32_t>(ResultCode::kInt32);
   return c;
+}
+
+Command of_format(std::uint32_t format, Command command) {
+  command.format = format;
+  return command;
 }
 
 struct Gates {
@@ -101,7 +107,8 @@ class Trial {
                           bench->passes_o,
                           bench->blocks_o,
                           static_cast<std::uint32_t>(bench->address_o),
-                          static_cast<std::uint32_t>(bench->address_o >> 32)};
+                          static_cast<std::uint32_t>(bench->address_o >> 32),
+                          bench->format_o};
       EXPECT_TRUE(shown == program_[dispatched]) << to_string(shown);
     }
     EXPECT_EQ(bench->tag_o, dispatched & 0xffff);
@@ -270,6 +277,9 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
       {"store, count 0", command(kStore, 1, 0, 0, 0, 0), ErrorCode::kBadOperand},
       {"store, no passes, no blocks", command(kStore, 16, 1, 0, 0, 0), ErrorCode::kNone},
       {"store, unaligned", command(kStore, 1, 1, 0, 0, 2), ErrorCode::kBadAddress},
+      {"store, no such format", of_format(15, command(kStore, 1, 1, 0, 0, 0)),
+       ErrorCode::kBadOperand},
+      {"matmul has no format", of_format(15, command(kMatmul, 1, 1, 1, 1, 0)), ErrorCode::kNone},
       {"finish", command(Opcode::kFinish, 0, 0, 0, 0, 1), ErrorCode::kNone},
   };
   for (const Case& c : cases) {

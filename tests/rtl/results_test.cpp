@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "host/device/registers.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -76,6 +77,7 @@ class Trial {
     bench->command_address_i = store.address;
     bench->command_rows_i = static_cast<std::uint16_t>(store.rows);
     bench->command_count_i = store.count;
+    bench->command_format_i = static_cast<std::uint8_t>(ResultCode::kInt32);
     bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
     bench->block_done_i = done_ < blocks_.size() && done_ < freed_ + 2 && gates_.block();
     bench->awready_i = gates_.address();

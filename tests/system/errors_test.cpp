@@ -247,6 +247,14 @@ class Faults : public testing::TestWithParam<int> {
   std::mt19937 random{820};
 };
 
+TEST_P(Faults, FormatsOfResultsThatTheTableLacksAreTold) {
+  Command bad = store(0x3000, n);
+  bad.format = 15;
+  pair.expect_error({bad, finish()},
+                    message(ErrorCode::kBadOperand, 0, "STORE", Engine::kCommands));
+  expect_works(pair.rig, random);
+}
+
 TEST_P(Faults, AddressesOutsideTheMemoryAreTold) {
   const auto rest = [&](Command weights, Command activations, Command results) {
     return std::vector<Command>{weights, activations, matmul(n), results, finish()};

@@ -73,6 +73,8 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.set_address(6); }), HasSubstr("a multiple of 4"));
   EXPECT_THAT(refusal_of(0, [](Command& c) { c.set_address(std::uint64_t{1} << 40); }),
               HasSubstr("wider than 40 bits"));
+  EXPECT_THAT(refusal_of(3, [](Command& c) { c.format = 15; }),
+              HasSubstr("no result format has the number 15"));
   for (const std::size_t load_or_store : {0, 1, 3}) {
     SCOPED_TRACE(load_or_store);
     const auto at_end = [](Command& c) {
@@ -97,7 +99,8 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
 TEST_F(ProgramCheck, WantsFinishAtTheEndAndNowhereElse) {
   const auto before = program_;
   program_.pop_back();
-  EXPECT_THAT(refusal(), HasSubstr("command 5 (STORE rows=2 count=1 address=0): it is the last"));
+  EXPECT_THAT(refusal(),
+              HasSubstr("command 5 (STORE rows=2 count=1 address=0 format=0): it is the last"));
   program_ = before;
   program_.push_back(before.back());
   EXPECT_THAT(refusal(), HasSubstr("command 6 (FINISH): commands follow"));

@@ -255,7 +255,7 @@ TEST(Program, OfASmallProductReadsAsDocumented) {
                        "LOAD_WEIGHTS count=48 passes=2 address=4096",
                        "LOAD_ACTIVATIONS count=195 passes=1 blocks=2 address=8192",
                        "MATMUL flags=3 rows=65 count=3 passes=2 blocks=2",
-                       "STORE rows=65 count=4 address=12288",
+                       "STORE rows=65 count=4 address=12288 format=0",
                        "FINISH",
                    }));
 }
