@@ -80,12 +80,12 @@ std::string totals_table(const Analysis& analysis, std::size_t width) {
                     modules.containers, grouped(modules.container_bytes)));
   }
   row("  peak of one layer, in + out", totals.peak_layer_bytes, bytes_known, totals.peak_layer);
-  row("  peak alive at a time", totals.peak_live_bytes, bytes_known, totals.peak_live_layer);
+  row("  peak live at one time", totals.peak_live_bytes, bytes_known, totals.peak_live_layer);
   row("traffic without on-chip buffer", totals.read_bytes + totals.written_bytes, bytes_known,
       fmt::format("{} read, {} written", grouped(totals.read_bytes),
                   grouped(totals.written_bytes)));
   table.add_row(
-      {"MACs a value moved", fmt::format("{:.5f}", totals.intensity),
+      {"MACs per value moved", fmt::format("{:.5f}", totals.intensity),
        fmt::format("layers with {}MACs, biases left out; the layers' own add up to {:.5f}",
                    totals.macs_known && bytes_known ? "" : "known ", totals.intensity_sum)});
   return table.render(width);
