@@ -134,7 +134,8 @@ module gemm64_commands #(
     wire has_blocks  = is_activations | is_compute;
     wire has_address = is_weights | is_activations | is_results;
     wire bad_rows    = rows_o == 16'd0 | rows_o > ACCUMULATOR_ROWS[15:0];
-    wire [2:0] result_bytes = `GEMM64_RESULT_BYTES(format_o);
+    localparam [`GEMM64_RESULT_BYTES_BITS-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
+    wire [2:0] result_bytes = RESULT_BYTES[3*format_o +: 3];
     wire bad_operand = (has_rows & bad_rows) | (is_results & result_bytes == 3'd0) | (~is_finish & count_o == 32'd0)
                      | (has_passes & passes_o == 32'd0) | (has_blocks & blocks_o == 32'd0);
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}

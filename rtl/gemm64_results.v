@@ -97,7 +97,8 @@ module gemm64_results #(
     wire go    = here & data_ready & response_ready & ~stop_i;
     wire taken = burst_valid & go & request_ready;
 
-    wire [2:0] next_bytes = `GEMM64_RESULT_BYTES(next_format);
+    localparam [`GEMM64_RESULT_BYTES_BITS-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
+    wire [2:0] next_bytes = RESULT_BYTES[3*next_format +: 3];
     always @(posedge clk_i) if (next_valid & next_ready) format_q <= next_format;
 
     gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
@@ -140,6 +141,7 @@ module gemm64_results #(
     wire       data_valid, data_last;
     wire [6:0] data_beats;
     wire [FORMAT_WIDTH-1:0] data_format;
+    wire [2:0] data_bytes = RESULT_BYTES[3*data_format +: 3];
     wire       response_valid;
 
     gemm64_fifo #(.WIDTH(FORMAT_WIDTH + 8), .LOG_DEPTH(LOG_BURSTS)) u_data (
@@ -175,7 +177,7 @@ module gemm64_results #(
     wire more         = bursts_q > {{LOG_BURSTS{1'b0}}, 1'b1};  // another burst follows this one
     wire beat         = wvalid_o & wready_i;
     wire end_of_burst = beat & wlast_o;
-    wire end_of_row   = beat & {1'b0, quarter_q} == `GEMM64_RESULT_BYTES(data_format) - 3'd1;
+    wire end_of_row   = beat & {1'b0, quarter_q} == data_bytes - 3'd1;
     wire end_of_block = end_of_burst & data_last;
     wire first_row    = ~row_valid_q & data_valid;
 

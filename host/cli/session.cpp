@@ -109,14 +109,17 @@ void Session::investigate(const JobRun& run, Failure& failure) {
   failed_ = true;
   // An error ends the run; what led to it is worth seeing.
   if (timeline_ && !failure.error.empty()) timeline_->finish();
+  bool looked = true;
   try {
     gemm64::investigate(
         run, [this](bool traced) { return make_debug_device(traced); }, patience(), failure);
   } catch (const UsageError& error) {
+    looked = false;
     failure.note = fmt::format("no second look: {}", error.what());
   }
   try {
-    if (failure.finding.place != Finding::Place::kNone && !is_lost(failure_file_.string())) {
+    if (looked && failure.finding.place != Finding::Place::kNone &&
+        !is_lost(failure_file_.string())) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
       write_failure_view(failure, geometry_, options_.debug.view);

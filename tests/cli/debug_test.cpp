@@ -323,7 +323,7 @@ TEST_F(Debug, BrokenFailureFilesAreRefused) {
   refused("options.seed: type must be number", [](json& j) { j["options"]["seed"] = "one"; });
   refused("options.precision is 'int4'", [](json& j) { j["options"]["precision"] = "int4"; });
   refused("options.memory_latency is 0", [](json& j) { j["options"]["memory_latency"] = 0; });
-  refused("no array of 16x16", [](json& j) { j["options"]["array"] = 16; });
+  refused("no array of 24x24", [](json& j) { j["options"]["array"] = 24; });
   refused("command is 'info'", [](json& j) { j["command"] = "info"; });
   refused("the run has no job 7", [](json& j) { j["failure"]["index"] = 7; });
   refused("no job can begin before clock", [](json& j) { j["failure"]["first_clock"] = 0; });
