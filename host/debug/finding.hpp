@@ -22,7 +22,7 @@ struct Finding {
     kAccumulator,  // a sum in the accumulator that all that was added was right for
     kMemory,       // the results in memory: all was right on the chip
     kStandstill,   // nothing moved any more
-    kStopped       // an error in the midst of the work
+    kStopped       // an error in the middle of the work
   };
 
   Place place = Place::kNone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over the elements of one tensor, or of two that stretch to one another.
+// Loops over the elements of one tensor, or of two that broadcast against each other.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,10 +21,10 @@ Tensor map(const Tensor& x, Function function) {
   return result;
 }
 
-/// The sizes that both inputs stretch to. Throws UsageError where they do not fit.
+/// The sizes that both inputs broadcast to. Throws UsageError where they do not fit.
 Dims stretched(const NodeContext& node, const Tensor& a, const Tensor& b);
 
-/// function(a, b) for each pair of elements, stretched to `dims`.
+/// function(a, b) for each pair of elements, broadcast to `dims`.
 template <class To, class A, class B, class Function>
 Tensor zip(const Tensor& a, const Tensor& b, const Dims& dims, Function function) {
   Tensor result(data_type_of<To>(), dims);

@@ -234,7 +234,7 @@ Tensors logical_xor(const NodeContext& node, const Tensors& inputs) {
   return logic(node, inputs, std::not_equal_to<>());
 }
 
-/// The slope stretches to the input, never the other way round.
+/// The slope is broadcast to the input, never the other way round.
 Tensors prelu(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   const Tensor& slope = input(node, inputs, 1);

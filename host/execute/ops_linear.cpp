@@ -131,7 +131,7 @@ Tensors gemm(const NodeContext& node, const Tensors& inputs) {
 
 namespace {
 
-/// One product for each matrix of the stacks, which stretch to one another as in NumPy.
+/// One product for each matrix of the stacks, which broadcast against each other as in NumPy.
 template <class T>
 void matmul_of(const Tensor& a, const Tensor& b, Tensor& result) {
   const auto stack = [](const Tensor& tensor) {

@@ -32,10 +32,10 @@ using Row = std::function<void(const std::array<std::int64_t, Count>& offsets, s
 template <std::size_t Count>
 void for_each_row(const Walk<Count>& walk, const std::common_type_t<Row<Count>>& row);
 
-/// Sizes that `a` and `b` both stretch to, as NumPy does; empty where they do not fit.
+/// Sizes that `a` and `b` both broadcast to, as in NumPy; empty where they do not fit.
 bool broadcast_dims(const Dims& a, const Dims& b, Dims& result);
 
-/// Strides with which an array of `from` is seen as one of `to`, which it stretches to.
+/// Strides with which an array of `from` is seen as one of `to`, to which it is broadcast.
 Dims broadcast_strides(const Dims& from, const Dims& to);
 
 /// Fills the row-major `to` of `dims` from elements of `from` (both of element_size bytes), which
