@@ -10,6 +10,8 @@
 module gemm64 #(
     parameter N                = 64,     // rows and columns of the array, bytes of a beat: 2, 4, 8, 16, 32 or 64
     parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
+    parameter SUM_WIDTH        = 16 + $clog2(N),  // bits of a partial sum in the array: 16 + log2 N to 32
+    parameter CLOCK_ENABLES    = 1,      // 0: the array's registers load in every clock, whether something moves or not
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
                                          // ACCUMULATOR_ROWS, for the burst that completes a tile's rows
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
@@ -99,9 +101,9 @@ module gemm64 #(
 );
 
     gemm64_parameters #(
-        .N(N), .STAGE_ROWS(STAGE_ROWS), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
-        .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS), .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS),
-        .ADDRESS_WIDTH(ADDRESS_WIDTH)
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .SUM_WIDTH(SUM_WIDTH), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
+        .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS),
+        .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS), .ADDRESS_WIDTH(ADDRESS_WIDTH)
     ) u_parameters ();
 
     localparam LOG_N         = $clog2(N);
@@ -403,24 +405,29 @@ module gemm64 #(
         .unused_o             (compute_unused)
     );
 
-    // A word of weights leaves its buffer a clock after it was asked for; its column index waits for it.
-    reg             weight_valid_q;
+    // A word of weights leaves its buffer a clock after it was asked for; its column index waits for it. A word of
+    // activations leaves the scratchpad just so.
+    reg             weight_valid_q, activation_valid_q;
     reg [LOG_N-1:0] weight_column_q;
     wire [32*N-1:0] sum;
 
     always @(posedge clk_i) begin
-        weight_valid_q  <= weight_read & engines_rst_n;
-        weight_column_q <= weight_column;
+        weight_valid_q     <= weight_read & engines_rst_n;
+        weight_column_q    <= weight_column;
+        activation_valid_q <= activation_read;
     end
 
-    gemm64_array #(.N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH(LOG_N)) u_array (
-        .clk_i           (clk_i),
-        .rst_ni          (engines_rst_n),
-        .weight_valid_i  (weight_valid_q),
-        .weight_column_i (weight_column_q),
-        .weight_i        (weight),
-        .activation_i    (activation),
-        .sum_o           (sum)
+    gemm64_array #(
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH(LOG_N), .SUM_WIDTH(SUM_WIDTH), .CLOCK_ENABLES(CLOCK_ENABLES)
+    ) u_array (
+        .clk_i              (clk_i),
+        .rst_ni             (engines_rst_n),
+        .weight_valid_i     (weight_valid_q),
+        .weight_column_i    (weight_column_q),
+        .weight_i           (weight),
+        .activation_valid_i (activation_valid_q),
+        .activation_i       (activation),
+        .sum_o              (sum)
     );
 
     // Results

@@ -71,6 +71,7 @@ module gemm64_commands #(
     localparam LOG_BYTES     = 6;    // log2 of the bytes of a command
     localparam [ADDRESS_WIDTH-1:0] COMMAND_OFFSETS = (1 << LOG_BYTES) - 1;  // bits inside a command
     localparam USED_BITS     = `GEMM64_CMD_USED_BITS;
+    localparam [(4 << `GEMM64_CMD_FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
 
     // Fetch: one request a clock while there is room for the answer.
     reg  [15:0]            fetch_q;
@@ -134,9 +135,8 @@ module gemm64_commands #(
     wire has_blocks  = is_activations | is_compute;
     wire has_address = is_weights | is_activations | is_results;
     wire bad_rows    = rows_o == 16'd0 | rows_o > ACCUMULATOR_ROWS[15:0];
-    localparam [`GEMM64_RESULT_BYTES_BITS-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
-    wire [2:0] result_bytes = RESULT_BYTES[3*format_o +: 3];
-    wire bad_operand = (has_rows & bad_rows) | (is_results & result_bytes == 3'd0) | (~is_finish & count_o == 32'd0)
+    wire [3:0] result_bytes = RESULT_BYTES[{format_o, 2'b00} +: 4];  // of a value, 0 where there is no such format
+    wire bad_operand = (has_rows & bad_rows) | (is_results & result_bytes == 4'd0) | (~is_finish & count_o == 32'd0)
                      | (has_passes & passes_o == 32'd0) | (has_blocks & blocks_o == 32'd0);
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
                                       | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
@@ -168,7 +168,7 @@ module gemm64_commands #(
     wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i;
 
     // Words of a row of loads and of a block of results: a value of the array's N takes its bytes in beats.
-    wire [31:0] times = is_weights ? 32'd1 : is_activations ? blocks_o : {16'd0, rows_o} * {29'd0, result_bytes};
+    wire [31:0] times = is_weights ? 32'd1 : is_activations ? blocks_o : {16'd0, rows_o} * {28'd0, result_bytes};
 
     gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
         .clk_i       (clk_i),

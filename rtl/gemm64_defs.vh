@@ -123,11 +123,9 @@
 `define GEMM64_FLAG_ACCUMULATE_BIT 0
 `define GEMM64_FLAG_RETAIN_BIT     1
 
-// Formats of results, as in the command's FORMAT: their codes, and the bytes of each one's values,
-// 3 bits a format, 0 where the table lacks it.
-`define GEMM64_RESULT_INT32      4'd0
-`define GEMM64_RESULT_BYTES_BITS 48
-`define GEMM64_RESULT_BYTES      48'o0000000000000004
+// Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
+`define GEMM64_RESULT_INT32 4'd0
+`define GEMM64_RESULT_BYTES 64'h0000000000000004
 
 // Errors, as in ERROR.CODE.
 `define GEMM64_ERROR_NONE        4'd0

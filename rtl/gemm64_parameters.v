@@ -8,6 +8,7 @@
 module gemm64_parameters #(
     parameter N                = 64,    // see gemm64
     parameter STAGE_ROWS       = 4,
+    parameter SUM_WIDTH        = 22,
     parameter SCRATCHPAD_WORDS = 9216,
     parameter ACCUMULATOR_ROWS = 128,
     parameter LOG_WEIGHT_WORDS = 10,
@@ -26,6 +27,10 @@ module gemm64_parameters #(
         end
         if ((STAGE_ROWS != 1 && STAGE_ROWS != 2 && STAGE_ROWS != 4 && STAGE_ROWS != 8) || STAGE_ROWS > N) begin : stage
             STAGE_ROWS_must_be_1_2_4_or_8_and_at_most_N u_refused ();
+        end
+        // N products of at most 2^14 in magnitude; more bits than the accumulator has would be lost there.
+        if (SUM_WIDTH > 32 || (1 << (SUM_WIDTH - 16)) < N) begin : sums
+            SUM_WIDTH_must_be_at_least_16_plus_log2_N_and_at_most_32 u_refused ();
         end
         if (ACCUMULATOR_ROWS < 2 || ACCUMULATOR_ROWS > 32768
             || (ACCUMULATOR_ROWS & (ACCUMULATOR_ROWS - 1)) != 0) begin : accumulator

@@ -66,6 +66,7 @@ module gemm64_results #(
 );
 
     localparam FORMAT_WIDTH  = `GEMM64_CMD_FORMAT_WIDTH;
+    localparam [(4 << FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
     localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 32 + FORMAT_WIDTH + 16;
     wire                     next_valid, next_ready;
     wire [ADDRESS_WIDTH-1:0] next_address;
@@ -97,8 +98,7 @@ module gemm64_results #(
     wire go    = here & data_ready & response_ready & ~stop_i;
     wire taken = burst_valid & go & request_ready;
 
-    localparam [`GEMM64_RESULT_BYTES_BITS-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
-    wire [2:0] next_bytes = RESULT_BYTES[3*next_format +: 3];
+    wire [3:0] next_bytes = RESULT_BYTES[{next_format, 2'b00} +: 4];
     always @(posedge clk_i) if (next_valid & next_ready) format_q <= next_format;
 
     gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
@@ -107,7 +107,7 @@ module gemm64_results #(
         .start_valid_i (next_valid),
         .start_ready_o (next_ready),
         .address_i     (next_address),
-        .count_i       ({16'd0, next_rows} * {29'd0, next_bytes}),
+        .count_i       ({16'd0, next_rows} * {28'd0, next_bytes}),
         .passes_i      (32'd1),
         .blocks_i      (next_count),
         .tag_i         (next_tag),
@@ -141,7 +141,6 @@ module gemm64_results #(
     wire       data_valid, data_last;
     wire [6:0] data_beats;
     wire [FORMAT_WIDTH-1:0] data_format;
-    wire [2:0] data_bytes = RESULT_BYTES[3*data_format +: 3];
     wire       response_valid;
 
     gemm64_fifo #(.WIDTH(FORMAT_WIDTH + 8), .LOG_DEPTH(LOG_BURSTS)) u_data (
@@ -174,10 +173,11 @@ module gemm64_results #(
     reg                 bank_q;
     reg [LOG_BURSTS:0]  bursts_q;     // in the queue of data
 
+    wire [3:0] data_bytes = RESULT_BYTES[{data_format, 2'b00} +: 4];  // beats of a row
     wire more         = bursts_q > {{LOG_BURSTS{1'b0}}, 1'b1};  // another burst follows this one
     wire beat         = wvalid_o & wready_i;
     wire end_of_burst = beat & wlast_o;
-    wire end_of_row   = beat & {1'b0, quarter_q} == data_bytes - 3'd1;
+    wire end_of_row   = beat & {2'b00, quarter_q} == data_bytes - 4'd1;
     wire end_of_block = end_of_burst & data_last;
     wire first_row    = ~row_valid_q & data_valid;
 

@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delays the lanes of a word by their index, so that a word meets the wavefront of the array.
 // Latency: g clocks for lane g (none for lane 0).
-// Handshake: none; a word may enter in every clock.
+// Handshake: none; a word may enter in every clock. With CLOCK_ENABLES a register keeps its value unless a valid word
+//            reaches it, and only the lanes of valid words mean anything.
 `default_nettype none
 
 module gemm64_skew #(
-    parameter LANES = 16,  // lanes of a word
-    parameter WIDTH = 32   // bits of a lane
+    parameter LANES         = 16,  // lanes of a word
+    parameter WIDTH         = 32,  // bits of a lane
+    parameter CLOCK_ENABLES = 1    // 0: every register loads in every clock
 ) (
     input  wire                   clk_i,
+    input  wire                   valid_i,
     input  wire [LANES*WIDTH-1:0] data_i,
+    output wire [LANES-1:0]       valid_o,  // bit g: lane g is of a valid word
     output wire [LANES*WIDTH-1:0] data_o
 );
 
+    assign valid_o[0]        = valid_i;
     assign data_o[WIDTH-1:0] = data_i[WIDTH-1:0];
 
     genvar g;
     generate
         for (g = 1; g < LANES; g = g + 1) begin : lane
             reg [WIDTH-1:0] delay_q [0:g-1];
+            reg             valid_q;
             integer i;
             always @(posedge clk_i) begin
-                delay_q[0] <= data_i[g*WIDTH +: WIDTH];
-                for (i = 1; i < g; i = i + 1) delay_q[i] <= delay_q[i-1];
+                valid_q <= valid_o[g-1];
+                if (CLOCK_ENABLES == 0 || valid_i) delay_q[0] <= data_i[g*WIDTH +: WIDTH];
+                for (i = 1; i < g; i = i + 1) if (CLOCK_ENABLES == 0 || valid_o[i]) delay_q[i] <= delay_q[i-1];
             end
+            assign valid_o[g]                = valid_q;
             assign data_o[g*WIDTH +: WIDTH] = delay_q[g-1];
         end
     endgenerate

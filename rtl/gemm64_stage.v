@@ -4,12 +4,15 @@
 //          1 clock from sum_i to sum_o and from weight_i to its use.
 // Handshake: none; the stage moves in every clock. Activations step one column a clock. A column of weights is
 //            written just ahead of the first activation that needs it, so tiles follow each other without a gap.
+//            With CLOCK_ENABLES a column's activations and sum keep their values unless a row reaches them.
 `default_nettype none
 
 module gemm64_stage #(
     parameter N            = 64,  // columns
     parameter ROWS         = 4,   // rows whose products one register of partial sums takes
-    parameter COLUMN_WIDTH = 6    // bits of a column's index
+    parameter COLUMN_WIDTH = 6,   // bits of a column's index
+    parameter SUM_WIDTH    = 22,  // bits of a partial sum: 16 + log2 of the rows of the array hold each of them
+    parameter CLOCK_ENABLES = 1   // 0: every register of activations and sums loads in every clock
 ) (
     input  wire                    clk_i,
     input  wire                    rst_ni,            // synchronous, active low
@@ -21,10 +24,11 @@ module gemm64_stage #(
     output reg                     weight_valid_o,
     output reg  [COLUMN_WIDTH-1:0] weight_column_o,
     // One row of activations at column 0, byte r for row r
+    input  wire                    activation_valid_i,
     input  wire [8*ROWS-1:0]       activation_i,
-    // Partial sums of all columns, 32 bits each
-    input  wire [32*N-1:0]         sum_i,
-    output reg  [32*N-1:0]         sum_o
+    // Partial sums of all columns
+    input  wire [SUM_WIDTH*N-1:0]  sum_i,
+    output reg  [SUM_WIDTH*N-1:0]  sum_o
 );
 
     // Each row keeps N+1 activations: the last has left the right edge and feeds nothing. With it the shift moves
@@ -34,13 +38,29 @@ module gemm64_stage #(
 
     integer r, c;
 
+    // Bit c: the activations of column c came with the last edge. They step on, and column c's sum loads, with the next.
+    wire [N-1:0] valid;
+    // Bit c: the activations of column c load.
+    wire [N:0]   step = {valid, activation_valid_i};
+
+    generate
+        if (CLOCK_ENABLES != 0) begin : enables
+            reg [N-1:0] valid_q;
+            assign valid = valid_q;
+            always @(posedge clk_i) valid_q <= step[N-1:0];
+        end else begin : always_on
+            assign valid = {N{1'b1}};
+        end
+    endgenerate
+
     always @(posedge clk_i) begin
         weight_valid_o  <= weight_valid_i & rst_ni;
         weight_column_o <= weight_column_i;
         if (weight_valid_i) weight_q[weight_column_i] <= weight_i;
         for (r = 0; r < ROWS; r = r + 1) begin
-            activation_q[r*(N+1)] <= activation_i[8*r +: 8];
-            for (c = 1; c <= N; c = c + 1) activation_q[r*(N+1) + c] <= activation_q[r*(N+1) + c-1];
+            if (CLOCK_ENABLES == 0 || step[0]) activation_q[r*(N+1)] <= activation_i[8*r +: 8];
+            for (c = 1; c <= N; c = c + 1)
+                if (CLOCK_ENABLES == 0 || step[c]) activation_q[r*(N+1) + c] <= activation_q[r*(N+1) + c-1];
         end
     end
 
@@ -48,18 +68,18 @@ module gemm64_stage #(
         if (ROWS == 1) begin : rows_1
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
-                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                    if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0]);
         end else if (ROWS == 2) begin : rows_2
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
-                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                    if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0])
                         + activation_q[N+1 + c] * $signed(weight_q[c][15:8]);
         end else if (ROWS == 4) begin : rows_4
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
-                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                    if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0])
                         + activation_q[N+1 + c] * $signed(weight_q[c][15:8])
                         + activation_q[2*(N+1) + c] * $signed(weight_q[c][23:16])
@@ -67,7 +87,7 @@ module gemm64_stage #(
         end else begin : rows_8
             always @(posedge clk_i)
                 for (c = 0; c < N; c = c + 1)
-                    sum_o[32*c +: 32] <= $signed(sum_i[32*c +: 32])
+                    if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0])
                         + activation_q[N+1 + c] * $signed(weight_q[c][15:8])
                         + activation_q[2*(N+1) + c] * $signed(weight_q[c][23:16])

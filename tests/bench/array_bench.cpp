@@ -16,7 +16,7 @@ class StageArray {
 
   StageArray() : model_(&context_), columns_(kArray * kArray) {
     model_.rst_ni = 1;
-    model_.weight_valid_i = 1;
+    model_.weight_valid_i = model_.activation_valid_i = 1;
   }
 
   Vgemm64_array& model() { return model_; }

@@ -10,7 +10,8 @@ module array_tb;
 
     localparam COLUMN_WIDTH = $clog2(N);
 
-    reg [16*N+15:0] stimulus [0:CLOCKS-1];  // valid and column of a weight, 8 bits each, weights, activations
+    reg [16*N+15:0] stimulus [0:CLOCKS-1];  // valid (bit 0: weight, 1: activations), column of a weight,
+                                             // 8 bits each; weights, activations
     reg [36*N-1:0]  expected [0:CLOCKS-1];  // for each column 4 bits that say whether it counts; the sums
     reg [8*256-1:0] stimulus_file, expected_file;
     integer         clocks, t, c, compared, differences;
@@ -18,6 +19,7 @@ module array_tb;
     reg                    clk = 1'b0;
     reg                    rst_n = 1'b0;
     reg                    weight_valid = 1'b0;
+    reg                    activation_valid = 1'b0;
     reg [COLUMN_WIDTH-1:0] weight_column = {COLUMN_WIDTH{1'b0}};
     reg [8*N-1:0]          weight, activation;
     wire [32*N-1:0]        sum;
@@ -28,6 +30,7 @@ module array_tb;
         .weight_valid_i  (weight_valid),
         .weight_column_i (weight_column),
         .weight_i        (weight),
+        .activation_valid_i (activation_valid),
         .activation_i    (activation),
         .sum_o           (sum)
     );
@@ -49,6 +52,7 @@ module array_tb;
         for (t = 0; t < clocks; t = t + 1) begin
             // Inputs change after the edge that begins the clock; sums are looked at before the one that ends it.
             weight_valid  <= stimulus[t][16*N + 8];
+            activation_valid <= stimulus[t][16*N + 9];
             weight_column <= stimulus[t][16*N +: COLUMN_WIDTH];
             weight        <= stimulus[t][8*N +: 8*N];
             activation    <= stimulus[t][0 +: 8*N];

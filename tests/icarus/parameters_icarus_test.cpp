@@ -24,6 +24,10 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
       {"N=64 STAGE_ROWS=16", "STAGE_ROWS_must_be"},
       {"N=8 STAGE_ROWS=0", "STAGE_ROWS_must_be"},
       {"N=4 STAGE_ROWS=8", "STAGE_ROWS_must_be"},
+      {"N=64 SUM_WIDTH=21", "SUM_WIDTH_must_be"},
+      {"N=2 SUM_WIDTH=16", "SUM_WIDTH_must_be"},
+      {"N=8 SUM_WIDTH=0", "SUM_WIDTH_must_be"},
+      {"N=8 SUM_WIDTH=33", "SUM_WIDTH_must_be"},
       {"N=8 ACCUMULATOR_ROWS=96", "ACCUMULATOR_ROWS_must_be"},
       {"N=8 ACCUMULATOR_ROWS=1", "ACCUMULATOR_ROWS_must_be"},
       {"N=8 ACCUMULATOR_ROWS=65536", "ACCUMULATOR_ROWS_must_be"},
@@ -39,6 +43,8 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
       {"N=4 STAGE_ROWS=1 LOG_READS=1 LOG_WRITES=1 LOG_COMMANDS=1 ADDRESS_WIDTH=24", ""},
       {"N=2 STAGE_ROWS=2 ADDRESS_WIDTH=63 LOG_WEIGHT_WORDS=16", ""},
       {"N=32 ACCUMULATOR_ROWS=256", ""},
+      {"N=64 SUM_WIDTH=22", ""},
+      {"N=8 SUM_WIDTH=32 CLOCK_ENABLES=0", ""},
   };
   for (const Parameters& parameters : cases) {
     SCOPED_TRACE(parameters.values);

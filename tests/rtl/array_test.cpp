@@ -5,6 +5,7 @@
 #include <Varray_n4r4.h>
 #include <Varray_n8r1.h>
 #include <Varray_n8r4.h>
+#include <Varray_n8r4_simulated.h>
 #include <Varray_n8r8.h>
 
 #include "tests/rtl/array_vectors.hpp"
@@ -28,6 +29,7 @@ class Array : public testing::Test {
 
   static void drive(Model& array, const ArrayClock& clock) {
     array.weight_valid_i = clock.weight_valid;
+    array.activation_valid_i = clock.activation_valid;
     array.weight_column_i = static_cast<std::uint8_t>(clock.weight_column);
     for (unsigned k = 0; k < Shape::kN; ++k) {
       set_lane(array.weight_i, k, clock.weight[k]);
@@ -54,7 +56,7 @@ class Array : public testing::Test {
 using Shapes =
     testing::Types<Shape<Varray_n2r1, 2, 1>, Shape<Varray_n2r2, 2, 2>, Shape<Varray_n4r2, 4, 2>,
                    Shape<Varray_n4r4, 4, 4>, Shape<Varray_n8r1, 8, 1>, Shape<Varray_n8r4, 8, 4>,
-                   Shape<Varray_n8r8, 8, 8>>;
+                   Shape<Varray_n8r8, 8, 8>, Shape<Varray_n8r4_simulated, 8, 4>>;
 TYPED_TEST_SUITE(Array, Shapes);
 
 TYPED_TEST(Array, MultipliesWhateverTheRowsGapsAndOperands) {
@@ -89,6 +91,7 @@ TYPED_TEST(Array, LatencyIsOneMoreThanTheStagesPlusTheColumn) {
     bench.step();
   }
   clock.weight_valid = false;
+  clock.activation_valid = true;
   for (unsigned t = 0; t < 4 * kN; ++t) {  // zeros wash the noise out
     this->drive(*bench, clock);
     bench.step();

@@ -30,7 +30,8 @@ struct ArrayPlan {
 struct ArrayClock {
   bool weight_valid = false;
   unsigned weight_column = 0;
-  std::vector<std::int8_t> weight;      // n: row k of the column
+  std::vector<std::int8_t> weight;  // n: row k of the column
+  bool activation_valid = false;
   std::vector<std::int8_t> activation;  // n: element k of the row
   std::vector<std::int32_t> sum;        // n columns
   std::vector<bool> checked;            // n columns
@@ -94,6 +95,7 @@ inline std::vector<ArrayClock> array_clocks(unsigned n, unsigned latency, const 
       std::vector<std::int8_t> row(n);
       for (unsigned k = 0; k < n; ++k) row[k] = operand(k + r);
       at(start + r).activation = row;
+      at(start + r).activation_valid = true;
       for (unsigned c = 0; c < n; ++c) {
         std::int32_t sum = 0;
         for (unsigned k = 0; k < n; ++k) sum += row[k] * weights[c][k];
@@ -106,6 +108,16 @@ inline std::vector<ArrayClock> array_clocks(unsigned n, unsigned latency, const 
     weights_free = first_column + n;
   }
   return clocks;
+}
+
+/// The largest sums of either sign, and some between, without a clock between rows.
+inline std::vector<ArrayPlan> extreme_plans(unsigned n) {
+  std::vector<ArrayPlan> plans;
+  for (const Operands operands :
+       {Operands::kLowest, Operands::kHighest, Operands::kAlternating, Operands::kRandom}) {
+    plans.push_back({operands, 2, n, n, 0, false, 1});
+  }
+  return plans;
 }
 
 /// The plans that every array goes through, in either simulator.

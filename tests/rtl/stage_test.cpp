@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vstage_r2.h>
+#include <Vstage_r4.h>
+#include <Vstage_r4_simulated.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 
@@ -113,6 +116,118 @@ TEST(Stage, AgreesWithTheOracleWhenEverythingChangesInEveryClock) {
       bench.edge();
     }
   });
+}
+
+/// The stage as it is synthesized for N=64, with sums of 22 bits and enables, beside the one that
+/// is simulated, on the same inputs.
+class Twins : public testing::Test {
+ protected:
+  static constexpr unsigned kStages = 16;
+  static constexpr unsigned kStageRows = 4;
+  static constexpr int kLeast = -128 * 127, kMost = 128 * 128;  // products
+
+  /// `sums`: partial sums of all columns.
+  void drive(bool valid, std::uint32_t activation, unsigned column, std::uint32_t weight,
+             const std::array<std::int32_t, kN>& sums) {
+    narrow->activation_valid_i = wide->activation_valid_i = valid;
+    narrow->activation_i = wide->activation_i = activation;
+    narrow->weight_valid_i = wide->weight_valid_i = 1;
+    narrow->weight_column_i = wide->weight_column_i = static_cast<std::uint8_t>(column);
+    narrow->weight_i = wide->weight_i = weight;
+    for (unsigned c = 0; c < kN; ++c) {
+      set_lane(wide->sum_i, c, sums[c]);
+      for (unsigned bit = 0; bit < kWidth; ++bit) {
+        const unsigned at = kWidth * c + bit;
+        const std::uint32_t mask = std::uint32_t{1} << at % 32;
+        std::uint32_t& word = narrow->sum_i[at / 32];
+        word = (sums[c] >> bit & 1) != 0 ? word | mask : word & ~mask;
+      }
+    }
+    narrow.settle();
+    wide.settle();
+    valid_ = valid_ << 1 | static_cast<unsigned>(valid);
+  }
+
+  void edge() {
+    narrow.edge();
+    wide.edge();
+  }
+
+  /// Whether a row reached the sum of column c, which both show now.
+  bool shown(unsigned c) const { return (valid_ >> (c + 2) & 1) != 0; }
+
+  std::int32_t narrow_sum(unsigned c) {
+    std::uint32_t sum = 0;
+    for (unsigned bit = 0; bit < kWidth; ++bit) {
+      const unsigned at = kWidth * c + bit;
+      sum |= (narrow->sum_o[at / 32] >> at % 32 & 1) << bit;
+    }
+    return static_cast<std::int32_t>(sum << (32 - kWidth)) >> (32 - kWidth);
+  }
+  std::int32_t wide_sum(unsigned c) { return lane<std::int32_t>(wide->sum_o, c); }
+
+  Bench<Vstage_r4> narrow;
+  Bench<Vstage_r4_simulated> wide;
+
+ private:
+  static constexpr unsigned kWidth = 22;
+  std::uint32_t valid_ = 0;  // of the past clocks, this one's in bit 0
+};
+
+// Every partial sum that a stage of an array of N=64 can see, the extremes of each included.
+TEST_F(Twins, GiveTheSameSumsBehindEveryStage) {
+  std::mt19937 random(1);
+  const std::uint32_t extremes[] = {0x80808080, 0x7f7f7f7f, 0x807f807f, 0x80808080};
+  std::int32_t least = 0, most = 0;
+  for (unsigned stage = 0; stage < kStages; ++stage) {
+    const int rows = static_cast<int>(stage * kStageRows);  // added before
+    for (unsigned t = 0; t < 4000; ++t) {
+      std::array<std::int32_t, kN> sums;
+      for (std::int32_t& sum : sums) {
+        const int range = rows * (kMost - kLeast);
+        const int between = static_cast<int>(random() % (static_cast<unsigned>(range) + 1));
+        sum = rows * kLeast + (t % 3 == 0 ? 0 : t % 3 == 1 ? range : between);
+      }
+      // Operands stay for a while, so that the extremes meet in every column.
+      const bool extreme = t / 64 % 2 == 0;
+      const std::uint32_t activation =
+          extreme ? extremes[t / 128 % 4] : static_cast<std::uint32_t>(random());
+      const std::uint32_t weight =
+          extreme ? extremes[t / 512 % 4] : static_cast<std::uint32_t>(random());
+      drive(true, activation, t % kN, weight, sums);
+      for (unsigned c = 0; c < kN && t > 2 * kN; ++c) {
+        ASSERT_EQ(narrow_sum(c), wide_sum(c)) << "stage " << stage << ", column " << c;
+        least = std::min(least, wide_sum(c));
+        most = std::max(most, wide_sum(c));
+      }
+      edge();
+    }
+  }
+  EXPECT_EQ(least, 64 * kLeast);
+  EXPECT_EQ(most, 64 * kMost);
+}
+
+TEST_F(Twins, GiveTheSameSumsWhereRowsHaveGaps) {
+  std::mt19937 random(2);
+  std::array<std::int32_t, kN> before{};
+  unsigned held = 0;
+  for (unsigned t = 0; t < 20000; ++t) {
+    std::array<std::int32_t, kN> sums;
+    for (std::int32_t& sum : sums) sum = static_cast<std::int32_t>(random() % 1000000) - 500000;
+    drive(random() % 4 == 0, static_cast<std::uint32_t>(random()), random() % kN,
+          static_cast<std::uint32_t>(random()), sums);
+    for (unsigned c = 0; c < kN && t > 4 * kN; ++c) {
+      if (shown(c)) {
+        ASSERT_EQ(narrow_sum(c), wide_sum(c)) << "column " << c << " in clock " << t;
+      } else {
+        ASSERT_EQ(narrow_sum(c), before[c]) << "column " << c << " moved in clock " << t;
+        ++held;
+      }
+    }
+    for (unsigned c = 0; c < kN; ++c) before[c] = narrow_sum(c);
+    edge();
+  }
+  EXPECT_GT(held, 20000u);
 }
 
 }  // namespace
