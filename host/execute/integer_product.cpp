@@ -98,6 +98,8 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
   if (product(shape.b_stack.begin(), shape.b_stack.end()) == 1) {
     shape.m *= product(shape.stack.begin(), shape.stack.end());
     shape.stack.clear();
+    shape.a_stack.clear();
+    shape.b_stack.clear();
   }
   const std::int64_t count = product(shape.stack.begin(), shape.stack.end());
   const Dims a_steps = broadcast_strides(shape.a_stack, shape.stack);

@@ -38,7 +38,7 @@ class Cases:
     def scale(self, size=None):
         """Scales that make ties in two of three cases."""
         if self.random.integers(3) == 0:
-            return (0.001 + 0.2 * self.random.random(size)).astype(numpy.float32)
+            return numpy.float32(0.001 + 0.2 * self.random.random(size))
         return numpy.float32(self.random.choice(SCALES, size))
 
     def zero(self, kind):
@@ -155,7 +155,7 @@ class Operators(ProgramTest):
         cases = Cases(3)
         for _ in range(CASES):
             x = cases.random.standard_normal(cases.sizes(2, 40)).astype(numpy.float32)
-            x = (x + cases.random.integers(-2, 3)) * numpy.float32(10.0 ** cases.random.integers(-3, 4))
+            x = numpy.float32((x + cases.random.integers(-2, 3)) * 10.0 ** cases.random.integers(-3, 4))
             if cases.random.integers(8) == 0:
                 x[:] = 0
             cases.add("DynamicQuantizeLinear", [cases.constant(x)], 3)
