@@ -73,7 +73,6 @@ class Fusion {
   std::map<std::string, Dequantized> dequantized_;       // by the float value's name
   std::map<std::string, const NodeProto*> not_emitted_;  // DequantizeLinear that nobody needed yet
   std::set<const NodeProto*> done_;
-  int added_ = 0;
 };
 
 onnx::ModelProto Fusion::run() {

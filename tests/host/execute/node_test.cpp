@@ -180,7 +180,11 @@ TEST(NodeTests, AreThereForEveryOperator) {
     const auto model = read_proto<onnx::ModelProto>(node_tests_folder() / name / "model.onnx");
     for (const onnx::NodeProto& node : model.graph().node()) ++seen[node.op_type()];
   }
-  for (const std::string& name : supported_operators()) EXPECT_GE(seen[name], 1) << name;
+  for (const OperatorInfo& info : operator_table()) {
+    // Those of other domains are compared with ONNX Runtime itself, in tests/onnxruntime.
+    if (info.function == nullptr || !info.domain.empty()) continue;
+    EXPECT_GE(seen[std::string(info.name)], 1) << info.name;
+  }
   EXPECT_EQ(tests(true).size(), kRefused.size()) << "a test that is refused is none of ONNX's";
 }
 
