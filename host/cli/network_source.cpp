@@ -8,6 +8,7 @@
 #include "host/execute/network_input.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
+#include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/supported.hpp"
 
 namespace gemm64 {
@@ -78,6 +79,7 @@ NetworkSource from_file(const NetworkOptions& options) {
     const std::string name = model.name();
     model = OnnxModel::from_proto(std::move(model).release(), name, import);
   }
+  model = with_quantized_operators(std::move(model), import);
   const std::vector<std::string> names = model.inputs();
   std::uint64_t batch = 1;
   if (!names.empty() && inputs.at(names[0]).rank() != 0) {

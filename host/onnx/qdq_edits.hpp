@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What quantized_graph.cpp needs of a graph: who reads what, and edits that bring operators and
+// QuantizeLinear together.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/onnx/onnx.pb.h"
+#include "host/onnx/qdq_values.hpp"
+
+namespace gemm64 {
+
+/// Who reads each value of a graph. The graph must outlive it unchanged.
+class GraphLinks {
+ public:
+  explicit GraphLinks(const onnx::GraphProto& graph);
+
+  /// The node that reads a value, where it is one, which reads it once, and the value is no output.
+  const onnx::NodeProto* only_reader(const std::string& value) const;
+  /// Does a QuantizeLinear read the node's output, or only a Relu or Clip that somebody reads? Then
+  /// ONNX Runtime does not make the node one with a float result.
+  bool is_quantized_or_clipped(const onnx::NodeProto& node) const;
+  /// Who makes the value, or nullptr.
+  const onnx::NodeProto* producer(const std::string& value) const;
+  /// How many inputs a node has that are not left out.
+  static int inputs_of(const onnx::NodeProto& node);
+
+  /// A name that no value has, near `wish`.
+  std::string new_name(const std::string& wish);
+  /// Is this the first call with the value?
+  bool claim(const std::string& value) { return claimed_.insert(value).second; }
+
+ private:
+  std::map<std::string, std::vector<const onnx::NodeProto*>> readers_;
+  std::map<std::string, const onnx::NodeProto*> producers_;
+  std::set<std::string> outputs_, names_, claimed_;
+};
+
+void remove_attribute(onnx::NodeProto& node, const std::string& name);
+
+/// Takes out each Relu and Clip whose only reader is a QuantizeLinear that cuts off the same
+/// values.
+void drop_redundant_clips(onnx::GraphProto& graph, const QuantizationReader& reader);
+
+/// Where operators that only move values stand before a QuantizeLinear, quantizes before them as
+/// well, so that what is before them is followed by a QuantizeLinear.
+void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& reader,
+                           std::int64_t opset);
+
+}  // namespace gemm64

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks that ONNX Runtime's own quantizer wrote give the very bytes that ONNX Runtime gives, in
+every tensor: QOperator files, QDQ files as ONNX Runtime fuses them, and dynamic ones. Outputs of
+QuantizeLinear alone are looked at in QDQ files, since others as outputs would stop the fusing."""
+
+import pathlib
+import unittest
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+from onnxruntime import quantization
+from onnxruntime.quantization import QuantFormat, QuantType
+
+from harness import ProgramTest, saturates
+
+
+class Builder:
+    """A network of layers with seeded weights; each method returns the name of its output."""
+
+    def __init__(self, shape, seed):
+        self.random = numpy.random.default_rng(seed)
+        self.shape = shape
+        self.nodes, self.constants = [], []
+        self.channels = {"x": shape[1]}
+
+    def node(self, operator, inputs, channels, **attributes):
+        name = f"{operator.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [name + ".out"], name, **attributes))
+        self.channels[name + ".out"] = channels
+        return name + ".out"
+
+    def weights(self, shape, deviation):
+        name = f"w{len(self.constants)}"
+        values = numpy.float32(deviation * self.random.standard_normal(shape))
+        self.constants.append(onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def constant(self, values):
+        name = f"w{len(self.constants)}"
+        self.constants.append(onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def conv(self, x, filters, kernel, stride=1, groups=1, activation="Relu", bias=True):
+        channels = self.channels[x]
+        inputs = [x, self.weights([filters, channels // groups, kernel, kernel],
+                                  (2 / (channels // groups * kernel**2))**0.5)]
+        if bias:
+            inputs.append(self.weights([filters], 0.1))
+        y = self.node("Conv", inputs, filters, kernel_shape=[kernel] * 2, strides=[stride] * 2,
+                      pads=[kernel // 2] * 4, group=groups)
+        if activation == "Clip":
+            return self.node("Clip", [y, self.constant(numpy.float32(0)),
+                                      self.constant(numpy.float32(6))], filters)
+        return self.node(activation, [y], filters) if activation else y
+
+    def pool(self, operator, x, kernel, stride, pad=0, **attributes):
+        return self.node(operator, [x], self.channels[x], kernel_shape=[kernel] * 2,
+                         strides=[stride] * 2, pads=[pad] * 4, **attributes)
+
+    def join(self, operator, *inputs, **attributes):
+        counts = [self.channels[name] for name in inputs]
+        return self.node(operator, list(inputs), sum(counts) if operator == "Concat" else counts[0],
+                         **attributes)
+
+    def head(self, x, classes=10, softmax=False, pixels=0):
+        channels = self.channels[x]
+        y = x if pixels else self.node("GlobalAveragePool", [x], channels)
+        channels *= max(pixels, 1)
+        y = self.node("Flatten", [y], channels)
+        y = self.node("Gemm", [y, self.weights([classes, channels], channels**-0.5),
+                               self.weights([classes], 0.1)], classes, transB=1)
+        return self.node("Softmax", [y], classes) if softmax else y
+
+    def model(self, output):
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)
+        y = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+        graph = helper.make_graph(self.nodes, "network", [x], [y], self.constants)
+        return onnx.shape_inference.infer_shapes(
+            helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)]))
+
+
+def resnet(pixels=0):
+    """With `pixels`, its last map goes into the classifier whole."""
+    net = Builder([2, 3, 32, 32], 1)
+    x = net.pool("MaxPool", net.conv("x", 16, 7, 2), 3, 2, 1)
+    for filters, stride in ((16, 1), (24, 2)):
+        y = net.conv(net.conv(x, filters, 3, stride), filters, 3, activation="", bias=False)
+        if stride != 1:
+            x = net.conv(x, filters, 1, stride, activation="")
+        x = net.node("Relu", [net.join("Add", y, x)], filters)
+    return net.model(net.head(x, pixels=pixels))
+
+
+def mobilenet():
+    net = Builder([2, 3, 24, 24], 2)
+    x = net.conv("x", 16, 3, 2, activation="Clip")
+    for _ in range(2):
+        y = net.conv(x, 48, 1, activation="Clip")
+        y = net.conv(y, 48, 3, groups=48, activation="Clip")
+        x = net.join("Add", net.conv(y, 16, 1, activation=""), x)
+    # Squeeze and excitation.
+    s = net.node("GlobalAveragePool", [x], 16)
+    s = net.node("Sigmoid", [net.conv(s, 16, 1, activation="LeakyRelu")], 16)
+    return net.model(net.head(net.join("Mul", x, s), softmax=True))
+
+
+def googlenet():
+    net = Builder([1, 3, 28, 28], 3)
+    x = net.conv("x", 12, 3)
+    one = net.conv(x, 8, 1)
+    three = net.conv(net.conv(x, 6, 1), 10, 3)
+    five = net.conv(net.conv(x, 4, 1), 6, 5)
+    pooled = net.conv(net.pool("MaxPool", x, 3, 1, 1), 5, 1)
+    x = net.join("Concat", one, three, five, pooled, axis=1)
+    x = net.pool("AveragePool", x, 3, 2, 1, count_include_pad=1)
+    x = net.pool("AveragePool", x, 3, 2, 1)
+    return net.model(net.head(x))
+
+
+class Reader(quantization.CalibrationDataReader):
+    def __init__(self, name, batches):
+        self.feeds = iter([{name: batch} for batch in batches])
+
+    def get_next(self):
+        return next(self.feeds, None)
+
+
+class Networks(ProgramTest):
+    def network(self, name):
+        """A float model as a file, its input's name, and inputs to calibrate with and to run."""
+        path = self.folder / f"{name}.onnx"
+        makers = {"resnet": resnet, "mobilenet": mobilenet, "googlenet": googlenet,
+                  "resnet-without-mean": lambda: resnet(16)}
+        if name in makers:
+            onnx.save(makers[name](), path)
+        else:
+            self.succeed("make-model", name, "-o", path, "--batch", 2)
+        model = onnx.load(path)
+        value = model.graph.input[0]
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        random = numpy.random.default_rng(11)
+        batches = [random.standard_normal(shape).astype(numpy.float32) for _ in range(4)]
+        return path, value.name, batches
+
+    def compare(self, path, name, x, values, options=None):
+        """The bytes of `values`, made outputs of the file, and of its own outputs."""
+        model = onnx.load(path)
+        known = {value.name for value in model.graph.output}
+        model.graph.output.extend(
+            onnx.ValueInfoProto(name=value) for value in values(model) if value not in known)
+        onnx.save(model, self.folder / "all.onnx")
+        numpy.save(self.folder / "x.npy", x)
+        found_folder = self.folder / "found"
+        self.succeed("run", "--model", "all.onnx", "--input", "x.npy", "--device", "reference",
+                     "--allow-host-only", "--output", f"{found_folder}/")
+        session_options = onnxruntime.SessionOptions()
+        session_options.log_severity_level = 3
+        session_options.intra_op_num_threads = 1
+        for key, value in (options or {}).items():
+            session_options.add_session_config_entry(key, value)
+        session = onnxruntime.InferenceSession(str(self.folder / "all.onnx"), session_options,
+                                               providers=["CPUExecutionProvider"])
+        names = [value.name for value in session.get_outputs()]
+        # ONNX Runtime computes Tanh by a quotient of polynomials, which is off in the last bits.
+        approximate = {node.output[0] for node in model.graph.node if node.op_type == "Tanh"}
+        wrong = []
+        for value, wanted in zip(names, session.run(None, {name: x})):
+            found = numpy.load(found_folder / (value.replace("/", "_") + ".npy"))
+            if value in approximate and numpy.allclose(found, wanted, rtol=0, atol=1e-6):
+                continue
+            if found.dtype != wanted.dtype or found.tobytes() != wanted.tobytes():
+                differ = numpy.sum(found.ravel() != wanted.ravel())
+                wrong.append(f"{value}: {differ} of {wanted.size} {wanted.dtype}")
+        self.assertFalse(wrong, f"{len(wrong)} of {len(names)} tensors: {wrong}")
+        return len(names)
+
+    @staticmethod
+    def all_values(model):
+        return [name for node in model.graph.node for name in node.output
+                if name and node.op_type != "Constant"]
+
+    @staticmethod
+    def quantized_values(model):
+        return [node.output[0] for node in model.graph.node if node.op_type == "QuantizeLinear"]
+
+    def quantize(self, network, form, activations, weights, per_channel):
+        path, name, batches = self.network(network)
+        target = self.folder / f"{network}.q.onnx"
+        quantization.quantize_static(
+            path, target, Reader(name, batches[:3]), quant_format=form, per_channel=per_channel,
+            activation_type=activations, weight_type=weights)
+        return target, name, batches[3]
+
+    def static(self, network):
+        # int8 activations stay int8 in gemm64, as they do where ONNX Runtime is told so (x86).
+        stay = {"session.qdqisint8allowed": "1"}
+        u8, s8 = QuantType.QUInt8, QuantType.QInt8
+        pairs = [(s8, s8)] if saturates() else [(u8, s8), (s8, s8)]
+        for activations, weights in pairs:
+            for per_channel in (False, True):
+                with self.subTest(form="QDQ", activations=activations, per_channel=per_channel):
+                    model, name, x = self.quantize(network, QuantFormat.QDQ, activations, weights,
+                                                   per_channel)
+                    count = self.compare(model, name, x, self.quantized_values, stay)
+                    self.assertGreaterEqual(count, 6)
+                    # Nothing but the network's own outputs, so that nothing stops the fusing.
+                    self.compare(model, name, x, lambda _: [], stay)
+                with self.subTest(form="QOperator", activations=activations, per_channel=per_channel):
+                    model, name, x = self.quantize(network, QuantFormat.QOperator, activations,
+                                                   weights, per_channel)
+                    count = self.compare(model, name, x, self.all_values)
+                    self.assertGreaterEqual(count, 9)
+
+    def test_lenet(self):
+        self.static("lenet")
+
+    def test_mnist_cnn(self):
+        self.static("mnist-cnn")
+
+    def test_resnet(self):
+        self.static("resnet")
+
+    def test_mobilenet(self):
+        self.static("mobilenet")
+
+    def test_googlenet(self):
+        self.static("googlenet")
+
+    def test_dynamic(self):
+        # No means: float sums depend on their order, and ONNX Runtime's is its processor's.
+        for network in ("mnist-cnn", "resnet-without-mean"):
+            with self.subTest(network=network):
+                path, name, batches = self.network(network)
+                target = self.folder / f"{network}.d.onnx"
+                quantization.quantize_dynamic(path, target, weight_type=QuantType.QUInt8)
+                self.compare(target, name, batches[3], lambda _: [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
