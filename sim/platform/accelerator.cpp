@@ -95,9 +95,13 @@ void Accelerator::run_to(std::uint64_t clock) {
 void Accelerator::live() {
   for (;;) {
     while (idle_ || stepping_) wait(idle_ ? work_ : stepped_);
+    const std::uint64_t now = clock_of(sc_core::sc_time_stamp());
+    if (const std::uint64_t quiet = engine_->quiet_until(); quiet > now + quantum_) {
+      wait(until(quiet - quantum_), work_);
+      continue;
+    }
     stepping_ = true;
     try {
-      const std::uint64_t now = clock_of(sc_core::sc_time_stamp());
       if (engine_->clock() < now) run_to(now);
       if (!idle_ && engine_->clock() <= now) {
         engine_->run(now + quantum_);

@@ -20,6 +20,9 @@ class AcceleratorEngine {
   /// Runs to `clock`, which is ahead; where the interrupt line is low, not past its rise.
   virtual void run(std::uint64_t clock) = 0;
 
+  /// The clock before which nothing changes unless a register is written; may be in the past.
+  virtual std::uint64_t quiet_until() const { return 0; }
+
   /// Will nothing change until a register is written?
   virtual bool idle() = 0;
   /// While it is idle: lets the time to `clock` pass.

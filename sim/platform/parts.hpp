@@ -11,6 +11,7 @@
 #include "sim/platform/kernel.hpp"
 #include "sim/platform/peripherals.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/platform/processor.hpp"
 #include "sim/platform/ram.hpp"
 
 namespace gemm64 {
@@ -41,10 +42,12 @@ struct Platform::Parts::Modules {
   platform::Uart uart;
   platform::Control control;
   platform::BusDevice host;
+  platform::Processor processor;
 
   std::string printed;
   bool exited = false;
   std::uint32_t exit_code = 0;
+  std::string stopped;  // why the processor does not go on
 };
 
 }  // namespace gemm64

@@ -15,7 +15,7 @@ namespace {
 AcceleratorOptions accelerator_options(const PlatformOptions& options) {
   AcceleratorOptions accelerator;
   accelerator.n = options.device.array;
-  accelerator.quantum = options.quantum;
+  accelerator.quantum = options.lookahead;
   accelerator.seed = options.device.seed;
   const MemoryTiming& memory = options.device.memory;
   accelerator.bytes_per_cycle = memory.bytes_per_cycle;
@@ -72,10 +72,20 @@ Platform::Parts::Modules::Modules(const PlatformOptions& options, platform::Kern
           [this](std::uint32_t code) {
             exited = true;
             exit_code = code;
+            processor.end();
             sc_core::sc_pause();
           },
           [this] { accelerator->hard_reset(); }),
-      host("host", kernel, *accelerator, memory, period, options.accelerator) {
+      host("host", kernel, *accelerator, memory, period, options.accelerator),
+      processor("processor", period, options.quantum,
+                {{PLATFORM_MEMORY, options.memory_bytes},
+                 {PLATFORM_LOCAL, PLATFORM_LOCAL_BYTES},
+                 {PLATFORM_ACCELERATOR,
+                  PLATFORM_CONTROL - PLATFORM_ACCELERATOR + platform::Peripheral::kBytes}},
+                [this](const std::string& why) {
+                  stopped = why;
+                  sc_core::sc_pause();
+                }) {
   bus.target("memory").bind(memory.socket);
   bus.target("local").bind(local.socket);
   bus.target("accelerator").bind(accelerator->registers);
@@ -90,6 +100,9 @@ Platform::Parts::Modules::Modules(const PlatformOptions& options, platform::Kern
   interrupts.output(external_line);
   timer.output(timer_line);
   host.line(accelerator_line);
+  processor.socket.bind(bus.initiators);
+  processor.external(external_line);
+  processor.timer(timer_line);
 }
 
 Platform::Parts::Parts(const PlatformOptions& the_options) : options(the_options) {

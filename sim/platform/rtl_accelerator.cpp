@@ -11,6 +11,12 @@
 namespace gemm64 {
 namespace {
 
+constexpr std::uint32_t kBothCauses =
+    field::kInterruptEnableDone.mask() | field::kInterruptEnableError.mask();
+/// Clocks after which work that raises no interrupt is looked at all the same: a program need not
+/// end with FINISH.
+constexpr std::uint64_t kPatience = 1'000'000;
+
 /// Clocks after which nothing that idles differs from what has idled for longer: the memory's
 /// budget of bytes is full again.
 constexpr std::uint64_t kSettled = AxiPort::kMaxWidth + 2;
@@ -24,6 +30,9 @@ class RtlEngine final : public AcceleratorEngine {
   }
   void write_register(std::uint32_t offset, std::uint32_t value) override {
     device_->write_register(offset, value);
+    if (offset == reg::kRingTail) working_ = true;
+    if (offset == reg::kInterruptEnable) enabled_ = value;
+    written_ = device_->clocks();
   }
   std::uint64_t clock() const override { return device_->clocks() + skipped_; }
   bool interrupt() const override { return device_->interrupt(); }
@@ -38,8 +47,11 @@ class RtlEngine final : public AcceleratorEngine {
   }
 
   // The model has no output that says so. Where STATUS does, the clocks of reading it are clocks in
-  // which nothing happened, and are not counted.
+  // which nothing happened, and are not counted. Where it does not they are, and the line could
+  // rise in them unseen: STATUS is not read while that is to be expected.
   bool idle() override {
+    const bool expected = working_ && (enabled_ & kBothCauses) == kBothCauses;
+    if (expected && !device_->interrupt() && device_->clocks() - written_ < kPatience) return false;
     const RtlPorts ports = device_->ports();
     if (ports.weights.outstanding() != 0 || ports.data.outstanding() != 0 ||
         ports.results.outstanding() != 0) {
@@ -49,6 +61,7 @@ class RtlEngine final : public AcceleratorEngine {
     const std::uint32_t status = device_->read_register(reg::kStatus);
     if ((status & (field::kStatusBusy.mask() | field::kStatusResetting.mask())) != 0) return false;
     skipped_ -= device_->clocks() - before;
+    working_ = false;
     return true;
   }
 
@@ -59,11 +72,18 @@ class RtlEngine final : public AcceleratorEngine {
     skipped_ += clocks - simulated;
   }
 
-  void reset() override { device_->reset(); }
+  void reset() override {
+    device_->reset();
+    working_ = false;
+    enabled_ = kBothCauses;
+  }
 
  private:
   std::unique_ptr<RtlDevice> device_;
   std::uint64_t skipped_ = 0;  // clocks that passed without being simulated, modulo 2^64
+  bool working_ = false;       // was RING_TAIL written since it was last found idle?
+  std::uint32_t enabled_ = kBothCauses;
+  std::uint64_t written_ = 0;  // a register, in the device's clocks
 };
 
 }  // namespace

@@ -130,6 +130,7 @@ class TlmEngine final : public AcceleratorEngine {
       device_.wait_interrupt(clocks);
     }
   }
+  std::uint64_t quiet_until() const override { return device_.next_event().value_or(0); }
   bool idle() override { return !device_.next_event(); }
   void skip(std::uint64_t clock) override { device_.run(clock - device_.clocks()); }
   void reset() override { device_.reset(); }

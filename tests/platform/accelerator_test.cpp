@@ -87,7 +87,7 @@ TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
     MemoryTiming memory = random_memory(random, n);
     if (draw(random, 0, 3) == 0) memory.stall_probability = 0.2;
     PlatformOptions platform_options = options(GetParam(), n, memory);
-    platform_options.quantum = draw(random, 0, 1) == 0 ? draw(random, 1, 20) : 1000;
+    platform_options.lookahead = draw(random, 0, 1) == 0 ? draw(random, 1, 20) : 1000;
     Platform platform(platform_options);
     const std::unique_ptr<Device> alone = outside(platform_options);
     std::vector<std::uint8_t> operands(kOperandBytes);

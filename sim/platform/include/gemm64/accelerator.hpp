@@ -22,7 +22,7 @@ class AcceleratorEngine;
 struct AcceleratorOptions {
   int n = 64;                         // rows and columns of the array: 2, 4, 8 or 64
   double clock_ns = 1;                // period of its clock
-  std::uint64_t quantum = 1000;       // clocks that it may run ahead of SystemC's time
+  std::uint64_t quantum = 20;         // clocks that it may run ahead of SystemC's time
   std::uint32_t bytes_per_cycle = 0;  // that each memory port carries in a clock; 0: n
   enum class Sharing { kIndependent, kShared, kExclusive };
   Sharing sharing = Sharing::kIndependent;  // of one memory by the three ports
