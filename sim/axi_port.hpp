@@ -15,14 +15,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/axi_response.hpp"
+#include "sim/burst_target.hpp"
 #include "sim/memory.hpp"
 #include "sim/memory_arbiter.hpp"
 #include "sim/ring_buffer.hpp"
 
 namespace gemm64 {
-
-/// AXI4's rresp and bresp, as far as this memory gives them.
-enum class AxiResponse : std::uint8_t { kOkay = 0, kSlaveError = 2, kDecodeError = 3 };
 
 /// The payload of an address channel: ARADDR, ARLEN (beats - 1), ARSIZE, ARBURST, ARID or AW*.
 struct AxiAddress {
@@ -78,6 +77,10 @@ class AxiPort {
   /// Puts the port before the memory that `arbiter` shares out, for good. The arbiter outlives the
   /// port and is reset beside it.
   void share(MemoryArbiter& arbiter);
+
+  /// Sends every burst accepted from now on to `target`, which outlives the port and says how long
+  /// each takes, instead of to the memory. Nothing must be under way.
+  void divert(BurstTarget& target) { target_ = &target; }
 
   /// Limits this port's data to `bytes` a clock on average; 0, or the width and above: no limit.
   void set_bytes_per_cycle(unsigned bytes);
@@ -197,6 +200,7 @@ class AxiPort {
 
   /// How many of a burst's beats lie wholly inside the memory; they are the first ones.
   unsigned beats_inside(const AxiAddress& address) const {
+    if (target_ != nullptr) return address.length + 1u;  // it will tell
     const std::uint64_t size = memory_.size();
     if (address.address >= size) return 0;
     const std::uint64_t fit = (size - address.address) / width_;
@@ -216,6 +220,7 @@ class AxiPort {
   [[noreturn]] void fail_dropped(const char* channel) const;
 
   Memory& memory_;
+  BurstTarget* target_ = nullptr;  // instead of the memory
   const unsigned width_;
   std::uint64_t clock_ = 0;
   unsigned latency_ = 100;

@@ -6,6 +6,7 @@ namespace gemm64 {
 void AxiReadPort::reset() {
   reset_base();
   bursts_.clear();
+  diverted_.clear();
   flip_ = {};
   beat_ = 0;
   arready_ = rvalid_ = rlast_ = false;
@@ -17,10 +18,20 @@ void AxiReadPort::reset() {
 
 void AxiReadPort::accept(const AxiAddress& ar) {
   Burst burst;
-  burst.due = statistics_base_ + statistics_.bursts >= hang_from_ ? kNever : clock_ + latency_;
+  std::uint64_t latency = latency_;
   burst.address = ar.address;
   burst.beats = ar.length + 1u;
   burst.inside = beats_inside(ar);
+  if (target_ != nullptr) {
+    std::vector<std::uint8_t> data(std::size_t{burst.beats} * width_);
+    const BurstTarget::Answer answer = target_->read(ar.address, data.data(), data.size());
+    diverted_.push_back(std::move(data));
+    latency = answer.latency;
+    burst.outside = answer.response;
+    if (answer.response != AxiResponse::kOkay) burst.inside = 0;
+  }
+  const bool hangs = statistics_base_ + statistics_.bursts >= hang_from_;
+  burst.due = hangs ? kNever : clock_ + latency;
   const Fault fault = take_fault();
   burst.failed_beat = fault.beat;
   burst.failure = fault.response;

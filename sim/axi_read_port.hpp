@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/axi_port.hpp"
 
@@ -100,6 +102,7 @@ class AxiReadPort : public AxiPort {
     unsigned inside = 0;
     unsigned failed_beat = kNoBeat;
     AxiResponse failure = AxiResponse::kOkay;
+    AxiResponse outside = AxiResponse::kDecodeError;  // of beats that are not inside
     std::uint8_t id = 0;
   };
   struct Flip {
@@ -117,6 +120,7 @@ class AxiReadPort : public AxiPort {
     if (rlast_) {
       beat_ = 0;
       bursts_.pop();
+      if (target_ != nullptr) diverted_.pop_front();
       complete();
       answered();
     }
@@ -135,10 +139,12 @@ class AxiReadPort : public AxiPort {
     rlast_ = beat_ + 1 == burst.beats;
     if (beat_ < burst.inside && beat_ != burst.failed_beat) {
       rresp_ = AxiResponse::kOkay;
-      copy_beat(rdata_.data(), memory_.at(burst.address + beat_ * width_, width_));
+      copy_beat(rdata_.data(), target_ == nullptr
+                                   ? memory_.at(burst.address + beat_ * width_, width_)
+                                   : diverted_.front().data() + beat_ * width_);
       if (flip_.waits) flip_beat(burst.address + beat_ * width_, burst.id);
     } else {
-      rresp_ = beat_ == burst.failed_beat ? burst.failure : AxiResponse::kDecodeError;
+      rresp_ = beat_ == burst.failed_beat ? burst.failure : burst.outside;
       rdata_.fill(0);
     }
   }
@@ -148,6 +154,7 @@ class AxiReadPort : public AxiPort {
   void scramble();
 
   RingBuffer<Burst> bursts_;
+  std::deque<std::vector<std::uint8_t>> diverted_;  // the data of each, where there is a target
   Flip flip_;
   unsigned beat_ = 0;  // of the burst at the front
   bool arready_ = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/axi_write_port.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -38,6 +39,20 @@ void AxiWritePort::accept(const AxiAddress& aw) {
     take_beat(early_[i].data.data(), early_[i].strobe, early_[i].last);
   }
   early_beats_ = 0;
+}
+
+void AxiWritePort::divert_beat(const std::uint8_t* data, std::uint64_t strobe) {
+  const std::size_t from = std::size_t{beat_} * width_;
+  diverted_.resize(from + width_);
+  enables_.resize(from + width_);
+  copy_beat(diverted_.data() + from, data);
+  for (unsigned i = 0; i < width_; ++i) enables_[from + i] = (strobe >> i) & 1u ? 0xff : 0;
+}
+
+BurstTarget::Answer AxiWritePort::send(const Burst& burst) {
+  const bool all = std::find(enables_.begin(), enables_.end(), 0) == enables_.end();
+  return target_->write(burst.address, diverted_.data(), all ? nullptr : enables_.data(),
+                        diverted_.size());
 }
 
 void AxiWritePort::take_flipped(const AxiWriteMaster& master) {

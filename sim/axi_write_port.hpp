@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/axi_port.hpp"
 
@@ -160,7 +161,9 @@ class AxiWritePort : public AxiPort {
   void take_beat(const std::uint8_t* data, std::uint64_t strobe, bool last) {
     const Burst& burst = bursts_.front();
     if (last != (beat_ + 1 == burst.beats)) fail_last(burst.beats, last);
-    if (beat_ < burst.inside) {
+    if (target_ != nullptr) {
+      divert_beat(data, strobe);
+    } else if (beat_ < burst.inside) {
       std::uint8_t* to = memory_.at(burst.address + beat_ * width_, width_);
       if ((strobe & full_strobe_) == full_strobe_) {
         copy_beat(to, data);
@@ -172,13 +175,23 @@ class AxiWritePort : public AxiPort {
     }
     ++beat_;
     if (last) {
-      responses_.push({burst.hangs ? kNever : clock_ + latency_, burst.response, burst.id});
+      std::uint64_t latency = latency_;
+      AxiResponse response = burst.response;
+      if (target_ != nullptr && response == AxiResponse::kOkay) {
+        const BurstTarget::Answer answer = send(burst);
+        latency = answer.latency;
+        response = answer.response;
+      }
+      responses_.push({burst.hangs ? kNever : clock_ + latency, response, burst.id});
       bursts_.pop();
       beat_ = 0;
       complete();
     }
   }
 
+  /// Keeps a beat of the burst at the front for its target; and sends them all.
+  void divert_beat(const std::uint8_t* data, std::uint64_t strobe);
+  BurstTarget::Answer send(const Burst& burst);
   void accept(const AxiAddress& aw);
   void take_flipped(const AxiWriteMaster& master);
   void keep_early_beat(const AxiWriteMaster& master);
@@ -194,6 +207,7 @@ class AxiWritePort : public AxiPort {
   unsigned beat_ = 0;  // of the burst at the front
   std::array<Beat, kMaxBeats> early_;
   unsigned early_beats_ = 0;
+  std::vector<std::uint8_t> diverted_, enables_;  // of the burst at the front, for its target
   bool awready_ = false;
   bool wready_ = false;
   bool bvalid_ = false;

@@ -149,6 +149,12 @@ bool RtlDevice::put_outside(const Fault& fault) {
   }
 }
 
+void RtlDevice::divert(BurstTarget& target) {
+  weights_.divert(target);
+  data_.divert(target);
+  results_.divert(target);
+}
+
 void RtlDevice::set_latency(unsigned clocks) {
   weights_.set_latency(clocks);
   data_.set_latency(clocks);

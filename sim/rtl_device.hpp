@@ -62,6 +62,10 @@ class RtlDevice : public DebugDevice {
 
   RtlPorts ports() { return {weights_, data_, results_}; }
 
+  /// Sends the bursts of all three ports to `target`, which outlives the device, instead of to the
+  /// device's memory.
+  void divert(BurstTarget& target);
+
   /// Sets the latency of all three ports for requests from now on; UsageError for 0.
   void set_latency(unsigned clocks);
 

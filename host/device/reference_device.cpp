@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "host/device/result_format.hpp"
 #include "host/error.hpp"
@@ -48,31 +49,36 @@ void check_geometry(const Geometry& geometry) {
 }  // namespace
 
 ReferenceDevice::ReferenceDevice(const Geometry& geometry, std::uint64_t memory_bytes)
-    : geometry_(geometry), memory_(memory_bytes), tile_product_(geometry.n) {
+    : ReferenceDevice(geometry, std::make_unique<OwnMemory>(memory_bytes), nullptr) {}
+
+ReferenceDevice::ReferenceDevice(const Geometry& geometry, DeviceMemory& memory)
+    : ReferenceDevice(geometry, nullptr, &memory) {}
+
+ReferenceDevice::ReferenceDevice(const Geometry& geometry, std::unique_ptr<DeviceMemory> own,
+                                 DeviceMemory* others)
+    : geometry_(geometry),
+      own_memory_(std::move(own)),
+      memory_(own_memory_ ? *own_memory_ : *others),
+      tile_product_(geometry.n) {
   check_geometry(geometry);
   for (auto& bank : banks_) bank.resize(std::size_t{geometry.accumulator_rows} * geometry.n);
   reset();
 }
 
-bool ReferenceDevice::inside(std::uint64_t address, std::uint64_t bytes) const {
-  return address <= memory_bytes() && bytes <= memory_bytes() - address;
-}
-
-void ReferenceDevice::check_range(const char* what, std::uint64_t address,
-                                  std::size_t bytes) const {
-  if (inside(address, bytes)) return;
+void ReferenceDevice::check_range(const char* what, std::uint64_t address, std::size_t bytes) {
+  if (bytes == 0 ? address <= memory_bytes() : inside(address, bytes)) return;
   throw std::out_of_range(fmt::format("{} of {} bytes at address {:#x} is outside the memory of {}",
                                       what, bytes, address, memory_bytes()));
 }
 
 void ReferenceDevice::write_memory(std::uint64_t address, const void* data, std::size_t bytes) {
   check_range("write", address, bytes);
-  if (bytes != 0) std::memcpy(memory_.at(address, bytes), data, bytes);
+  memory_.write(address, data, bytes);
 }
 
 void ReferenceDevice::read_memory(std::uint64_t address, void* data, std::size_t bytes) {
   check_range("read", address, bytes);
-  if (bytes != 0) std::memcpy(data, memory_.at(address, bytes), bytes);
+  if (bytes != 0) std::memcpy(data, memory_.read(address, bytes, scratch_), bytes);
 }
 
 void ReferenceDevice::reset() {
@@ -270,7 +276,7 @@ bool ReferenceDevice::dispatch() {
     fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
     return false;
   }
-  const Command command = Command::decode(memory_.at(address, kCommandBytes));
+  const Command command = Command::decode(memory_.read(address, kCommandBytes, scratch_));
   const ErrorCode code = check(command);
   if (code != ErrorCode::kNone) {
     fail(code, Engine::kCommands, dispatched_);
@@ -332,10 +338,8 @@ bool ReferenceDevice::fetch(Stream& stream, std::uint64_t capacity, Engine engin
   const bool any = stream.arrived < limit;
   while (stream.arrived < limit) {
     const Stream::Run run = stream.run(stream.arrived, geometry_.n);
-    const std::uint64_t room =
-        run.address < memory_bytes() ? (memory_bytes() - run.address) / geometry_.n : 0;
     const std::uint64_t words = std::min(run.words, limit - stream.arrived);
-    const std::uint64_t good = std::min(words, room);
+    const std::uint64_t good = memory_.reach(run.address, words * geometry_.n) / geometry_.n;
     stream.arrived += good;
     counters_[bytes_counter] += good * geometry_.n;
     if (good != words) {
@@ -396,12 +400,13 @@ const std::uint8_t* ReferenceDevice::words(const Stream& stream, std::uint64_t c
                                            std::vector<std::uint8_t>& gathered) {
   const std::size_t n = geometry_.n;
   const Stream::Run first = stream.run(stream.read, geometry_.n);
-  if (first.words >= count) return memory_.at(first.address, count * n);
+  if (first.words >= count) return memory_.read(first.address, count * n, gathered);
   gathered.resize(count * n);
   for (std::uint64_t done = 0; done < count;) {
     const Stream::Run run = stream.run(stream.read + done, geometry_.n);
     const std::uint64_t some = std::min(run.words, count - done);
-    std::memcpy(gathered.data() + done * n, memory_.at(run.address, some * n), some * n);
+    std::memcpy(gathered.data() + done * n, memory_.read(run.address, some * n, scratch_),
+                some * n);
     done += some;
   }
   return gathered.data();
@@ -424,7 +429,7 @@ bool ReferenceDevice::store_block() {
   for (std::uint64_t beat = 0; beat < beats; ++beat) {
     const std::uint64_t offset = beat * geometry_.n;
     if (inside(to + offset, geometry_.n)) {
-      std::memcpy(memory_.at(to + offset, geometry_.n), from + offset, geometry_.n);
+      memory_.write(to + offset, from + offset, geometry_.n);
     } else {
       outside = true;
     }

@@ -5,11 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "host/device/device_memory.hpp"
 #include "host/device/geometry.hpp"
-#include "host/device/pages.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
 #include "host/device/tile_product.hpp"
@@ -33,6 +34,8 @@ class ReferenceDevice final : public Device {
   /// have.
   explicit ReferenceDevice(const Geometry& geometry = Geometry{},
                            std::uint64_t memory_bytes = kDefaultMemoryBytes);
+  /// The same on a memory that outlives it. Only the commands' addresses need to exist.
+  ReferenceDevice(const Geometry& geometry, DeviceMemory& memory);
 
   std::uint32_t read_register(std::uint32_t offset) override;
   void write_register(std::uint32_t offset, std::uint32_t value) override;
@@ -47,6 +50,9 @@ class ReferenceDevice final : public Device {
   std::string name() const override { return "reference"; }
 
  private:
+  ReferenceDevice(const Geometry& geometry, std::unique_ptr<DeviceMemory> own,
+                  DeviceMemory* others);
+
   /// The words that LOADs of one kind bring, one after the other. Word numbers count from reset.
   class Stream {
    public:
@@ -76,8 +82,10 @@ class ReferenceDevice final : public Device {
     std::uint64_t end_ = 0;
   };
 
-  bool inside(std::uint64_t address, std::uint64_t bytes) const;
-  void check_range(const char* what, std::uint64_t address, std::size_t bytes) const;
+  bool inside(std::uint64_t address, std::uint64_t bytes) {
+    return memory_.reach(address, bytes) == bytes;
+  }
+  void check_range(const char* what, std::uint64_t address, std::size_t bytes);
   void clear_engines();
   void fail(ErrorCode code, Engine engine, std::uint32_t tag);
   bool engines_idle() const;
@@ -96,7 +104,8 @@ class ReferenceDevice final : public Device {
   std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
   const Geometry geometry_;
-  Pages memory_;
+  const std::unique_ptr<DeviceMemory> own_memory_;  // none where it is another's
+  DeviceMemory& memory_;
 
   // Registers
   std::uint32_t watchdog_ = 0, ring_base_low_ = 0, ring_base_high_ = 0;
@@ -121,6 +130,7 @@ class ReferenceDevice final : public Device {
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row
   TileProduct tile_product_;
   std::vector<std::uint8_t> gathered_weights_, gathered_activations_;  // of a tile, where scattered
+  std::vector<std::uint8_t> scratch_;
 };
 
 /// The entry of the registry.

@@ -75,6 +75,11 @@ TlmDevice::TlmDevice(const Geometry& geometry, const MemoryTiming& memory,
   reset();
 }
 
+TlmDevice::TlmDevice(const Geometry& geometry, const MemoryTiming& timing, DeviceMemory& memory)
+    : geometry_(geometry), memory_(timing), function_(geometry, memory) {
+  reset();
+}
+
 void TlmDevice::forget() {
   works_.clear();
   standstill_.reset();

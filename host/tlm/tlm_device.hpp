@@ -33,6 +33,12 @@ class TlmDevice final : public Device {
   explicit TlmDevice(const Geometry& geometry = Geometry{}, const MemoryTiming& memory = {},
                      std::uint64_t memory_bytes = ReferenceDevice::kDefaultMemoryBytes);
 
+  /// The same on a memory that outlives it.
+  TlmDevice(const Geometry& geometry, const MemoryTiming& timing, DeviceMemory& memory);
+
+  /// What the memory's latency is, for work that begins from now on.
+  void set_latency(std::uint32_t clocks) { memory_.latency = clocks; }
+
   std::uint32_t read_register(std::uint32_t offset) override;
   void write_register(std::uint32_t offset, std::uint32_t value) override;
   std::uint64_t memory_bytes() const override { return function_.memory_bytes(); }
@@ -78,7 +84,7 @@ class TlmDevice final : public Device {
   std::uint64_t counter(std::size_t index) const;
 
   const Geometry geometry_;
-  const MemoryTiming memory_;
+  MemoryTiming memory_;
   ReferenceDevice function_;
   std::uint64_t clock_ = 0;
   std::uint32_t tail_ = 0;                   // as it was last written

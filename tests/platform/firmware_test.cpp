@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Firmware on the platform: jobs, errors, and programs that do not behave.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/device/reference_device.hpp"
+#include "host/driver/driver.hpp"
+#include "host/error.hpp"
+#include "host/job/job.hpp"
+#include "sim/platform/firmware/job_list.h"
+#include "sim/platform/platform.hpp"
+#include "sim/rtl_device.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 20;
+
+const Elf& firmware() {
+  static const Elf elf = load_elf(GEMM64_FIRMWARE);
+  return elf;
+}
+
+PlatformOptions options(const std::string& accelerator, int n) {
+  PlatformOptions options;
+  options.accelerator = accelerator;
+  options.device.array = n;
+  options.memory_bytes = kMemoryBytes;
+  return options;
+}
+
+/// Jobs on random operands, one behind the other in memory, with the results that the reference
+/// device gives.
+struct Work {
+  std::vector<FirmwareJob> jobs;
+  std::vector<std::uint8_t> memory;   // before
+  std::vector<std::uint8_t> results;  // the memory after
+};
+
+Work make_work(int n, unsigned jobs, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  ReferenceDevice reference(
+      [n] {
+        Geometry geometry;
+        geometry.n = static_cast<std::uint32_t>(n);
+        geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+        return geometry;
+      }(),
+      kMemoryBytes);
+  const Geometry geometry = read_geometry(reference);
+  Work work;
+  work.memory.resize(kMemoryBytes);
+  for (std::uint8_t& byte : work.memory) byte = static_cast<std::uint8_t>(random());
+  reference.write_memory(0, work.memory.data(), work.memory.size());
+  std::memset(work.memory.data(), 0, 0x1000);  // the ring
+  reference.write_memory(0, work.memory.data(), 0x1000);
+  std::uint64_t base = 0x1000;
+  Driver driver(reference);
+  for (unsigned i = 0; i < jobs; ++i) {
+    const GemmShape shape{1 + random() % 20, 1 + random() % 40, 1 + random() % 40};
+    const Job job = make_job("job", shape, Accumulate::kDevice, geometry);
+    FirmwareJob to;
+    for (Command command : job.program) {
+      if (command.opcode != Opcode::kFinish && command.opcode != Opcode::kMatmul) {
+        command.set_address(command.address() + base);
+      }
+      to.commands.push_back(command);
+    }
+    to.results = job.layout.results + base;
+    to.result_bytes = job.plan.result_bytes();
+    to.check = true;
+    driver.run_program(0, to.commands, 0);
+    std::vector<std::uint8_t> bytes(to.result_bytes);
+    reference.read_memory(to.results, bytes.data(), bytes.size());
+    to.crc = crc32(bytes.data(), bytes.size());
+    work.jobs.push_back(to);
+    base += (job.layout.end + 0xfff) / 0x1000 * 0x1000;
+  }
+  work.results.resize(kMemoryBytes);
+  reference.read_memory(0, work.results.data(), work.results.size());
+  return work;
+}
+
+/// What lies in the platform's memory behind the ring is what the reference left there.
+void expect_results(Platform& platform, const Work& work) {
+  std::vector<std::uint8_t> memory(kMemoryBytes);
+  platform.device().read_memory(0, memory.data(), memory.size());
+  EXPECT_EQ(
+      std::memcmp(memory.data() + 0x1000, work.results.data() + 0x1000, kMemoryBytes - 0x1000), 0);
+}
+
+void give(Platform& platform, const Work& work) {
+  platform.device().write_memory(0, work.memory.data(), work.memory.size());
+}
+
+class Firmware : public testing::TestWithParam<const char*> {};
+
+TEST_P(Firmware, RunsJobsInBothModes) {
+  for (const bool one_at_a_time : {false, true}) {
+    for (const int n : {2, 8}) {
+      const Work work = make_work(n, 9, 1);
+      Platform platform(options(GetParam(), n));
+      give(platform, work);
+      FirmwareOptions how;
+      how.one_at_a_time = one_at_a_time;
+      how.places = 32;  // fewer than all commands
+      const FirmwareReport report = platform.run(firmware(), how, work.jobs);
+      EXPECT_EQ(report.stopped, "");
+      EXPECT_EQ(report.exit_code, 0u) << report.printed;
+      EXPECT_THAT(report.printed, HasSubstr("9 of 9 jobs done\n"));
+      EXPECT_EQ(report.resets, 0u);
+      EXPECT_EQ(report.doorbells.size(), 9u);
+      if (one_at_a_time) {
+        EXPECT_EQ(report.interrupts.size(), 9u);
+        EXPECT_GT(report.reaction(), 0);
+      }
+      for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+        EXPECT_EQ(report.jobs[i].status, JOB_DONE);
+        EXPECT_EQ(report.jobs[i].attempts, 1u);
+        EXPECT_EQ(report.jobs[i].order, i + 1);
+        EXPECT_EQ(report.jobs[i].crc, work.jobs[i].crc);
+      }
+      expect_results(platform, work);
+    }
+  }
+}
+
+TEST_P(Firmware, TellsAWrongCrc) {
+  Work work = make_work(4, 2, 2);
+  work.jobs[1].crc ^= 1;
+  Platform platform(options(GetParam(), 4));
+  give(platform, work);
+  const FirmwareReport report = platform.run(firmware(), {}, work.jobs);
+  EXPECT_EQ(report.exit_code, 1u);
+  EXPECT_EQ(report.jobs[0].status, JOB_DONE);
+  EXPECT_EQ(report.jobs[1].status, JOB_WRONG_CRC);
+  EXPECT_THAT(report.printed, HasSubstr("which is wrong"));
+}
+
+// A job that nobody can carry out fails after its attempts; those behind it are done.
+TEST_P(Firmware, GivesUpAJobThatFailsAtEachAttempt) {
+  Work work = make_work(4, 3, 3);
+  work.jobs[1].commands[0].set_address(0x70000000);
+  Platform platform(options(GetParam(), 4));
+  give(platform, work);
+  FirmwareOptions how;
+  how.attempts = 3;
+  const FirmwareReport report = platform.run(firmware(), how, work.jobs);
+  EXPECT_EQ(report.exit_code, 1u) << report.printed;
+  EXPECT_EQ(report.jobs[0].status, JOB_DONE);
+  EXPECT_EQ(report.jobs[1].status, JOB_FAILED);
+  EXPECT_EQ(report.jobs[1].attempts, 3u);
+  EXPECT_EQ(report.jobs[1].error_code, static_cast<std::uint32_t>(ErrorCode::kBusDecode));
+  EXPECT_EQ(report.jobs[2].status, JOB_DONE);
+  EXPECT_EQ(report.resets, 3u);
+  EXPECT_EQ(report.hard_resets, 0u);
+}
+
+TEST_P(Firmware, EndsAWaitThatIsTooLong) {
+  Work work = make_work(4, 1, 4);
+  Platform platform(options(GetParam(), 4));
+  give(platform, work);
+  FirmwareOptions how;
+  how.limit = 50;
+  const FirmwareReport report = platform.run(firmware(), how, work.jobs);
+  EXPECT_EQ(report.exit_code, 1u);
+  EXPECT_THAT(report.printed, HasSubstr("no interrupt within the limit"));
+  EXPECT_EQ(report.jobs[0].status, JOB_FAILED);
+  EXPECT_EQ(report.hard_resets, 2u);
+}
+
+TEST_P(Firmware, RefusesAnImpossibleJobList) {
+  const Work work = make_work(4, 2, 5);
+  const auto spoiled = [&](std::size_t offset, std::uint64_t value, std::size_t bytes) {
+    Platform platform(options(GetParam(), 4));
+    platform.spoil_job_list = [=](std::vector<std::uint8_t>& list) {
+      std::memcpy(list.data() + offset, &value, bytes);
+    };
+    const FirmwareReport report = platform.run(firmware(), {}, work.jobs);
+    EXPECT_EQ(report.exit_code, 2u);
+    EXPECT_EQ(report.stopped, "");
+    return report.printed;
+  };
+  const std::size_t job1 = sizeof(job_list) + sizeof(job);
+  EXPECT_THAT(spoiled(offsetof(job_list, magic), 7, 4), HasSubstr("no such list"));
+  EXPECT_THAT(spoiled(offsetof(job_list, count), 1000, 4), HasSubstr("1000 jobs"));
+  EXPECT_THAT(spoiled(offsetof(job_list, ring), 0x80000000, 8), HasSubstr("address of the ring"));
+  EXPECT_THAT(spoiled(job1 + offsetof(job, commands), 0x10, 8),
+              HasSubstr("job 1: impossible address of commands, 0x10\n"));
+  EXPECT_THAT(spoiled(job1 + offsetof(job, results), ~0ull << 3, 8),
+              HasSubstr("job 1: impossible address of results"));
+  EXPECT_THAT(spoiled(job1 + offsetof(job, command_count), 64, 4),
+              HasSubstr("job 1: impossible number of commands"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Accelerators, Firmware, testing::Values("rtl", "tlm"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(FirmwareOnRtl, TriesAgainAfterABusError) {
+  for (const bool one_at_a_time : {false, true}) {
+    const Work work = make_work(4, 4, 6);
+    Platform platform(options("rtl", 4));
+    give(platform, work);
+    platform.rtl()->ports().results.fail_burst(3);
+    FirmwareOptions how;
+    how.one_at_a_time = one_at_a_time;
+    const FirmwareReport report = platform.run(firmware(), how, work.jobs);
+    EXPECT_EQ(report.exit_code, 0u) << report.printed;
+    EXPECT_THAT(report.printed, HasSubstr("BUS_SLAVE"));
+    EXPECT_EQ(report.resets, 1u);
+    expect_results(platform, work);
+  }
+}
+
+TEST(FirmwareOnRtl, ComesBackFromAHungPortByAHardReset) {
+  const Work work = make_work(4, 3, 7);
+  Platform platform(options("rtl", 4));
+  give(platform, work);
+  platform.rtl()->ports().weights.hang_after(2);
+  FirmwareOptions how;
+  how.watchdog = 3000;
+  const FirmwareReport report = platform.run(firmware(), how, work.jobs);
+  EXPECT_EQ(report.exit_code, 0u) << report.printed << report.stopped;
+  EXPECT_THAT(report.printed, HasSubstr("WATCHDOG"));
+  EXPECT_EQ(report.hard_resets, 1u);
+  expect_results(platform, work);
+}
+
+FirmwareReport run_program(const std::string& name) {
+  Platform platform(options("tlm", 4));
+  FirmwareOptions how;
+  how.max_instructions = 1'000'000;
+  how.max_clocks = 10'000'000;
+  return platform.run(load_elf(std::string(GEMM64_TEST_PROGRAMS) + "/" + name + ".elf"), how, {});
+}
+
+TEST(Processor, EndsAtAnExceptionWithPcAndCause) {
+  EXPECT_THAT(
+      run_program("TRAP").stopped,
+      testing::MatchesRegex("the processor stopped: illegal instruction \\(mcause 2\\).* at "
+                            "pc 0xc000000[0-9a-f] \\(wrong\\)"));
+  EXPECT_THAT(run_program("CALL").stopped, HasSubstr("environment call (mcause 11) at pc"));
+  EXPECT_THAT(run_program("CALL").stopped, HasSubstr("(calls)"));
+  EXPECT_THAT(run_program("BREAK").stopped, HasSubstr("breakpoint (mcause 3) at pc"));
+  EXPECT_THAT(run_program("BREAK").stopped, HasSubstr("(breaks)"));
+}
+
+TEST(Processor, EndsAtAnAccessThatNobodyAnswers) {
+  EXPECT_THAT(run_program("NOWHERE").stopped,
+              HasSubstr("load access fault (mcause 5): address 0xf0000000"));
+  EXPECT_THAT(run_program("REFUSED").stopped,
+              HasSubstr("store access fault (mcause 7): the bus answered "
+                        "TLM_GENERIC_ERROR_RESPONSE at address 0x80003040"));
+  EXPECT_THAT(run_program("JUMP").stopped,
+              HasSubstr("instruction access fault (mcause 1): address 0xf0000000"));
+}
+
+TEST(Processor, EndsAProgramThatSpinsOrSleepsForEver) {
+  EXPECT_THAT(run_program("SPIN").stopped,
+              testing::MatchesRegex("the firmware has not ended after 1[0-9]+ instructions; pc "
+                                    "0xc00000[0-9a-f]+ \\(spins\\)"));
+  EXPECT_THAT(run_program("SLEEP").stopped, HasSubstr("asleep (WFI) at pc"));
+}
+
+TEST(Processor, TakesInterruptsAsleepAndInTheMidstOfALoop) {
+  const FirmwareReport timers = run_program("TIMERS");
+  EXPECT_EQ(timers.stopped, "");
+  EXPECT_EQ(timers.exit_code, 10u);
+  EXPECT_EQ(timers.printed, "..........");
+  EXPECT_GE(timers.clocks, 10'000u);
+  EXPECT_LT(timers.clocks, 10'100u);
+  const FirmwareReport busy = run_program("BUSY");
+  EXPECT_EQ(busy.exit_code, 1u) << busy.stopped;
+  EXPECT_GE(busy.instructions, 400'000u);
+  EXPECT_LT(busy.instructions, 400'100u);
+}
+
+std::string refusal(const std::string& file) {
+  try {
+    load_elf(file);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Elf, RefusesWhatIsNoFirmware) {
+  EXPECT_THAT(refusal("/proc/self/exe"), HasSubstr("; firmware must be for 64-bit RISC-V"));
+  EXPECT_THAT(refusal("no-such-file.elf"), HasSubstr("no-such-file.elf: cannot be read"));
+  const std::string path = testing::TempDir() + "damaged.elf";
+  std::ifstream from(GEMM64_FIRMWARE, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(from)), {});
+  const auto damaged = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return refusal(path);
+  };
+  EXPECT_THAT(damaged("#!/bin/sh"), HasSubstr("is no ELF file"));
+  EXPECT_THAT(damaged("\x7f"
+                      "EL"),
+              HasSubstr("cut short"));
+  EXPECT_THAT(damaged(whole.substr(0, 3000)), HasSubstr("cut short"));
+  EXPECT_EQ(damaged(whole), "none");
+  std::string narrow = whole;
+  narrow[4] = 1;
+  EXPECT_THAT(damaged(narrow), HasSubstr("32 bits"));
+}
+
+}  // namespace
+}  // namespace gemm64
