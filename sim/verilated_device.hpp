@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one Verilated model of the accelerator. Only rtl_device.cpp includes this.
+// Drives one Verilated model of the accelerator. Only rtl_device.cpp includes this, and tests that
+// look at registers.
 //
 // A clock is two evaluations. With clk_i low the model settles on this clock's inputs, so that
 // outputs that depend on them in the same clock are seen as they are at the coming edge; then the
@@ -73,6 +74,9 @@ class VerilatedDevice final : public RtlDevice {
     Verilated::threadContextp(context_.get());
     model_.reset();
   }
+
+  /// What Verilator made, for tests that look at registers.
+  Model& model() { return *model_; }
 
   void run(std::uint64_t clocks) override {
     for (; clocks != 0; --clocks) step();

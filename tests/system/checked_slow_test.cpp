@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The array of 64x64 once more, with assertions and with noise in what nothing resets: AlexNet's
+// Linear layers, and every register beside the fast model's, clock by clock.
+#include <Vgemm64_n64.h>
+#include <Vgemm64_n64___024root.h>
+#include <Vgemm64_n64_checked.h>
+#include <Vgemm64_n64_checked___024root.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "common_registers.hpp"
+#include "sim/verilated_device.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+using Fast = VerilatedDevice<Vgemm64_n64, false>;
+using Checked = VerilatedDevice<Vgemm64_n64_checked, false>;
+
+TEST(CheckedSlow, AlexNetsLinearLayersAreExact) {
+  Checked device(Rig::options(64));
+  Driver driver(device);
+  std::mt19937 random(1160);
+  for (const GemmShape shape : {GemmShape{1, 9216, 4096}, {1, 4096, 4096}, {1, 4096, 1000}}) {
+    const Operands operands = random_operands(random, shape);
+    const Job job = make_job("layer", shape, Accumulate::kDevice, driver.geometry());
+    EXPECT_EQ(driver.run(job, pack_weights(job, operands.w), operands.a).sums,
+              reference_gemm(operands.a, operands.w));
+  }
+}
+
+/// Both models' registers, in words of 32 bits of which the last may be partial.
+class States {
+ public:
+  States(Fast& fast, Checked& checked) : fast_(fast), checked_(checked) {}
+
+  /// Looks at every register. Words that agreed once must agree from then on.
+  void look() {
+    word_ = 0;
+    different_.clear();
+    each_register(*fast_.model().rootp, *checked_.model().rootp,
+                  [this](const char* name, const auto& a, const auto& b) {
+                    static_assert(sizeof a == sizeof b, "registers of the same type");
+                    if (!compare(name, &a, &b, sizeof a)) different_.insert(last_part(name));
+                  });
+    ++clocks;
+  }
+
+  /// Last parts of the names of registers that had words which did not agree.
+  const std::set<std::string>& different() const { return different_; }
+
+  std::uint64_t clocks = 0;
+  std::uint64_t fast_hash = 0,
+                checked_hash = 0;  // of the words that agreed before, over all clocks
+
+ private:
+  static std::string last_part(const std::string& name) {
+    return name.substr(name.rfind("__") + 2);
+  }
+
+  /// True where all words agree.
+  bool compare(const char* name, const void* a, const void* b, std::size_t bytes) {
+    bool same = true;
+    for (std::size_t at = 0; at < bytes; at += 4, ++word_) {
+      const std::size_t count = std::min<std::size_t>(4, bytes - at);
+      std::uint32_t in_fast = 0, in_checked = 0;
+      std::memcpy(&in_fast, static_cast<const char*>(a) + at, count);
+      std::memcpy(&in_checked, static_cast<const char*>(b) + at, count);
+      if (agreed_.size() == word_) agreed_.push_back(false);
+      if (agreed_[word_]) {
+        fast_hash = (fast_hash ^ in_fast ^ word_) * 0x100000001b3;
+        checked_hash = (checked_hash ^ in_checked ^ word_) * 0x100000001b3;
+        EXPECT_EQ(in_fast, in_checked) << name << ", byte " << at << ", clock " << clocks;
+      }
+      agreed_[word_] = in_fast == in_checked;
+      same = same && in_fast == in_checked;
+    }
+    return same;
+  }
+
+  Fast& fast_;
+  Checked& checked_;
+  std::size_t word_ = 0;
+  std::vector<bool> agreed_;
+  std::set<std::string> different_;
+};
+
+/// Puts the job's program behind what is in the ring, and starts it; the driver would wait for it.
+void start(Device& device, const Job& job, const Operands& operands) {
+  const std::vector<std::uint8_t> weights = pack_weights(job, operands.w);
+  const std::vector<std::uint8_t> activations = pack_activations(job, operands.a);
+  device.write_memory(job.layout.weights, weights.data(), weights.size());
+  device.write_memory(job.layout.activations, activations.data(), activations.size());
+  device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+  const std::uint32_t mask = device.read_register(reg::kRingMask);
+  std::uint32_t tail = device.read_register(reg::kRingTail);
+  for (const Command& command : job.program) {
+    std::uint8_t bytes[kCommandBytes];
+    command.encode(bytes);
+    device.write_memory(device.read_register(reg::kRingBaseLow) + tail * kCommandBytes, bytes,
+                        sizeof bytes);
+    tail = (tail + 1) & mask;
+  }
+  device.write_register(reg::kRingTail, tail);
+}
+
+// Registers that nothing resets start with zeros in one model and with noise in the other. After a
+// first product of two blocks they hold what it left there; only memories have words that it did
+// not write.
+TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
+  Fast fast(Rig::options(64));
+  Checked checked(Rig::options(64));
+  std::mt19937 random(1161);
+  const GemmShape first{128, 128, 128}, tile{64, 64, 64};
+  const Operands before = random_operands(random, first), operands = random_operands(random, tile);
+  for (Device* device : {static_cast<Device*>(&fast), static_cast<Device*>(&checked)}) {
+    Driver driver(*device);
+    const Job job = make_job("first", first, Accumulate::kDevice, driver.geometry());
+    EXPECT_EQ(driver.run(job, pack_weights(job, before.w), before.a).sums,
+              reference_gemm(before.a, before.w));
+  }
+  ASSERT_EQ(fast.clocks(), checked.clocks());
+
+  const Job job =
+      make_job("tile", tile, Accumulate::kDevice, Driver(static_cast<Device&>(fast)).geometry());
+  Driver(
+      static_cast<Device&>(checked));  // opening a device reads its registers, which takes clocks
+  start(fast, job, operands);
+  start(checked, job, operands);
+  ASSERT_EQ(fast.clocks(), checked.clocks());
+  States states(fast, checked);
+  states.look();
+  std::set<std::string> unwritten = states.different();
+  unwritten.erase("memory_q");   // the weight buffer and the scratchpad
+  unwritten.erase("entries_q");  // of queues
+  EXPECT_EQ(unwritten, std::set<std::string>{});
+  while (!fast.interrupt() && !HasFailure() && states.clocks < 10000) {
+    fast.run(1);
+    checked.run(1);
+    states.look();
+  }
+  EXPECT_TRUE(fast.interrupt() && checked.interrupt());
+  EXPECT_EQ(states.fast_hash, states.checked_hash);
+  EXPECT_GT(states.clocks, 64u * 4);
+  std::vector<std::uint8_t> blocks(job.plan.result_bytes());
+  checked.read_memory(job.layout.results, blocks.data(), blocks.size());
+  EXPECT_TRUE(unpack_results(job, result_values(job.plan.results, blocks)) ==
+              reference_gemm(operands.a, operands.w));
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
