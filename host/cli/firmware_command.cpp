@@ -2,6 +2,7 @@
 // `firmware`: AlexNet's Linear layers, run by firmware on the platform's processor.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -47,11 +48,11 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Part of the time between the first doorbell and the last interrupt in which the array had
+/// Part of the time between the first doorbell and the end of the work in which the array had
 /// nothing to do.
 double waiting(const ModeReport& mode) {
   const double span = static_cast<double>(mode.report.span());
-  return span == 0 ? 0 : 1 - static_cast<double>(mode.busy) / span;
+  return span == 0 ? 0 : std::max(0.0, 1 - static_cast<double>(mode.busy) / span);
 }
 
 std::vector<FirmwareJob> jobs_of(const CosimWork& work, const CosimOutcome& expected) {
@@ -95,7 +96,7 @@ std::string text_of(const std::vector<ModeReport>& modes, const std::string& dev
   Table table;
   table.add_column("jobs are given", Align::kLeft);
   table.add_column("instructions");
-  table.add_column("first doorbell to\nlast interrupt,\nclocks");
+  table.add_column("first doorbell to\nend of work,\nclocks");
   table.add_column("array\nworks,\nclocks");
   table.add_column("array waits\nfor software");
   table.add_column("interrupt to\nnext doorbell,\nclocks");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/cosim/cosim.hpp"
+#include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "sim/platform/cosim_sides.hpp"
@@ -27,12 +28,7 @@ struct Setting {
   std::uint32_t seed = 1;
 };
 
-inline Geometry geometry_of(int n) {
-  Geometry geometry;
-  geometry.n = static_cast<std::uint32_t>(n);
-  geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
-  return geometry;
-}
+inline Geometry geometry_of(int n) { return geometry_of_array(n); }
 
 inline std::unique_ptr<RtlDevice> make_rtl(const Setting& setting, std::uint64_t bytes) {
   RtlOptions options;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/devices.hpp"
 #include "sim/platform/firmware/job_list.h"
 
 namespace gemm64::cosim_test {
@@ -15,6 +16,20 @@ CosimWork small_work(std::uint32_t seed = 1) {
   CosimWork work = make_cosim_work({{5, 9, 7}}, Accumulate::kDevice, geometry_of(4), seed);
   work.exact = true;
   return work;
+}
+
+TEST(Cosim, DevicesOfEachKindSayTheSameOfThemselves) {
+  for (const int n : {2, 4, 8}) {
+    const Geometry expected = geometry_of(n);
+    for (const DeviceKind& kind : devices().kinds()) {
+      DeviceOptions options;
+      options.array = n;
+      const Geometry found = read_geometry(*kind.make(options));
+      EXPECT_EQ(found.weight_tiles, expected.weight_tiles) << kind.name << ", " << n;
+      EXPECT_EQ(found.stage_rows, expected.stage_rows) << kind.name << ", " << n;
+      EXPECT_EQ(found.scratchpad_words, expected.scratchpad_words) << kind.name << ", " << n;
+    }
+  }
 }
 
 // Whatever clock INTERRUPT is cleared in, around that of the finish: the program is done, the line

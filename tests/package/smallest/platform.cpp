@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest platform: an accelerator of 4x4, a memory, and a thread that gives it a product.
-#include <gemm64/rtl_accelerator.hpp>
-#include <gemm64/tlm_accelerator.hpp>
-
 #include <cstdio>
 #include <cstring>
+#include <gemm64/rtl_accelerator.hpp>
+#include <gemm64/tlm_accelerator.hpp>
 #include <vector>
 
 #include "product.h"
