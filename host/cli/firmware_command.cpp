@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/firmware_timeline.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
@@ -34,7 +35,7 @@ struct FirmwareCommand : NamedDevice {
   std::int64_t batch = 64;
   std::string elf;
   std::uint64_t max_instructions = 10'000'000'000;
-  std::string json;
+  std::string json, timeline;
 };
 
 struct ModeReport {
@@ -65,7 +66,7 @@ std::vector<FirmwareJob> jobs_of(const CosimWork& work, const CosimOutcome& expe
 }
 
 ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const CosimWork& work,
-                    const std::vector<FirmwareJob>& jobs, bool one_at_a_time) {
+                    const std::vector<FirmwareJob>& jobs, bool one_at_a_time, bool events) {
   PlatformOptions platform_options;
   platform_options.accelerator = options.device;
   platform_options.device = options;
@@ -80,7 +81,7 @@ ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const CosimW
   ModeReport mode;
   mode.mode = one_at_a_time ? "one product at a time" : "one ring for all";
   const auto begin = std::chrono::steady_clock::now();
-  mode.report = platform.run(elf, how, jobs);
+  mode.report = platform.run(elf, how, jobs, events);
   mode.seconds = seconds_since(begin);
   if (mode.report.stopped.empty()) {
     const std::uint32_t offset = kCounters[counter::kTotalClocks].offset;
@@ -136,6 +137,7 @@ int run_firmware_command(const FirmwareCommand& options) {
   ClaimedFiles files;
   files.input("--elf", options.elf);
   files.output("--json", options.json);
+  files.output("--timeline", options.timeline);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   if (options.device == "reference") {
     throw UsageError("--device reference: firmware needs a device with clocks: rtl or tlm");
@@ -159,7 +161,8 @@ int run_firmware_command(const FirmwareCommand& options) {
   std::vector<ModeReport> modes;
   bool held = found.failure.empty();
   for (const bool one_at_a_time : {false, true}) {
-    modes.push_back(run_mode(options, elf, work, jobs, one_at_a_time));
+    modes.push_back(run_mode(options, elf, work, jobs, one_at_a_time,
+                             one_at_a_time && !options.timeline.empty()));
     const FirmwareReport& report = modes.back().report;
     if (!report.stopped.empty()) {
       print_report(report.printed);
@@ -170,6 +173,9 @@ int run_firmware_command(const FirmwareCommand& options) {
   print_report(text_of(modes, options.device, alone) +
                (held ? "VERIFIED: the CRC of each result is the reference's.\n" : "FAILED\n"));
   if (json) keep_going([&] { json->write(json_of(modes, alone).dump(2) + "\n"); });
+  if (!options.timeline.empty()) {
+    keep_going([&] { write_firmware_timeline(options.timeline, modes.back().report); });
+  }
   return held ? 0 : 1;
 }
 
@@ -191,6 +197,10 @@ void add_firmware_command(CLI::App& app, int& result) {
       ->transform(whole_number(1, std::int64_t{1} << 50))
       ->capture_default_str();
   command->add_option("--json", options->json, "writes the report to this file");
+  command->add_option(
+      "--timeline", options->timeline,
+      "writes functions, registers, interrupts and bursts of the run of one product "
+      "at a time, for Perfetto");
   command->callback([options, &result] { result = run_firmware_command(*options); });
 }
 

@@ -158,6 +158,7 @@ FirmwareReport Platform::run(const Elf& elf, const FirmwareOptions& options,
     // What comes after the last interrupt is idling that registers interrupt.
     if (report.last_idle <= (report.doorbells.empty() ? 0 : report.doorbells.back())) {
       report.last_idle = clock;
+      if (events) report.events.push_back({Kind::kIdle, clock, "idle"});
     }
   };
   modules.accelerator->watch(watch);

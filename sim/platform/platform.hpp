@@ -53,7 +53,7 @@ struct FirmwareJobResult {
 
 /// Something that happened at a clock of the platform.
 struct PlatformEvent {
-  enum class Kind { kDoorbell, kInterrupt, kInterruptEnd, kFunction, kBus };
+  enum class Kind { kDoorbell, kIdle, kInterrupt, kInterruptEnd, kFunction, kBus };
   Kind kind;
   std::uint64_t clock = 0;
   std::string what;           // function, or target of a transaction
