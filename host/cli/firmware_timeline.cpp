@@ -13,7 +13,8 @@ namespace {
 
 using Kind = PlatformEvent::Kind;
 
-constexpr int kFunctions = 1, kRegisters = 2, kInterrupt = 3, kAccelerator = 4, kBursts = 5;
+constexpr int kFunctionTrack = 1, kRegisterTrack = 2, kInterruptTrack = 3, kAcceleratorTrack = 4,
+              kBurstTracks = 5;
 
 struct Slice {
   int track;
@@ -47,13 +48,13 @@ void add_transactions(const FirmwareReport& report, std::vector<Slice>& slices) 
     if (event.kind != Kind::kBus) continue;
     const std::uint64_t end = event.clock + std::max<std::uint64_t>(event.clocks, 1);
     const bool burst = event.what == "memory";
-    int track = kRegisters;
+    int track = kRegisterTrack;
     if (burst) {
       auto lane = std::find_if(free_from.begin(), free_from.end(),
                                [&](std::uint64_t free) { return free <= event.clock; });
       if (lane == free_from.end()) lane = free_from.insert(free_from.end(), 0);
       *lane = end;
-      track = kBursts + static_cast<int>(lane - free_from.begin());
+      track = kBurstTracks + static_cast<int>(lane - free_from.begin());
     }
     slices.push_back({track,
                       event.clock,
@@ -67,22 +68,22 @@ void add_transactions(const FirmwareReport& report, std::vector<Slice>& slices) 
 
 void write_firmware_timeline(const std::string& file, const FirmwareReport& report) {
   std::vector<Slice> slices;
-  add_spans(report, kFunctions, Kind::kFunction, Kind::kFunction, nullptr, slices);
-  add_spans(report, kInterrupt, Kind::kInterrupt, Kind::kInterruptEnd, "interrupt", slices);
-  add_spans(report, kAccelerator, Kind::kDoorbell, Kind::kIdle, "works", slices);
+  add_spans(report, kFunctionTrack, Kind::kFunction, Kind::kFunction, nullptr, slices);
+  add_spans(report, kInterruptTrack, Kind::kInterrupt, Kind::kInterruptEnd, "interrupt", slices);
+  add_spans(report, kAcceleratorTrack, Kind::kDoorbell, Kind::kIdle, "works", slices);
   add_transactions(report, slices);
   std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.track != b.track ? a.track < b.track : a.begin < b.begin;
   });
   TraceEvents trace(file);
   trace.name_process("gemm64 platform");
-  trace.name_track(kFunctions, "processor: functions");
-  trace.name_track(kRegisters, "processor: registers");
-  trace.name_track(kInterrupt, "interrupt");
-  trace.name_track(kAccelerator, "accelerator");
+  trace.name_track(kFunctionTrack, "processor: functions");
+  trace.name_track(kRegisterTrack, "processor: registers");
+  trace.name_track(kInterruptTrack, "interrupt");
+  trace.name_track(kAcceleratorTrack, "accelerator");
   const int last = slices.empty() ? 0 : slices.back().track;
-  for (int track = kBursts; track <= last; ++track) {
-    trace.name_track(track, fmt::format("bursts {}", track - kBursts));
+  for (int track = kBurstTracks; track <= last; ++track) {
+    trace.name_track(track, fmt::format("bursts {}", track - kBurstTracks));
   }
   for (const Slice& slice : slices) {
     trace.slice(slice.track, slice.begin, slice.end, "platform", slice.name, slice.args);

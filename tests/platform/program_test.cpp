@@ -23,8 +23,12 @@ TEST_F(Program, CosimRunsAProductOnSevenSides) {
     EXPECT_EQ(report["sides"][i]["clocks"], report["sides"][1]["clocks"]);
   }
   EXPECT_EQ(run("cosim 3 70 9 --array 8 --memory-stalls 0.3 --accumulate host").code, 0);
+}
+
+TEST_F(Program, CosimRefusesWhatItDoesNotUnderstand) {
   expect_refused("cosim 5 20", "sizes");
-  expect_refused("cosim 5 20 12 --device rtl", "--device");
+  expect_refused("cosim 5 20 0", "sizes");
+  expect_refused("cosim 5 20 12 --device rtl", "gemm64 cosim --help");
 }
 
 TEST_F(Program, FirmwareRunsAlexNetsLinearLayersOnTlm) {
