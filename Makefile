@@ -16,7 +16,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim test wave bench fuzz abuse lint synth clean help
+.PHONY: build sim test wave firmware bench fuzz abuse lint synth clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -62,6 +62,16 @@ wave:
 	@$(compile) --target gemm64
 	@scripts/wave --build $(BUILD) $(VIEW) $(ARGS)
 
+# On the fast device, then on the RTL.
+firmware:
+	@$(SETUP) build platform
+	$(call configure,OFF)
+	@cmake -S . -B $(BUILD) -DGEMM64_PLATFORM=ON >$(BUILD)/platform.log || \
+	    { cat $(BUILD)/platform.log >&2; exit 1; }
+	@$(compile) --target gemm64
+	@$(BUILD)/gemm64 firmware --device tlm $(ARGS)
+	@$(BUILD)/gemm64 firmware --device rtl $(ARGS)
+
 bench:
 	@$(SETUP) build test
 	$(call configure,test)
@@ -100,6 +110,7 @@ help:
 	@echo "make test   builds and runs the tests"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
 	@echo "            axi or accumulator"
+	@echo "make firmware  runs AlexNet's Linear layers by firmware on a simulated RISC-V processor"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"
 	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals"

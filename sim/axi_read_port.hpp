@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <deque>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace gemm64 {
 
@@ -10,10 +11,16 @@ void add_run_command(CLI::App& app, int& result);
 void add_gemm_command(CLI::App& app, int& result);
 void add_faults_command(CLI::App& app, int& result);
 void add_replay_command(CLI::App& app, int& result);
+void add_cosim_command(CLI::App& app, int& result);
+/// Only in programs that hold the SystemC platform.
+void add_firmware_command(CLI::App& app, int& result);
 void add_info_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);
 void add_tile_command(CLI::App& app, int& result);
 void add_make_linear_command(CLI::App& app, int& result);
 void add_make_model_command(CLI::App& app, int& result);
+
+/// The firmware beside this program.
+std::string firmware_file();
 
 }  // namespace gemm64

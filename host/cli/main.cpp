@@ -48,6 +48,10 @@ int run(int argc, char** argv) {
   gemm64::add_gemm_command(app, result);
   gemm64::add_faults_command(app, result);
   gemm64::add_replay_command(app, result);
+  gemm64::add_cosim_command(app, result);
+#ifdef GEMM64_PLATFORM
+  gemm64::add_firmware_command(app, result);
+#endif
   gemm64::add_info_command(app, result);
   gemm64::add_analyze_command(app, result);
   gemm64::add_tile_command(app, result);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/device/array_geometry.hpp"
 #include "host/device/result_format.hpp"
 #include "host/error.hpp"
 
@@ -455,11 +456,7 @@ DeviceKind reference_kind() {
   kind.summary = "plain C++ behind the same registers, no notion of time";
   kind.arrays = {2, 4, 8, 16, 32, 64};
   kind.make = [](const DeviceOptions& options) {
-    Geometry geometry;
-    geometry.n = static_cast<std::uint32_t>(options.array);
-    geometry.weight_tiles = 1024 / geometry.n;  // as in the RTL: the buffer has so many words
-    geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
-    return std::make_unique<ReferenceDevice>(geometry);
+    return std::make_unique<ReferenceDevice>(geometry_of_array(options.array));
   };
   return kind;
 }

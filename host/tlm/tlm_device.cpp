@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -324,10 +325,7 @@ DeviceKind tlm_kind() {
   kind.has_clocks = true;
   kind.arrays = {2, 4, 8, 16, 32, 64};
   kind.make = [](const DeviceOptions& options) {
-    Geometry geometry;
-    geometry.n = static_cast<std::uint32_t>(options.array);
-    geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
-    return std::make_unique<TlmDevice>(geometry, options.memory);
+    return std::make_unique<TlmDevice>(geometry_of_array(options.array), options.memory);
   };
   return kind;
 }

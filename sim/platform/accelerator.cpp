@@ -87,8 +87,13 @@ void Accelerator::run_to(std::uint64_t clock) {
     }
     engine_->run(clock);
     note_line();
-    idle_ = engine_->idle();
+    look_whether_idle();
   }
+}
+
+void Accelerator::look_whether_idle() {
+  idle_ = engine_->idle();
+  if (idle_ && watch_.idle) watch_.idle(engine_->clock());
 }
 
 /// The engine runs ahead by a quantum, or to where it raises its interrupt; time follows.
@@ -107,7 +112,7 @@ void Accelerator::live() {
         engine_->run(now + quantum_);
         note_line();
       }
-      if (!idle_) idle_ = engine_->idle();
+      if (!idle_) look_whether_idle();
     } catch (const sc_core::sc_report&) {
       throw;
     } catch (const std::exception& error) {

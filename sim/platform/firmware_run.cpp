@@ -106,8 +106,7 @@ std::uint32_t crc32(const void* data, std::size_t bytes) {
 }
 
 std::uint64_t FirmwareReport::span() const {
-  if (doorbells.empty() || interrupts.empty()) return 0;
-  return std::max(interrupts.back(), doorbells.front()) - doorbells.front();
+  return doorbells.empty() ? 0 : std::max(last_idle, doorbells.front()) - doorbells.front();
 }
 
 double FirmwareReport::reaction() const {
@@ -153,6 +152,13 @@ FirmwareReport Platform::run(const Elf& elf, const FirmwareOptions& options,
     if (high) report.interrupts.push_back(clock);
     if (events) {
       report.events.push_back({high ? Kind::kInterrupt : Kind::kInterruptEnd, clock, "interrupt"});
+    }
+  };
+  watch.idle = [&](std::uint64_t clock) {
+    // What comes after the last interrupt is idling that registers interrupt.
+    if (report.last_idle <= (report.doorbells.empty() ? 0 : report.doorbells.back())) {
+      report.last_idle = clock;
+      if (events) report.events.push_back({Kind::kIdle, clock, "idle"});
     }
   };
   modules.accelerator->watch(watch);

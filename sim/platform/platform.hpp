@@ -53,7 +53,7 @@ struct FirmwareJobResult {
 
 /// Something that happened at a clock of the platform.
 struct PlatformEvent {
-  enum class Kind { kDoorbell, kInterrupt, kInterruptEnd, kFunction, kBus };
+  enum class Kind { kDoorbell, kIdle, kInterrupt, kInterruptEnd, kFunction, kBus };
   Kind kind;
   std::uint64_t clock = 0;
   std::string what;           // function, or target of a transaction
@@ -74,9 +74,11 @@ struct FirmwareReport {
   std::vector<FirmwareJobResult> jobs;
   /// Clocks of each write to RING_TAIL and of each rise of the interrupt line.
   std::vector<std::uint64_t> doorbells, interrupts;
+  std::uint64_t last_idle = 0;        // the clock since which the accelerator has nothing to do
   std::vector<PlatformEvent> events;  // where they were asked for
 
-  /// From the first doorbell to the last interrupt.
+  /// Clocks from the first doorbell until the accelerator has nothing left to do; up to its
+  /// lookahead too many.
   std::uint64_t span() const;
   /// Of the doorbells that came when the accelerator had nothing left: clocks from the interrupt
   /// before to it, on average. 0 where there are none.

@@ -57,13 +57,7 @@ struct Processor::Callbacks {
     Processor& p = *static_cast<Processor*>(self);
     std::uint64_t pc = p.get(UC_RISCV_REG_PC);
     if (cause >= 8 && cause <= 11) cause = 11;  // whatever it says: machine mode is the only one
-    // The emulator takes an EBREAK for an illegal instruction.
-    std::uint32_t instruction = 0;
-    uc_mem_read(p.uc_, pc, &instruction, sizeof instruction);
-    if (cause == 2 && (instruction == kBreak || (instruction & 0xffffu) == kCompressedBreak)) {
-      cause = 3;
-    }
-    // It has gone past an ECALL.
+    // The emulator has gone past an ECALL.
     if (cause == 11 && pc >= 4) {
       pc -= 4;
     }
@@ -145,6 +139,20 @@ std::string Processor::state() {
   if (uc_ == nullptr) return "the processor never ran";
   return fmt::format("{} at pc {}", asleep_ ? "asleep (WFI)" : "running",
                      where(get(UC_RISCV_REG_PC)));
+}
+
+/// Why the emulator goes no further, where no hook told. It takes an EBREAK for an illegal
+/// instruction.
+std::string Processor::refusal(int error) {
+  const std::uint64_t pc = get(UC_RISCV_REG_PC);
+  if (error != UC_ERR_INSN_INVALID) {
+    return fmt::format("{} at pc {}", uc_strerror(static_cast<uc_err>(error)), where(pc));
+  }
+  std::uint32_t instruction = 0;
+  uc_mem_read(uc_, pc, &instruction, sizeof instruction);
+  const bool breaks = instruction == kBreak || (instruction & 0xffffu) == kCompressedBreak;
+  const std::uint32_t cause = breaks ? 3 : 2;
+  return fmt::format("{} (mcause {}) at pc {}", cause_name(cause), cause, where(pc));
 }
 
 sc_core::sc_time Processor::local() const {
@@ -277,10 +285,7 @@ void Processor::run() {
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
     if (!fault_.empty()) return stopped_callback_("the processor stopped: " + fault_);
     if (error != UC_ERR_OK) {
-      return stopped_callback_(fmt::format(
-          "the processor stopped: {} at pc {}",
-          error == UC_ERR_INSN_INVALID ? "illegal instruction (mcause 2)" : uc_strerror(error),
-          where(get(UC_RISCV_REG_PC))));
+      return stopped_callback_("the processor stopped: " + refusal(error));
     }
     if (instructions_ >= max_instructions_ && !ended_) {
       return stopped_callback_(

@@ -82,6 +82,7 @@ class Processor : public sc_core::sc_module {
   std::uint64_t get(int reg);
   void set(int reg, std::uint64_t value);
   void halt();
+  std::string refusal(int error);
   std::string where(std::uint64_t pc);
   sc_core::sc_time local() const;
 

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <string>
 #include <vector>
 
+#include "host/device/array_geometry.hpp"
+#include "host/error.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/timing.hpp"
@@ -145,9 +149,12 @@ class TlmEngine final : public AcceleratorEngine {
 
 TlmAccelerator::TlmAccelerator(sc_core::sc_module_name name, const AcceleratorOptions& options)
     : Accelerator(name, options), bus_memory_(std::make_unique<BusMemory>(*this)) {
-  Geometry geometry;
-  geometry.n = static_cast<std::uint32_t>(options.n);
-  geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+  const int arrays[] = {2, 4, 8, 64};
+  if (std::find(std::begin(arrays), std::end(arrays), options.n) == std::end(arrays)) {
+    throw UsageError("an accelerator of " + std::to_string(options.n) +
+                     " rows and columns; there are 2, 4, 8 and 64");
+  }
+  const Geometry geometry = geometry_of_array(options.n);
   start(std::make_unique<TlmEngine<BusMemory>>(geometry, platform::timing(options), *bus_memory_));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/device/array_geometry.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "sim/platform/platform.hpp"
 #include "tests/system/random_program.hpp"
@@ -35,9 +36,7 @@ std::unique_ptr<Device> outside(const PlatformOptions& options) {
     rtl.memory_bytes = options.memory_bytes;
     return make_rtl_device(rtl);
   }
-  Geometry geometry;
-  geometry.n = static_cast<std::uint32_t>(options.device.array);
-  geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+  const Geometry geometry = geometry_of_array(options.device.array);
   return std::make_unique<TlmDevice>(geometry, options.device.memory, options.memory_bytes);
 }
 
@@ -170,6 +169,7 @@ TEST(RtlInThePlatform, AHungPortEndsByTheWatchdogAndAHardReset) {
 TEST(PlatformOptions, WhatCannotBeIsRefused) {
   EXPECT_THROW(Platform(options("reference", 4)), UsageError);
   EXPECT_THROW(Platform(options("rtl", 5)), UsageError);
+  EXPECT_THROW(Platform(options("tlm", 5)), UsageError);
   EXPECT_THROW(Platform(options("rtl", 4, {}, 0)), UsageError);
   EXPECT_THROW(Platform(options("rtl", 4, {}, 5000)), UsageError);
 }

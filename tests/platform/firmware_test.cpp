@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
@@ -47,14 +48,7 @@ struct Work {
 
 Work make_work(int n, unsigned jobs, std::uint32_t seed) {
   std::mt19937 random(seed);
-  ReferenceDevice reference(
-      [n] {
-        Geometry geometry;
-        geometry.n = static_cast<std::uint32_t>(n);
-        geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
-        return geometry;
-      }(),
-      kMemoryBytes);
+  ReferenceDevice reference(geometry_of_array(n), kMemoryBytes);
   const Geometry geometry = read_geometry(reference);
   Work work;
   work.memory.resize(kMemoryBytes);

@@ -53,7 +53,7 @@ class Accelerator : public sc_core::sc_module {
   /// The clock that it has come to; may be ahead of SystemC's time.
   std::uint64_t clock() const;
 
-  /// Told of each register access and of each change of the interrupt line, with its clock.
+  /// Told of register accesses, of changes of the interrupt line, of transactions, with the clock.
   struct Watch {
     std::function<void(std::uint64_t clock, bool write, std::uint32_t offset, std::uint32_t value)>
         access;
@@ -61,6 +61,8 @@ class Accelerator : public sc_core::sc_module {
     std::function<void(std::uint64_t clock, bool write, std::uint64_t address, std::size_t bytes,
                        std::uint64_t latency, bool ok)>
         burst;
+    /// It has nothing to do any more; up to a quantum late.
+    std::function<void(std::uint64_t clock)> idle;
   };
   void watch(Watch watch) { watch_ = std::move(watch); }
 
@@ -87,6 +89,7 @@ class Accelerator : public sc_core::sc_module {
   void drive_line();
   void note_line();
   void run_to(std::uint64_t clock);
+  void look_whether_idle();
   std::uint64_t clock_of(const sc_core::sc_time& time) const;
   sc_core::sc_time until(std::uint64_t clock) const;
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/firmware_timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "host/debug/trace_events.hpp"
+
+namespace gemm64 {
+namespace {
+
+using Kind = PlatformEvent::Kind;
+
+constexpr int kFunctionTrack = 1, kRegisterTrack = 2, kInterruptTrack = 3, kAcceleratorTrack = 4,
+              kBurstTracks = 5;
+
+struct Slice {
+  int track;
+  std::uint64_t begin, end;
+  std::string name;
+  nlohmann::ordered_json args = nlohmann::ordered_json::object();
+};
+
+/// Slices of the events of two kinds: from one of the first to the next of either.
+void add_spans(const FirmwareReport& report, int track, Kind begin, Kind end, const char* name,
+               std::vector<Slice>& slices) {
+  const PlatformEvent* open = nullptr;
+  for (const PlatformEvent& event : report.events) {
+    if (event.kind != begin && event.kind != end) continue;
+    if (open != nullptr && (begin == end || event.kind == end)) {
+      slices.push_back({track, open->clock, event.clock, name == nullptr ? open->what : name});
+      open = nullptr;
+    }
+    if (open == nullptr && event.kind == begin) open = &event;
+  }
+  if (open != nullptr) {
+    slices.push_back({track, open->clock, report.clocks, name == nullptr ? open->what : name});
+  }
+}
+
+/// Transactions: the processor's with registers one after the other; bursts overlap, so each takes
+/// the first track that is free.
+void add_transactions(const FirmwareReport& report, std::vector<Slice>& slices) {
+  std::vector<std::uint64_t> free_from;
+  for (const PlatformEvent& event : report.events) {
+    if (event.kind != Kind::kBus) continue;
+    const std::uint64_t end = event.clock + std::max<std::uint64_t>(event.clocks, 1);
+    const bool burst = event.what == "memory";
+    int track = kRegisterTrack;
+    if (burst) {
+      auto lane = std::find_if(free_from.begin(), free_from.end(),
+                               [&](std::uint64_t free) { return free <= event.clock; });
+      if (lane == free_from.end()) lane = free_from.insert(free_from.end(), 0);
+      *lane = end;
+      track = kBurstTracks + static_cast<int>(lane - free_from.begin());
+    }
+    slices.push_back({track,
+                      event.clock,
+                      end,
+                      fmt::format("{} {}", event.write ? "write" : "read", event.what),
+                      {{"address", fmt::format("{:#x}", event.address)}, {"bytes", event.bytes}}});
+  }
+}
+
+}  // namespace
+
+void write_firmware_timeline(const std::string& file, const FirmwareReport& report) {
+  std::vector<Slice> slices;
+  add_spans(report, kFunctionTrack, Kind::kFunction, Kind::kFunction, nullptr, slices);
+  add_spans(report, kInterruptTrack, Kind::kInterrupt, Kind::kInterruptEnd, "interrupt", slices);
+  add_spans(report, kAcceleratorTrack, Kind::kDoorbell, Kind::kIdle, "works", slices);
+  add_transactions(report, slices);
+  std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+    return a.track != b.track ? a.track < b.track : a.begin < b.begin;
+  });
+  TraceEvents trace(file);
+  trace.name_process("gemm64 platform");
+  trace.name_track(kFunctionTrack, "processor: functions");
+  trace.name_track(kRegisterTrack, "processor: registers");
+  trace.name_track(kInterruptTrack, "interrupt");
+  trace.name_track(kAcceleratorTrack, "accelerator");
+  const int last = slices.empty() ? 0 : slices.back().track;
+  for (int track = kBurstTracks; track <= last; ++track) {
+    trace.name_track(track, fmt::format("bursts {}", track - kBurstTracks));
+  }
+  for (const Slice& slice : slices) {
+    trace.slice(slice.track, slice.begin, slice.end, "platform", slice.name, slice.args);
+  }
+  trace.finish({{"clocks", report.clocks}, {"instructions", report.instructions}});
+}
+
+}  // namespace gemm64

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same work on several devices, and where they disagree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/device/counters.hpp"
+#include "host/device/device.hpp"
+#include "host/device/geometry.hpp"
+#include "host/job/job.hpp"
+
+namespace gemm64 {
+
+/// A program and where its results lie.
+struct CosimProgram {
+  std::vector<Command> commands;  // FINISH last
+  std::uint64_t results = 0, result_bytes = 0;
+};
+
+/// What each side is given: a memory, and programs, one after the other.
+struct CosimWork {
+  std::vector<std::uint8_t> memory;  // from address 0 on, all of it
+  std::uint64_t ring = 0;
+  std::uint32_t places = 64;
+  std::vector<CosimProgram> programs;
+  std::uint32_t watchdog = 0;  // 0: the device's own
+
+  /// What disturbs the work. Sides that run firmware can do none of it.
+  enum class Disturbance {
+    kNone,
+    kReset,     // a soft reset `after` clocks after the first doorbell; then all from the start
+    kDoorbell,  // each program is submitted `after` clocks after the one before, done or not
+    kClear      // INTERRUPT is cleared `after` clocks after the first doorbell
+  };
+  Disturbance disturbance = Disturbance::kNone;
+  std::uint64_t after = 0;
+
+  /// Are clocks predicted exactly, so that all sides that count them must agree?
+  bool exact = false;
+  /// Does the memory stall at random? Then no two sides need count the same clocks.
+  bool random_stalls = false;
+};
+
+/// Products on random operands from a seed, one behind the other in a memory of whole 64 KiB.
+/// Throws UsageError as make_plan() does, and where the addresses of all do not fit the device.
+CosimWork make_cosim_work(const std::vector<GemmShape>& shapes, Accumulate accumulate,
+                          const Geometry& geometry, std::uint32_t seed);
+
+/// What a side has done.
+struct CosimOutcome {
+  std::string side;
+  /// Sides of one family ("rtl", "tlm") count the same clocks, predicted or not; those of no family
+  /// count none.
+  std::string family;
+  std::string failure;  // why it could not do the work; empty: it has
+  std::vector<std::uint8_t> memory;
+  std::vector<std::string> interrupts;                           // causes, in their order
+  std::vector<std::pair<std::string, std::uint32_t>> registers;  // STATUS, ERROR, ...
+  std::optional<Counters> counters;
+  std::optional<std::uint64_t> clocks;  // in which the accelerator worked
+};
+
+/// Carries the work out on a device, by the driver in C. What the device throws becomes `failure`.
+CosimOutcome run_cosim(Device& device, const CosimWork& work, std::string side, std::string family);
+
+/// How a side compares with those before it.
+struct CosimVerdict {
+  std::string side;
+  std::optional<std::uint64_t> clocks;
+  /// Of each: empty where it agrees, or there is nothing to compare; else in words what differs.
+  std::string failure, memory, interrupts, registers, counters;
+  bool agrees() const {
+    return failure.empty() && memory.empty() && interrupts.empty() && registers.empty() &&
+           counters.empty();
+  }
+};
+
+/// Compares each side with the first one: memory byte for byte, the order of interrupts, registers
+/// where both tell of them; counters with the first of its family, or, where they are predicted
+/// exactly, with the first that has any; of sides without clocks, those of bytes; none where the
+/// work was disturbed at a clock, failed, or waited for random stalls.
+class Cosim {
+ public:
+  explicit Cosim(const CosimWork& work)
+      : exact_(work.exact),
+        repeatable_(work.disturbance == CosimWork::Disturbance::kNone && !work.random_stalls) {}
+
+  const CosimVerdict& add(CosimOutcome outcome);
+  const std::vector<CosimVerdict>& verdicts() const { return verdicts_; }
+  bool agree() const;
+
+ private:
+  const bool exact_;
+  const bool repeatable_;
+  std::vector<CosimOutcome> outcomes_;  // the memory of the first alone
+  std::vector<CosimVerdict> verdicts_;
+};
+
+}  // namespace gemm64

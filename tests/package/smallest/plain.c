@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The same without SystemC: what an emulator would do. */
+#include <gemm64/gemm64_sim.h>
+#include <stdio.h>
+
+#include "product.h"
+
+static int read_register(void *sim, uint32_t offset, uint32_t *value) {
+  return gemm64_sim_read(sim, offset, value);
+}
+static int write_register(void *sim, uint32_t offset, uint32_t value) {
+  return gemm64_sim_write(sim, offset, value);
+}
+static int store(void *sim, uint64_t address, const void *data, size_t bytes) {
+  return gemm64_sim_write_memory(sim, address, data, bytes);
+}
+static int wait(void *sim, uint64_t limit) { return gemm64_sim_run(sim, limit); }
+
+static int try_device(const char *device) {
+  const struct gemm64_sim_options options = {device, 4, 50, 0};
+  struct gemm64_hooks hooks = {0};
+  unsigned char memory[MEMORY_BYTES] = {0};
+  uint64_t clocks = 0;
+  uint32_t value;
+  int failed;
+  struct gemm64_sim *const sim = gemm64_sim_create(&options);
+  if (sim == NULL) {
+    printf("%s: %s\n", device, gemm64_sim_error(NULL));
+    return 1;
+  }
+  hooks.context = sim;
+  hooks.read = read_register;
+  hooks.write = write_register;
+  hooks.store = store;
+  hooks.wait = wait;
+  product_operands(memory);
+  failed = gemm64_sim_write_memory(sim, 0, memory, sizeof memory) || product_run(&hooks, &clocks) ||
+           gemm64_sim_read_memory(sim, 0, memory, sizeof memory) || product_check(memory);
+  printf("C, %s: %s, %llu clocks\n", device, failed ? "FAILED" : "a product of 4x4x4 is right",
+         (unsigned long long)clocks);
+  /* What is refused is told. */
+  failed = failed || gemm64_sim_read(sim, 0xffc, &value) != -1 || gemm64_sim_error(sim)[0] == 0;
+  failed = failed || gemm64_sim_reset(sim) != 0 || gemm64_sim_clocks(sim) == 0;
+  gemm64_sim_destroy(sim);
+  return failed;
+}
+
+int main(void) {
+  const struct gemm64_sim_options wrong = {"rtl", 5, 50, 0};
+  if (gemm64_sim_create(&wrong) != NULL) return 1;
+  return try_device("rtl") || try_device("tlm");
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random work on every side that there is.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/cosim/cosim.hpp"
+#include "host/device/array_geometry.hpp"
+#include "host/device/reference_device.hpp"
+#include "host/tlm/tlm_device.hpp"
+#include "sim/platform/cosim_sides.hpp"
+#include "sim/rtl_device.hpp"
+
+namespace gemm64::cosim_test {
+
+/// The devices that a workload runs on.
+struct Setting {
+  int n = 4;
+  MemoryTiming memory;
+  std::uint32_t seed = 1;
+};
+
+inline Geometry geometry_of(int n) { return geometry_of_array(n); }
+
+inline std::unique_ptr<RtlDevice> make_rtl(const Setting& setting, std::uint64_t bytes) {
+  RtlOptions options;
+  options.n = setting.n;
+  options.memory = setting.memory;
+  options.seed = setting.seed;
+  options.memory_bytes = bytes;
+  return make_rtl_device(options);
+}
+
+inline PlatformOptions platform_options(const Setting& setting, const std::string& accelerator,
+                                        std::uint64_t bytes) {
+  PlatformOptions options;
+  options.accelerator = accelerator;
+  options.device.array = setting.n;
+  options.device.memory = setting.memory;
+  options.device.seed = setting.seed;
+  options.memory_bytes = bytes;
+  return options;
+}
+
+inline const Elf& firmware() {
+  static const Elf elf = load_elf(GEMM64_FIRMWARE);
+  return elf;
+}
+
+/// Bus errors injected into an RTL, where there is one.
+using Inject = std::function<void(RtlDevice&)>;
+
+inline void add_rtl_sides(const Setting& setting, const CosimWork& work, Cosim& cosim,
+                          const Inject& inject = nullptr) {
+  const std::uint64_t bytes = work.memory.size();
+  const std::unique_ptr<RtlDevice> rtl = make_rtl(setting, bytes);
+  if (inject) inject(*rtl);
+  cosim.add(run_cosim(*rtl, work, "rtl", "rtl"));
+  const PlatformOptions options = platform_options(setting, "rtl", bytes);
+  {
+    Platform platform(options);
+    if (inject) inject(*platform.rtl());
+    cosim.add(run_cosim(platform.device(), work, "rtl, platform", "rtl"));
+  }
+  if (work.disturbance != CosimWork::Disturbance::kNone) return;
+  Platform platform(options);
+  if (inject) inject(*platform.rtl());
+  cosim.add(run_cosim_firmware(platform, firmware(), work, "rtl, firmware", "rtl"));
+}
+
+inline void add_all_sides(const Setting& setting, const CosimWork& work, Cosim& cosim) {
+  const std::uint64_t bytes = work.memory.size();
+  ReferenceDevice reference(geometry_of(setting.n), bytes);
+  cosim.add(run_cosim(reference, work, "reference", ""));
+  TlmDevice tlm(geometry_of(setting.n), setting.memory, bytes);
+  cosim.add(run_cosim(tlm, work, "tlm", "tlm"));
+  const PlatformOptions options = platform_options(setting, "tlm", bytes);
+  {
+    Platform platform(options);
+    cosim.add(run_cosim(platform.device(), work, "tlm, platform", "tlm"));
+  }
+  if (work.disturbance == CosimWork::Disturbance::kNone) {
+    Platform platform(options);
+    cosim.add(run_cosim_firmware(platform, firmware(), work, "tlm, firmware", "tlm"));
+  }
+  add_rtl_sides(setting, work, cosim);
+}
+
+inline void expect_agreement(const Cosim& cosim) {
+  for (const CosimVerdict& verdict : cosim.verdicts()) {
+    EXPECT_TRUE(verdict.agrees()) << verdict.side << ": " << verdict.failure << verdict.memory
+                                  << verdict.interrupts << verdict.registers << verdict.counters;
+  }
+}
+
+inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
+  return low + static_cast<unsigned>(random() % (high - low + 1));
+}
+
+inline Setting random_setting(std::mt19937& random, int n) {
+  Setting setting;
+  setting.n = n;
+  setting.seed = static_cast<std::uint32_t>(random());
+  setting.memory.latency = draw(random, 1, 200);
+  if (draw(random, 0, 1) == 0) {
+    setting.memory.bytes_per_cycle = draw(random, 1, static_cast<unsigned>(n));
+  }
+  setting.memory.sharing = static_cast<MemorySharing>(draw(random, 0, 2));
+  if (draw(random, 0, 4) == 0) setting.memory.stall_probability = 0.05 * draw(random, 1, 8);
+  return setting;
+}
+
+/// One to three products, undisturbed or not, the last perhaps with an address that nobody has.
+inline CosimWork random_work(std::mt19937& random, const Setting& setting, unsigned most) {
+  std::vector<GemmShape> shapes;
+  for (unsigned i = draw(random, 1, 3); i != 0; --i) {
+    const std::uint64_t m = draw(random, 1, most), k = draw(random, 1, most);
+    shapes.push_back({m, k, draw(random, 1, most)});
+  }
+  const Accumulate accumulate = draw(random, 0, 3) == 0 ? Accumulate::kHost : Accumulate::kDevice;
+  CosimWork work = make_cosim_work(shapes, accumulate, geometry_of(setting.n),
+                                   static_cast<std::uint32_t>(random()));
+  using Disturbance = CosimWork::Disturbance;
+  const bool error = draw(random, 0, 5) == 0;
+  if (error) {
+    work.programs.back().commands.front().set_address(work.memory.size() + 0x1000);
+  } else {
+    work.disturbance = static_cast<Disturbance>(draw(random, 0, 5) % 4);
+    work.after = draw(random, 0, 1) == 0 ? draw(random, 0, 400) : draw(random, 0, 5000);
+  }
+  work.exact = setting.memory.predictable() && !error && work.programs.size() == 1;
+  work.random_stalls = !setting.memory.predictable();
+  return work;
+}
+
+inline void run_random(unsigned first, unsigned count, const std::vector<int>& arrays,
+                       unsigned most) {
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const Setting setting = random_setting(random, arrays[seed % arrays.size()]);
+    const CosimWork work = random_work(random, setting, most);
+    SCOPED_TRACE("disturbance " + std::to_string(static_cast<int>(work.disturbance)) + " after " +
+                 std::to_string(work.after));
+    Cosim cosim(work);
+    add_all_sides(setting, work, cosim);
+    expect_agreement(cosim);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace gemm64::cosim_test

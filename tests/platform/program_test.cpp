@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// `gemm64 cosim` and `gemm64 firmware` as a user meets them.
+#include "tests/cli/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gemm64::cli_test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(Program, CosimRunsAProductOnSevenSides) {
+  const fs::path json = folder_ / "cosim.json";
+  const Outcome outcome =
+      run("cosim 5 20 12 --array 4 --memory shared --memory-latency 7 --json " + json.string());
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("AGREE: 5x20x12 on 7 sides."));
+  const auto report = nlohmann::json::parse(contents(json));
+  EXPECT_EQ(report["agree"], true);
+  ASSERT_EQ(report["sides"].size(), 7u);
+  EXPECT_EQ(report["sides"][0]["side"], "reference");
+  for (std::size_t i = 2; i < 7; ++i) {
+    EXPECT_EQ(report["sides"][i]["clocks"], report["sides"][1]["clocks"]);
+  }
+  EXPECT_EQ(run("cosim 3 70 9 --array 8 --memory-stalls 0.3 --accumulate host").code, 0);
+}
+
+TEST_F(Program, CosimRefusesWhatItDoesNotUnderstand) {
+  expect_refused("cosim 5 20", "sizes");
+  expect_refused("cosim 5 20 0", "sizes");
+  expect_refused("cosim 5 20 12 --device rtl", "gemm64 cosim --help");
+}
+
+TEST_F(Program, FirmwareRunsAlexNetsLinearLayersOnTlm) {
+  const fs::path json = folder_ / "firmware.json";
+  const fs::path timeline = folder_ / "timeline.json";
+  const Outcome outcome = run("firmware --device tlm --batch 2 --json " + json.string() +
+                              " --timeline " + timeline.string());
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("firmware: 3 of 3 jobs done"));
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
+  const auto report = nlohmann::json::parse(contents(json));
+  EXPECT_EQ(report["modes"][0]["busy_clocks"], report["modes"][1]["busy_clocks"]);
+  EXPECT_LT(report["modes"][0]["waiting_share"], 0.001);
+  EXPECT_GT(report["modes"][1]["waiting_share"], 0.1);
+  EXPECT_EQ(report["modes"][1]["interrupts"].size(), 3u);
+  const std::string events = contents(timeline);
+  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(events)));
+  for (const char* name : {"crc32", "interrupt_handler", "gemm64_submit", "\"interrupt\"",
+                           "write accelerator", "\"works\""}) {
+    EXPECT_THAT(events, HasSubstr(name));
+  }
+}
+
+TEST_F(Program, FirmwareThatDoesNotBehaveEndsWithOneLine) {
+  expect_refused("firmware --device tlm --elf /proc/self/exe",
+                 "firmware must be for 64-bit RISC-V");
+  expect_refused("firmware --device reference", "rtl or tlm");
+  const Outcome spins = run("firmware --device tlm --batch 1 --elf " GEMM64_TEST_PROGRAMS
+                            "/SPIN.elf --max-instructions 100000");
+  EXPECT_EQ(spins.code, 1);
+  EXPECT_THAT(spins.err, HasSubstr("has not ended after"));
+  EXPECT_THAT(spins.err, HasSubstr("(spins)"));
+  const Outcome traps =
+      run("firmware --device tlm --batch 1 --elf " GEMM64_TEST_PROGRAMS "/TRAP.elf");
+  EXPECT_EQ(traps.code, 1);
+  EXPECT_THAT(traps.err, HasSubstr("illegal instruction (mcause 2) at pc"));
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test
