@@ -11,6 +11,7 @@
 #include "host/console.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "host/onnx/quantized_graph.hpp"
 #include "host/report/progress.hpp"
 
 namespace gemm64 {
@@ -39,7 +40,7 @@ int analyze_model(const AnalyzeCommand& options) {
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<OutputFile> csv = open_output(options.csv);
   const std::unique_ptr<OutputFile> plot = open_output(options.plot);
-  const OnnxModel model = OnnxModel::load(options.model, import);
+  const OnnxModel model = with_quantized_operators(OnnxModel::load(options.model, import), import);
   const Analysis analysis = analyze(model, Geometry(), options.memory_latency);
   const std::vector<std::size_t> layers =
       sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);

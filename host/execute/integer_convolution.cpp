@@ -105,14 +105,14 @@ Tensor convolve(const NodeContext& node, const IntegerOperand& x, const IntegerO
   const Dims& shape = x.values.dims();
   const Window window = make_window(
       node, shape, Dims(weights.values.dims().begin() + 2, weights.values.dims().end()));
-  const Geometry places = geometry(window, shape);
   const std::int64_t filters_of_group = weights.values.dim(0) / groups;
   const std::int64_t channels = shape[1] / groups;
-  const std::int64_t length = channels * places.taps;
   Dims dims{shape[0], weights.values.dim(0)};
   dims.insert(dims.end(), window.output.begin(), window.output.end());
   Tensor result(onnx::TensorProto::INT32, dims);
   if (result.elements() == 0) return result;
+  const Geometry places = geometry(window, shape);
+  const std::int64_t length = channels * places.taps;
   const std::int64_t plane = product(Dims(shape.begin() + 2, shape.end()));
   // As many windows at once as the second cache holds.
   constexpr std::int64_t kValues = 100'000;

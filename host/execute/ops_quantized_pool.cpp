@@ -50,7 +50,6 @@ Tensor average_of(const NodeContext& node, const Tensor& x, const Quantization& 
                   const Quantization& to) {
   const Window window = make_window(node, x.dims(), kernel_shape(node, x.rank() - 2));
   const bool with_padding = attribute(*node.node, "count_include_pad", std::int64_t{0}) != 0;
-  const auto taps = window_taps(window, x.dims());
   const std::int64_t kernel = std::accumulate(window.kernel.begin(), window.kernel.end(),
                                               std::int64_t{1}, std::multiplies<>());
   const std::int64_t height = x.rank() > 3 ? x.dim(x.rank() - 2) : 1;
@@ -63,7 +62,8 @@ Tensor average_of(const NodeContext& node, const Tensor& x, const Quantization& 
   }
   Dims dims{x.dim(0), x.dim(1)};
   dims.insert(dims.end(), window.output.begin(), window.output.end());
-  Tensor result(x.type(), dims);
+  Tensor result(x.type(), dims);  // refuses what is too large before its windows are listed
+  const auto taps = window_taps(window, x.dims());
   T* output = result.mutable_values<T>();
   for (std::int64_t channel = 0; channel < x.dim(0) * x.dim(1); ++channel) {
     const T* input_plane = x.values<T>() + channel * plane;
@@ -101,7 +101,7 @@ Tensor global_average_of(const Tensor& x, const Quantization& from, const Quanti
   const float scale = from.scale / (to.scale * static_cast<float>(plane));
   for (std::int64_t i = 0; i < result.elements(); ++i) {
     const T* begin = x.values<T>() + i * plane;
-    std::int32_t sum = 0;
+    std::int64_t sum = 0;
     for (std::int64_t at = 0; at < plane; ++at) sum += begin[at] - from.zero;
     result.mutable_values<T>()[i] = to_quantized<T>(static_cast<float>(sum) * scale, to.zero);
   }
@@ -143,13 +143,21 @@ std::array<float, 256> exponentials(float scale, std::int64_t length) {
   return table;
 }
 
+/// Exponentials of a short row overflow where they are multiplied by the number of steps; what ONNX
+/// Runtime then gives on x86-64 is a conversion's overflow, and no share at all.
+template <class T>
+T quantized_share(float share, std::int32_t zero) {
+  constexpr float kOverflow = 2147483648.0F;
+  if (share < kOverflow) return to_quantized<T>(share, zero);
+  return static_cast<T>(zero < 0 ? std::numeric_limits<T>::max() : zero);
+}
+
 template <class T>
 Tensor softmax_of(const Tensor& x, std::int64_t outer, std::int64_t length, std::int64_t inner,
                   float scale, const Quantization& to) {
   Tensor result(x.type(), x.dims());
   const std::array<float, 256> table = exponentials(scale, length);
   const float steps = std::floor(1.0F / to.scale);
-  constexpr std::int32_t kHigh = std::numeric_limits<T>::max();
   for (std::int64_t row = 0; row < outer * inner; ++row) {
     const std::int64_t first = row / inner * length * inner + row % inner;
     const T* from = x.values<T>() + first;
@@ -163,9 +171,7 @@ Tensor softmax_of(const Tensor& x, std::int64_t outer, std::int64_t length, std:
     float sum = 0;
     for (std::int64_t i = 0; i < length; ++i) sum += exponential(i);
     for (std::int64_t i = 0; i < length; ++i) {
-      const float share = exponential(i) * steps / sum;
-      target[i * inner] = static_cast<T>(
-          std::min(static_cast<std::int32_t>(std::nearbyint(share)) + to.zero, kHigh));
+      target[i * inner] = quantized_share<T>(exponential(i) * steps / sum, to.zero);
     }
   }
   return result;

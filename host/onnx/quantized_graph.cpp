@@ -266,7 +266,8 @@ std::optional<std::string> Fusion::bias_of(const NodeProto& node, const Dequanti
   const auto scales = reader_.floats(weights.scale);
   const auto type = model_.type(name);
   if (!bias || !x_scale || !scales || !type || type->dims.size() != 1 ||
-      (scales->size() != 1 && scales->size() != bias->size())) {
+      (scales->size() != 1 && scales->size() != bias->size()) ||
+      !std::all_of(bias->begin(), bias->end(), [](float value) { return std::isfinite(value); })) {
     return std::nullopt;
   }
   TensorProto& constant = *proto_.mutable_graph()->add_initializer();
@@ -275,6 +276,7 @@ std::optional<std::string> Fusion::bias_of(const NodeProto& node, const Dequanti
   constant.add_dims(static_cast<std::int64_t>(bias->size()));
   for (std::size_t i = 0; i < bias->size(); ++i) {
     const float scale = x_scale->front() * (*scales)[scales->size() == 1 ? 0 : i];
+    if (!(std::abs(scale) > 0)) return std::nullopt;
     const float steps = std::nearbyint((*bias)[i] / scale);
     constexpr float kLimit = 2147483520.0F;  // the largest float below 2^31
     constant.add_int32_data(static_cast<std::int32_t>(std::clamp(steps, -kLimit, kLimit)));

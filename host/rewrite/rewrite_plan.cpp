@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <variant>
 
 #include "host/error.hpp"
 #include "host/onnx/operator.hpp"
+#include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
 #include "host/text.hpp"
@@ -76,7 +78,12 @@ bool broadcasts_to(const std::vector<std::int64_t>& dims, std::int64_t m, std::i
 
 class Planner {
  public:
-  Planner(const OnnxModel& model, std::int64_t block) : model_(model) { plan_.block = block; }
+  Planner(const OnnxModel& model, std::int64_t block) : model_(model) {
+    plan_.block = block;
+    for (const onnx::NodeProto& node : model.graph().node()) {
+      if (is_dequantize(node)) dequantized_.insert(node.output().begin(), node.output().end());
+    }
+  }
 
   RewritePlan plan() {
     const onnx::GraphProto& graph = model_.graph();
@@ -176,6 +183,9 @@ class Planner {
     site.a = node.input(0);
     site.b = node.input(1);
     for (const std::string& operand : {site.a, site.b}) {
+      if (dequantized_.count(operand) != 0) {
+        return "its operands are quantized; its blocks would be computed in float";
+      }
       const std::optional<TensorType> type = model_.type(operand);
       if (!type) return fmt::format("a shape is not known: {}", model_.why_unknown(operand));
       if (!is_floating(type->data_type)) {
@@ -218,6 +228,7 @@ class Planner {
   }
 
   const OnnxModel& model_;
+  std::set<std::string> dequantized_;  // what DequantizeLinear nodes make
   RewritePlan plan_;
   std::int64_t matmuls_ = 0;
 };

@@ -3,7 +3,7 @@
 every tensor: QOperator files, QDQ files as ONNX Runtime fuses them, and dynamic ones. Outputs of
 QuantizeLinear alone are looked at in QDQ files, since others as outputs would stop the fusing."""
 
-import pathlib
+import json
 import unittest
 
 import numpy
@@ -119,6 +119,22 @@ def googlenet():
     return net.model(net.head(x))
 
 
+def layout():
+    """What moves values, and a MatMul of three dimensions."""
+    net = Builder([2, 3, 12, 12], 4)
+    x = net.conv("x", 8, 3)
+    bounds = [net.constant(numpy.int64([value])) for value in (0, 4, 8, 1)]
+    low = net.node("Slice", [x, bounds[0], bounds[1], bounds[3]], 4)
+    high = net.node("Slice", [x, bounds[1], bounds[2], bounds[3]], 4)
+    x = net.join("Concat", high, low, axis=1)
+    x = net.node("Pad", [x, net.constant(numpy.int64([0, 0, 1, 0, 0, 0, 0, 1]))], 8)
+    x = net.node("Resize", [x, "", net.constant(numpy.float32([1, 1, 2, 2]))], 8)
+    x = net.node("Transpose", [net.pool("MaxPool", x, 2, 2)], 13, perm=[0, 2, 3, 1])
+    x = net.node("Reshape", [x, net.constant(numpy.int64([2, 169, 8]))], 8)
+    x = net.node("MatMul", [x, net.weights([8, 5], 0.4)], 5)
+    return net.model(net.node("Softmax", [net.node("Unsqueeze", [x, bounds[3]], 5)], 5))
+
+
 class Reader(quantization.CalibrationDataReader):
     def __init__(self, name, batches):
         self.feeds = iter([{name: batch} for batch in batches])
@@ -132,6 +148,7 @@ class Networks(ProgramTest):
         """A float model as a file, its input's name, and inputs to calibrate with and to run."""
         path = self.folder / f"{name}.onnx"
         makers = {"resnet": resnet, "mobilenet": mobilenet, "googlenet": googlenet,
+                  "layout": layout,
                   "resnet-without-mean": lambda: resnet(16)}
         if name in makers:
             onnx.save(makers[name](), path)
@@ -227,6 +244,22 @@ class Networks(ProgramTest):
 
     def test_googlenet(self):
         self.static("googlenet")
+
+    def test_layout(self):
+        self.static("layout")
+
+    def test_analyze_and_tile_take_quantized_files(self):
+        macs = set()
+        for form in (QuantFormat.QDQ, QuantFormat.QOperator):
+            model, _, _ = self.quantize("resnet", form, QuantType.QUInt8, QuantType.QInt8, True)
+            self.succeed("analyze", model, "--json", "report.json")
+            report = json.loads((self.folder / "report.json").read_text())
+            macs.add(report["total"]["macs"])
+            self.assertIn("QLinearConv", {layer["operator"] for layer in report["layers"]})
+            output = self.succeed("tile", model, "-o", "tiled.onnx")
+            self.assertIn("no layer was rewritten", output)
+            self.assertIn("a convolution, not a Linear layer", output)
+        self.assertEqual(len(macs), 1)
 
     def test_dynamic(self):
         # No means: float sums depend on their order, and ONNX Runtime's is its processor's.

@@ -163,6 +163,17 @@ TEST(RewritePlan, NamesEveryNodeWithProductsThatItLeaves) {
   EXPECT_EQ(to_json(plan, "m", 1)["skipped"].size(), 5u);
 }
 
+TEST(RewritePlan, LeavesProductsOfQuantizedOperands) {
+  const RewritePlan plan = plan_rewrite(
+      load_text("(uint8[2,2] x) => (float[2,2] y) <float s = {0.5}, uint8 z = {0}, uint8[2,2] w = "
+                "{1, 2, 3, 4}> {a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                " y = MatMul(a, c)}"),
+      64);
+  EXPECT_TRUE(plan.layers.empty());
+  ASSERT_EQ(plan.skipped.size(), 1u);
+  EXPECT_THAT(plan.skipped[0].reason, HasSubstr("its operands are quantized"));
+}
+
 TEST(RewritePlan, PointsToTheOptionWhereSizesAreOpen) {
   const std::string graph = "(float[2,L] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}";
   const RewritePlan open = plan_rewrite(load_text(graph, {"w"}), 64);
