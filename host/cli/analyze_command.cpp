@@ -40,6 +40,7 @@ int analyze_model(const AnalyzeCommand& options) {
   const std::unique_ptr<OutputFile> csv = open_output(options.csv);
   const std::unique_ptr<OutputFile> plot = open_output(options.plot);
   const OnnxModel model = OnnxModel::load(options.model, import);
+  claim_external_data(files, model);
   const Analysis analysis = analyze(model, Geometry(), options.memory_latency);
   const std::vector<std::size_t> layers =
       sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);

@@ -67,10 +67,11 @@ std::map<std::string, Dims> other_shapes(const OnnxModel& model, const NamedTens
   return shapes;
 }
 
-NetworkSource from_file(const NetworkOptions& options) {
+NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files) {
   ImportOptions import;
   import.batch = options.batch;
   OnnxModel model = OnnxModel::load(options.model, import);
+  claim_external_data(files, model);
   require_supported(model);
   NamedTensors inputs = make_inputs(model, options.inputs, options.batch, options.seed);
   import.input_shapes = other_shapes(model, inputs);
@@ -89,8 +90,8 @@ NetworkSource from_file(const NetworkOptions& options) {
 
 }  // namespace
 
-NetworkSource open_network(const NetworkOptions& options) {
-  return options.model.empty() ? built_in(options) : from_file(options);
+NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files) {
+  return options.model.empty() ? built_in(options) : from_file(options, files);
 }
 
 }  // namespace gemm64

@@ -30,7 +30,7 @@ struct NetworkSource {
 };
 
 /// Makes or reads it. `options.batch` is 0 where the file's own is wanted. Throws UsageError where
-/// the model, the data or the inputs cannot be used.
-NetworkSource open_network(const NetworkOptions& options);
+/// the model, the data or the inputs cannot be used, or an output in `files` would overwrite one.
+NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files);
 
 }  // namespace gemm64

@@ -39,7 +39,7 @@ int run_network_command(const NetworkOptions& options) {
   Session session(options, "run", own_options(options));
   ProgressBar bar;
   bar.show("reading " + (options.model.empty() ? options.network : options.model), 0);
-  const NetworkSource source = open_network(options);
+  const NetworkSource source = open_network(options, files);
   outputs.open(source.model, files);
   const Executor executor(source.model);
   NodeObserver dump;

@@ -11,6 +11,7 @@
 #include "host/console.hpp"
 #include "host/debug/investigation.hpp"
 #include "host/error.hpp"
+#include "host/escaped.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/report/json.hpp"
 #include "host/report/progress.hpp"
@@ -198,7 +199,8 @@ void Session::write_trace_view() const {
   const fs::path beside = save_file_of(trace);
   const std::string view = options_.debug.view.empty() ? "overview" : options_.debug.view;
   keep_going([&] { write_save_file(view_file(view), trace, beside.string(), save); });
-  print_report("Waveform: {}{}. To see it: gtkwave {}\n", trace, markers, beside.string());
+  print_report("Waveform: {}{}. To see it: gtkwave {}\n", escaped(trace), markers,
+               escaped(beside.string()));
 }
 
 int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
