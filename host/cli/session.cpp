@@ -198,7 +198,14 @@ void Session::write_trace_view() const {
   }
   const fs::path beside = save_file_of(trace);
   const std::string view = options_.debug.view.empty() ? "overview" : options_.debug.view;
-  keep_going([&] { write_save_file(view_file(view), trace, beside.string(), save); });
+  keep_going([&] {
+    try {
+      write_save_file(view_file(view), trace, beside.string(), save);
+    } catch (const UsageError& error) {  // there was room for it when the run began
+      throw OutputError(beside.string(), fmt::format("{}: the save file is lost: {}",
+                                                     beside.string(), error.what()));
+    }
+  });
   print_report("Waveform: {}{}. To see it: gtkwave {}\n", escaped(trace), markers,
                escaped(beside.string()));
 }

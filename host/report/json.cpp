@@ -147,6 +147,7 @@ Json to_json(const RunReport& report) {
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
   }
+  if (!report.why_in_turn.empty()) json["images_in_turn"] = report.why_in_turn;
   if (!report.error.empty()) json["error"] = report.error;
   if (!report.problems.empty()) json["problems"] = report.problems;
   if (report.failure) json["failure"] = to_json(*report.failure);
