@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
+#include "host/execute/passes.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 
@@ -26,47 +26,6 @@ double seconds_since(Clock::time_point begin) {
 
 std::string layer_name(const Executor& executor, const Step& step) {
   return node_label(*step.context.node, static_cast<int>(&step - executor.steps().data()));
-}
-
-/// What the passes through a network gave: outputs, and the first one by float32 alone.
-class Passes {
- public:
-  void add(const Executor& executor, NamedTensors outputs, const Tensor* exact) {
-    if (executor.model().graph().output_size() != 0) {
-      const Tensor& found = outputs.at(executor.model().graph().output(0).name());
-      if (found.type() == onnx::TensorProto::FLOAT && found.elements() != 0) {
-        found_.push_back(found);
-        exact_.push_back(exact != nullptr ? *exact : found);
-      }
-    }
-    for (auto& [name, tensor] : outputs) outputs_[name].push_back(std::move(tensor));
-  }
-
-  NamedTensors outputs() const {
-    NamedTensors outputs;
-    for (const auto& [name, parts] : outputs_) outputs[name] = stacked(parts);
-    return outputs;
-  }
-
-  std::optional<NetworkQuality> quality() const {
-    if (found_.empty()) return std::nullopt;
-    return network_quality(as_rows(stacked(exact_)), as_rows(stacked(found_)));
-  }
-
- private:
-  std::map<std::string, std::vector<Tensor>> outputs_;
-  std::vector<Tensor> found_, exact_;
-};
-
-/// Joins the layers of one more pass to those of the passes before.
-void join(std::vector<LayerReport>& layers, std::vector<LayerReport> more) {
-  for (std::size_t i = 0; i < more.size(); ++i) {
-    if (i < layers.size()) {
-      add_image(layers[i], more[i]);
-    } else {
-      layers.push_back(std::move(more[i]));
-    }
-  }
 }
 
 /// A node with MACs that ran on the host.

@@ -304,21 +304,21 @@ def limits(random, address_space=True):
 
 
 def sizes(random):
-    """Sizes that no machine has room for, and those that only look so."""
-    size = lambda: str(random.choice([1, 2, 3, 33000, 70000, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31]))
-    drawn = [size() for _ in range(3)]
-    if sum(int(value) > 3 for value in drawn) < 2:
-        drawn[0], drawn[2] = "70000", "70000"
-    command = random.choice([["gemm"] + drawn, ["gemm"] + drawn + ["--precision", "float32"],
-                             ["gemm"] + drawn + ["--accumulate", "host"],
-                             ["make-linear"] + drawn + ["-o", "o.onnx"],
-                             ["run", "--model", "m.onnx", "--batch", size()]])
+    """Sizes that nothing has room for: refused from the numbers alone, at once."""
+    sizes_of = [1, 2, 3, 33000, 70000, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31]
+    m = k = n = 1
+    while m * k + k * n + 4 * m * n <= 1 << 33:  # device memory is half of that
+        m, k, n = (random.choice(sizes_of) for _ in range(3))
+    product = [str(size) for size in (m, k, n)]
+    batch = str(random.choice([1 << 30, (1 << 31) - 1, 1 << 31]))
+    command = random.choice([["gemm"] + product, ["gemm"] + product + ["--precision", "float32"],
+                             ["gemm"] + product + ["--accumulate", "host"],
+                             ["make-linear", "1", "70000", product[0] if m > 9000 else "70000", "-o", "o.onnx"],
+                             ["run", "--model", "m.onnx", "--batch", batch]])
     if command[0] in ("gemm", "run"):
         command += ["--array", random.choice(["2", "4", "64"])]
-    if command[0] == "run" and int(command[command.index("--batch") + 1]) < 40000:
-        command[command.index("--batch") + 1] = str(1 << 30)
-    return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, beside=FAILURE)
+    return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, beside=FAILURE, codes={2})
 
 
 KINDS = [(onnx, 26), (npy, 12), (images, 8), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
-         (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 0)]
+         (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 3)]
