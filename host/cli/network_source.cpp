@@ -2,12 +2,13 @@
 #include "host/cli/network_source.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
+#include "host/execute/memory_need.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
@@ -16,6 +17,10 @@
 
 namespace gemm64 {
 namespace {
+
+std::string gibibytes(double bytes) {
+  return grouped(static_cast<std::uint64_t>(std::ceil(bytes / (1 << 30))));
+}
 
 /// Image `index` as a network of one channel takes it.
 ImageBatch grey_input(const GreyImages& images, std::size_t index, std::size_t rows,
@@ -71,27 +76,11 @@ std::map<std::string, Dims> other_shapes(const OnnxModel& model, const NamedTens
   return shapes;
 }
 
-std::int64_t machine_memory() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
-}
-
-/// Refuses values that no memory of this machine holds, `times` of each input.
-void check_memory(const OnnxModel& model, std::int64_t times) {
-  const std::int64_t most = machine_memory();
-  const auto check = [&](const std::string& value, std::int64_t factor) {
-    const std::optional<TensorType> type = model.type(value);
-    if (!type || type->bytes() <= most / factor) return;
-    throw UsageError(fmt::format(
-        "'{}' of {}{} needs {} bytes; this machine's memory has {}", printable(value),
-        factor == 1 ? "" : fmt::format("{} times ", factor), dims_text(type->dims),
-        grouped(static_cast<std::uint64_t>(type->bytes()) * static_cast<std::uint64_t>(factor)),
-        grouped(static_cast<std::uint64_t>(most))));
-  };
-  for (const std::string& input : model.inputs()) check(input, times);
-  for (const onnx::NodeProto& node : model.graph().node()) {
-    for (const std::string& output : node.output()) check(output, 1);
-  }
+void check_memory(const OnnxModel& model, std::int64_t images_in_turn) {
+  const double need = memory_need(model, images_in_turn);
+  if (need <= machine_memory()) return;
+  throw UsageError(fmt::format("{} needs {} GiB of memory for its values; this machine has {} GiB",
+                               model.name(), gibibytes(need), gibibytes(machine_memory())));
 }
 
 /// A model for as many images as asked for, or for one where it can take no more.
@@ -151,7 +140,7 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
   const auto check_loaded = [&](const LoadedModel& loaded) {
     require_supported(loaded.model);
     try {
-      check_memory(loaded.model, std::max<std::int64_t>(loaded.images, 1));
+      check_memory(loaded.model, loaded.images);
       check(loaded.model);
     } catch (const UsageError& error) {
       if (options.batch == 0) throw;

@@ -148,7 +148,11 @@ TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
   };
   refused("--array 4 --batch 1073741824", "gemm64: --batch 1073741824: 1073741824x2x2 needs ");
   refused("--array 4 --batch 1073741824", "bytes of device memory; the device has 4294967296");
-  refused("--device reference --precision float32 --batch 2147483648000", "--batch");
+  write("m.onnx", onnx::model({onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 100000}),
+                               onnx::output("y", {1, 100000})}));
+  refused("--device reference --precision float32 --batch 2147483648",
+          "--batch 2147483648: m.onnx needs 3,200,000 GiB of memory for its values; this machine "
+          "has ");
 }
 
 }  // namespace
