@@ -140,8 +140,8 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
   const auto check_loaded = [&](const LoadedModel& loaded) {
     require_supported(loaded.model);
     try {
-      check_memory(loaded.model, loaded.images);
       check(loaded.model);
+      check_memory(loaded.model, loaded.images);
     } catch (const UsageError& error) {
       if (options.batch == 0) throw;
       throw UsageError(fmt::format("--batch {}: {}", options.batch, error.what()));

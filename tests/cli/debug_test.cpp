@@ -158,7 +158,7 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
 
 TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
   // A campaign tells a fault that changes clocks and no sum.
-  ASSERT_EQ(run("faults --array 4 --count 200 --seed 1 --json faults.json").code, 0);
+  ASSERT_EQ(run("faults --array 4 --count 600 --seed 3 --json faults.json").code, 0);
   std::string command;
   for (const json& fault : read("faults.json")["tries"]) {
     if (fault["outcome"] == "wrong_counters") command = fault["command"];
