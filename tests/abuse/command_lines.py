@@ -93,4 +93,4 @@ def draw_command(random):
         arguments.append(random.choice(HOSTILE))
     return Trial("command lines", arguments, files, links=links, outputs=outputs,
                  beside=["failure.fst", "failure.gtkw", "failure.json", "miss.fst", "miss.gtkw", "miss.json", "w.fst",
-                         "w.gtkw", "f.fst", "f.gtkw"] + written)
+                         "w.gtkw", "f.fst", "f.gtkw", "acts/"] + written)

@@ -2,6 +2,7 @@
 """Kinds of tries. Each function draws one Trial; KINDS says how often."""
 
 import json
+import os
 import signal
 import struct
 
@@ -111,7 +112,8 @@ def external(random):
     if random.random() < 0.3:
         data = change_fields(random, data)
     if arguments[0] == "tile" and arguments[3] != "o.onnx":
-        outputs = {arguments[3]: "onnx"} if place.split("/")[-1] != "w.bin" and place != "inside" else {}
+        source, target = (os.path.normpath(name).replace("inside", "w.bin") for name in (place, arguments[3]))
+        outputs = {arguments[3]: "onnx"} if source != target else {}  # its own weights stay as they are
         if outputs:
             links = [link for link in links if link[0] != "inside"] if arguments[3] == "inside" else links
     return Trial("external data", arguments, {"m.onnx": data, "w.bin": bytes(size), "sub/w.bin": bytes(48)},
@@ -235,6 +237,10 @@ def aimed(random):
         trial.links.append((name, "symbolic", name))
         del trial.outputs[name]
         trial.codes = {2}
+    elif way == "folder" and trial.arguments[0] == "run" and name == "out.npy":
+        trial.files.pop(name, None)  # that is how all outputs are asked for
+        trial.links.append((name, "folder", ""))
+        trial.outputs["out.npy/y.npy"] = trial.outputs.pop(name)
     elif way == "folder":
         trial.files.pop(name, None)
         trial.links.append((name, "folder", ""))

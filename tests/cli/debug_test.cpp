@@ -160,7 +160,8 @@ TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
   // A campaign tells a fault that changes clocks and no sum.
   ASSERT_EQ(run("faults --array 4 --count 600 --seed 3 --json faults.json").code, 0);
   std::string command;
-  for (const json& fault : read("faults.json")["tries"]) {
+  const json faults = read("faults.json");
+  for (const json& fault : faults["tries"]) {
     if (fault["outcome"] == "wrong_counters") command = fault["command"];
   }
   ASSERT_NE(command, "");

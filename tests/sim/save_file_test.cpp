@@ -147,7 +147,7 @@ TEST_F(SaveFile, ReadsAWaveformThoughNothingMoreCanBeWritten) {
   EXPECT_EXIT(
       {
         std::signal(SIGXFSZ, SIG_IGN);
-        const rlimit none{0, 0};
+        const rlimit none{};
         setrlimit(RLIMIT_FSIZE, &none);
         alarm(20);
         const bool right = fst_signals(file).size() == 2 && fst_first_one(file, "top.go") == 41U;
