@@ -116,7 +116,9 @@ void Session::investigate(const JobRun& run, Failure& failure) {
     if (failure.finding.place != Finding::Place::kNone && !is_lost(failure_file_.string())) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
-      write_failure_view(failure, geometry_, options_.debug.view);
+      if (!keep_going([&] { write_failure_view(failure, geometry_, options_.debug.view); })) {
+        failure.save_file.clear();
+      }
     }
     if (options_.replay) return;  // its own input tells all that such a file would
     const fs::path replay = replay_file_of(failure_file_);
