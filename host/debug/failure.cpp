@@ -67,9 +67,11 @@ std::string describe(const Failure& failure) {
                   failure.first_clock, failure.counter.empty() ? ", looked at again" : "");
   text += finding_text(failure);
   if (!failure.trace_file.empty()) {
-    text += line("waveform", fmt::format("{}, clocks {} to {}: gtkwave {}",
-                                         escaped(failure.trace_file), failure.trace_begin,
-                                         failure.trace_end - 1, escaped(failure.save_file)));
+    text += line(
+        "waveform",
+        fmt::format("{}, clocks {} to {}: gtkwave {}", escaped(failure.trace_file),
+                    failure.trace_begin, failure.trace_end - 1,
+                    escaped(failure.save_file.empty() ? failure.trace_file : failure.save_file)));
   }
   if (!failure.replay_file.empty()) {
     text += line("by itself", fmt::format("gemm64 replay {}", escaped(failure.replay_file)));

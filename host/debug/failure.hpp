@@ -25,7 +25,7 @@ struct Failure {
   std::uint64_t trace_begin = 0;  // the traced clocks
   std::uint64_t trace_end = 0;
   std::string trace_file;   // empty: none was written
-  std::string save_file;    // GTKWave's
+  std::string save_file;    // GTKWave's; empty: none was written
   std::string replay_file;  // what `gemm64 replay` reads
   std::string note;         // what else is to be said, a line
 };

@@ -278,6 +278,17 @@ TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
   EXPECT_THAT(outcome.out, HasSubstr("failure.fst: cannot be written: it names a folder"));
 }
 
+TEST_F(Debug, WhereTheSaveFileIsLostTheFailureIsStillTold) {
+  fs::create_symlink("/dev/full", folder_ / "failure.gtkw");
+  const Outcome outcome =
+      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
+  EXPECT_EQ(outcome.code, 1) << "what did not hold is worth more than what was lost";
+  EXPECT_THAT(outcome.err, HasSubstr("failure.gtkw: the save file is lost: No space left"));
+  EXPECT_THAT(outcome.out, HasSubstr("FAILED"));
+  EXPECT_THAT(outcome.out, HasSubstr("gtkwave failure.fst"));
+  EXPECT_EQ(run("replay failure.json").code, 1);
+}
+
 TEST_F(Debug, BadInputIsRefused) {
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   expect_refused(gemm + "--trace t.fst --trace-window 200:100",
