@@ -90,8 +90,20 @@ fuzz:
 	    $(BUILD)/fuzz/corpus tests/data tests/data/malformed
 
 # What broke a promise stays in build/abuse with a command that does it again.
-abuse: build
+# SANITIZE=1: the host's code under the sanitizers of addresses and undefined behaviour.
+abuse:
+ifdef SANITIZE
+	@$(SETUP) build test debug
+	$(call configure,ON)
+	@$(compile) --target gemm64_sanitized
+	@tests/abuse/abuse $(BUILD)/tests/abuse/gemm64_sanitized --sanitized --tries 2000 --limit 300 \
+	    --jobs $(JOBS) $(ARGS)
+else
+	@$(SETUP) build
+	$(call configure,OFF)
+	@$(compile) --target gemm64
 	@tests/abuse/abuse $(BUILD)/gemm64 --tries 20000 --jobs $(JOBS) $(ARGS)
+endif
 
 lint:
 	@$(SETUP) lint
@@ -113,7 +125,8 @@ help:
 	@echo "make firmware  runs AlexNet's Linear layers by firmware on a simulated RISC-V processor"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"
 	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
-	@echo "make abuse  tries to break the program with hostile files, options, disks and signals"
+	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"
+	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make synth  synthesizes the array and reports area and timing"
 	@echo "make clean  removes build/"

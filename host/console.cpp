@@ -46,7 +46,15 @@ void secure_standard_streams() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void print_report(std::string_view text) {
+void print_report(std::string_view raw) {
+  std::string text;
+  try {
+    text = escaped_lines(raw);
+  } catch (...) {  // no memory is left for it
+    errno = ENOMEM;
+    remember_loss();
+    return;
+  }
   if (given_away) {
     write_all(STDERR_FILENO, text);
     return;

@@ -16,8 +16,9 @@ namespace gemm64 {
 /// program.
 void secure_standard_streams();
 
-/// Writes to standard output; or to standard error, where standard output belongs to a file that
-/// was asked for as "-". Never throws: what could not be written is remembered.
+/// Writes to standard output, with all escaped that a terminal would act upon; or to standard
+/// error, where standard output belongs to a file that was asked for as "-". Never throws: what
+/// could not be written is remembered.
 void print_report(std::string_view text);
 
 /// The same, formatted.

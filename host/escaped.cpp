@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace gemm64 {
@@ -59,6 +60,18 @@ std::string escaped(std::string_view text) {
     text.remove_prefix(character.bytes);
   }
   return result;
+}
+
+std::string escaped_lines(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (true) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    result += escaped(text.substr(0, end));
+    if (end == text.size()) return result;
+    result += '\n';
+    text.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace gemm64

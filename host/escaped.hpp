@@ -11,4 +11,7 @@ namespace gemm64 {
 /// that are no UTF-8 become \n, \t or \xNN, marks that turn the direction of writing \u{NNNN}.
 std::string escaped(std::string_view text);
 
+/// The same for a text of several lines, which stay lines.
+std::string escaped_lines(std::string_view text);
+
 }  // namespace gemm64

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <climits>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -18,6 +19,7 @@ namespace {
 // allocate, nor see what another thread frees.
 constexpr int kSlots = 256;
 constexpr std::size_t kNoteBytes = 512;
+constexpr int kEndedByLibrary = 2;  // nothing was checked: what ran was not given what it needs
 
 struct Slot {
   std::atomic<int> state{0};  // 0: free, 1: being written, 2: a name
@@ -33,10 +35,14 @@ void say(const char* text) {
   static_cast<void>(ignored);
 }
 
-extern "C" void end_program(int number) {
+void remove_temporaries() {
   for (Slot& slot : slots) {
     if (slot.state == 2) unlink(slot.name.data());
   }
+}
+
+extern "C" void end_program(int number) {
+  remove_temporaries();
   if (isatty(STDERR_FILENO) != 0) say("\r\x1b[K");  // a progress bar
   say(number == SIGINT ? "gemm64: interrupted" : "gemm64: ended by a signal");
   const char* const finished = notes[note % 2].data();
@@ -46,9 +52,19 @@ extern "C" void end_program(int number) {
   _exit(128 + number);
 }
 
+std::atomic<bool> ending{false};
+
+extern "C" void end_by_library() {
+  if (ending) return;
+  remove_temporaries();
+  say("gemm64: a library ended the program; more memory or threads may be needed (ulimit -a)\n");
+  _exit(kEndedByLibrary);
+}
+
 }  // namespace
 
 void catch_interrupts() {
+  std::atexit(end_by_library);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
@@ -58,6 +74,8 @@ void catch_interrupts() {
     sigaction(number, &action, nullptr);
   }
 }
+
+void end_is_wanted() { ending = true; }
 
 void note_finished(std::string_view text) {
   const unsigned next = note + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An end from outside: Ctrl-C, SIGTERM, SIGHUP.
+// An end from outside: Ctrl-C, SIGTERM, SIGHUP, or a library that gives up.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,13 @@ namespace gemm64 {
 /// a line on standard error says what was finished, and the exit code is 128 + the signal's number
 /// (130 of Ctrl-C, 143 of SIGTERM). Loops have nothing to poll. Signals that the caller has set to
 /// be ignored stay so.
+///
+/// Where a library calls exit() (libgomp does, if it cannot start a thread), temporary files are
+/// removed too, and the exit code is 2.
 void catch_interrupts();
+
+/// The program is about to end by itself: exit() is no library's any more.
+void end_is_wanted();
 
 /// What that line says: "in classifier.4, 45 % of the whole finished".
 void note_finished(std::string_view text);

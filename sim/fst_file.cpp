@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <new>
 
 #include "host/error.hpp"
+#include "sim/fst_writer.hpp"
 
 namespace gemm64 {
 namespace {
@@ -29,6 +31,7 @@ void for_each_signal(
   fstReaderResetScope(reader.get());
   std::string scope;
   while (const fstHier* item = fstReaderIterateHier(reader.get())) {
+    if (fst_names_lost()) throw std::bad_alloc();
     if (item->htyp == FST_HT_SCOPE) {
       scope = fstReaderPushScope(reader.get(), item->u.scope.name, nullptr);
     } else if (item->htyp == FST_HT_UPSCOPE) {

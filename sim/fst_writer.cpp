@@ -3,7 +3,9 @@
 // GTKWave's fstapi.c in turn, which checks no write, keeps scratch files beside the waveform and in
 // the folder for temporary files, and maps them into memory: a full disk ends the program with
 // SIGBUS. Here its scratch files lie in memory, what cannot be written of them is zero instead, and
-// every error of the waveform itself is remembered until somebody asks.
+// every error of the waveform itself is remembered until somebody asks. Reading a waveform unpacks
+// its names into a scratch file too, and looks for their end for ever where that could not be
+// written: they are kept in memory that no limit of file sizes and no disk cuts.
 #include "sim/fst_writer.hpp"
 
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 
@@ -28,6 +31,7 @@ namespace {
 std::mutex mutex;
 std::map<std::FILE*, std::string> waveforms;  // those being written
 std::set<std::string> lost;
+bool names_lost = false;    // of a waveform that is read
 bool scratch_lost = false;  // of any of them: which, a mapping cannot tell
 
 bool ends_with(const std::string& text, const std::string& end) {
@@ -39,9 +43,70 @@ std::FILE* open_scratch() {
   return file < 0 ? nullptr : fdopen(file, "w+b");
 }
 
+/// A file that is nothing but memory.
+struct Memory {
+  std::string bytes;
+  std::size_t at = 0;
+  bool lost = false;  // no memory was left: what follows reads as zeros, which end every name
+};
+
+ssize_t read_memory(void* cookie, char* to, std::size_t count) {
+  auto& memory = *static_cast<Memory*>(cookie);
+  if (memory.at >= memory.bytes.size()) {
+    if (!memory.lost) return 0;
+    std::memset(to, 0, count);
+    return static_cast<ssize_t>(count);
+  }
+  const std::size_t got = memory.bytes.copy(to, count, memory.at);
+  memory.at += got;
+  return static_cast<ssize_t>(got);
+}
+
+ssize_t write_memory(void* cookie, const char* from, std::size_t count) {
+  auto& memory = *static_cast<Memory*>(cookie);
+  try {
+    if (memory.at + count > memory.bytes.size()) memory.bytes.resize(memory.at + count);
+  } catch (...) {
+    memory.lost = true;
+    const std::lock_guard<std::mutex> lock(mutex);
+    names_lost = true;
+    return 0;
+  }
+  memory.bytes.replace(memory.at, count, from, count);
+  memory.at += count;
+  return static_cast<ssize_t>(count);
+}
+
+int seek_memory(void* cookie, off64_t* offset, int from) {
+  auto& memory = *static_cast<Memory*>(cookie);
+  const off64_t base = from == SEEK_SET   ? 0
+                       : from == SEEK_CUR ? static_cast<off64_t>(memory.at)
+                                          : static_cast<off64_t>(memory.bytes.size());
+  if (base + *offset < 0) return -1;
+  *offset += base;
+  memory.at = static_cast<std::size_t>(*offset);
+  return 0;
+}
+
+int close_memory(void* cookie) {
+  delete static_cast<Memory*>(cookie);
+  return 0;
+}
+
+std::FILE* open_memory() {
+  Memory* const memory = new (std::nothrow) Memory;
+  if (memory == nullptr) return nullptr;
+  return fopencookie(memory, "w+", {read_memory, write_memory, seek_memory, close_memory});
+}
+
 std::FILE* open_waveform(const char* name, const char* mode) {
   const bool written = std::strchr(mode, 'w') != nullptr;
   if (written && ends_with(name, ".hier")) return open_scratch();
+  // As the reader calls it: FILE.hier_PID_ADDRESS.
+  if (written &&
+      std::strstr(name, (".hier_" + std::to_string(getpid()) + "_").c_str()) != nullptr) {
+    return open_memory();
+  }
   std::FILE* const file = std::fopen(name, mode);
   if (written && file != nullptr) {
     const std::lock_guard<std::mutex> lock(mutex);
@@ -82,6 +147,11 @@ namespace gemm64 {
 bool take_fst_loss(const std::string& file) {
   const std::lock_guard<std::mutex> lock(mutex);
   return lost.erase(file) != 0 || scratch_lost;
+}
+
+bool fst_names_lost() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return names_lost;
 }
 
 }  // namespace gemm64

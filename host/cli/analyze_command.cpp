@@ -40,7 +40,9 @@ int analyze_model(const AnalyzeCommand& options) {
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<OutputFile> csv = open_output(options.csv);
   const std::unique_ptr<OutputFile> plot = open_output(options.plot);
-  const OnnxModel model = with_quantized_operators(OnnxModel::load(options.model, import), import);
+  OnnxModel file = OnnxModel::load(options.model, import);
+  claim_external_data(files, file);
+  const OnnxModel model = with_quantized_operators(std::move(file), import);
   const Analysis analysis = analyze(model, Geometry(), options.memory_latency);
   const std::vector<std::size_t> layers =
       sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);

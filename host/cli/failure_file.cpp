@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+
 #include "host/error.hpp"
 #include "host/files/input_file.hpp"
 #include "host/report/json.hpp"
@@ -21,6 +23,7 @@ OrderedJson options_json(const CommonOptions& options) {
           {"seed", options.seed},
           {"memory_latency", options.memory.latency},
           {"memory_bytes_per_cycle", options.memory.bytes_per_cycle},
+          {"memory", name(options.memory.sharing)},
           {"memory_stalls", options.memory.stall_probability},
           {"precision", name(options.precision)},
           {"accumulate", name(options.accumulate)},
@@ -31,15 +34,16 @@ OrderedJson options_json(const CommonOptions& options) {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
 
-/// One of two words.
+/// One of these values, by its name.
 template <class T>
-T choice(const Json& options, const char* key, T first, T second) {
+T choice(const Json& options, const char* key, std::initializer_list<T> values) {
   const auto word = json_field<std::string>(options, "options", key);
-  for (const T value : {first, second}) {
+  std::string known;
+  for (const T value : values) {
     if (word == name(value)) return value;
+    known += fmt::format("{}'{}'", known.empty() ? "" : " or ", name(value));
   }
-  throw UsageError(fmt::format("options.{} is '{}'; it may be '{}' or '{}'", key, word, name(first),
-                               name(second)));
+  throw UsageError(fmt::format("options.{} is '{}'; it may be {}", key, word, known));
 }
 
 template <class T>
@@ -58,9 +62,14 @@ CommonOptions read_options(const Json& json) {
   options.memory.latency = within(json, "memory_latency", 1U, 1000000U);
   options.memory.bytes_per_cycle =
       json_field<std::uint32_t>(json, "options", "memory_bytes_per_cycle");
+  if (json.contains("memory")) {  // files of older versions lack it
+    options.memory.sharing =
+        choice(json, "memory",
+               {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive});
+  }
   options.memory.stall_probability = within(json, "memory_stalls", 0.0, 0.99);
-  options.precision = choice(json, "precision", Precision::kInt8, Precision::kFloat32);
-  options.accumulate = choice(json, "accumulate", Accumulate::kDevice, Accumulate::kHost);
+  options.precision = choice(json, "precision", {Precision::kInt8, Precision::kFloat32});
+  options.accumulate = choice(json, "accumulate", {Accumulate::kDevice, Accumulate::kHost});
   // 0: as many as the file of the model says.
   options.batch = within(json, "batch", std::int64_t{json.contains("model") ? 0 : 1}, kMaxSize);
   options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");

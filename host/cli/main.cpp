@@ -8,6 +8,7 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/values.hpp"
@@ -79,6 +80,8 @@ int run(int argc, char** argv) {
     return complain("not enough memory for a product of this size", kBadUsage);
   } catch (const std::length_error&) {
     return complain("not enough memory for a product of this size", kBadUsage);
+  } catch (const std::system_error& error) {
+    return complain(fmt::format("the system refused what is needed: {}", error.what()), kBadUsage);
   } catch (const std::exception& error) {
     return complain(error.what(), kFailed);
   }
@@ -93,6 +96,7 @@ int main(int argc, char** argv) {
   const int result = run(argc, argv);
   const std::string loss = gemm64::report_loss();
   if (!loss.empty()) gemm64::print_error(loss);
+  gemm64::end_is_wanted();
   const bool lost = !loss.empty() || gemm64::any_output_lost();
   return result == 0 && lost ? kLost : result;
 }

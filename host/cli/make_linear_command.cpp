@@ -9,6 +9,7 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
+#include "host/escaped.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/onnx/model.hpp"
 #include "host/onnx/networks.hpp"
@@ -41,7 +42,7 @@ int make_linear(const MakeLinearCommand& options) {
     form = fmt::format("{} MatMul", grouped(static_cast<std::uint64_t>(plan.matmuls())));
   }
   const std::uint64_t written = save_model(proto, output);
-  print_report("{}: a Linear layer of {}x{}x{}, {}, {}\n", options.output, m, k, n, form,
+  print_report("{}: a Linear layer of {}x{}x{}, {}, {}\n", escaped(options.output), m, k, n, form,
                bytes(written));
   return 0;
 }

@@ -7,6 +7,7 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
+#include "host/escaped.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/save.hpp"
@@ -27,7 +28,7 @@ int make_model(const MakeModelCommand& options) {
   OutputFile output(options.output, "the model");
   const std::uint64_t written =
       save_model(make_network(options.network, options.batch, options.seed), output);
-  print_report("{}: {}, {}\n", options.output, options.network, bytes(written));
+  print_report("{}: {}, {}\n", escaped(options.output), options.network, bytes(written));
   return 0;
 }
 

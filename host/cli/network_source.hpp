@@ -2,6 +2,7 @@
 // The network of `run`, and what it runs on: one that the program makes, or one from a file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,14 @@ struct NetworkSource {
   std::uint64_t batch;
 };
 
+/// Throws UsageError where a model cannot run.
+using CheckModel = std::function<void(const OnnxModel&)>;
+
 /// Makes or reads it. `options.batch` is 0 where the file's own is wanted. Throws UsageError where
-/// the model, the data or the inputs cannot be used.
-NetworkSource open_network(const NetworkOptions& options);
+/// the model, the data or the inputs cannot be used, or an output in `files` would overwrite one.
+/// `check` is asked as soon as all shapes are known, before memory for them is taken. Images that a
+/// file cannot take at once run one after the other.
+NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
+                           const CheckModel& check);
 
 }  // namespace gemm64

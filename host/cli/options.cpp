@@ -123,6 +123,12 @@ void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
     files.output("the replay file of a failure", replay_file_of(failure).string());
 }
 
+void claim_external_data(ClaimedFiles& files, const OnnxModel& model) {
+  for (const std::string& file : model.external_files()) {
+    files.input("the model's external data,", file);
+  }
+}
+
 std::filesystem::path failure_waveform(const CommonOptions& options) {
   return options.debug.trace_mismatch.empty() ? "failure.fst" : options.debug.trace_mismatch;
 }

@@ -12,6 +12,7 @@
 #include "host/cli/debug_options.hpp"
 #include "host/device/registry.hpp"
 #include "host/files/claimed_files.hpp"
+#include "host/onnx/model.hpp"
 #include "host/output_file.hpp"
 #include "host/run/run_options.hpp"
 
@@ -52,6 +53,9 @@ std::unique_ptr<Device> make_device(const NamedDevice& options);
 /// Claims the outputs of `options`, those beside a waveform too. Throws UsageError where one is an
 /// input or another output of the command.
 void claim_outputs(ClaimedFiles& files, const CommonOptions& options);
+
+/// Claims the files that hold the model's external data. Throws UsageError where one is an output.
+void claim_external_data(ClaimedFiles& files, const OnnxModel& model);
 
 /// The waveform of a failure that `options` ask for, or "failure.fst".
 std::filesystem::path failure_waveform(const CommonOptions& options);

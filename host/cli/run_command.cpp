@@ -9,6 +9,7 @@
 #include "host/cli/failure_file.hpp"
 #include "host/cli/session.hpp"
 #include "host/console.hpp"
+#include "host/error.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/execute/network_output.hpp"
@@ -39,11 +40,23 @@ int run_network_command(const NetworkOptions& options) {
   Session session(options, "run", own_options(options));
   ProgressBar bar;
   bar.show("reading " + (options.model.empty() ? options.network : options.model), 0);
-  const NetworkSource source = open_network(options);
+  // The reference device has no time and would only cut into slices what float32 can do itself.
+  const bool host_only = options.device == "reference" && options.precision == Precision::kFloat32;
+  Driver driver(session.device(), session.patience());
+  JobRunner runner(session.device(), driver, session.run_options());
+  const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
+    if (!host_only) check_jobs(model, runner);
+  });
   outputs.open(source.model, files);
   const Executor executor(source.model);
   NodeObserver dump;
   if (!options.dumps.empty()) {
+    if (source.inputs.passes() > 1) {
+      throw UsageError(fmt::format(
+          "--dump-activations: the {} images run one after the other, and each would replace the "
+          "files of the one before; give one image: {}",
+          source.batch, source.inputs.why_in_turn));
+    }
     ActivationDump chosen(options.dumps, executor);
     for (const std::string& file : chosen.files()) files.output("--dump-activations", file);
     dump = std::move(chosen);
@@ -58,12 +71,9 @@ int run_network_command(const NetworkOptions& options) {
   report.precision = options.precision;
   report.batch = source.batch;
   NetworkRun run;
-  // The reference device has no time and would only cut into slices what float32 can do itself.
-  if (options.device == "reference" && options.precision == Precision::kFloat32) {
+  if (host_only) {
     run = run_on_host(executor, source.inputs, report, dump, progress);
   } else {
-    Driver driver(session.device(), session.patience());
-    JobRunner runner(session.device(), driver, session.run_options());
     run = run_network(executor, source.inputs, runner, runner.report(source.name, source.batch),
                       dump, progress);
     run.report.failure = runner.failure();

@@ -11,6 +11,7 @@
 #include "host/console.hpp"
 #include "host/debug/investigation.hpp"
 #include "host/error.hpp"
+#include "host/escaped.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/report/json.hpp"
 #include "host/report/progress.hpp"
@@ -122,7 +123,9 @@ void Session::investigate(const JobRun& run, Failure& failure) {
         !is_lost(failure_file_.string())) {
       failure.trace_file = failure_file_.string();
       failure.save_file = save_file_of(failure_file_).string();
-      write_failure_view(failure, geometry_, options_.debug.view);
+      if (!keep_going([&] { write_failure_view(failure, geometry_, options_.debug.view); })) {
+        failure.save_file.clear();
+      }
     }
     if (options_.replay) return;  // its own input tells all that such a file would
     const fs::path replay = replay_file_of(failure_file_);
@@ -206,8 +209,16 @@ void Session::write_trace_view() const {
   }
   const fs::path beside = save_file_of(trace);
   const std::string view = options_.debug.view.empty() ? "overview" : options_.debug.view;
-  keep_going([&] { write_save_file(view_file(view), trace, beside.string(), save); });
-  print_report("Waveform: {}{}. To see it: gtkwave {}\n", trace, markers, beside.string());
+  keep_going([&] {
+    try {
+      write_save_file(view_file(view), trace, beside.string(), save);
+    } catch (const UsageError& error) {  // there was room for it when the run began
+      throw OutputError(beside.string(), fmt::format("{}: the save file is lost: {}",
+                                                     beside.string(), error.what()));
+    }
+  });
+  print_report("Waveform: {}{}. To see it: gtkwave {}\n", escaped(trace), markers,
+               escaped(beside.string()));
 }
 
 int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {

@@ -8,6 +8,7 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
+#include "host/escaped.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/model.hpp"
@@ -38,6 +39,7 @@ int tile(const TileCommand& options) {
   import.batch = options.batch;
   import.input_shapes = parse_input_shapes(options.input_shapes);
   OnnxModel model = OnnxModel::load(options.model, import);
+  claim_external_data(files, model);
   OutputFile output(options.output, "the rewritten model");
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::string name = model.name();
@@ -45,7 +47,7 @@ int tile(const TileCommand& options) {
   print_report(rewrite_table(plan, terminal_width()) + "\n");
   std::uint64_t written = 0;
   if (keep_going([&] { written = save_model(rewrite(std::move(model), plan), output); })) {
-    print_report("{}: {}\n", options.output, bytes(written));
+    print_report("{}: {}\n", escaped(options.output), bytes(written));
   }
   if (json) keep_going([&] { json->write(to_json(plan, name, written).dump(2) + "\n"); });
   return 0;

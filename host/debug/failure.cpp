@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host/device/registers.hpp"
+#include "host/escaped.hpp"
 
 namespace gemm64 {
 namespace {
@@ -31,6 +32,9 @@ std::string tile_text(const Failure& failure) {
 
 std::string finding_text(const Failure& failure) {
   const Finding& finding = failure.finding;
+  if (!failure.counter.empty()) {
+    return line("counter", failure.counter) + line("values", "every sum is right");
+  }
   if (finding.place == Finding::Place::kNone) {
     return line("found", "it did not fail again; it may depend on what ran before");
   }
@@ -58,18 +62,21 @@ std::string finding_text(const Failure& failure) {
 
 std::string describe(const Failure& failure) {
   const GemmShape& shape = failure.shape;
-  std::string text = fmt::format("{}, {}x{}x{} from clock {}, looked at again:\n", failure.product,
-                                 shape.m, shape.k, shape.n, failure.first_clock);
+  std::string text =
+      fmt::format("{}, {}x{}x{} from clock {}{}:\n", failure.product, shape.m, shape.k, shape.n,
+                  failure.first_clock, failure.counter.empty() ? ", looked at again" : "");
   text += finding_text(failure);
   if (!failure.trace_file.empty()) {
-    text += line("waveform",
-                 fmt::format("{}, clocks {} to {}: gtkwave {}", failure.trace_file,
-                             failure.trace_begin, failure.trace_end - 1, failure.save_file));
+    text += line(
+        "waveform",
+        fmt::format("{}, clocks {} to {}: gtkwave {}", escaped(failure.trace_file),
+                    failure.trace_begin, failure.trace_end - 1,
+                    escaped(failure.save_file.empty() ? failure.trace_file : failure.save_file)));
   }
   if (!failure.replay_file.empty()) {
-    text += line("by itself", fmt::format("gemm64 replay {}", failure.replay_file));
+    text += line("by itself", fmt::format("gemm64 replay {}", escaped(failure.replay_file)));
   }
-  if (!failure.note.empty()) text += line("note", failure.note);
+  if (!failure.note.empty()) text += line("note", escaped(failure.note));
   return text;
 }
 

@@ -79,6 +79,7 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
 
 void investigate(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
                  Failure& failure) {
+  if (!failure.counter.empty()) return;
   failure.finding = look(run, make, patience, failure);
   const Finding& finding = failure.finding;
   if (finding.place == Finding::Place::kNone) return;

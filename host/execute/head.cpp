@@ -50,6 +50,25 @@ NetworkInputs NetworkInputs::of(NamedTensors tensors) {
   return inputs;
 }
 
+NetworkInputs NetworkInputs::in_turn(NamedTensors tensors, std::int64_t images, std::string why) {
+  NetworkInputs inputs;
+  inputs.images = images;
+  inputs.why_in_turn = std::move(why);
+  inputs.take = [tensors = std::move(tensors), images](std::int64_t first, std::int64_t count) {
+    NamedTensors taken;
+    for (const auto& [name, tensor] : tensors) {
+      const bool has_images = tensor.rank() != 0 && tensor.dim(0) == images;
+      taken[name] = has_images ? rows(tensor, first, count) : tensor;
+    }
+    return taken;
+  };
+  return inputs;
+}
+
+NetworkInputs NetworkInputs::pass(std::int64_t index) const {
+  return why_in_turn.empty() ? *this : of(take(index, 1));
+}
+
 Values run_head(const Executor& executor, std::size_t last, const NetworkInputs& inputs,
                 const ExecutorHooks& hooks) {
   const auto& steps = executor.steps();

@@ -13,8 +13,16 @@ namespace gemm64 {
 struct NetworkInputs {
   std::int64_t images = 1;
   std::function<NamedTensors(std::int64_t first, std::int64_t count)> take;
+  std::string why_in_turn;  // why the network runs once for each image; empty: once for all
 
   static NetworkInputs of(NamedTensors tensors);
+  /// `images` images for a network that takes one at a time: rows of the tensors that have so many,
+  /// other tensors whole.
+  static NetworkInputs in_turn(NamedTensors tensors, std::int64_t images, std::string why);
+
+  /// How often the network runs, and what it is given then.
+  std::int64_t passes() const { return why_in_turn.empty() ? 1 : images; }
+  NetworkInputs pass(std::int64_t index) const;
 };
 
 /// The values after steps [0, last). Where each of these steps treats every image by itself, and

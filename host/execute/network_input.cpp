@@ -31,8 +31,10 @@ TensorType type_of(const OnnxModel& model, const std::string& name, const char* 
   return *type;
 }
 
-Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32_t seed) {
-  const TensorType type = type_of(model, name, "give it as --input FILE.npy");
+Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32_t seed,
+                    std::int64_t images_in_turn) {
+  TensorType type = type_of(model, name, "give it as --input FILE.npy");
+  if (images_in_turn != 0) type.dims.at(0) = images_in_turn;
   if (type.data_type != onnx::TensorProto::FLOAT) {
     throw UsageError(fmt::format("{}: its {} is of {}; give it as --input {}=FILE.npy",
                                  model.name(), quoted(name), data_type_name(type.data_type),
@@ -47,8 +49,9 @@ Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32
 
 /// One image, for all of the batch, or several that are the batch.
 Tensor image_input(const OnnxModel& model, const std::string& name,
-                   const std::vector<std::string>& files) {
-  const TensorType type = type_of(model, name, "an image cannot be resized to it");
+                   const std::vector<std::string>& files, std::int64_t images_in_turn) {
+  TensorType type = type_of(model, name, "an image cannot be resized to it");
+  if (images_in_turn != 0) type.dims.at(0) = images_in_turn;
   Dims dims = type.dims;
   if (type.data_type != onnx::TensorProto::FLOAT || dims.size() != 4 ||
       (dims[1] != 1 && dims[1] != 3)) {
@@ -124,7 +127,7 @@ std::string input_file(const std::string& text) {
 }
 
 NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>& files,
-                         std::int64_t batch, std::uint32_t seed) {
+                         std::int64_t batch, std::uint32_t seed, std::int64_t images_in_turn) {
   const std::vector<std::string> names = model.inputs();
   std::map<std::string, std::vector<std::string>> given;
   for (const std::string& text : files) {
@@ -141,11 +144,12 @@ NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>&
                       "all be images",
                       of_input[1], quoted(name)));
     }
-    inputs.emplace(name, images ? image_input(model, name, of_input)
+    inputs.emplace(name, images ? image_input(model, name, of_input, images_in_turn)
                                 : array_input(model, name, of_input[0], batch));
   }
   for (const std::string& name : names) {
-    if (inputs.count(name) == 0) inputs.emplace(name, random_input(model, name, seed));
+    if (inputs.count(name) == 0)
+      inputs.emplace(name, random_input(model, name, seed, images_in_turn));
   }
   return inputs;
 }

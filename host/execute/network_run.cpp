@@ -11,6 +11,7 @@
 
 #include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
+#include "host/execute/passes.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 
@@ -27,24 +28,15 @@ std::string layer_name(const Executor& executor, const Step& step) {
   return node_label(*step.context.node, static_cast<int>(&step - executor.steps().data()));
 }
 
-/// The network's first output in order of the file, if it is one that quality can be told of.
-const Tensor* first_output(const Executor& executor, const NamedTensors& outputs) {
-  if (outputs.empty()) return nullptr;
-  const auto found = outputs.find(executor.model().graph().output(0).name());
-  const Tensor& tensor = found->second;
-  if (tensor.type() != onnx::TensorProto::FLOAT || tensor.elements() == 0) return nullptr;
-  return &tensor;
-}
-
 /// A node with MACs that ran on the host.
-std::optional<HostLayer> host_layer(const Executor& executor, const Step& step,
-                                    std::string reason) {
+std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, std::string reason,
+                                    std::uint64_t passes) {
   const onnx::NodeProto& node = *step.context.node;
   const std::optional<Work> work = work_of(executor.model(), node);
   if (work && work->macs == 0) return std::nullopt;
   HostLayer layer{layer_name(executor, step), node.op_type(), 0, std::move(reason)};
   if (work) {
-    layer.macs = work->macs;
+    layer.macs = work->macs * passes;
   } else {
     layer.reason += "; its MACs are not known";
   }
@@ -75,6 +67,19 @@ Expected expect_jobs(const Executor& executor, const JobRunner& runner) {
     expected.all_macs += macs;
   }
   return expected;
+}
+
+/// The part of the work that each step is: by its MACs, and a little for those without.
+std::vector<double> step_shares(const Executor& executor, std::int64_t passes) {
+  std::vector<double> shares;
+  double all = 0;
+  for (const Step& step : executor.steps()) {
+    const std::optional<Work> work = work_of(executor.model(), *step.context.node);
+    shares.push_back(1 + (work ? static_cast<double>(work->macs) : 0));
+    all += shares.back();
+  }
+  for (double& share : shares) share /= all * static_cast<double>(passes);
+  return shares;
 }
 
 /// The float32 values that differ from those that the device's layers led to.
@@ -118,29 +123,41 @@ class ExactValues {
 
 }  // namespace
 
+void check_jobs(const OnnxModel& model, const JobRunner& runner) {
+  const Executor executor(model);
+  expect_jobs(executor, runner);
+}
+
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress) {
   const Expected expected = expect_jobs(executor, runner);
-  runner.announce(expected.jobs);
+  std::vector<Job> jobs;
+  for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
+    jobs.insert(jobs.end(), expected.jobs.begin(), expected.jobs.end());
+  }
+  runner.announce(jobs);
+  const double all_macs = expected.all_macs * static_cast<double>(inputs.passes());
   ProgressShare share(progress);
   ExactValues exact;
+  std::vector<LayerReport> layers;   // of a pass
   double seconds = 0;                // of products, the device's and their preparation
-  std::set<const Step*> host_steps;  // a step of the head runs once for each group of images
+  std::set<const Step*> host_steps;  // a step may run once for each group of images
   const auto add_host_layer = [&](const Step& step, const std::string& reason) {
     if (!host_steps.insert(&step).second) return;
-    if (auto layer = host_layer(executor, step, reason)) {
+    const auto passes = static_cast<std::uint64_t>(inputs.passes());
+    if (auto layer = host_layer(executor, step, reason, passes)) {
       report.host_layers.push_back(std::move(*layer));
     }
   };
   ExecutorHooks hooks;
   const auto on_device = [&](const Step& step, const Tensors& arguments) {
     const auto macs = expected.macs.find(&step);
-    share.next(macs == expected.macs.end() ? 0 : macs->second / expected.all_macs);
+    share.next(macs == expected.macs.end() ? 0 : macs->second / all_macs);
     const auto begin = Clock::now();
     const Tensor output =
         run_linear(step.context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
           MatrixF product;
-          report.layers.push_back(
+          layers.push_back(
               run_float(runner, layer_name(executor, step), a, weights, product, share));
           return product;
         });
@@ -162,7 +179,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     exact.store(step, wanted);
     Tensors found = on_device(step, arguments);
     if (report.precision == Precision::kInt8) {
-      report.layers.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
+      layers.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
     }
     return found;
   };
@@ -172,20 +189,27 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
   };
   const auto begin = Clock::now();
   NetworkRun run;
+  Passes passes;
   try {
-    Values values = run_head(executor, expected.first, inputs, hooks);
-    executor.run_steps(expected.first, executor.steps().size(), values, hooks);
-    run.outputs = executor.outputs(values);
+    for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
+      exact = ExactValues();
+      Values values = run_head(executor, expected.first, inputs.pass(pass), hooks);
+      executor.run_steps(expected.first, executor.steps().size(), values, hooks);
+      const auto& graph = executor.model().graph();
+      passes.add(executor, executor.outputs(values),
+                 graph.output_size() == 0 ? nullptr : exact.find(graph.output(0).name()));
+      join(report.layers, std::move(layers));
+      layers.clear();
+    }
+    run.outputs = passes.outputs();
   } catch (const DeviceError& error) {
     report.error = error.what();
+    join(report.layers, std::move(layers));
   }
   report.host = HostWork{host_steps.size(), seconds_since(begin) - seconds};
-  const Tensor* found = first_output(executor, run.outputs);
-  if (found != nullptr) {
-    const Tensor* wanted = exact.find(executor.model().graph().output(0).name());
-    report.quality =
-        network_quality(as_rows(wanted != nullptr ? *wanted : *found), as_rows(*found));
-  }
+  report.why_in_turn = inputs.why_in_turn;
+  // Where nothing was quantized, float32 would agree with itself.
+  if (!report.layers.empty()) report.quality = passes.quality();
   run.report = std::move(report);
   return run;
 }
@@ -193,23 +217,35 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
 NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, RunReport report,
                        const NodeObserver& after, const RunProgress& progress) {
   report.host_only = true;
-  NetworkRun run;
-  double seconds = 0;  // of comparing
+  const std::vector<double> parts = step_shares(executor, inputs.passes());
+  ProgressShare share(progress);
+  std::vector<LayerReport> layers;  // of a pass
+  double seconds = 0;               // of comparing
   ExecutorHooks hooks;
   hooks.after = after;
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
-    if (progress) progress(step.context.label, 0);
+    share.next(parts[static_cast<std::size_t>(&step - executor.steps().data())]);
+    share.report(step.context.label, 0);
     if (!why_on_host(step, arguments).empty()) return Tensors{};
     const Tensors found = compute(*step.info, step.context, arguments);
     const auto begin = Clock::now();
-    report.layers.push_back(compare_with_double(step, arguments, found[0]));
-    report.layers.back().name = layer_name(executor, step);
+    layers.push_back(compare_with_double(step, arguments, found[0]));
+    layers.back().name = layer_name(executor, step);
     seconds += seconds_since(begin);
     return found;
   };
   const auto begin = Clock::now();
-  run.outputs = executor.run(inputs.take(0, inputs.images), hooks);
+  NetworkRun run;
+  Passes passes;
+  for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
+    const NetworkInputs one = inputs.pass(pass);
+    passes.add(executor, executor.run(one.take(0, one.images), hooks), nullptr);
+    join(report.layers, std::move(layers));
+    layers.clear();
+  }
+  run.outputs = passes.outputs();
   report.host = HostWork{executor.steps().size(), seconds_since(begin) - seconds};
+  report.why_in_turn = inputs.why_in_turn;
   run.report = std::move(report);
   return run;
 }

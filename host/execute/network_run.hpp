@@ -19,11 +19,15 @@ struct NetworkRun {
 /// Told each node's outputs, once they are the device's.
 using NodeObserver = std::function<void(const Step& step, const Tensors& outputs)>;
 
-/// Runs the network once, with two values where they differ: one in float32, one with the Linear
-/// layers by `runner`, each quantized by its own input (or sliced, as the runner's options ask).
-/// The report has a layer for each, by node name, whose largest error is against the float32
-/// network; what ran on the host, with the reason; and the quality of the first output. Before the
-/// device runs, the jobs are announced.
+/// Throws UsageError where the device has no room for a product whose shape the model tells.
+void check_jobs(const OnnxModel& model, const JobRunner& runner);
+
+/// Runs the network once (or once for each image, as `inputs` says), with two values where they
+/// differ: one in float32, one with the Linear layers by `runner`, each quantized by its own input
+/// (or sliced, as the runner's options ask). The report has a layer for each, by node name, whose
+/// largest error is against the float32 network; what ran on the host, with the reason; and the
+/// quality of the first output, if anything ran on the device. Before the device runs, the jobs are
+/// announced.
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress);
 

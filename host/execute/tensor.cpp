@@ -190,6 +190,41 @@ void Tensor::require(DataType type) const {
   }
 }
 
+Tensor rows(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+  Dims dims = tensor.dims();
+  const std::size_t row = dims.at(0) == 0 ? 0 : tensor.bytes() / static_cast<std::size_t>(dims[0]);
+  dims[0] = count;
+  Tensor result(tensor.type(), dims);
+  if (result.bytes() != 0) {
+    std::memcpy(result.mutable_raw(), tensor.raw() + static_cast<std::size_t>(first) * row,
+                result.bytes());
+  }
+  return result;
+}
+
+Tensor stacked(const std::vector<Tensor>& parts) {
+  if (parts.size() == 1) return parts[0];
+  const auto as_rows = [](const Tensor& part) { return part.rank() == 0 ? Dims{1} : part.dims(); };
+  Dims dims = as_rows(parts.at(0));
+  dims[0] = 0;
+  for (const Tensor& part : parts) {
+    const Dims more = as_rows(part);
+    if (part.type() != parts[0].type() ||
+        !std::equal(more.begin() + 1, more.end(), dims.begin() + 1, dims.end())) {
+      throw UsageError(fmt::format("{} cannot be put below {}: their sizes differ", describe(part),
+                                   describe(parts[0])));
+    }
+    dims[0] += more[0];
+  }
+  Tensor whole(parts[0].type(), dims);
+  std::byte* to = whole.mutable_raw();
+  for (const Tensor& part : parts) {
+    if (part.bytes() != 0) std::memcpy(to, part.raw(), part.bytes());
+    to += part.bytes();
+  }
+  return whole;
+}
+
 std::string describe(const Tensor& tensor) {
   return data_type_name(tensor.type()) + " " + dims_text(tensor.dims());
 }

@@ -116,6 +116,13 @@ Tensor Tensor::of(Dims dims, const std::vector<T>& values) {
   return tensor;
 }
 
+/// Rows [first, first + count) along the first axis.
+Tensor rows(const Tensor& tensor, std::int64_t first, std::int64_t count);
+
+/// Tensors of one type, one below the other along the first axis (scalars become a vector). Throws
+/// UsageError where their other sizes differ.
+Tensor stacked(const std::vector<Tensor>& parts);
+
 /// "float32 1x3x224x224", for messages.
 std::string describe(const Tensor& tensor);
 

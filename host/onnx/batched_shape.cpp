@@ -65,4 +65,17 @@ std::optional<BatchedShape> batched_shape(const onnx::NodeProto& node, const Val
   return result;
 }
 
+bool mixes_images(const onnx::NodeProto& node, const ValueFacts& facts, std::int64_t batch) {
+  if (batch == 0 || !node.domain().empty() || node.input_size() == 0 || node.output_size() == 0 ||
+      (node.op_type() != "Reshape" && node.op_type() != "Flatten")) {
+    return false;
+  }
+  const auto x = facts.types.find(node.input(0));
+  const auto y = facts.types.find(node.output(0));
+  if (x == facts.types.end() || y == facts.types.end()) return false;
+  const Dims& from = x->second.dims;
+  const Dims& to = y->second.dims;
+  return !from.empty() && from[0] == batch && (to.empty() || to[0] % batch != 0);
+}
+
 }  // namespace gemm64

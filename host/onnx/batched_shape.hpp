@@ -26,4 +26,7 @@ struct BatchedShape {
 std::optional<BatchedShape> batched_shape(const onnx::NodeProto& node, const ValueFacts& facts,
                                           std::int64_t batch);
 
+/// Does a Reshape or Flatten of a value with `batch` images leave no whole number of rows to each?
+bool mixes_images(const onnx::NodeProto& node, const ValueFacts& facts, std::int64_t batch);
+
 }  // namespace gemm64

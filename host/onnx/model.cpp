@@ -90,6 +90,17 @@ onnx::ModelProto parse_file(const std::filesystem::path& path, std::uint64_t max
   return parse(look, read, name);
 }
 
+/// The files that initializers name as holding their data, each once.
+std::vector<std::string> files_outside(const onnx::GraphProto& graph,
+                                       const std::filesystem::path& folder) {
+  std::set<std::string> files;
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL) continue;
+    if (const auto file = external_file(tensor, folder)) files.insert(file->string());
+  }
+  return {files.begin(), files.end()};
+}
+
 /// Brings external data in, as far as they are wanted.
 void read_weights(onnx::GraphProto& graph, const ImportOptions& options,
                   const std::filesystem::path& folder, const std::string& name) {
@@ -194,6 +205,7 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   model.name_ = printable(name);
   model.opsets_ = check_graph(model.proto_, options.shapes_only, model.name_);
   onnx::GraphProto& graph = *model.proto_.mutable_graph();
+  model.external_files_ = files_outside(graph, folder);
   read_weights(graph, options, folder, model.name_);
 
   for (const onnx::TensorProto& tensor : graph.initializer()) {

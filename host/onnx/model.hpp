@@ -81,6 +81,8 @@ class OnnxModel {
   bool is_graph_input(const std::string& value) const;  // initializers are none
   /// Names of the inputs that are no initializers, in the file's order.
   std::vector<std::string> inputs() const;
+  /// The files below the model's folder that hold its external data, read or not, each named once.
+  const std::vector<std::string>& external_files() const { return external_files_; }
 
  private:
   OnnxModel() = default;
@@ -96,6 +98,7 @@ class OnnxModel {
   std::set<std::string> fixed_;
   std::map<std::string, std::vector<std::int64_t>> integers_;
   std::map<std::string, std::string> unknown_;
+  std::vector<std::string> external_files_;
 };
 
 /// Text from a file as it may stand in a message: one line of valid UTF-8, control characters and

@@ -319,7 +319,15 @@ ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
         facts);
     const OperatorInfo* info = find_operator(node.domain(), node.op_type());
     const std::string why = apply_rule(info, rule_node);
-    if (why.empty()) folder.fold_node(node, info);
+    if (why.empty()) {
+      if (constants.count(node.input_size() == 0 ? "" : node.input(0)) == 0 &&
+          mixes_images(node, facts, batch)) {
+        rule_node.fail(fmt::format("mixes the {} images of the batch: {} becomes {}", batch,
+                                   dims_text(facts.types.at(node.input(0)).dims),
+                                   dims_text(facts.types.at(node.output(0)).dims)));
+      }
+      folder.fold_node(node, info);
+    }
     for (const std::string& output : node.output()) {
       if (output.empty() || facts.types.count(output) != 0) continue;
       const auto known = file_types.find(output);

@@ -234,6 +234,19 @@ std::optional<std::vector<float>> float_values(const TensorProto& tensor, std::i
   return values;
 }
 
+std::optional<std::filesystem::path> external_file(const TensorProto& tensor,
+                                                   const std::filesystem::path& folder) {
+  std::string location;
+  for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+  }
+  const std::filesystem::path relative = std::filesystem::path(location).lexically_normal();
+  const bool inside = !location.empty() && location.find('\0') == std::string::npos &&
+                      relative.is_relative() && *relative.begin() != "..";
+  if (!inside) return std::nullopt;
+  return folder / relative;
+}
+
 void read_external_data(TensorProto& tensor, const std::filesystem::path& folder,
                         const std::string& where) {
   const TensorType type = checked_type(tensor, where);
@@ -259,14 +272,12 @@ void read_external_data(TensorProto& tensor, const std::filesystem::path& folder
     throw UsageError(fmt::format("{}: its external data are {} bytes, but its shape needs {}",
                                  where, length, type.bytes()));
   }
-  const std::filesystem::path relative = std::filesystem::path(location).lexically_normal();
-  const bool inside = !location.empty() && location.find('\0') == std::string::npos &&
-                      relative.is_relative() && *relative.begin() != "..";
-  if (!inside) {
+  const std::optional<std::filesystem::path> named = external_file(tensor, folder);
+  if (!named) {
     throw UsageError(fmt::format("{}: its external data lie in '{}'; they must lie below the model",
                                  where, printable(location)));
   }
-  const std::filesystem::path path = folder / relative;
+  const std::filesystem::path& path = *named;
   std::error_code error;
   // Through links too: else a model could name, and `tile` copy, any file of the user's.
   const std::filesystem::path below = std::filesystem::weakly_canonical(path, error)

@@ -45,6 +45,11 @@ std::optional<std::vector<std::int64_t>> integer_values(const onnx::TensorProto&
 /// The values of a tensor of float32 with at most `most` elements; empty likewise.
 std::optional<std::vector<float>> float_values(const onnx::TensorProto& tensor, std::int64_t most);
 
+/// The file below `folder` that a tensor with external data names; empty where it names none, or
+/// one that lies elsewhere.
+std::optional<std::filesystem::path> external_file(const onnx::TensorProto& tensor,
+                                                   const std::filesystem::path& folder);
+
 /// Reads a tensor's external data, which lie in a file below `folder`, into raw_data. Throws
 /// UsageError where the place is outside of the folder, or does not hold them.
 void read_external_data(onnx::TensorProto& tensor, const std::filesystem::path& folder,

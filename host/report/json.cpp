@@ -147,6 +147,7 @@ Json to_json(const RunReport& report) {
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
   }
+  if (!report.why_in_turn.empty()) json["images_in_turn"] = report.why_in_turn;
   if (!report.error.empty()) json["error"] = report.error;
   if (!report.problems.empty()) json["problems"] = report.problems;
   if (report.failure) json["failure"] = to_json(*report.failure);
@@ -155,7 +156,10 @@ Json to_json(const RunReport& report) {
 
 Json to_json(const Failure& failure) {
   const Finding& finding = failure.finding;
-  Json json = {{"kind", failure.error.empty() ? "mismatch" : "error"},
+  const char* const kind = !failure.error.empty()     ? "error"
+                           : !failure.counter.empty() ? "counter"
+                                                      : "mismatch";
+  Json json = {{"kind", kind},
                {"product", failure.product},
                {"index", failure.index},
                {"m", failure.shape.m},
@@ -163,6 +167,7 @@ Json to_json(const Failure& failure) {
                {"n", failure.shape.n},
                {"first_clock", failure.first_clock}};
   if (!failure.error.empty()) json["message"] = failure.error;
+  if (!failure.counter.empty()) json["message"] = failure.counter;
   if (failure.mismatches.count != 0) {
     json["mismatches"] = failure.mismatches.count;
     json["element"] = {{"row", failure.mismatches.first_row},

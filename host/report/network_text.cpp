@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "host/escaped.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {
@@ -20,6 +21,10 @@ std::string host_text(const RunReport& report) {
   if (!report.host) return "";
   std::string text = fmt::format("{} on the host, {:.2f} s.\n", counted(report.host->nodes, "node"),
                                  report.host->seconds);
+  if (!report.why_in_turn.empty()) {
+    text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
+                        escaped(report.why_in_turn));
+  }
   const std::uint64_t all = report.all_macs();
   if (report.host_only || all == 0) return text;
   text += fmt::format("MACs on the device: {}.\n", share(report.device_macs(), all));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/escaped.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/price_table.hpp"
@@ -105,15 +106,16 @@ std::string host_layer_table(const RunReport& report, std::size_t width) {
 
 std::string run_table(const RunReport& report, std::size_t width) {
   if (report.host_only) {
-    return fmt::format("{} on the host in float32, batch {}\n\n", report.model, report.batch) +
+    return fmt::format("{} on the host in float32, batch {}\n\n", escaped(report.model),
+                       report.batch) +
            host_layer_table(report, width) + host_text(report) + verdict(report);
   }
   std::string text = fmt::format(
       "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, {}memory "
       "latency "
       "{} clocks\n\n",
-      report.model, report.device, report.geometry.n, report.geometry.n, name(report.precision),
-      name(report.accumulate), report.batch,
+      escaped(report.model), report.device, report.geometry.n, report.geometry.n,
+      name(report.precision), name(report.accumulate), report.batch,
       report.memory.sharing == MemorySharing::kIndependent
           ? ""
           : fmt::format("{} memory, ", name(report.memory.sharing)),

@@ -36,6 +36,16 @@ RunReport JobRunner::report(const std::string& model, std::uint64_t batch) const
   return report;
 }
 
+std::optional<std::size_t> JobRunner::wrong_counter(const LayerReport& layer) const {
+  RunReport alone;
+  alone.memory = options_.memory;
+  alone.layers = {layer};
+  for (std::size_t i = 0; i < layer.counters.size(); ++i) {
+    if (alone.is_checked(i) && layer.counters[i] != layer.predicted[i]) return i;
+  }
+  return std::nullopt;
+}
+
 void JobRunner::look_again(const JobRun& run, Failure failure, const ProgressShare& progress) {
   if (failure_ || !options_.investigate) return;
   failure.product = run.job.name;
@@ -115,6 +125,12 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   if (layer.mismatches.count != 0) {
     Failure failure;
     failure.mismatches = layer.mismatches;
+    look_again(run, std::move(failure), progress);
+  } else if (const auto wrong = wrong_counter(layer)) {
+    Failure failure;
+    failure.counter =
+        fmt::format("{}.{} is {}, predicted {}", kCounters[*wrong].engine, kCounters[*wrong].cause,
+                    layer.counters[*wrong], layer.predicted[*wrong]);
     look_again(run, std::move(failure), progress);
   }
   set_utilization(layer, geometry, options_.memory);

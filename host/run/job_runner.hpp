@@ -41,6 +41,8 @@ class JobRunner {
 
  private:
   GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
+  /// The first counter of a job that is not as predicted, of those that must be.
+  std::optional<std::size_t> wrong_counter(const LayerReport& layer) const;
   void look_again(const JobRun& run, Failure failure, const ProgressShare& progress);
 
   Device& device_;

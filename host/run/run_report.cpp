@@ -84,38 +84,61 @@ bool RunReport::verified() const {
 LayerReport RunReport::total() const {
   LayerReport total;
   total.name = "total";
-  double useful = 0;
-  double roofline = 0;
-  for (const LayerReport& layer : layers) {
-    total.tiles += layer.tiles;
-    for (std::size_t i = 0; i < total.counters.size(); ++i) {
-      total.counters[i] += layer.counters[i];
-      total.predicted[i] += layer.predicted[i];
-    }
-    if (layer.on_device) {
-      if (!total.on_device) total.on_device = Counters{};
-      for (std::size_t i = 0; i < total.counters.size(); ++i) {
-        (*total.on_device)[i] += (*layer.on_device)[i];
-      }
-    }
-    total.published.scale_sim_os += layer.published.scale_sim_os;
-    total.published.scale_sim_ws += layer.published.scale_sim_ws;
-    total.published.single_buffered += layer.published.single_buffered;
-    total.published.double_buffered += layer.published.double_buffered;
-    total.mismatches.count += layer.mismatches.count;
-    total.max_abs_error = std::max(total.max_abs_error, layer.max_abs_error);
-    total.seconds += layer.seconds;
-    total.simulated_clocks += layer.simulated_clocks;
-    const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);
-    useful += layer.utilization * clocks;
-    roofline += layer.roofline_utilization * clocks;
-  }
-  const auto clocks = static_cast<double>(total.counters[counter::kTotalClocks]);
-  if (clocks != 0) {
-    total.utilization = useful / clocks;
-    total.roofline_utilization = roofline / clocks;
-  }
+  for (const LayerReport& layer : layers) add(total, layer);
   return total;
+}
+
+void add(LayerReport& sum, const LayerReport& layer) {
+  const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);
+  const double all = clocks + static_cast<double>(sum.counters[counter::kTotalClocks]);
+  if (all != 0) {
+    const double share = clocks / all;
+    sum.utilization += (layer.utilization - sum.utilization) * share;
+    sum.roofline_utilization += (layer.roofline_utilization - sum.roofline_utilization) * share;
+  }
+  sum.tiles += layer.tiles;
+  for (std::size_t i = 0; i < sum.counters.size(); ++i) {
+    sum.counters[i] += layer.counters[i];
+    sum.predicted[i] += layer.predicted[i];
+  }
+  if (layer.on_device) {
+    if (!sum.on_device) sum.on_device = Counters{};
+    for (std::size_t i = 0; i < sum.counters.size(); ++i) {
+      (*sum.on_device)[i] += (*layer.on_device)[i];
+    }
+  }
+  sum.published.scale_sim_os += layer.published.scale_sim_os;
+  sum.published.scale_sim_ws += layer.published.scale_sim_ws;
+  sum.published.single_buffered += layer.published.single_buffered;
+  sum.published.double_buffered += layer.published.double_buffered;
+  sum.mismatches.count += layer.mismatches.count;
+  sum.max_abs_error = std::max(sum.max_abs_error, layer.max_abs_error);
+  sum.seconds += layer.seconds;
+  sum.simulated_clocks += layer.simulated_clocks;
+}
+
+void add_image(LayerReport& images, const LayerReport& image) {
+  if (image.skipped) return;
+  if (images.skipped) {
+    images = image;
+    return;
+  }
+  Mismatches first = images.mismatches;
+  if (first.count == 0) {
+    first = image.mismatches;
+    first.first_row += static_cast<Eigen::Index>(images.shape.m);
+  }
+  first.count = images.mismatches.count;  // add() counts
+  images.mismatches = first;
+  // An error and what bounds it stay together: those that are worse.
+  const bool within = image.error_bound == 0 || image.max_abs_error <= image.error_bound;
+  if (!within || image.error_bound > images.error_bound) images.error_bound = image.error_bound;
+  const double error =
+      !within ? image.max_abs_error : std::max(images.max_abs_error, image.max_abs_error);
+  add(images, image);
+  images.max_abs_error = error;
+  images.shape.m += image.shape.m;
+  images.padded.m += image.padded.m;
 }
 
 }  // namespace gemm64

@@ -82,6 +82,7 @@ struct RunReport {
   std::optional<NetworkQuality> quality;
   std::optional<HostWork> host;
   std::vector<HostLayer> host_layers;
+  std::string why_in_turn;            // why images ran one after the other; empty: all ran together
   std::vector<std::string> problems;  // what was asked for and did not come, a line each
   std::string error;                  // of the device, which ended the run; empty: none
   std::optional<Failure> failure;     // the first product that failed, looked at again
@@ -102,6 +103,12 @@ struct RunReport {
   /// The sum of all layers (name "total"); its utilizations are of the whole.
   LayerReport total() const;
 };
+
+/// Adds clocks, bytes and the like; utilizations become those of both together.
+void add(LayerReport& sum, const LayerReport& layer);
+
+/// Adds what a layer did for one more image (rows below those of the others).
+void add_image(LayerReport& images, const LayerReport& image);
 
 /// Sets the utilizations of `layer` from its shape and counters.
 void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory);

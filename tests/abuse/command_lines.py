@@ -82,7 +82,8 @@ def draw_command(random):
         if name in WRITTEN and value in FORMATS:
             outputs[value] = FORMATS[value]
         elif name in WRITTEN:
-            written += [os.path.normpath(value), re.sub(r"(?<=[^/.])\.[^./]*$", "", value) + ".gtkw"]
+            stem = re.sub(r"(?<=[^/.])\.[^./]*$", "", value)
+            written += [os.path.normpath(value), stem + ".gtkw", stem + ".json"]
     files = {"m.onnx": samples.network(random), "a.npy": samples.int8_matrix(random, 3, 5),
              "b.npy": samples.int8_matrix(random, 5, 4), "x.npy": samples.float_array(random, (1, 3, 8, 8)),
              "x.png": samples.png(random), "f.json": json.dumps(samples.replay(random)).encode()}
@@ -93,4 +94,4 @@ def draw_command(random):
         arguments.append(random.choice(HOSTILE))
     return Trial("command lines", arguments, files, links=links, outputs=outputs,
                  beside=["failure.fst", "failure.gtkw", "failure.json", "miss.fst", "miss.gtkw", "miss.json", "w.fst",
-                         "w.gtkw", "f.fst", "f.gtkw"] + written)
+                         "w.gtkw", "f.fst", "f.gtkw", "acts/"] + written)

@@ -2,6 +2,7 @@
 """Kinds of tries. Each function draws one Trial; KINDS says how often."""
 
 import json
+import os
 import signal
 import struct
 
@@ -111,7 +112,8 @@ def external(random):
     if random.random() < 0.3:
         data = change_fields(random, data)
     if arguments[0] == "tile" and arguments[3] != "o.onnx":
-        outputs = {arguments[3]: "onnx"} if place.split("/")[-1] != "w.bin" and place != "inside" else {}
+        source, target = (os.path.normpath(name).replace("inside", "w.bin") for name in (place, arguments[3]))
+        outputs = {arguments[3]: "onnx"} if source != target else {}  # its own weights stay as they are
         if outputs:
             links = [link for link in links if link[0] != "inside"] if arguments[3] == "inside" else links
     return Trial("external data", arguments, {"m.onnx": data, "w.bin": bytes(size), "sub/w.bin": bytes(48)},
@@ -235,6 +237,10 @@ def aimed(random):
         trial.links.append((name, "symbolic", name))
         del trial.outputs[name]
         trial.codes = {2}
+    elif way == "folder" and trial.arguments[0] == "run" and name == "out.npy":
+        trial.files.pop(name, None)  # that is how all outputs are asked for
+        trial.links.append((name, "folder", ""))
+        trial.outputs["out.npy/y.npy"] = trial.outputs.pop(name)
     elif way == "folder":
         trial.files.pop(name, None)
         trial.links.append((name, "folder", ""))
@@ -304,21 +310,21 @@ def limits(random, address_space=True):
 
 
 def sizes(random):
-    """Sizes that no machine has room for, and those that only look so."""
-    size = lambda: str(random.choice([1, 2, 3, 33000, 70000, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31]))
-    drawn = [size() for _ in range(3)]
-    if sum(int(value) > 3 for value in drawn) < 2:
-        drawn[0], drawn[2] = "70000", "70000"
-    command = random.choice([["gemm"] + drawn, ["gemm"] + drawn + ["--precision", "float32"],
-                             ["gemm"] + drawn + ["--accumulate", "host"],
-                             ["make-linear"] + drawn + ["-o", "o.onnx"],
-                             ["run", "--model", "m.onnx", "--batch", size()]])
+    """Sizes that nothing has room for: refused from the numbers alone, at once."""
+    sizes_of = [1, 2, 3, 33000, 70000, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31]
+    m = k = n = 1
+    while m * k + k * n + 4 * m * n <= 1 << 33:  # device memory is half of that
+        m, k, n = (random.choice(sizes_of) for _ in range(3))
+    product = [str(size) for size in (m, k, n)]
+    batch = str(random.choice([1 << 30, (1 << 31) - 1, 1 << 31]))
+    command = random.choice([["gemm"] + product, ["gemm"] + product + ["--precision", "float32"],
+                             ["gemm"] + product + ["--accumulate", "host"],
+                             ["make-linear", "1", "70000", product[0] if m > 9000 else "70000", "-o", "o.onnx"],
+                             ["run", "--model", "m.onnx", "--batch", batch]])
     if command[0] in ("gemm", "run"):
         command += ["--array", random.choice(["2", "4", "64"])]
-    if command[0] == "run" and int(command[command.index("--batch") + 1]) < 40000:
-        command[command.index("--batch") + 1] = str(1 << 30)
-    return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, beside=FAILURE)
+    return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, beside=FAILURE, codes={2})
 
 
 KINDS = [(onnx, 26), (npy, 12), (images, 8), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
-         (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 0)]
+         (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 3)]

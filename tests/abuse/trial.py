@@ -6,9 +6,11 @@ import shlex
 import shutil
 import signal
 import subprocess
+import time
 from dataclasses import dataclass, field
 
 PROGRAM = "$GEMM64"
+PATIENCE = 5
 
 
 @dataclass
@@ -86,9 +88,21 @@ def fill(folder, free):
             file.write(bytes(rest))
 
 
+def processor_seconds(pid):
+    """What a process has used so far; 0 where it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            used = file.read().rsplit(b")", 1)[1].split()
+        return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0
+
+
 def run(trial, folder, logs, program, limit):
-    """Runs it in `folder`, ends it after `limit` seconds; its output goes to `logs`."""
+    """Runs it in `folder`; its output goes to `logs`. It has hung after `limit` seconds of processor time,
+    or PATIENCE times as long on a machine that gives it less."""
     result = Result()
+    begun = time.monotonic()
     environment = dict(os.environ, GEMM64=program, TMPDIR=folder, LC_ALL="C",
                        ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:exitcode=99:handle_segv=1",
                        UBSAN_OPTIONS="print_stacktrace=1:exitcode=99")
@@ -113,6 +127,8 @@ def run(trial, folder, logs, program, limit):
         if trial.kill and not result.was_killed:
             result.was_killed = True
             send(os.kill, trial.kill[0])
+            signal.setitimer(signal.ITIMER_REAL, limit)
+        elif processor_seconds(child.pid) < limit and time.monotonic() - begun < PATIENCE * limit:
             signal.setitimer(signal.ITIMER_REAL, limit)
         else:
             result.hung = True

@@ -128,6 +128,56 @@ TEST_F(Debug, EveryOptionIsReplayed) {
   FAIL() << "no fault showed";
 }
 
+TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
+  for (const std::string sharing : {"shared", "exclusive"}) {
+    const std::string arguments = "gemm 6 24 12 --array 4 --memory " + sharing +
+                                  " --memory-bytes-per-cycle 2 --inject accumulator:0,2,3:9@";
+    int clock = 200;
+    while (clock < 1500 && run(arguments + std::to_string(clock)).code == 0) clock += 5;
+    ASSERT_LT(clock, 1500) << "no fault showed";
+    const json first = read("failure.json");
+    EXPECT_EQ(first["options"]["memory"], sharing);
+    fs::copy(folder_ / "failure.json", folder_ / "again.json",
+             fs::copy_options::overwrite_existing);
+    EXPECT_EQ(run("replay again.json --json report.json").code, 1);
+    EXPECT_EQ(read("report.json")["memory"]["sharing"], sharing);
+    // In the very same clocks: of another memory's they are others.
+    EXPECT_EQ(read("report.json")["failure"]["clock"], first["failure"]["clock"]);
+    json older = first;
+    older["options"].erase("memory");
+    std::ofstream(folder_ / "older.json") << older;
+    EXPECT_NE(run("replay older.json").code, 2);
+    older["options"]["memory"] = "divided";
+    std::ofstream(folder_ / "wrong.json") << older;
+    const Outcome wrong = run("replay wrong.json");
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("options.memory is 'divided'; it may be 'independent' or "
+                                     "'shared' or 'exclusive'"));
+  }
+}
+
+TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
+  // A campaign tells a fault that changes clocks and no sum.
+  ASSERT_EQ(run("faults --array 4 --count 600 --seed 3 --json faults.json").code, 0);
+  std::string command;
+  const json faults = read("faults.json");
+  for (const json& fault : faults["tries"]) {
+    if (fault["outcome"] == "wrong_counters") command = fault["command"];
+  }
+  ASSERT_NE(command, "");
+  const Outcome outcome = run(command.substr(std::string("gemm64 ").size()));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("every sum is right"));
+  EXPECT_THAT(outcome.out, HasSubstr("by itself     gemm64 replay failure.json"));
+  const json failure = read("failure.json")["failure"];
+  EXPECT_EQ(failure["kind"], "counter");
+  EXPECT_THAT(failure["message"].get<std::string>(), HasSubstr(", predicted "));
+  EXPECT_FALSE(fs::exists(folder_ / "failure.fst"));
+  const Outcome again = run("replay failure.json --json report.json");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_EQ(read("report.json")["failure"]["message"], failure["message"]);
+}
+
 TEST_F(Debug, AFaultThatChangesNothingIsTold) {
   // Nothing is in the array yet.
   const Outcome outcome = run("gemm 8 24 8 --array 8 --inject partial-sum:0,0:3@70");
@@ -226,6 +276,17 @@ TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3"));
   EXPECT_THAT(outcome.out, HasSubstr("failure.fst: cannot be written: it names a folder"));
+}
+
+TEST_F(Debug, WhereTheSaveFileIsLostTheFailureIsStillTold) {
+  fs::create_symlink("/dev/full", folder_ / "failure.gtkw");
+  const Outcome outcome =
+      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
+  EXPECT_EQ(outcome.code, 1) << "what did not hold is worth more than what was lost";
+  EXPECT_THAT(outcome.err, HasSubstr("failure.gtkw: the save file is lost: No space left"));
+  EXPECT_THAT(outcome.out, HasSubstr("FAILED"));
+  EXPECT_THAT(outcome.out, HasSubstr("gtkwave failure.fst"));
+  EXPECT_EQ(run("replay failure.json").code, 1);
 }
 
 TEST_F(Debug, BadInputIsRefused) {

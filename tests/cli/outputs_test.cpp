@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
 
 namespace gemm64::cli_test {
@@ -101,6 +102,46 @@ TEST_F(Outputs, NoFileIsTwoThings) {
   EXPECT_EQ(shell("$G info --json out > out 2> err"), 2);
   EXPECT_THAT(read("err"), HasSubstr("standard output goes to"));
   EXPECT_EQ(files(), (std::vector<std::string>{"err", "link", "m.onnx", "out"}));
+}
+
+TEST_F(Outputs, NoOutputReplacesAModelsExternalData) {
+  const std::string weights(16, 'w');
+  write("w.bin", weights);
+  fs::create_symlink("w.bin", folder_ / "link");
+  write("m.onnx",
+        onnx::model({onnx::node("MatMul", {"x", "w"}, "y"), onnx::outside("w", {2, 2}, "w.bin"),
+                     onnx::input("x", {1, 2}), onnx::output("y", {1, 2})}));
+  for (const char* arguments : {"tile m.onnx -o w.bin", "tile m.onnx -o o.onnx --json ./w.bin",
+                                "analyze m.onnx --json w.bin", "analyze m.onnx --csv link",
+                                "run --model m.onnx --array 4 --json w.bin",
+                                "run --model m.onnx --array 4 --output w.bin"}) {
+    EXPECT_EQ(shell(std::string("$G ") + arguments + " > out 2> err"), 2) << arguments;
+    EXPECT_THAT(read("err"), HasSubstr("the model's external data, w.bin: is the file that"));
+    EXPECT_THAT(read("err"), HasSubstr("would write; name another"));
+    EXPECT_EQ(read("out"), "");
+    EXPECT_EQ(read("w.bin"), weights);
+  }
+  EXPECT_EQ(shell("$G tile m.onnx -o o.onnx > out 2> err"), 0) << read("err");
+  EXPECT_EQ(files(), (std::vector<std::string>{"err", "link", "m.onnx", "o.onnx", "out", "w.bin"}));
+}
+
+TEST_F(Outputs, NamesOfFilesStayOnTheirLine) {
+  const std::string name = "$(printf \"a\\033[2J\\n\")b";
+  for (const std::string& command :
+       {"make-linear 2 2 2 -o \"" + name + ".onnx\"", "make-model lenet -o \"" + name + ".onnx\"",
+        "tile \"" + name + ".onnx\" -o \"" + name + "2.onnx\"",
+        "run --model \"" + name + ".onnx\" --device tlm --array 4",
+        "gemm 4 4 4 --array 4 --trace \"" + name + ".fst\"",
+        "gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172 "
+        "--trace-mismatch "
+        "\"" +
+            name + "f.fst\""}) {
+    const int code = shell("$G " + command + " > out 2> err");
+    EXPECT_TRUE(code == 0 || code == 1) << command << "\n" << read("err");
+    EXPECT_THAT(read("out"), HasSubstr("a\\x1b[2J")) << command;
+    EXPECT_EQ(read("out").find('\x1b'), std::string::npos) << command;
+    EXPECT_EQ(read("err").find('\x1b'), std::string::npos) << command;
+  }
 }
 
 TEST_F(Outputs, AWaveformAppearsWholeOrNotAtAll) {

@@ -24,5 +24,10 @@ TEST(Escaped, ShowsBytesThatAreNoUtf8) {
   EXPECT_EQ(escaped("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
 }
 
+TEST(Escaped, LeavesLinesOfATextAsLines) {
+  EXPECT_EQ(escaped_lines("a\x1b\nb\n\n\tc"), "a\\x1b\nb\n\n\\tc");
+  EXPECT_EQ(escaped_lines(""), "");
+}
+
 }  // namespace
 }  // namespace gemm64

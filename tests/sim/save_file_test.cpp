@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gtkwave/fstapi.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -136,6 +138,22 @@ TEST(View, ThatDoesNotExistIsAUsageErrorThatNamesThoseThatDo) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("accumulator, array, axi, commands, overview"));
   }
+}
+
+/// What is read back is unpacked into a scratch file: one that could not be written was searched
+/// for ever.
+TEST_F(SaveFile, ReadsAWaveformThoughNothingMoreCanBeWritten) {
+  const std::string file = path("t.fst");
+  EXPECT_EXIT(
+      {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit none{};
+        setrlimit(RLIMIT_FSIZE, &none);
+        alarm(20);
+        const bool right = fst_signals(file).size() == 2 && fst_first_one(file, "top.go") == 41U;
+        _exit(right ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -94,5 +94,22 @@ TEST(Batch, OfOneLeavesTheFileAsItIs) {
   EXPECT_EQ(load_text(kReshapes[0], {"w"}, 13, batch_of(2)).graph().initializer_size(), 3);
 }
 
+TEST(Batch, IsRefusedWhereRowsWouldBeOfSeveralImages) {
+  // With three images, ONNX's own rules would make 2x18 of these.
+  for (const char* graph :
+       {"(float[1,3,2,2] x) => (float y) <int64[2] s = {2, -1}> {y = Reshape(x, s)}",
+        "(float[1,3,2,2] x) => (float y) {y = Flatten <axis = 0> (x)}"}) {
+    onnx::ModelProto proto = parse_model(graph, {});
+    proto.mutable_graph()->mutable_output(0)->clear_type();
+    EXPECT_NO_THROW(OnnxModel::from_proto(proto, "test.onnx"));
+    try {
+      OnnxModel::from_proto(proto, "test.onnx", batch_of(kBatch));
+      FAIL() << "nothing was refused";
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("mixes the 3 images of the batch"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gemm64

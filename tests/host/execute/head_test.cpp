@@ -148,5 +148,18 @@ TEST(NetworkInputs, OfTensorsAreThese) {
   EXPECT_EQ(values_of<float>(inputs.take(0, 1).at("x")), (std::vector<float>{3, 4}));
 }
 
+TEST(NetworkInputs, InTurnGiveOneImageForEachPass) {
+  const NetworkInputs inputs = NetworkInputs::in_turn(
+      {{"x", floats({2, 2}, {1, 2, 3, 4})}, {"scale", floats({1}, {9})}}, 2, "the file says so");
+  ASSERT_EQ(inputs.passes(), 2);
+  const NetworkInputs second = inputs.pass(1);
+  EXPECT_EQ(second.images, 1);
+  EXPECT_EQ(second.passes(), 1);
+  const NamedTensors tensors = second.take(0, 1);
+  EXPECT_EQ(tensors.at("x").dims(), (Dims{1, 2}));
+  EXPECT_EQ(values_of<float>(tensors.at("x")), (std::vector<float>{3, 4}));
+  EXPECT_EQ(values_of<float>(tensors.at("scale")), (std::vector<float>{9}));
+}
+
 }  // namespace
 }  // namespace gemm64

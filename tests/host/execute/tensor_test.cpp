@@ -92,5 +92,20 @@ TEST(Tensor, IsReadAsItsOwnTypeOnly) {
   EXPECT_THROW(tensor.values<float>(), std::logic_error);
 }
 
+TEST(Tensor, IsCutIntoRowsAndStackedAgain) {
+  const Tensor whole = Tensor::of<std::int32_t>({3, 2}, {1, 2, 3, 4, 5, 6});
+  const Tensor last = rows(whole, 1, 2);
+  EXPECT_EQ(last.dims(), (Dims{2, 2}));
+  EXPECT_EQ(last.values<std::int32_t>()[0], 3);
+  const Tensor again = stacked({rows(whole, 0, 1), last});
+  EXPECT_EQ(again.dims(), whole.dims());
+  EXPECT_TRUE(std::equal(again.values<std::int32_t>(), again.values<std::int32_t>() + 6,
+                         whole.values<std::int32_t>()));
+  EXPECT_EQ(stacked({Tensor::of<float>({}, {1}), Tensor::of<float>({}, {2})}).dims(), (Dims{2}));
+  EXPECT_EQ(rows(Tensor(TensorProto::FLOAT, {0, 2}), 0, 0).dims(), (Dims{0, 2}));
+  EXPECT_THROW(stacked({whole, Tensor::of<std::int32_t>({1, 1}, {1})}), UsageError);
+  EXPECT_THROW(stacked({whole, Tensor::of<float>({1, 2}, {1, 2})}), UsageError);
+}
+
 }  // namespace
 }  // namespace gemm64

@@ -203,6 +203,8 @@ TEST(OnnxModel, ReadsExternalData) {
   EXPECT_EQ(tensor.raw_data(), std::string(reinterpret_cast<const char*>(values + 1), 8));
   EXPECT_FALSE(tensor.has_data_location());
   EXPECT_EQ(tensor.external_data_size(), 0);
+  ASSERT_EQ(model.external_files().size(), 1U);
+  EXPECT_EQ(std::filesystem::path(model.external_files()[0]).filename(), "weights.bin");
 }
 
 TEST(OnnxModel, RefusesExternalDataThatAreNotThere) {

@@ -96,5 +96,31 @@ TEST(Utilization, CountsUsefulWorkOnly) {
   EXPECT_DOUBLE_EQ(layer.roofline_utilization, 128.0 / 4 / 16);
 }
 
+TEST(RunReport, AddsImagesThatRanOneAfterTheOther) {
+  const LayerReport image = example_report().layers[0];
+  LayerReport images = image;
+  LayerReport wrong = image;
+  wrong.mismatches = {2, 1, 3, 5, 6, 1};
+  wrong.max_abs_error = 3;
+  wrong.error_bound = 2;
+  add_image(images, image);
+  add_image(images, wrong);
+  EXPECT_EQ(images.shape.m, 6U);
+  EXPECT_EQ(images.counters[counter::kTotalClocks], 300U);
+  EXPECT_EQ(images.predicted[counter::kTotalClocks], 300U);
+  EXPECT_EQ(images.mismatches.count, 2U);
+  EXPECT_EQ(images.mismatches.first_row, 1 + 4);
+  EXPECT_EQ(images.mismatches.first_column, 3);
+  EXPECT_EQ(images.error_bound, 2);
+  EXPECT_EQ(images.max_abs_error, 3);
+  LayerReport alone;
+  alone.skipped = true;
+  add_image(images, alone);
+  EXPECT_EQ(images.shape.m, 6U);
+  add_image(alone, image);
+  EXPECT_FALSE(alone.skipped);
+  EXPECT_EQ(alone.shape.m, 2U);
+}
+
 }  // namespace
 }  // namespace gemm64

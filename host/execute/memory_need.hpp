@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory a network's values need, before any is taken.
+#pragma once
+
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// Bytes that inputs, outputs and what nodes hand on to each other take where most of them are
+/// there at once; each is counted twice, since quantized networks have two values and checks have
+/// copies. Constants are none, nor is what has no shape before the network runs. `images_in_turn`:
+/// how many images of the model's one are given, and collected, 0 where it takes all at once.
+double memory_need(const OnnxModel& model, std::int64_t images_in_turn = 0);
+
+/// Bytes of this machine's memory.
+double machine_memory();
+
+}  // namespace gemm64

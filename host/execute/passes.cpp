@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/passes.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "host/execute/linear.hpp"
+
+namespace gemm64 {
+
+void Passes::add(const Executor& executor, NamedTensors outputs, const Tensor* exact) {
+  const onnx::GraphProto& graph = executor.model().graph();
+  if (graph.output_size() != 0) {
+    const Tensor& found = outputs.at(graph.output(0).name());
+    if (found.type() == onnx::TensorProto::FLOAT && found.elements() != 0) {
+      found_.push_back(found);
+      exact_.push_back(exact != nullptr ? *exact : found);
+    }
+  }
+  for (auto& [name, tensor] : outputs) outputs_[name].push_back(std::move(tensor));
+}
+
+NamedTensors Passes::outputs() const {
+  NamedTensors outputs;
+  for (const auto& [name, parts] : outputs_) outputs[name] = stacked(parts);
+  return outputs;
+}
+
+std::optional<NetworkQuality> Passes::quality() const {
+  if (found_.empty()) return std::nullopt;
+  return network_quality(as_rows(stacked(exact_)), as_rows(stacked(found_)));
+}
+
+void join(std::vector<LayerReport>& layers, std::vector<LayerReport> more) {
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    if (i < layers.size()) {
+      add_image(layers[i], more[i]);
+    } else {
+      layers.push_back(std::move(more[i]));
+    }
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass through a network, or one for each image: what comes of all of them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/execute/executor.hpp"
+#include "host/run/run_report.hpp"
+
+namespace gemm64 {
+
+/// What the passes through a network gave: outputs, and the first one by float32 alone.
+class Passes {
+ public:
+  /// `exact`: the first output by float32, nullptr where it is the same.
+  void add(const Executor& executor, NamedTensors outputs, const Tensor* exact);
+
+  /// Images one below the other.
+  NamedTensors outputs() const;
+  /// Empty where the first output is no float32.
+  std::optional<NetworkQuality> quality() const;
+
+ private:
+  std::map<std::string, std::vector<Tensor>> outputs_;
+  std::vector<Tensor> found_, exact_;
+};
+
+/// Joins the layers of one more pass to those of the passes before.
+void join(std::vector<LayerReport>& layers, std::vector<LayerReport> more);
+
+}  // namespace gemm64

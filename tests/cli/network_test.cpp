@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// `run --model`: several outputs, several images, sizes that nothing holds.
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/onnx_bytes.hpp"
+#include "tests/cli/program.hpp"
+
+namespace gemm64::cli_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class Network : public Program {
+ protected:
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
+  json report() const { return json::parse(contents(folder_ / "report.json")); }
+
+  /// The float32 values of a .npy file.
+  std::vector<float> values(const std::string& name) const {
+    const std::string file = contents(folder_ / name);
+    EXPECT_GT(file.size(), 10U) << name;
+    if (file.size() <= 10) return {};
+    const std::size_t begin = 10 + static_cast<unsigned char>(file[8]) +
+                              (static_cast<std::size_t>(static_cast<unsigned char>(file[9])) << 8);
+    std::vector<float> numbers((file.size() - begin) / sizeof(float));
+    std::memcpy(numbers.data(), file.data() + begin, numbers.size() * sizeof(float));
+    return numbers;
+  }
+
+  /// x [1, 4] as two rows, then a Linear layer: for three images, these rows would be of several.
+  static std::string mixing() {
+    return onnx::model({onnx::node("Reshape", {"x", "s"}, "r"),
+                        onnx::node("MatMul", {"r", "w"}, "y"), onnx::integers("s", {2, 2}),
+                        onnx::floats("w", {2, 3}, {0.5F, -1, 0.25F, 2, 1, -0.75F}),
+                        onnx::input("x", {1, 4}), onnx::output("y", {2, 3})});
+  }
+  static std::string linear() {
+    return onnx::model({onnx::node("MatMul", {"x", "w"}, "h"), onnx::node("Relu", {"h"}, "y"),
+                        onnx::floats("w", {2, 2}, {1, -2, 3, 4}), onnx::input("x", {1, 2}),
+                        onnx::output("h", {1, 2}), onnx::output("y", {1, 2})});
+  }
+};
+
+TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
+  write("m.onnx", mixing());
+  std::vector<float> images, expected;
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<float> image = {1.0F + i, -2, 0.5F * i, 3};
+    write_npy("one.npy", "<f4", 1, 4, image);
+    images.insert(images.end(), image.begin(), image.end());
+    ASSERT_EQ(run("run --model m.onnx --input one.npy --array 4 --output y.npy").code, 0);
+    const std::vector<float> y = values("y.npy");
+    expected.insert(expected.end(), y.begin(), y.end());
+  }
+  ASSERT_EQ(expected.size(), 18U);
+  write_npy("three.npy", "<f4", 3, 4, images);
+  for (const char* batch : {"", " --batch 3"}) {
+    const Outcome outcome =
+        run("run --model m.onnx --input three.npy --array 4 --output y.npy --json report.json" +
+            std::string(batch));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(values("y.npy"), expected);
+    EXPECT_THAT(outcome.out, HasSubstr("The 3 images ran one after the other: "));
+    EXPECT_THAT(outcome.out, HasSubstr("the Reshape"));
+    const json all = report();
+    EXPECT_EQ(all["batch"], 3);
+    EXPECT_THAT(all["images_in_turn"].get<std::string>(), HasSubstr("cannot become 2x2"));
+    ASSERT_EQ(all["layers"].size(), 1U);
+    EXPECT_EQ(all["layers"][0]["m"], 6);
+    EXPECT_EQ(all["layers"][0]["tiles"], 3);
+    EXPECT_EQ(all["quality"]["images"], 6);  // rows of the output
+  }
+  // So does the path on the host.
+  const std::string host = "run --model m.onnx --device reference --precision float32 ";
+  ASSERT_EQ(run(host + "--input three.npy --output y.npy").code, 0);
+  EXPECT_EQ(values("y.npy").size(), 18U);
+  const Outcome dump = run(host + "--input three.npy --dump-activations '*=acts'");
+  EXPECT_EQ(dump.code, 2);
+  EXPECT_THAT(dump.err, HasSubstr("--dump-activations: the 3 images run one after the other"));
+}
+
+TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
+  write("m.onnx", mixing());
+  // The accumulator of the second image's product.
+  for (int clock = 870; clock < 900; ++clock) {
+    const Outcome outcome =
+        run("run --model m.onnx --batch 3 --array 4 --inject accumulator:0,1,2:9@" +
+            std::to_string(clock));
+    if (outcome.code == 0) continue;
+    if (outcome.code == 2) break;  // past the end
+    const json failure = json::parse(contents(folder_ / "failure.json"))["failure"];
+    if (failure["index"] != 1) continue;
+    EXPECT_EQ(run("replay failure.json").code, 1);
+    return;
+  }
+  FAIL() << "no fault showed in the second image";
+}
+
+TEST_F(Network, OutputsGoToFilesByNameAndToFolders) {
+  write("m.onnx", linear());
+  write_npy("x.npy", "<f4", 1, 2, std::vector<float>{1, -1});
+  const std::string command = "run --model m.onnx --input x.npy --array 4 ";
+  ASSERT_EQ(run(command + "--output first.npy --output y=named.npy --output all/").code, 0);
+  const std::vector<float> h = values("first.npy");
+  ASSERT_EQ(h.size(), 2U);
+  EXPECT_LT(h[1], 0);
+  EXPECT_EQ(values("all/h.npy"), h);
+  EXPECT_EQ(values("named.npy"), (std::vector<float>{0, 0}));
+  EXPECT_EQ(values("all/y.npy"), values("named.npy"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "all"), {}), 2);
+
+  const auto refused = [&](const std::string& outputs, const std::string& reason) {
+    const Outcome outcome = run(command + outputs);
+    EXPECT_EQ(outcome.code, 2) << outputs;
+    EXPECT_THAT(outcome.err, HasSubstr(reason));
+  };
+  refused("--output z=z.npy", "--output z=z.npy: m.onnx has no such output; its outputs are: h, y");
+  refused("--output y=", "--output 'y=': give FILE, NAME=FILE or FOLDER/");
+  refused("--output all/ --output h=all/y.npy", "name another");
+  EXPECT_EQ(values("all/h.npy"), h);
+}
+
+TEST_F(Network, WithoutALayerOnTheDeviceThereIsNoQuality) {
+  write("m.onnx", onnx::model({onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 2}),
+                               onnx::output("y", {1, 2})}));
+  const Outcome outcome = run("run --model m.onnx --array 4 --json report.json");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("nothing was verified"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("top-1")));
+  EXPECT_FALSE(report().contains("quality"));
+  EXPECT_EQ(report()["verified"], false);
+}
+
+TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
+  write("m.onnx", linear());
+  const std::string program = GEMM64_PROGRAM;
+  const auto refused = [&](const std::string& options, const std::string& reason) {
+    const Outcome outcome =
+        run("info > out 2>&1; ulimit -v 1500000; " + program + " run --model m.onnx " + options);
+    EXPECT_EQ(outcome.code, 2) << options;
+    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  };
+  refused("--array 4 --batch 1073741824", "gemm64: --batch 1073741824: 1073741824x2x2 needs ");
+  refused("--array 4 --batch 1073741824", "bytes of device memory; the device has 4294967296");
+  write("m.onnx", onnx::model({onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 100000}),
+                               onnx::output("y", {1, 100000})}));
+  refused("--device reference --precision float32 --batch 2147483648",
+          "--batch 2147483648: m.onnx needs 3,200,000 GiB of memory for its values; this machine "
+          "has ");
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test
