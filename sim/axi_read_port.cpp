@@ -6,6 +6,7 @@ namespace gemm64 {
 void AxiReadPort::reset() {
   reset_base();
   bursts_.clear();
+  old_.clear();
   flip_ = {};
   beat_ = 0;
   arready_ = rvalid_ = rlast_ = false;
@@ -27,6 +28,11 @@ void AxiReadPort::accept(const AxiAddress& ar) {
   if (burst.failed_beat == kLastBeat) burst.failed_beat = burst.beats - 1;
   burst.id = ar.id;
   ++statistics_.bursts;
+  if (memory_.is_written()) {
+    auto old = memory_.bytes_before_writes(burst.address, std::size_t{burst.inside} * width_);
+    burst.old = !old.empty();
+    if (burst.old) old_.push_back(std::move(old));
+  }
   bursts_.push(burst);
 }
 

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/axi_port.hpp"
 
@@ -23,7 +25,8 @@ struct AxiReadMaster {
 
 /// The slave side of an AXI4 read port. A burst accepted at clock t has its first beat valid at
 /// clock t + latency at the earliest, then a beat a clock; bursts are answered in the order
-/// accepted. The data of a beat is what the memory holds when its valid rises.
+/// accepted. The data of a beat is what the memory holds when its valid rises; where some of the
+/// burst was being written when it was accepted, what the memory held before.
 class AxiReadPort : public AxiPort {
  public:
   /// Which beat of a failed burst carries the error.
@@ -101,6 +104,7 @@ class AxiReadPort : public AxiPort {
     unsigned failed_beat = kNoBeat;
     AxiResponse failure = AxiResponse::kOkay;
     std::uint8_t id = 0;
+    bool old = false;  // its data are at the front of old_
   };
   struct Flip {
     bool waits = false;
@@ -116,6 +120,7 @@ class AxiReadPort : public AxiPort {
     ++beat_;
     if (rlast_) {
       beat_ = 0;
+      if (bursts_.front().old) old_.pop_front();
       bursts_.pop();
       complete();
       answered();
@@ -135,7 +140,8 @@ class AxiReadPort : public AxiPort {
     rlast_ = beat_ + 1 == burst.beats;
     if (beat_ < burst.inside && beat_ != burst.failed_beat) {
       rresp_ = AxiResponse::kOkay;
-      copy_beat(rdata_.data(), memory_.at(burst.address + beat_ * width_, width_));
+      copy_beat(rdata_.data(), burst.old ? old_.front().data() + std::size_t{beat_} * width_
+                                         : memory_.at(burst.address + beat_ * width_, width_));
       if (flip_.waits) flip_beat(burst.address + beat_ * width_, burst.id);
     } else {
       rresp_ = beat_ == burst.failed_beat ? burst.failure : AxiResponse::kDecodeError;
@@ -148,6 +154,7 @@ class AxiReadPort : public AxiPort {
   void scramble();
 
   RingBuffer<Burst> bursts_;
+  std::deque<std::vector<std::uint8_t>> old_;  // bytes before writes under way, for bursts in order
   Flip flip_;
   unsigned beat_ = 0;  // of the burst at the front
   bool arready_ = false;

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <vector>
 
 #include "host/device/pages.hpp"
 
@@ -27,6 +29,18 @@ class Memory {
 
   /// The bytes themselves, for the ports, which check the bounds once a burst.
   std::uint8_t* at(std::uint64_t address, std::size_t bytes) { return pages_.at(address, bytes); }
+  // Writes under way, from the acceptance of a burst to that of its answer. Until then, whoever
+  // reads may find the old bytes or the new ones; here it is the old ones, so that an accelerator
+  // that reads too early is found out.
+  /// A write of `bytes` from `address` begins; keeps what is there.
+  void begin_write(std::uint64_t address, std::size_t bytes);
+  /// The oldest is answered.
+  void end_write() { writes_.pop_front(); }
+  void forget_writes() { writes_.clear(); }
+  bool is_written() const { return !writes_.empty(); }
+  /// What is read from `address` now, where some of it is being written; nothing otherwise.
+  std::vector<std::uint8_t> bytes_before_writes(std::uint64_t address, std::size_t bytes);
+
   /// All of them, which reserves them all.
   std::uint8_t* data() { return pages_.at(0, size()); }
   const std::uint8_t* data() const { return pages_.at(0, size()); }
@@ -34,6 +48,12 @@ class Memory {
  private:
   void check(const char* what, std::uint64_t address, std::size_t bytes) const;
 
+  struct Write {
+    std::uint64_t address;
+    std::vector<std::uint8_t> before;
+  };
+
+  std::deque<Write> writes_;
   mutable Pages pages_;  // reserving more changes no byte
 };
 

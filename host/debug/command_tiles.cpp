@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "host/device/snapshot.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -75,6 +77,14 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   work.fields = fields(index, command);
   work.title = name(command.opcode);
   if (command.opcode == Opcode::kFinish) return work;
+  if (command.opcode == Opcode::kFence) {
+    if (!is_snapshot(command)) return work;
+    work.title += " SNAPSHOT";
+    work.tiles = 1;
+    work.transfers = snapshot_beats(plan.array);
+    work.has_m = work.has_k = work.has_n = false;
+    return work;
+  }
 
   const auto [matmul, first_m] = served_by(job.program, index);
   const std::uint64_t m = std::uint64_t{matmul->rows} * matmul->blocks;
@@ -108,6 +118,7 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       work.has_k = plan.accumulate == Accumulate::kHost;
       if (!work.has_k) work.k_tiles = 1;
       break;
+    case Opcode::kFence:
     case Opcode::kFinish:
       break;
   }

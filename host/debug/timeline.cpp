@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "host/device/snapshot.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -11,9 +13,9 @@ enum Track { kLayers = 1, kCommands, kFirstEngine };
 // Counters from here on count bytes: each is another one's, in bytes.
 constexpr Events kClockEvents = event_bit(counter::kBytesWeights) - 1;
 
-/// The engine's index in kEngineCauses; -1 for FINISH.
-int engine_of(Opcode opcode) {
-  switch (opcode) {
+/// The engine's index in kEngineCauses; -1 where none gets the command.
+int engine_of(const Command& command) {
+  switch (command.opcode) {
     case Opcode::kLoadWeights:
       return 0;
     case Opcode::kLoadActivations:
@@ -22,6 +24,8 @@ int engine_of(Opcode opcode) {
       return 2;
     case Opcode::kStore:
       return 3;
+    case Opcode::kFence:
+      return is_snapshot(command) ? 3 : -1;
     case Opcode::kFinish:
       break;
   }
@@ -80,10 +84,10 @@ void Timeline::flush(std::uint64_t clock) {
 void Timeline::dispatch(std::uint64_t clock) {
   commands_.flush();
   if (next_ == job_->program.size()) return;  // a broken device; the run's checks will tell
-  const Opcode opcode = job_->program[next_].opcode;
+  const Command& command = job_->program[next_];
   CommandTiles tiles = command_tiles(*job_, next_++);
   events_.slice(kCommands, since_, clock, "dispatch", tiles.title, tiles.fields);
-  const int engine = engine_of(opcode);
+  const int engine = engine_of(command);
   if (engine >= 0) engines_[static_cast<std::size_t>(engine)].dispatched(std::move(tiles));
 }
 
