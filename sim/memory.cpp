@@ -29,6 +29,7 @@ void Memory::read(std::uint64_t address, void* data, std::size_t bytes) const {
 void Memory::begin_write(std::uint64_t address, std::size_t bytes) {
   writes_.push_back({address, {}});
   if (bytes == 0) return;
+  for (MemoryReader* reader : readers_) reader->before_write(address, bytes);
   const std::uint8_t* const from = at(address, bytes);
   writes_.back().before.assign(from, from + bytes);
 }

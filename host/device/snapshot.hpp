@@ -39,4 +39,11 @@ inline Counters decode_snapshot(const std::uint8_t* bytes) {
   return counters;
 }
 
+/// What was counted from one snapshot to a later one.
+inline Counters between(const Counters& before, const Counters& after) {
+  Counters counters = after;
+  for (std::size_t i = 0; i < counters.size(); ++i) counters[i] -= before[i];
+  return counters;
+}
+
 }  // namespace gemm64

@@ -175,6 +175,13 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
   try {
     Values values = run_head(executor, expected.first, inputs, hooks);
     executor.run_steps(expected.first, executor.steps().size(), values, hooks);
+    if (runner.options().one_program) {
+      ProgressShare all(progress);
+      all.next(1);
+      const auto begin_program = Clock::now();
+      runner.finish(report.layers, all);
+      seconds += seconds_since(begin_program);
+    }
     run.outputs = executor.outputs(values);
   } catch (const DeviceError& error) {
     report.error = error.what();

@@ -99,7 +99,7 @@ TEST_P(ProgramClocks, OfRandomProgramsAreExact) {
   Rig rig = this->rig(0);
   for_seeds(800 + static_cast<unsigned>(GetParam().n), 40, [&](std::mt19937& random) {
     const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 8));
-    EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+    EXPECT_TRUE(expect_predicted(rig, program, random_latency(random))) << list(program);
   });
 }
 

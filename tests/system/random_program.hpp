@@ -83,6 +83,10 @@ class ProgramMaker {
     matmul.count = draw(random_, 1, 5);
     matmul.passes = draw(random_, 1, 4);
     matmul.blocks = draw(random_, 1, 3);
+    // A block that is to be kept must fit, with the burst that completes it.
+    if (matmul.rows * matmul.count + geometry_.burst_beats > geometry_.scratchpad_words) {
+      matmul.flags &= ~flag::kRetain;
+    }
     part.push_back(matmul);
 
     const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
