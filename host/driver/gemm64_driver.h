@@ -128,8 +128,8 @@ enum gemm64_result gemm64_clear_counters(struct gemm64_driver *driver);
  * multiple of info.n. */
 #define GEMM64_SNAPSHOT_BYTES (8u * GEMM64_COUNTERS)
 
-/* Counter `index` of a snapshot at `snapshot`, which memory holds once its FENCE and a FINISH behind
- * it have been reached (gemm64_take() first, where caches are not coherent). */
+/* Counter `index` of a snapshot at `snapshot`, which memory holds once its FENCE and a FINISH
+ * behind it have been reached (gemm64_take() first, where caches are not coherent). */
 uint64_t gemm64_snapshot_counter(const void *snapshot, uint32_t index);
 
 /* Any register (GEMM64_REG_...). */
