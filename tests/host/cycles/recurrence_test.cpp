@@ -194,7 +194,7 @@ TEST(Ledger, CountsWhatWasSpentBeforeAnyClock) {
   ledger.spend(kIdle, 4);
   spent.resize(4, kIdle);
   for (int burst = 0; burst < 3; ++burst) {
-    const Beats beats = budget.move(burst == 2 ? 60 : 0, 5);
+    const Beats beats = budget.move(burst == 2 ? 60 : 4, 5);
     ledger.spend(kTransfer, kWait, beats);
     spent.resize(static_cast<std::size_t>(beats.last) + 1, kWait);
     for (Clock i = 0; i < beats.count; ++i) {

