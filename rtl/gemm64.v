@@ -137,6 +137,8 @@ module gemm64 #(
     // Commands to the engines
     wire                     to_weights, to_activations, to_compute, to_results;
     wire                     weights_ready, activations_ready, compute_ready, results_ready;
+    wire                     snapshot, snapshot_take, snapshot_next, store_done;
+    wire [8*N-1:0]           snapshot_beat;
     wire [7:0]               flags;
     wire [15:0]              rows, tag;
     wire [31:0]              count, passes, blocks;
@@ -254,6 +256,7 @@ module gemm64 #(
         .compute_ready_i     (compute_ready),
         .results_valid_o     (to_results),
         .results_ready_i     (results_ready),
+        .snapshot_o          (snapshot),
         .flags_o             (flags),
         .rows_o              (rows),
         .count_o             (count),
@@ -262,6 +265,7 @@ module gemm64 #(
         .address_o           (address),
         .format_o            (format),
         .tag_o               (tag),
+        .store_done_i        (store_done),
         .engines_idle_i      (engines_idle),
         .finish_o            (finish),
         .idle_o              (commands_idle),
@@ -457,47 +461,52 @@ module gemm64 #(
     gemm64_results #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_BURSTS(LOG_WRITES)
     ) u_results (
-        .clk_i             (clk_i),
-        .rst_ni            (engines_rst_n),
-        .stop_i            (stop),
-        .command_valid_i   (to_results),
-        .command_ready_o   (results_ready),
-        .command_address_i (address),
-        .command_rows_i    (rows),
-        .command_count_i   (count),
-        .command_format_i  (format),
-        .command_tag_i     (tag),
-        .block_done_i      (block_done),
-        .bank_free_o       (bank_free),
-        .rows_stored_o     (rows_stored),
-        .row_read_o        (store_read),
-        .row_bank_o        (store_bank),
-        .row_o             (store_row),
-        .row_data_i        (store_data),
-        .awvalid_o         (m_results_awvalid_o),
-        .awready_i         (m_results_awready_i),
-        .awid_o            (m_results_awid_o),
-        .awaddr_o          (m_results_awaddr_o),
-        .awlen_o           (m_results_awlen_o),
-        .awsize_o          (m_results_awsize_o),
-        .awburst_o         (m_results_awburst_o),
-        .wvalid_o          (m_results_wvalid_o),
-        .wready_i          (m_results_wready_i),
-        .wdata_o           (m_results_wdata_o),
-        .wstrb_o           (m_results_wstrb_o),
-        .wlast_o           (m_results_wlast_o),
-        .bvalid_i          (m_results_bvalid_i),
-        .bready_o          (m_results_bready_o),
-        .berror_i          (m_results_bresp_i[1]),
-        .idle_o            (results_idle),
-        .quiet_o           (results_quiet),
-        .error_o           (results_error),
-        .error_tag_o       (results_tag),
-        .transfer_o        (events[`GEMM64_COUNTER_RESULTS_TRANSFER]),
-        .wait_memory_o     (events[`GEMM64_COUNTER_RESULTS_WAIT_MEMORY]),
-        .wait_compute_o    (events[`GEMM64_COUNTER_RESULTS_WAIT_COMPUTE]),
-        .wait_response_o   (events[`GEMM64_COUNTER_RESULTS_WAIT_RESPONSE]),
-        .unused_o          (results_unused)
+        .clk_i              (clk_i),
+        .rst_ni             (engines_rst_n),
+        .stop_i             (stop),
+        .command_valid_i    (to_results),
+        .command_ready_o    (results_ready),
+        .command_snapshot_i (snapshot),
+        .command_address_i  (address),
+        .command_rows_i     (rows),
+        .command_count_i    (count),
+        .command_format_i   (format),
+        .command_tag_i      (tag),
+        .store_done_o       (store_done),
+        .snapshot_take_o    (snapshot_take),
+        .snapshot_next_o    (snapshot_next),
+        .snapshot_i         (snapshot_beat),
+        .block_done_i       (block_done),
+        .bank_free_o        (bank_free),
+        .rows_stored_o      (rows_stored),
+        .row_read_o         (store_read),
+        .row_bank_o         (store_bank),
+        .row_o              (store_row),
+        .row_data_i         (store_data),
+        .awvalid_o          (m_results_awvalid_o),
+        .awready_i          (m_results_awready_i),
+        .awid_o             (m_results_awid_o),
+        .awaddr_o           (m_results_awaddr_o),
+        .awlen_o            (m_results_awlen_o),
+        .awsize_o           (m_results_awsize_o),
+        .awburst_o          (m_results_awburst_o),
+        .wvalid_o           (m_results_wvalid_o),
+        .wready_i           (m_results_wready_i),
+        .wdata_o            (m_results_wdata_o),
+        .wstrb_o            (m_results_wstrb_o),
+        .wlast_o            (m_results_wlast_o),
+        .bvalid_i           (m_results_bvalid_i),
+        .bready_o           (m_results_bready_o),
+        .berror_i           (m_results_bresp_i[1]),
+        .idle_o             (results_idle),
+        .quiet_o            (results_quiet),
+        .error_o            (results_error),
+        .error_tag_o        (results_tag),
+        .transfer_o         (events[`GEMM64_COUNTER_RESULTS_TRANSFER]),
+        .wait_memory_o      (events[`GEMM64_COUNTER_RESULTS_WAIT_MEMORY]),
+        .wait_compute_o     (events[`GEMM64_COUNTER_RESULTS_WAIT_COMPUTE]),
+        .wait_response_o    (events[`GEMM64_COUNTER_RESULTS_WAIT_RESPONSE]),
+        .unused_o           (results_unused)
     );
 
     // Errors, watchdog and soft reset
@@ -558,7 +567,10 @@ module gemm64 #(
         .clear_i  (clear_counters),
         .event_i  (events),
         .select_i (counter),
-        .value_o  (counter_value)
+        .value_o  (counter_value),
+        .take_i   (snapshot_take),
+        .next_i   (snapshot_next),
+        .beat_o   (snapshot_beat)
     );
 
 endmodule

@@ -27,6 +27,7 @@ module gemm64_bursts #(
     output wire [6:0]               beats_o,        // 1 to MAX_BEATS
     output wire                     first_o,        // first burst of its pass
     output wire                     last_o,         // last burst of its pass
+    output wire                     end_o,          // last burst of the walk
     output wire [15:0]              tag_o
 );
 
@@ -50,6 +51,7 @@ module gemm64_bursts #(
 
     wire last_pass  = pass_q == 32'd1;
     wire last_block = blocks_q == 32'd1;
+    assign end_o = last_o & last_pass & last_block;
 
     always @(posedge clk_i) begin
         if (start_valid_i & start_ready_o) begin
@@ -81,7 +83,7 @@ module gemm64_bursts #(
 
         if (!rst_ni) valid_o <= 1'b0;
         else if (start_valid_i & start_ready_o) valid_o <= 1'b1;
-        else if (ready_i & last_o & last_pass & last_block) valid_o <= 1'b0;
+        else if (ready_i & end_o) valid_o <= 1'b0;
     end
 
 endmodule

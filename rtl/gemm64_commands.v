@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches commands from the ring in memory, checks them and hands each to its engine, in order.
 // Latency: 1 clock from a moved tail to AR; 1 clock from a command's last beat to its dispatch. A walk that passes the end
-//          of the address space is found 2 clocks after its dispatch, every other fault instead of it.
+//          of the address space is found 2 clocks after its dispatch, every other fault instead of it. A FENCE is
+//          dispatched 1 clock after the last answer that it waits for.
 // Handshake: valid/ready for requests and engines. Commands are asked for only where the queue has room.
 `default_nettype none
 
@@ -32,7 +33,8 @@ module gemm64_commands #(
     input  wire [8*N-1:0]           beat_data_i,
     input  wire                     beat_error_i,
     input  wire                     beat_last_i,
-    // To the engines: one of the valid signals, and the command's fields
+    // To the engines: one of the valid signals, and the command's fields. results_valid_o also goes with a FENCE that passes
+    // and wants a snapshot of the counters.
     output wire                     weights_valid_o,
     input  wire                     weights_ready_i,
     output wire                     activations_valid_o,
@@ -41,6 +43,7 @@ module gemm64_commands #(
     input  wire                     compute_ready_i,
     output wire                     results_valid_o,
     input  wire                     results_ready_i,
+    output wire                     snapshot_o,        // the results engine is to write a snapshot, not blocks
     output wire [7:0]               flags_o,
     output wire [15:0]              rows_o,
     output wire [31:0]              count_o,
@@ -49,7 +52,8 @@ module gemm64_commands #(
     output wire [ADDRESS_WIDTH-1:0] address_o,
     output wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format_o,
     output wire [15:0]              tag_o,             // number of the command since reset
-    // FINISH
+    // FENCE and FINISH
+    input  wire                     store_done_i,      // every write of the oldest STORE is answered
     input  wire                     engines_idle_i,
     output wire                     finish_o,          // a FINISH command is done
     // State
@@ -70,6 +74,7 @@ module gemm64_commands #(
     localparam COMMAND_BEATS = `GEMM64_CMD_BYTES / N;
     localparam LOG_BYTES     = 6;    // log2 of the bytes of a command
     localparam [ADDRESS_WIDTH-1:0] COMMAND_OFFSETS = (1 << LOG_BYTES) - 1;  // bits inside a command
+    localparam SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
     localparam USED_BITS     = `GEMM64_CMD_USED_BITS;
     localparam [(4 << `GEMM64_CMD_FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
 
@@ -127,16 +132,19 @@ module gemm64_commands #(
     wire is_compute     = opcode == `GEMM64_OP_MATMUL;
     wire is_results     = opcode == `GEMM64_OP_STORE;
     wire is_finish      = opcode == `GEMM64_OP_FINISH;
+    wire is_fence       = opcode == `GEMM64_OP_FENCE;
+    wire is_snapshot    = is_fence & flags_o[`GEMM64_FLAG_SNAPSHOT_BIT];
 
     // Checks
-    wire known       = is_weights | is_activations | is_compute | is_results | is_finish;
+    wire known       = is_weights | is_activations | is_compute | is_results | is_finish | is_fence;
     wire has_rows    = is_compute | is_results;
     wire has_passes  = is_weights | is_activations | is_compute;
     wire has_blocks  = is_activations | is_compute;
-    wire has_address = is_weights | is_activations | is_results;
+    wire has_count   = ~is_finish & ~is_fence;
+    wire has_address = is_weights | is_activations | is_results | is_snapshot;
     wire bad_rows    = rows_o == 16'd0 | rows_o > ACCUMULATOR_ROWS[15:0];
     wire [3:0] result_bytes = RESULT_BYTES[{format_o, 2'b00} +: 4];  // of a value, 0 where there is no such format
-    wire bad_operand = (has_rows & bad_rows) | (is_results & result_bytes == 4'd0) | (~is_finish & count_o == 32'd0)
+    wire bad_operand = (has_rows & bad_rows) | (is_results & result_bytes == 4'd0) | (has_count & count_o == 32'd0)
                      | (has_passes & passes_o == 32'd0) | (has_blocks & blocks_o == 32'd0);
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
                                       | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
@@ -148,14 +156,18 @@ module gemm64_commands #(
     wire bad  = valid & ~good & ~stop_i;
 
     // Dispatch
-    wire send = valid & good & ~stop_i;
+    reg  [15:0] stores_q;  // STOREs under way
+    wire send   = valid & good & ~stop_i;
+    wire passes = {16'd0, stores_q} <= count_o;  // a FENCE
     assign weights_valid_o     = send & is_weights;
     assign activations_valid_o = send & is_activations;
     assign compute_valid_o     = send & is_compute;
-    assign results_valid_o     = send & is_results;
+    assign results_valid_o     = send & (is_results | (is_snapshot & passes));
+    assign snapshot_o          = is_snapshot;
     assign finish_o            = send & is_finish & engines_idle_i;
     assign pop = (weights_valid_o & weights_ready_i) | (activations_valid_o & activations_ready_i)
-               | (compute_valid_o & compute_ready_i) | (results_valid_o & results_ready_i) | finish_o;
+               | (compute_valid_o & compute_ready_i) | (results_valid_o & results_ready_i) | finish_o
+               | (send & is_fence & ~is_snapshot & passes);
 
     reg [15:0] head_q, dispatched_q, received_q;
     reg [LOG_COMMANDS:0] pending_q;  // commands on their way
@@ -175,8 +187,8 @@ module gemm64_commands #(
         .rst_ni      (rst_ni),
         .valid_i     (pop & has_address),
         .address_i   (address_o),
-        .count_i     (count_o),
-        .times_i     (times),
+        .count_i     (is_snapshot ? SNAPSHOT_BEATS : count_o),
+        .times_i     (is_snapshot ? 32'd1 : times),
         .tag_i       (dispatched_q),
         .error_o     (passes_end),
         .error_tag_o (passes_end_tag)
@@ -192,6 +204,7 @@ module gemm64_commands #(
             head_q       <= 16'd0;
             dispatched_q <= 16'd0;
             received_q   <= 16'd0;
+            stores_q     <= 16'd0;
             pending_q    <= {LOG_COMMANDS + 1{1'b0}};
             room_q       <= DEPTH[LOG_COMMANDS:0];
         end else begin
@@ -199,6 +212,7 @@ module gemm64_commands #(
             if (pop) head_q <= (head_q + 16'd1) & ring_mask_i;
             if (pop) dispatched_q <= dispatched_q + 16'd1;
             if (received) received_q <= received_q + 16'd1;
+            stores_q  <= stores_q + {15'd0, pop & is_results} - {15'd0, store_done_i};
             pending_q <= pending_q + {{LOG_COMMANDS{1'b0}}, ask} - {{LOG_COMMANDS{1'b0}}, received};
             room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop};
         end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts clocks by engine and cause, and bytes by port.
-// Latency: an event is in its counter 1 clock later; value_o follows select_i at once.
+// Counts clocks by engine and cause, and bytes by port; keeps a snapshot of them all and gives it away beat by beat.
+// Latency: an event is in its counter 1 clock later; value_o follows select_i at once. A snapshot holds the counters as
+//          they are in the clock of take_i; its first beat is there 1 clock later.
 // Handshake: none.
 `default_nettype none
 
@@ -15,10 +16,15 @@ module gemm64_counters #(
     input  wire                    clear_i,   // all counters to zero
     input  wire [COUNTERS-1:0]     event_i,   // one bit for each counter
     input  wire [SELECT_WIDTH-1:0] select_i,
-    output wire [63:0]             value_o
+    output wire [63:0]             value_o,
+    // Snapshot
+    input  wire                    take_i,    // keep the counters of this clock
+    input  wire                    next_i,    // the beat was taken, show the next
+    output wire [8*N-1:0]          beat_o
 );
 
     localparam LOG_N = $clog2(N);
+    localparam BEATS = (8 * COUNTERS + N - 1) / N;  // of a snapshot
 
     reg [63:0] counter_q [0:COUNTERS-1];  // clocks or beats
     integer i;
@@ -28,6 +34,20 @@ module gemm64_counters #(
     always @(posedge clk_i)
         for (i = 0; i < COUNTERS; i = i + 1)
             counter_q[i] <= !rst_ni | clear_i ? 64'd0 : counter_q[i] + {63'd0, event_i[i]};
+
+    // The counters side by side, as they lie in memory. Put together only where they are kept: a wire of them would cost
+    // the simulation time in every clock.
+    reg [8*N*BEATS-1:0] values, snapshot_q;
+
+    assign beat_o = snapshot_q[8*N-1:0];
+
+    always @(posedge clk_i)
+        if (take_i) begin
+            values = {8*N*BEATS{1'b0}};
+            for (i = 0; i < COUNTERS; i = i + 1)
+                values[64*i +: 64] = i < BYTES ? counter_q[i] : counter_q[i] << LOG_N;
+            snapshot_q <= values;
+        end else if (next_i) snapshot_q <= snapshot_q >> (8 * N);
 
 endmodule
 

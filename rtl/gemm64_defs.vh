@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd2
-`define GEMM64_VERSION_MINOR 16'd0
+`define GEMM64_VERSION_MINOR 16'd1
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -118,10 +118,12 @@
 `define GEMM64_OP_MATMUL           8'd3
 `define GEMM64_OP_STORE            8'd4
 `define GEMM64_OP_FINISH           8'd5
+`define GEMM64_OP_FENCE            8'd6
 
 // Bits of the command's FLAGS.
 `define GEMM64_FLAG_ACCUMULATE_BIT 0
 `define GEMM64_FLAG_RETAIN_BIT     1
+`define GEMM64_FLAG_SNAPSHOT_BIT   2
 
 // Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
 `define GEMM64_RESULT_INT32 4'd0

@@ -81,6 +81,7 @@ module gemm64_reader #(
         .beats_o       (request_beats_o),
         .first_o       (),
         .last_o        (),
+        .end_o         (),
         .tag_o         (burst_tag)
     );
 

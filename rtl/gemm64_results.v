@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores finished blocks of sums: ROWS rows of N results, in as many beats a row as a result has bytes, one block after
-// the other.
-// Latency: a block's first address is on the bus 2 clocks after block_done_i, its first beat 3 clocks after.
+// the other; and snapshots of the counters, each in its turn.
+// Latency: a block's first address is on the bus 2 clocks after block_done_i, its first beat 3 clocks after. A snapshot's
+//          first address and beat are there 3 clocks after its command, where nothing is before it.
 // Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block, and from
 //            block to block where the next one's burst is announced in time. A burst is announced only when all its sums
 //            are there, so the W channel always ends what AW began.
@@ -19,14 +20,20 @@ module gemm64_results #(
     input  wire                     clk_i,
     input  wire                     rst_ni,           // synchronous, active low
     input  wire                     stop_i,           // announce no further burst
-    // STORE
+    // STORE, or a snapshot, which needs an address alone
     input  wire                     command_valid_i,
     output wire                     command_ready_o,
+    input  wire                     command_snapshot_i,
     input  wire [ADDRESS_WIDTH-1:0] command_address_i,
     input  wire [15:0]              command_rows_i,
     input  wire [31:0]              command_count_i,  // blocks
     input  wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] command_format_i,
     input  wire [15:0]              command_tag_i,
+    output wire                     store_done_o,     // every write of one more STORE is answered
+    // Snapshot of the counters
+    output wire                     snapshot_take_o,  // keep the counters of this clock
+    output wire                     snapshot_next_o,  // the beat was taken, show the next
+    input  wire [8*N-1:0]           snapshot_i,
     // Accumulator
     input  wire                     block_done_i,     // one more block is complete
     output wire                     bank_free_o,      // the block has been stored
@@ -65,28 +72,37 @@ module gemm64_results #(
     output wire                     unused_o
 );
 
-    localparam FORMAT_WIDTH  = `GEMM64_CMD_FORMAT_WIDTH;
+    localparam SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
+    localparam FORMAT_WIDTH   = `GEMM64_CMD_FORMAT_WIDTH;
     localparam [(4 << FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
-    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 32 + FORMAT_WIDTH + 16;
+    localparam COMMAND_WIDTH  = 1 + ADDRESS_WIDTH + 16 + 32 + FORMAT_WIDTH + 16;
+    wire                     queue_ready, next_snapshot;
     wire                     next_valid, next_ready;
     wire [ADDRESS_WIDTH-1:0] next_address;
     wire [31:0]              next_count;
     wire [15:0]              next_rows, next_tag;
     wire [FORMAT_WIDTH-1:0]  next_format;
 
+    // One snapshot is kept until its last beat has been sent; the next is taken then.
+    reg snapshot_kept_q;
+    assign command_ready_o = queue_ready & ~(command_snapshot_i & snapshot_kept_q);
+    assign snapshot_take_o = command_valid_i & command_ready_o & command_snapshot_i;
+
     gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
-        .valid_i (command_valid_i),
-        .ready_o (command_ready_o),
-        .data_i  ({command_address_i, command_rows_i, command_count_i, command_format_i, command_tag_i}),
+        .valid_i (command_valid_i & command_ready_o),
+        .ready_o (queue_ready),
+        .data_i  ({command_snapshot_i, command_address_i, command_rows_i, command_count_i, command_format_i,
+                   command_tag_i}),
         .valid_o (next_valid),
         .ready_i (next_ready),
-        .data_o  ({next_address, next_rows, next_count, next_format, next_tag})
+        .data_o  ({next_snapshot, next_address, next_rows, next_count, next_format, next_tag})
     );
 
-    // Addresses: a walk of one pass a block, each held back until its block is done.
-    wire                     burst_valid, burst_first, burst_last;
+    // Addresses: a walk of one pass a block, each held back until its block is done. A snapshot is there already.
+    wire                     burst_valid, burst_first, burst_last, burst_end;
+    reg                      burst_snapshot_q;  // the walk under way is of a snapshot
     wire [ADDRESS_WIDTH-1:0] burst_address;
     wire [6:0]               burst_beats;
     wire [15:0]              burst_tag;
@@ -94,7 +110,7 @@ module gemm64_results #(
     reg  [1:0]               done_q;    // blocks done whose addresses have not been sent
     reg  [FORMAT_WIDTH-1:0]  format_q;  // of the walk under way
 
-    wire here  = ~burst_first | done_q != 2'd0;
+    wire here  = ~burst_first | burst_snapshot_q | done_q != 2'd0;
     wire go    = here & data_ready & response_ready & ~stop_i;
     wire taken = burst_valid & go & request_ready;
 
@@ -107,9 +123,9 @@ module gemm64_results #(
         .start_valid_i (next_valid),
         .start_ready_o (next_ready),
         .address_i     (next_address),
-        .count_i       ({16'd0, next_rows} * {28'd0, next_bytes}),
+        .count_i       (next_snapshot ? SNAPSHOT_BEATS : {16'd0, next_rows} * {28'd0, next_bytes}),
         .passes_i      (32'd1),
-        .blocks_i      (next_count),
+        .blocks_i      (next_snapshot ? 32'd1 : next_count),
         .tag_i         (next_tag),
         .valid_o       (burst_valid),
         .ready_i       (go & request_ready),
@@ -117,6 +133,7 @@ module gemm64_results #(
         .beats_o       (burst_beats),
         .first_o       (burst_first),
         .last_o        (burst_last),
+        .end_o         (burst_end),
         .tag_o         (burst_tag)
     );
 
@@ -138,52 +155,58 @@ module gemm64_results #(
     );
 
     // Bursts whose data are to be sent, and bursts whose answers are to come.
-    wire       data_valid, data_last;
+    wire       data_valid, data_snapshot, data_last;
     wire [6:0] data_beats;
     wire [FORMAT_WIDTH-1:0] data_format;
-    wire       response_valid;
+    wire       response_valid, response_end;  // the last of a STORE
 
-    gemm64_fifo #(.WIDTH(FORMAT_WIDTH + 8), .LOG_DEPTH(LOG_BURSTS)) u_data (
+    gemm64_fifo #(.WIDTH(FORMAT_WIDTH + 9), .LOG_DEPTH(LOG_BURSTS)) u_data (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (taken),
         .ready_o (data_ready),
-        .data_i  ({format_q, burst_last, burst_beats}),
+        .data_i  ({format_q, burst_snapshot_q, burst_last, burst_beats}),
         .valid_o (data_valid),
         .ready_i (wvalid_o & wready_i & wlast_o),
-        .data_o  ({data_format, data_last, data_beats})
+        .data_o  ({data_format, data_snapshot, data_last, data_beats})
     );
 
-    gemm64_fifo #(.WIDTH(16), .LOG_DEPTH(LOG_BURSTS)) u_responses (
+    gemm64_fifo #(.WIDTH(17), .LOG_DEPTH(LOG_BURSTS)) u_responses (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (taken),
         .ready_o (response_ready),
-        .data_i  (burst_tag),
+        .data_i  ({burst_end & ~burst_snapshot_q, burst_tag}),
         .valid_o (response_valid),
         .ready_i (bvalid_i),
-        .data_o  (error_tag_o)
+        .data_o  ({response_end, error_tag_o})
     );
 
-    // Data: a row is read while the last beat of the row before it is sent, in the block before if it is the first.
+    assign store_done_o = bvalid_i & response_end;
+
+    // Data: a row is read while the last beat of the row before it is sent, in the block before if it is the first. The
+    // snapshots between two blocks do not touch the row that was read.
     reg                 row_valid_q;  // the accumulator's output holds row_q
     reg [ROW_WIDTH-1:0] row_q;
     reg [1:0]           quarter_q;    // beat within the row
     reg [6:0]           beat_q;       // beat within the burst
     reg                 bank_q;
-    reg [LOG_BURSTS:0]  bursts_q;     // in the queue of data
+    reg [LOG_BURSTS:0]  bursts_q;     // of blocks, in the queue of data
 
     wire [3:0] data_bytes = RESULT_BYTES[{data_format, 2'b00} +: 4];  // beats of a row
     wire more         = bursts_q > {{LOG_BURSTS{1'b0}}, 1'b1};  // another burst follows this one
     wire beat         = wvalid_o & wready_i;
     wire end_of_burst = beat & wlast_o;
-    wire end_of_row   = beat & {2'b00, quarter_q} == data_bytes - 4'd1;
-    wire end_of_block = end_of_burst & data_last;
-    wire first_row    = ~row_valid_q & data_valid;
+    wire row_beat     = beat & ~data_snapshot;
+    wire end_of_row   = row_beat & {2'b00, quarter_q} == data_bytes - 4'd1;
+    wire end_of_block = end_of_burst & ~data_snapshot & data_last;
+    wire first_row    = ~row_valid_q & bursts_q != {LOG_BURSTS + 1{1'b0}};
 
-    assign wvalid_o   = row_valid_q & data_valid;
+    assign snapshot_next_o = beat & data_snapshot;
+
+    assign wvalid_o   = data_valid & (row_valid_q | data_snapshot);
     assign wlast_o    = beat_q == data_beats - 7'd1;
-    assign wdata_o    = row_data_i[8*N*quarter_q +: 8*N];
+    assign wdata_o    = data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
     assign wstrb_o    = {N{1'b1}};
     assign bready_o   = 1'b1;
     assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
@@ -193,27 +216,31 @@ module gemm64_results #(
     assign rows_stored_o = row_valid_q ? {1'b0, row_q} + 1'b1 : {ROW_WIDTH + 1{1'b0}};
 
     wire [1:0] done_in  = {1'b0, block_done_i};
-    wire [1:0] done_out = {1'b0, taken & burst_first};
+    wire [1:0] done_out = {1'b0, taken & burst_first & ~burst_snapshot_q};
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
-            done_q      <= 2'd0;
-            row_valid_q <= 1'b0;
-            row_q       <= {ROW_WIDTH{1'b0}};
-            quarter_q   <= 2'd0;
-            beat_q      <= 7'd0;
-            bank_q      <= 1'b0;
-            bursts_q    <= {LOG_BURSTS + 1{1'b0}};
+            done_q          <= 2'd0;
+            row_valid_q     <= 1'b0;
+            row_q           <= {ROW_WIDTH{1'b0}};
+            quarter_q       <= 2'd0;
+            beat_q          <= 7'd0;
+            bank_q          <= 1'b0;
+            bursts_q        <= {LOG_BURSTS + 1{1'b0}};
+            snapshot_kept_q <= 1'b0;
         end else begin
-            done_q   <= done_q + done_in - done_out;
-            bursts_q <= bursts_q + {{LOG_BURSTS{1'b0}}, taken} - {{LOG_BURSTS{1'b0}}, end_of_burst};
+            done_q          <= done_q + done_in - done_out;
+            bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q}
+                                      - {{LOG_BURSTS{1'b0}}, end_of_burst & ~data_snapshot};
+            snapshot_kept_q <= snapshot_take_o | (snapshot_kept_q & ~(end_of_burst & data_snapshot & data_last));
             if (row_read_o) row_q <= row_o;
             if (first_row) row_valid_q <= 1'b1;
             else if (end_of_block) row_valid_q <= more;
-            if (beat) quarter_q <= end_of_row ? 2'd0 : quarter_q + 2'd1;
+            if (row_beat) quarter_q <= end_of_row ? 2'd0 : quarter_q + 2'd1;
             if (beat) beat_q <= wlast_o ? 7'd0 : beat_q + 7'd1;
             if (end_of_block) bank_q <= ~bank_q;
         end
+        if (next_valid & next_ready) burst_snapshot_q <= next_snapshot;
     end
 
     wire active = next_valid | burst_valid | data_valid;

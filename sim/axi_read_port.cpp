@@ -7,6 +7,7 @@ void AxiReadPort::reset() {
   reset_base();
   bursts_.clear();
   diverted_.clear();
+  old_.clear();
   flip_ = {};
   beat_ = 0;
   arready_ = rvalid_ = rlast_ = false;
@@ -37,8 +38,25 @@ void AxiReadPort::accept(const AxiAddress& ar) {
   burst.failure = fault.response;
   if (burst.failed_beat == kLastBeat) burst.failed_beat = burst.beats - 1;
   burst.id = ar.id;
+  burst.number = accepted_++;
   ++statistics_.bursts;
+  if (memory_.is_written()) {
+    auto old = memory_.bytes_before_writes(burst.address, std::size_t{burst.inside} * width_);
+    burst.old = !old.empty();
+    if (burst.old) old_[burst.number] = std::move(old);
+  }
   bursts_.push(burst);
+}
+
+void AxiReadPort::before_write(std::uint64_t address, std::size_t bytes) {
+  for (std::size_t i = 0; i < bursts_.size(); ++i) {
+    Burst& burst = bursts_[i];
+    const std::size_t size = std::size_t{burst.inside} * width_;
+    if (burst.old || address >= burst.address + size || burst.address >= address + bytes) continue;
+    const std::uint8_t* const from = memory_.at(burst.address, size);
+    old_[burst.number].assign(from, from + size);
+    burst.old = true;
+  }
 }
 
 void AxiReadPort::flip_beat(std::uint64_t address, std::uint8_t id) {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <limits>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,14 +26,19 @@ struct AxiReadMaster {
 
 /// The slave side of an AXI4 read port. A burst accepted at clock t has its first beat valid at
 /// clock t + latency at the earliest, then a beat a clock; bursts are answered in the order
-/// accepted. The data of a beat is what the memory holds when its valid rises.
-class AxiReadPort : public AxiPort {
+/// accepted. The data of a beat is what the memory holds when its valid rises; but of bytes whose
+/// write is accepted by then, and is not answered when the read is accepted, what was there before.
+class AxiReadPort : public AxiPort, public MemoryReader {
  public:
   /// Which beat of a failed burst carries the error.
   enum class FailedBeat { kFirst, kLast };
 
   AxiReadPort(std::string name, Memory& memory, unsigned width)
-      : AxiPort(std::move(name), memory, width) {}
+      : AxiPort(std::move(name), memory, width) {
+    memory.add_reader(*this);
+  }
+
+  void before_write(std::uint64_t address, std::size_t bytes) override;
 
   /// Forgets every burst in flight and every injected error, as a hard reset does.
   void reset();
@@ -104,6 +110,8 @@ class AxiReadPort : public AxiPort {
     AxiResponse failure = AxiResponse::kOkay;
     AxiResponse outside = AxiResponse::kDecodeError;  // of beats that are not inside
     std::uint8_t id = 0;
+    std::uint64_t number = 0;  // of all bursts
+    bool old = false;          // its data are in old_
   };
   struct Flip {
     bool waits = false;
@@ -119,6 +127,7 @@ class AxiReadPort : public AxiPort {
     ++beat_;
     if (rlast_) {
       beat_ = 0;
+      if (bursts_.front().old) old_.erase(bursts_.front().number);
       bursts_.pop();
       if (target_ != nullptr) diverted_.pop_front();
       complete();
@@ -139,9 +148,15 @@ class AxiReadPort : public AxiPort {
     rlast_ = beat_ + 1 == burst.beats;
     if (beat_ < burst.inside && beat_ != burst.failed_beat) {
       rresp_ = AxiResponse::kOkay;
-      copy_beat(rdata_.data(), target_ == nullptr
-                                   ? memory_.at(burst.address + beat_ * width_, width_)
-                                   : diverted_.front().data() + beat_ * width_);
+      const std::uint8_t* from = nullptr;
+      if (target_ != nullptr) {
+        from = diverted_.front().data() + beat_ * width_;
+      } else if (burst.old) {
+        from = old_.at(burst.number).data() + std::size_t{beat_} * width_;
+      } else {
+        from = memory_.at(burst.address + beat_ * width_, width_);
+      }
+      copy_beat(rdata_.data(), from);
       if (flip_.waits) flip_beat(burst.address + beat_ * width_, burst.id);
     } else {
       rresp_ = beat_ == burst.failed_beat ? burst.failure : burst.outside;
@@ -155,6 +170,9 @@ class AxiReadPort : public AxiPort {
 
   RingBuffer<Burst> bursts_;
   std::deque<std::vector<std::uint8_t>> diverted_;  // the data of each, where there is a target
+  /// What was there when a burst was accepted, where it has been written meanwhile; by number.
+  std::unordered_map<std::uint64_t, std::vector<std::uint8_t>> old_;
+  std::uint64_t accepted_ = 0;
   Flip flip_;
   unsigned beat_ = 0;  // of the burst at the front
   bool arready_ = false;

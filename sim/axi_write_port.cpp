@@ -11,6 +11,7 @@ void AxiWritePort::reset() {
   reset_base();
   bursts_.clear();
   responses_.clear();
+  memory_.forget_writes();
   flip_ = {};
   beat_ = 0;
   early_beats_ = 0;
@@ -34,6 +35,7 @@ void AxiWritePort::accept(const AxiAddress& aw) {
   burst.hangs = statistics_base_ + statistics_.bursts >= hang_from_;
   ++statistics_.bursts;
   bursts_.push(burst);
+  memory_.begin_write(burst.address, std::size_t{burst.inside} * width_);
   // Early beats exist only while no accepted burst waits for data: they belong to this one.
   for (unsigned i = 0; i < early_beats_; ++i) {
     take_beat(early_[i].data.data(), early_[i].strobe, early_[i].last);

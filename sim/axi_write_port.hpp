@@ -28,7 +28,9 @@ struct AxiWriteMaster {
 /// The slave side of an AXI4 write port. The response to a burst is valid at clock t + latency, t
 /// being the later of its address's and its last beat's handshake; responses come in order, at most
 /// one a clock. A beat reaches the memory at its handshake, or with its address where that comes
-/// later; the beats of one burst at most may be ahead of their address.
+/// later; the beats of one burst at most may be ahead of their address. Reads that are accepted
+/// before the response is taken find what was there before (Memory::begin_write). One such port a
+/// memory.
 class AxiWritePort : public AxiPort {
  public:
   AxiWritePort(std::string name, Memory& memory, unsigned width)
@@ -82,6 +84,7 @@ class AxiWritePort : public AxiPort {
       if (!take_upset(AxiChannel::kResponse, AxiUpset::kRepeated)) {
         bvalid_ = false;
         responses_.pop();
+        memory_.end_write();
         answered();
       }
     }
@@ -149,6 +152,7 @@ class AxiWritePort : public AxiPort {
   void raise_valid() {
     if (take_upset(AxiChannel::kResponse, AxiUpset::kLost)) {
       responses_.pop();
+      memory_.end_write();
       answered();
       return;
     }

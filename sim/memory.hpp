@@ -4,10 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <vector>
 
 #include "host/device/pages.hpp"
 
 namespace gemm64 {
+
+/// Whoever has reads under way.
+class MemoryReader {
+ public:
+  /// Bytes that it may have been asked for are about to be written.
+  virtual void before_write(std::uint64_t address, std::size_t bytes) = 0;
+
+ protected:
+  ~MemoryReader() = default;
+};
 
 /// Flat byte-addressed storage, zero until written. Address space and real memory are taken as far
 /// as addresses are used, so a large size costs nothing.
@@ -27,6 +39,20 @@ class Memory {
 
   /// The bytes themselves, for the ports, which check the bounds once a burst.
   std::uint8_t* at(std::uint64_t address, std::size_t bytes) { return pages_.at(address, bytes); }
+  // Writes under way, from the acceptance of a burst to that of its answer. A read that is asked
+  // for before the answer may find the old bytes or the new ones; here it is the old ones, so that
+  // an accelerator that reads too early is found out.
+  /// Is told of each write before it begins. The reader outlives the memory's use.
+  void add_reader(MemoryReader& reader) { readers_.push_back(&reader); }
+  /// A write of `bytes` from `address` begins; keeps what is there.
+  void begin_write(std::uint64_t address, std::size_t bytes);
+  /// The oldest is answered.
+  void end_write() { writes_.pop_front(); }
+  void forget_writes() { writes_.clear(); }
+  bool is_written() const { return !writes_.empty(); }
+  /// What is read from `address` now, where some of it is being written; nothing otherwise.
+  std::vector<std::uint8_t> bytes_before_writes(std::uint64_t address, std::size_t bytes);
+
   /// All of them, which reserves them all.
   std::uint8_t* data() { return pages_.at(0, size()); }
   const std::uint8_t* data() const { return pages_.at(0, size()); }
@@ -34,6 +60,13 @@ class Memory {
  private:
   void check(const char* what, std::uint64_t address, std::size_t bytes) const;
 
+  struct Write {
+    std::uint64_t address;
+    std::vector<std::uint8_t> before;
+  };
+
+  std::vector<MemoryReader*> readers_;
+  std::deque<Write> writes_;
   mutable Pages pages_;  // reserving more changes no byte
 };
 

@@ -14,6 +14,7 @@ class RingBuffer {
   bool empty() const { return head_ == tail_; }
   std::size_t size() const { return tail_ - head_; }
   T& front() { return slots_[head_ & (slots_.size() - 1)]; }
+  T& operator[](std::size_t index) { return slots_[(head_ + index) & (slots_.size() - 1)]; }
   void pop() { ++head_; }
   void clear() { head_ = tail_ = 0; }
   void push(const T& value) {

@@ -21,6 +21,7 @@ struct NetworkOptions : CommonOptions {
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
   bool allow_host_only = false;
+  bool one_program = false;
 };
 
 struct NetworkSource {

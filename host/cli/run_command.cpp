@@ -24,13 +24,30 @@ namespace gemm64 {
 namespace {
 
 nlohmann::ordered_json own_options(const NetworkOptions& options) {
-  if (options.model.empty()) return {{"network", options.network}, {"data", options.data}};
-  return {{"model", options.model}, {"inputs", options.inputs}};
+  nlohmann::ordered_json own;
+  if (options.model.empty()) {
+    own = {{"network", options.network}, {"data", options.data}};
+  } else {
+    own = {{"model", options.model}, {"inputs", options.inputs}};
+  }
+  if (options.one_program) own["one_program"] = true;
+  return own;
+}
+
+void check_one_program(const NetworkOptions& options) {
+  if (!options.one_program) return;
+  const auto refuse = [](const std::string& with) {
+    throw UsageError(fmt::format("--one-program does not go with {}", with));
+  };
+  if (options.precision != Precision::kInt8) refuse("--precision float32; use int8");
+  if (options.accumulate != Accumulate::kDevice) refuse("--accumulate host; use device");
+  if (!options.debug.trace_tile.empty()) refuse("--trace-tile; use --trace-window");
 }
 
 }  // namespace
 
 int run_network_command(const NetworkOptions& options) {
+  check_one_program(options);
   ClaimedFiles files;
   files.input("--model", options.model);
   for (const std::string& input : options.inputs) files.input("--input", input_file(input));
@@ -43,10 +60,18 @@ int run_network_command(const NetworkOptions& options) {
   // The reference device has no time and would only cut into slices what float32 can do itself.
   const bool host_only = options.device == "reference" && options.precision == Precision::kFloat32;
   Driver driver(session.device(), session.patience());
-  JobRunner runner(session.device(), driver, session.run_options());
+  RunOptions run_options = session.run_options();
+  run_options.one_program = options.one_program;
+  JobRunner runner(session.device(), driver, run_options);
   const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
     if (!host_only) check_jobs(model, runner);
   });
+  if (options.one_program && source.inputs.passes() > 1) {
+    throw UsageError(fmt::format(
+        "--one-program: the {} images run one after the other, each with programs of its own; give "
+        "one image, or leave the option out: {}",
+        source.batch, source.inputs.why_in_turn));
+  }
   outputs.open(source.model, files);
   const Executor executor(source.model);
   NodeObserver dump;
@@ -96,6 +121,9 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
     options.network = json_field<std::string>(own, "options", "network");
     options.data = json_field<std::string>(own, "options", "data");
   }
+  if (own.contains("one_program")) {
+    options.one_program = json_field<bool>(own, "options", "one_program");
+  }
   return options;
 }
 
@@ -135,6 +163,11 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "PATTERN=FOLDER: writes the output of each node whose name matches to .npy files")
       ->allow_extra_args(false)
       ->needs(model);
+  command.add_flag("--one-program", options.one_program,
+                   "puts all layers into one program, with a FENCE between them: the device never "
+                   "waits for the host, and loads a layer's weights while the one before ends; "
+                   "every layer's input is prepared ahead, from the reference's results; figures "
+                   "by layer are from fence to fence");
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/commands.hpp"
 
+#include "host/device/snapshot.hpp"
+
 namespace gemm64::cycles {
 
 void Commands::ask(Clock /*at*/) {
@@ -8,7 +10,28 @@ void Commands::ask(Clock /*at*/) {
   places_.begin();
 }
 
-void Commands::serve(MemoryPort& port) { seen_.push(port.read(beats_).last + 1); }
+void Commands::serve(MemoryPort& port) {
+  const Beats beats = port.read(beats_);
+  seen_.push(beats.last + 1);
+  if (keeps_history_) fetched_.push_back(beats);
+}
+
+void Commands::keep_history(const Rate& rate) {
+  keeps_history_ = true;
+  rate_ = rate;
+  ledger_.keep_history(rate);
+}
+
+void Commands::count_before(Clock clock, Counters& counters) {
+  ledger_.count_before(clock, counters);
+  Clock beats = 0;
+  for (const Beats& command : fetched_) {
+    if (command.first >= clock) break;
+    beats += std::min(command.count, 1 + rate_.within(clock - 1 - command.first, command.left));
+  }
+  counters[counter::kBytesCommands] =
+      static_cast<std::uint64_t>(beats) * kCommandBytes / static_cast<std::uint64_t>(beats_);
+}
 
 bool Commands::advance() {
   bool moved = false;
@@ -19,7 +42,7 @@ bool Commands::advance() {
     ledger_.spend(counter::kCommandsWaitMemory, seen_.front());
     ledger_.spend(counter::kCommandsWaitEngine, at);
     ledger_.spend(counter::kCommandsDispatch, at + 1);
-    if (command.opcode != Opcode::kFinish) engine(command.opcode).accept(command, dispatched_, at);
+    dispatch(command, at);
     seen_.pop();
     places_.end(at);
     ++dispatched_;
@@ -28,11 +51,31 @@ bool Commands::advance() {
   return moved;
 }
 
+void Commands::dispatch(const Command& command, Clock at) {
+  const bool snapshot = is_snapshot(command);
+  if (snapshot) {
+    snapshots_.push_back({dispatched_, at});
+    engines_.results.take_snapshot();
+  }
+  if (command.opcode == Opcode::kStore) ++stores_;
+  if (command.opcode == Opcode::kFinish || (command.opcode == Opcode::kFence && !snapshot)) return;
+  engine(command.opcode).accept(command, dispatched_, at);
+}
+
 /// First clock in which nothing but its own way holds the command back.
 Clock Commands::clear(const Command& command) const {
+  if (command.opcode == Opcode::kFence) return passed(command);
   if (command.opcode != Opcode::kFinish) return engine(command.opcode).room();
   return std::max({engines_.weights.idle(), engines_.activations.idle(), engines_.compute.idle(),
                    engines_.results.idle()});
+}
+
+/// First clock in which as many STOREs are answered as a FENCE wants, and its snapshot has a place.
+Clock Commands::passed(const Command& fence) const {
+  const std::size_t stores = stores_ - std::min<std::size_t>(stores_, fence.count);
+  const Clock answered = engines_.results.answered(stores);
+  if (!is_snapshot(fence)) return answered;
+  return std::max({answered, engines_.results.room(), engines_.results.snapshot_room()});
 }
 
 EngineModel& Commands::engine(Opcode opcode) const {
@@ -49,8 +92,14 @@ EngineModel& Commands::engine(Opcode opcode) const {
 }
 
 Blocked Commands::blocked() const {
-  const bool finish = program_[dispatched_].opcode == Opcode::kFinish;
-  return {dispatched_, finish ? "all others" : "room in its engine's queue"};
+  switch (program_[dispatched_].opcode) {
+    case Opcode::kFinish:
+      return {dispatched_, "all others"};
+    case Opcode::kFence:
+      return {dispatched_, "STOREs before it"};
+    default:
+      return {dispatched_, "room in its engine's queue"};
+  }
 }
 
 }  // namespace gemm64::cycles

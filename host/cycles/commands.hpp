@@ -8,6 +8,7 @@
 
 #include "host/cycles/engine.hpp"
 #include "host/cycles/memory_port.hpp"
+#include "host/cycles/results.hpp"
 #include "host/device/geometry.hpp"
 
 namespace gemm64::cycles {
@@ -17,7 +18,7 @@ struct Engines {
   EngineModel& weights;
   EngineModel& activations;
   EngineModel& compute;
-  EngineModel& results;
+  Results& results;
 };
 
 class Commands final : public Requester {
@@ -38,6 +39,17 @@ class Commands final : public Requester {
   /// Dispatches as far as is known. Tells whether that was any further.
   bool advance();
 
+  /// A snapshot of the counters: the FENCE that took it, and the clock in which that was
+  /// dispatched.
+  struct Snapshot {
+    std::size_t command;
+    Clock at;
+  };
+  const std::vector<Snapshot>& snapshots() const { return snapshots_; }
+  /// As the Ledger's. Counts the bytes of commands, too.
+  void keep_history(const Rate& rate);
+  void count_before(Clock clock, Counters& counters);
+
   /// Has the last command been dispatched?
   bool done() const { return dispatched_ == program_.size(); }
   /// The clock after the last dispatch.
@@ -48,6 +60,8 @@ class Commands final : public Requester {
  private:
   EngineModel& engine(Opcode opcode) const;
   Clock clear(const Command& command) const;
+  Clock passed(const Command& fence) const;
+  void dispatch(const Command& command, Clock at);
 
   const std::vector<Command>& program_;
   Engines engines_;
@@ -56,7 +70,13 @@ class Commands final : public Requester {
   Ledger ledger_;
   Queue<Clock> seen_;  // clocks in which the commands that are there can be dispatched
   std::size_t requested_ = 0, dispatched_ = 0;
-  Clock free_ = 0;  // first clock in which nothing is dispatched yet
+  Clock free_ = 0;          // first clock in which nothing is dispatched yet
+  std::size_t stores_ = 0;  // dispatched
+  std::vector<Snapshot> snapshots_;
+
+  bool keeps_history_ = false;
+  Rate rate_;
+  std::vector<Beats> fetched_;  // of each command
 };
 
 }  // namespace gemm64::cycles

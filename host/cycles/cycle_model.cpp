@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "host/cycles/bus.hpp"
@@ -11,6 +12,7 @@
 #include "host/cycles/loads.hpp"
 #include "host/cycles/program_check.hpp"
 #include "host/cycles/results.hpp"
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -32,17 +34,26 @@ class Model {
         compute_(geometry, memories_, counters_),
         results_(geometry, memories_, counters_),
         commands_(program, geometry, {weights_, activations_, compute_, results_}, counters_),
-        bus_(memory, rate_, {{{&weights_}, {&commands_, &activations_}, {&results_}}}) {}
+        bus_(memory, rate_, {{{&weights_}, {&commands_, &activations_}, {&results_}}}) {
+    if (std::none_of(program.begin(), program.end(), is_snapshot)) return;
+    for (EngineModel* engine : engines_) engine->keep_history(rate_);
+    commands_.keep_history(rate_);
+  }
 
-  Counters run() {
+  Prediction run() {
     while (!commands_.done()) {
       if (!advance() && !bus_.advance_when_stuck()) refuse();
     }
     const Clock total = commands_.after_last();
     for (EngineModel* engine : engines_) engine->finish(total);
     counters_[counter::kTotalClocks] = static_cast<std::uint64_t>(total);
-    count_bytes();
-    return counters_;
+    count_bytes(counters_);
+    counters_[counter::kBytesCommands] = program_.size() * kCommandBytes;
+    Prediction prediction{counters_, {}};
+    for (const auto& [command, at] : commands_.snapshots()) {
+      prediction.snapshots.push_back({command, count_before(at)});
+    }
+    return prediction;
   }
 
  private:
@@ -57,12 +68,22 @@ class Model {
     return moved;
   }
 
-  void count_bytes() {
-    const auto bytes = [this](std::size_t transfer) { return counters_[transfer] * geometry_.n; };
-    counters_[counter::kBytesWeights] = bytes(counter::kWeightsTransfer);
-    counters_[counter::kBytesActivations] = bytes(counter::kActivationsTransfer);
-    counters_[counter::kBytesResults] = bytes(counter::kResultsTransfer);
-    counters_[counter::kBytesCommands] = program_.size() * kCommandBytes;
+  /// All but those of commands.
+  void count_bytes(Counters& counters) const {
+    const auto bytes = [&](std::size_t transfer) { return counters[transfer] * geometry_.n; };
+    counters[counter::kBytesWeights] = bytes(counter::kWeightsTransfer);
+    counters[counter::kBytesActivations] = bytes(counter::kActivationsTransfer);
+    counters[counter::kBytesResults] = bytes(counter::kResultsTransfer);
+  }
+
+  /// The counters as they are in clock `at`, later than in the call before.
+  Counters count_before(Clock at) {
+    Counters counters{};
+    for (EngineModel* engine : engines_) engine->count_before(at, counters);
+    commands_.count_before(at, counters);
+    counters[counter::kTotalClocks] = static_cast<std::uint64_t>(at);
+    count_bytes(counters);
+    return counters;
   }
 
   [[noreturn]] void refuse() {
@@ -92,10 +113,15 @@ class Model {
 }  // namespace
 }  // namespace cycles
 
-Counters predict_counters(const std::vector<Command>& program, const Geometry& geometry,
-                          const MemoryTiming& memory) {
+Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
+                   const MemoryTiming& memory) {
   cycles::check_program(program, geometry);
   return cycles::Model(program, geometry, memory).run();
+}
+
+Counters predict_counters(const std::vector<Command>& program, const Geometry& geometry,
+                          const MemoryTiming& memory) {
+  return predict(program, geometry, memory).counters;
 }
 
 }  // namespace gemm64

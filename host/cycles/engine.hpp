@@ -43,6 +43,9 @@ class EngineModel {
   virtual Clock idle() const = 0;
   /// Accounts for the clocks up to `total`, the number of all.
   virtual void finish(Clock total) = 0;
+  /// As the Ledger's.
+  void keep_history(const Rate& rate) { ledger_.keep_history(rate); }
+  void count_before(Clock clock, Counters& counters) { ledger_.count_before(clock, counters); }
   /// The command under way and what it waits for, where it waits; asked when no engine advances.
   virtual std::optional<Blocked> blocked() = 0;
 

@@ -2,7 +2,9 @@
 // What an engine's clocks were spent on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "host/cycles/clock.hpp"
 #include "host/cycles/rate.hpp"
@@ -15,10 +17,17 @@ class Ledger {
  public:
   explicit Ledger(Counters& counters) : counters_(counters) {}
 
+  /// Remembers what each clock was spent on, for count_before(). Before the first is accounted for.
+  void keep_history(const Rate& rate) {
+    keeps_history_ = true;
+    rate_ = rate;
+  }
+
   /// The clocks before `until` that are not accounted for were spent on `cause`, an index of
   /// kCounters.
   void spend(std::size_t cause, Clock until) {
     if (until <= next_) return;
+    if (keeps_history_) history_.push_back({next_, until, cause, cause, {}});
     counters_[cause] += static_cast<std::uint64_t>(until - next_);
     next_ = until;
   }
@@ -27,14 +36,52 @@ class Ledger {
   /// between them on `waiting`.
   void spend(std::size_t transfer, std::size_t waiting, const Beats& beats) {
     spend(waiting, beats.first);
+    if (keeps_history_) {
+      history_.push_back({beats.first, beats.last + 1, transfer, waiting, beats});
+    }
     counters_[transfer] += static_cast<std::uint64_t>(beats.count);
     counters_[waiting] += static_cast<std::uint64_t>(beats.last + 1 - beats.first - beats.count);
     next_ = beats.last + 1;
   }
 
+  /// Adds to `counters` what the clocks before `clock` were spent on, all of which are accounted
+  /// for. Goes on from the clock of the call before.
+  void count_before(Clock clock, Counters& counters) {
+    for (; read_ < history_.size() && history_[read_].until <= clock; ++read_) {
+      count(history_[read_], history_[read_].until, past_);
+    }
+    for (std::size_t i = 0; i < past_.size(); ++i) counters[i] += past_[i];
+    if (read_ < history_.size() && history_[read_].from < clock) {
+      count(history_[read_], clock, counters);
+    }
+  }
+
  private:
+  /// The clocks with one of `beats` were spent on `transfer`, the others on `waiting`.
+  struct Span {
+    Clock from, until;
+    std::size_t transfer, waiting;
+    Beats beats;
+  };
+
+  /// Adds the clocks of a span that are before `clock`.
+  void count(const Span& span, Clock clock, Counters& counters) const {
+    Clock moved = 0;
+    if (span.beats.count != 0) {
+      moved = std::min(span.beats.count, 1 + rate_.within(clock - 1 - span.from, span.beats.left));
+    }
+    counters[span.transfer] += static_cast<std::uint64_t>(moved);
+    counters[span.waiting] += static_cast<std::uint64_t>(clock - span.from - moved);
+  }
+
   Counters& counters_;
   Clock next_ = 0;
+
+  bool keeps_history_ = false;
+  Rate rate_;
+  std::vector<Span> history_;
+  std::size_t read_ = 0;  // spans of the history that `past_` holds
+  Counters past_{};
 };
 
 }  // namespace gemm64::cycles

@@ -117,6 +117,7 @@ void check_balance(const Program& program, const Geometry& geometry) {
       case Opcode::kStore:
         stored.push_back({i, command.count});
         break;
+      case Opcode::kFence:
       case Opcode::kFinish:
         break;
     }

@@ -5,6 +5,7 @@
 
 #include "host/cycles/program_balance.hpp"
 #include "host/device/result_format.hpp"
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 
 namespace gemm64::cycles {
@@ -17,13 +18,15 @@ struct Extent {
   std::uint64_t words, times;
 };
 
-Extent extent_of(const Command& command) {
+Extent extent_of(const Command& command, std::uint32_t array) {
   switch (command.opcode) {
     case Opcode::kLoadActivations:
       return {command.count, command.blocks};
     case Opcode::kStore:
       return {command.count,
               std::uint64_t{command.rows} * ResultFormat::of(command)->beats_per_row()};
+    case Opcode::kFence:
+      return {snapshot_beats(array), 1};
     default:
       return {command.count, 1};
   }
@@ -39,7 +42,7 @@ void check_address(const Program& program, std::size_t index, const Geometry& ge
     refuse(program, index,
            fmt::format("the address is wider than {} bits", geometry.address_width));
   }
-  const Extent extent = extent_of(program[index]);
+  const Extent extent = extent_of(program[index], geometry.n);
   if (extent.words > (end - address) / geometry.n / extent.times) {
     refuse(program, index,
            fmt::format("its words pass the end of an address space of {} bits",
@@ -57,7 +60,7 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
     if (used && value == 0)
       refuse(program, index, fmt::format("{} is 0; it must be at least 1", field));
   };
-  at_least_1(true, "COUNT", command.count);
+  at_least_1(command.opcode != Opcode::kFence, "COUNT", command.count);
   at_least_1(load || matmul, "PASSES", command.passes);
   at_least_1(matmul || command.opcode == Opcode::kLoadActivations, "BLOCKS", command.blocks);
   at_least_1(matmul || store, "ROWS", command.rows);
@@ -69,7 +72,7 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
   if (store && !ResultFormat::of(command)) {
     refuse(program, index, fmt::format("no result format has the number {}", command.format));
   }
-  if (load || store) check_address(program, index, geometry);
+  if (load || store || is_snapshot(command)) check_address(program, index, geometry);
 }
 
 void check_commands(const Program& program, const Geometry& geometry) {
@@ -84,6 +87,7 @@ void check_commands(const Program& program, const Geometry& geometry) {
       case Opcode::kLoadActivations:
       case Opcode::kMatmul:
       case Opcode::kStore:
+      case Opcode::kFence:
         check_operands(program, i, geometry);
         if (last) refuse(program, i, "it is the last; FINISH must follow");
         break;

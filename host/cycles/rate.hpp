@@ -23,6 +23,10 @@ class Rate {
   Clock until(Clock beats, Clock left) const {
     return full_ ? beats : (beats * width_ - left + bytes_ - 1) / bytes_;
   }
+  /// The beats after one that leaves `left`, as fast as can be, in the `clocks` clocks behind it.
+  Clock within(Clock clocks, Clock left) const {
+    return full_ ? clocks : (clocks * bytes_ + left) / width_;
+  }
   /// What that one leaves.
   Clock left(Clock beats, Clock left) const {
     return full_ ? 0 : left + until(beats, left) * bytes_ - beats * width_;

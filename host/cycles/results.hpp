@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// STORE: finished blocks, written one after the other.
+// STORE: finished blocks, written one after the other; and the snapshots of FENCEs in their turn.
 #pragma once
+
+#include <vector>
 
 #include "host/cycles/bursts.hpp"
 #include "host/cycles/engine.hpp"
@@ -25,31 +27,44 @@ class Results final : public EngineModel, public Requester {
   void finish(Clock total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
 
+  /// First clock in which every write of the first `stores` STOREs is answered.
+  Clock answered(std::size_t stores) const;
+  /// First clock in which a snapshot may be taken: one is kept until it has been sent.
+  Clock snapshot_room() const { return snapshots_.room(); }
+  void take_snapshot() { snapshots_.begin(); }
+
   Clock next_request() override;
   void ask(Clock at) override;
   void serve(MemoryPort& port) override;
 
  private:
+  bool begins_block() const { return walk_.first() && !snapshot_; }
   Clock here() const;
   void wait_for_work(Clock until);
 
   Banks& banks_;
   Geometry geometry_;
-  BurstWalk walk_;         // of the STORE under way
+  BurstWalk walk_;         // of the STORE or snapshot under way
   std::size_t store_ = 0;  // its index
-  Clock rows_ = 0;         // of its blocks
+  bool snapshot_ = false;
+  Clock rows_ = 0;  // of its blocks
   Clock beats_per_row_ = 0;
   Clock seen_ = kNever;   // clock in which the engine saw it
   Slots data_, answers_;  // bursts asked for whose beats, whose answers are to come
   struct Burst {
     Clock valid;  // clock in which its first beat is there
     Clock beats;
-    bool ends_block;
+    bool of_snapshot;
+    bool ends_pass;   // the last of its block, or of the snapshot
+    bool ends_store;  // the last of its STORE
   };
-  Burst burst_{};       // asked for last
-  Clock listed_ = 0;    // first clock in which the next burst can be asked for
-  Clock free_ = 0;      // first clock in which a beat may be sent
-  Clock answered_ = 0;  // first clock in which every write is answered
+  Burst burst_{};         // asked for last
+  Clock listed_ = 0;      // first clock in which the next burst can be asked for
+  Clock free_ = 0;        // first clock in which a beat may be sent
+  Clock block_free_ = 0;  // that of a block, should no snapshot be in the way
+  Clock answered_ = 0;    // first clock in which every write is answered
+  Slots snapshots_{1};
+  std::vector<Clock> stored_;  // for each STORE that is: the clock of its last answer
 };
 
 }  // namespace gemm64::cycles

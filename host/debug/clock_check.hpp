@@ -26,6 +26,7 @@ class ClockCheck : public JobObserver {
 
   /// Throws UsageError where a clock that is needed comes after the end of all jobs.
   void announce(const std::vector<Job>& jobs) override;
+  using JobObserver::begin;
   void begin(const Job&, std::uint64_t) override {}
   void clock(std::uint64_t, const Probe&) override {}
   void end(std::uint64_t) override {}

@@ -5,11 +5,13 @@
 
 #include <stdexcept>
 
+#include "host/device/snapshot.hpp"
+
 namespace gemm64 {
 namespace {
 
-nlohmann::ordered_json fields(std::size_t index, const Command& command) {
-  nlohmann::ordered_json json = {{"command", index}};
+nlohmann::ordered_json fields(const Command& command) {
+  nlohmann::ordered_json json = {{"command", 0}};
   const auto add = [&json](const char* field, std::uint64_t value) {
     if (value != 0) json[field] = value;  // what an opcode does not use is zero
   };
@@ -68,13 +70,24 @@ TileSpan CommandTiles::span(std::uint64_t tile) const {
   return span;
 }
 
+CommandTiles lone_command_tiles(const Command& command, std::uint32_t array) {
+  CommandTiles work;
+  work.fields = fields(command);
+  work.title = name(command.opcode);
+  if (!is_snapshot(command)) return work;
+  work.title += " SNAPSHOT";
+  work.tiles = 1;
+  work.transfers = snapshot_beats(array);
+  work.has_m = work.has_k = work.has_n = false;
+  return work;
+}
+
 CommandTiles command_tiles(const Job& job, std::size_t index) {
   const Plan& plan = job.plan;
   const Command& command = job.program[index];
-  CommandTiles work;
-  work.fields = fields(index, command);
-  work.title = name(command.opcode);
-  if (command.opcode == Opcode::kFinish) return work;
+  CommandTiles work = lone_command_tiles(command, plan.array);
+  work.fields["command"] = index;
+  if (command.opcode == Opcode::kFence || command.opcode == Opcode::kFinish) return work;
 
   const auto [matmul, first_m] = served_by(job.program, index);
   const std::uint64_t m = std::uint64_t{matmul->rows} * matmul->blocks;
@@ -108,6 +121,7 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       work.has_k = plan.accumulate == Accumulate::kHost;
       if (!work.has_k) work.k_tiles = 1;
       break;
+    case Opcode::kFence:
     case Opcode::kFinish:
       break;
   }

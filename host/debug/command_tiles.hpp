@@ -36,6 +36,9 @@ struct CommandTiles {
   bool has_m = true, has_k = true, has_n = true;
 };
 
+/// A command that serves no MATMUL: FINISH, or a FENCE.
+CommandTiles lone_command_tiles(const Command& command, std::uint32_t array);
+
 /// Command `index` of the job's program.
 CommandTiles command_tiles(const Job& job, std::size_t index);
 

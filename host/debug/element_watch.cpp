@@ -11,7 +11,8 @@ std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(valu
 }  // namespace
 
 ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a,
-                           const MatrixI8& w, std::uint64_t row, std::uint64_t column)
+                           const MatrixI8& w, std::uint64_t row, std::uint64_t column,
+                           const JobStart& start)
     : a_(a),
       w_(w),
       row_(row),
@@ -21,7 +22,13 @@ ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const Matri
       stages_(geometry.n / geometry.stage_rows),
       array_column_(static_cast<unsigned>(column % geometry.n)),
       results_(job.plan.results),
-      walk_(job) {}
+      walk_(job),
+      before_(start) {}
+
+/// The bank that the pass adds to: blocks take them in turn from the program's first on.
+unsigned ElementWatch::bank(const Pass& pass) const {
+  return (pass.tile.bank() + static_cast<unsigned>(before_.blocks % 2)) % 2;
+}
 
 std::int8_t ElementWatch::activation(const Pass& pass, unsigned row) const {
   const auto k = static_cast<Eigen::Index>(pass.tile.tile.k * n_ + row);
@@ -49,7 +56,7 @@ Finding ElementWatch::at(const Pass& pass) const {
   finding.before_begin = pass.before_begin;
   finding.clock = pass.clock + 2 + stages_ + array_column_;
   finding.wrong_clock = finding.clock;
-  finding.bank = pass.tile.bank();
+  finding.bank = bank(pass);
   finding.column = array_column_;
   return finding;
 }
@@ -85,7 +92,7 @@ void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
   for (const Sum& sum : sums_) {
     const auto row = static_cast<unsigned>(sum.last.row);
     found(Finding::Place::kAccumulator, sum.last, clock, row, as_sum(sum.value),
-          probe.accumulator(sum.last.tile.bank(), row, array_column_));
+          probe.accumulator(bank(sum.last), row, array_column_));
   }
   // With the first beat of a row of sums the row has been read.
   const auto beats_before = [this](const Pass& pass) {
@@ -97,6 +104,10 @@ void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
 /// Notes the row that is read in this clock.
 void ElementWatch::enter(std::uint64_t clock) {
   if (walk_.done()) return;
+  if (before_.rows != 0) {
+    --before_.rows;
+    return;
+  }
   const TileStep tile = walk_.tile();
   const std::uint64_t row = walk_.row();
   if (walk_.first_row()) {
@@ -130,7 +141,12 @@ void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
     passes_.pop_front();
   }
   check_sums(clock, probe);
-  if (probe.counts(counter::kResultsTransfer)) ++stored_beats_;
+  if (!probe.counts(counter::kResultsTransfer)) return;
+  if (before_.beats != 0) {
+    --before_.beats;
+  } else {
+    ++stored_beats_;
+  }
 }
 
 Finding ElementWatch::finding() const {

@@ -9,6 +9,7 @@
 #include "host/debug/finding.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/device/geometry.hpp"
+#include "host/job/job_program.hpp"
 #include "host/job/tile_walk.hpp"
 #include "host/numerics/matrix.hpp"
 
@@ -22,9 +23,10 @@ namespace gemm64 {
 /// sum is there a clock later, and the new sum is in the accumulator in clock t + 3 + S + c.
 class ElementWatch : public Observer {
  public:
-  /// Watches C[row, column] of C = a * w^T; job and operands outlive it.
+  /// Watches C[row, column] of C = a * w^T; job and operands outlive it. `start`: what the program
+  /// does before the job.
   ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a, const MatrixI8& w,
-               std::uint64_t row, std::uint64_t column);
+               std::uint64_t row, std::uint64_t column, const JobStart& start = {});
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
@@ -54,6 +56,7 @@ class ElementWatch : public Observer {
   void found(Finding::Place place, const Pass& pass, std::uint64_t clock, unsigned row,
              std::int64_t expected, std::int64_t found);
   Finding at(const Pass& pass) const;
+  unsigned bank(const Pass& pass) const;
   std::int8_t activation(const Pass& pass, unsigned row) const;
   std::int8_t weight(const Pass& pass, unsigned row) const;
   /// What the rows of stages 0 to `stage` give in a pass.
@@ -69,6 +72,7 @@ class ElementWatch : public Observer {
   const unsigned array_column_;
   const ResultFormat results_;
   RowWalk walk_;
+  JobStart before_;  // of the program, still to come before the job
   std::uint64_t tile_begin_ = 0;
   std::uint64_t before_begin_ = 0;
   std::uint64_t stored_beats_ = 0;

@@ -47,6 +47,7 @@ class Rerun {
     device_->reset_at(first_clock);
     device_->observe(observer);
     try {
+      if (run_.list != nullptr) return driver_.run(*run_.list, *run_.operands)[run_.place].sums;
       return driver_.run(run_.job, run_.packed, run_.a).sums;
     } catch (const DeviceError&) {
       return std::nullopt;
@@ -69,7 +70,8 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
   const Mismatches& first = failure.mismatches;
   ElementWatch watch(run.job, again.geometry(), run.a, run.w,
                      static_cast<std::uint64_t>(first.first_row),
-                     static_cast<std::uint64_t>(first.first_column));
+                     static_cast<std::uint64_t>(first.first_column),
+                     run.list == nullptr ? JobStart() : start_of(*run.list, run.place));
   const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
   const bool failed = sums && (*sums)(first.first_row, first.first_column) != first.expected;
   return failed ? watch.finding() : Finding();

@@ -23,6 +23,12 @@ struct JobRun {
   const std::vector<std::uint8_t>& packed;  // the weights, as Driver::run takes them
   const MatrixI8& a;
   const MatrixI8& w;
+
+  /// The program that it was part of, with the operands of all jobs, and its place in it; null
+  /// where it ran by itself.
+  const JobProgram* list = nullptr;
+  const std::vector<JobOperands>* operands = nullptr;
+  std::size_t place = 0;
 };
 
 /// Builds a device like that of the failed run, faults included: without a trace, or to trace into

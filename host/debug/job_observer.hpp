@@ -7,6 +7,7 @@
 
 #include "host/device/debug_device.hpp"
 #include "host/job/job.hpp"
+#include "host/job/job_program.hpp"
 
 namespace gemm64 {
 
@@ -20,6 +21,12 @@ class JobObserver : public Observer {
   /// The job begins in `clock` from an accelerator just reset. It lives until end().
   virtual void begin(const Job& job, std::uint64_t clock) = 0;
   virtual void end(std::uint64_t clock) = 0;
+
+  /// A list of jobs begins instead, as one program.
+  virtual void begin(const JobProgram& list, std::uint64_t clock) {
+    static_cast<void>(list);
+    static_cast<void>(clock);
+  }
 };
 
 }  // namespace gemm64

@@ -41,6 +41,7 @@ class TileTrace : public JobObserver {
       : device_(device), geometry_(geometry), name_(std::move(name)) {}
 
   void announce(const std::vector<Job>& jobs) override;
+  using JobObserver::begin;
   void begin(const Job& job, std::uint64_t clock) override;
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "host/device/snapshot.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -11,9 +15,9 @@ enum Track { kLayers = 1, kCommands, kFirstEngine };
 // Counters from here on count bytes: each is another one's, in bytes.
 constexpr Events kClockEvents = event_bit(counter::kBytesWeights) - 1;
 
-/// The engine's index in kEngineCauses; -1 for FINISH.
-int engine_of(Opcode opcode) {
-  switch (opcode) {
+/// The engine's index in kEngineCauses; -1 where none gets the command.
+int engine_of(const Command& command) {
+  switch (command.opcode) {
     case Opcode::kLoadWeights:
       return 0;
     case Opcode::kLoadActivations:
@@ -22,6 +26,8 @@ int engine_of(Opcode opcode) {
       return 2;
     case Opcode::kStore:
       return 3;
+    case Opcode::kFence:
+      return is_snapshot(command) ? 3 : -1;
     case Opcode::kFinish:
       break;
   }
@@ -40,8 +46,32 @@ Timeline::Timeline(std::filesystem::path path)
 }
 
 void Timeline::begin(const Job& job, std::uint64_t clock) {
-  array_ = job.plan.array;
-  job_ = &job;
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < job.program.size(); ++i) {
+    steps.push_back({&job, command_tiles(job, i), engine_of(job.program[i]), nullptr});
+  }
+  begin(std::move(steps), clock);
+}
+
+void Timeline::begin(const JobProgram& list, std::uint64_t clock) {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < list.program.size(); ++i) {
+    const CommandOrigin& origin = list.origins[i];
+    const Job& job = list.jobs[origin.job];
+    const bool begins_next = origin.ends_job && origin.job + 1 != list.jobs.size();
+    CommandTiles tiles = origin.ends_job ? lone_command_tiles(list.program[i], job.plan.array)
+                                         : command_tiles(job, origin.command);
+    tiles.fields["command"] = i;
+    steps.push_back({&job, std::move(tiles), engine_of(list.program[i]),
+                     begins_next ? &list.jobs[origin.job + 1] : nullptr});
+  }
+  begin(std::move(steps), clock);
+}
+
+void Timeline::begin(std::vector<Step> steps, std::uint64_t clock) {
+  steps_ = std::move(steps);
+  job_ = steps_.front().job;
+  array_ = job_->plan.array;
   next_ = 0;
   clocks_ = 0;
   now_ = 0;
@@ -59,6 +89,12 @@ void Timeline::clock(std::uint64_t clock, const Probe& probe) {
 
 void Timeline::flush(std::uint64_t clock) {
   if (job_ == nullptr || (now_ & event_bit(counter::kTotalClocks)) == 0 || clock == since_) return;
+  // As in its snapshot, the clock of a FENCE's dispatch belongs to what follows.
+  const bool dispatches = (now_ & event_bit(counter::kCommandsDispatch)) != 0;
+  if (dispatches && next_ != steps_.size() && steps_[next_].then != nullptr) {
+    end_layer(since_);
+    job_ = steps_[next_].then;
+  }
   if (clocks_ == 0) {
     const Plan& plan = job_->plan;
     events_.begin(kLayers, since_, "layer", job_->name,
@@ -74,24 +110,29 @@ void Timeline::flush(std::uint64_t clock) {
     if ((now_ & event_bit(cause)) != 0) commands_.add({cause, since_, clock});
   }
   // Last, since the engine can begin with the command in the clock after this one.
-  if ((now_ & event_bit(counter::kCommandsDispatch)) != 0) dispatch(clock);
+  if (dispatches) dispatch(clock);
 }
 
 void Timeline::dispatch(std::uint64_t clock) {
   commands_.flush();
-  if (next_ == job_->program.size()) return;  // a broken device; the run's checks will tell
-  const Opcode opcode = job_->program[next_].opcode;
-  CommandTiles tiles = command_tiles(*job_, next_++);
-  events_.slice(kCommands, since_, clock, "dispatch", tiles.title, tiles.fields);
-  const int engine = engine_of(opcode);
-  if (engine >= 0) engines_[static_cast<std::size_t>(engine)].dispatched(std::move(tiles));
+  if (next_ == steps_.size()) return;  // a broken device; the run's checks will tell
+  Step& step = steps_[next_++];
+  events_.slice(kCommands, since_, clock, "dispatch", step.tiles.title, step.tiles.fields);
+  if (step.engine >= 0) {
+    engines_[static_cast<std::size_t>(step.engine)].dispatched(std::move(step.tiles));
+  }
+}
+
+void Timeline::end_layer(std::uint64_t clock) {
+  if (clocks_ != 0) events_.end(kLayers, clock, {{"clocks", clocks_}});
+  clocks_ = 0;
 }
 
 void Timeline::end(std::uint64_t clock) {
   flush(clock);
   for (EngineTrack& engine : engines_) engine.finish(last_busy_);
   commands_.flush();
-  if (clocks_ != 0) events_.end(kLayers, last_busy_, {{"clocks", clocks_}});
+  end_layer(last_busy_);
   job_ = nullptr;
   now_ = 0;
 }

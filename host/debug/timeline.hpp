@@ -21,6 +21,8 @@ class Timeline final : public JobObserver {
   explicit Timeline(std::filesystem::path path);
 
   void begin(const Job& job, std::uint64_t clock) override;
+  /// A layer then is what lies between two FENCEs.
+  void begin(const JobProgram& list, std::uint64_t clock) override;
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
 
@@ -37,9 +39,20 @@ class Timeline final : public JobObserver {
   std::vector<EngineTrack> engines_;
   std::uint32_t array_ = 0;
 
+  /// A command, and the job that it belongs to.
+  struct Step {
+    const Job* job;
+    CommandTiles tiles;
+    int engine;       // -1: none gets the command
+    const Job* then;  // the job that begins when it is dispatched; mostly none
+  };
+  void begin(std::vector<Step> steps, std::uint64_t clock);
+  void end_layer(std::uint64_t clock);
+
+  std::vector<Step> steps_;      // of the program under way
+  std::size_t next_ = 0;         // to be dispatched
   const Job* job_ = nullptr;     // under way
-  std::size_t next_ = 0;         // command to be dispatched
-  std::uint64_t clocks_ = 0;     // busy ones
+  std::uint64_t clocks_ = 0;     // busy ones of the layer
   std::uint64_t last_busy_ = 0;  // the clock after the last one
   Events now_ = 0;               // events since since_
   std::uint64_t since_ = 0;

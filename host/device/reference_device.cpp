@@ -10,6 +10,7 @@
 
 #include "host/device/array_geometry.hpp"
 #include "host/device/result_format.hpp"
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -100,6 +101,7 @@ void ReferenceDevice::clear_engines() {
   activations_ = Stream();
   matmuls_.clear();
   stores_.clear();
+  open_stores_ = 0;
   tile_ = pass_ = block_ = stored_ = 0;
   compute_bank_ = store_bank_ = banks_used_ = banks_done_ = 0;
 }
@@ -223,12 +225,12 @@ void ReferenceDevice::run() {
                                counter::kBytesActivations)) ||
             moved;
     moved = (!halted_ && compute_tile()) || moved;
-    moved = (!halted_ && store_block()) || moved;
+    moved = (!halted_ && (store_block() || store_snapshot())) || moved;
   }
 }
 
 ErrorCode ReferenceDevice::check(const Command& command) const {
-  bool rows = false, passes = false, blocks = false, address = false;
+  bool count = true, rows = false, passes = false, blocks = false, address = false;
   std::uint64_t words = command.count;  // of memory, for each of `times`
   std::uint64_t times = 1;
   switch (command.opcode) {
@@ -247,12 +249,19 @@ ErrorCode ReferenceDevice::check(const Command& command) const {
       if (!ResultFormat::of(command)) return ErrorCode::kBadOperand;
       times = std::uint64_t{command.rows} * ResultFormat::of(command)->beats_per_row();
       break;
+    case Opcode::kFence:
+      if ((command.flags & flag::kSnapshot) == 0) return ErrorCode::kNone;
+      count = false;
+      address = true;
+      words = snapshot_beats(geometry_.n);
+      break;
     case Opcode::kFinish:
       return ErrorCode::kNone;
     default:
       return ErrorCode::kBadOpcode;
   }
-  if (command.count == 0 || (passes && command.passes == 0) || (blocks && command.blocks == 0) ||
+  if ((count && command.count == 0) || (passes && command.passes == 0) ||
+      (blocks && command.blocks == 0) ||
       (rows && (command.rows == 0 || command.rows > geometry_.accumulator_rows))) {
     return ErrorCode::kBadOperand;
   }
@@ -294,7 +303,16 @@ bool ReferenceDevice::dispatch() {
       matmuls_.push_back(command);
       break;
     case Opcode::kStore:
-      stores_.push_back({command, dispatched_});
+      stores_.push_back({command, dispatched_, {}});
+      ++open_stores_;
+      break;
+    case Opcode::kFence:
+      if (open_stores_ > command.count) return false;
+      if ((command.flags & flag::kSnapshot) != 0) {
+        std::vector<std::uint8_t> bytes(snapshot_beats(geometry_.n) * geometry_.n);
+        encode_snapshot(counters_, bytes.data());
+        stores_.push_back({command, dispatched_, std::move(bytes)});
+      }
       break;
     case Opcode::kFinish:
       if (!engines_idle()) return false;
@@ -420,34 +438,50 @@ void ReferenceDevice::multiply(const Command& matmul, bool first) {
 }
 
 bool ReferenceDevice::store_block() {
-  if (stores_.empty() || banks_done_ == 0) return false;
+  if (stores_.empty() || !stores_.front().snapshot.empty() || banks_done_ == 0) return false;
   const Store& store = stores_.front();
   const ResultFormat format = *ResultFormat::of(store.command);
   const std::uint64_t beats = std::uint64_t{store.command.rows} * format.beats_per_row();
   const std::uint64_t to = store.command.address() + stored_ * beats * geometry_.n;
   const auto* const from = reinterpret_cast<const std::uint8_t*>(banks_[store_bank_].data());
-  bool outside = false;
-  for (std::uint64_t beat = 0; beat < beats; ++beat) {
-    const std::uint64_t offset = beat * geometry_.n;
-    if (inside(to + offset, geometry_.n)) {
-      memory_.write(to + offset, from + offset, geometry_.n);
-    } else {
-      outside = true;
-    }
-    counters_[counter::kBytesResults] += geometry_.n;
-  }
-  if (outside) {
-    fail(ErrorCode::kBusDecode, Engine::kResults, store.tag);
-    return false;
-  }
+  if (!write_results(to, from, beats, store.tag)) return false;
   --banks_done_;
   --banks_used_;
   store_bank_ ^= 1;
   if (++stored_ == store.command.count) {
     stored_ = 0;
     stores_.pop_front();
+    --open_stores_;
   }
   return true;
+}
+
+bool ReferenceDevice::store_snapshot() {
+  if (stores_.empty() || stores_.front().snapshot.empty()) return false;
+  const Store& store = stores_.front();
+  if (!write_results(store.command.address(), store.snapshot.data(), snapshot_beats(geometry_.n),
+                     store.tag)) {
+    return false;
+  }
+  stores_.pop_front();
+  return true;
+}
+
+// Beats that all cross the port; an error where some lie outside the memory.
+bool ReferenceDevice::write_results(std::uint64_t address, const std::uint8_t* bytes,
+                                    std::uint64_t beats, std::uint32_t tag) {
+  bool outside = false;
+  for (std::uint64_t beat = 0; beat < beats; ++beat) {
+    const std::uint64_t offset = beat * geometry_.n;
+    if (inside(address + offset, geometry_.n)) {
+      memory_.write(address + offset, bytes + offset, geometry_.n);
+    } else {
+      outside = true;
+    }
+    counters_[counter::kBytesResults] += geometry_.n;
+  }
+  if (outside) fail(ErrorCode::kBusDecode, Engine::kResults, tag);
+  return !outside;
 }
 
 DeviceKind reference_kind() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/device/counters.hpp"
 #include "host/device/device_memory.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
@@ -22,9 +23,9 @@ namespace gemm64 {
 /// tiling, the packing or the reference product, so that these can be checked against it.
 ///
 /// Like the RTL: values bit for bit, ERROR and INTERRUPT, reset, byte counters, and what stays in
-/// the two banks of sums. Otherwise: counters of clocks stay zero; queues are as long as a program
-/// wants; a program that waits for what never comes ends with WATCHDOG as soon as somebody waits
-/// for the interrupt, unless register WATCHDOG is 0.
+/// the two banks of sums. Otherwise: counters of clocks stay zero, in snapshots too; queues are as
+/// long as a program wants; a program that waits for what never comes ends with WATCHDOG as soon as
+/// somebody waits for the interrupt, unless register WATCHDOG is 0.
 class ReferenceDevice final : public Device {
  public:
   static constexpr std::uint64_t kDefaultMemoryBytes = std::uint64_t{4} << 30;
@@ -97,6 +98,9 @@ class ReferenceDevice final : public Device {
   bool fetch(Stream& stream, std::uint64_t capacity, Engine engine, std::size_t bytes_counter);
   bool compute_tile();
   bool store_block();
+  bool store_snapshot();
+  bool write_results(std::uint64_t address, const std::uint8_t* bytes, std::uint64_t beats,
+                     std::uint32_t tag);
   void multiply(const Command& matmul, bool first);
   const std::uint8_t* words(const Stream& stream, std::uint64_t count,
                             std::vector<std::uint8_t>& gathered);
@@ -112,7 +116,7 @@ class ReferenceDevice final : public Device {
   std::uint32_t ring_mask_ = 0, tail_ = 0, head_ = 0;
   std::uint32_t interrupt_ = 0, interrupt_enable_ = 0, error_ = 0;
   bool halted_ = false;
-  std::array<std::uint64_t, kCounters.size()> counters_{};
+  Counters counters_{};
 
   // Engines
   std::uint32_t dispatched_ = 0;  // commands since reset
@@ -121,8 +125,10 @@ class ReferenceDevice final : public Device {
   struct Store {
     Command command;
     std::uint32_t tag;
+    std::vector<std::uint8_t> snapshot;  // of a FENCE: what it writes
   };
   std::deque<Store> stores_;
+  std::uint32_t open_stores_ = 0;                  // those of them that are STOREs
   std::uint32_t tile_ = 0, pass_ = 0, block_ = 0;  // of the MATMUL under way
   std::uint32_t stored_ = 0;                       // blocks of the STORE under way
   unsigned compute_bank_ = 0, store_bank_ = 0;

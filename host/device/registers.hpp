@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 2;
-inline constexpr std::uint32_t kVersionMinor = 0;
+inline constexpr std::uint32_t kVersionMinor = 1;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -176,6 +176,9 @@ enum class Opcode : std::uint32_t {
   kStore = 4,
   /// Waits until every engine is idle and every write is answered, then raises the interrupt.
   kFinish = 5,
+  /// Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write
+  /// of it is answered. It waits for nothing else.
+  kFence = 6,
 };
 
 /// Bits of a command's flags.
@@ -185,6 +188,10 @@ inline constexpr std::uint32_t kAccumulate = 1u << 0;
 /// MATMUL: the words of a block stay in the scratchpad and serve all its passes; otherwise each
 /// pass consumes words of its own.
 inline constexpr std::uint32_t kRetain = 1u << 1;
+/// FENCE: writes all counters, as they are when it passes, to memory from ADDRESS on: 8 bytes each,
+/// low byte first, in the order of the table of counters, padded with zeros to a multiple of N
+/// bytes. Without the flag ADDRESS is not used.
+inline constexpr std::uint32_t kSnapshot = 1u << 2;
 }  // namespace flag
 
 /// How results are written, as a command's FORMAT tells it.
@@ -220,7 +227,7 @@ struct Command {
   std::uint32_t flags = 0;
   /// Rows of activations in a tile of M; 1 to ACCUMULATOR_ROWS.
   std::uint32_t rows = 0;
-  /// Words in a pass (loads), tiles of K in a pass (MATMUL), blocks (STORE).
+  /// Words (loads) or tiles of K (MATMUL) in a pass, blocks (STORE), STOREs still open (FENCE).
   std::uint32_t count = 0;
   /// How often the same COUNT is gone through: once for each tile of N.
   std::uint32_t passes = 0;
@@ -303,12 +310,13 @@ struct OpcodeEntry {
 
 /// Every opcode.
 // clang-format off
-inline constexpr std::array<OpcodeEntry, 5> kOpcodes{{
+inline constexpr std::array<OpcodeEntry, 6> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N weights (along K) of one column."},
     {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "Streams BLOCKS times COUNT words, each COUNT words PASSES times, into the scratchpad; a word is N activations (along K) of one row."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights."},
     {Opcode::kStore, "STORE", "Writes COUNT finished blocks of ROWS rows of N results to memory, one after the other."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
+    {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
 }};
 // clang-format on
 
@@ -350,6 +358,12 @@ inline std::string to_string(const Command& command) {
       return words;
     case Opcode::kFinish:
       words = "FINISH";
+      return words;
+    case Opcode::kFence:
+      words = "FENCE";
+      add(" flags=", command.flags);
+      add(" count=", command.count);
+      add(" address=", command.address());
       return words;
   }
   add("unknown opcode ", static_cast<std::uint32_t>(command.opcode));
@@ -468,7 +482,7 @@ inline constexpr std::array<Counter, 28> kCounters{{
     {"total", "clocks", 0x080, "Clocks in all while busy."},
     {"commands", "dispatch", 0x088, "A command was handed to its engine, or rejected."},
     {"commands", "wait_memory", 0x090, "The next command was on its way from memory."},
-    {"commands", "wait_engine", 0x098, "A command waited for room in its engine's queue, or FINISH for all engines."},
+    {"commands", "wait_engine", 0x098, "A command waited for room in its engine's queue, FENCE for STOREs, or FINISH for all engines."},
     {"commands", "idle", 0x0a0, "The ring was empty."},
     {"weights", "transfer", 0x0a8, "A word of weights arrived."},
     {"weights", "wait_memory", 0x0b0, "Words had been asked for, and none arrived."},
@@ -484,15 +498,15 @@ inline constexpr std::array<Counter, 28> kCounters{{
     {"compute", "wait_results", 0x100, "Both operands were there, but the accumulator had no place for the row."},
     {"compute", "drain", 0x108, "No MATMUL under way, and rows still moving through the array."},
     {"compute", "idle", 0x110, "No MATMUL under way, and the array empty."},
-    {"results", "transfer", 0x118, "A beat of results was taken by memory."},
-    {"results", "wait_memory", 0x120, "Results were ready, and memory took none."},
+    {"results", "transfer", 0x118, "A beat of results or of a snapshot was taken by memory."},
+    {"results", "wait_memory", 0x120, "Results or a snapshot were ready, and memory took none."},
     {"results", "wait_compute", 0x128, "The next block was not finished, or its first row being read."},
-    {"results", "wait_response", 0x130, "No STORE under way, and writes not yet answered."},
-    {"results", "idle", 0x138, "No STORE under way, and every write answered."},
+    {"results", "wait_response", 0x130, "No STORE or snapshot under way, and writes not yet answered."},
+    {"results", "idle", 0x138, "No STORE or snapshot under way, and every write answered."},
     {"bytes", "weights", 0x140, "Bytes read through the weights port."},
     {"bytes", "activations", 0x148, "Bytes of activations read through the data port."},
     {"bytes", "commands", 0x150, "Bytes of commands read through the data port."},
-    {"bytes", "results", 0x158, "Bytes written through the results port."},
+    {"bytes", "results", 0x158, "Bytes written through the results port, those of snapshots included."},
 }};
 // clang-format on
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 
@@ -100,16 +101,12 @@ void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
 void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program,
                          std::uint64_t clock_limit, const Progress& progress,
                          std::uint64_t weight_bytes) {
-  if (program.size() >= kRingCommands) {
-    throw std::invalid_argument(fmt::format("a program of {} commands; the ring holds {}",
-                                            program.size(), kRingCommands - 1));
-  }
   std::vector<std::uint8_t> bytes(program.size() * kCommandBytes);
   for (std::size_t i = 0; i < program.size(); ++i) {
     program[i].encode(bytes.data() + i * kCommandBytes);
   }
   reset();  // the ring starts at its first place, so that a run does not depend on those before
-  check(gemm64_set_ring(&core_, ring, kRingCommands));
+  check(gemm64_set_ring(&core_, ring, ring_places(program.size())));
   if (const std::uint32_t watchdog = wanted_watchdog(); watchdog != 0) {
     check(gemm64_write(&core_, GEMM64_REG_WATCHDOG, watchdog));
   }
@@ -130,45 +127,96 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   check(result);
 }
 
+void Driver::check_fits(std::uint64_t bytes, const std::string& what) const {
+  if (bytes <= device_.memory_bytes()) return;
+  throw UsageError(fmt::format("{} needs {} bytes of device memory; the device has {}", what, bytes,
+                               device_.memory_bytes()));
+}
+
 void Driver::check_fits(const Job& job) const {
-  const std::uint64_t needed = job.layout.end;
-  if (needed <= device_.memory_bytes()) return;
   const GemmShape& shape = job.plan.shape;
-  throw UsageError(fmt::format("{}x{}x{} needs {} bytes of device memory; the device has {}",
-                               shape.m, shape.k, shape.n, needed, device_.memory_bytes()));
+  check_fits(job.layout.end, fmt::format("{}x{}x{}", shape.m, shape.k, shape.n));
+}
+
+void Driver::check_operands(const Job& job, const JobOperands& operands) const {
+  if (job.plan.array != geometry_.n) {
+    throw std::invalid_argument(
+        fmt::format("a job for an array of {0}x{0}, device '{1}' has {2}x{2}", job.plan.array,
+                    device_.name(), geometry_.n));
+  }
+  if (operands.weights.size() != job.plan.weight_bytes()) {
+    throw std::invalid_argument(fmt::format("{} bytes of packed weights, the job has {}",
+                                            operands.weights.size(), job.plan.weight_bytes()));
+  }
+}
+
+void Driver::write_operands(const Job& job, const JobOperands& operands) {
+  const std::vector<std::uint8_t>& weights = operands.weights;
+  const std::vector<std::uint8_t> packed = pack_activations(job, operands.activations);
+  device_.write_memory(job.layout.weights, weights.data(), weights.size());
+  device_.write_memory(job.layout.activations, packed.data(), packed.size());
+}
+
+MatrixI32 Driver::read_sums(const Job& job) {
+  std::vector<std::uint8_t> blocks(job.plan.result_bytes());
+  device_.read_memory(job.layout.results, blocks.data(), blocks.size());
+  return unpack_results(job, result_values(job.plan.results, blocks));
+}
+
+/// Clocks after which nobody waits any longer.
+std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
+  const std::uint64_t bytes = traffic.weights + traffic.activations + traffic.results;
+  // At worst each beat is a burst of its own, and waits for a latency.
+  return kProgressClocks +
+         (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
 }
 
 GemmResult Driver::run(const Job& job, const std::vector<std::uint8_t>& weights,
                        const MatrixI8& activations, const Progress& progress) {
-  const Plan& plan = job.plan;
-  const Layout& layout = job.layout;
-  if (plan.array != geometry_.n) {
-    throw std::invalid_argument(
-        fmt::format("a job for an array of {0}x{0}, device '{1}' has {2}x{2}", plan.array,
-                    device_.name(), geometry_.n));
-  }
+  const JobOperands operands{weights, activations};
+  check_operands(job, operands);
   check_fits(job);
-  if (weights.size() != plan.weight_bytes()) {
-    throw std::invalid_argument(fmt::format("{} bytes of packed weights, the job has {}",
-                                            weights.size(), plan.weight_bytes()));
+  write_operands(job, operands);
+  const Traffic traffic = predict_traffic(job.plan);
+  run_program(job.layout.ring, job.program, clock_limit(traffic), progress, traffic.weights);
+  const Counters counters = read_counters();
+  return {read_sums(job), counters};
+}
+
+std::vector<GemmResult> Driver::run(const JobProgram& list,
+                                    const std::vector<JobOperands>& operands,
+                                    const Progress& progress) {
+  if (operands.size() != list.jobs.size()) {
+    throw std::invalid_argument(
+        fmt::format("operands of {} jobs, the list has {}", operands.size(), list.jobs.size()));
   }
-  const std::vector<std::uint8_t> packed = pack_activations(job, activations);
-  device_.write_memory(layout.weights, weights.data(), weights.size());
-  device_.write_memory(layout.activations, packed.data(), packed.size());
+  for (std::size_t i = 0; i < operands.size(); ++i) check_operands(list.jobs[i], operands[i]);
+  check_fits(list.end, fmt::format("a program of {} jobs", list.jobs.size()));
+  Traffic traffic;
+  for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+    write_operands(list.jobs[i], operands[i]);
+    const Traffic own = predict_traffic(list.jobs[i].plan);
+    traffic.weights += own.weights;
+    traffic.activations += own.activations;
+    traffic.results += own.results;
+  }
+  run_program(list.ring, list.program, clock_limit(traffic), progress, traffic.weights);
 
-  const Traffic traffic = predict_traffic(plan);
-  const std::uint64_t bytes = traffic.weights + traffic.activations + traffic.results;
-  // At worst each beat is a burst of its own, and waits for a latency.
-  const std::uint64_t limit =
-      kProgressClocks + (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
-  run_program(layout.ring, job.program, limit, progress, traffic.weights);
-
-  GemmResult result;
-  result.counters = read_counters();
-  std::vector<std::uint8_t> blocks(plan.result_bytes());
-  device_.read_memory(layout.results, blocks.data(), blocks.size());
-  result.sums = unpack_results(job, result_values(plan.results, blocks));
-  return result;
+  std::vector<GemmResult> results;
+  Counters before{};
+  for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+    Counters after;
+    if (i + 1 == list.jobs.size()) {
+      after = read_counters();
+    } else {
+      std::uint8_t bytes[kSnapshotBytes];
+      device_.read_memory(list.snapshots + i * list.snapshot_bytes, bytes, sizeof bytes);
+      after = decode_snapshot(bytes);
+    }
+    results.push_back({read_sums(list.jobs[i]), between(before, after)});
+    before = after;
+  }
+  return results;
 }
 
 }  // namespace gemm64

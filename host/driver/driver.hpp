@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "host/device/counters.hpp"
@@ -13,6 +14,7 @@
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/job/job.hpp"
+#include "host/job/job_program.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
@@ -21,6 +23,13 @@ namespace gemm64 {
 struct GemmResult {
   MatrixI32 sums;       // M x N
   Counters counters{};  // the device's own, of this product
+};
+
+/// What one job of a list takes from the host: weights as pack_weights() of the same job gives
+/// them.
+struct JobOperands {
+  const std::vector<std::uint8_t>& weights;
+  const MatrixI8& activations;
 };
 
 /// Told from time to time how much of the weights' bytes has been read, 0 to 1.
@@ -52,6 +61,13 @@ class Driver {
   GemmResult run(const Job& job, const std::vector<std::uint8_t>& weights,
                  const MatrixI8& activations, const Progress& progress = nullptr);
 
+  /// Runs a list of jobs as one program; `operands` has those of each. The counters of a job are
+  /// those from the FENCE that ended the job before to the one that ended it: the weights that it
+  /// loads ahead count as that one's, and the causes of each engine add up to its clocks. Throws as
+  /// the above does.
+  std::vector<GemmResult> run(const JobProgram& list, const std::vector<JobOperands>& operands,
+                              const Progress& progress = nullptr);
+
   /// Throws UsageError where the device's memory cannot hold the job.
   void check_fits(const Job& job) const;
 
@@ -69,6 +85,11 @@ class Driver {
 
  private:
   std::uint64_t read_counter(std::size_t index);
+  void check_fits(std::uint64_t bytes, const std::string& what) const;
+  void check_operands(const Job& job, const JobOperands& operands) const;
+  void write_operands(const Job& job, const JobOperands& operands);
+  MatrixI32 read_sums(const Job& job);
+  std::uint64_t clock_limit(const Traffic& traffic) const;
   void check(gemm64_result result);
   /// What to set the watchdog to; 0: it stays as it is.
   std::uint32_t wanted_watchdog();

@@ -124,6 +124,14 @@ enum gemm64_result gemm64_read_counter(struct gemm64_driver *driver, uint32_t in
                                        uint64_t *value);
 enum gemm64_result gemm64_clear_counters(struct gemm64_driver *driver);
 
+/* Bytes of a snapshot that a FENCE writes with GEMM64_FLAG_SNAPSHOT; memory holds it padded to a
+ * multiple of info.n. */
+#define GEMM64_SNAPSHOT_BYTES (8u * GEMM64_COUNTERS)
+
+/* Counter `index` of a snapshot at `snapshot`, which memory holds once its FENCE and a FINISH
+ * behind it have been reached (gemm64_take() first, where caches are not coherent). */
+uint64_t gemm64_snapshot_counter(const void *snapshot, uint32_t index);
+
 /* Any register (GEMM64_REG_...). */
 enum gemm64_result gemm64_read(struct gemm64_driver *driver, uint32_t offset, uint32_t *value);
 enum gemm64_result gemm64_write(struct gemm64_driver *driver, uint32_t offset, uint32_t value);

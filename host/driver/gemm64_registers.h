@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 2u
-#define GEMM64_VERSION_MINOR 0u
+#define GEMM64_VERSION_MINOR 1u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -81,8 +81,10 @@
 #define GEMM64_OP_MATMUL 3u
 #define GEMM64_OP_STORE 4u
 #define GEMM64_OP_FINISH 5u
+#define GEMM64_OP_FENCE 6u
 #define GEMM64_FLAG_ACCUMULATE 1u
 #define GEMM64_FLAG_RETAIN 2u
+#define GEMM64_FLAG_SNAPSHOT 4u
 #define GEMM64_RESULT_INT32 0u
 #define GEMM64_RESULT_INT32_BYTES 4u
 #define GEMM64_ERROR_NONE 0u
@@ -140,7 +142,7 @@ struct gemm64_command {
   uint32_t flags;
   /* Rows of activations in a tile of M; 1 to ACCUMULATOR_ROWS. */
   uint32_t rows;
-  /* Words in a pass (loads), tiles of K in a pass (MATMUL), blocks (STORE). */
+  /* Words (loads) or tiles of K (MATMUL) in a pass, blocks (STORE), STOREs still open (FENCE). */
   uint32_t count;
   /* How often the same COUNT is gone through: once for each tile of N. */
   uint32_t passes;
@@ -191,6 +193,8 @@ static inline const char *gemm64_opcode_name(uint32_t value) {
       return "STORE";
     case GEMM64_OP_FINISH:
       return "FINISH";
+    case GEMM64_OP_FENCE:
+      return "FENCE";
     default:
       return "unknown";
   }

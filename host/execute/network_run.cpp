@@ -195,6 +195,13 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
       exact = ExactValues();
       Values values = run_head(executor, expected.first, inputs.pass(pass), hooks);
       executor.run_steps(expected.first, executor.steps().size(), values, hooks);
+      if (runner.options().one_program) {
+        ProgressShare all(progress);
+        all.next(1);
+        const auto begin_program = Clock::now();
+        runner.finish(layers, all);
+        seconds += seconds_since(begin_program);
+      }
       const auto& graph = executor.model().graph();
       passes.add(executor, executor.outputs(values),
                  graph.output_size() == 0 ? nullptr : exact.find(graph.output(0).name()));

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/job/program.hpp"
 
+#include <fmt/format.h>
+
+#include "host/error.hpp"
+
 namespace gemm64 {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-
-std::uint64_t page_up(std::uint64_t address) { return (address + kPage - 1) / kPage * kPage; }
+constexpr std::uint32_t kMaxRing = 65536;
 
 }  // namespace
 
-Layout make_layout(const Plan& plan) {
+std::uint64_t page_up(std::uint64_t address) { return (address + kPage - 1) / kPage * kPage; }
+
+std::uint32_t ring_places(std::uint64_t commands) {
+  if (commands >= kMaxRing) {
+    throw UsageError(
+        fmt::format("a program of {} commands; a ring holds {}", commands, kMaxRing - 1));
+  }
+  std::uint32_t places = kRingCommands;
+  while (places <= commands) places *= 2;
+  return places;
+}
+
+Layout make_layout(const Plan& plan) { return make_layout(plan, kRingCommands * kCommandBytes); }
+
+Layout make_layout(const Plan& plan, std::uint64_t from) {
   Layout layout;
-  layout.weights = page_up(kRingCommands * kCommandBytes);
+  layout.weights = page_up(from);
   layout.activations = page_up(layout.weights + plan.weight_bytes());
   layout.results = page_up(layout.activations + plan.activation_bytes());
   layout.end = layout.results + plan.result_bytes();

@@ -19,11 +19,20 @@ struct Layout {
   std::uint64_t end = 0;  // bytes in all
 };
 
-/// Commands in the ring; a power of two.
+/// Commands in the ring of one job; a power of two.
 inline constexpr std::uint32_t kRingCommands = 64;
+
+/// Places of a ring that holds a program of so many commands: a power of two, one place of which
+/// stays empty. Throws UsageError where no ring holds as many.
+std::uint32_t ring_places(std::uint64_t commands);
+
+/// The next address that is a multiple of 4 KiB.
+std::uint64_t page_up(std::uint64_t address);
 
 /// Lays out ring, weights, activations and results one after the other from address 0.
 Layout make_layout(const Plan& plan);
+/// The same without a ring, from address `from` on.
+Layout make_layout(const Plan& plan, std::uint64_t from);
 
 /// The commands that carry out a plan, FINISH last. For each group of blocks of M: LOAD_WEIGHTS,
 /// LOAD_ACTIVATIONS, MATMUL, STORE; their engines run ahead of each other.

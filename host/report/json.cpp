@@ -131,6 +131,7 @@ Json to_json(const RunReport& report) {
                  {"cycles_per_second",
                   per_second(static_cast<double>(total.simulated_clocks), total.seconds)},
                  {"macs_per_second", per_second(static_cast<double>(macs), total.seconds)}}}};
+  if (report.one_program) json["one_program"] = true;
   if (report.host) {
     json["host"] = {{"nodes", report.host->nodes}, {"seconds", report.host->seconds}};
   }

@@ -113,13 +113,13 @@ std::string run_table(const RunReport& report, std::size_t width) {
   std::string text = fmt::format(
       "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, {}memory "
       "latency "
-      "{} clocks\n\n",
+      "{} clocks{}\n\n",
       escaped(report.model), report.device, report.geometry.n, report.geometry.n,
       name(report.precision), name(report.accumulate), report.batch,
       report.memory.sharing == MemorySharing::kIndependent
           ? ""
           : fmt::format("{} memory, ", name(report.memory.sharing)),
-      report.memory.latency);
+      report.memory.latency, report.one_program ? ", all layers as one program" : "");
   text += layer_table(report, width) + price_table(report, width);
   if (report.precision == Precision::kFloat32) {
     text +=

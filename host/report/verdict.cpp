@@ -29,6 +29,13 @@ std::string faults(const RunReport& report) {
                       kCounters[i].cause, layer.counters[i], layer.predicted[i]);
     }
   }
+  const LayerReport total = report.total();
+  for (std::size_t i = 0; i < total.counters.size(); ++i) {
+    if (report.is_checked(i) || !report.is_checked_in_all(i)) continue;
+    if (total.counters[i] == total.predicted[i]) continue;
+    text += fmt::format("total: counter {}.{} is {}, predicted {}\n", kCounters[i].engine,
+                        kCounters[i].cause, total.counters[i], total.predicted[i]);
+  }
   for (const std::string& problem : report.problems) text += problem + "\n";
   if (report.failure) text += "\n" + describe(*report.failure) + "\n";
   return text;

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
@@ -33,6 +34,7 @@ RunReport JobRunner::report(const std::string& model, std::uint64_t batch) const
   report.batch = batch;
   report.geometry = driver_.geometry();
   report.memory = options_.memory;
+  report.one_program = options_.one_program;
   return report;
 }
 
@@ -57,9 +59,8 @@ void JobRunner::look_again(const JobRun& run, Failure failure, const ProgressSha
   failure_ = std::move(failure);
 }
 
-GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& progress) {
-  const Job& job = run.job;
-  // From reset, so that a job depends on nothing before it and can be run again alone.
+/// From reset, so that what runs depends on nothing before it and can be run again alone.
+void JobRunner::begin_on_device() {
   if (options_.alone) {
     first_clock_ = options_.alone->first_clock;
     options_.alone->reset_at(first_clock_);
@@ -67,6 +68,26 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
     first_clock_ = device_.clocks();
     device_.reset();
   }
+}
+
+void JobRunner::look_again(const LayerReport& layer, const JobRun& run,
+                           const ProgressShare& progress) {
+  Failure failure;
+  if (layer.mismatches.count != 0) {
+    failure.mismatches = layer.mismatches;
+  } else if (const auto wrong = wrong_counter(layer)) {
+    failure.counter =
+        fmt::format("{}.{} is {}, predicted {}", kCounters[*wrong].engine, kCounters[*wrong].cause,
+                    layer.counters[*wrong], layer.predicted[*wrong]);
+  } else {
+    return;
+  }
+  look_again(run, std::move(failure), progress);
+}
+
+GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& progress) {
+  const Job& job = run.job;
+  begin_on_device();
   for (JobObserver* observer : options_.observers) observer->begin(job, first_clock_);
   GemmResult result;
   try {
@@ -99,6 +120,12 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   progress.report(job.name, 0);
   const MatrixI32 expected = reference_gemm(a, w);
   const std::size_t index = jobs_++;
+  if (options_.one_program) {
+    layer.published = published_cycles(plan.shape, geometry.n);
+    listed_.push_back({job, pack_weights(job, w), a, w, expected});
+    sums = expected;
+    return layer;
+  }
   if (options_.alone && options_.alone->index != index) {
     sums = expected;
     layer.skipped = true;
@@ -122,20 +149,64 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.counters = result.counters;
   progress.report(job.name, 1);
   layer.mismatches = compare(expected, result.sums);
-  if (layer.mismatches.count != 0) {
-    Failure failure;
-    failure.mismatches = layer.mismatches;
-    look_again(run, std::move(failure), progress);
-  } else if (const auto wrong = wrong_counter(layer)) {
-    Failure failure;
-    failure.counter =
-        fmt::format("{}.{} is {}, predicted {}", kCounters[*wrong].engine, kCounters[*wrong].cause,
-                    layer.counters[*wrong], layer.predicted[*wrong]);
-    look_again(run, std::move(failure), progress);
-  }
+  look_again(layer, run, progress);
   set_utilization(layer, geometry, options_.memory);
   sums = std::move(result.sums);
   return layer;
+}
+
+void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& progress) {
+  if (listed_.empty()) return;
+  const Geometry& geometry = driver_.geometry();
+  std::vector<Job> jobs;
+  std::vector<JobOperands> operands;
+  for (const Listed& listed : listed_) {
+    jobs.push_back(listed.job);
+    operands.push_back({listed.packed, listed.a});
+  }
+  const JobProgram list = make_job_program(jobs, geometry);
+  const Prediction predicted = predict(list.program, geometry, options_.memory);
+
+  begin_on_device();
+  for (JobObserver* observer : options_.observers) observer->begin(list, first_clock_);
+  const auto end = [this] {
+    for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<GemmResult> results;
+  try {
+    results = driver_.run(list, operands,
+                          [&](double part) { progress.report("all layers as one program", part); });
+  } catch (const DeviceError&) {
+    end();
+    throw;
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  end();
+
+  Counters before{};
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    LayerReport& layer = layers.at(i);
+    const Counters& after =
+        i < predicted.snapshots.size() ? predicted.snapshots[i].counters : predicted.counters;
+    layer.predicted = between(before, after);
+    before = after;
+    layer.counters = results[i].counters;
+    layer.mismatches = compare(listed_[i].expected, results[i].sums);
+    set_utilization(layer, geometry, options_.memory);
+    jobs_ = i + 1;
+    const Listed& listed = listed_[i];
+    look_again(layer, {list.jobs[i], listed.packed, listed.a, listed.w, &list, &operands, i},
+               progress);
+  }
+  // Of wall time each has the part that it has of the clocks.
+  const auto total = static_cast<double>(before[counter::kTotalClocks]);
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    const std::uint64_t clocks = layers[i].counters[counter::kTotalClocks];
+    layers[i].simulated_clocks = clocks;
+    layers[i].seconds = seconds.count() * static_cast<double>(clocks) / total;
+  }
+  listed_.clear();
 }
 
 }  // namespace gemm64

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/driver/driver.hpp"
 #include "host/run/progress.hpp"
@@ -33,6 +34,12 @@ class JobRunner {
   LayerReport run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
                   const ProgressShare& progress);
 
+  /// Where the options ask for one program: run() above gives the reference's sums and a layer that
+  /// is to be filled in, and takes a job and its operands into a list. This runs the list, compares
+  /// every sum, and fills in `layers`, which are those that run() gave, in order. Otherwise it does
+  /// nothing. Throws as run() does.
+  void finish(std::vector<LayerReport>& layers, const ProgressShare& progress);
+
   /// The first job that failed.
   const std::optional<Failure>& failure() const { return failure_; }
 
@@ -40,15 +47,26 @@ class JobRunner {
   RunReport report(const std::string& model, std::uint64_t batch) const;
 
  private:
+  /// A job of the one program, with all that its run and the check of it take.
+  struct Listed {
+    Job job;
+    std::vector<std::uint8_t> packed;
+    MatrixI8 a, w;
+    MatrixI32 expected;
+  };
+
+  void begin_on_device();
   GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
   /// The first counter of a job that is not as predicted, of those that must be.
   std::optional<std::size_t> wrong_counter(const LayerReport& layer) const;
+  void look_again(const LayerReport& layer, const JobRun& run, const ProgressShare& progress);
   void look_again(const JobRun& run, Failure failure, const ProgressShare& progress);
 
   Device& device_;
   Driver& driver_;
   const RunOptions options_;
-  std::size_t jobs_ = 0;           // begun so far
+  std::size_t jobs_ = 0;  // begun so far
+  std::vector<Listed> listed_;
   std::uint64_t first_clock_ = 0;  // of the job under way
   std::optional<Failure> failure_;
 };

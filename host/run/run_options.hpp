@@ -34,7 +34,9 @@ struct RunOptions {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   MemoryTiming memory;
-  Investigate investigate;              // empty: a failure is only reported
+  bool one_program =
+      false;                // all jobs as one, behind each other with fences; see JobRunner::finish
+  Investigate investigate;  // empty: a failure is only reported
   std::optional<OneJob> alone;          // empty: all run
   std::vector<JobObserver*> observers;  // told of each job; the device must show its clocks
 };

@@ -78,6 +78,7 @@ struct RunReport {
   std::uint64_t batch = 0;
   Geometry geometry;
   MemoryTiming memory;
+  bool one_program = false;  // layers are parts of one program, from fence to fence
   std::vector<LayerReport> layers;
   std::optional<NetworkQuality> quality;
   std::optional<HostWork> host;
@@ -94,6 +95,8 @@ struct RunReport {
   bool predictable() const { return timed() && memory.predictable(); }
   /// Must this counter (gemm64::counter) be as predicted? Stalls cost clocks, never bytes.
   bool is_checked(std::size_t counter) const;
+  /// Must it be in all layers together? In one program a layer's bytes depend on its clocks.
+  bool is_checked_in_all(std::size_t counter) const;
   /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each port
   /// and, where predictable, every counter?
   bool verified() const;

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "host/cycles/cycle_model.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -40,24 +40,12 @@ void balance(Counters& counters) {
   }
 }
 
-/// The prediction; behind a memory that stalls, that of one which carries as many bytes a clock in
-/// the long run: a beat in each clock in which no stall is drawn. Between whole numbers of bytes
-/// the clocks lie as their times a byte do.
-Counters predict(const std::vector<Command>& program, const Geometry& geometry,
-                 MemoryTiming memory) {
-  if (memory.stall_probability == 0) return predict_counters(program, geometry, memory);
-  const std::uint32_t most =
-      memory.bytes_per_cycle == 0 ? geometry.n : std::min(memory.bytes_per_cycle, geometry.n);
-  const double carried = std::max(1.0, most * (1 - memory.stall_probability));
-  memory.stall_probability = 0;
-  memory.bytes_per_cycle = static_cast<std::uint32_t>(carried);
-  const double slower = 1.0 / memory.bytes_per_cycle;
-  const Counters low = predict_counters(program, geometry, memory);
-  if (memory.bytes_per_cycle == geometry.n) return low;
-  ++memory.bytes_per_cycle;
-  const double faster = 1.0 / memory.bytes_per_cycle;
-  const Counters high = predict_counters(program, geometry, memory);
-  const double part = (1 / carried - faster) / (slower - faster);
+void add(Counters& sum, const Counters& counters) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[i];
+}
+
+/// `part` of `low`, the rest of `high`.
+Counters mix(const Counters& low, const Counters& high, double part) {
   Counters counters;
   for (std::size_t i = 0; i < counters.size(); ++i) {
     counters[i] = static_cast<std::uint64_t>(
@@ -66,6 +54,32 @@ Counters predict(const std::vector<Command>& program, const Geometry& geometry,
   }
   balance(counters);
   return counters;
+}
+
+/// The prediction; behind a memory that stalls, that of one which carries as many bytes a clock in
+/// the long run: a beat in each clock in which no stall is drawn. Between whole numbers of bytes
+/// the clocks lie as their times a byte do.
+Prediction expect(const std::vector<Command>& program, const Geometry& geometry,
+                  MemoryTiming memory) {
+  if (memory.stall_probability == 0) return predict(program, geometry, memory);
+  const std::uint32_t most =
+      memory.bytes_per_cycle == 0 ? geometry.n : std::min(memory.bytes_per_cycle, geometry.n);
+  const double carried = std::max(1.0, most * (1 - memory.stall_probability));
+  memory.stall_probability = 0;
+  memory.bytes_per_cycle = static_cast<std::uint32_t>(carried);
+  const double slower = 1.0 / memory.bytes_per_cycle;
+  const Prediction low = predict(program, geometry, memory);
+  if (memory.bytes_per_cycle == geometry.n) return low;
+  ++memory.bytes_per_cycle;
+  const double faster = 1.0 / memory.bytes_per_cycle;
+  const Prediction high = predict(program, geometry, memory);
+  const double part = (1 / carried - faster) / (slower - faster);
+  Prediction between{mix(low.counters, high.counters, part), {}};
+  for (std::size_t i = 0; i < low.snapshots.size(); ++i) {
+    between.snapshots.push_back({low.snapshots[i].command,
+                                 mix(low.snapshots[i].counters, high.snapshots[i].counters, part)});
+  }
+  return between;
 }
 
 }  // namespace
@@ -143,11 +157,27 @@ void TlmDevice::execute() {
   }
   const Work work = std::move(works_.front());
   works_.pop_front();
-  for (std::size_t i = 0; i < kCounters.size(); ++i) counters_[i] += work.counters[i];
+  const Counters before = counters_;
+  add(counters_, work.counters);
   busy_until_ = work.end;
   function_.write_register(reg::kRingTail, work.tail);
-  if (halted()) works_.clear();
+  if (halted()) {
+    works_.clear();
+  } else {
+    write_snapshots(work, before);
+  }
   expect_standstill();
+}
+
+// Over those of the reference, which counts no clocks.
+void TlmDevice::write_snapshots(const Work& work, const Counters& before) {
+  for (const PredictedSnapshot& snapshot : work.snapshots) {
+    Counters counters = before;
+    add(counters, snapshot.counters);
+    std::uint8_t bytes[kSnapshotBytes];
+    encode_snapshot(counters, bytes);
+    function_.write_memory(work.commands[snapshot.command].address(), bytes, sizeof bytes);
+  }
 }
 
 // Where the device waits for what no command brings, the watchdog ends it.
@@ -214,7 +244,9 @@ void TlmDevice::schedule(Work& work, std::uint64_t after) const {
   bool known = work.complete;
   if (known) {
     try {
-      work.counters = predict(work.commands, geometry_, memory_);
+      Prediction expected = expect(work.commands, geometry_, memory_);
+      work.counters = expected.counters;
+      work.snapshots = std::move(expected.snapshots);
     } catch (const UsageError&) {
       known = false;  // it will end with an error, or never
     }
@@ -227,24 +259,24 @@ void TlmDevice::schedule(Work& work, std::uint64_t after) const {
 Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
   Counters counters{};
   const std::uint64_t most = std::uint64_t{1} << 40;  // programs without end do not wrap the sums
-  const auto add = [&](std::size_t index, std::initializer_list<std::uint64_t> factors) {
+  const auto spend = [&](std::size_t index, std::initializer_list<std::uint64_t> factors) {
     double product = 1;
     for (const std::uint64_t factor : factors) product *= static_cast<double>(factor);
     counters[index] +=
         product > static_cast<double>(most) ? most : static_cast<std::uint64_t>(product);
   };
   for (const Command& command : commands) {
-    add(counter::kCommandsDispatch, {1});
+    spend(counter::kCommandsDispatch, {1});
     switch (command.opcode) {
       case Opcode::kLoadWeights:
-        add(counter::kWeightsTransfer, {command.count, command.passes});
+        spend(counter::kWeightsTransfer, {command.count, command.passes});
         break;
       case Opcode::kLoadActivations:
-        add(counter::kActivationsTransfer, {command.count, command.passes, command.blocks});
+        spend(counter::kActivationsTransfer, {command.count, command.passes, command.blocks});
         break;
       case Opcode::kMatmul:
-        add(counter::kComputeCompute,
-            {command.rows, command.count, command.passes, command.blocks});
+        spend(counter::kComputeCompute,
+              {command.rows, command.count, command.passes, command.blocks});
         break;
       default:
         break;

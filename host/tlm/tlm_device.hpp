@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cycles/cycle_model.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/device/reference_device.hpp"
@@ -18,7 +19,8 @@ namespace gemm64 {
 
 /// Reads the commands of the ring when its tail moves, predicts how long they take, and lets the
 /// reference device execute them in the clock in which the last of them ends: until then memory,
-/// RING_HEAD and INTERRUPT are as before. A program up to a FINISH is one such piece of work.
+/// RING_HEAD and INTERRUPT are as before. A program up to a FINISH is one such piece of work, with
+/// all the FENCEs in it.
 ///
 /// Clocks and counters are the prediction's for a program that starts on an idle device. Otherwise
 /// they are estimates: of a program that was put behind others (it starts when they end, although
@@ -70,6 +72,7 @@ class TlmDevice final : public Device {
     std::uint64_t doorbell = 0;  // the clock in which the first of them came
     std::uint64_t first = 0, end = 0;
     Counters counters{};
+    std::vector<PredictedSnapshot> snapshots;
   };
 
   void doorbell();
@@ -77,6 +80,7 @@ class TlmDevice final : public Device {
   Counters estimate(const std::vector<Command>& commands) const;
   void pass(std::uint64_t clock);
   void execute();
+  void write_snapshots(const Work& work, const Counters& before);
   bool halted();
   void expect_standstill();
   void end_standstill();

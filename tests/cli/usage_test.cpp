@@ -48,6 +48,15 @@ TEST_F(Usage, MessagesStayOnTheirLine) {
   EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
 }
 
+TEST_F(Usage, OneProgramSaysWhatItDoesNotGoWith) {
+  expect_refused("run --one-program --precision float32",
+                 "--one-program does not go with --precision float32; use int8");
+  expect_refused("run --one-program --accumulate host",
+                 "--one-program does not go with --accumulate host; use device");
+  expect_refused("run --one-program --trace x.fst --trace-tile 0,0,0",
+                 "--one-program does not go with --trace-tile; use --trace-window");
+}
+
 TEST_F(Usage, AFailureFileIsNotBelieved) {
   expect_refused("replay /tmp", "/tmp: cannot be read: it is a folder");
   expect_refused("replay /dev/zero", "/dev/zero: has more than");

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "host/device/registers.hpp"
+#include "host/device/snapshot.hpp"
 #include "sim/rtl_device.hpp"
 #include "tests/icarus/icarus.hpp"
 
@@ -42,12 +43,14 @@ class Image {
     std::uint64_t to = results_;
     if (whole > 0) add_blocks(0, job.block, whole, to);
     if (rest > 0) add_blocks(whole * job.block, rest, 1, to);
-    commands_.push_back({Opcode::kFinish});
     results_end_ = to;
+    Command fence{Opcode::kFence, flag::kSnapshot};
+    fence.set_address(to);
+    commands_.push_back(fence);
+    commands_.push_back({Opcode::kFinish});
     for (std::size_t i = 0; i < commands_.size(); ++i)
       commands_[i].encode(&memory[i * kCommandBytes]);
-    if (results_end_ > kMemoryBytes)
-      throw std::runtime_error("the job is too large for the memory");
+    if (end() > kMemoryBytes) throw std::runtime_error("the job is too large for the memory");
   }
 
   std::vector<std::array<std::uint32_t, 2>> script() const {
@@ -59,7 +62,9 @@ class Image {
 
   std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kMemoryBytes);
   std::uint64_t first() const { return results_; }
-  std::uint64_t end() const { return results_end_; }
+  /// Behind the results lies a snapshot of the counters.
+  std::uint64_t snapshot() const { return results_end_; }
+  std::uint64_t end() const { return results_end_ + kSnapshotBytes; }
   const std::vector<std::int32_t>& expected() const { return expected_; }
 
  private:
@@ -137,7 +142,7 @@ class Image {
 };
 
 struct Outcome {
-  std::vector<std::int32_t> results;
+  std::vector<std::int32_t> results, snapshot;
   std::vector<std::uint64_t> counters;
 };
 
@@ -193,7 +198,9 @@ Outcome run_in_icarus(const Job& job, const Image& image, unsigned latency, unsi
     if (value.find_first_not_of("0123456789abcdef") != std::string::npos) {
       throw std::runtime_error("unknown value " + value + " in the results");
     }
-    outcome.results.push_back(static_cast<std::int32_t>(std::stoul(value, nullptr, 16)));
+    const std::uint64_t address = image.first() + i / 2;
+    (address < image.snapshot() ? outcome.results : outcome.snapshot)
+        .push_back(static_cast<std::int32_t>(std::stoul(value, nullptr, 16)));
   }
   return outcome;
 }
@@ -209,8 +216,10 @@ Outcome run_in_verilator(const Job& job, const Image& image, unsigned latency) {
   EXPECT_TRUE(device->wait_interrupt(kClockLimit));
   EXPECT_EQ(device->read_register(reg::kInterrupt), 1u);
   Outcome outcome;
-  outcome.results.resize((image.end() - image.first()) / 4);
-  device->read_memory(image.first(), outcome.results.data(), image.end() - image.first());
+  outcome.results.resize((image.snapshot() - image.first()) / 4);
+  device->read_memory(image.first(), outcome.results.data(), image.snapshot() - image.first());
+  outcome.snapshot.resize(kSnapshotBytes / 4);
+  device->read_memory(image.snapshot(), outcome.snapshot.data(), kSnapshotBytes);
   for (const Counter& counter : kCounters) {
     outcome.counters.push_back(std::uint64_t{device->read_register(counter.offset + 4)} << 32 |
                                device->read_register(counter.offset));
@@ -228,6 +237,8 @@ TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
     EXPECT_EQ(icarus.results, image.expected());
     const Outcome verilator = run_in_verilator(GetParam(), image, latency);
     EXPECT_EQ(verilator.results, image.expected());
+    EXPECT_EQ(icarus.snapshot, verilator.snapshot);
+    EXPECT_EQ(icarus.snapshot.size(), kSnapshotBytes / 4);
     ASSERT_EQ(icarus.counters.size(), kCounters.size());
     for (std::size_t i = 0; i < kCounters.size(); ++i) {
       EXPECT_EQ(icarus.counters[i], verilator.counters[i])

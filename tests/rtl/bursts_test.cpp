@@ -17,11 +17,11 @@ struct Walk {
 struct Burst {
   std::uint64_t address = 0;
   unsigned beats = 0;
-  bool first = false, last = false;
+  bool first = false, last = false, end = false;
   unsigned tag = 0;
   bool operator==(const Burst& o) const {
     return address == o.address && beats == o.beats && first == o.first && last == o.last &&
-           tag == o.tag;
+           end == o.end && tag == o.tag;
   }
 };
 
@@ -35,13 +35,14 @@ std::vector<Burst> expected(const Walk& walk, unsigned width, unsigned tag) {
         const std::uint64_t address =
             walk.address + (std::uint64_t{block} * walk.count + i) * width;
         if (i == 0 || address % 4096 == 0 || bursts.back().beats == most) {
-          bursts.push_back({address, 0, i == 0, false, tag});
+          bursts.push_back({address, 0, i == 0, false, false, tag});
         }
         ++bursts.back().beats;
       }
       bursts.back().last = true;
     }
   }
+  bursts.back().end = true;
   return bursts;
 }
 
@@ -57,7 +58,8 @@ void start(Bench<Model>& bench, const Walk& walk, unsigned tag) {
 
 template <class Model>
 Burst offered(Bench<Model>& bench) {
-  return {bench->address_o, bench->beats_o, bench->first_o != 0, bench->last_o != 0, bench->tag_o};
+  return {bench->address_o,   bench->beats_o,    bench->first_o != 0,
+          bench->last_o != 0, bench->end_o != 0, bench->tag_o};
 }
 
 /// Two walks, one after the other as fast as they are taken.

@@ -29,6 +29,7 @@ Command of_format(std::uint32_t format, Command command) {
 
 struct Gates {
   Gate tail, request, beat, engine;
+  Gate answer = {};  // to the writes of a STORE
 };
 
 /// The fetcher between a host that moves the tail, a memory, and engines that take commands.
@@ -69,6 +70,7 @@ class Trial {
     bench->compute_ready_i = gates_.engine();
     bench->results_ready_i = gates_.engine();
     bench->engines_idle_i = gates_.engine();
+    bench->store_done_i = open_ != 0 && gates_.answer();
     bench.settle();
     check();
     if (bench->request_valid_o && bench->request_ready_i) ++asked_;
@@ -97,7 +99,13 @@ class Trial {
     EXPECT_EQ(bench->weights_valid_o, send && opcode == 1);
     EXPECT_EQ(bench->activations_valid_o, send && opcode == 2);
     EXPECT_EQ(bench->compute_valid_o, send && opcode == 3);
-    EXPECT_EQ(bench->results_valid_o, send && opcode == 4);
+    const Command next = here ? program_[dispatched] : Command{};
+    const bool passes = opcode == 6 && open_ <= next.count;
+    const bool snapshot = opcode == 6 && (next.flags & flag::kSnapshot) != 0;
+    EXPECT_EQ(bench->results_valid_o, send && (opcode == 4 || (passes && snapshot)));
+    if (bench->results_valid_o) {
+      EXPECT_EQ(bench->snapshot_o, snapshot);
+    }
     EXPECT_EQ(bench->finish_o, send && opcode == 5 && bench->engines_idle_i);
     if (send) {
       const Command shown{static_cast<Opcode>(opcode),
@@ -122,11 +130,14 @@ class Trial {
     const bool taken = (bench->weights_valid_o && bench->weights_ready_i) ||
                        (bench->activations_valid_o && bench->activations_ready_i) ||
                        (bench->compute_valid_o && bench->compute_ready_i) ||
-                       (bench->results_valid_o && bench->results_ready_i) || bench->finish_o;
+                       (bench->results_valid_o && bench->results_ready_i) || bench->finish_o ||
+                       (send && passes && !snapshot);
     const bool rejected = bench->error_o && !late_error;
     EXPECT_EQ(bench->dispatch_o, taken || rejected);
     EXPECT_EQ(bench->wait_memory_o, !here && dispatched < moved_);
     EXPECT_EQ(bench->wait_engine_o, here && !taken && !rejected);
+    open_ -= bench->store_done_i;
+    open_ += taken && opcode == 4;
     dispatched += taken;
   }
 
@@ -135,6 +146,7 @@ class Trial {
   Gates gates_;
   std::size_t moved_ = 0, asked_ = 0, received_ = 0;  // commands
   unsigned beat_ = 0;                                 // of the command that comes in
+  unsigned open_ = 0;                                 // STOREs
 };
 
 using TrialN8 = Trial<Vcommands_n8, 8, 2>;     // 8 beats a command
@@ -144,9 +156,10 @@ using TrialN64 = Trial<Vcommands_n64, 64, 4>;  // one
 Command any_command(std::mt19937& random) {
   const auto number = [&random](unsigned most) { return draw(random, 1, most); };
   Command c =
-      command(static_cast<Opcode>(draw(random, 1, 5)), draw(random, 1, 16), number(1 << 20),
+      command(static_cast<Opcode>(draw(random, 1, 6)), draw(random, 1, 16), number(1 << 20),
               number(~0u - 1), number(1 << 10), (std::uint64_t{random()} << 6) & 0x7fffffffff);
   c.flags = draw(random, 0, 255);
+  if (c.opcode == Opcode::kFence) c.count = draw(random, 0, 3);
   return c;
 }
 
@@ -170,11 +183,37 @@ TEST(Commands, GoToTheirEnginesAtRandom) {
     for (unsigned i = 0; i < 100; ++i) program.push_back(any_command(random));
     const auto gates = [&random] {
       return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
-                   Gate::random(random)};
+                   Gate::random(random), Gate::random(random)};
     };
     TrialN8(program, (2u << draw(random, 0, 5)) - 1, gates())();
     TrialN64(program, (2u << draw(random, 0, 15)) - 1, gates())();
   });
+}
+
+// Of three STOREs, which are answered one in eight clocks: the FENCE passes a clock after the
+// answer that leaves `count` of them.
+TEST(Commands, AFencePassesAClockAfterTheAnswerThatItWaitsFor) {
+  for (const bool snapshot : {false, true}) {
+    for (unsigned count = 0; count < 5; ++count) {
+      Command fence = command(Opcode::kFence, 0, count, 0, 0, 64);
+      fence.flags = snapshot ? flag::kSnapshot : 0;
+      std::vector<Command> program(3, command(Opcode::kStore, 1, 1, 0, 0, 64));
+      program.push_back(fence);
+      TrialN64 trial(program, 7, {{}, {}, {}, {}, Gate(1u << 31, 32)});
+      unsigned answers = 0;
+      std::uint64_t last = 0;  // clock of the last answer
+      while (trial.dispatched < 4) {
+        trial.clock();
+        if (!trial.bench->store_done_i) continue;
+        ++answers;
+        last = trial.bench.clock() - 1;
+      }
+      EXPECT_EQ(answers, count < 3 ? 3 - count : 0) << count;
+      if (count < 3) {
+        EXPECT_EQ(trial.bench.clock() - 1, last + 1) << count;
+      }
+    }
+  }
 }
 
 TEST(Commands, BusErrorNamesTheCommandThatWasFetched) {
@@ -198,10 +237,16 @@ TEST(Commands, StopFetchesAndDispatchesNothing) {
 TEST(Commands, WalksThatPassTheEndAreToldTwoClocksAfterTheirDispatch) {
   const std::uint64_t top = 1ull << 40;
   const Command good = command(Opcode::kStore, 1, 1, 0, 0, top - 32);
-  for (const Command& bad : {command(Opcode::kLoadWeights, 0, 2, 1, 0, top - 8),
-                             command(Opcode::kLoadActivations, 0, 2, 5, 3, top - 40),
-                             command(Opcode::kStore, 2, 1, 0, 0, top - 56),
-                             command(Opcode::kStore, 1, 3, 0, 0, top - 64)}) {
+  const auto snapshot = [](std::uint64_t address) {
+    Command c = command(Opcode::kFence, 0, 9, 0, 0, address);
+    c.flags = flag::kSnapshot;
+    return c;
+  };
+  for (const Command& bad :
+       {command(Opcode::kLoadWeights, 0, 2, 1, 0, top - 8),
+        command(Opcode::kLoadActivations, 0, 2, 5, 3, top - 40),
+        command(Opcode::kStore, 2, 1, 0, 0, top - 56),
+        command(Opcode::kStore, 1, 3, 0, 0, top - 64), snapshot(top - 28 * 8 + 8)}) {
     SCOPED_TRACE(to_string(bad));
     TrialN8 trial({good, bad, good, good, good, good}, 7, {});
     while (trial.dispatched < 2) {
@@ -247,9 +292,14 @@ struct Case {
 TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
+  const auto fence = [](std::uint32_t flags, std::uint32_t count, std::uint64_t address) {
+    Command c = command(Opcode::kFence, 0, count, 0, 0, address);
+    c.flags = flags;
+    return c;
+  };
   const Case cases[] = {
       {"opcode 0", command(static_cast<Opcode>(0), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
-      {"opcode 6", command(static_cast<Opcode>(6), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"opcode 7", command(static_cast<Opcode>(7), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"opcode 129", command(static_cast<Opcode>(129), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"weights, count 0", command(kWeights, 0, 0, 1, 0, 0), ErrorCode::kBadOperand},
       {"weights, passes 0", command(kWeights, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
@@ -281,6 +331,13 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
        ErrorCode::kBadOperand},
       {"matmul has no format", of_format(15, command(kMatmul, 1, 1, 1, 1, 0)), ErrorCode::kNone},
       {"finish", command(Opcode::kFinish, 0, 0, 0, 0, 1), ErrorCode::kNone},
+      {"fence", fence(0, 0, 0), ErrorCode::kNone},
+      {"fence has no address", fence(0, 3, 5), ErrorCode::kNone},
+      {"snapshot", fence(flag::kSnapshot, 0, 8), ErrorCode::kNone},
+      {"snapshot, unaligned", fence(flag::kSnapshot, 0, 4), ErrorCode::kBadAddress},
+      {"snapshot, beyond 40 bits", fence(flag::kSnapshot, 1, 1ull << 40), ErrorCode::kBadAddress},
+      {"snapshot, last address", fence(flag::kSnapshot, 0, (1ull << 40) - 28 * 8),
+       ErrorCode::kNone},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);

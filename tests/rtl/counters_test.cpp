@@ -14,6 +14,7 @@ constexpr unsigned kBytes = 3;  // the first that counts beats of 4 bytes
 TEST(Counters, CountEventsAClockLaterAndBeatsInBytes) {
   for_seeds(10, [](std::mt19937& random) {
     Bench<Vcounters_c5> bench;
+    bench->take_i = bench->next_i = 0;
     std::array<std::uint64_t, kCounters> wanted{};
     for (unsigned t = 0; t < 500; ++t) {
       const unsigned events = draw(random, 0, 31);
@@ -28,6 +29,38 @@ TEST(Counters, CountEventsAClockLaterAndBeatsInBytes) {
         if (clear) wanted[i] = 0;
       }
       bench.edge();
+    }
+  });
+}
+
+// Five counters of 8 bytes are ten beats of 4: those of the clock in which it is taken, whatever
+// they count meanwhile.
+TEST(Counters, ASnapshotHoldsAllOfThemAsTheyWereInOneClock) {
+  for_seeds(10, [](std::mt19937& random) {
+    Bench<Vcounters_c5> bench;
+    bench->clear_i = bench->take_i = bench->next_i = 0;
+    std::array<std::uint64_t, kCounters> counted{}, kept{};
+    const auto step = [&](bool take, bool next) {
+      bench->take_i = take;
+      bench->next_i = next;
+      const unsigned events = draw(random, 0, 31);
+      bench->event_i = static_cast<std::uint8_t>(events);
+      if (take) kept = counted;
+      for (unsigned i = 0; i < kCounters; ++i) {
+        if ((events >> i) & 1u) counted[i] += i < kBytes ? 1 : 4;
+      }
+      bench.step();
+    };
+    for (unsigned i = draw(random, 0, 200); i > 0; --i) step(false, false);
+    for (unsigned repeat = 0; repeat < 3; ++repeat) {
+      step(true, false);
+      for (unsigned beat = 0; beat < 2 * kCounters; ++beat) {
+        for (unsigned i = draw(random, 0, 3); i > 0; --i) step(false, false);
+        bench.settle();
+        ASSERT_EQ(bench->beat_o, static_cast<std::uint32_t>(kept[beat / 2] >> (32 * (beat % 2))))
+            << "beat " << beat;
+        step(false, true);
+      }
     }
   });
 }

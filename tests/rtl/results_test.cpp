@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -13,9 +14,11 @@
 namespace gemm64::rtl_test {
 namespace {
 
+/// A STORE; of no rows: a snapshot.
 struct Store {
   std::uint64_t address;
   unsigned rows, count;
+  bool snapshot() const { return rows == 0; }
 };
 
 struct Gates {
@@ -30,22 +33,27 @@ class Trial {
   Trial(std::vector<Store> stores, Gates gates, unsigned latency)
       : stores_(std::move(stores)), gates_(std::move(gates)), latency_(latency) {
     for (const Store& store : stores_) {
+      if (store.snapshot()) {
+        pieces_.push_back({store.address, kSnapshotBeats, true});
+        continue;
+      }
       for (unsigned b = 0; b < store.count; ++b) {
         blocks_.push_back(store.address + std::uint64_t{b} * store.rows * 4 * kN);
-        sizes_.push_back(store.rows * 4);
+        pieces_.push_back({blocks_.back(), store.rows * 4, false});
       }
+      ends_.insert(blocks_.back() + store.rows * 4 * kN);
     }
     bench->stop_i = bench->command_valid_i = bench->bvalid_i = bench->block_done_i = 0;
   }
 
   void operator()() {
-    while (freed_ < blocks_.size() || !bench->idle_o) {
+    while (sent_pieces_ < pieces_.size() || !bench->idle_o) {
       clock();
       if (testing::Test::HasFailure()) return;
     }
     EXPECT_EQ(bench->quiet_o, 1);
     std::size_t bytes = 0;
-    for (const unsigned beats : sizes_) bytes += beats * kN;
+    for (const Piece& piece : pieces_) bytes += piece.beats * kN;
     EXPECT_EQ(written_, bytes);
     EXPECT_EQ(answered_, offered);
   }
@@ -63,11 +71,20 @@ class Trial {
   unsigned error_burst = ~0u;
   std::vector<unsigned> errors;                             // tags
   std::vector<std::uint64_t> done_at, address_at, data_at;  // clocks of blocks, bursts, beats
+  std::vector<std::uint64_t> taken_at;                      // clocks of snapshots
 
  private:
+  static constexpr unsigned kSnapshotBeats = 28 * 8 / kN;
+
   struct Burst {
     std::uint64_t address;
     unsigned beats;
+  };
+  /// A block, or a snapshot.
+  struct Piece {
+    std::uint64_t address;
+    unsigned beats;
+    bool snapshot;
   };
 
   void drive() {
@@ -75,6 +92,7 @@ class Trial {
     const Store store = command ? stores_[sent_] : Store{0, 1, 1};
     bench->command_valid_i = command;
     bench->command_address_i = store.address;
+    bench->command_snapshot_i = store.snapshot();
     bench->command_rows_i = static_cast<std::uint16_t>(store.rows);
     bench->command_count_i = store.count;
     bench->command_format_i = static_cast<std::uint8_t>(ResultCode::kInt32);
@@ -90,12 +108,14 @@ class Trial {
     for (unsigned i = 0; i < 4 * kN; ++i) {
       set_lane(bench->row_data_i, i, memory_byte(shown_ + i));
     }
+    set_memory_word(bench->snapshot_i, kept_);
   }
 
   void check() {
     if (bench->awvalid_o && !offering_) {
       check_burst(bench->awaddr_o, bench->awlen_o, bench->awsize_o, bench->awburst_o, kN);
       bursts_.push_back({bench->awaddr_o, bench->awlen_o + 1u});
+      ends_store_.push_back(ends_.count(bench->awaddr_o + (bench->awlen_o + 1u) * kN) != 0);
       address_at.push_back(bench.clock());
       ++offered;
     }
@@ -106,17 +126,23 @@ class Trial {
     data_stays_(bench->wvalid_o, bench->wready_i, beat);
     EXPECT_EQ(bench->transfer_o, bench->wvalid_o && bench->wready_i);
     if (bench->wvalid_o) {
-      ASSERT_GT(done_, freed_) << "stored before it was complete";
+      ASSERT_LT(sent_pieces_, pieces_.size());
+      const Piece& piece = pieces_[sent_pieces_];
+      if (piece.snapshot) {
+        ASSERT_TRUE(keeps_);
+      } else {
+        ASSERT_GT(done_, freed_) << "stored before it was complete";
+      }
       ASSERT_FALSE(bursts_.empty()) << "data before its address";
-      const std::uint64_t place = blocks_[freed_] + beat_ * kN;
+      const std::uint64_t place = piece.address + beat_ * kN;
       EXPECT_EQ(bursts_.front().address + burst_beat_ * kN, place);
       EXPECT_TRUE(is_memory_word(bench->wdata_o, place))
-          << "beat " << beat_ << " of block " << freed_;
+          << "beat " << beat_ << " of piece " << sent_pieces_;
       EXPECT_EQ(bench->wlast_o, burst_beat_ + 1 == bursts_.front().beats);
       EXPECT_EQ(bench->wstrb_o, kN == 8 ? 0xff : 0xf);
     }
-    const bool working = freed_ < promised_;  // a STORE is under way
-    const bool due = answered_ < offered;     // a write is not answered yet
+    const bool working = sent_pieces_ < promised_;  // a STORE or a snapshot is under way
+    const bool due = answered_ < offered;           // a write is not answered yet
     EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_compute_o +
                   bench->wait_response_o + bench->unused_o,
               1);
@@ -132,7 +158,13 @@ class Trial {
     if (bench->quiet_o) {
       EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
     }
-    EXPECT_EQ(bench->bank_free_o, bench->transfer_o && beat_ + 1 == sizes_[freed_]);
+    const bool of_block = bench->transfer_o && !pieces_[sent_pieces_].snapshot;
+    EXPECT_EQ(bench->bank_free_o, of_block && beat_ + 1 == pieces_[sent_pieces_].beats);
+    EXPECT_EQ(bench->snapshot_next_o, bench->transfer_o && !of_block);
+    EXPECT_EQ(bench->snapshot_take_o,
+              bench->command_valid_i && bench->command_ready_o && bench->command_snapshot_i);
+    EXPECT_FALSE(bench->snapshot_take_o && keeps_) << "the last one has not been sent";
+    EXPECT_EQ(bench->store_done_o, bench->bvalid_i && ends_store_.front());
     EXPECT_EQ(bench->error_o, bench->bvalid_i && bench->berror_i);
     if (bench->error_o) errors.push_back(bench->error_tag_o);
   }
@@ -150,7 +182,8 @@ class Trial {
     rows_read_ += bench->row_read_o;
     waits_ = bench->command_valid_i && !bench->command_ready_o;
     if (bench->command_valid_i && !waits_) {
-      promised_ += stores_[sent_++].count;
+      const Store& store = stores_[sent_++];
+      promised_ += store.snapshot() ? 1 : store.count;
     }
     if (bench->block_done_i) {
       ++done_;
@@ -159,9 +192,16 @@ class Trial {
     if (bench->bvalid_i) {
       ++answered_;
       responses_.pop_front();
+      ends_store_.pop_front();
     }
     addresses_ += bench->awvalid_o && bench->awready_i;
+    if (bench->snapshot_next_o) kept_ += kN;
     if (bench->transfer_o) take_beat();
+    if (bench->snapshot_take_o) {
+      keeps_ = true;
+      kept_ = bench->command_address_i;
+      taken_at.push_back(bench.clock());
+    }
     for (; answerable_ < std::min(addresses_, complete_); ++answerable_) {
       responses_.push_back(bench.clock() + latency_);
     }
@@ -175,24 +215,35 @@ class Trial {
       bursts_.pop_front();
       ++complete_;
     }
-    if (++beat_ == sizes_[freed_]) {
+    const Piece& piece = pieces_[sent_pieces_];
+    if (++beat_ == piece.beats) {
       beat_ = 0;
-      ++freed_;
+      ++sent_pieces_;
+      if (piece.snapshot) {
+        keeps_ = false;
+      } else {
+        ++freed_;
+      }
     }
   }
 
   std::vector<Store> stores_;
   Gates gates_;
   unsigned latency_;
-  std::vector<std::uint64_t> blocks_;    // addresses
-  std::vector<unsigned> sizes_;          // beats
-  std::uint64_t shown_ = 0;              // where the row lies in the end that was read last
-  unsigned rows_read_ = 0;               // of the block under way
-  std::deque<Burst> bursts_;             // offered, their data not complete
+  std::vector<Piece> pieces_;          // in the order in which they are sent
+  std::vector<std::uint64_t> blocks_;  // addresses of those that are blocks
+  std::set<std::uint64_t> ends_;       // addresses after each STORE
+  std::deque<bool> ends_store_;        // for each burst that is not answered: the last of a STORE?
+  std::uint64_t kept_ = 0;             // address of the snapshot's next beat
+  bool keeps_ = false;                 // a snapshot that has not been sent
+  std::uint64_t shown_ = 0;            // where the row lies in the end that was read last
+  unsigned rows_read_ = 0;             // of the block under way
+  std::deque<Burst> bursts_;           // offered, their data not complete
   std::deque<std::uint64_t> responses_;  // clocks in which answers are due
-  std::size_t sent_ = 0, promised_ = 0;  // commands, and their blocks
+  std::size_t sent_ = 0, promised_ = 0;  // commands, and their pieces
+  std::size_t sent_pieces_ = 0;
   std::size_t done_ = 0, freed_ = 0, written_ = 0;
-  unsigned beat_ = 0, burst_beat_ = 0;  // of the block, of the burst
+  unsigned beat_ = 0, burst_beat_ = 0;  // of the piece, of the burst
   unsigned addresses_ = 0, complete_ = 0, answerable_ = 0, answered_ = 0;  // bursts
   bool waits_ = false, offering_ = false;                                  // a command, an address
   StaysPut<std::tuple<std::uint64_t, unsigned>> address_stays_{"AW"};
@@ -238,6 +289,30 @@ TEST(Results, BlocksThatAreCompleteFollowWithoutAGap) {
   EXPECT_EQ(run.data_at.back() - run.data_at.front(), 87u);
 }
 
+// After its two blocks, whose rows go on as if it were not there.
+TEST(Results, ASnapshotIsSentInItsTurnWithoutAGap) {
+  TrialN8 run({{0, 5, 2}, {0x1000, 0, 0}, {0x2000, 1, 2}}, {}, 1);
+  run();
+  ASSERT_EQ(run.data_at.size(), 40u + 28 + 8);
+  EXPECT_EQ(run.data_at.back() - run.data_at.front(), 75u);
+}
+
+TEST(Results, ASnapshotAloneIsThereThreeClocksAfterItsCommand) {
+  TrialN4 run({{4096 - 16, 0, 0}}, {Gate(1u << 10, 16), Gate(), Gate(), Gate(), Gate()}, 1);
+  run();
+  EXPECT_EQ(run.taken_at, std::vector<std::uint64_t>{10});
+  EXPECT_EQ(run.address_at, (std::vector<std::uint64_t>{13, 14}));  // cut at 4 KiB
+  ASSERT_EQ(run.data_at.size(), 56u);
+  for (unsigned beat = 0; beat < 56; ++beat) EXPECT_EQ(run.data_at[beat], 13u + beat);
+}
+
+TEST(Results, ASnapshotWaitsUntilTheOneBeforeHasBeenSent) {
+  TrialN8 run({{0, 0, 0}, {256, 0, 0}, {4096, 1, 1}}, {}, 1);
+  run();
+  ASSERT_EQ(run.taken_at.size(), 2u);
+  EXPECT_EQ(run.taken_at[1], run.data_at[27] + 1);
+}
+
 TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
   TrialN4 run({{0, 16, 9}}, {Gate(), Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 400; ++t) run.clock();
@@ -270,7 +345,9 @@ TEST(Results, StoreAnythingAtRandom) {
   for_seeds(60, [](std::mt19937& random) {
     std::vector<Store> stores;
     for (unsigned i = draw(random, 1, 5); i > 0; --i) {
-      stores.push_back({draw(random, 0, 4096) * 8ull, draw(random, 1, 32), draw(random, 1, 5)});
+      const bool snapshot = draw(random, 0, 3) == 0;
+      stores.push_back({(i << 20) + draw(random, 0, 4096) * 8ull,
+                        snapshot ? 0 : draw(random, 1, 32), draw(random, 1, 5)});
     }
     const auto gates = [&random] {
       return Gates{Gate::random(random), Gate::random(random), Gate::random(random),

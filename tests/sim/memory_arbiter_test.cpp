@@ -42,12 +42,12 @@ class Masters {
     a.begin_clock(clock);
     b.begin_clock(clock);
     w.begin_clock(clock);
-    unsigned moved = 0;
-    moved += read(kReadA, a);
-    moved += read(kReadB, b);
-    moved += write();
-    EXPECT_LE(moved, 1u) << "one memory moves one beat a clock; clock " << clock;
-    total += moved;
+    unsigned beats = 0;
+    beats += read(kReadA, a);
+    beats += read(kReadB, b);
+    beats += write();
+    EXPECT_LE(beats, 1u) << "one memory moves one beat a clock; clock " << clock;
+    total += beats;
     ++clock;
   }
   void step(unsigned clocks) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "host/error.hpp"
 
@@ -96,6 +97,29 @@ TEST(Memory, RefusesNoBytesAndMoreThanTheSystemHas) {
   Memory large(std::uint64_t{1} << 62);
   const std::uint8_t byte = 1;
   EXPECT_THROW(large.write((std::uint64_t{1} << 62) - 1, &byte, 1), UsageError);
+}
+
+TEST(Memory, KnowsWhatWasThereBeforeWritesUnderWay) {
+  Memory memory(4096);
+  const auto write = [&memory](std::uint64_t address, std::vector<std::uint8_t> bytes) {
+    memory.begin_write(address, bytes.size());
+    memory.write(address, bytes.data(), bytes.size());
+  };
+  using Bytes = std::vector<std::uint8_t>;
+  const Bytes first{1, 2, 3, 4};
+  memory.write(100, first.data(), first.size());
+  EXPECT_FALSE(memory.is_written());
+  write(100, {11, 12});
+  write(101, {22, 23});
+  EXPECT_TRUE(memory.is_written());
+  EXPECT_EQ(memory.bytes_before_writes(99, 6), (Bytes{0, 1, 2, 3, 4, 0}));
+  EXPECT_EQ(memory.bytes_before_writes(103, 4), Bytes());  // none of these
+  EXPECT_EQ(memory.bytes_before_writes(96, 4), Bytes());
+  memory.end_write();  // the older one is answered
+  EXPECT_EQ(memory.bytes_before_writes(99, 6), (Bytes{0, 11, 12, 3, 4, 0}));
+  memory.end_write();
+  EXPECT_FALSE(memory.is_written());
+  EXPECT_EQ(memory.bytes_before_writes(99, 6), Bytes());
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "host/device/snapshot.hpp"
+#include "tests/system/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -192,53 +194,6 @@ struct Pair {
   Driver reference_driver;
 };
 
-Command load_weights(std::uint64_t address, std::uint32_t count, std::uint32_t passes = 1) {
-  Command command;
-  command.opcode = Opcode::kLoadWeights;
-  command.count = count;
-  command.passes = passes;
-  command.set_address(address);
-  return command;
-}
-
-Command load_activations(std::uint64_t address, std::uint32_t count, std::uint32_t passes = 1,
-                         std::uint32_t blocks = 1) {
-  Command command;
-  command.opcode = Opcode::kLoadActivations;
-  command.count = count;
-  command.passes = passes;
-  command.blocks = blocks;
-  command.set_address(address);
-  return command;
-}
-
-Command matmul(std::uint32_t rows, std::uint32_t count = 1, std::uint32_t passes = 1,
-               std::uint32_t blocks = 1, std::uint32_t flags = flag::kAccumulate) {
-  Command command;
-  command.opcode = Opcode::kMatmul;
-  command.flags = flags;
-  command.rows = rows;
-  command.count = count;
-  command.passes = passes;
-  command.blocks = blocks;
-  return command;
-}
-
-Command store(std::uint64_t address, std::uint32_t rows, std::uint32_t count = 1) {
-  Command command;
-  command.opcode = Opcode::kStore;
-  command.rows = rows;
-  command.count = count;
-  command.set_address(address);
-  return command;
-}
-
-Command finish() {
-  Command command;
-  command.opcode = Opcode::kFinish;
-  return command;
-}
-
 class Faults : public testing::TestWithParam<int> {
  protected:
   const std::uint32_t n = static_cast<std::uint32_t>(GetParam());
@@ -272,6 +227,10 @@ TEST_P(Faults, AddressesOutsideTheMemoryAreTold) {
     pair.expect_error(rest(weights, activations, store(address, n)),
                       message(ErrorCode::kBusDecode, 3, "STORE", Engine::kResults));
   }
+  for (const std::uint64_t address : {end, std::uint64_t{1} << 39, end - kSnapshotBytes + n}) {
+    pair.expect_error({weights, snapshot(address), finish()},
+                      message(ErrorCode::kBusDecode, 1, "FENCE", Engine::kResults));
+  }
   expect_works(pair.rig, random);
 }
 
@@ -293,7 +252,7 @@ TEST_P(Faults, ARingOutsideTheMemoryIsTold) {
 }
 
 TEST_P(Faults, UnknownOpcodesAreTold) {
-  for (const unsigned opcode : {0u, 6u, 7u, 0x81u, 255u}) {
+  for (const unsigned opcode : {0u, 7u, 8u, 0x81u, 255u}) {
     Command bad = finish();
     bad.opcode = static_cast<Opcode>(opcode);
     pair.expect_error({bad}, message(ErrorCode::kBadOpcode, 0, "", Engine::kCommands));
@@ -330,8 +289,8 @@ TEST_P(Faults, BadAddressesAreTold) {
   const std::uint64_t addresses[] = {1,          n / 2,      0x1000 + n - 1,
                                      1ull << 40, 1ull << 63, (1ull << 41) + n};
   for (const std::uint64_t address : addresses) {
-    for (const Command& command :
-         {load_weights(address, n), load_activations(address, n), store(address, 1)}) {
+    for (const Command& command : {load_weights(address, n), load_activations(address, n),
+                                   store(address, 1), snapshot(address)}) {
       SCOPED_TRACE(to_string(command));
       pair.expect_error({command, finish()}, message(ErrorCode::kBadAddress, 0,
                                                      name(command.opcode), Engine::kCommands));
@@ -360,6 +319,7 @@ TEST_P(Faults, WalksThatPassTheEndOfTheAddressSpaceAreTold) {
       store(top - 64, 64 / 4 / n + 1),
       store(top - 4 * word, 1, 2),
       store(0x40, 128, 0xffffffff),
+      snapshot(top - kSnapshotBytes + word),
   };
   for (const Command& command : bad) {
     const bool passes = command.opcode != Opcode::kLoadWeights || command.address() != n;
@@ -418,6 +378,11 @@ TEST_P(Faults, UnusedFieldsMayHoldAnything) {
   program[3].passes = program[3].blocks = 0xffffffff;
   program[4].rows = program[4].flags = 0xff;
   program[4].set_address(0xffff'ffff'ffff'ffff);
+  Command passes = fence(0xffffffff);
+  passes.flags = 0xff & ~flag::kSnapshot;
+  passes.rows = passes.passes = passes.blocks = 0xffff;
+  passes.set_address(0xffff'ffff'ffff'ffff);
+  program.insert(program.begin() + 1, passes);
   pair.rig.driver.run_program(0, program, kClockLimit);
   pair.reference_driver.run_program(0, program, kClockLimit);
 }
@@ -449,6 +414,14 @@ TEST_P(Faults, ProgramsThatDoNotBalanceEndByTheWatchdog) {
       {load_weights(0x1000, n, 73 * 2), load_activations(0x2000, 128, 73),
        matmul(128, 73, 2, 1, flag::kAccumulate | flag::kRetain), store(0x3000, 128, 2), finish()},
   };
+  // A FENCE in front of the MATMUL that it waits for, by itself and behind a STORE that is not
+  // waited for.
+  for (const std::uint32_t open : {0u, 1u}) {
+    std::vector<Command> program(open, store(0x3000, 4));
+    program.insert(program.end(),
+                   {store(0x3400, 4), fence(open), weights, activations, matmul(4), finish()});
+    pair.expect_error(program, message(ErrorCode::kWatchdog, open + 1, "FENCE", Engine::kCommands));
+  }
   for (const std::vector<Command>& program : programs) {
     std::string listing;
     for (const Command& command : program) listing += "\n" + to_string(command);

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
 #include <vector>
 
+#include "host/device/snapshot.hpp"
+#include "host/job/job_program.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -30,6 +33,83 @@ TEST(Jobs, ManyInARowNeedNoMoreClocksThanTheFirst) {
     expect_exact(rig, random_workload(random, 8, 50), random);
     EXPECT_EQ(run(rig, {{10, 20, 30}}, operands).counters, first);
     if (HasFailure()) return;
+  }
+}
+
+/// Operands of several jobs, packed, and the results of all as one program.
+struct ListRun {
+  ListRun(Rig& rig, const std::vector<Workload>& works, std::mt19937& random) {
+    std::vector<Job> jobs;
+    for (const Workload& work : works) jobs.push_back(make_job(rig, work));
+    list = make_job_program(jobs, rig.driver.geometry());
+    for (const Job& job : list.jobs) {
+      operands.push_back(random_operands(random, job.plan.shape));
+      packed.push_back(pack_weights(job, operands.back().w));
+    }
+    std::vector<JobOperands> all;
+    for (std::size_t i = 0; i < works.size(); ++i) all.push_back({packed[i], operands[i].a});
+    results = rig.driver.run(list, all);
+  }
+
+  JobProgram list;
+  std::vector<Operands> operands;
+  std::vector<std::vector<std::uint8_t>> packed;
+  std::vector<GemmResult> results;
+};
+
+void expect_lists_exact(int n, double stalls, MemorySharing sharing, unsigned first_seed) {
+  SCOPED_TRACE("N = " + std::to_string(n) + ", " + name(sharing));
+  RtlOptions options = Rig::options(n, stalls, first_seed);
+  options.memory.sharing = sharing;
+  Rig rig(options);
+  for_seeds(first_seed, 6, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 200));
+    std::vector<Workload> works;
+    for (unsigned i = draw(random, 1, 5); i > 0; --i) {
+      works.push_back(random_workload(random, static_cast<unsigned>(n), 40));
+    }
+    const ListRun run(rig, works, random);
+    Counters sum{};
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      EXPECT_EQ(run.results[i].sums, reference_gemm(run.operands[i].a, run.operands[i].w)) << i;
+      expect_causes_add_up(run.results[i].counters);
+      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += run.results[i].counters[c];
+    }
+    EXPECT_EQ(sum, rig.driver.read_counters());
+    if (stalls != 0) return;
+    const Prediction predicted = predict(run.list.program, rig.driver.geometry(), rig.memory);
+    Counters before{};
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const Counters& after =
+          i + 1 == works.size() ? predicted.counters : predicted.snapshots[i].counters;
+      const Counters expected = between(before, after);
+      EXPECT_TRUE(run.results[i].counters == expected)
+          << "job " << i << difference(expected, run.results[i].counters);
+      before = after;
+    }
+  });
+}
+
+TEST(JobLists, AsOneProgramAreExactJobByJob) {
+  for (const int n : {2, 4, 8}) {
+    for (const MemorySharing sharing :
+         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+      expect_lists_exact(n, 0, sharing, 970);
+    }
+  }
+}
+
+TEST(JobLists, GiveTheSameValuesUnderStalls) {
+  for (const int n : {2, 8}) expect_lists_exact(n, 0.4, MemorySharing::kIndependent, 980);
+}
+
+TEST(JobLists, MayBeLongerThanTheRingOfOneJob) {
+  Rig rig(8);
+  std::mt19937 random(990);
+  const ListRun run(rig, std::vector<Workload>(30, Workload{{3, 9, 5}}), random);
+  ASSERT_GT(run.list.program.size(), kRingCommands);
+  for (std::size_t i = 0; i < run.results.size(); ++i) {
+    EXPECT_EQ(run.results[i].sums, reference_gemm(run.operands[i].a, run.operands[i].w)) << i;
   }
 }
 

@@ -16,9 +16,10 @@ class NetworkOnRtl : public testing::TestWithParam<Precision> {
  protected:
   NetworkOnRtl() : model_(OnnxModel::from_proto(make_network("mnist-cnn", 3, 1), "cnn.onnx")) {}
 
-  NetworkRun run(Accumulate accumulate) {
+  NetworkRun run(Accumulate accumulate, bool one_program = false) {
     Rig rig(8);
     RunOptions options;
+    options.one_program = one_program;
     options.precision = GetParam();
     options.accumulate = accumulate;
     rig.device->set_latency(options.memory.latency);
@@ -49,6 +50,24 @@ TEST_P(NetworkOnRtl, IsExactInValuesClocksAndBytes) {
     EXPECT_EQ(found.report.layers[0].shape.k, 392U);
     EXPECT_EQ(found.report.layers[1].shape.n, 10U);
     EXPECT_EQ(found.outputs.begin()->second.dims(), (Dims{3, 10}));
+  }
+}
+
+// Layer by layer, and with the very values of the network run layer after layer.
+TEST_P(NetworkOnRtl, IsExactAsOneProgram) {
+  if (GetParam() == Precision::kFloat32) return;  // each layer is four products there
+  const NetworkRun apart = run(Accumulate::kDevice);
+  const NetworkRun found = run(Accumulate::kDevice, true);
+  ASSERT_EQ(found.report.layers.size(), 2U);
+  EXPECT_TRUE(found.report.one_program);
+  EXPECT_TRUE(found.report.predictable());
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_LT(found.report.total().counters[counter::kTotalClocks],
+            apart.report.total().counters[counter::kTotalClocks]);
+  const Tensor& output = found.outputs.begin()->second;
+  const Tensor& expected = apart.outputs.begin()->second;
+  for (std::int64_t i = 0; i < output.elements(); ++i) {
+    EXPECT_EQ(output.values<float>()[i], expected.values<float>()[i]) << i;
   }
 }
 

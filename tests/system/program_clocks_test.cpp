@@ -11,6 +11,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
 #include "tests/system/random_program.hpp"
+#include "tests/system/snapshots.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -29,14 +30,31 @@ Rig small_rig(int n, MemorySharing sharing = MemorySharing::kIndependent,
   return Rig(options);
 }
 
+/// Are all snapshots of a program in memory, as they were predicted?
+void expect_snapshots(Rig& rig, const std::vector<Command>& program,
+                      const std::vector<PredictedSnapshot>& predicted) {
+  auto expected = predicted.begin();
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (!is_snapshot(program[i])) continue;
+    ASSERT_NE(expected, predicted.end());
+    EXPECT_EQ(expected->command, i);
+    const Counters found = read_snapshot(*rig.device, program[i].address());
+    EXPECT_TRUE(found == expected->counters)
+        << "snapshot of command " << i << difference(expected->counters, found);
+    expect_causes_add_up(found);
+    ++expected;
+  }
+  EXPECT_EQ(expected, predicted.end());
+}
+
 /// Does the program end, as the model predicts, after the very clocks that it predicts?
 bool expect_predicted(Rig& rig, const std::vector<Command>& program, std::uint32_t latency) {
   SCOPED_TRACE("latency " + std::to_string(latency) + "\n" + list(program));
   rig.set_latency(latency);
-  std::optional<Counters> expected;
+  std::optional<Prediction> expected;
   std::string refused;
   try {
-    expected = predict_counters(program, rig.driver.geometry(), rig.memory);
+    expected = predict(program, rig.driver.geometry(), rig.memory);
   } catch (const UsageError& error) {
     refused = error.what();
   }
@@ -51,7 +69,8 @@ bool expect_predicted(Rig& rig, const std::vector<Command>& program, std::uint32
   }
   rig.driver.run_program(0, program, kClockLimit);
   const Counters found = rig.driver.read_counters();
-  EXPECT_TRUE(found == *expected) << difference(*expected, found);
+  EXPECT_TRUE(found == expected->counters) << difference(expected->counters, found);
+  expect_snapshots(rig, program, expected->snapshots);
   return true;
 }
 
@@ -80,7 +99,7 @@ TEST_P(ProgramClocks, OfRandomProgramsAreExact) {
   Rig rig = this->rig(0);
   for_seeds(800 + static_cast<unsigned>(GetParam().n), 40, [&](std::mt19937& random) {
     const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 8));
-    EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+    EXPECT_TRUE(expect_predicted(rig, program, random_latency(random))) << list(program);
   });
 }
 

@@ -17,10 +17,14 @@ namespace {
 
 constexpr std::uint64_t kClockLimit = 2'000'000;
 
+/// Apart from snapshots, since the reference counts no clocks.
 void expect_same_memory(Device& found, Device& expected) {
   std::vector<std::uint8_t> bytes(kMemoryBytes), wanted(kMemoryBytes);
   found.read_memory(0, bytes.data(), bytes.size());
   expected.read_memory(0, wanted.data(), wanted.size());
+  for (std::vector<std::uint8_t>* memory : {&bytes, &wanted}) {
+    std::fill(memory->begin() + kSnapshots, memory->begin() + kResults, 0);
+  }
   const auto at = std::mismatch(bytes.begin(), bytes.end(), wanted.begin()).first;
   EXPECT_TRUE(at == bytes.end()) << "at address " << at - bytes.begin();
 }

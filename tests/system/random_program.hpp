@@ -11,16 +11,19 @@
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/result_format.hpp"
+#include "host/device/snapshot.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
 
 inline constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 20;
 inline constexpr std::uint64_t kOperands = 0x1000, kOperandBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kSnapshots = std::uint64_t{3} << 19;
 inline constexpr std::uint64_t kResults = std::uint64_t{2} << 20;
 
 /// Makes random programs whose streams balance. Loads come in pieces, from any aligned address, in
-/// any order that the engines' queues can hold.
+/// any order that the engines' queues can hold. FENCEs stand behind the commands of a MATMUL and
+/// among them, with and without a snapshot.
 class ProgramMaker {
  public:
   ProgramMaker(std::mt19937& random, const Geometry& geometry)
@@ -31,6 +34,9 @@ class ProgramMaker {
     for (unsigned i = 0; i < matmuls; ++i) {
       std::vector<Command> part = matmul();
       program.insert(program.end(), part.begin(), part.end());
+      for (unsigned fences = draw(random_, 0, 2); fences > 0; --fences) {
+        program.push_back(fence(0, true));
+      }
     }
     Command finish;
     finish.opcode = Opcode::kFinish;
@@ -77,6 +83,10 @@ class ProgramMaker {
     matmul.count = draw(random_, 1, 5);
     matmul.passes = draw(random_, 1, 4);
     matmul.blocks = draw(random_, 1, 3);
+    // A block that is to be kept must fit, with the burst that completes it.
+    if (matmul.rows * matmul.count + geometry_.burst_beats > geometry_.scratchpad_words) {
+      matmul.flags &= ~flag::kRetain;
+    }
     part.push_back(matmul);
 
     const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
@@ -102,12 +112,36 @@ class ProgramMaker {
     }
     part.insert(part.end(), stores.begin(), stores.end());
     std::shuffle(part.begin(), part.end(), random_);
+    if (draw(random_, 0, 1) != 0) add_fence(part);
     return part;
+  }
+
+  /// A FENCE that leaves `least` STOREs or more.
+  Command fence(std::uint32_t least, bool may_take_snapshot) {
+    Command fence;
+    fence.opcode = Opcode::kFence;
+    fence.count = least + draw(random_, 0, 2);
+    if (may_take_snapshot && draw(random_, 0, 1) != 0) {
+      fence.flags = flag::kSnapshot;
+      fence.set_address(snapshots_);
+      snapshots_ += (snapshot_beats(geometry_.n) + draw(random_, 0, 9)) * geometry_.n;
+    }
+    return fence;
+  }
+
+  /// Puts one somewhere among the commands of a MATMUL, so that it does not wait for those of them
+  /// that come later: a STORE before it stays, and it is no snapshot behind one.
+  void add_fence(std::vector<Command>& part) {
+    const auto place = part.begin() + draw(random_, 0, static_cast<unsigned>(part.size()));
+    const auto stores = static_cast<std::uint32_t>(std::count_if(
+        part.begin(), place, [](const Command& c) { return c.opcode == Opcode::kStore; }));
+    part.insert(place, fence(stores, stores == 0));
   }
 
   std::mt19937& random_;
   const Geometry& geometry_;
   std::uint64_t results_ = kResults;
+  std::uint64_t snapshots_ = kSnapshots;
 };
 
 /// A program of `matmuls` products that the engines can finish: their commands are mixed as far as

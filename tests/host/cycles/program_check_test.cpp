@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
@@ -151,6 +152,47 @@ TEST_F(ProgramCheck, NamesTheStoreThatDoesNotMatch) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("command 5 (STORE "), HasSubstr("no MATMUL gives 2")));
   program_.erase(program_.begin() + 5);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("command 4 (MATMUL "), HasSubstr("no STORE for 1")));
+}
+
+TEST_F(ProgramCheck, TakesFencesAnywhereThatTheyCanPass) {
+  Command fence;
+  fence.opcode = Opcode::kFence;
+  program_.insert(program_.begin(), fence);
+  program_.insert(program_.end() - 1, fence);
+  fence.flags = flag::kSnapshot;
+  fence.set_address((std::uint64_t{1} << 40) - 224);
+  program_.insert(program_.end() - 1, fence);
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(ProgramCheck, NamesAFenceThatIsRejectedOrNeverPasses) {
+  const auto before = program_;
+  const auto refusal_of = [&](std::uint32_t flags, std::uint64_t address, std::size_t place) {
+    Command fence;
+    fence.opcode = Opcode::kFence;
+    fence.flags = flags;
+    fence.set_address(address);
+    program_ = before;
+    program_.insert(program_.begin() + static_cast<std::ptrdiff_t>(place), fence);
+    return refusal();
+  };
+  EXPECT_EQ(refusal_of(0, 2, 4), "");  // not used
+  EXPECT_THAT(refusal_of(flag::kSnapshot, 2, 4),
+              AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("a multiple of 4")));
+  EXPECT_THAT(refusal_of(flag::kSnapshot, std::uint64_t{1} << 40, 4),
+              AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("wider than 40 bits")));
+  EXPECT_THAT(refusal_of(flag::kSnapshot, (std::uint64_t{1} << 40) - 220, 4),
+              AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("pass the end")));
+  // The MATMUL of the second STORE comes behind the FENCE.
+  program_ = before;
+  std::swap(program_[4], program_[5]);
+  Command fence;
+  fence.opcode = Opcode::kFence;
+  program_.insert(program_.begin() + 5, fence);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("never ends"), HasSubstr("command 5 (FENCE"),
+                               HasSubstr("waits for STOREs before it")));
+  program_[5].count = 1;
+  EXPECT_EQ(refusal(), "");
 }
 
 }  // namespace

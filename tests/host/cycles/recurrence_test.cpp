@@ -181,5 +181,39 @@ TEST(Queue, KeepsItsOrderWhileItForgets) {
   EXPECT_EQ(next, 10000);
 }
 
+TEST(Ledger, CountsWhatWasSpentBeforeAnyClock) {
+  // In an order of the causes as they are: a wait, beats at 3 of 8 bytes a clock, another wait.
+  constexpr std::size_t kTransfer = counter::kWeightsTransfer, kWait = counter::kWeightsWaitMemory,
+                        kIdle = counter::kWeightsIdle;
+  const Rate rate(8, 3);
+  Budget budget(rate);
+  Counters counters{};
+  Ledger ledger(counters);
+  ledger.keep_history(rate);
+  std::vector<std::size_t> spent;  // clock by clock
+  ledger.spend(kIdle, 4);
+  spent.resize(4, kIdle);
+  for (int burst = 0; burst < 3; ++burst) {
+    const Beats beats = budget.move(burst == 2 ? 60 : 4, 5);
+    ledger.spend(kTransfer, kWait, beats);
+    spent.resize(static_cast<std::size_t>(beats.last) + 1, kWait);
+    for (Clock i = 0; i < beats.count; ++i) {
+      const Clock at = beats.first + (i == 0 ? 0 : rate.until(i, beats.left));
+      spent[static_cast<std::size_t>(at)] = kTransfer;
+    }
+  }
+  ledger.spend(kIdle, 99);
+  spent.resize(99, kIdle);
+  for (std::size_t clock = 0; clock <= spent.size(); ++clock) {
+    Counters wanted{}, found{};
+    for (std::size_t i = 0; i < clock; ++i) ++wanted[spent[i]];
+    ledger.count_before(static_cast<Clock>(clock), found);
+    EXPECT_EQ(found, wanted) << "before clock " << clock;
+  }
+  Counters all{};
+  ledger.count_before(99, all);
+  EXPECT_EQ(all, counters);
+}
+
 }  // namespace
 }  // namespace gemm64::cycles

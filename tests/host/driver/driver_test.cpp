@@ -412,14 +412,13 @@ TEST(DriverRun, RejectsAJobForAnotherArray) {
   EXPECT_THAT(text, HasSubstr("8x8"));
 }
 
-TEST(DriverRun, RejectsAProgramLongerThanTheRing) {
+TEST(DriverRun, RejectsAProgramLongerThanAnyRing) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   Command finish;
   finish.opcode = Opcode::kFinish;
-  EXPECT_THROW(driver.run_program(0, std::vector<Command>(kRingCommands, finish), 1000),
-               std::invalid_argument);
-  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(kRingCommands - 1, finish), 1000));
+  EXPECT_THROW(driver.run_program(0, std::vector<Command>(65536, finish), 1000), UsageError);
+  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(1023, finish), 1000));
 }
 
 TEST(DriverRun, WorksAgainAfterAnError) {
@@ -431,6 +430,25 @@ TEST(DriverRun, WorksAgainAfterAnError) {
   EXPECT_THROW(driver.run_program(0, {bad}, 1000), DeviceError);
   EXPECT_EQ(driver.run(product.job, product.weights, product.a).sums,
             reference_gemm(product.a, product.w));
+}
+
+TEST(DriverRun, RunsAListOfJobsAsOneProgram) {
+  ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
+  Driver driver(device);
+  const Product product;
+  const JobProgram list =
+      make_job_program({product.job, product.job, product.job}, MockDevice::geometry());
+  const JobOperands operands{product.weights, product.a};
+  const std::vector<GemmResult> results = driver.run(list, {operands, operands, operands});
+  ASSERT_EQ(results.size(), 3u);
+  const Traffic traffic = predict_traffic(product.job.plan);
+  std::uint64_t bytes = 0;
+  for (const GemmResult& result : results) {
+    EXPECT_EQ(result.sums, reference_gemm(product.a, product.w));
+    bytes += result.counters[counter::kBytesWeights];
+  }
+  EXPECT_EQ(bytes, 3 * traffic.weights);
+  EXPECT_THROW(driver.run(list, {operands, operands}), std::invalid_argument);
 }
 
 }  // namespace

@@ -394,6 +394,15 @@ TEST_F(Core, ACounterIsReadInOnePieceWhileItCounts) {
   EXPECT_EQ(value, 0x3'0000'0005u);
 }
 
+// As firmware does: a FENCE that writes a snapshot, in a ring behind other commands.
+TEST_F(Core, SnapshotsAreReadAsTheyLieInMemory) {
+  std::uint8_t bytes[GEMM64_SNAPSHOT_BYTES];
+  for (unsigned i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  EXPECT_EQ(sizeof bytes, 224u);
+  EXPECT_EQ(gemm64_snapshot_counter(bytes, GEMM64_COUNTER_TOTAL_CLOCKS), 0x0706050403020100u);
+  EXPECT_EQ(gemm64_snapshot_counter(bytes, GEMM64_COUNTER_BYTES_RESULTS), 0xdfdedddcdbdad9d8u);
+}
+
 TEST_F(Core, EncodingRefusesWhatDoesNotFit) {
   std::uint8_t bytes[GEMM64_COMMAND_BYTES];
   gemm64_command command{};

@@ -87,6 +87,7 @@ class Interpreter {
         case Opcode::kStore:
           store(command);
           break;
+        case Opcode::kFence:
         case Opcode::kFinish:
           break;
       }

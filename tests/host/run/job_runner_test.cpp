@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
 #include "host/numerics/reference.hpp"
 #include "tests/host/run/small_device.hpp"
@@ -167,6 +168,55 @@ TEST_F(JobRunnerTest, BeginsAReportOfItsDeviceAndOptions) {
   EXPECT_EQ(report.accumulate, Accumulate::kHost);
   EXPECT_EQ(report.memory.latency, 7U);
   EXPECT_TRUE(report.layers.empty());
+}
+
+TEST_F(JobRunnerTest, RunsAllJobsAsOneProgramWhereThatIsAskedFor) {
+  JobNotes notes;
+  RunOptions options;
+  options.one_program = true;
+  options.observers.push_back(&notes);
+  JobRunner runner(device_, driver_, options);
+  std::vector<LayerReport> layers{run(runner, "one"), run(runner, "two")};
+  EXPECT_EQ(device_.runs, 0);
+  EXPECT_EQ(sums_, reference_gemm(a_, w_));
+  runner.finish(layers, ProgressShare());
+  EXPECT_EQ(device_.runs, 1);
+  EXPECT_THAT(notes.notes, ElementsAre("begin together one two", "end"));
+  const RunReport report = runner.report("both", 1);
+  EXPECT_TRUE(report.one_program);
+  std::uint64_t clocks = 0;
+  for (const LayerReport& layer : layers) {
+    EXPECT_EQ(layer.mismatches.count, 0u);
+    clocks += layer.predicted[counter::kTotalClocks];
+  }
+  // Each moves its own bytes of activations; the FENCE between them writes a snapshot.
+  EXPECT_EQ(layers[0].counters[counter::kBytesActivations], 6u * 3 * 8);
+  EXPECT_EQ(layers[1].counters[counter::kBytesActivations], 6u * 3 * 8);
+  EXPECT_EQ(layers[0].counters[counter::kBytesResults] + layers[1].counters[counter::kBytesResults],
+            2 * 6u * 16 * 4 + 224);
+  const Job alone = runner.job("one", {6, 20, 11});
+  const std::uint64_t apart =
+      2 * predict_counters(alone.program, small_geometry(), MemoryTiming{})[counter::kTotalClocks];
+  EXPECT_LT(clocks, apart) << "loads while the one before ends";
+}
+
+TEST_F(JobRunnerTest, FindsWhatIsWrongInOneProgram) {
+  RunOptions options;
+  options.one_program = true;
+  std::vector<std::size_t> places;
+  options.investigate = [&](const JobRun& run, Failure&) {
+    ASSERT_NE(run.list, nullptr);
+    places.push_back(run.place);
+  };
+  JobRunner runner(device_, driver_, options);
+  std::vector<LayerReport> layers{run(runner, "one"), run(runner, "two")};
+  device_.damage = true;
+  runner.finish(layers, ProgressShare());
+  EXPECT_EQ(layers[0].mismatches.count, 1u);
+  EXPECT_EQ(layers[1].mismatches.count, 1u);
+  EXPECT_THAT(places, ElementsAre(0u));
+  ASSERT_TRUE(runner.failure());
+  EXPECT_EQ(runner.failure()->product, "one");
 }
 
 }  // namespace

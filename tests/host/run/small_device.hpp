@@ -61,6 +61,11 @@ class JobNotes : public JobObserver {
     if (refuse) throw UsageError("none of these jobs will do");
   }
   void begin(const Job& job, std::uint64_t) override { notes.push_back("begin " + job.name); }
+  void begin(const JobProgram& list, std::uint64_t) override {
+    std::string note = "begin together";
+    for (const Job& job : list.jobs) note += " " + job.name;
+    notes.push_back(note);
+  }
   void clock(std::uint64_t, const Probe&) override {}
   void end(std::uint64_t) override { notes.push_back("end"); }
 

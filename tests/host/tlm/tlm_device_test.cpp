@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -151,6 +152,30 @@ TEST_F(TlmDeviceTest, CountersGrowWhileItWorks) {
     last = now;
   }
   EXPECT_LT(last, total);
+}
+
+// The counters go on from program to program, and so do snapshots of them.
+TEST_F(TlmDeviceTest, SnapshotsHoldWhatIsPredicted) {
+  std::vector<Command> program = product();
+  Command fence;
+  fence.opcode = Opcode::kFence;
+  fence.flags = flag::kSnapshot;
+  fence.set_address(0x8000);
+  program.insert(program.begin() + 4, fence);
+  const Prediction expected = predict(program, geometry(), MemoryTiming{});
+  ASSERT_EQ(expected.snapshots.size(), 1u);
+  put(0, program);
+  Counters before{};
+  for (std::uint32_t run = 0; run < 2; ++run) {
+    ring(6 * (run + 1));
+    ASSERT_TRUE(device.wait_interrupt(100'000));
+    device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+    std::uint8_t bytes[kSnapshotBytes];
+    device.read_memory(0x8000, bytes, sizeof bytes);
+    EXPECT_EQ(between(before, decode_snapshot(bytes)), expected.snapshots[0].counters);
+    for (std::size_t i = 0; i < before.size(); ++i) before[i] += expected.counters[i];
+    put(6, program);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of jobs as one program for one device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "host/job/job.hpp"
+
+namespace gemm64 {
+
+/// What a command of such a program does.
+struct CommandOrigin {
+  std::size_t job = 0;      // index in the list
+  std::size_t command = 0;  // of the job's own program
+  bool ends_job = false;    // the FENCE or FINISH behind its last STORE
+};
+
+/// Jobs one after the other. A job's first LOAD_WEIGHTS stands before the FENCE that ends the job
+/// before it, so that its weights come while that one is still under way; the FENCE waits for all
+/// results of that one and writes a snapshot of the counters. FINISH ends the last.
+struct JobProgram {
+  std::vector<Job> jobs;  // where each lies, and its commands as they would be if it ran alone
+  std::vector<Command> program;
+  std::vector<CommandOrigin> origins;  // of each command
+  std::uint64_t ring = 0;
+  std::uint64_t snapshots = 0;       // address of the first; one for each job but the last
+  std::uint64_t snapshot_bytes = 0;  // from one to the next
+  std::uint64_t end = 0;             // bytes of memory in all
+};
+
+/// What of a program comes before one of its jobs.
+struct JobStart {
+  std::uint64_t rows = 0;    // that enter the array
+  std::uint64_t blocks = 0;  // of results
+  std::uint64_t beats = 0;   // over the results port, snapshots included
+};
+JobStart start_of(const JobProgram& list, std::size_t job);
+
+/// Lays jobs out side by side from address 0, ring and snapshots first, and makes their program.
+/// Throws std::invalid_argument where the list is empty.
+JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry);
+
+}  // namespace gemm64

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands by their fields.
+#pragma once
+
+#include <cstdint>
+
+#include "host/device/registers.hpp"
+
+namespace gemm64::system_test {
+
+inline Command load_weights(std::uint64_t address, std::uint32_t count, std::uint32_t passes = 1) {
+  Command command;
+  command.opcode = Opcode::kLoadWeights;
+  command.count = count;
+  command.passes = passes;
+  command.set_address(address);
+  return command;
+}
+
+inline Command load_activations(std::uint64_t address, std::uint32_t count,
+                                std::uint32_t passes = 1, std::uint32_t blocks = 1) {
+  Command command;
+  command.opcode = Opcode::kLoadActivations;
+  command.count = count;
+  command.passes = passes;
+  command.blocks = blocks;
+  command.set_address(address);
+  return command;
+}
+
+inline Command matmul(std::uint32_t rows, std::uint32_t count = 1, std::uint32_t passes = 1,
+                      std::uint32_t blocks = 1, std::uint32_t flags = flag::kAccumulate) {
+  Command command;
+  command.opcode = Opcode::kMatmul;
+  command.flags = flags;
+  command.rows = rows;
+  command.count = count;
+  command.passes = passes;
+  command.blocks = blocks;
+  return command;
+}
+
+inline Command store(std::uint64_t address, std::uint32_t rows, std::uint32_t count = 1) {
+  Command command;
+  command.opcode = Opcode::kStore;
+  command.rows = rows;
+  command.count = count;
+  command.set_address(address);
+  return command;
+}
+
+inline Command finish() {
+  Command command;
+  command.opcode = Opcode::kFinish;
+  return command;
+}
+
+/// A FENCE that leaves `open` STOREs.
+inline Command fence(std::uint32_t open = 0) {
+  Command command;
+  command.opcode = Opcode::kFence;
+  command.count = open;
+  return command;
+}
+
+/// One that writes a snapshot.
+inline Command snapshot(std::uint64_t address, std::uint32_t open = 0) {
+  Command command = fence(open);
+  command.flags = flag::kSnapshot;
+  command.set_address(address);
+  return command;
+}
+
+}  // namespace gemm64::system_test

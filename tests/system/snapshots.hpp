@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Snapshots of the counters as a FENCE leaves them in memory.
+#pragma once
+
+#include <cstdint>
+
+#include "host/device/device.hpp"
+#include "host/device/snapshot.hpp"
+
+namespace gemm64::system_test {
+
+/// The snapshot that lies at an address.
+inline Counters read_snapshot(Device& device, std::uint64_t address) {
+  std::uint8_t bytes[kSnapshotBytes];
+  device.read_memory(address, bytes, sizeof bytes);
+  return decode_snapshot(bytes);
+}
+
+}  // namespace gemm64::system_test
