@@ -175,7 +175,7 @@ bool Fusion::fuse_move(const Group& group) {
     emit(group, "", type, inputs);
     return true;
   }
-  if (group.quantize != nullptr ||
+  if (links_.is_quantized(group.node.output(0)) ||
       !is_one_of(type, {"MaxPool", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice"})) {
     return false;
   }
