@@ -74,7 +74,7 @@ module gemm64_commands #(
     localparam COMMAND_BEATS = `GEMM64_CMD_BYTES / N;
     localparam LOG_BYTES     = 6;    // log2 of the bytes of a command
     localparam [ADDRESS_WIDTH-1:0] COMMAND_OFFSETS = (1 << LOG_BYTES) - 1;  // bits inside a command
-    localparam SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
+    localparam [31:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
     localparam USED_BITS     = `GEMM64_CMD_USED_BITS;
     localparam [(4 << `GEMM64_CMD_FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
 

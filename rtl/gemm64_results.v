@@ -72,7 +72,7 @@ module gemm64_results #(
     output wire                     unused_o
 );
 
-    localparam SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
+    localparam [31:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
     localparam FORMAT_WIDTH   = `GEMM64_CMD_FORMAT_WIDTH;
     localparam [(4 << FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
     localparam COMMAND_WIDTH  = 1 + ADDRESS_WIDTH + 16 + 32 + FORMAT_WIDTH + 16;

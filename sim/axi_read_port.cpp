@@ -40,7 +40,7 @@ void AxiReadPort::accept(const AxiAddress& ar) {
   burst.id = ar.id;
   burst.number = accepted_++;
   ++statistics_.bursts;
-  if (memory_.is_written()) {
+  if (target_ == nullptr && memory_.is_written()) {
     auto old = memory_.bytes_before_writes(burst.address, std::size_t{burst.inside} * width_);
     burst.old = !old.empty();
     if (burst.old) old_[burst.number] = std::move(old);

@@ -35,7 +35,8 @@ void AxiWritePort::accept(const AxiAddress& aw) {
   burst.hangs = statistics_base_ + statistics_.bursts >= hang_from_;
   ++statistics_.bursts;
   bursts_.push(burst);
-  memory_.begin_write(burst.address, std::size_t{burst.inside} * width_);
+  // What goes to a target leaves the memory as it is.
+  memory_.begin_write(burst.address, target_ != nullptr ? 0 : std::size_t{burst.inside} * width_);
   // Early beats exist only while no accepted burst waits for data: they belong to this one.
   for (unsigned i = 0; i < early_beats_; ++i) {
     take_beat(early_[i].data.data(), early_[i].strobe, early_[i].last);

@@ -17,6 +17,7 @@ void add_firmware_command(CLI::App& app, int& result);
 void add_info_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);
 void add_tile_command(CLI::App& app, int& result);
+void add_quantize_command(CLI::App& app, int& result);
 void add_make_linear_command(CLI::App& app, int& result);
 void add_make_model_command(CLI::App& app, int& result);
 

@@ -79,13 +79,15 @@ const NodeProto* GraphLinks::only_reader(const std::string& value) const {
   return found->second.front();
 }
 
+bool GraphLinks::is_quantized(const std::string& value) const {
+  const auto found = readers_.find(value);
+  return found != readers_.end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [](const NodeProto* reader) { return is_quantize(*reader); });
+}
+
 bool GraphLinks::is_quantized_or_clipped(const NodeProto& node) const {
-  const auto found = readers_.find(node.output(0));
-  if (found == readers_.end()) return false;
-  if (std::any_of(found->second.begin(), found->second.end(),
-                  [](const NodeProto* reader) { return is_quantize(*reader); })) {
-    return true;
-  }
+  if (is_quantized(node.output(0))) return true;
   const NodeProto* reader = only_reader(node.output(0));
   return reader != nullptr && is_clip(*reader) && only_reader(reader->output(0)) != nullptr;
 }

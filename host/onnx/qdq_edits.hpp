@@ -20,6 +20,8 @@ class GraphLinks {
 
   /// The node that reads a value, where it is one, which reads it once, and the value is no output.
   const onnx::NodeProto* only_reader(const std::string& value) const;
+  /// Does a QuantizeLinear read the value?
+  bool is_quantized(const std::string& value) const;
   /// Does a QuantizeLinear read the node's output, or only a Relu or Clip that somebody reads? Then
   /// ONNX Runtime does not make the node one with a float result.
   bool is_quantized_or_clipped(const onnx::NodeProto& node) const;

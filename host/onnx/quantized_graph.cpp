@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "host/onnx/builder.hpp"
+#include "host/onnx/qdq_double_pairs.hpp"
 #include "host/onnx/qdq_edits.hpp"
 #include "host/onnx/qdq_values.hpp"
 
@@ -175,7 +176,7 @@ bool Fusion::fuse_move(const Group& group) {
     emit(group, "", type, inputs);
     return true;
   }
-  if (group.quantize != nullptr ||
+  if (links_.is_quantized(group.node.output(0)) ||
       !is_one_of(type, {"MaxPool", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice"})) {
     return false;
   }
@@ -430,6 +431,9 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
   });
   if (!has_pairs || has_subgraphs) return model;
   const std::string name = model.name();
+  while (std::optional<onnx::ModelProto> joined = join_double_pair(model)) {
+    model = OnnxModel::from_proto(*std::move(joined), name, import);
+  }
   return OnnxModel::from_proto(Fusion(model).run(), name, import);
 }
 

@@ -15,7 +15,6 @@ from harness import ProgramTest, infer, saturates
 CASES = 64
 SCALES = [0.5, 0.25, 0.1, 1.0, 0.125, 0.2, 0.05, 0.02, 0.0375, 0.3]
 MICROSOFT = "com.microsoft"
-TYPES = {numpy.int8: TensorProto.INT8, numpy.uint8: TensorProto.UINT8}
 
 
 class Cases:
@@ -30,10 +29,9 @@ class Cases:
         self.constants.append(onnx.numpy_helper.from_array(numpy.asarray(values), name))
         return name
 
-    def bytes(self, kind, shape, small=False):
+    def bytes(self, kind, shape):
         limits = numpy.iinfo(kind)
-        low, high = (limits.min // 2, limits.max // 2) if small else (limits.min, limits.max)
-        return self.random.integers(low, high, shape, kind, endpoint=True)
+        return self.random.integers(limits.min, limits.max, shape, kind, endpoint=True)
 
     def scale(self, size=None):
         """Scales that make ties in two of three cases."""
@@ -54,14 +52,25 @@ class Cases:
     def coin(self):
         return bool(self.random.integers(2))
 
-    def quantized(self, kind, shape, small=False):
+    def quantized(self, kind, shape):
         """Names of values, scale and zero point."""
-        return [self.constant(self.bytes(kind, shape, small)), self.constant(self.scale()),
+        return [self.constant(self.bytes(kind, shape)), self.constant(self.scale()),
                 self.constant(self.zero(kind))]
 
     def result(self, kind):
         """Names of an output's scale and zero point."""
         return [self.constant(self.scale()), self.constant(self.zero(kind))]
+
+    def result_of(self, kind, x, weights, length):
+        """The same for a product of `length` terms: most results are within the type, and sums are
+        about a power of two apart from the next result, so that many are ties but for rounding."""
+        steps = 2.0 ** round(numpy.log2(6000 * length**0.5 / 50) + self.random.integers(-1, 2))
+        factor = float(self.random.choice(numpy.atleast_1d(weights)))
+        return [self.constant(numpy.float32(float(x) * factor * steps)),
+                self.constant(self.zero(kind))]
+
+    def ties(self, size=None):
+        return numpy.float32(self.random.choice(SCALES, size))
 
     def add(self, operator, inputs, outputs=1, domain="", **attributes):
         name = f"n{len(self.nodes)}"
@@ -166,13 +175,15 @@ class Operators(ProgramTest):
         for _ in range(CASES):
             kind = cases.kind()
             m, k, n = cases.sizes(3, 70)
-            a = cases.quantized(kind, [m, k] if cases.coin() else [*cases.sizes(1, 3), m, k])
+            shape = [m, k] if cases.coin() else [*cases.sizes(1, 3), m, k]
             weights = self.weight_kind(cases, kind)
             each = cases.coin()
-            b = [cases.constant(cases.bytes(weights, [k, n])),
-                 cases.constant(cases.scale(n if each else None)),
+            scale, scales = cases.ties(), cases.ties(n if each else None)
+            a = [cases.constant(cases.bytes(kind, shape)), cases.constant(scale),
+                 cases.constant(cases.zero(kind))]
+            b = [cases.constant(cases.bytes(weights, [k, n])), cases.constant(scales),
                  cases.constant(cases.bytes(weights, n) if each else cases.zero(weights))]
-            cases.add("QLinearMatMul", [*a, *b, *cases.result(kind)])
+            cases.add("QLinearMatMul", [*a, *b, *cases.result_of(kind, scale, scales, k)])
         self.compare(cases)
 
     def test_matmul_integer(self):
@@ -197,14 +208,16 @@ class Operators(ProgramTest):
             flip_a, flip_b = cases.coin(), cases.coin()
             weights = self.weight_kind(cases, kind)
             each = cases.coin()
-            a = cases.quantized(kind, [k, m] if flip_a else [m, k])
+            scale, scales = cases.ties(), cases.ties(n if each else None)
+            a = [cases.constant(cases.bytes(kind, [k, m] if flip_a else [m, k])),
+                 cases.constant(scale), cases.constant(cases.zero(kind))]
             b = [cases.constant(cases.bytes(weights, [n, k] if flip_b else [k, n])),
-                 cases.constant(cases.scale(n if each else None)),
+                 cases.constant(scales),
                  cases.constant(cases.bytes(weights, n) if each else cases.zero(weights))]
             bias = ""
             if cases.coin():
                 bias = cases.constant(cases.random.integers(-9999, 9999, [n], numpy.int32))
-            result = cases.result(kind) if cases.random.integers(4) else []
+            result = cases.result_of(kind, scale, scales, k) if cases.random.integers(4) else []
             cases.add("QGemm", [*a, *b, bias, *result], domain=MICROSOFT, transA=int(flip_a),
                       transB=int(flip_b), alpha=float(cases.random.choice([1.0, 0.5, 0.3])))
         self.compare(cases)
@@ -235,10 +248,11 @@ class Operators(ProgramTest):
             each = cases.coin()
             filters = w.shape[0]
             zero = numpy.full(filters if each else (), cases.zero(weights))
-            inputs = [cases.constant(x), cases.constant(cases.scale()),
-                      cases.constant(cases.zero(kind)), cases.constant(w),
-                      cases.constant(cases.scale(filters if each else None)),
-                      cases.constant(zero), *cases.result(kind)]
+            scale, scales = cases.ties(), cases.ties(filters if each else None)
+            inputs = [cases.constant(x), cases.constant(scale),
+                      cases.constant(cases.zero(kind)), cases.constant(w), cases.constant(scales),
+                      cases.constant(zero),
+                      *cases.result_of(kind, scale, scales, w.size // filters)]
             if cases.coin():
                 inputs.append(cases.constant(
                     cases.random.integers(-9999, 9999, filters, numpy.int32)))
@@ -290,7 +304,7 @@ class Operators(ProgramTest):
 
     def stretched_pair(self, cases):
         """Two shapes that stretch to each other."""
-        shape = cases.sizes(3, 9)
+        shape = cases.sizes(3, 16)
         a, b = list(shape), list(shape)
         for axis, which in itertools.product(range(3), (a, b)):
             if cases.random.integers(4) == 0:
@@ -304,8 +318,14 @@ class Operators(ProgramTest):
             a, b = self.stretched_pair(cases)
             if cases.coin():
                 a, b = b, a
-            cases.add(operator, [*cases.quantized(kind, a), *cases.quantized(kind, b),
-                                 *cases.result(kind)], domain=MICROSOFT)
+            inputs = []
+            for shape in (a, b):
+                inputs += [cases.constant(cases.bytes(kind, shape)), cases.constant(cases.ties()),
+                           cases.constant(cases.zero(kind))]
+            # Of a product, the result is as wide as both together.
+            wide = 64 if operator == "QLinearMul" else 1
+            result = [cases.constant(wide * cases.ties()), cases.constant(cases.zero(kind))]
+            cases.add(operator, inputs + result, domain=MICROSOFT)
         self.compare(cases)
 
     def test_qlinear_add(self):

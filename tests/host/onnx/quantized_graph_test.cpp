@@ -121,6 +121,20 @@ TEST(QuantizedGraph, MakesFloatsOfProductsThatNobodyQuantizes) {
             "QGemm");
 }
 
+TEST(QuantizedGraph, MakesOnePairOfTwoInARowForTheRangeOfBoth) {
+  const OnnxModel model = with_quantized_operators(
+      load_text("(float[2] x) => (float[2] y) " + kConstants +
+                "{a = QuantizeLinear(x, s, z) c = DequantizeLinear(a, s, z)"
+                " e = QuantizeLinear(c, t, o) y = DequantizeLinear(e, t, o)}"),
+      {});
+  ASSERT_EQ(model.graph().node_size(), 2);
+  // 0 to 127.5, and -0.75 to 63: 0 to 63.
+  const onnx::TensorProto* scale = model.constant(model.graph().node(0).input(1));
+  ASSERT_NE(scale, nullptr);
+  EXPECT_FLOAT_EQ(scale->float_data(0), 63.0F / 255);
+  EXPECT_EQ(model.constant(model.graph().node(1).input(2))->int32_data(0), 0);
+}
+
 TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
   EXPECT_EQ(rewritten("(float[2,2] x) => (float[2,2] y) ", "{a = Relu(x) y = Tanh(a)}"),
             "Relu Tanh");

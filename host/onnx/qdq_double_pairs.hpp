@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are quantized twice in a row.
+#pragma once
+
+#include <optional>
+
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// The model with the first QuantizeLinear, DequantizeLinear, QuantizeLinear, DequantizeLinear in a
+/// row as one pair, as ONNX Runtime makes it: for the range that both have. Empty where there is
+/// none that nobody else reads.
+std::optional<onnx::ModelProto> join_double_pair(const OnnxModel& model);
+
+}  // namespace gemm64

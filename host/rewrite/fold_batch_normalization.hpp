@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions that take over the BatchNormalization after them.
+#pragma once
+
+#include "host/onnx/model.hpp"
+#include "host/onnx/onnx.pb.h"
+
+namespace gemm64 {
+
+/// The model with each BatchNormalization that alone reads a Conv as part of that Conv's weights
+/// and bias, where all of them are constants of float32. Computed in double, rounded once.
+onnx::ModelProto fold_batch_normalization(const OnnxModel& model);
+
+}  // namespace gemm64

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rewrite/quantize.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/error.hpp"
+#include "host/execute/calibration.hpp"
+#include "host/onnx/quantized_graph.hpp"
+#include "host/rewrite/fold_batch_normalization.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kNetwork =
+    "(float[1,1,2,2] x) => (float[1,2] y) <float[2,1,1,1] w = {0.5, -2.0}, float[2] b = {1.0, 0.0},"
+    " float[2,8] v = {1, 2, 3, 4, 5, 6, 7, 8, -1, 0, 0, 0, 0, 0, 0, 2.54}>"
+    " {c = Conv(x, w, b) r = Relu(c) f = Flatten(r) y = Gemm <transB = 1> (f, v)}";
+
+Tensor image(const std::vector<float>& values) { return Tensor::of<float>({1, 1, 2, 2}, values); }
+
+OnnxModel quantized(const OnnxModel& model) {
+  const Ranges ranges =
+      calibrate(Executor(model), NetworkInputs::of({{"x", image({-1, 0, 1.55F, 0.5F})}}));
+  return OnnxModel::from_proto(quantize_model(model, ranges).proto, "q.onnx");
+}
+
+std::string operators(const OnnxModel& model) {
+  std::string names;
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    names += (names.empty() ? "" : " ") + node.op_type();
+  }
+  return names;
+}
+
+TEST(Quantize, WritesWhatIsThenComputedOnIntegers) {
+  EXPECT_EQ(operators(with_quantized_operators(quantized(load_text(kNetwork)), {})),
+            "QuantizeLinear QLinearConv Flatten QGemm DequantizeLinear");
+}
+
+TEST(Quantize, TakesScalesFromRangesAndFromEachChannelsLargestWeight) {
+  const OnnxModel model = quantized(load_text(kNetwork));
+  EXPECT_FLOAT_EQ(model.constant("x_scale")->float_data(0), 0.01F);
+  EXPECT_EQ(model.constant("x_zero_point")->int32_data(0), 100);
+  const onnx::TensorProto& scales = *model.constant("w_by_row_scale");
+  EXPECT_FLOAT_EQ(scales.float_data(0), 0.5F / 127);
+  EXPECT_FLOAT_EQ(scales.float_data(1), 2.0F / 127);
+  EXPECT_EQ(model.constant("w_by_row_quantized")->raw_data(), std::string("\x7f\x81"));
+  const onnx::TensorProto& rows = *model.constant("v_by_row_scale");
+  EXPECT_FLOAT_EQ(rows.float_data(1), 0.02F);
+  EXPECT_EQ(model.constant("v"), nullptr) << "float weights remain";
+}
+
+TEST(Quantize, GivesNearlyTheSameNumbers) {
+  const OnnxModel model = load_text(kNetwork);
+  const OnnxModel integers = with_quantized_operators(quantized(model), {});
+  const NamedTensors input{{"x", image({-0.5F, 0.25F, 1, 0.75F})}};
+  const Tensor wanted = Executor(model).run(input).at("y");
+  const Tensor found = Executor(integers).run(input).at("y");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NEAR(found.values<float>()[i], wanted.values<float>()[i], 0.3) << i;
+    EXPECT_NE(found.values<float>()[i], wanted.values<float>()[i]) << i;
+  }
+}
+
+TEST(Quantize, RefusesWhatIsQuantizedAlready) {
+  const OnnxModel model = quantized(load_text(kNetwork));
+  try {
+    quantize_model(model, {});
+    FAIL() << "it was quantized again";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("q.onnx: is quantized already"));
+  }
+}
+
+TEST(FoldBatchNormalization, ScalesTheConvolutionBeforeIt) {
+  const OnnxModel model = load_text(
+      "(float[1,1,1,1] x) => (float[1,2,1,1] y) <float[2,1,1,1] w = {1, 2}, float[2] g = {3, 4},"
+      " float[2] b = {5, 6}, float[2] m = {7, 8}, float[2] v = {4, 16}>"
+      " {c = Conv(x, w) y = BatchNormalization <epsilon = 0.0> (c, g, b, m, v)}");
+  const OnnxModel folded = OnnxModel::from_proto(fold_batch_normalization(model), "f.onnx");
+  EXPECT_EQ(operators(folded), "Conv");
+  const NamedTensors input{{"x", Tensor::of<float>({1, 1, 1, 1}, {9})}};
+  const Tensor y = Executor(folded).run(input).at("y");
+  EXPECT_FLOAT_EQ(y.values<float>()[0], (9 - 7) / 2.0F * 3 + 5);
+  EXPECT_FLOAT_EQ(y.values<float>()[1], (18 - 8) / 4.0F * 4 + 6);
+}
+
+}  // namespace
+}  // namespace gemm64
