@@ -43,7 +43,7 @@ int quantize(const QuantizeCommand& options) {
   network.inputs = options.calibrate;
   network.batch = 0;
   OutputFile output(options.output, "the quantized model");
-  const NetworkSource source = open_network(network);
+  const NetworkSource source = open_network(network, files, [](const OnnxModel&) {});
   const OnnxModel model =
       OnnxModel::from_proto(fold_batch_normalization(source.model), source.model.name());
   const QuantizedModel quantized = quantize_model(model, calibrate(Executor(model), source.inputs));

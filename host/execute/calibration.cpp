@@ -45,7 +45,9 @@ Ranges calibrate(const Executor& executor, const NetworkInputs& inputs) {
     }
   };
   const std::size_t steps = executor.steps().size();
-  run_head(executor, steps, inputs, hooks);
+  for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
+    run_head(executor, steps, inputs.pass(pass), hooks);
+  }
   return ranges;
 }
 

@@ -204,6 +204,10 @@ def window(d, rank):
     attributes.update(d.some(strides=[d.size(1, 3) for _ in range(rank)]))
     if d.random.random() < 0.25:
         attributes["auto_pad"] = d.random.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
+        # Where a stride passes the kernel, SAME asks for less than no padding. ONNX Runtime refuses some of those
+        # ("padding values must be non-negative"); here it is none, as in the frameworks.
+        if attributes["auto_pad"] != "VALID" and "strides" in attributes:
+            attributes["strides"] = [min(pair) for pair in zip(attributes["strides"], kernel)]
     elif d.random.random() < 0.6:
         attributes["pads"] = [d.random.randint(0, size - 1) for size in kernel * 2]
     return kernel, attributes
