@@ -65,7 +65,7 @@ wave:
 # On the fast device, then on the RTL.
 firmware:
 	@$(SETUP) build platform
-	$(call configure,OFF)
+	$(call configure,all)
 	@cmake -S . -B $(BUILD) -DGEMM64_PLATFORM=ON >$(BUILD)/platform.log || \
 	    { cat $(BUILD)/platform.log >&2; exit 1; }
 	@$(compile) --target gemm64
@@ -94,13 +94,13 @@ fuzz:
 abuse:
 ifdef SANITIZE
 	@$(SETUP) build test debug
-	$(call configure,ON)
+	$(call configure,test)
 	@$(compile) --target gemm64_sanitized
 	@tests/abuse/abuse $(BUILD)/tests/abuse/gemm64_sanitized --sanitized --tries 2000 --limit 300 \
 	    --jobs $(JOBS) $(ARGS)
 else
 	@$(SETUP) build
-	$(call configure,OFF)
+	$(call configure,all)
 	@$(compile) --target gemm64
 	@tests/abuse/abuse $(BUILD)/gemm64 --tries 20000 --jobs $(JOBS) $(ARGS)
 endif
