@@ -17,6 +17,7 @@ set(GEMM64_RTL
   gemm64_ram.v
   gemm64_reader.v
   gemm64_registers.v
+  gemm64_requantize.v
   gemm64_request.v
   gemm64_results.v
   gemm64_skew.v

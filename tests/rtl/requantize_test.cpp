@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vrequantize_one.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+constexpr unsigned kLatency = 9;
+
+/// What belongs to a column, and is held while its sums are under way.
+struct Parameters {
+  std::int32_t bias = 0;
+  float scale = 1;
+  int zero = 0;
+  int low = -128;
+  int high = 127;
+};
+
+/// ONNX Runtime's arithmetic, by the processor's own floats.
+int expected(std::int32_t sum, const Parameters& p) {
+  const auto biased = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) +
+                                                static_cast<std::uint32_t>(p.bias));
+  const float scaled = static_cast<float>(biased) * p.scale;
+  const float clamped = std::min(std::max(scaled, static_cast<float>(p.low - p.zero)),
+                                 static_cast<float>(p.high - p.zero));
+  return static_cast<int>(std::nearbyintf(clamped)) + p.zero;
+}
+
+std::uint32_t bits_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+float float_of(std::uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// Sends sums through the unit under one set of parameters, and checks every result.
+class Unit {
+ public:
+  void check(const Parameters& parameters, const std::vector<std::int32_t>& sums) {
+    bench_->bias_i = static_cast<std::uint32_t>(parameters.bias);
+    bench_->scale_i = bits_of(parameters.scale);
+    bench_->zero_i = static_cast<std::uint16_t>(parameters.zero & 0x1ff);
+    bench_->low_i = static_cast<std::uint16_t>(parameters.low & 0x1ff);
+    bench_->high_i = static_cast<std::uint16_t>(parameters.high & 0x1ff);
+    bench_->move_i = 1;
+    for (std::size_t i = 0; i < sums.size() + kLatency; ++i) {
+      bench_->sum_i = static_cast<std::uint32_t>(sums[std::min(i, sums.size() - 1)]);
+      bench_.settle();
+      if (i >= kLatency) {
+        const std::int32_t sum = sums[i - kLatency];
+        ASSERT_EQ(bench_->result_o, static_cast<std::uint8_t>(expected(sum, parameters)))
+            << "sum " << sum << " bias " << parameters.bias << " scale " << parameters.scale
+            << " (0x" << std::hex << bits_of(parameters.scale) << std::dec << ") zero "
+            << parameters.zero << " from " << parameters.low << " to " << parameters.high;
+      }
+      bench_.edge();
+    }
+  }
+
+  Bench<Vrequantize_one>& bench() { return bench_; }
+
+ private:
+  Bench<Vrequantize_one> bench_{1'000'000'000};
+};
+
+Parameters random_bounds(std::mt19937& random) {
+  Parameters p;
+  const bool is_signed = random() % 2 == 0;
+  const int least = is_signed ? -128 : 0;
+  p.zero = least + static_cast<int>(random() % 256);
+  p.low = least;
+  p.high = least + 255;
+  if (random() % 3 == 0) p.low = p.zero;  // ReLU
+  if (random() % 4 == 0) p.high = p.low + static_cast<int>(random()) % (p.high - p.low + 1);
+  p.high = std::max(p.high, p.low);
+  return p;
+}
+
+/// Sums whose results lie around the bounds and between them, and any.
+std::vector<std::int32_t> random_sums(std::mt19937& random, const Parameters& p,
+                                      std::size_t count) {
+  const double unit = p.scale > 0 ? 300.0 / p.scale : 1e9;
+  const double range = std::min(unit, 2147483647.0);
+  std::vector<std::int32_t> sums;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto any = static_cast<std::int32_t>(random());
+    const double part = std::uniform_real_distribution<double>(-range, range)(random);
+    sums.push_back(i % 4 == 0 ? any >> (random() % 32) : static_cast<std::int32_t>(part));
+  }
+  return sums;
+}
+
+TEST(Requantize, RoundsTiesToEvenInBothRoundings) {
+  Unit unit;
+  for (const float scale : {0.5F, 0.25F, 0.125F, 1.0F, 0.1F, 0.3F, 1.5F}) {
+    std::vector<std::int32_t> sums;
+    for (std::int32_t sum = -1200; sum <= 1200; ++sum) sums.push_back(sum);
+    Parameters p;
+    p.scale = scale;
+    for (const int zero : {0, 1, -3}) {
+      p.zero = zero;
+      unit.check(p, sums);
+    }
+  }
+  // Sums beyond 24 bits are rounded when they become float32, and the bits cut off may all count.
+  Parameters p;
+  for (int bits = 24; bits <= 31; ++bits) {
+    p.scale = std::ldexp(1.0F, -(bits - 6));
+    std::vector<std::int32_t> sums;
+    for (std::int64_t base = std::int64_t{1} << (bits - 1); base < std::int64_t{1} << bits;
+         base += std::int64_t{1} << (bits - 6)) {
+      for (std::int64_t near = -5; near <= 5; ++near) {
+        for (const std::int64_t half : {std::int64_t{0}, std::int64_t{1} << (bits - 7)}) {
+          const std::int64_t sum = base + half + near;
+          if (sum > std::numeric_limits<std::int32_t>::max()) continue;
+          sums.push_back(static_cast<std::int32_t>(sum));
+          sums.push_back(static_cast<std::int32_t>(-sum));
+        }
+      }
+    }
+    unit.check(p, sums);
+  }
+}
+
+TEST(Requantize, HoldsAtTheExtremes) {
+  Unit unit;
+  constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  const std::vector<std::int32_t> sums{kLeast, kLeast + 1, kLeast + 64, kLeast + 65, -1,   0,
+                                       1,      kMost - 64, kMost - 63,  kMost - 1,   kMost};
+  for (const float scale :
+       {0.0F, float_of(1), float_of(0x007fffff), std::numeric_limits<float>::min(), 1e-30F,
+        float_of(0x2effffff), float_of(0x2f000000), float_of(0x2f000001), 1e-9F, 1.0F, 3e38F,
+        std::numeric_limits<float>::max()}) {
+    for (const std::int32_t bias : {0, 1, -1, kLeast, kMost}) {
+      Parameters p;
+      p.scale = scale;
+      p.bias = bias;
+      unit.check(p, sums);
+      p.zero = 255;
+      p.low = 0;
+      p.high = 255;
+      unit.check(p, sums);
+    }
+  }
+}
+
+/// a * b = product, both of 24 bits; nothing where no small divisor gives such a pair.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> factors_of(std::uint64_t product) {
+  constexpr std::uint64_t kLeast = 1u << 23;
+  unsigned twos = 0;
+  while ((product >> twos) % 2 == 0) ++twos;
+  const std::uint64_t odd = product >> twos;
+  for (std::uint64_t divisor = 1; divisor < 4096; divisor += 2) {
+    if (odd % divisor != 0) continue;
+    std::uint64_t a = divisor;
+    std::uint64_t b = odd / divisor;
+    unsigned left = twos;
+    for (; left != 0 && a < kLeast; --left) a *= 2;
+    b <<= left;
+    if (a >= kLeast && b >= kLeast && b < 2 * kLeast) {
+      return std::pair(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+    }
+  }
+  return std::nullopt;
+}
+
+/// The product is rounded twice, to 24 bits and to an integer. Only products around a half of both
+/// tell whether each rounding sees every bit; hardly any random product is one.
+TEST(Requantize, RoundsProductsThatLieOnTiesOfBothRoundings) {
+  Unit unit;
+  unsigned tried = 0;
+  for (std::uint64_t whole = 0; whole < 256; ++whole) {
+    for (const unsigned bits : {47u, 48u}) {
+      // The 24 bits of whole + 1/2, the numbers beside them, and all ones, which carry.
+      const std::uint64_t tie_bits = 2 * whole + 1;
+      unsigned behind = 0;  // bits behind the point, with one of them the half
+      while ((tie_bits << behind) < 1u << 23) ++behind;
+      const std::uint64_t tie = tie_bits << behind;
+      for (const std::uint64_t kept : {tie - 1, tie, tie + 1, std::uint64_t{0xffffff}}) {
+        if (kept < 1u << 23) continue;
+        const unsigned low = bits - 24;
+        const std::uint64_t half = std::uint64_t{1} << (low - 1);
+        for (const std::uint64_t rest : {half, half + half / 2, half - half / 2, half / 2}) {
+          const auto factors = factors_of((kept << low) + rest);
+          if (!factors) continue;
+          Parameters p;
+          p.scale =
+              std::ldexp(static_cast<float>(factors->second), -static_cast<int>(low + behind + 1));
+          const auto sum = static_cast<std::int32_t>(factors->first);
+          unit.check(p, {sum, -sum});
+          p.low = 0;
+          p.high = 255;
+          unit.check(p, {sum, -sum});
+          ++tried;
+        }
+      }
+    }
+  }
+  EXPECT_GT(tried, 1000u);
+}
+
+TEST(Requantize, GivesTheBytesOfOnnxRuntimeTenMillionTimes) {
+  Unit unit;
+  std::mt19937 random(12);
+  for (std::size_t done = 0; done < 10'000'000; done += 256) {
+    Parameters p = random_bounds(random);
+    switch (random() % 4) {
+      case 0:  // as networks have them
+        p.scale = std::exp(std::uniform_real_distribution<float>(-14.0F, 0.0F)(random));
+        break;
+      case 1:  // any float that is not negative, denormals among them
+        p.scale = float_of(random() % 0x7f800000u);
+        break;
+      case 2:  // few bits, so that ties abound
+        p.scale =
+            std::ldexp(static_cast<float>(1 + random() % 64), -static_cast<int>(random() % 34));
+        break;
+      default:
+        p.scale = std::ldexp(1.0F + static_cast<float>(random() % 1000) / 1000,
+                             -static_cast<int>(random() % 36));
+    }
+    p.bias = static_cast<std::int32_t>(random()) >> (random() % 32);
+    unit.check(p, random_sums(random, p, 256));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Requantize, NothingMovesWhileItIsHeld) {
+  Unit unit;
+  Bench<Vrequantize_one>& bench = unit.bench();
+  Parameters p;
+  p.scale = 0.5F;
+  bench->bias_i = 0;
+  bench->scale_i = bits_of(p.scale);
+  bench->zero_i = 0;
+  bench->low_i = static_cast<std::uint16_t>(-128 & 0x1ff);
+  bench->high_i = 127;
+  std::mt19937 random(3);
+  std::deque<std::int32_t> under_way;
+  for (unsigned t = 0; t < 2000; ++t) {
+    const auto sum = static_cast<std::int32_t>(random() % 600) - 300;
+    bench->sum_i = static_cast<std::uint32_t>(sum);
+    bench->move_i = random() % 3 != 0;
+    bench.settle();
+    if (under_way.size() == kLatency) {
+      ASSERT_EQ(bench->result_o, static_cast<std::uint8_t>(expected(under_way.front(), p)));
+    }
+    if (bench->move_i != 0) {
+      if (under_way.size() == kLatency) under_way.pop_front();
+      under_way.push_back(sum);
+    }
+    bench.edge();
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test
