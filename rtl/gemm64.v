@@ -284,7 +284,7 @@ module gemm64 #(
     wire [LOG_WEIGHT_WORDS:0] weight_words;
     wire                      weight_read;
     wire [8*N-1:0]            weight;
-    wire                      weights_unused;
+    wire                      weights_idle_clock;
 
     gemm64_weights #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_WEIGHT_WORDS), .LOG_BURSTS(LOG_READS)
@@ -321,14 +321,14 @@ module gemm64 #(
         .transfer_o        (events[`GEMM64_COUNTER_WEIGHTS_TRANSFER]),
         .wait_memory_o     (events[`GEMM64_COUNTER_WEIGHTS_WAIT_MEMORY]),
         .wait_buffer_o     (events[`GEMM64_COUNTER_WEIGHTS_WAIT_BUFFER]),
-        .unused_o          (weights_unused)
+        .idle_clock_o      (weights_idle_clock)
     );
 
     // Activations
     wire [WORDS_WIDTH-1:0] activation_words;
     wire                   activation_read, activation_release, activation_rewind;
     wire [8*N-1:0]         activation;
-    wire                   activations_unused;
+    wire                   activations_idle_clock;
 
     gemm64_activations #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .WORDS(SCRATCHPAD_WORDS), .WORDS_WIDTH(WORDS_WIDTH),
@@ -364,7 +364,7 @@ module gemm64 #(
         .transfer_o        (events[`GEMM64_COUNTER_ACTIVATIONS_TRANSFER]),
         .wait_memory_o     (events[`GEMM64_COUNTER_ACTIVATIONS_WAIT_MEMORY]),
         .wait_scratchpad_o (events[`GEMM64_COUNTER_ACTIVATIONS_WAIT_SCRATCHPAD]),
-        .unused_o          (activations_unused)
+        .idle_clock_o      (activations_idle_clock)
     );
 
     // Compute
@@ -372,7 +372,7 @@ module gemm64 #(
     wire                 row_first, row_last, row_bank, bank_free;
     wire [ROW_WIDTH-1:0] row;
     wire [ROW_WIDTH:0]   rows_stored;
-    wire                 compute_unused;
+    wire                 compute_idle_clock;
 
     gemm64_compute #(
         .N(N), .LOG_N(LOG_N), .WEIGHT_WIDTH(LOG_WEIGHT_WORDS + 1), .WORDS_WIDTH(WORDS_WIDTH),
@@ -406,7 +406,7 @@ module gemm64 #(
         .wait_activations_o   (events[`GEMM64_COUNTER_COMPUTE_WAIT_ACTIVATIONS]),
         .wait_results_o       (events[`GEMM64_COUNTER_COMPUTE_WAIT_RESULTS]),
         .drain_o              (events[`GEMM64_COUNTER_COMPUTE_DRAIN]),
-        .unused_o             (compute_unused)
+        .idle_clock_o         (compute_idle_clock)
     );
 
     // A word of weights leaves its buffer a clock after it was asked for; its column index waits for it. A word of
@@ -438,7 +438,7 @@ module gemm64 #(
     wire                 block_done, store_read, store_bank;
     wire [ROW_WIDTH-1:0] store_row;
     wire [32*N-1:0]      store_data;
-    wire                 results_unused;
+    wire                 results_idle_clock;
 
     gemm64_accumulator #(
         .N(N), .ROWS(ACCUMULATOR_ROWS), .ROW_WIDTH(ROW_WIDTH), .REQUEST_DELAY(STAGES + 1)
@@ -506,7 +506,7 @@ module gemm64 #(
         .wait_memory_o      (events[`GEMM64_COUNTER_RESULTS_WAIT_MEMORY]),
         .wait_compute_o     (events[`GEMM64_COUNTER_RESULTS_WAIT_COMPUTE]),
         .wait_response_o    (events[`GEMM64_COUNTER_RESULTS_WAIT_RESPONSE]),
-        .unused_o           (results_unused)
+        .idle_clock_o       (results_idle_clock)
     );
 
     // Errors, watchdog and soft reset
@@ -549,11 +549,11 @@ module gemm64 #(
     // Counters: an engine without work is idle as long as the accelerator is busy with other things.
     assign events[`GEMM64_COUNTER_TOTAL_CLOCKS]      = busy;
     assign events[`GEMM64_COUNTER_COMMANDS_IDLE]     = busy & commands_idle;
-    assign events[`GEMM64_COUNTER_WEIGHTS_IDLE]      = busy & weights_unused;
-    assign events[`GEMM64_COUNTER_ACTIVATIONS_IDLE]  = busy & activations_unused;
+    assign events[`GEMM64_COUNTER_WEIGHTS_IDLE]      = busy & weights_idle_clock;
+    assign events[`GEMM64_COUNTER_ACTIVATIONS_IDLE]  = busy & activations_idle_clock;
     assign events[`GEMM64_COUNTER_COMPUTE_COMPUTE]   = activation_read;
-    assign events[`GEMM64_COUNTER_COMPUTE_IDLE]      = busy & compute_unused;
-    assign events[`GEMM64_COUNTER_RESULTS_IDLE]      = busy & results_unused;
+    assign events[`GEMM64_COUNTER_COMPUTE_IDLE]      = busy & compute_idle_clock;
+    assign events[`GEMM64_COUNTER_RESULTS_IDLE]      = busy & results_idle_clock;
     assign events[`GEMM64_COUNTER_BYTES_WEIGHTS]     = m_weights_rvalid_i & m_weights_rready_o;
     assign events[`GEMM64_COUNTER_BYTES_ACTIVATIONS] = activation_beat;
     assign events[`GEMM64_COUNTER_BYTES_COMMANDS]    = command_beat;

@@ -48,7 +48,7 @@ module gemm64_activations #(
     output wire                     transfer_o,         // what this clock was spent on, exactly one of four
     output wire                     wait_memory_o,
     output wire                     wait_scratchpad_o,
-    output wire                     unused_o
+    output wire                     idle_clock_o
 );
 
     localparam COMMAND_WIDTH = ADDRESS_WIDTH + 3*32 + 16;
@@ -148,7 +148,7 @@ module gemm64_activations #(
     assign transfer_o        = beat_i;
     assign wait_memory_o     = ~beat_i & pending;
     assign wait_scratchpad_o = ~beat_i & ~pending & (asking | next_valid);
-    assign unused_o          = ~beat_i & ~pending & ~(asking | next_valid);
+    assign idle_clock_o          = ~beat_i & ~pending & ~(asking | next_valid);
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)

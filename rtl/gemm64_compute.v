@@ -48,7 +48,7 @@ module gemm64_compute #(
     output wire                     wait_activations_o,  // and activation_read_o
     output wire                     wait_results_o,
     output wire                     drain_o,
-    output wire                     unused_o
+    output wire                     idle_clock_o
 );
 
     localparam COMMAND_WIDTH = 2 + 16 + 3*32;
@@ -141,7 +141,7 @@ module gemm64_compute #(
     assign wait_activations_o = waiting & between & weights & ~activations;
     assign wait_results_o     = waiting & (~between | (weights & activations));
     assign drain_o            = ~valid & drain_q != {DRAIN_WIDTH{1'b0}};
-    assign unused_o           = ~valid & drain_q == {DRAIN_WIDTH{1'b0}};
+    assign idle_clock_o           = ~valid & drain_q == {DRAIN_WIDTH{1'b0}};
 
 endmodule
 

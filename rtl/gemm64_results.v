@@ -69,7 +69,7 @@ module gemm64_results #(
     output wire                     wait_memory_o,
     output wire                     wait_compute_o,
     output wire                     wait_response_o,
-    output wire                     unused_o
+    output wire                     idle_clock_o
 );
 
     localparam [31:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
@@ -252,7 +252,7 @@ module gemm64_results #(
     assign wait_memory_o   = ~beat & active & (wvalid_o | (held & ~data_valid));
     assign wait_compute_o  = ~beat & active & ~(wvalid_o | (held & ~data_valid));
     assign wait_response_o = ~active & response_valid;
-    assign unused_o        = ~active & ~response_valid;
+    assign idle_clock_o        = ~active & ~response_valid;
 
 `ifdef GEMM64_CHECKS
     // AXI: a beat stays as it is until it is accepted.

@@ -49,7 +49,7 @@ module gemm64_weights #(
     output wire                        transfer_o,      // what this clock was spent on, exactly one of four
     output wire                        wait_memory_o,
     output wire                        wait_buffer_o,
-    output wire                        unused_o
+    output wire                        idle_clock_o
 );
 
     localparam WORDS_WIDTH = LOG_WORDS + 1;
@@ -159,7 +159,7 @@ module gemm64_weights #(
     assign transfer_o     = rvalid_i;
     assign wait_memory_o  = ~rvalid_i & pending;
     assign wait_buffer_o  = ~rvalid_i & ~pending & (asking | next_valid);
-    assign unused_o       = ~rvalid_i & ~pending & ~(asking | next_valid);
+    assign idle_clock_o       = ~rvalid_i & ~pending & ~(asking | next_valid);
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)

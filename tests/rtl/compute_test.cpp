@@ -123,7 +123,7 @@ class Trial {
     EXPECT_EQ(bench->wait_activations_o, between && weights && !activations);
     EXPECT_EQ(bench->wait_results_o, overtakes || (between && weights && activations));
     EXPECT_EQ(bench->drain_o, !waiting && drain_ > 0);
-    EXPECT_EQ(bench->unused_o, !waiting && drain_ == 0);
+    EXPECT_EQ(bench->idle_clock_o, !waiting && drain_ == 0);
     EXPECT_EQ(bench->idle_o, !waiting && drain_ == 0 && used_ == 0);
 
     if (bench->weight_read_o) {

@@ -144,7 +144,7 @@ class Trial {
     const bool working = sent_pieces_ < promised_;  // a STORE or a snapshot is under way
     const bool due = answered_ < offered;           // a write is not answered yet
     EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_compute_o +
-                  bench->wait_response_o + bench->unused_o,
+                  bench->wait_response_o + bench->idle_clock_o,
               1);
     if (bench->wvalid_o && !bench->wready_i) {
       EXPECT_EQ(bench->wait_memory_o, 1);
@@ -153,7 +153,7 @@ class Trial {
       EXPECT_EQ(bench->wait_compute_o, 1);
     }
     EXPECT_EQ(bench->wait_response_o, !working && due);
-    EXPECT_EQ(bench->unused_o, !working && !due);
+    EXPECT_EQ(bench->idle_clock_o, !working && !due);
     EXPECT_EQ(bench->idle_o, !working && !due);
     if (bench->quiet_o) {
       EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
