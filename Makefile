@@ -96,7 +96,7 @@ ifdef SANITIZE
 	@$(SETUP) build test debug
 	$(call configure,test)
 	@$(compile) --target gemm64_sanitized
-	@tests/abuse/abuse $(BUILD)/tests/abuse/gemm64_sanitized --sanitized --tries 2000 --limit 300 \
+	@tests/abuse/abuse $(BUILD)/gemm64_sanitized --sanitized --tries 2000 --limit 300 \
 	    --jobs $(JOBS) $(ARGS)
 else
 	@$(SETUP) build
