@@ -111,8 +111,9 @@ class Trial {
     }
     stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
            {bench->request_address_o, bench->request_beats_o});
-    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_scratchpad_o + bench->idle_clock_o,
-              1);
+    EXPECT_EQ(
+        bench->transfer_o + bench->wait_memory_o + bench->wait_scratchpad_o + bench->idle_clock_o,
+        1);
     EXPECT_EQ(bench->transfer_o, bench->beat_i);
     EXPECT_EQ(bench->wait_memory_o, !memory_.empty() && !bench->beat_i);
     EXPECT_EQ(bench->idle_clock_o, arrived_ == promised_);

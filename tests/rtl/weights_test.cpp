@@ -98,7 +98,8 @@ class Trial {
       check_burst(bench->araddr_o, bench->arlen_o, bench->arsize_o, bench->arburst_o, kN);
     }
     stays_(bench->arvalid_o, bench->arready_i, {bench->araddr_o, bench->arlen_o});
-    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_buffer_o + bench->idle_clock_o, 1);
+    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_buffer_o + bench->idle_clock_o,
+              1);
     EXPECT_EQ(bench->transfer_o, bench->rvalid_i);
     EXPECT_EQ(bench->rready_o, 1) << "what was asked for is taken";
     const std::size_t asked = accepted_ + (bench->arvalid_o ? bench->arlen_o + 1u : 0);
