@@ -409,7 +409,7 @@ module gemm64 #(
         .idle_clock_o         (compute_idle_clock)
     );
 
-    // A word of weights leaves its buffer a clock after it was asked for; its column index waits for it. A word of
+    // A word of weights leaves its buffer a clock after it was requested; its column index waits for it. A word of
     // activations leaves the scratchpad just so.
     reg             weight_valid_q, activation_valid_q;
     reg [LOG_N-1:0] weight_column_q;

@@ -44,7 +44,7 @@ module gemm64_accumulator #(
         waiting_q <= {waiting_q[REQUEST_DELAY-2:0], valid_i} & {REQUEST_DELAY{rst_ni}};
     end
 
-    // ... and then travels from column to column with the sums: bit or word c tells what is asked of column c.
+    // ... and then travels from column to column with the sums: bit or word c tells what is requested of column c.
     wire                 head_valid = waiting_q[REQUEST_DELAY-1];
     wire                 head_first, head_last, head_bank;
     wire [ROW_WIDTH-1:0] head_row;

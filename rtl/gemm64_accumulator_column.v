@@ -11,7 +11,7 @@ module gemm64_accumulator_column #(
     parameter ROW_WIDTH = 7     // bits of a row's index
 ) (
     input  wire               clk_i,
-    // Old sum, a clock ahead of the sum from the array; not asked for where a new sum starts
+    // Old sum, a clock ahead of the sum from the array; not requested where a new sum starts
     input  wire               read_i,
     input  wire [ROW_WIDTH:0] read_address_i,   // {bank, row}
     // Sum from the array

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads activations into the scratchpad, a ring of words that the array reads once or, pass after pass, again.
 // Latency: 1 clock from a word's arrival to ahead_o; 1 clock from read_i to word_o.
-// Handshake: valid/ready for commands and burst requests. Words are asked for only where the ring has room, so they
+// Handshake: valid/ready for commands and burst requests. Words are requested only where the ring has room, so they
 //            are always taken. read_i needs ahead_o > 0.
 `default_nettype none
 

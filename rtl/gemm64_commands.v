@@ -3,7 +3,7 @@
 // Latency: 1 clock from a moved tail to AR; 1 clock from a command's last beat to its dispatch. A walk that passes the end
 //          of the address space is found 2 clocks after its dispatch, every other fault instead of it. A FENCE is
 //          dispatched 1 clock after the last answer that it waits for.
-// Handshake: valid/ready for requests and engines. Commands are asked for only where the queue has room.
+// Handshake: valid/ready for requests and engines. Commands are requested only where the queue has room.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -109,7 +109,7 @@ module gemm64_commands #(
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (beat_i & beat_last_i),
-        .ready_o (),  // room_q keeps a place for each command that was asked for
+        .ready_o (),  // room_q keeps a place for each command that was requested
         .data_i  (assembled[USED_BITS-1:0]),
         .valid_o (valid),
         .ready_i (pop),

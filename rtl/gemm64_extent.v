@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds walks over memory that pass the end of the address space: address + count * times * N > 2**ADDRESS_WIDTH, in
 // exact arithmetic.
-// Latency: 2 clocks from valid_i to error_o. The engine that got the walk meanwhile has asked for its first burst at
+// Latency: 2 clocks from valid_i to error_o. The engine that got the walk meanwhile has requested its first burst at
 //          most, which lies where the address says.
 // Handshake: none; a walk may be given in every clock.
 `default_nettype none

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams words from memory into a buffer, command after command, with several bursts under way.
 // Latency: 1 clock from a command to its first burst request, 2 to AR; words come as memory answers. A place that is
-//          released in a clock may be asked for in the next.
-// Handshake: valid/ready for commands and bursts. A burst is asked for only while fewer than 2**LOG_BURSTS are under
+//          released in a clock may be requested in the next.
+// Handshake: valid/ready for commands and bursts. A burst is requested only while fewer than 2**LOG_BURSTS are under
 //            way and the buffer has room for all of it, kept for it from then on: so words are taken whenever they
-//            come. With stop_i no new burst is asked for; what is under way ends.
+//            come. With stop_i no new burst is requested; bursts under way still end.
 `default_nettype none
 
 module gemm64_reader #(
@@ -39,7 +39,7 @@ module gemm64_reader #(
     input  wire                     beat_error_i,     // rresp tells SLVERR or DECERR
     // State
     output wire                     pending_o,        // bursts under way
-    output wire                     asking_o,         // a burst is wanted, asked for or not
+    output wire                     asking_o,         // a burst is wanted, requested or not
     output wire                     idle_o,           // nothing under way, nothing wanted
     // Bus error on this beat
     output wire                     error_o,
@@ -49,7 +49,7 @@ module gemm64_reader #(
     wire        burst_valid, burst_ready, tags_ready;
     wire [15:0] burst_tag;
 
-    reg  [WORDS_WIDTH-1:0] room_q;  // words neither in the buffer nor asked for
+    reg  [WORDS_WIDTH-1:0] room_q;  // words neither in the buffer nor requested
     wire [31:0]            beats = {25'd0, request_beats_o};
     wire [WORDS_WIDTH-1:0] taken = request_valid_o & request_ready_i ? beats[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}};
 

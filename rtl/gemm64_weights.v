@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads tiles of weights through a read port of their own into a buffer, the array's next plane of weights.
 // Latency: 1 clock from a word's arrival to words_o; 1 clock from read_i to word_o.
-// Handshake: valid/ready for commands; AXI4 AR and R. Only what the buffer has room for is asked for, so R is always
+// Handshake: valid/ready for commands; AXI4 AR and R. Only what the buffer has room for is requested, so R is always
 //            ready. A burst is at most half of the buffer: one half comes while the other is read.
 `default_nettype none
 
