@@ -41,22 +41,6 @@ std::unique_ptr<Device> outside(const PlatformOptions& options) {
   return std::make_unique<TlmDevice>(geometry, options.device.memory, options.memory_bytes);
 }
 
-MemoryTiming random_memory(std::mt19937& random, int n) {
-  MemoryTiming memory;
-  memory.latency = draw(random, 1, 200);
-  if (draw(random, 0, 1) == 0) {
-    memory.bytes_per_cycle = draw(random, 1, static_cast<unsigned>(n));
-  }
-  memory.sharing = static_cast<MemorySharing>(draw(random, 0, 2));
-  return memory;
-}
-
-std::vector<std::uint8_t> image(Device& device) {
-  std::vector<std::uint8_t> bytes(kMemoryBytes);
-  device.read_memory(0, bytes.data(), bytes.size());
-  return bytes;
-}
-
 struct Outcome {
   std::uint64_t clocks = 0;
   Counters counters{};

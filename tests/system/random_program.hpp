@@ -173,4 +173,22 @@ inline std::string list(const std::vector<Command>& program) {
   return listing;
 }
 
+/// A memory of some latency, width and sharing, without random stalls.
+inline MemoryTiming random_memory(std::mt19937& random, int n) {
+  MemoryTiming memory;
+  memory.latency = draw(random, 1, 200);
+  if (draw(random, 0, 1) == 0) {
+    memory.bytes_per_cycle = draw(random, 1, static_cast<unsigned>(n));
+  }
+  memory.sharing = static_cast<MemorySharing>(draw(random, 0, 2));
+  return memory;
+}
+
+/// All bytes of a memory of kMemoryBytes.
+inline std::vector<std::uint8_t> image(Device& device) {
+  std::vector<std::uint8_t> bytes(kMemoryBytes);
+  device.read_memory(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
 }  // namespace gemm64::system_test
