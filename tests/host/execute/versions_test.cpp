@@ -46,6 +46,25 @@ TEST(Clip, TakesBoundsAsAttributesBefore11) {
               ElementsAre(-9, 0, 3, 6));
 }
 
+// Integers take a path of their own, which no test of ONNX's covers.
+TEST(Gemm, MultipliesIntegersThatAreTransposedScaledAndNegative) {
+  const auto int64 = [](const Dims& dims, const std::vector<std::int64_t>& values) {
+    return Tensor::of<std::int64_t>(dims, values);
+  };
+  const Tensor a = int64({2, 2}, {1, -2, 3, 4});
+  const Tensor b = int64({2, 2}, {5, 6, -7, 8});
+  const Tensor c = int64({2}, {10, 20});
+  const auto gemm = [&](const std::string& attributes) {
+    return values_of<std::int64_t>(run_node("y = Gemm " + attributes + " (a, b, c)", {a, b, c})[0]);
+  };
+  EXPECT_THAT(gemm("<alpha = 1.0>"), ElementsAre(29, 10, -3, 70));
+  EXPECT_THAT(gemm("<alpha = -2.0, beta = -1.0>"), ElementsAre(-48, 0, 16, -120));
+  EXPECT_THAT(gemm("<transA = 1>"), ElementsAre(-6, 50, -28, 40));
+  EXPECT_THAT(gemm("<transB = 1>"), ElementsAre(3, -3, 49, 31));
+  EXPECT_THAT(values_of<std::int64_t>(run_node("y = MatMul (a, b)", {a, b})[0]),
+              ElementsAre(19, -10, -13, 50));
+}
+
 TEST(Pad, TakesPadsAsAttributeBefore11) {
   const Tensor x = floats({2}, {1, 2});
   EXPECT_THAT(values_of<float>(run_node("y = Pad <pads = [1, 2], value = 7.0> (x)", {x}, 10)[0]),
