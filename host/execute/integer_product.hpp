@@ -23,6 +23,17 @@ struct OutputScale {
   Tensor bias;  // int32
 };
 
+/// What the 8-bit results of a QLinearMatMul or a QGemm are: scales of their sums, one or one a
+/// column, and type and zero point.
+struct ByteResults {
+  std::vector<float> scales;
+  DataType type = onnx::TensorProto::UNDEFINED;
+  std::int32_t zero = 0;
+};
+
+/// Those of a node that has them. Throws UsageError where its scales or zero points do not fit.
+ByteResults byte_results(const NodeContext& node, const Tensors& inputs);
+
 /// NumPy's matmul of (a - zero) and (b - zero), int32. Throws UsageError where shapes do not fit.
 Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b);
 

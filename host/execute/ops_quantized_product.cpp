@@ -57,6 +57,21 @@ Tensor to_floats(const NodeContext& node, const Tensor& sums, const Tensor& b,
 }
 
 }  // namespace
+}  // namespace host
+
+ByteResults byte_results(const NodeContext& node, const Tensors& inputs) {
+  const bool is_gemm = node.node->op_type() == "QGemm";
+  const std::size_t y_scale = is_gemm ? 7 : 6;
+  const DataType of_a = input(node, inputs, 0).type();
+  const DataType type = is_gemm ? of_a : input(node, inputs, y_scale + 1).type();
+  const Quantization a = quantization_of(node, inputs, 1, of_a);
+  const Quantization y = quantization_of(node, inputs, y_scale, type);
+  const float factor = (is_gemm ? attribute(*node.node, "alpha", 1.0F) : 1.0F) * a.scale;
+  return {host::output_scales(factor, scales_of(node, input(node, inputs, 4)), y.scale), type,
+          y.zero};
+}
+
+namespace host {
 
 Tensors matmul_integer(const NodeContext& node, const Tensors& inputs) {
   return {matrix_sums(node, operand(node, inputs, 0, 2), operand(node, inputs, 1, 3))};
@@ -69,14 +84,11 @@ Tensors conv_integer(const NodeContext& node, const Tensors& inputs) {
 Tensors qlinear_matmul(const NodeContext& node, const Tensors& inputs) {
   const IntegerOperand a = operand(node, inputs, 0, 2);
   const IntegerOperand b = operand(node, inputs, 3, 5);
-  const Quantization of_a = quantization_of(node, inputs, 1, a.values.type());
-  const DataType type = input(node, inputs, 7).type();
-  const Quantization y = quantization_of(node, inputs, 6, type);
+  const ByteResults results = byte_results(node, inputs);
   const Tensor sums = matrix_sums(node, a, b);
-  const OutputScale scale{
-      output_scales(of_a.scale, scales_of(node, input(node, inputs, 4)), y.scale), {}};
-  return {
-      requantize(node, as_matrix(sums, b.values), 1, scale, type, y.zero).reshaped(sums.dims())};
+  return {requantize(node, as_matrix(sums, b.values), 1, {results.scales, {}}, results.type,
+                     results.zero)
+              .reshaped(sums.dims())};
 }
 
 Tensors qlinear_conv(const NodeContext& node, const Tensors& inputs) {
@@ -142,14 +154,13 @@ Tensors qgemm(const NodeContext& node, const Tensors& inputs) {
                                            static_cast<std::uint32_t>(addend));
         });
   }
-  const float alpha = attribute(*node.node, "alpha", 1.0F);
-  const std::vector<float> b_scales = scales_of(node, input(node, inputs, 4));
   if (!optional_input(inputs, 7).present()) {
+    const float alpha = attribute(*node.node, "alpha", 1.0F);
+    const std::vector<float> b_scales = scales_of(node, input(node, inputs, 4));
     return {to_floats(node, sums, b, output_scales(alpha * of_a.scale, b_scales, 1), {})};
   }
-  const Quantization y = quantization_of(node, inputs, 7, a.type());
-  const OutputScale scale{output_scales(alpha * of_a.scale, b_scales, y.scale), {}};
-  return {requantize(node, sums, 1, scale, a.type(), y.zero)};
+  const ByteResults results = byte_results(node, inputs);
+  return {requantize(node, sums, 1, {results.scales, {}}, results.type, results.zero)};
 }
 
 Tensors dynamic_quantize_matmul(const NodeContext& node, const Tensors& inputs) {
