@@ -20,7 +20,8 @@ std::string why_on_host(const Step& step, const Tensors& inputs) {
     return i < inputs.size() ? std::optional<TensorType>({inputs[i].type(), inputs[i].dims()})
                              : std::nullopt;
   };
-  return why_on_host(*step.context.node, step.constant_weights, type(0), type(1));
+  return why_on_host(*step.context.node, step.constant_weights, type(0),
+                     type(static_cast<std::size_t>(weights_input(*step.context.node))));
 }
 
 std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step) {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <vector>
 
 #include "host/images/image.hpp"
 
@@ -18,9 +16,5 @@ inline constexpr const char* kFashionMnistFolder = "/usr/share/datasets/fashion-
 /// truncated, damaged or another kind of file, and where `count` is 0 or more than it holds.
 GreyImages read_fashion_mnist_images(std::size_t count,
                                      const std::filesystem::path& folder = kFashionMnistFolder);
-
-/// The labels (0 to 9) of the same images, from t10k-labels-idx1-ubyte.gz. Throws as above.
-std::vector<std::uint8_t> read_fashion_mnist_labels(
-    std::size_t count, const std::filesystem::path& folder = kFashionMnistFolder);
 
 }  // namespace gemm64

@@ -2,13 +2,33 @@
 #include "host/onnx/linear_layer.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include "host/onnx/supported.hpp"
 
 namespace gemm64 {
 namespace {
 
 constexpr int kFloat = onnx::TensorProto::FLOAT;
 
-bool is_gemm(const onnx::NodeProto& node) { return node.op_type() == "Gemm"; }
+bool is_gemm(const onnx::NodeProto& node) {
+  return node.op_type() == "Gemm" || node.op_type() == "QGemm";
+}
+
+bool is_byte(int type) {
+  return type == onnx::TensorProto::INT8 || type == onnx::TensorProto::UINT8;
+}
+
+/// Products of integers: their weights' input.
+std::optional<int> quantized_weights(const onnx::NodeProto& node) {
+  static const std::map<std::string, int> inputs{{"QLinearMatMul", 3},
+                                                 {"MatMulInteger", 1},
+                                                 {"com.microsoft.QGemm", 3},
+                                                 {"com.microsoft.DynamicQuantizeMatMul", 1},
+                                                 {"com.microsoft.MatMulIntegerToFloat", 1}};
+  const auto found = inputs.find(operator_name(node));
+  return found == inputs.end() ? std::nullopt : std::optional<int>(found->second);
+}
 
 /// Sizes of [1, ..., 1, rows, columns], none of them 0.
 bool is_matrix(const std::vector<std::int64_t>& dims) {
@@ -20,7 +40,29 @@ std::optional<TensorType> input_type(const OnnxModel& model, const onnx::NodePro
   return i < node.input_size() ? model.type(node.input(i)) : std::nullopt;
 }
 
+/// Is the input empty?
+std::string why_empty(const TensorType& a) {
+  return std::count(a.dims.begin(), a.dims.end(), 0) != 0 ? "its input is empty" : "";
+}
+
+std::string why_quantized_on_host(const onnx::NodeProto& node, const TensorType& a,
+                                  const TensorType& b) {
+  const bool dynamic = a.data_type == kFloat && node.op_type() == "DynamicQuantizeMatMul";
+  if ((!dynamic && !is_byte(a.data_type)) || !is_byte(b.data_type)) {
+    return "its operands are not of 8 bits";
+  }
+  if (a.dims.empty() || b.dims.size() != 2 || !is_matrix(b.dims)) {
+    return "its weights are not a matrix";
+  }
+  if (is_gemm(node) && attribute(node, "transA", std::int64_t{0}) != 0) {
+    return "its activations are transposed";
+  }
+  return why_empty(a);
+}
+
 }  // namespace
+
+int weights_input(const onnx::NodeProto& node) { return quantized_weights(node).value_or(1); }
 
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
                         const std::optional<TensorType>& a, const std::optional<TensorType>& b) {
@@ -28,30 +70,33 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
   if (node.domain().empty() && (type == "Conv" || type == "ConvTranspose")) {
     return "convolutions run on the host";
   }
-  if (!node.domain().empty() || (type != "Gemm" && type != "MatMul")) {
+  if (type == "QLinearConv" || type == "ConvInteger") return "convolutions run on the host";
+  const bool quantized = quantized_weights(node).has_value();
+  if (!quantized && (!node.domain().empty() || (type != "Gemm" && type != "MatMul"))) {
     return printable(type) + " runs on the host";
   }
   if (!constant_weights) return "its weights depend on the input";
   if (!a || !b) return "its shape is not known";
+  if (quantized) return why_quantized_on_host(node, *a, *b);
   if (a->data_type != kFloat || b->data_type != kFloat) return "its operands are not float32";
   // A stack of one matrix must not add axes to the result.
   if (a->dims.size() < (is_gemm(node) ? 2U : 1U) || !is_matrix(b->dims) ||
       b->dims.size() > std::max<std::size_t>(a->dims.size(), 2)) {
     return "its weights are not a matrix";
   }
-  return std::count(a->dims.begin(), a->dims.end(), 0) != 0 ? "its input is empty" : "";
+  return why_empty(*a);
 }
 
 std::string why_on_host(const OnnxModel& model, const onnx::NodeProto& node) {
-  const bool constant_weights = node.input_size() > 1 && model.is_constant(node.input(1));
-  return why_on_host(node, constant_weights, input_type(model, node, 0),
-                     input_type(model, node, 1));
+  const int weights = weights_input(node);
+  const bool constant = node.input_size() > weights && model.is_constant(node.input(weights));
+  return why_on_host(node, constant, input_type(model, node, 0), input_type(model, node, weights));
 }
 
 std::optional<ProductSizes> linear_product(const OnnxModel& model, const onnx::NodeProto& node) {
   if (!why_on_host(model, node).empty()) return std::nullopt;
   const TensorType a = *input_type(model, node, 0);
-  const TensorType b = *input_type(model, node, 1);
+  const TensorType b = *input_type(model, node, weights_input(node));
   const bool transposed = is_gemm(node) && attribute(node, "transB", std::int64_t{0}) != 0;
   const std::size_t rank = b.dims.size();
   const std::int64_t k = b.dims[rank - (transposed ? 1 : 2)];

@@ -10,9 +10,13 @@
 
 namespace gemm64 {
 
+/// Which of the node's inputs holds the weights of a matrix product.
+int weights_input(const onnx::NodeProto& node);
+
 /// Why `run` computes a node on the host, in words; empty where the device computes it: Gemm or
-/// MatMul whose weights are a float32 matrix (or a stack of one) that is the same whatever the
-/// network's inputs are. `a`, `b`: types of the node's first two inputs, empty where unknown.
+/// MatMul whose weights are a float32 matrix (or a stack of one), or their kin on 8-bit integers,
+/// where the weights are the same whatever the network's inputs are. `a`, `b`: types of the node's
+/// activations (input 0) and weights, empty where unknown.
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
                         const std::optional<TensorType>& a, const std::optional<TensorType>& b);
 
