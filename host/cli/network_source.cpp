@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cli/network_source.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -14,6 +17,8 @@
 
 namespace gemm64 {
 namespace {
+
+constexpr std::size_t kCalibrationImages = 16;
 
 /// Image `index` as a network of one channel takes it.
 ImageBatch grey_input(const GreyImages& images, std::size_t index, std::size_t rows,
@@ -44,19 +49,42 @@ NamedTensors image_tensor(const GreyImages& images, const std::string& name, con
 }
 
 NetworkSource built_in(const NetworkOptions& options) {
+  const bool quantized = options.precision == Precision::kInt8;
+  const auto batch = static_cast<std::size_t>(options.batch);
   const auto images = std::make_shared<const GreyImages>(
-      read_fashion_mnist_images(static_cast<std::size_t>(options.batch), options.data));
-  OnnxModel model = OnnxModel::from_proto(
-      make_network(options.network, options.batch, options.seed), options.network);
-  const std::string name = model.inputs().at(0);
-  const Dims dims = model.type(name)->dims;
+      read_fashion_mnist_images(batch, options.data, quantized ? kCalibrationImages : 0));
+  auto model = std::make_unique<OnnxModel>(OnnxModel::from_proto(
+      make_network(options.network, options.batch, options.seed), options.network));
+  const std::string name = model->inputs().at(0);
+  const Dims dims = model->type(name)->dims;
   NetworkInputs inputs;
   inputs.images = options.batch;
   inputs.take = [images, name, dims](std::int64_t first, std::int64_t count) {
     return image_tensor(*images, name, dims, first, count);
   };
-  return {options.network, std::move(model), std::move(inputs),
-          static_cast<std::uint64_t>(options.batch), nullptr};
+  if (!quantized) {
+    return {options.network, std::move(*model), std::move(inputs), batch, nullptr, ""};
+  }
+  // Images behind those that run; where these are all that there are, the last of them.
+  const std::size_t others = images->count - batch;
+  NetworkInputs calibration;
+  calibration.images =
+      static_cast<std::int64_t>(others != 0 ? others : std::min(batch, kCalibrationImages));
+  const auto begin = static_cast<std::int64_t>(images->count) - calibration.images;
+  calibration.take = [&](std::int64_t first, std::int64_t count) {
+    return inputs.take(begin + first, count);
+  };
+  OnnxModel integers = with_quantized_operators(
+      OnnxModel::from_proto(quantize_model(*model, calibrate(Executor(*model), calibration)).proto,
+                            options.network),
+      {});
+  return {options.network,
+          std::move(integers),
+          std::move(inputs),
+          batch,
+          std::move(model),
+          fmt::format("from {} images of Fashion-MNIST{}", calibration.images,
+                      others != 0 ? " that do not run" : ", of those that run")};
 }
 
 ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
@@ -81,9 +109,20 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
   }
   BatchedModel batched = load_with_inputs(load, options.input_options(), check);
   std::unique_ptr<OnnxModel> exact;
-  if (!options.calibrate.empty()) exact = std::make_unique<OnnxModel>(load_exact(batched.import));
-  return {name, with_quantized_operators(std::move(batched.model), batched.import),
-          std::move(batched.inputs), static_cast<std::uint64_t>(batched.images), std::move(exact)};
+  std::string scales;
+  if (!options.calibrate.empty()) {
+    exact = std::make_unique<OnnxModel>(load_exact(batched.import));
+    scales = fmt::format("from {}{}", fmt::join(options.calibrate, ", "),
+                         options.calibration_images == 0
+                             ? ""
+                             : fmt::format(", its first {} images", options.calibration_images));
+  }
+  return {name,
+          with_quantized_operators(std::move(batched.model), batched.import),
+          std::move(batched.inputs),
+          static_cast<std::uint64_t>(batched.images),
+          std::move(exact),
+          std::move(scales)};
 }
 
 }  // namespace

@@ -41,14 +41,17 @@ struct NetworkSource {
   NetworkInputs inputs;
   std::uint64_t batch;
   std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from
+  std::string scales;                // and what images its scales come from, in words
 };
 
 /// --calibrate, --calibrate-images; returns the first.
 CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options);
 
 /// Makes or reads it. `options.batch` is 0 where the file's own is wanted. With files to calibrate
-/// on, it is quantized, its scales from the ranges that they lead to. Throws UsageError where the
-/// model, the data or the inputs cannot be used, or an output in `files` would overwrite one.
+/// on, it is quantized, its scales from the ranges that they lead to; so is a network that is made
+/// here, unless it is to run in float32, on images other than those that run. Throws UsageError
+/// where the model, the data or the inputs cannot be used, or an output in `files` would overwrite
+/// one.
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
                            const CheckModel& check);
 

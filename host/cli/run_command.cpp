@@ -2,7 +2,6 @@
 #include "host/cli/run_command.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -74,12 +73,7 @@ void check_passes(const NetworkOptions& options, const NetworkSource& source) {
 /// Where the scales of a float network's activations come from.
 std::string scales_text(const NetworkOptions& options, const NetworkSource& source) {
   if (options.precision != Precision::kInt8) return "";
-  if (source.exact != nullptr) {
-    return fmt::format("from {}{}", fmt::join(options.calibrate, ", "),
-                       options.calibration_images == 0
-                           ? ""
-                           : fmt::format(", its first {} images", options.calibration_images));
-  }
+  if (source.exact != nullptr) return source.scales;
   const auto& nodes = source.model.graph().node();
   const bool is_float = std::any_of(nodes.begin(), nodes.end(), [&](const onnx::NodeProto& node) {
     return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host/error.hpp"
 #include "host/images/idx.hpp"
 
@@ -25,7 +27,8 @@ void check_count(const IdxFile& file, std::size_t wanted) {
 
 }  // namespace
 
-GreyImages read_fashion_mnist_images(std::size_t count, const std::filesystem::path& folder) {
+GreyImages read_fashion_mnist_images(std::size_t count, const std::filesystem::path& folder,
+                                     std::size_t more) {
   IdxFile file(folder / "t10k-images-idx3-ubyte.gz", 3, kRemedy);
   check_count(file, count);
   const std::uint32_t rows = file.dims()[1];
@@ -33,7 +36,8 @@ GreyImages read_fashion_mnist_images(std::size_t count, const std::filesystem::p
   if (rows != kImageSide || columns != kImageSide) {
     file.fail(fmt::format("its images are {}x{}, not 28x28", rows, columns));
   }
-  return {count, rows, columns, file.read(count)};
+  const std::size_t all = std::min<std::size_t>(count + more, file.dims()[0]);
+  return {all, rows, columns, file.read(all)};
 }
 
 }  // namespace gemm64

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kConfusionsShown = 5;
-constexpr std::size_t kDisagreementsShown = 10;
+constexpr std::size_t kDisagreementsShown = 5;
 constexpr std::size_t kImagesShown = 10;
 constexpr std::int64_t kMatrixClasses = 100;
 
@@ -59,18 +59,15 @@ std::string confusions_text(const Classification& of) {
 }
 
 std::string disagreements_text(const Classification& of) {
-  if (!of.has_exact) return "";
-  const auto count = static_cast<std::uint64_t>(of.disagreements.size());
-  std::string text = fmt::format("int8 and float32 differ in the best class of {} image{}",
-                                 share(count, of.images), count == 1 ? "" : "s");
+  if (of.disagreements.empty()) return "";
+  std::string text = "Another best class than in float32: ";
   for (std::size_t i = 0; i < std::min(of.disagreements.size(), kDisagreementsShown); ++i) {
     const Disagreement& one = of.disagreements[i];
-    text +=
-        fmt::format("{}{}: {} became {}", i == 0 ? ": " : ", ", one.image, one.exact, one.found);
-    if (!of.labels.empty()) text += fmt::format(", right is {}", of.labels[one.image]);
-    if (!of.labels.empty() && i + 1 < count) text += ";";
+    text += fmt::format(
+        "{}image {} ({} became {}{})", i == 0 ? "" : ", ", one.image, one.exact, one.found,
+        of.labels.empty() ? "" : fmt::format(", right is {}", of.labels[one.image]));
   }
-  return text + (count > kDisagreementsShown ? "; ...\n" : ".\n");
+  return text + (of.disagreements.size() > kDisagreementsShown ? ", ...\n" : ".\n");
 }
 
 std::string best_text(const Classification& of) {
