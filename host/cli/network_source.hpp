@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "host/cli/batched_model.hpp"
+#include "host/cli/image_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/execute/head.hpp"
 #include "host/images/fashion_mnist.hpp"
 #include "host/onnx/model.hpp"
+#include "host/rewrite/quantize.hpp"
 
 namespace gemm64 {
 
@@ -18,10 +21,18 @@ struct NetworkOptions : CommonOptions {
   std::string data = kFashionMnistFolder;
   std::string model;  // a file; empty: `network`
   std::vector<std::string> inputs;
+  std::int64_t images = 0;  // of the inputs, the first ones; 0: all
+  ImageOptions pixels;
+  std::vector<std::string> calibrate;  // files as `inputs` has them
+  std::int64_t calibration_images = 0;
+  std::string labels, names;
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
   bool allow_host_only = false;
   bool one_program = false;
+
+  InputOptions input_options() const;
+  InputOptions calibration_options() const;
 };
 
 struct NetworkSource {
@@ -29,16 +40,25 @@ struct NetworkSource {
   OnnxModel model;
   NetworkInputs inputs;
   std::uint64_t batch;
+  std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from
+  std::string scales;                // and what images its scales come from, in words
 };
 
-/// Throws UsageError where a model cannot run.
-using CheckModel = std::function<void(const OnnxModel&)>;
+/// --calibrate, --calibrate-images; returns the first.
+CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options);
 
-/// Makes or reads it. `options.batch` is 0 where the file's own is wanted. Throws UsageError where
-/// the model, the data or the inputs cannot be used, or an output in `files` would overwrite one.
-/// `check` is asked as soon as all shapes are known, before memory for them is taken. Images that a
-/// file cannot take at once run one after the other.
+/// Makes or reads it. `options.batch` is 0 where the file's own is wanted. With files to calibrate
+/// on, it is quantized, its scales from the ranges that they lead to; so is a network that is made
+/// here, unless it is to run in float32, on images other than those that run. Throws UsageError
+/// where the model, the data or the inputs cannot be used, or an output in `files` would overwrite
+/// one.
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
                            const CheckModel& check);
+
+/// Claims the files that the options name as inputs.
+void claim_inputs(const NetworkOptions& options, ClaimedFiles& files);
+
+/// The model of `options` as a QDQ file, calibrated on `options.calibrate`.
+QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files);
 
 }  // namespace gemm64

@@ -3,15 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
+#include "host/cli/judged_images.hpp"
 #include "host/cli/session.hpp"
+#include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
 #include "host/execute/dump.hpp"
-#include "host/execute/network_input.hpp"
 #include "host/execute/network_output.hpp"
 #include "host/execute/network_run.hpp"
 #include "host/execute/operators.hpp"
@@ -29,6 +31,12 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
     own = {{"network", options.network}, {"data", options.data}};
   } else {
     own = {{"model", options.model}, {"inputs", options.inputs}};
+    if (options.images != 0) own["images"] = options.images;
+    if (!to_json(options.pixels).empty()) own["pixels"] = to_json(options.pixels);
+    if (!options.calibrate.empty()) {
+      own["calibrate"] = options.calibrate;
+      own["calibrate_images"] = options.calibration_images;
+    }
   }
   if (options.one_program) own["one_program"] = true;
   return own;
@@ -44,13 +52,43 @@ void check_one_program(const NetworkOptions& options) {
   if (!options.debug.trace_tile.empty()) refuse("--trace-tile; use --trace-window");
 }
 
+/// Refuses what takes a network that runs once, where it runs several times.
+void check_passes(const NetworkOptions& options, const NetworkSource& source) {
+  if (source.inputs.passes() == 1) return;
+  const auto refuse = [&](const char* option, const char* why) {
+    const NetworkInputs& inputs = source.inputs;
+    const bool in_turn = !inputs.why_in_turn.empty();
+    throw UsageError(fmt::format(
+        "{}: the {} images run {}, {}; give {}, or leave the option out{}{}", option, source.batch,
+        in_turn ? "one after the other" : fmt::format("{} at once", inputs.at_once), why,
+        in_turn ? "one image" : fmt::format("at most {} images", inputs.at_once),
+        in_turn ? ": " : "", inputs.why_in_turn));
+  };
+  if (options.one_program) refuse("--one-program", "each time with programs of their own");
+  if (!options.dumps.empty()) {
+    refuse("--dump-activations", "and each time would replace the files of the one before");
+  }
+}
+
+/// Where the scales of a float network's activations come from.
+std::string scales_text(const NetworkOptions& options, const NetworkSource& source) {
+  if (options.precision != Precision::kInt8) return "";
+  if (source.exact != nullptr) return source.scales;
+  const auto& nodes = source.model.graph().node();
+  const bool is_float = std::any_of(nodes.begin(), nodes.end(), [&](const onnx::NodeProto& node) {
+    return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
+  });
+  if (!is_float) return "";
+  return "each layer's from this very input, batch by batch; --calibrate takes them from other "
+         "images, as a network in use has them";
+}
+
 }  // namespace
 
 int run_network_command(const NetworkOptions& options) {
   check_one_program(options);
   ClaimedFiles files;
-  files.input("--model", options.model);
-  for (const std::string& input : options.inputs) files.input("--input", input_file(input));
+  claim_inputs(options, files);
   NetworkOutputs outputs(options.outputs, files);
   claim_outputs(files, options);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
@@ -66,22 +104,14 @@ int run_network_command(const NetworkOptions& options) {
   const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
     if (!host_only) check_jobs(model, runner);
   });
-  if (options.one_program && source.inputs.passes() > 1) {
-    throw UsageError(fmt::format(
-        "--one-program: the {} images run one after the other, each with programs of its own; give "
-        "one image, or leave the option out: {}",
-        source.batch, source.inputs.why_in_turn));
-  }
+  check_passes(options, source);
+  const JudgedImages judged(options, source);
   outputs.open(source.model, files);
   const Executor executor(source.model);
+  std::optional<Executor> exact;
+  if (source.exact != nullptr) exact.emplace(*source.exact);
   NodeObserver dump;
   if (!options.dumps.empty()) {
-    if (source.inputs.passes() > 1) {
-      throw UsageError(fmt::format(
-          "--dump-activations: the {} images run one after the other, and each would replace the "
-          "files of the one before; give one image: {}",
-          source.batch, source.inputs.why_in_turn));
-    }
     ActivationDump chosen(options.dumps, executor);
     for (const std::string& file : chosen.files()) files.output("--dump-activations", file);
     dump = std::move(chosen);
@@ -100,14 +130,18 @@ int run_network_command(const NetworkOptions& options) {
     run = run_on_host(executor, source.inputs, report, dump, progress);
   } else {
     run = run_network(executor, source.inputs, runner, runner.report(source.name, source.batch),
-                      dump, progress);
+                      dump, progress, exact ? &*exact : nullptr);
     run.report.failure = runner.failure();
   }
   bar.erase();
   if (const std::string note = dropout_note(source.model); !note.empty()) {
     print_report("{}\n", note);
   }
-  if (run.report.error.empty()) outputs.write(run.outputs);
+  if (run.report.error.empty()) {
+    outputs.write(run.outputs);
+    run.report.classification = judged.classify(run);
+    if (!run.report.layers.empty()) run.report.scales = scales_text(options, source);
+  }
   return session.finish(std::move(run.report), json.get(), options.allow_host_only);
 }
 
@@ -117,6 +151,16 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
   if (own.contains("model")) {
     options.model = json_field<std::string>(own, "options", "model");
     options.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
+    if (own.contains("images")) {
+      options.images = json_field<std::uint32_t>(own, "options", "images");
+    }
+    if (own.contains("pixels")) {
+      options.pixels = image_options(json_field<nlohmann::json>(own, "options", "pixels"));
+    }
+    if (own.contains("calibrate")) {
+      options.calibrate = json_field<std::vector<std::string>>(own, "options", "calibrate");
+      options.calibration_images = json_field<std::uint32_t>(own, "options", "calibrate_images");
+    }
   } else {
     options.network = json_field<std::string>(own, "options", "network");
     options.data = json_field<std::string>(own, "options", "data");
@@ -147,11 +191,29 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                       "constant weights) on the device, everything else on the host")
           ->excludes(network)
           ->excludes(data);
+  CLI::Option* const input =
+      command
+          .add_option("--input", options.inputs,
+                      "the network's input: a .npy file, an idx file (plain or .gz), PNG or JPEG "
+                      "images, or a folder of them, which are resized and normalised; NAME=FILE "
+                      "if there are several (default: random, from --seed)")
+          ->needs(model);
   command
-      .add_option("--input", options.inputs,
-                  "the network's input: a .npy file, or PNG or JPEG images, which are resized and "
-                  "normalised; NAME=FILE if there are several (default: random, from --seed)")
-      ->needs(model);
+      .add_option("--images", options.images,
+                  "takes only so many images of --input, the first ones (default: all)")
+      ->transform(whole_number(1, kMaxSize))
+      ->needs(input);
+  add_image_options(command, options.pixels);
+  add_calibration_options(command, options).needs(model);
+  command
+      .add_option("--labels", options.labels,
+                  "the right class of each image, from 0: a .npy file, an idx file, or text with "
+                  "a number a line; the report tells how many the network finds")
+      ->needs(input);
+  command
+      .add_option("--names", options.names,
+                  "the names of the classes, one a line: the report tells each image's five best")
+      ->needs(input);
   command
       .add_option("--output", options.outputs,
                   "writes the network's first output to this .npy file; NAME=FILE: another output; "
@@ -181,7 +243,9 @@ void add_run_command(CLI::App& app, int& result) {
       "run", "runs a network's Linear layers on a device and checks every value, clock and byte");
   add_model_options(*command, *options);
   add_common_options(*command, *options);
-  command->get_option("--batch")->description("images (with --model, default: the file's batch)");
+  command->get_option("--batch")->description(
+      "images, at once where --input holds more (with --model, default: the file's batch, or all "
+      "images, at most 256 at once)");
   command->callback([options, command, &result] {
     if (!options->model.empty() && command->count("--batch") == 0) {
       options->batch = 0;  // as the file says

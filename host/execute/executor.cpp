@@ -41,7 +41,8 @@ Executor::Executor(const OnnxModel& model) : model_(model) {
     step.context = {&node, fmt::format("{} ({})", node_label(node, i), operator_name(node)),
                     model.opset()};
     step.info = find_operator(node.domain(), node.op_type());
-    step.constant_weights = has_constant_weights(model, node);
+    const int weights = weights_input(node);
+    step.constant_weights = node.input_size() > weights && model.is_constant(node.input(weights));
     steps_.push_back(std::move(step));
   }
 

@@ -13,8 +13,18 @@ constexpr std::int64_t kImagesAtOnce = 64;
 
 /// Does a node give the same for an image whatever else is in the batch?
 bool treats_images_alone(const OnnxModel& model, const Step& step) {
-  static const char* const kOperators[] = {"Conv",    "Relu",    "MaxPool", "AveragePool",
-                                           "Dropout", "Flatten", "Tanh",    "GlobalAveragePool"};
+  static const char* const kOperators[] = {"Conv",
+                                           "Relu",
+                                           "MaxPool",
+                                           "AveragePool",
+                                           "Dropout",
+                                           "Flatten",
+                                           "Tanh",
+                                           "GlobalAveragePool",
+                                           "QLinearConv",
+                                           "QuantizeLinear",
+                                           "DequantizeLinear",
+                                           "QLinearGlobalAveragePool"};
   const onnx::NodeProto& node = *step.context.node;
   if (node.op_type() == "Flatten" && attribute(node, "axis", std::int64_t{1}) != 1) return false;
   // What Dropout drops in training mode depends on the place in the batch.
@@ -42,6 +52,14 @@ void append(Tensor& whole, const Tensor& part, std::int64_t first, std::int64_t 
               part.bytes());
 }
 
+/// The files of the first input that has any.
+std::vector<std::string> files_of(const InputSources& sources) {
+  for (const auto& [name, source] : sources) {
+    if (!source.files.empty()) return source.files;
+  }
+  return {};
+}
+
 }  // namespace
 
 NetworkInputs NetworkInputs::of(NamedTensors tensors) {
@@ -50,15 +68,38 @@ NetworkInputs NetworkInputs::of(NamedTensors tensors) {
   return inputs;
 }
 
-NetworkInputs NetworkInputs::in_turn(NamedTensors tensors, std::int64_t images, std::string why) {
+NetworkInputs NetworkInputs::of(InputSources sources) {
+  NetworkInputs inputs;
+  inputs.files = files_of(sources);
+  inputs.take = [sources = std::move(sources)](std::int64_t, std::int64_t) {
+    NamedTensors taken;
+    for (const auto& [name, source] : sources) {
+      taken[name] = source.rows(0, source.dims.empty() ? 0 : source.dims[0]);
+    }
+    return taken;
+  };
+  return inputs;
+}
+
+NetworkInputs NetworkInputs::in_passes(InputSources sources, std::int64_t images,
+                                       std::int64_t at_once, std::string why_in_turn) {
   NetworkInputs inputs;
   inputs.images = images;
-  inputs.why_in_turn = std::move(why);
-  inputs.take = [tensors = std::move(tensors), images](std::int64_t first, std::int64_t count) {
+  inputs.at_once = at_once;
+  inputs.why_in_turn = std::move(why_in_turn);
+  inputs.files = files_of(sources);
+  inputs.take = [sources = std::move(sources), images](std::int64_t first, std::int64_t count) {
     NamedTensors taken;
-    for (const auto& [name, tensor] : tensors) {
-      const bool has_images = tensor.rank() != 0 && tensor.dim(0) == images;
-      taken[name] = has_images ? rows(tensor, first, count) : tensor;
+    const std::int64_t there = std::min(count, images - first);
+    for (const auto& [name, source] : sources) {
+      if (source.dims.empty() || source.dims[0] != images) {
+        taken[name] = source.rows(0, source.dims.empty() ? 0 : source.dims[0]);
+        continue;
+      }
+      std::vector<Tensor> parts{source.rows(first, there)};
+      const Tensor last = rows(parts[0], there - 1, 1);
+      parts.insert(parts.end(), static_cast<std::size_t>(count - there), last);
+      taken[name] = parts.size() == 1 ? parts[0] : stacked(parts);
     }
     return taken;
   };
@@ -66,7 +107,11 @@ NetworkInputs NetworkInputs::in_turn(NamedTensors tensors, std::int64_t images, 
 }
 
 NetworkInputs NetworkInputs::pass(std::int64_t index) const {
-  return why_in_turn.empty() ? *this : of(take(index, 1));
+  return at_once == 0 ? *this : of(take(index * at_once, at_once));
+}
+
+std::int64_t NetworkInputs::images_of(std::int64_t pass) const {
+  return at_once == 0 ? images : std::min(at_once, images - pass * at_once);
 }
 
 Values run_head(const Executor& executor, std::size_t last, const NetworkInputs& inputs,

@@ -6,23 +6,30 @@
 #include <functional>
 
 #include "host/execute/executor.hpp"
+#include "host/execute/input_source.hpp"
 
 namespace gemm64 {
 
 /// A network's inputs, of which some or all images (indices of the first axis) may be asked for.
 struct NetworkInputs {
   std::int64_t images = 1;
+  std::int64_t at_once = 0;  // images of a pass through the network; 0: all
   std::function<NamedTensors(std::int64_t first, std::int64_t count)> take;
-  std::string why_in_turn;  // why the network runs once for each image; empty: once for all
+  std::vector<std::string> files;  // of the images, where each has one
+  std::string why_in_turn;  // why a pass takes one image, where the network could take no more
 
+  /// One pass with all.
   static NetworkInputs of(NamedTensors tensors);
-  /// `images` images for a network that takes one at a time: rows of the tensors that have so many,
-  /// other tensors whole.
-  static NetworkInputs in_turn(NamedTensors tensors, std::int64_t images, std::string why);
+  static NetworkInputs of(InputSources sources);
+  /// Passes of `at_once` of `images` images: rows of the sources that have so many, other sources
+  /// whole. The last pass is filled up with the last image.
+  static NetworkInputs in_passes(InputSources sources, std::int64_t images, std::int64_t at_once,
+                                 std::string why_in_turn = "");
 
-  /// How often the network runs, and what it is given then.
-  std::int64_t passes() const { return why_in_turn.empty() ? 1 : images; }
+  /// How often the network runs, what it is given then, and how many of these images count.
+  std::int64_t passes() const { return at_once == 0 ? 1 : (images + at_once - 1) / at_once; }
   NetworkInputs pass(std::int64_t index) const;
+  std::int64_t images_of(std::int64_t pass) const;
 };
 
 /// The values after steps [0, last). Where each of these steps treats every image by itself, and

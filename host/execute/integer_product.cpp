@@ -86,6 +86,53 @@ void check_zeros(const NodeContext& node, const IntegerOperand& operand, std::in
                                   operand.zeros.size(), channels, describe(operand.values)));
 }
 
+/// A matrix of int8, or of uint8 moved into its range, with the sum of each row.
+struct SignedRows {
+  MatrixI8 values;
+  std::int32_t moved = 0;  // what was subtracted from each value
+  MatrixI32 sums;
+};
+
+SignedRows signed_rows(const NodeContext& node, const Tensor& tensor, std::int64_t rows,
+                       std::int64_t length, bool transposed) {
+  SignedRows result{MatrixI8(rows, length), 0, {}};
+  visit_bytes(node, tensor.type(), [&](auto kind) {
+    using T = decltype(kind);
+    result.moved = std::is_signed_v<T> ? 0 : 128;
+    using Stored = Eigen::Map<const Matrix<T>>;
+    const auto moved = [&result](T value) {
+      return static_cast<std::int8_t>(value - result.moved);
+    };
+    if (transposed) {
+      result.values = Stored(tensor.values<T>(), length, rows).transpose().unaryExpr(moved);
+    } else {
+      result.values = Stored(tensor.values<T>(), rows, length).unaryExpr(moved);
+    }
+    return 0;
+  });
+  result.sums = result.values.template cast<std::int32_t>().rowwise().sum();
+  return result;
+}
+
+/// The sums from a product of int8: what zero points and moved values add is put back, exactly,
+/// modulo 2^32.
+void sums_by_product(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b,
+                     const MatrixShape& shape, std::int32_t* to) {
+  const SignedRows left = signed_rows(node, a.values, shape.m, shape.k, false);
+  const SignedRows right = signed_rows(node, b.values, shape.n, shape.k, true);
+  const MatrixI32 product = (*node.product)(left.values, right.values);
+  const std::int64_t a_shift = left.moved - a.zeros[0];
+  for (std::int64_t column = 0; column < shape.n; ++column) {
+    const std::int64_t b_shift =
+        right.moved - b.zeros[b.zeros.size() == 1 ? 0 : static_cast<std::size_t>(column)];
+    const std::int64_t of_column = a_shift * right.sums(column) + shape.k * a_shift * b_shift;
+    for (std::int64_t row = 0; row < shape.m; ++row) {
+      to[row * shape.n + column] =
+          static_cast<std::int32_t>(product(row, column) + of_column + b_shift * left.sums(row));
+    }
+  }
+}
+
 }  // namespace
 
 Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b) {
@@ -100,6 +147,10 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
     shape.stack.clear();
     shape.a_stack.clear();
     shape.b_stack.clear();
+  }
+  if (node.product != nullptr && shape.stack.empty()) {
+    sums_by_product(node, a, b, shape, to);
+    return result;
   }
   const std::int64_t count = product(shape.stack.begin(), shape.stack.end());
   const Dims a_steps = broadcast_strides(shape.a_stack, shape.stack);

@@ -16,14 +16,12 @@ ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) 
 }  // namespace
 
 std::string why_on_host(const Step& step, const Tensors& inputs) {
-  const auto type = [&inputs](int index) {
-    const auto i = static_cast<std::size_t>(index);
+  const auto type = [&inputs](std::size_t i) {
     return i < inputs.size() ? std::optional<TensorType>({inputs[i].type(), inputs[i].dims()})
                              : std::nullopt;
   };
-  const onnx::NodeProto& node = *step.context.node;
-  const LinearOperands operands = linear_operands(node).value_or(LinearOperands{});
-  return why_on_host(node, step.constant_weights, type(operands.a), type(operands.b));
+  return why_on_host(*step.context.node, step.constant_weights, type(0),
+                     type(static_cast<std::size_t>(weights_input(*step.context.node))));
 }
 
 std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step) {

@@ -18,14 +18,14 @@ double bytes_of(const OnnxModel& model, const std::string& value) {
 
 }  // namespace
 
-double memory_need(const OnnxModel& model, std::int64_t images_in_turn) {
+double memory_need(const OnnxModel& model, std::int64_t passes, bool inputs_held) {
   const onnx::GraphProto& graph = model.graph();
   std::map<std::string, int> last_use;
   for (int i = 0; i < graph.node_size(); ++i) {
     for (const std::string& name : graph.node(i).input()) last_use[name] = i;
     for (const std::string& name : graph.node(i).output()) last_use.emplace(name, i);
   }
-  double outside = 0;  // of the images that are not under way
+  double outside = 0;  // of the passes that are not under way
   for (const auto& output : graph.output()) {
     last_use[output.name()] = graph.node_size();
     outside += bytes_of(model, output.name());
@@ -33,7 +33,7 @@ double memory_need(const OnnxModel& model, std::int64_t images_in_turn) {
   double live = 0;
   for (const std::string& input : model.inputs()) {
     live += bytes_of(model, input);
-    outside += bytes_of(model, input);
+    if (inputs_held) outside += bytes_of(model, input);
   }
   double most = live;
   for (int i = 0; i < graph.node_size(); ++i) {
@@ -49,8 +49,7 @@ double memory_need(const OnnxModel& model, std::int64_t images_in_turn) {
       }
     }
   }
-  return kCopies *
-         (most + outside * static_cast<double>(std::max<std::int64_t>(images_in_turn - 1, 0)));
+  return kCopies * (most + outside * static_cast<double>(std::max<std::int64_t>(passes - 1, 0)));
 }
 
 double machine_memory() {

@@ -8,9 +8,10 @@ namespace gemm64 {
 
 /// Bytes that inputs, outputs and what nodes hand on to each other take where most of them are
 /// there at once; each is counted twice, since quantized networks have two values and checks have
-/// copies. Constants are none, nor is what has no shape before the network runs. `images_in_turn`:
-/// how many images of the model's one are given, and collected, 0 where it takes all at once.
-double memory_need(const OnnxModel& model, std::int64_t images_in_turn = 0);
+/// copies. Constants are none, nor is what has no shape before the network runs. Of `passes`
+/// through the network, the outputs are collected, and the inputs are there all the time where
+/// `inputs_held`.
+double memory_need(const OnnxModel& model, std::int64_t passes = 1, bool inputs_held = true);
 
 /// Bytes of this machine's memory.
 double machine_memory();

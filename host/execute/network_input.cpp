@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "host/error.hpp"
+#include "host/execute/image_source.hpp"
 #include "host/execute/npy.hpp"
+#include "host/images/idx.hpp"
 #include "host/images/image_file.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/onnx/tensor.hpp"
@@ -47,51 +50,40 @@ Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32
   return tensor;
 }
 
-/// One image, for all of the batch, or several that are the batch.
-Tensor image_input(const OnnxModel& model, const std::string& name,
-                   const std::vector<std::string>& files, std::int64_t images_in_turn) {
+InputSource images_source(const OnnxModel& model, const std::string& name,
+                          const std::vector<std::string>& files, const InputOptions& options,
+                          std::int64_t images_in_turn) {
   TensorType type = type_of(model, name, "an image cannot be resized to it");
   if (images_in_turn != 0) type.dims.at(0) = images_in_turn;
-  Dims dims = type.dims;
-  if (type.data_type != onnx::TensorProto::FLOAT || dims.size() != 4 ||
-      (dims[1] != 1 && dims[1] != 3)) {
-    throw UsageError(fmt::format(
-        "{}: is an image, but {} of {} is {} {}; images are for float32 batches of 1 or 3 channels",
-        files.front(), quoted(name), model.name(), data_type_name(type.data_type),
-        dims_text(dims)));
+  const std::string what = fmt::format("{} of {}", quoted(name), model.name());
+  if (is_idx_file(files.front())) {
+    return idx_source(files.front(), type, options.preprocessing, options.limit, what);
   }
-  const auto count = static_cast<std::int64_t>(files.size());
-  if (count > 1) dims[0] = count;
-  Tensor tensor(onnx::TensorProto::FLOAT, dims);
-  if (tensor.elements() == 0) return tensor;
-  const auto channels = static_cast<std::size_t>(dims[1]);
-  float* to = tensor.mutable_values<float>();
-  ImageBatch image;
-  for (std::int64_t i = 0; i < dims[0]; ++i) {
-    if (i < count) {
-      image = network_input(load_image(files[static_cast<std::size_t>(i)], channels), channels,
-                            static_cast<std::size_t>(dims[2]), static_cast<std::size_t>(dims[3]));
-    }
-    to = std::copy(image.values.begin(), image.values.end(), to);
+  std::vector<std::string> taken = files;
+  if (options.limit != 0 && static_cast<std::size_t>(options.limit) < taken.size()) {
+    taken.resize(static_cast<std::size_t>(options.limit));
   }
-  return tensor;
+  return image_files_source(taken, type, options.preprocessing, what);
 }
 
-Tensor array_input(const OnnxModel& model, const std::string& name, const std::string& file,
-                   std::int64_t batch) {
+InputSource array_source(const OnnxModel& model, const std::string& name, const std::string& file,
+                         const InputOptions& options) {
   const auto& type = info_of(model, name).type().tensor_type();
   Tensor tensor = load_tensor(file, static_cast<DataType>(type.elem_type()));
-  if (batch != 0 && (tensor.rank() == 0 || tensor.dim(0) != batch)) {
-    throw UsageError(fmt::format("{}: is {}; --batch {} asks for another first size", file,
-                                 dims_text(tensor.dims()), batch));
+  if (options.batch != 0 && (tensor.rank() == 0 || tensor.dim(0) < options.batch)) {
+    throw UsageError(fmt::format("{}: is {}; --batch {} needs a first size of at least that", file,
+                                 dims_text(tensor.dims()), options.batch));
   }
-  if (!type.has_shape()) return tensor;
+  if (options.limit != 0 && tensor.rank() != 0 && tensor.dim(0) > options.limit) {
+    tensor = rows(tensor, 0, options.limit);
+  }
+  if (!type.has_shape()) return InputSource::of(tensor);
   bool fits = type.shape().dim_size() == static_cast<int>(tensor.rank());
   for (int i = 1; fits && i < type.shape().dim_size(); ++i) {
     const auto& dim = type.shape().dim(i);
     fits = !dim.has_dim_value() || dim.dim_value() == tensor.dim(static_cast<std::size_t>(i));
   }
-  if (fits) return tensor;
+  if (fits) return InputSource::of(tensor);
   std::vector<std::string> expected;
   for (const auto& dim : type.shape().dim()) {
     expected.push_back(dim.has_dim_value() ? std::to_string(dim.dim_value()) : "any");
@@ -118,38 +110,64 @@ std::pair<std::string, std::string> parse(const std::string& text, const OnnxMod
   return {name, text.substr(equals + 1)};
 }
 
-}  // namespace
-
-std::string input_file(const std::string& text) {
+/// The file of FILE or NAME=FILE.
+std::string file_of(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || std::filesystem::exists(text)) return text;
   return text.substr(equals + 1);
 }
 
-NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>& files,
-                         std::int64_t batch, std::uint32_t seed, std::int64_t images_in_turn) {
+/// What a person names as one file: the images of a folder, or the file itself.
+std::vector<std::string> expanded(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(file, error)) return {file};
+  std::vector<std::string> images;
+  for (std::filesystem::directory_iterator at(file, error), end; !error && at != end;
+       at.increment(error)) {
+    if (is_image_file(at->path())) images.push_back(at->path().string());
+  }
+  if (error) throw UsageError(fmt::format("{}: cannot be read: {}", file, error.message()));
+  if (images.empty()) throw UsageError(fmt::format("{}: holds no PNG or JPEG images", file));
+  std::sort(images.begin(), images.end());
+  return images;
+}
+
+}  // namespace
+
+std::vector<std::string> input_files(const std::string& text) { return expanded(file_of(text)); }
+
+InputSources open_inputs(const OnnxModel& model, const InputOptions& options,
+                         std::int64_t images_in_turn) {
   const std::vector<std::string> names = model.inputs();
   std::map<std::string, std::vector<std::string>> given;
-  for (const std::string& text : files) {
+  for (const std::string& text : options.files) {
     const auto [name, file] = parse(text, model, names);
-    given[name].push_back(file);
+    for (std::string& one : expanded(file)) given[name].push_back(std::move(one));
   }
-  NamedTensors inputs;
-  for (const auto& [name, of_input] : given) {
-    const bool images = std::all_of(of_input.begin(), of_input.end(),
+  InputSources inputs;
+  bool any_images = false;
+  for (const auto& [name, files] : given) {
+    const bool images = std::all_of(files.begin(), files.end(),
                                     [](const std::string& file) { return is_image_file(file); });
-    if (!images && of_input.size() > 1) {
+    if (!images && files.size() > 1) {
       throw UsageError(
           fmt::format("--input {}: {} is given twice; several files for one input must "
                       "all be images",
-                      of_input[1], quoted(name)));
+                      files[1], quoted(name)));
     }
-    inputs.emplace(name, images ? image_input(model, name, of_input, images_in_turn)
-                                : array_input(model, name, of_input[0], batch));
+    const bool pixels = images || is_idx_file(files[0]);
+    any_images = any_images || pixels;
+    inputs.emplace(name, pixels ? images_source(model, name, files, options, images_in_turn)
+                                : array_source(model, name, files[0], options));
+  }
+  if (options.preprocessing && !any_images) {
+    throw UsageError(
+        "--preprocess, --mean, --std and --scale are for images (PNG, JPEG, idx); arrays are taken "
+        "as they are");
   }
   for (const std::string& name : names) {
-    if (inputs.count(name) == 0)
-      inputs.emplace(name, random_input(model, name, seed, images_in_turn));
+    if (inputs.count(name) != 0) continue;
+    inputs.emplace(name, InputSource::of(random_input(model, name, options.seed, images_in_turn)));
   }
   return inputs;
 }

@@ -3,24 +3,40 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "host/execute/executor.hpp"
+#include "host/execute/input_source.hpp"
+#include "host/images/preprocessing.hpp"
+#include "host/onnx/model.hpp"
 
 namespace gemm64 {
 
-/// A tensor for each of the model's inputs. Each of `files` is FILE, for the first input, or
-/// NAME=FILE: a .npy file of the input's type and shape, of which the first size may be another, or
-/// a PNG or JPEG image for an input [batch, 1 or 3, height, width]. One image stands for all of the
-/// batch; several for the same input are the batch. Inputs without a file are uniform in [-1, 1),
-/// from `seed` and their name; an input of integers needs a file. `batch`: the first size asked
-/// for, 0 where none was; `images_in_turn`: how many images to make for a model that takes one at a
-/// time, 0 where it takes all. Throws UsageError where files and inputs do not fit.
-NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>& files,
-                         std::int64_t batch, std::uint32_t seed, std::int64_t images_in_turn = 0);
+/// What a person says of a network's inputs.
+struct InputOptions {
+  std::vector<std::string> files;
+  std::optional<Preprocessing> preprocessing;  // of images; nothing: what suits their channels
+  std::int64_t limit = 0;                      // of images, the first ones are taken; 0: all
+  std::int64_t batch = 0;                      // the first size asked for; 0: none was
+  std::uint32_t seed = 1;                      // of inputs without a file
+};
 
-/// The file of such a text.
-std::string input_file(const std::string& text);
+/// A source for each of the model's inputs. Each of `options.files` is FILE, for the first input,
+/// or NAME=FILE:
+/// - a .npy file of the input's type and shape, of which the first size may be another;
+/// - PNG or JPEG images, or folders of them (in the order of their names), for an input [batch, 1
+///   or 3, height, width] or [batch, height, width]. One image stands for all of the batch, several
+///   are the batch; a few are read at once, many when they are asked for;
+/// - an idx file of grey images, plain or compressed by gzip, also for an input [batch, pixels].
+/// Inputs without a file are uniform in [-1, 1), from the seed and their name; an input of integers
+/// needs a file. `images_in_turn`: how many images to make for a model that takes one at a time, 0
+/// where it takes all. Throws UsageError where files and inputs do not fit, or the options name a
+/// preprocessing and no input is an image.
+InputSources open_inputs(const OnnxModel& model, const InputOptions& options,
+                         std::int64_t images_in_turn = 0);
+
+/// The files that such a text names: of a folder, all of its images.
+std::vector<std::string> input_files(const std::string& text);
 
 }  // namespace gemm64

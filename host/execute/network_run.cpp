@@ -43,6 +43,12 @@ std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, 
   return layer;
 }
 
+/// Is it a Linear layer of float32, rather than of integers?
+bool is_float_product(const Step& step) {
+  const std::string& type = step.context.node->op_type();
+  return step.context.node->domain().empty() && (type == "Gemm" || type == "MatMul");
+}
+
 /// Linear layers whose jobs follow from the file alone, and the MACs of each step on the device.
 struct Expected {
   std::vector<Job> jobs;
@@ -59,8 +65,14 @@ Expected expect_jobs(const Executor& executor, const JobRunner& runner) {
     if (!shape) continue;
     const std::size_t index = static_cast<std::size_t>(&step - executor.steps().data());
     expected.first = std::min(expected.first, index);
-    for (Job& job : float_jobs(runner, layer_name(executor, step), *shape)) {
-      expected.jobs.push_back(std::move(job));
+    if (is_float_product(step)) {
+      for (Job& job : float_jobs(runner, layer_name(executor, step), *shape)) {
+        expected.jobs.push_back(std::move(job));
+      }
+    } else if (runner.options().precision == Precision::kInt8) {
+      expected.jobs.push_back(runner.job(layer_name(executor, step), *shape));
+    } else {
+      continue;
     }
     const auto macs = static_cast<double>(shape->macs());
     expected.macs[&step] = macs;
@@ -121,6 +133,28 @@ class ExactValues {
   Values values_;
 };
 
+void set_outputs(NetworkRun& run, const Executor& executor, NamedTensors outputs) {
+  const auto& names = executor.model().graph().output();
+  if (!names.empty()) run.first = outputs.at(names[0].name());
+  run.outputs = std::move(outputs);
+}
+
+/// How images went through the network.
+void describe(const NetworkInputs& inputs, RunReport& report) {
+  report.why_in_turn = inputs.why_in_turn;
+  report.images_at_once = static_cast<std::uint64_t>(inputs.at_once);
+}
+
+/// The first output of the float network, whose head takes a few images at a time.
+Tensor exact_output(const Executor& executor, const NetworkInputs& inputs) {
+  const auto& steps = executor.steps();
+  const auto first = std::find_if(steps.begin(), steps.end(), is_float_product);
+  const auto head = static_cast<std::size_t>(first - steps.begin());
+  Values values = run_head(executor, head, inputs, {});
+  executor.run_steps(head, steps.size(), values);
+  return executor.outputs(values).at(executor.model().graph().output(0).name());
+}
+
 }  // namespace
 
 void check_jobs(const OnnxModel& model, const JobRunner& runner) {
@@ -129,7 +163,8 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner) {
 }
 
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
-                       RunReport report, const NodeObserver& after, const RunProgress& progress) {
+                       RunReport report, const NodeObserver& after, const RunProgress& progress,
+                       const Executor* exact_network) {
   const Expected expected = expect_jobs(executor, runner);
   std::vector<Job> jobs;
   for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
@@ -164,15 +199,42 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     seconds += seconds_since(begin);
     return Tensors{output};
   };
+  const auto integers_on_device = [&](const Step& step, const Tensors& arguments) {
+    const auto macs = expected.macs.find(&step);
+    share.next(macs == expected.macs.end() ? 0 : macs->second / all_macs);
+    const IntegerProduct product = [&](const MatrixI8& a, const MatrixI8& w) {
+      const auto begin = Clock::now();
+      const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+      MatrixI32 sums;
+      layers.push_back(runner.run(
+          runner.job(layer_name(executor, step), {size(a.rows()), size(a.cols()), size(w.rows())}),
+          a, w, sums, share));
+      seconds += seconds_since(begin);
+      return sums;
+    };
+    NodeContext context = step.context;
+    context.product = &product;
+    return compute(*step.info, context, arguments);
+  };
+  bool any_exact = exact_network != nullptr;  // is there a float32 value beside the other?
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
     const std::optional<Tensors> exact_arguments = exact.arguments(step, arguments);
-    const std::string reason = why_on_host(step, arguments);
+    std::string reason = why_on_host(step, arguments);
+    const bool integers = !is_float_product(step);
+    if (reason.empty() && integers && report.precision == Precision::kFloat32) {
+      reason = "with --precision float32, the device computes products of float32 alone";
+    }
     if (!reason.empty()) {
       add_host_layer(step, reason);
       share.report(step.context.label, 1);
       if (exact_arguments) exact.store(step, compute(*step.info, step.context, *exact_arguments));
       return Tensors{};
     }
+    if (integers) {
+      if (exact_arguments) exact.store(step, compute(*step.info, step.context, *exact_arguments));
+      return integers_on_device(step, arguments);
+    }
+    any_exact = true;
     share.report("float32: " + step.context.label, 1);
     const Tensors wanted =
         compute(*step.info, step.context, exact_arguments ? *exact_arguments : arguments);
@@ -193,7 +255,8 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
   try {
     for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
       exact = ExactValues();
-      Values values = run_head(executor, expected.first, inputs.pass(pass), hooks);
+      const NetworkInputs given = inputs.pass(pass);
+      Values values = run_head(executor, expected.first, given, hooks);
       executor.run_steps(expected.first, executor.steps().size(), values, hooks);
       if (runner.options().one_program) {
         ProgressShare all(progress);
@@ -203,20 +266,28 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
         seconds += seconds_since(begin_program);
       }
       const auto& graph = executor.model().graph();
-      passes.add(executor, executor.outputs(values),
-                 graph.output_size() == 0 ? nullptr : exact.find(graph.output(0).name()));
+      Tensor beside;
+      if (exact_network != nullptr) beside = exact_output(*exact_network, given);
+      const Tensor* wanted = exact_network != nullptr   ? &beside
+                             : graph.output_size() == 0 ? nullptr
+                                                        : exact.find(graph.output(0).name());
+      passes.add(executor, executor.outputs(values), wanted, inputs.images_of(pass),
+                 inputs.at_once);
       join(report.layers, std::move(layers));
       layers.clear();
     }
-    run.outputs = passes.outputs();
+    set_outputs(run, executor, passes.outputs());
   } catch (const DeviceError& error) {
     report.error = error.what();
     join(report.layers, std::move(layers));
   }
   report.host = HostWork{host_steps.size(), seconds_since(begin) - seconds};
-  report.why_in_turn = inputs.why_in_turn;
+  describe(inputs, report);
   // Where nothing was quantized, float32 would agree with itself.
-  if (!report.layers.empty()) report.quality = passes.quality();
+  if (any_exact) {
+    report.quality = passes.quality();
+    run.exact = passes.exact();
+  }
   run.report = std::move(report);
   return run;
 }
@@ -233,7 +304,7 @@ NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, Ru
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
     share.next(parts[static_cast<std::size_t>(&step - executor.steps().data())]);
     share.report(step.context.label, 0);
-    if (!why_on_host(step, arguments).empty()) return Tensors{};
+    if (!is_float_product(step) || !why_on_host(step, arguments).empty()) return Tensors{};
     const Tensors found = compute(*step.info, step.context, arguments);
     const auto begin = Clock::now();
     layers.push_back(compare_with_double(step, arguments, found[0]));
@@ -246,13 +317,14 @@ NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, Ru
   Passes passes;
   for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
     const NetworkInputs one = inputs.pass(pass);
-    passes.add(executor, executor.run(one.take(0, one.images), hooks), nullptr);
+    passes.add(executor, executor.run(one.take(0, one.images), hooks), nullptr,
+               inputs.images_of(pass), inputs.at_once);
     join(report.layers, std::move(layers));
     layers.clear();
   }
-  run.outputs = passes.outputs();
+  set_outputs(run, executor, passes.outputs());
   report.host = HostWork{executor.steps().size(), seconds_since(begin) - seconds};
-  report.why_in_turn = inputs.why_in_turn;
+  describe(inputs, report);
   run.report = std::move(report);
   return run;
 }

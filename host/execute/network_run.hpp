@@ -14,6 +14,8 @@ namespace gemm64 {
 struct NetworkRun {
   RunReport report;
   NamedTensors outputs;
+  Tensor first;  // the first output; absent where there is none
+  Tensor exact;  // the same by float32; absent where nothing else was computed
 };
 
 /// Told each node's outputs, once they are the device's.
@@ -27,9 +29,12 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner);
 /// (or sliced, as the runner's options ask). The report has a layer for each, by node name, whose
 /// largest error is against the float32 network; what ran on the host, with the reason; and the
 /// quality of the first output, if anything ran on the device. Before the device runs, the jobs are
-/// announced.
+/// announced. Products of 8-bit integers have one value: the device's sums, and the host's
+/// arithmetic on them. `exact`: the float network that a quantized one is to be compared with;
+/// nullptr: none.
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
-                       RunReport report, const NodeObserver& after, const RunProgress& progress);
+                       RunReport report, const NodeObserver& after, const RunProgress& progress,
+                       const Executor* exact = nullptr);
 
 /// The float32 network by itself. Each Linear layer is compared with a product in double, and may
 /// be as far from it as float32 sums of its length can be.

@@ -3,22 +3,29 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "host/error.hpp"
 #include "host/execute/tensor.hpp"
+#include "host/numerics/matrix.hpp"
 #include "host/onnx/model.hpp"
 #include "host/onnx/onnx.pb.h"
 #include "host/onnx/operator.hpp"
 
 namespace gemm64 {
 
+/// result[M x N] = a[M x K] * w[N x K]^T, exact, from whoever computes it.
+using IntegerProduct = std::function<MatrixI32(const MatrixI8& a, const MatrixI8& w)>;
+
 /// A node as operators see it.
 struct NodeContext {
   const onnx::NodeProto* node = nullptr;
   std::string label;       // for messages: "/features/features.0/Conv (Conv)"
   std::int64_t opset = 0;  // of the default domain: attributes moved to inputs over the years
+  /// Computes a matrix product of 8-bit integers in the host's place; nullptr: the host does.
+  const IntegerProduct* product = nullptr;
 };
 
 using Tensors = std::vector<Tensor>;

@@ -15,13 +15,17 @@ namespace gemm64 {
 /// What the passes through a network gave: outputs, and the first one by float32 alone.
 class Passes {
  public:
-  /// `exact`: the first output by float32, nullptr where it is the same.
-  void add(const Executor& executor, NamedTensors outputs, const Tensor* exact);
+  /// `exact`: the first output by float32, nullptr where it is the same. Of `at_once` images, the
+  /// first `images` count (0 of 0: all).
+  void add(const Executor& executor, NamedTensors outputs, const Tensor* exact,
+           std::int64_t images = 0, std::int64_t at_once = 0);
 
   /// Images one below the other.
   NamedTensors outputs() const;
   /// Empty where the first output is no float32.
   std::optional<NetworkQuality> quality() const;
+  /// The first output by float32 of all images; absent where quality() is empty.
+  Tensor exact() const;
 
  private:
   std::map<std::string, std::vector<Tensor>> outputs_;

@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/execute/dynamic_range.hpp"
 #include "host/execute/gemm.hpp"
 #include "host/execute/integer_product.hpp"
-#include "host/execute/linear.hpp"
-#include "host/onnx/linear_layer.hpp"
 
 namespace gemm64 {
 namespace {
@@ -41,16 +38,25 @@ MatrixI8 weights_of(const onnx::NodeProto& node, const Tensor& b) {
   return stored.transpose();
 }
 
-bool has_byte_results(const onnx::NodeProto& node, const Tensors& inputs) {
-  if (node.op_type() == "QLinearMatMul") return true;
-  return node.op_type() == "QGemm" && optional_input(inputs, 7).present();
-}
-
-/// Are the weights' values what is multiplied, with nothing to be taken from them?
-bool has_zero_points(const NodeContext& node, const Tensor& zero, DataType type) {
-  const std::vector<std::int32_t> zeros = zeros_of(node, zero, type);
-  return std::any_of(zeros.begin(), zeros.end(),
-                     [&](std::int32_t value) { return value + move_to_int8(type) != 0; });
+/// Why the device gives the sums of a product alone; empty where it gives 8-bit results.
+std::string why_sums(const Executor& executor, const NodeContext& context, const Tensors& inputs) {
+  const onnx::NodeProto& node = *context.node;
+  if (node.op_type() != "QLinearMatMul" &&
+      (node.op_type() != "QGemm" || !optional_input(inputs, 7).present())) {
+    return "its results are not of 8 bits";
+  }
+  for (int i = 1; i < node.input_size(); ++i) {
+    if (!node.input(i).empty() && !executor.model().is_constant(node.input(i))) {
+      return "its scales depend on the input";
+    }
+  }
+  const DataType type = inputs[3].type();
+  const std::vector<std::int32_t> zeros = zeros_of(context, optional_input(inputs, 5), type);
+  if (std::any_of(zeros.begin(), zeros.end(),
+                  [&](std::int32_t zero) { return zero + move_to_int8(type) != 0; })) {
+    return "its weights have a zero point";
+  }
+  return "";
 }
 
 /// Sums wrap at 32 bits, as the device's do.
@@ -58,54 +64,52 @@ std::int32_t wrapped(std::int64_t value) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(value)));
 }
 
-/// Fills in bias, scale, zero point and type. Leaves the layer one of bare sums where the device
-/// cannot compute its results.
-void add_results(const NodeContext& node, const Tensors& inputs, QuantizedLayer& layer) {
-  const std::int64_t n = layer.w.rows();
-  const Tensor none;
-  const Tensor& bias = node.node->op_type() == "QGemm" ? optional_input(inputs, 6) : none;
-  if (bias.present() && (bias.elements() != n || bias.dims().back() != n)) return;
-  ByteResults results = byte_results(node, inputs);
-  if (results.scales.size() == 1) results.scales.resize(static_cast<std::size_t>(n), results.scales[0]);
-  const bool usable = static_cast<std::int64_t>(results.scales.size()) == n &&
-                      std::all_of(results.scales.begin(), results.scales.end(), [](float scale) {
-                        return std::isfinite(scale) && !std::signbit(scale);
-                      });
-  if (!usable) return;
-  const DataType a_type = inputs[0].type();
-  const std::int64_t a_zero =
-      quantization_of(node, inputs, 1, a_type).zero + move_to_int8(a_type);
-  layer.type = results.type;
-  layer.zero = results.zero;
-  layer.scale = std::move(results.scales);
-  for (std::int64_t column = 0; column < n; ++column) {
-    const std::int64_t sum = layer.w.row(column).cast<std::int64_t>().sum();
-    const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[column] : 0;
-    layer.bias.push_back(wrapped(own - a_zero * sum));
-  }
+bool can_be_applied(const std::vector<float>& scales) {
+  return std::all_of(scales.begin(), scales.end(),
+                     [](float scale) { return std::isfinite(scale) && !std::signbit(scale); });
 }
 
 }  // namespace
 
 std::optional<QuantizedLayer> quantized_layer(const Executor& executor, const Step& step,
-                                              const Tensors& inputs) {
-  const onnx::NodeProto& node = *step.context.node;
-  const std::optional<LinearOperands> operands = linear_operands(node);
-  if (!operands || !operands->quantized || !why_on_host(step, inputs).empty()) return std::nullopt;
+                                              const Tensors& inputs, std::string& why) {
+  const NodeContext& context = step.context;
+  why = why_sums(executor, context, inputs);
+  if (!why.empty()) return std::nullopt;
+  const Tensor& a = inputs[0];
+  const Tensor& b = inputs[3];
   QuantizedLayer layer;
-  layer.name = node_label(node, static_cast<int>(&step - executor.steps().data()));
-  layer.input = inputs[0];
-  const Tensor a = node.op_type() == "DynamicQuantizeMatMul"
-                       ? quantize_by_range(step.context, inputs[0]).first
-                       : inputs[0];
-  const Tensor& b = inputs[static_cast<std::size_t>(operands->b)];
-  layer.w = weights_of(node, b);
+  layer.w = weights_of(*context.node, b);
+  const std::int64_t n = layer.w.rows();
   const std::int64_t k = layer.w.cols();
-  if (a.dims().back() != k) throw failure(step.context, operands_do_not_fit(a, b));
+  if (a.dims().back() != k) throw failure(context, operands_do_not_fit(a, b));
+
+  const Tensor none;
+  const Tensor& bias = context.node->op_type() == "QGemm" ? optional_input(inputs, 6) : none;
+  if (bias.present() && (bias.elements() != n || bias.dims().back() != n)) {
+    why = "its bias is not one for each column";
+    return std::nullopt;
+  }
+  ByteResults results = byte_results(context, inputs);
+  if (results.scales.size() == 1) {
+    results.scales.resize(static_cast<std::size_t>(n), results.scales[0]);
+  }
+  if (static_cast<std::int64_t>(results.scales.size()) != n || !can_be_applied(results.scales)) {
+    why = "its scales are not positive numbers, one for each column";
+    return std::nullopt;
+  }
+  layer.name = node_label(*context.node, static_cast<int>(&step - executor.steps().data()));
+  layer.input = a;
   layer.a = as_int8(a, a.elements() / k, k);
-  const Tensor& b_zero = optional_input(inputs, static_cast<std::size_t>(operands->b_zero));
-  if (has_byte_results(node, inputs) && !has_zero_points(step.context, b_zero, b.type())) {
-    add_results(step.context, inputs, layer);
+  layer.type = results.type;
+  layer.zero = results.zero;
+  layer.scale = std::move(results.scales);
+  const std::int64_t a_zero =
+      quantization_of(context, inputs, 1, a.type()).zero + move_to_int8(a.type());
+  for (std::int64_t column = 0; column < n; ++column) {
+    const std::int64_t sum = layer.w.row(column).cast<std::int64_t>().sum();
+    const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[column] : 0;
+    layer.bias.push_back(wrapped(own - a_zero * sum));
   }
   return layer;
 }

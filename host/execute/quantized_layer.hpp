@@ -13,26 +13,25 @@
 
 namespace gemm64 {
 
-/// A quantized Linear layer, for a device that multiplies int8. uint8 values are moved down by 128,
-/// zero points too, so that all differences stay the same.
+/// A Linear layer from 8-bit values to 8-bit values, for a device that multiplies int8:
+/// result = clamp(rint((a * w + bias) * scale) + zero). uint8 activations and weights are moved down
+/// by 128, zero points too, so that all differences stay the same.
 struct QuantizedLayer {
   std::string name;
-  Tensor input;    // as the node takes it
-  MatrixI8 a;      // [M x K]
-  MatrixI8 w;      // [N x K]
-  DataType type = onnx::TensorProto::INT32;  // of results: INT8, UINT8, or INT32 for bare sums
-  // Of 8-bit results, by column: result = clamp(rint((a*w + bias) * scale) + zero)
+  Tensor input;                                  // as the node takes it
+  MatrixI8 a;                                    // [M x K]
+  MatrixI8 w;                                    // [N x K]
   std::vector<std::int32_t> bias;  // the node's, less the input's zero point times the weights' sums
-  std::vector<float> scale;
-  std::int32_t zero = 0;  // as `type` has it
-
-  bool has_sums() const { return type == onnx::TensorProto::INT32; }
+  std::vector<float> scale;        // by column
+  DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
+  std::int32_t zero = 0;                         // as `type` has it
 };
 
-/// The layer that a step is, from its operands; empty where the step is none: see
-/// host/onnx/linear_layer.hpp. Throws UsageError where they do not fit.
+/// The layer that a step is, which is a Linear layer of integers, from its operands; empty where the
+/// device gives its sums alone, and `why` says so in words. Throws UsageError where operands do not
+/// fit.
 std::optional<QuantizedLayer> quantized_layer(const Executor& executor, const Step& step,
-                                              const Tensors& inputs);
+                                              const Tensors& inputs, std::string& why);
 
 /// Whether a tensor holds the very values of another, perhaps in another shape.
 bool same_values(const Tensor& a, const Tensor& b);

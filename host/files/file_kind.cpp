@@ -2,6 +2,7 @@
 #include "host/files/file_kind.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 namespace gemm64 {
 namespace {
@@ -57,6 +58,16 @@ const char* file_kind(std::string_view head) {
     return "a WebP image";
   }
   return std::all_of(head.begin(), head.end(), is_text) ? "text" : "of an unknown kind";
+}
+
+std::string file_head(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return "";
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kKindBytes, '\0');
+  file.read(head.data(), kKindBytes);
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return head;
 }
 
 }  // namespace gemm64

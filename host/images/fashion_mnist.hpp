@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <vector>
 
 #include "host/images/image.hpp"
 
@@ -15,12 +13,10 @@ inline constexpr const char* kFashionMnistFolder = "/usr/share/datasets/fashion-
 
 /// The first `count` test images, 28x28, from t10k-images-idx3-ubyte.gz in `folder`. The file is
 /// read to its end, so that damage anywhere in it is found. Throws UsageError where it is missing,
-/// truncated, damaged or another kind of file, and where `count` is 0 or more than it holds.
+/// truncated, damaged or another kind of file, and where `count` is 0 or more than it holds. Behind
+/// these come up to `more` others, where the file holds as many.
 GreyImages read_fashion_mnist_images(std::size_t count,
-                                     const std::filesystem::path& folder = kFashionMnistFolder);
-
-/// The labels (0 to 9) of the same images, from t10k-labels-idx1-ubyte.gz. Throws as above.
-std::vector<std::uint8_t> read_fashion_mnist_labels(
-    std::size_t count, const std::filesystem::path& folder = kFashionMnistFolder);
+                                     const std::filesystem::path& folder = kFashionMnistFolder,
+                                     std::size_t more = 0);
 
 }  // namespace gemm64

@@ -10,14 +10,11 @@
 namespace gemm64 {
 namespace {
 
-// Red, green, blue; from the documentation of torchvision's models.
-constexpr float kMean[kImageNetChannels] = {0.485f, 0.456f, 0.406f};
-constexpr float kDeviation[kImageNetChannels] = {0.229f, 0.224f, 0.225f};
 // Their shorter side is resized to 256 for a crop of 224.
 constexpr double kCropMargin = 256.0 / 224.0;
 
-void normalise(MatrixF& plane, std::size_t channel) {
-  plane = (plane.array() - kMean[channel]) / kDeviation[channel];
+void normalise(MatrixF& plane, const Preprocessing& how, std::size_t channel) {
+  plane = (plane.array() - how.mean_of(channel)) / how.deviation_of(channel);
 }
 
 // The source positions that a destination position mixes: first, first + 1, ...
@@ -106,8 +103,9 @@ MatrixF resize_bilinear(const MatrixF& image, Eigen::Index rows, Eigen::Index co
 }
 
 ImageBatch network_input(const Image& image, std::size_t channels, std::size_t rows,
-                         std::size_t columns) {
-  if (image.channels != channels || (channels != 1 && channels != kImageNetChannels) ||
+                         std::size_t columns, const Preprocessing& how) {
+  if (!how.fits(channels) || image.channels != channels ||
+      (channels != 1 && channels != kImageNetChannels) ||
       image.rows * image.columns * channels == 0 || rows * columns == 0 ||
       image.pixels.size() != image.rows * image.columns * channels) {
     throw std::invalid_argument(
@@ -126,8 +124,8 @@ ImageBatch network_input(const Image& image, std::size_t channels, std::size_t r
   for (std::size_t channel = 0; channel < channels; ++channel) {
     const Channel bytes(image.pixels.data() + channel, static_cast<Eigen::Index>(image.rows), width,
                         {width * step, step});
-    MatrixF plane = resample(bytes.cast<float>() / 255.0f, region, to_rows, to_columns, true);
-    if (colour) normalise(plane, channel);
+    MatrixF plane = resample(bytes.cast<float>() / how.scale, region, to_rows, to_columns, true);
+    normalise(plane, how, channel);
     batch.values.insert(batch.values.end(), plane.data(), plane.data() + plane.size());
   }
   return batch;
@@ -140,6 +138,7 @@ ImageBatch imagenet_batch(const GreyImages& images, std::size_t first, std::size
                                 std::to_string(images.count));
   }
   constexpr std::size_t kPlane = kImageNetSize * kImageNetSize;
+  const Preprocessing how = default_preprocessing(kImageNetChannels);
   ImageBatch batch{count, kImageNetChannels, kImageNetSize, kImageNetSize, {}};
   batch.values.reserve(count * kImageNetChannels * kPlane);
 
@@ -152,7 +151,7 @@ ImageBatch imagenet_batch(const GreyImages& images, std::size_t first, std::size
         resize_bilinear(grey.cast<float>() / 255.0f, kImageNetSize, kImageNetSize);
     for (std::size_t channel = 0; channel < kImageNetChannels; ++channel) {
       MatrixF normalised = plane;
-      normalise(normalised, channel);
+      normalise(normalised, how, channel);
       batch.values.insert(batch.values.end(), normalised.data(), normalised.data() + kPlane);
     }
   }

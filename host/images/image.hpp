@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/images/preprocessing.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
@@ -44,13 +45,13 @@ inline constexpr std::size_t kImageNetChannels = 3;
 MatrixF resize_bilinear(const MatrixF& image, Eigen::Index rows, Eigen::Index columns);
 
 /// An image as a network of `channels` x `rows` x `columns` takes it. Colour: resized (bilinear,
-/// averaging where it becomes smaller) until it covers 256/224 of the size, its middle cut out,
-/// divided by 255, normalised with ImageNet's mean and deviation, as torchvision evaluates its
-/// models. Grey: resized until it covers the size, its middle cut out, divided by 255. An image of
-/// exactly the size is not resized. Throws std::invalid_argument where the image has other
-/// channels, or a size is zero.
+/// averaging where it becomes smaller) until it covers 256/224 of the size, its middle cut out, as
+/// torchvision evaluates its models. Grey: resized until it covers the size, its middle cut out. An
+/// image of exactly the size is not resized. Then normalised as `how` says. Throws
+/// std::invalid_argument where the image has other channels, or a size is zero, or `how` is for
+/// another number of channels.
 ImageBatch network_input(const Image& image, std::size_t channels, std::size_t rows,
-                         std::size_t columns);
+                         std::size_t columns, const Preprocessing& how);
 
 /// Images first .. first + count - 1 as 3x224x224: resized, divided by 255, repeated for each
 /// channel and normalised with ImageNet's mean and deviation, as torchvision's models expect.

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <stb/stb_image.h>
 
-#include <array>
-#include <fstream>
 #include <memory>
 #include <string_view>
 
@@ -33,12 +31,8 @@ bool starts_with(std::string_view text, std::string_view start) {
 }  // namespace
 
 bool is_image_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, kKindBytes> head{};
-  file.read(head.data(), head.size());
-  const std::string_view kind = file_kind({head.data(), static_cast<std::size_t>(file.gcount())});
+  const std::string head = file_head(path);
+  const std::string_view kind = file_kind(head);
   constexpr std::string_view kImage = " image";
   return kind.size() > kImage.size() && kind.substr(kind.size() - kImage.size()) == kImage;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "host/report/classification_text.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -148,6 +150,9 @@ Json to_json(const RunReport& report) {
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
   }
+  if (report.classification) json["classification"] = to_json(*report.classification);
+  if (!report.scales.empty()) json["scales"] = report.scales;
+  if (report.images_at_once != 0) json["images_at_once"] = report.images_at_once;
   if (!report.why_in_turn.empty()) json["images_in_turn"] = report.why_in_turn;
   if (!report.error.empty()) json["error"] = report.error;
   if (!report.problems.empty()) json["problems"] = report.problems;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "host/escaped.hpp"
+#include "host/report/classification_text.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {
@@ -24,6 +25,9 @@ std::string host_text(const RunReport& report) {
   if (!report.why_in_turn.empty()) {
     text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
                         escaped(report.why_in_turn));
+  } else if (report.images_at_once != 0) {
+    text += fmt::format("The {} ran {} at once.\n", counted(report.batch, "image"),
+                        grouped(report.images_at_once));
   }
   const std::uint64_t all = report.all_macs();
   if (report.host_only || all == 0) return text;
@@ -48,11 +52,16 @@ std::string host_text(const RunReport& report) {
 }
 
 std::string quality_text(const RunReport& report) {
-  if (!report.quality) return "";
+  std::string text;
+  if (!report.scales.empty()) text += "Scales of activations: " + report.scales + ".\n";
+  if (report.classification) {
+    text += classification_text(*report.classification,
+                                !report.host_only && report.precision == Precision::kInt8);
+  }
+  if (!report.quality) return text;
   const NetworkQuality& quality = *report.quality;
-  std::string text =
-      fmt::format("Same top-1 class as in float32: {}; signal to noise {:.1f} dB",
-                  share(quality.top1_equal, quality.images), quality.signal_to_noise_db);
+  text += fmt::format("Same top-1 class as in float32: {}; signal to noise {:.1f} dB",
+                      share(quality.top1_equal, quality.images), quality.signal_to_noise_db);
   if (std::isfinite(quality.centred_signal_to_noise_db)) {
     text += fmt::format(" ({:.1f} dB without each output's mean over the batch)",
                         quality.centred_signal_to_noise_db);

@@ -108,7 +108,8 @@ std::string run_table(const RunReport& report, std::size_t width) {
   if (report.host_only) {
     return fmt::format("{} on the host in float32, batch {}\n\n", escaped(report.model),
                        report.batch) +
-           host_layer_table(report, width) + host_text(report) + verdict(report);
+           host_layer_table(report, width) + host_text(report) + quality_text(report) +
+           verdict(report);
   }
   std::string text = fmt::format(
       "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, {}memory "

@@ -14,6 +14,7 @@
 #include "host/device/memory_timing.hpp"
 #include "host/job/plan.hpp"
 #include "host/numerics/quality.hpp"
+#include "host/run/classification.hpp"
 #include "host/run/run_options.hpp"
 
 namespace gemm64 {
@@ -81,8 +82,11 @@ struct RunReport {
   bool one_program = false;  // layers are parts of one program, from fence to fence
   std::vector<LayerReport> layers;
   std::optional<NetworkQuality> quality;
+  std::optional<Classification> classification;
   std::optional<HostWork> host;
   std::vector<HostLayer> host_layers;
+  std::string scales;                 // where those of activations come from; empty: from the file
+  std::uint64_t images_at_once = 0;   // of a pass; 0: all images in one
   std::string why_in_turn;            // why images ran one after the other; empty: all ran together
   std::vector<std::string> problems;  // what was asked for and did not come, a line each
   std::string error;                  // of the device, which ended the run; empty: none

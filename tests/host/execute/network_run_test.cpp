@@ -455,7 +455,8 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   RunOptions options;
   options.observers = {&notes};
   JobRunner runner(device_, driver_, options);
-  const NetworkInputs inputs = NetworkInputs::in_turn({{"x", images}}, 3, "one at a time");
+  const NetworkInputs inputs =
+      NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 1, "one at a time");
   const NetworkRun found =
       run_network(Executor(network), inputs, runner, runner.report("test", 3), nullptr, nullptr);
   EXPECT_EQ(found.outputs.at("y").dims(), (Dims{6, 3}));

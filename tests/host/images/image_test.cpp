@@ -120,9 +120,11 @@ Image grey_image(std::size_t rows, std::size_t columns, const std::vector<std::u
 }
 
 TEST(NetworkInput, TakesAnImageOfTheRightSizeAsItIs) {
-  const ImageBatch grey = network_input(grey_image(1, 2, {0, 51}), 1, 1, 2);
+  const ImageBatch grey =
+      network_input(grey_image(1, 2, {0, 51}), 1, 1, 2, default_preprocessing(1));
   EXPECT_EQ(grey.values, (std::vector<float>{0.0f, 0.2f}));
-  const ImageBatch colour = network_input({1, 1, 3, {0, 255, 51}}, 3, 1, 1);
+  const ImageBatch colour =
+      network_input({1, 1, 3, {0, 255, 51}}, 3, 1, 1, default_preprocessing(3));
   EXPECT_NEAR(colour.values[0], (0.0 - 0.485) / 0.229, 1e-6);
   EXPECT_NEAR(colour.values[1], (1.0 - 0.456) / 0.224, 1e-6);
   EXPECT_NEAR(colour.values[2], (0.2 - 0.406) / 0.225, 1e-6);
@@ -130,7 +132,8 @@ TEST(NetworkInput, TakesAnImageOfTheRightSizeAsItIs) {
 
 TEST(NetworkInput, CutsOutTheMiddleOfGreyImages) {
   const Image image = grey_image(1, 5, {255, 0, 51, 102, 255});
-  EXPECT_EQ(network_input(image, 1, 1, 3).values, (std::vector<float>{0.0f, 0.2f, 0.4f}));
+  EXPECT_EQ(network_input(image, 1, 1, 3, default_preprocessing(1)).values,
+            (std::vector<float>{0.0f, 0.2f, 0.4f}));
 }
 
 // Every source value counts where an image becomes smaller: stripes become their mean, which two
@@ -138,7 +141,8 @@ TEST(NetworkInput, CutsOutTheMiddleOfGreyImages) {
 TEST(NetworkInput, AveragesWhereTheImageBecomesSmaller) {
   std::vector<std::uint8_t> stripes(64 * 64, 0);
   for (std::size_t i = 0; i < stripes.size(); i += 8) stripes[i] = 255;
-  const ImageBatch small = network_input(grey_image(64, 64, stripes), 1, 8, 8);
+  const ImageBatch small =
+      network_input(grey_image(64, 64, stripes), 1, 8, 8, default_preprocessing(1));
   for (std::size_t i = 0; i < small.values.size(); ++i) {
     const bool at_border = i % 8 == 0 || i % 8 == 7;  // less is seen there
     EXPECT_NEAR(small.values[i], 1.0 / 8, at_border ? 0.05 : 1e-6) << i;
@@ -151,7 +155,7 @@ TEST(NetworkInput, LeavesAMarginOfColourImagesOut) {
   for (std::size_t i = 0; i < ramp.pixels.size(); ++i) {
     ramp.pixels[i] = static_cast<std::uint8_t>(i / 3 % 160);
   }
-  const ImageBatch seen = network_input(ramp, 3, 28, 28);
+  const ImageBatch seen = network_input(ramp, 3, 28, 28, default_preprocessing(3));
   // 140 of 160 columns from column 10 on, 5 each: centres at 12, 17, ...
   for (std::size_t c = 0; c < 28; ++c) {
     const double brightness = 12.0 + 5.0 * static_cast<double>(c);
@@ -160,10 +164,14 @@ TEST(NetworkInput, LeavesAMarginOfColourImagesOut) {
 }
 
 TEST(NetworkInput, RejectsOtherChannels) {
-  EXPECT_THROW(network_input({1, 1, 2, {0, 0}}, 2, 1, 1), std::invalid_argument);
-  EXPECT_THROW(network_input(grey_image(1, 1, {0}), 3, 1, 1), std::invalid_argument);
-  EXPECT_THROW(network_input(grey_image(1, 1, {0}), 1, 0, 1), std::invalid_argument);
-  EXPECT_THROW(network_input(grey_image(1, 1, {}), 1, 1, 1), std::invalid_argument);
+  EXPECT_THROW(network_input({1, 1, 2, {0, 0}}, 2, 1, 1, default_preprocessing(1)),
+               std::invalid_argument);
+  EXPECT_THROW(network_input(grey_image(1, 1, {0}), 3, 1, 1, default_preprocessing(3)),
+               std::invalid_argument);
+  EXPECT_THROW(network_input(grey_image(1, 1, {0}), 1, 0, 1, default_preprocessing(1)),
+               std::invalid_argument);
+  EXPECT_THROW(network_input(grey_image(1, 1, {}), 1, 1, 1, default_preprocessing(1)),
+               std::invalid_argument);
 }
 
 }  // namespace

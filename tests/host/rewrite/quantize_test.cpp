@@ -58,7 +58,8 @@ TEST(Calibrate, SeesEveryImageOfThoseThatRunInTurn) {
   const OnnxModel model = load_text(kNetwork);
   const Tensor images = Tensor::of<float>({2, 1, 2, 2}, {0, 1, 0, 0, -3, 0, 0, 5});
   const Ranges ranges =
-      calibrate(Executor(model), NetworkInputs::in_turn({{"x", images}}, 2, "one at a time"));
+      calibrate(Executor(model),
+                NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 2, 1, "one at a time"));
   EXPECT_EQ(ranges.at("x"), std::pair(-3.0F, 5.0F));
   EXPECT_EQ(ranges.at("r"), std::pair(0.0F, 6.0F));
 }

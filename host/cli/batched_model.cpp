@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/batched_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/error.hpp"
+#include "host/execute/memory_need.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/text.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::int64_t kMostAtOnce = 256;
+constexpr double kBytesAtOnce = std::int64_t{1} << 30;
+
+std::string gibibytes(double bytes) {
+  return grouped(static_cast<std::uint64_t>(std::ceil(bytes / (1 << 30))));
+}
+
+void check_memory(const OnnxModel& model, std::int64_t passes, bool inputs_held) {
+  const double need = memory_need(model, passes, inputs_held);
+  if (need <= machine_memory()) return;
+  throw UsageError(fmt::format("{} needs {} GiB of memory for its values; this machine has {} GiB",
+                               model.name(), gibibytes(need), gibibytes(machine_memory())));
+}
+
+/// A model for as many images as asked for, or for one where it can take no more.
+struct Loaded {
+  OnnxModel model;
+  ImportOptions import;
+  std::string why_in_turn;  // empty: it takes as many as asked for
+};
+
+/// Does every input that the file leaves to the user hold one image?
+bool takes_one_image(const OnnxModel& model) {
+  const std::vector<std::string> names = model.inputs();
+  return !names.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    const std::optional<TensorType> type = model.type(name);
+    return type && !type->dims.empty() && type->dims[0] == 1;
+  });
+}
+
+/// Loads the model for `images` images by `import`. Where its shapes do not allow so many, though
+/// they allow one: for one.
+Loaded load_for(const ModelLoader& load, const ImportOptions& import, std::int64_t images) {
+  try {
+    return {load(import), import, ""};
+  } catch (const UsageError& error) {
+    if (images < 2) throw;
+    const std::string why = error.what();
+    ImportOptions one = import;
+    one.batch = 0;
+    for (auto& [name, dims] : one.input_shapes) {
+      if (!dims.empty() && dims[0] == images) dims[0] = 1;
+    }
+    try {
+      OnnxModel alone = load(one);
+      if (takes_one_image(alone)) return {std::move(alone), one, why};
+    } catch (const UsageError&) {  // then what was wrong is not the number of images
+    }
+    throw;
+  }
+}
+
+/// The first size of all sources; 0 where they differ, or the model does not know an input.
+std::int64_t images_of(const OnnxModel& model, const InputSources& sources) {
+  std::int64_t images = 0;
+  for (const auto& [name, source] : sources) {
+    const std::int64_t count = source.dims.empty() ? 0 : source.dims[0];
+    if (!model.type(name) || (images != 0 && count != images)) return 0;
+    images = count;
+  }
+  return images;
+}
+
+/// Are these surely images, none of which has to do with another?
+bool are_images(const InputSources& sources) {
+  return std::all_of(sources.begin(), sources.end(), [](const auto& named) {
+    const InputSource& source = named.second;
+    return !source.in_memory ||
+           (source.dims.size() == 4 && (source.dims[1] == 1 || source.dims[1] == 3));
+  });
+}
+
+/// How many of `images` images run at once, as the model was loaded with one batch or another.
+std::int64_t images_at_once(const OnnxModel& model, const InputSources& sources,
+                            std::int64_t images, std::int64_t batch) {
+  const std::int64_t own = model.type(sources.begin()->first)->dims[0];
+  if (images <= 1 || images == own) return images;
+  if (batch != 0) return std::min(batch, images);
+  if (!are_images(sources)) return images;
+  const double bytes = memory_need(model) / static_cast<double>(std::max<std::int64_t>(own, 1));
+  const auto room = static_cast<std::int64_t>(kBytesAtOnce / std::max(bytes, 1.0));
+  const std::int64_t most = std::clamp<std::int64_t>(room, 1, kMostAtOnce);
+  const std::int64_t passes = (images + most - 1) / most;
+  return (images + passes - 1) / passes;
+}
+
+/// Shapes of inputs that are others than the model was loaded with, `at_once` of `images` rows.
+std::map<std::string, Dims> other_shapes(const OnnxModel& model, const InputSources& sources,
+                                         std::int64_t images, std::int64_t at_once) {
+  std::map<std::string, Dims> shapes;
+  for (const auto& [name, source] : sources) {
+    Dims dims = source.dims;
+    if (images != 0) dims[0] = at_once;
+    const std::optional<TensorType> type = model.type(name);
+    if (!type || type->dims != dims) shapes[name] = dims;
+  }
+  return shapes;
+}
+
+bool any_in_memory(const InputSources& sources) {
+  return std::any_of(sources.begin(), sources.end(),
+                     [](const auto& named) { return named.second.in_memory; });
+}
+
+}  // namespace
+
+BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& options,
+                              const CheckModel& check) {
+  ImportOptions import;
+  import.batch = options.batch;
+  const auto check_loaded = [&](const Loaded& loaded, std::int64_t passes, bool inputs_held) {
+    require_supported(loaded.model);
+    try {
+      check(loaded.model);
+      check_memory(loaded.model, passes, inputs_held);
+    } catch (const UsageError& error) {
+      if (options.batch == 0) throw;
+      throw UsageError(fmt::format("--batch {}: {}", options.batch, error.what()));
+    }
+  };
+  Loaded loaded = load_for(load, import, options.batch);
+  bool in_turn = !loaded.why_in_turn.empty();
+  const bool files = !options.files.empty();
+  check_loaded(loaded, in_turn ? options.batch : 1, !files);
+  InputSources sources = open_inputs(loaded.model, options, in_turn ? options.batch : 0);
+  std::int64_t images = images_of(loaded.model, sources);
+  if (in_turn && images == 0) images = options.batch;
+  std::int64_t at_once = in_turn || images == 0
+                             ? images
+                             : images_at_once(loaded.model, sources, images, options.batch);
+  if (!in_turn) {
+    import.input_shapes = other_shapes(loaded.model, sources, images, at_once);
+    if (!import.input_shapes.empty()) {
+      loaded = load_for(load, import, takes_one_image(loaded.model) ? at_once : 0);
+      in_turn = !loaded.why_in_turn.empty();
+    }
+  }
+  if (in_turn) at_once = 1;
+  if (images == 0 || (at_once == images && !in_turn)) {
+    check_loaded(loaded, 1, true);
+    const std::int64_t first =
+        sources.empty() || sources.at(loaded.model.inputs().at(0)).dims.empty()
+            ? 1
+            : sources.at(loaded.model.inputs().at(0)).dims[0];
+    return {std::move(loaded.model), loaded.import, NetworkInputs::of(std::move(sources)), first};
+  }
+  check_loaded(loaded, (images + at_once - 1) / at_once, any_in_memory(sources));
+  return {std::move(loaded.model), loaded.import,
+          NetworkInputs::in_passes(std::move(sources), images, at_once, loaded.why_in_turn),
+          images};
+}
+
+}  // namespace gemm64

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model and its inputs, brought together: how many images there are, and how many run at once.
+#pragma once
+
+#include <functional>
+
+#include "host/execute/head.hpp"
+#include "host/execute/network_input.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// The model as imported by some options.
+using ModelLoader = std::function<OnnxModel(const ImportOptions&)>;
+
+/// Throws UsageError where a model cannot run.
+using CheckModel = std::function<void(const OnnxModel&)>;
+
+struct BatchedModel {
+  OnnxModel model;
+  ImportOptions import;  // by which it was read
+  NetworkInputs inputs;
+  std::int64_t images = 1;
+};
+
+/// Loads the model for as many images as the inputs hold. More than `options.batch` images run in
+/// passes of so many; where that is 0, more than 256 images (or than 1 GiB of values allow) run in
+/// passes of equal size. Images that the model cannot take at once run one after the other. `check`
+/// is asked as soon as all shapes are known, before memory for them is taken. Throws UsageError
+/// where the model or the inputs cannot be used, or this machine has too little memory.
+BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& options,
+                              const CheckModel& check);
+
+}  // namespace gemm64

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/image_options.hpp"
+
+#include <algorithm>
+
+#include "host/cli/failure_file.hpp"
+#include "host/cli/values.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr double kMost = 1e9;
+constexpr double kLeast = 1e-9;  // of what is divided by
+
+std::vector<float> floats(const std::vector<double>& values, float otherwise) {
+  if (values.empty()) return {otherwise};
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+std::optional<Preprocessing> ImageOptions::preprocessing() const {
+  if (!preset.empty()) return preprocessing_named(preset);
+  if (!scale && mean.empty() && deviation.empty()) return std::nullopt;
+  return Preprocessing{static_cast<float>(scale.value_or(255)), floats(mean, 0),
+                       floats(deviation, 1)};
+}
+
+void add_image_options(CLI::App& command, ImageOptions& options) {
+  CLI::Option* const preset =
+      command
+          .add_option("--preprocess", options.preset,
+                      "what becomes of an image's pixels of 0 to 255: imagenet (torchvision's "
+                      "mean and deviation; default for colour), mnist (0.1307 and 0.3081), unit "
+                      "(0 to 1; default for grey), raw (unchanged)")
+          ->transform(one_of(preprocessing_names()));
+  const auto add = [&](const char* name, auto& value, const char* text, double low) {
+    return command.add_option(name, value, text)
+        ->transform(real_number(low, kMost))
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->excludes(preset);
+  };
+  add("--mean", options.mean,
+      "instead: pixels become (pixel / scale - mean) / std; a number, or one for each channel: "
+      "0.485,0.456,0.406 (default 0)",
+      -kMost);
+  add("--std", options.deviation, "what is divided by then (default 1)", kLeast);
+  add("--scale", options.scale, "what pixels are divided by before (default 255)", kLeast);
+}
+
+nlohmann::ordered_json to_json(const ImageOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!options.preset.empty()) json["preprocess"] = options.preset;
+  if (options.scale) json["scale"] = *options.scale;
+  if (!options.mean.empty()) json["mean"] = options.mean;
+  if (!options.deviation.empty()) json["std"] = options.deviation;
+  return json;
+}
+
+ImageOptions image_options(const nlohmann::json& json) {
+  ImageOptions options;
+  const std::string name = "options.pixels";
+  if (json.contains("preprocess")) {
+    options.preset = json_field<std::string>(json, name, "preprocess");
+  }
+  if (json.contains("scale")) options.scale = json_field<double>(json, name, "scale");
+  if (json.contains("mean")) options.mean = json_field<std::vector<double>>(json, name, "mean");
+  if (json.contains("std")) options.deviation = json_field<std::vector<double>>(json, name, "std");
+  const auto divides = [](double value) { return value >= kLeast && value <= kMost; };
+  const std::vector<std::string> names = preprocessing_names();
+  if ((!options.preset.empty() &&
+       std::find(names.begin(), names.end(), options.preset) == names.end()) ||
+      (options.scale && !divides(*options.scale)) ||
+      !std::all_of(options.deviation.begin(), options.deviation.end(), divides)) {
+    throw UsageError("the replay file: options.pixels names what no run could have had");
+  }
+  return options;
+}
+
+}  // namespace gemm64

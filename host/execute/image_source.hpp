@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Image files as an input of a network.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/execute/input_source.hpp"
+#include "host/images/preprocessing.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// PNG or JPEG files for an input of `type`: [images, 1 or 3, height, width], or [images, height,
+/// width] for grey ones. One file stands for all images of `type`. `what` names the input in
+/// messages. Up to 64 images are read at once. Throws UsageError where one of these cannot be read,
+/// or the input takes no images.
+InputSource image_files_source(const std::vector<std::string>& files, const TensorType& type,
+                               const std::optional<Preprocessing>& how, const std::string& what);
+
+/// The first `limit` (0: all) images of an idx file; also for an input [images, height * width].
+InputSource idx_source(const std::string& file, const TensorType& type,
+                       const std::optional<Preprocessing>& how, std::int64_t limit,
+                       const std::string& what);
+
+}  // namespace gemm64
