@@ -10,13 +10,8 @@ bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& store = order().command;
   snapshot_ = store.opcode == Opcode::kFence;
-  std::uint64_t beats = snapshot_beats(geometry_.n);
-  if (!snapshot_) {
-    beats_per_row_ = ResultFormat::of(store)->beats_per_row();
-    beats = std::uint64_t{store.rows} * beats_per_row_;
-  }
-  walk_ = BurstWalk(store.address(), beats, 1, snapshot_ ? 1 : store.count, geometry_.n,
-                    geometry_.burst_beats);
+  if (!snapshot_) beats_per_row_ = ResultFormat::of(store)->beats_per_row();
+  walk_ = BurstWalk(walk_of(store, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;
   rows_ = store.rows;
   seen_ = order().seen;

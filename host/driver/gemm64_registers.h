@@ -156,7 +156,7 @@ struct gemm64_command {
   /* Rows of M in a block; 1 to ACCUMULATOR_ROWS. */
   uint32_t rows;
   /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL) in a pass, tiles
-  /* of results for each block of M (STORE), STOREs still open (FENCE). */
+     of results for each block of M (STORE), STOREs still open (FENCE). */
   uint32_t count;
   /* How often the same COUNT is gone through: once for each tile of N. */
   uint32_t passes;
@@ -175,7 +175,7 @@ struct gemm64_command {
   /* Largest 8-bit result, signed as they are. */
   uint32_t high;
   /* Rows in memory from the start of a tile to that of the next. A row is N activations, or N
-  /* results in their format. */
+     results in their format. */
   uint32_t stride;
 };
 
