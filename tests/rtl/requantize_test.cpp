@@ -291,7 +291,8 @@ class Tiles {
         // Before the first tile's are read, and where the sign is, there is noise.
         const std::uint32_t noise = scales_ == 0 ? static_cast<std::uint32_t>(random()) : 0;
         const float scale = scales_ == 0 ? 0 : tiles_[scales_ - 1][c].scale;
-        set_lane(bench->scale_i, c, bits_of(scale) ^ noise ^ (random() % 2 << 31));
+        const auto sign = static_cast<std::uint32_t>(random() % 2 << 31);
+        set_lane(bench->scale_i, c, bits_of(scale) ^ noise ^ sign);
       }
       bench.settle();
       check();
