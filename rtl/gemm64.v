@@ -20,6 +20,7 @@ module gemm64 #(
     parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
     parameter LOG_WRITES       = 4,      // log2 of the write bursts under way
     parameter LOG_COMMANDS     = 4,      // log2 of the commands fetched ahead
+    parameter LOG_PARAMETER_SETS = 4,    // log2 of the sets of parameters that their buffer holds: one a tile of N
     parameter ADDRESS_WIDTH    = 40,     // bits of a memory address, 24 to 63
     parameter AXI_PROT         = 3'b010, // AxPROT of every request: data, non-secure, unprivileged
     parameter AXI_CACHE        = 4'b0011 // AxCACHE of every request: normal memory, bufferable, not cached on the way
@@ -63,10 +64,10 @@ module gemm64 #(
     input  wire [8*N-1:0]           m_weights_rdata_i,
     input  wire [1:0]               m_weights_rresp_i,
     input  wire                     m_weights_rlast_i,
-    // AXI4 read: commands (ID 0) and activations (ID 1)
+    // AXI4 read: commands (ID 0), activations (ID 1) and parameters of results (ID 2)
     output wire                     m_data_arvalid_o,
     input  wire                     m_data_arready_i,
-    output wire                     m_data_arid_o,
+    output wire [1:0]               m_data_arid_o,
     output wire [ADDRESS_WIDTH-1:0] m_data_araddr_o,
     output wire [7:0]               m_data_arlen_o,
     output wire [2:0]               m_data_arsize_o,
@@ -75,7 +76,7 @@ module gemm64 #(
     output wire [3:0]               m_data_arcache_o,
     input  wire                     m_data_rvalid_i,
     output wire                     m_data_rready_o,
-    input  wire                     m_data_rid_i,
+    input  wire [1:0]               m_data_rid_i,
     input  wire [8*N-1:0]           m_data_rdata_i,
     input  wire [1:0]               m_data_rresp_i,
     input  wire                     m_data_rlast_i,
@@ -103,7 +104,8 @@ module gemm64 #(
     gemm64_parameters #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .SUM_WIDTH(SUM_WIDTH), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
         .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS),
-        .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS), .ADDRESS_WIDTH(ADDRESS_WIDTH)
+        .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS),
+        .ADDRESS_WIDTH(ADDRESS_WIDTH)
     ) u_parameters ();
 
     localparam LOG_N         = $clog2(N);
@@ -112,8 +114,9 @@ module gemm64 #(
     localparam STAGES        = N / STAGE_ROWS;
     localparam PIPELINE      = STAGES + N + 1;  // clocks from the read of a row to the write of its last sum
     localparam SELECT_WIDTH  = $clog2(`GEMM64_COUNTERS);
-    localparam COMMANDS_ID   = 1'b0;
-    localparam ACTIVATIONS_ID = 1'b1;
+    localparam [1:0] COMMANDS_ID    = 2'd0;
+    localparam [1:0] ACTIVATIONS_ID = 2'd1;
+    localparam [1:0] PARAMETERS_ID  = 2'd2;
 
     // What every request says of itself
     assign m_weights_arprot_o  = AXI_PROT;
@@ -135,26 +138,28 @@ module gemm64 #(
     wire [SELECT_WIDTH-1:0] counter;
 
     // Commands to the engines
-    wire                     to_weights, to_activations, to_compute, to_results;
-    wire                     weights_ready, activations_ready, compute_ready, results_ready;
+    wire                     to_weights, to_activations, to_compute, to_parameters, to_results;
+    wire                     weights_ready, activations_ready, compute_ready, parameters_ready, results_ready;
     wire                     snapshot, snapshot_take, snapshot_next, store_done;
     wire [8*N-1:0]           snapshot_beat;
     wire [7:0]               flags;
     wire [15:0]              rows, tag;
-    wire [31:0]              count, passes, blocks;
+    wire [31:0]              count, passes, blocks, stride;
     wire [ADDRESS_WIDTH-1:0] address;
     wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format;
+    wire [7:0]               zero, low, high;
 
     // State of the engines
-    wire commands_idle, weights_idle, activations_idle, compute_idle, results_idle;
-    wire commands_quiet, weights_quiet, activations_quiet, results_quiet;
-    wire engines_idle = weights_idle & activations_idle & compute_idle & results_idle;
+    wire commands_idle, weights_idle, activations_idle, compute_idle, parameters_idle, results_idle;
+    wire commands_quiet, weights_quiet, activations_quiet, parameters_quiet, results_quiet;
+    wire engines_idle = weights_idle & activations_idle & compute_idle & parameters_idle & results_idle;
     wire busy         = ~(commands_idle & engines_idle);
-    wire quiet        = commands_quiet & weights_quiet & activations_quiet & results_quiet & ~m_data_arvalid_o;
+    wire quiet        = commands_quiet & weights_quiet & activations_quiet & parameters_quiet & results_quiet
+                      & ~m_data_arvalid_o;
 
-    wire        commands_error, fetch_error, weights_error, activations_error, results_error;
+    wire        commands_error, fetch_error, weights_error, activations_error, parameters_error, results_error;
     wire [3:0]  commands_code;
-    wire [15:0] commands_tag, fetch_tag, weights_tag, activations_tag, results_tag;
+    wire [15:0] commands_tag, fetch_tag, weights_tag, activations_tag, parameters_tag, results_tag;
     wire        weights_decode;
 
     wire [`GEMM64_COUNTERS-1:0] events;
@@ -162,7 +167,8 @@ module gemm64 #(
     gemm64_registers #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES((1 << LOG_WEIGHT_WORDS) / N), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
         .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .READS(1 << LOG_READS),
-        .WRITES(1 << LOG_WRITES), .COMMANDS(1 << LOG_COMMANDS), .SELECT_WIDTH(SELECT_WIDTH)
+        .WRITES(1 << LOG_WRITES), .COMMANDS(1 << LOG_COMMANDS), .PARAMETER_SETS(1 << LOG_PARAMETER_SETS),
+        .SELECT_WIDTH(SELECT_WIDTH)
     ) u_registers (
         .clk_i            (clk_i),
         .rst_ni           (rst_ni),
@@ -202,24 +208,25 @@ module gemm64 #(
         .counter_value_i  (counter_value)
     );
 
-    // Data port: commands go before activations.
-    wire                     commands_ask, activations_ask;
-    wire [ADDRESS_WIDTH-1:0] commands_address, activations_address;
-    wire [6:0]               commands_beats, activations_beats;
+    // Data port: commands go before parameters, parameters before activations.
+    wire                     commands_ask, parameters_ask, activations_ask;
+    wire [ADDRESS_WIDTH-1:0] commands_address, parameters_address, activations_address;
+    wire [6:0]               commands_beats, parameters_beats, activations_beats;
     wire                     data_ready;
     wire                     command_beat    = m_data_rvalid_i & m_data_rid_i == COMMANDS_ID;
     wire                     activation_beat = m_data_rvalid_i & m_data_rid_i == ACTIVATIONS_ID;
+    wire                     parameter_beat  = m_data_rvalid_i & m_data_rid_i == PARAMETERS_ID;
 
     assign m_data_rready_o = 1'b1;
 
-    gemm64_request #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_data_request (
+    gemm64_request #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ID_WIDTH(2)) u_data_request (
         .clk_i     (clk_i),
         .rst_ni    (rst_ni),
-        .valid_i   (commands_ask | activations_ask),
+        .valid_i   (commands_ask | parameters_ask | activations_ask),
         .ready_o   (data_ready),
-        .id_i      (commands_ask ? COMMANDS_ID : ACTIVATIONS_ID),
-        .address_i (commands_ask ? commands_address : activations_address),
-        .beats_i   (commands_ask ? commands_beats : activations_beats),
+        .id_i      (commands_ask ? COMMANDS_ID : parameters_ask ? PARAMETERS_ID : ACTIVATIONS_ID),
+        .address_i (commands_ask ? commands_address : parameters_ask ? parameters_address : activations_address),
+        .beats_i   (commands_ask ? commands_beats : parameters_ask ? parameters_beats : activations_beats),
         .axvalid_o (m_data_arvalid_o),
         .axready_i (m_data_arready_i),
         .axid_o    (m_data_arid_o),
@@ -254,6 +261,8 @@ module gemm64 #(
         .activations_ready_i (activations_ready),
         .compute_valid_o     (to_compute),
         .compute_ready_i     (compute_ready),
+        .parameters_valid_o  (to_parameters),
+        .parameters_ready_i  (parameters_ready),
         .results_valid_o     (to_results),
         .results_ready_i     (results_ready),
         .snapshot_o          (snapshot),
@@ -264,6 +273,10 @@ module gemm64 #(
         .blocks_o            (blocks),
         .address_o           (address),
         .format_o            (format),
+        .zero_o              (zero),
+        .low_o               (low),
+        .high_o              (high),
+        .stride_o            (stride),
         .tag_o               (tag),
         .store_done_i        (store_done),
         .engines_idle_i      (engines_idle),
@@ -340,12 +353,14 @@ module gemm64 #(
         .command_valid_i   (to_activations),
         .command_ready_o   (activations_ready),
         .command_address_i (address),
+        .command_rows_i    (rows),
         .command_count_i   (count),
         .command_passes_i  (passes),
         .command_blocks_i  (blocks),
+        .command_stride_i  (stride),
         .command_tag_i     (tag),
         .request_valid_o   (activations_ask),
-        .request_ready_i   (data_ready & ~commands_ask),
+        .request_ready_i   (data_ready & ~commands_ask & ~parameters_ask),
         .request_address_o (activations_address),
         .request_beats_o   (activations_beats),
         .beat_i            (activation_beat),
@@ -434,6 +449,48 @@ module gemm64 #(
         .sum_o              (sum)
     );
 
+    // Parameters of results
+    wire            set_ready, set_claim, bias_read, bias_next, scale_read;
+    wire [32*N-1:0] bias, scale;
+    wire            parameters_idle_clock;
+
+    gemm64_parameter_sets #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_SETS(LOG_PARAMETER_SETS), .LOG_BURSTS(LOG_READS)
+    ) u_parameter_sets (
+        .clk_i             (clk_i),
+        .rst_ni            (engines_rst_n),
+        .stop_i            (stop),
+        .command_valid_i   (to_parameters),
+        .command_ready_o   (parameters_ready),
+        .command_address_i (address),
+        .command_count_i   (count),
+        .command_passes_i  (passes),
+        .command_tag_i     (tag),
+        .request_valid_o   (parameters_ask),
+        .request_ready_i   (data_ready & ~commands_ask),
+        .request_address_o (parameters_address),
+        .request_beats_o   (parameters_beats),
+        .beat_i            (parameter_beat),
+        .beat_data_i       (m_data_rdata_i),
+        .beat_error_i      (m_data_rresp_i[1]),
+        .beat_last_i       (m_data_rlast_i),
+        .ready_o           (set_ready),
+        .claim_i           (set_claim),
+        .bias_read_i       (bias_read),
+        .bias_next_i       (bias_next),
+        .bias_o            (bias),
+        .scale_read_i      (scale_read),
+        .scale_o           (scale),
+        .idle_o            (parameters_idle),
+        .quiet_o           (parameters_quiet),
+        .error_o           (parameters_error),
+        .error_tag_o       (parameters_tag),
+        .transfer_o        (events[`GEMM64_COUNTER_PARAMETERS_TRANSFER]),
+        .wait_memory_o     (events[`GEMM64_COUNTER_PARAMETERS_WAIT_MEMORY]),
+        .wait_buffer_o     (events[`GEMM64_COUNTER_PARAMETERS_WAIT_BUFFER]),
+        .idle_clock_o      (parameters_idle_clock)
+    );
+
     // Results
     wire                 block_done, store_read, store_bank;
     wire [ROW_WIDTH-1:0] store_row;
@@ -470,12 +527,24 @@ module gemm64 #(
         .command_address_i  (address),
         .command_rows_i     (rows),
         .command_count_i    (count),
+        .command_stride_i   (stride),
+        .command_blocks_i   (blocks),
         .command_format_i   (format),
+        .command_zero_i     (zero),
+        .command_low_i      (low),
+        .command_high_i     (high),
         .command_tag_i      (tag),
         .store_done_o       (store_done),
         .snapshot_take_o    (snapshot_take),
         .snapshot_next_o    (snapshot_next),
         .snapshot_i         (snapshot_beat),
+        .set_ready_i        (set_ready),
+        .set_claim_o        (set_claim),
+        .bias_read_o        (bias_read),
+        .bias_next_o        (bias_next),
+        .bias_i             (bias),
+        .scale_read_o       (scale_read),
+        .scale_i            (scale),
         .block_done_i       (block_done),
         .bank_free_o        (bank_free),
         .rows_stored_o      (rows_stored),
@@ -505,6 +574,7 @@ module gemm64 #(
         .transfer_o         (events[`GEMM64_COUNTER_RESULTS_TRANSFER]),
         .wait_memory_o      (events[`GEMM64_COUNTER_RESULTS_WAIT_MEMORY]),
         .wait_compute_o     (events[`GEMM64_COUNTER_RESULTS_WAIT_COMPUTE]),
+        .wait_parameters_o  (events[`GEMM64_COUNTER_RESULTS_WAIT_PARAMETERS]),
         .wait_response_o    (events[`GEMM64_COUNTER_RESULTS_WAIT_RESPONSE]),
         .idle_clock_o       (results_idle_clock)
     );
@@ -535,6 +605,8 @@ module gemm64 #(
         .weights_error_i     (weights_error),
         .weights_tag_i       (weights_tag),
         .weights_decode_i    (weights_decode),
+        .parameters_error_i  (parameters_error),
+        .parameters_tag_i    (parameters_tag),
         .results_error_i     (results_error),
         .results_tag_i       (results_tag),
         .results_decode_i    (m_results_bresp_i[0]),
@@ -554,9 +626,11 @@ module gemm64 #(
     assign events[`GEMM64_COUNTER_COMPUTE_COMPUTE]   = activation_read;
     assign events[`GEMM64_COUNTER_COMPUTE_IDLE]      = busy & compute_idle_clock;
     assign events[`GEMM64_COUNTER_RESULTS_IDLE]      = busy & results_idle_clock;
+    assign events[`GEMM64_COUNTER_PARAMETERS_IDLE]   = busy & parameters_idle_clock;
     assign events[`GEMM64_COUNTER_BYTES_WEIGHTS]     = m_weights_rvalid_i & m_weights_rready_o;
     assign events[`GEMM64_COUNTER_BYTES_ACTIVATIONS] = activation_beat;
     assign events[`GEMM64_COUNTER_BYTES_COMMANDS]    = command_beat;
+    assign events[`GEMM64_COUNTER_BYTES_PARAMETERS]  = parameter_beat;
     assign events[`GEMM64_COUNTER_BYTES_RESULTS]     = m_results_wvalid_o & m_results_wready_i;
 
     gemm64_counters #(

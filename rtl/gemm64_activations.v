@@ -20,9 +20,11 @@ module gemm64_activations #(
     input  wire                     command_valid_i,
     output wire                     command_ready_o,
     input  wire [ADDRESS_WIDTH-1:0] command_address_i,
-    input  wire [31:0]              command_count_i,
+    input  wire [15:0]              command_rows_i,
+    input  wire [31:0]              command_count_i,    // tiles of K
     input  wire [31:0]              command_passes_i,
     input  wire [31:0]              command_blocks_i,
+    input  wire [31:0]              command_stride_i,   // words from the start of a tile to that of the next
     input  wire [15:0]              command_tag_i,
     // Burst request, to the data port
     output wire                     request_valid_o,
@@ -51,22 +53,27 @@ module gemm64_activations #(
     output wire                     idle_clock_o
 );
 
-    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 3*32 + 16;
+    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 4*32 + 16;
     wire                     next_valid, next_ready;
     wire [ADDRESS_WIDTH-1:0] next_address;
-    wire [31:0]              next_count, next_passes, next_blocks;
-    wire [15:0]              next_tag;
+    wire [31:0]              next_count, next_passes, next_blocks, next_stride;
+    wire [15:0]              next_rows, next_tag;
 
     gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (command_valid_i),
         .ready_o (command_ready_o),
-        .data_i  ({command_address_i, command_count_i, command_passes_i, command_blocks_i, command_tag_i}),
+        .data_i  ({command_address_i, command_rows_i, command_count_i, command_passes_i, command_blocks_i,
+                   command_stride_i, command_tag_i}),
         .valid_o (next_valid),
         .ready_i (next_ready),
-        .data_o  ({next_address, next_count, next_passes, next_blocks, next_tag})
+        .data_o  ({next_address, next_rows, next_count, next_passes, next_blocks, next_stride, next_tag})
     );
+
+    // Tiles that follow each other in memory are one run, so that bursts end with the last of them alone.
+    wire        together = next_stride == {16'd0, next_rows};
+    wire [47:0] next_run = {32'd0, next_rows} * {16'd0, together ? next_count : 32'd1};
 
     reg  [WORDS_WIDTH-1:0] level_q;  // words kept
     reg  [WORDS_WIDTH-1:0] ahead_q;  // words kept, from the next one to be read on
@@ -83,8 +90,11 @@ module gemm64_activations #(
         .command_valid_i   (next_valid),
         .command_ready_o   (next_ready),
         .command_address_i (next_address),
-        .command_count_i   (next_count),
+        .command_run_i     (next_run),
+        .command_count_i   (together ? 32'd1 : next_count),
+        .command_stride_i  ({4'd0, next_stride}),
         .command_passes_i  (next_passes),
+        .command_step_i    ({4'd0, next_rows}),
         .command_blocks_i  (next_blocks),
         .command_tag_i     (next_tag),
         .released_i        (read_i & release_i),

@@ -41,6 +41,8 @@ module gemm64_commands #(
     input  wire                     activations_ready_i,
     output wire                     compute_valid_o,
     input  wire                     compute_ready_i,
+    output wire                     parameters_valid_o,
+    input  wire                     parameters_ready_i,
     output wire                     results_valid_o,
     input  wire                     results_ready_i,
     output wire                     snapshot_o,        // the results engine is to write a snapshot, not blocks
@@ -51,6 +53,10 @@ module gemm64_commands #(
     output wire [31:0]              blocks_o,
     output wire [ADDRESS_WIDTH-1:0] address_o,
     output wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format_o,
+    output wire [7:0]               zero_o,            // these three as the format has it, signed or not
+    output wire [7:0]               low_o,
+    output wire [7:0]               high_o,
+    output wire [31:0]              stride_o,
     output wire [15:0]              tag_o,             // number of the command since reset
     // FENCE and FINISH
     input  wire                     store_done_i,      // every write of the oldest STORE is answered
@@ -126,26 +132,36 @@ module gemm64_commands #(
     assign blocks_o  = command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
     assign address_o = address[ADDRESS_WIDTH-1:0];
     assign format_o  = command[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
+    assign zero_o    = command[`GEMM64_CMD_ZERO_LSB +: `GEMM64_CMD_ZERO_WIDTH];
+    assign low_o     = command[`GEMM64_CMD_LOW_LSB +: `GEMM64_CMD_LOW_WIDTH];
+    assign high_o    = command[`GEMM64_CMD_HIGH_LSB +: `GEMM64_CMD_HIGH_WIDTH];
+    assign stride_o  = command[`GEMM64_CMD_STRIDE_LSB +: `GEMM64_CMD_STRIDE_WIDTH];
 
     wire is_weights     = opcode == `GEMM64_OP_LOAD_WEIGHTS;
     wire is_activations = opcode == `GEMM64_OP_LOAD_ACTIVATIONS;
     wire is_compute     = opcode == `GEMM64_OP_MATMUL;
+    wire is_parameters  = opcode == `GEMM64_OP_LOAD_PARAMETERS;
     wire is_results     = opcode == `GEMM64_OP_STORE;
     wire is_finish      = opcode == `GEMM64_OP_FINISH;
     wire is_fence       = opcode == `GEMM64_OP_FENCE;
     wire is_snapshot    = is_fence & flags_o[`GEMM64_FLAG_SNAPSHOT_BIT];
 
     // Checks
-    wire known       = is_weights | is_activations | is_compute | is_results | is_finish | is_fence;
-    wire has_rows    = is_compute | is_results;
-    wire has_passes  = is_weights | is_activations | is_compute;
-    wire has_blocks  = is_activations | is_compute;
+    wire is_load     = is_weights | is_activations | is_parameters;
+    wire known       = is_load | is_compute | is_results | is_finish | is_fence;
+    wire has_rows    = is_activations | is_compute | is_results;
+    wire has_passes  = is_load | is_compute;
+    wire has_blocks  = has_rows;
     wire has_count   = ~is_finish & ~is_fence;
-    wire has_address = is_weights | is_activations | is_results | is_snapshot;
+    wire has_address = is_load | is_results | is_snapshot;
     wire bad_rows    = rows_o == 16'd0 | rows_o > ACCUMULATOR_ROWS[15:0];
     wire [3:0] result_bytes = RESULT_BYTES[{format_o, 2'b00} +: 4];  // of a value, 0 where there is no such format
-    wire bad_operand = (has_rows & bad_rows) | (is_results & result_bytes == 4'd0) | (has_count & count_o == 32'd0)
-                     | (has_passes & passes_o == 32'd0) | (has_blocks & blocks_o == 32'd0);
+    // Bounds of 8-bit results: those with a sign are compared with the top bit flipped.
+    wire [7:0] sign       = {format_o == `GEMM64_RESULT_INT8, 7'd0};
+    wire bad_bounds  = result_bytes == 4'd1 & (low_o ^ sign) > (high_o ^ sign);
+    wire bad_operand = (has_rows & bad_rows) | (is_results & (result_bytes == 4'd0 | bad_bounds))
+                     | (has_count & count_o == 32'd0) | (has_passes & passes_o == 32'd0)
+                     | (has_blocks & blocks_o == 32'd0);
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
                                       | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
 
@@ -162,12 +178,13 @@ module gemm64_commands #(
     assign weights_valid_o     = send & is_weights;
     assign activations_valid_o = send & is_activations;
     assign compute_valid_o     = send & is_compute;
+    assign parameters_valid_o  = send & is_parameters;
     assign results_valid_o     = send & (is_results | (is_snapshot & passes));
     assign snapshot_o          = is_snapshot;
     assign finish_o            = send & is_finish & engines_idle_i;
     assign pop = (weights_valid_o & weights_ready_i) | (activations_valid_o & activations_ready_i)
-               | (compute_valid_o & compute_ready_i) | (results_valid_o & results_ready_i) | finish_o
-               | (send & is_fence & ~is_snapshot & passes);
+               | (compute_valid_o & compute_ready_i) | (parameters_valid_o & parameters_ready_i)
+               | (results_valid_o & results_ready_i) | finish_o | (send & is_fence & ~is_snapshot & passes);
 
     reg [15:0] head_q, dispatched_q, received_q;
     reg [LOG_COMMANDS:0] pending_q;  // commands on their way
@@ -179,16 +196,21 @@ module gemm64_commands #(
     wire [15:0] passes_end_tag;
     wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i;
 
-    // Words of a row of loads and of a block of results: a value of the array's N takes its bytes in beats.
-    wire [31:0] times = is_weights ? 32'd1 : is_activations ? blocks_o : {16'd0, rows_o} * {28'd0, result_bytes};
+    // A walk of rows goes from tile to tile and from block to block, in words; every other one is a single run. A value of
+    // results takes its bytes in words a row.
+    wire        of_rows    = is_activations | is_results;
+    wire [3:0]  row_words  = is_results ? result_bytes : 4'd1;
+    wire [31:0] run        = is_snapshot ? SNAPSHOT_BEATS : of_rows ? {16'd0, rows_o} * {28'd0, row_words} : count_o;
 
     gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
         .clk_i       (clk_i),
         .rst_ni      (rst_ni),
         .valid_i     (pop & has_address),
         .address_i   (address_o),
-        .count_i     (is_snapshot ? SNAPSHOT_BEATS : count_o),
-        .times_i     (is_snapshot ? 32'd1 : times),
+        .run_i       (run),
+        .count_i     (of_rows ? count_o : 32'd1),
+        .stride_i    ({4'd0, stride_o} * {32'd0, row_words}),
+        .blocks_i    (of_rows ? blocks_o : 32'd1),
         .tag_i       (dispatched_q),
         .error_o     (passes_end),
         .error_tag_o (passes_end_tag)

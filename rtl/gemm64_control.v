@@ -28,6 +28,8 @@ module gemm64_control (
     input  wire        weights_error_i,
     input  wire [15:0] weights_tag_i,
     input  wire        weights_decode_i,
+    input  wire        parameters_error_i,
+    input  wire [15:0] parameters_tag_i,
     input  wire        results_error_i,
     input  wire [15:0] results_tag_i,
     input  wire        results_decode_i,
@@ -47,7 +49,8 @@ module gemm64_control (
 
     wire timeout = busy_i & watchdog_i != 32'd0 & still_q >= watchdog_i;
 
-    wire error = weights_error_i | activations_error_i | results_error_i | fetch_error_i | commands_error_i | timeout;
+    wire error = weights_error_i | activations_error_i | parameters_error_i | results_error_i | fetch_error_i
+               | commands_error_i | timeout;
     wire fail  = error & ~halted_q & ~resetting_q;
 
     function [3:0] bus_code;
@@ -83,6 +86,10 @@ module gemm64_control (
                     code_q    <= bus_code(data_decode_i);
                     engine_q  <= `GEMM64_ENGINE_ACTIVATIONS;
                     command_q <= activations_tag_i;
+                end else if (parameters_error_i) begin
+                    code_q    <= bus_code(data_decode_i);
+                    engine_q  <= `GEMM64_ENGINE_PARAMETERS;
+                    command_q <= parameters_tag_i;
                 end else if (results_error_i) begin
                     code_q    <= bus_code(results_decode_i);
                     engine_q  <= `GEMM64_ENGINE_RESULTS;

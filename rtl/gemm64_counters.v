@@ -6,10 +6,10 @@
 `default_nettype none
 
 module gemm64_counters #(
-    parameter COUNTERS     = 28,  // counters in all
-    parameter BYTES        = 24,  // the first that counts beats in bytes; those before count clocks
+    parameter COUNTERS     = 34,  // counters in all
+    parameter BYTES        = 29,  // the first that counts beats in bytes; those before count clocks
     parameter N            = 64,  // bytes of a beat, a power of two
-    parameter SELECT_WIDTH = 5    // bits of a counter's index
+    parameter SELECT_WIDTH = 6    // bits of a counter's index
 ) (
     input  wire                    clk_i,
     input  wire                    rst_ni,    // synchronous, active low

@@ -4,8 +4,8 @@
 `define GEMM64_DEFS_VH
 
 // Version of registers and commands.
-`define GEMM64_VERSION_MAJOR 16'd2
-`define GEMM64_VERSION_MINOR 16'd1
+`define GEMM64_VERSION_MAJOR 16'd3
+`define GEMM64_VERSION_MINOR 16'd0
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -26,6 +26,7 @@
 `define GEMM64_REG_RING_TAIL        12'h040
 `define GEMM64_REG_RING_HEAD        12'h044
 `define GEMM64_REG_INTERRUPT_ENABLE 12'h048
+`define GEMM64_REG_PARAMETER_SETS   12'h04c
 
 // Registers after a reset.
 `define GEMM64_REG_ID_RESET               32'h67363463
@@ -92,7 +93,7 @@
 // Commands: bit positions count from the command's first bit.
 `define GEMM64_CMD_BYTES              64
 `define GEMM64_CMD_BITS               512
-`define GEMM64_CMD_USED_BITS          196
+`define GEMM64_CMD_USED_BITS          256
 `define GEMM64_CMD_OPCODE_LSB         0
 `define GEMM64_CMD_OPCODE_WIDTH       8
 `define GEMM64_CMD_FLAGS_LSB          8
@@ -111,6 +112,14 @@
 `define GEMM64_CMD_ADDRESS_HIGH_WIDTH 32
 `define GEMM64_CMD_FORMAT_LSB         192
 `define GEMM64_CMD_FORMAT_WIDTH       4
+`define GEMM64_CMD_ZERO_LSB           200
+`define GEMM64_CMD_ZERO_WIDTH         8
+`define GEMM64_CMD_LOW_LSB            208
+`define GEMM64_CMD_LOW_WIDTH          8
+`define GEMM64_CMD_HIGH_LSB           216
+`define GEMM64_CMD_HIGH_WIDTH         8
+`define GEMM64_CMD_STRIDE_LSB         224
+`define GEMM64_CMD_STRIDE_WIDTH       32
 
 // Opcodes.
 `define GEMM64_OP_LOAD_WEIGHTS     8'd1
@@ -119,6 +128,7 @@
 `define GEMM64_OP_STORE            8'd4
 `define GEMM64_OP_FINISH           8'd5
 `define GEMM64_OP_FENCE            8'd6
+`define GEMM64_OP_LOAD_PARAMETERS  8'd7
 
 // Bits of the command's FLAGS.
 `define GEMM64_FLAG_ACCUMULATE_BIT 0
@@ -127,7 +137,9 @@
 
 // Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
 `define GEMM64_RESULT_INT32 4'd0
-`define GEMM64_RESULT_BYTES 64'h0000000000000004
+`define GEMM64_RESULT_INT8  4'd1
+`define GEMM64_RESULT_UINT8 4'd2
+`define GEMM64_RESULT_BYTES 64'h0000000000000114
 
 // Errors, as in ERROR.CODE.
 `define GEMM64_ERROR_NONE        4'd0
@@ -144,10 +156,11 @@
 `define GEMM64_ENGINE_ACTIVATIONS 4'd2
 `define GEMM64_ENGINE_COMPUTE     4'd3
 `define GEMM64_ENGINE_RESULTS     4'd4
+`define GEMM64_ENGINE_PARAMETERS  4'd5
 
 // Counters of 64 bits: index, in steps of 8 bytes from the base.
 `define GEMM64_COUNTERS_BASE                       12'h080
-`define GEMM64_COUNTERS                            28
+`define GEMM64_COUNTERS                            34
 `define GEMM64_COUNTER_TOTAL_CLOCKS                0
 `define GEMM64_COUNTER_COMMANDS_DISPATCH           1
 `define GEMM64_COUNTER_COMMANDS_WAIT_MEMORY        2
@@ -170,11 +183,17 @@
 `define GEMM64_COUNTER_RESULTS_TRANSFER            19
 `define GEMM64_COUNTER_RESULTS_WAIT_MEMORY         20
 `define GEMM64_COUNTER_RESULTS_WAIT_COMPUTE        21
-`define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE       22
-`define GEMM64_COUNTER_RESULTS_IDLE                23
-`define GEMM64_COUNTER_BYTES_WEIGHTS               24
-`define GEMM64_COUNTER_BYTES_ACTIVATIONS           25
-`define GEMM64_COUNTER_BYTES_COMMANDS              26
-`define GEMM64_COUNTER_BYTES_RESULTS               27
+`define GEMM64_COUNTER_RESULTS_WAIT_PARAMETERS     22
+`define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE       23
+`define GEMM64_COUNTER_RESULTS_IDLE                24
+`define GEMM64_COUNTER_PARAMETERS_TRANSFER         25
+`define GEMM64_COUNTER_PARAMETERS_WAIT_MEMORY      26
+`define GEMM64_COUNTER_PARAMETERS_WAIT_BUFFER      27
+`define GEMM64_COUNTER_PARAMETERS_IDLE             28
+`define GEMM64_COUNTER_BYTES_WEIGHTS               29
+`define GEMM64_COUNTER_BYTES_ACTIVATIONS           30
+`define GEMM64_COUNTER_BYTES_COMMANDS              31
+`define GEMM64_COUNTER_BYTES_RESULTS               32
+`define GEMM64_COUNTER_BYTES_PARAMETERS            33
 
 `endif

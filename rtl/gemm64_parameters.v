@@ -15,6 +15,7 @@ module gemm64_parameters #(
     parameter LOG_READS        = 4,
     parameter LOG_WRITES       = 4,
     parameter LOG_COMMANDS     = 4,
+    parameter LOG_PARAMETER_SETS = 4,
     parameter ADDRESS_WIDTH    = 40
 ) ();
 
@@ -48,6 +49,10 @@ module gemm64_parameters #(
         end
         if (LOG_COMMANDS < 1 || LOG_COMMANDS > 7) begin : commands
             LOG_COMMANDS_must_be_from_1_to_7 u_refused ();
+        end
+        // A burst takes half of the sets' places at most, so that a whole set is there when the other half is not free.
+        if (LOG_PARAMETER_SETS < 1 || LOG_PARAMETER_SETS > 10) begin : sets
+            LOG_PARAMETER_SETS_must_be_from_1_to_10 u_refused ();
         end
         if (ADDRESS_WIDTH < 24 || ADDRESS_WIDTH > 63) begin : addresses
             ADDRESS_WIDTH_must_be_from_24_to_63 u_refused ();

@@ -13,7 +13,8 @@ module gemm64_reader #(
     parameter LOG_BURSTS    = 4,   // log2 of the bursts under way
     parameter WORDS         = 64,  // words of the buffer
     parameter WORDS_WIDTH   = 7,   // bits that hold the number WORDS
-    parameter MAX_BEATS    = 64   // beats of the longest burst, at most WORDS; a power of two
+    parameter RELEASED      = 1,   // words whose places become free at once
+    parameter MAX_BEATS     = 64   // beats of the longest burst, at most WORDS - RELEASED + 1; a power of two
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,           // synchronous, active low
@@ -22,12 +23,15 @@ module gemm64_reader #(
     input  wire                     command_valid_i,
     output wire                     command_ready_o,
     input  wire [ADDRESS_WIDTH-1:0] command_address_i,
+    input  wire [47:0]              command_run_i,
     input  wire [31:0]              command_count_i,
+    input  wire [35:0]              command_stride_i,
     input  wire [31:0]              command_passes_i,
+    input  wire [19:0]              command_step_i,
     input  wire [31:0]              command_blocks_i,
     input  wire [15:0]              command_tag_i,
     // Buffer
-    input  wire                     released_i,       // a word has left: its place is free again
+    input  wire                     released_i,       // RELEASED words have left: their places are free again
     // Burst request, to a gemm64_request
     output wire                     request_valid_o,
     input  wire                     request_ready_i,
@@ -55,7 +59,7 @@ module gemm64_reader #(
 
     always @(posedge clk_i)
         if (!rst_ni) room_q <= WORDS[WORDS_WIDTH-1:0];
-        else room_q <= room_q - taken + {{WORDS_WIDTH-1{1'b0}}, released_i};
+        else room_q <= room_q - taken + (released_i ? RELEASED[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}});
 
     wire go = tags_ready & beats <= {{32-WORDS_WIDTH{1'b0}}, room_q} & ~stop_i;
 
@@ -71,8 +75,11 @@ module gemm64_reader #(
         .start_valid_i (command_valid_i),
         .start_ready_o (command_ready_o),
         .address_i     (command_address_i),
+        .run_i         (command_run_i),
         .count_i       (command_count_i),
+        .stride_i      (command_stride_i),
         .passes_i      (command_passes_i),
+        .step_i        (command_step_i),
         .blocks_i      (command_blocks_i),
         .tag_i         (command_tag_i),
         .valid_o       (burst_valid),

@@ -19,7 +19,8 @@ module gemm64_registers #(
     parameter READS            = 16,
     parameter WRITES           = 16,
     parameter COMMANDS         = 16,
-    parameter SELECT_WIDTH     = 5      // bits of a counter's index
+    parameter PARAMETER_SETS   = 16,
+    parameter SELECT_WIDTH     = 6      // bits of a counter's index
 ) (
     input  wire                    clk_i,
     input  wire                    rst_ni,             // synchronous, active low
@@ -169,6 +170,7 @@ module gemm64_registers #(
                 `GEMM64_REG_RING_TAIL:        rdata_o <= {16'd0, ring_tail_o};
                 `GEMM64_REG_RING_HEAD:        rdata_o <= {16'd0, ring_head_i};
                 `GEMM64_REG_INTERRUPT_ENABLE: rdata_o <= {30'd0, interrupt_enable_q};
+                `GEMM64_REG_PARAMETER_SETS:   rdata_o <= PARAMETER_SETS;
                 default: begin
                     rdata_o <= ~is_counter ? 32'd0 : araddr_i[2] ? counter_value_i[63:32] : counter_value_i[31:0];
                     rresp_o <= is_counter ? OKAY : SLVERR;

@@ -1,129 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns one column's sums into 8-bit results in ONNX Runtime's arithmetic (QLinearMatMul, QLinearConv, QGemm):
+// Turns rows of N sums into 8-bit results in ONNX Runtime's arithmetic (QLinearMatMul, QLinearConv, QGemm):
 //     result = clamp(rint(float32(sum + bias) * scale) + zero, low, high)
 // sum + bias wraps at 32 bits; its conversion to float32 and the one float32 product round to nearest, ties to even,
 // and so does rint. The bounds are integers, so that clamping after rint gives what clamping before it does.
-// Scales that are infinite or NaN must not be given.
-// Latency: 9 clocks with move_i from sum_i to result_o.
-// Handshake: none. Nothing changes while move_i is low.
+// Scales that are infinite or NaN must not be given; their sign is not looked at.
+// Latency: 9 clocks from a row to its results; a row a clock.
+// Handshake: valid/ready on both sides; ready_o depends on ready_i. While the results at the end wait, nothing moves.
+//            The biases belong to the row that is given. The scales are to be shown a clock after scale_read_o, until the
+//            next one: of the tile whose first row then is in stage 4.
 `default_nettype none
 
-module gemm64_requantize (
+module gemm64_requantize #(
+    parameter N = 64  // columns
+) (
     input  wire               clk_i,
-    input  wire               move_i,
-    input  wire signed [31:0] sum_i,
-    input  wire signed [31:0] bias_i,
-    input  wire        [30:0] scale_i,  // float32 without its sign; held for as long as its sums are under way
-    input  wire signed [8:0]  zero_i,   // these three too
+    input  wire               rst_ni,       // synchronous, active low
+    // Row
+    input  wire               valid_i,
+    output wire               ready_o,
+    input  wire               first_i,      // the first of its tile
+    input  wire               last_i,       // handed on
+    input  wire signed [8:0]  zero_i,
     input  wire signed [8:0]  low_i,
     input  wire signed [8:0]  high_i,
-    output wire        [7:0]  result_o
+    input  wire [32*N-1:0]    sum_i,
+    input  wire [32*N-1:0]    bias_i,
+    // Scales: float32
+    output wire               scale_read_o,
+    input  wire [32*N-1:0]    scale_i,
+    // Results
+    output wire               valid_o,
+    input  wire               ready_i,
+    output wire               last_o,
+    output wire [8*N-1:0]     result_o,
+    output wire               busy_o        // rows under way
 );
 
-    // 1: sum + bias
-    reg signed [31:0] biased_q;
-    always @(posedge clk_i) if (move_i) biased_q <= sum_i + bias_i;
+    localparam STAGES = 9;
+    localparam BEFORE_SCALES = 3;  // stage of the row whose scales are needed a clock later
 
-    // 2: sign and magnitude
-    reg        sign_2_q;
-    reg [31:0] magnitude_q;
-    always @(posedge clk_i) if (move_i) begin
-        sign_2_q    <= biased_q[31];
-        magnitude_q <= biased_q[31] ? -biased_q : biased_q;
+    reg [STAGES:1]        valid_q, last_q;
+    reg [BEFORE_SCALES:1] first_q;
+
+    wire move = ready_o & (valid_i | busy_o);
+
+    assign ready_o      = ~valid_o | ready_i;
+    assign scale_read_o = move & valid_q[BEFORE_SCALES] & first_q[BEFORE_SCALES];
+    assign valid_o      = valid_q[STAGES];
+    assign last_o       = last_q[STAGES];
+    assign busy_o       = valid_q != {STAGES{1'b0}};
+
+    always @(posedge clk_i)
+        if (!rst_ni) valid_q <= {STAGES{1'b0}};
+        else if (move) begin
+            valid_q <= {valid_q[STAGES-1:1], valid_i};
+            last_q  <= {last_q[STAGES-1:1], last_i};
+            first_q <= {first_q[BEFORE_SCALES-1:1], first_i};
+        end
+
+    // What a column holds behind stage i
+    reg signed [31:0] biased_1   [0:N-1];
+    reg               sign_2     [0:N-1], sign_3 [0:N-1], sign_4 [0:N-1], sign_5 [0:N-1], sign_6 [0:N-1];
+    reg               sign_7     [0:N-1], sign_8 [0:N-1];
+    reg [31:0]        magnitude_2 [0:N-1];
+    reg [31:0]        normal_3   [0:N-1];
+    reg [4:0]         shift_3    [0:N-1];
+    reg [23:0]        significand_4 [0:N-1];
+    reg [4:0]         place_4    [0:N-1];
+    reg [35:0]        upper_5    [0:N-1], lower_5 [0:N-1];
+    reg signed [9:0]  power_5    [0:N-1], power_6 [0:N-1], power_7 [0:N-1];
+    reg [47:0]        product_6  [0:N-1];
+    reg [23:0]        mantissa_7 [0:N-1];
+    reg               large_8    [0:N-1];
+    reg [9:0]         whole_8    [0:N-1];
+    reg [8*N-1:0]     result_9_q;
+    reg [26:0]        bounds     [1:STAGES-1];
+
+    assign result_o = result_9_q;
+
+    // Between registers, of one column after the other
+    reg        [8*N-1:0] results;
+    reg signed [8:0]  zero, low, high;
+    reg signed [11:0] signed_whole, moved;
+    reg               above, below, up, long_product, half, rest, over, under;
+    reg        [3:0]  behind;
+    reg        [33:0] fixed;
+    reg        [23:0] kept, factor;
+    reg        [24:0] rounded;
+    reg        [7:0]  exponent;
+    reg        [31:0] by_16, by_8, by_4, by_2;
+    integer c;
+
+    // One block, from the last stage to the first: each takes what the stage before it held. So the simulation skips all
+    // of it while nothing moves.
+    always @(posedge clk_i) if (move) begin
+        // 9: zero point and bounds
+        {zero, low, high} = bounds[8];
+        for (c = 0; c < N; c = c + 1) begin
+            signed_whole = sign_8[c] ? -$signed({2'd0, whole_8[c]}) : $signed({2'd0, whole_8[c]});
+            moved = signed_whole + $signed({{3{zero[8]}}, zero});
+            above = large_8[c] ? ~sign_8[c] : moved > $signed({{3{high[8]}}, high});
+            below = large_8[c] ? sign_8[c] : moved < $signed({{3{low[8]}}, low});
+            results[8*c +: 8] = above ? high[7:0] : below ? low[7:0] : moved[7:0];
+        end
+        result_9_q <= results;
+
+        // 8: rint. From 512 on every bound is passed; below a half there is nothing left. In between 15 to 24 bits lie
+        // behind the point.
+        for (c = 0; c < N; c = c + 1) begin
+            over   = mantissa_7[c][23] & power_7[c] >= 10'sd9;
+            under  = ~mantissa_7[c][23] | power_7[c] < -10'sd1;
+            behind = 4'd8 - power_7[c][3:0];                    // less 15
+            fixed  = {mantissa_7[c], 10'd0} >> behind;          // 25 bits behind the point
+            up     = fixed[24] & (fixed[25] | fixed[23:0] != 24'd0);
+            sign_8[c]  = sign_7[c];
+            large_8[c] = over;
+            whole_8[c] = under ? 10'd0 : {1'b0, fixed[33:25]} + {9'd0, up};
+        end
+
+        // 7: rounded to 24 bits: mantissa * 2**(power - 23)
+        for (c = 0; c < N; c = c + 1) begin
+            long_product = product_6[c][47];
+            kept         = long_product ? product_6[c][47:24] : product_6[c][46:23];
+            half         = long_product ? product_6[c][23] : product_6[c][22];
+            rest         = product_6[c][21:0] != 22'd0 | (long_product & product_6[c][22]);
+            rounded      = {1'b0, kept} + {24'd0, half & (kept[0] | rest)};
+            sign_7[c]     = sign_6[c];
+            mantissa_7[c] = {rounded[24] | rounded[23], rounded[22:0]};
+            power_7[c]    = power_6[c] + {9'd0, long_product | rounded[24]};
+        end
+
+        // 6: the whole product, of 47 or 48 bits
+        for (c = 0; c < N; c = c + 1) begin
+            sign_6[c]    = sign_5[c];
+            product_6[c] = {upper_5[c], 12'd0} + {12'd0, lower_5[c]};
+            power_6[c]   = power_5[c];
+        end
+
+        // 5: the product with each half of the scale's significand; 1.0 has exponent 127. Zero and denormal scales are
+        // taken as if their highest bit were hidden too: whatever is below a half comes to nothing.
+        for (c = 0; c < N; c = c + 1) begin
+            exponent = scale_i[32*c+23 +: 8];
+            factor   = {1'b1, scale_i[32*c +: 23]};
+            sign_5[c]  = sign_4[c];
+            upper_5[c] = {12'd0, significand_4[c]} * {24'd0, factor[23:12]};
+            lower_5[c] = {12'd0, significand_4[c]} * {24'd0, factor[11:0]};
+            power_5[c] = $signed({5'd0, place_4[c]}) + $signed({2'd0, exponent}) - 10'sd127;
+        end
+
+        // 4: float32(sum + bias) = significand * 2**(place - 23), where place is that of its highest bit. 2**31 alone has
+        // place 31 before rounding, so that a carry never leaves five bits. A sum of 0 has no bit set.
+        for (c = 0; c < N; c = c + 1) begin
+            up      = normal_3[c][7] & (normal_3[c][8] | normal_3[c][6:0] != 7'd0);
+            rounded = {1'b0, normal_3[c][31:8]} + {24'd0, up};
+            sign_4[c]        = sign_3[c];
+            significand_4[c] = {rounded[24] | rounded[23], rounded[22:0]};
+            place_4[c]       = ~shift_3[c] + {4'd0, rounded[24]};
+        end
+
+        // 3: the magnitude with its highest bit on top: magnitude = normal / 2**shift. A shift by halves finds both.
+        for (c = 0; c < N; c = c + 1) begin
+            by_16 = magnitude_2[c][31:16] == 16'd0 ? {magnitude_2[c][15:0], 16'd0} : magnitude_2[c];
+            by_8  = by_16[31:24] == 8'd0 ? {by_16[23:0], 8'd0} : by_16;
+            by_4  = by_8[31:28] == 4'd0 ? {by_8[27:0], 4'd0} : by_8;
+            by_2  = by_4[31:30] == 2'd0 ? {by_4[29:0], 2'd0} : by_4;
+            sign_3[c]   = sign_2[c];
+            normal_3[c] = by_2[31] ? by_2 : {by_2[30:0], 1'b0};
+            shift_3[c]  = {magnitude_2[c][31:16] == 16'd0, by_16[31:24] == 8'd0, by_8[31:28] == 4'd0,
+                           by_4[31:30] == 2'd0, ~by_2[31]};
+        end
+
+        // 2: sign and magnitude
+        for (c = 0; c < N; c = c + 1) begin
+            sign_2[c]      = biased_1[c][31];
+            magnitude_2[c] = biased_1[c][31] ? -biased_1[c] : biased_1[c];
+        end
+
+        // 1: sum + bias
+        for (c = 0; c < N; c = c + 1) biased_1[c] = sum_i[32*c +: 32] + bias_i[32*c +: 32];
+
+        for (c = STAGES - 1; c > 1; c = c - 1) bounds[c] = bounds[c-1];
+        bounds[1] = {zero_i, low_i, high_i};
     end
-
-    // 3: the magnitude with its highest bit on top: magnitude = normal / 2**shift. A shift by halves finds both.
-    wire [31:0] by_16 = magnitude_q[31:16] == 16'd0 ? {magnitude_q[15:0], 16'd0} : magnitude_q;
-    wire [31:0] by_8  = by_16[31:24] == 8'd0 ? {by_16[23:0], 8'd0} : by_16;
-    wire [31:0] by_4  = by_8[31:28] == 4'd0 ? {by_8[27:0], 4'd0} : by_8;
-    wire [31:0] by_2  = by_4[31:30] == 2'd0 ? {by_4[29:0], 2'd0} : by_4;
-    wire [31:0] by_1  = by_2[31] ? by_2 : {by_2[30:0], 1'b0};
-    reg         sign_3_q;
-    reg  [31:0] normal_q;
-    reg  [4:0]  shift_q;
-    always @(posedge clk_i) if (move_i) begin
-        sign_3_q <= sign_2_q;
-        normal_q <= by_1;
-        shift_q  <= {magnitude_q[31:16] == 16'd0, by_16[31:24] == 8'd0, by_8[31:28] == 4'd0, by_4[31:30] == 2'd0,
-                     ~by_2[31]};
-    end
-
-    // 4: float32(sum + bias) = significand * 2**(place - 23), where place is that of its highest bit. 2**31 alone has
-    // place 31 before rounding, so that a carry never leaves five bits. A sum of 0 has no bit set.
-    wire        up_4 = normal_q[7] & (normal_q[8] | normal_q[6:0] != 7'd0);
-    wire [24:0] rounded_4 = {1'b0, normal_q[31:8]} + {24'd0, up_4};
-    reg         sign_4_q;
-    reg  [23:0] significand_q;
-    reg  [4:0]  place_q;
-    always @(posedge clk_i) if (move_i) begin
-        sign_4_q      <= sign_3_q;
-        significand_q <= {rounded_4[24] | rounded_4[23], rounded_4[22:0]};
-        place_q       <= ~shift_q + {4'd0, rounded_4[24]};
-    end
-
-    // 5: the product with each half of the scale's significand; 1.0 has exponent 127. Zero and denormal scales are taken
-    // as if their highest bit were hidden too: whatever is below a half comes to nothing.
-    wire [7:0]  exponent = scale_i[30:23];
-    wire [23:0] factor   = {1'b1, scale_i[22:0]};
-    reg         sign_5_q;
-    reg  [35:0] upper_q, lower_q;
-    reg  signed [9:0] power_5_q;
-    always @(posedge clk_i) if (move_i) begin
-        sign_5_q  <= sign_4_q;
-        upper_q   <= {12'd0, significand_q} * {24'd0, factor[23:12]};
-        lower_q   <= {12'd0, significand_q} * {24'd0, factor[11:0]};
-        power_5_q <= $signed({5'd0, place_q}) + $signed({2'd0, exponent}) - 10'sd127;
-    end
-
-    // 6: the whole product, of 47 or 48 bits
-    reg         sign_6_q;
-    reg  [47:0] product_q;
-    reg  signed [9:0] power_6_q;
-    always @(posedge clk_i) if (move_i) begin
-        sign_6_q  <= sign_5_q;
-        product_q <= {upper_q, 12'd0} + {12'd0, lower_q};
-        power_6_q <= power_5_q;
-    end
-
-    // 7: rounded to 24 bits: mantissa * 2**(power - 23)
-    wire        long_7    = product_q[47];
-    wire [23:0] kept_7    = long_7 ? product_q[47:24] : product_q[46:23];
-    wire        half_7    = long_7 ? product_q[23] : product_q[22];
-    wire        rest_7    = product_q[21:0] != 22'd0 | (long_7 & product_q[22]);
-    wire [24:0] rounded_7 = {1'b0, kept_7} + {24'd0, half_7 & (kept_7[0] | rest_7)};
-    reg         sign_7_q;
-    reg  [23:0] mantissa_q;
-    reg  signed [9:0] power_7_q;
-    always @(posedge clk_i) if (move_i) begin
-        sign_7_q   <= sign_6_q;
-        mantissa_q <= {rounded_7[24] | rounded_7[23], rounded_7[22:0]};
-        power_7_q  <= power_6_q + {9'd0, long_7 | rounded_7[24]};
-    end
-
-    // 8: rint. From 512 on every bound is passed; below a half there is nothing left. In between 15 to 24 bits lie
-    // behind the point.
-    wire        large_8  = mantissa_q[23] & power_7_q >= 10'sd9;
-    wire        small_8  = ~mantissa_q[23] | power_7_q < -10'sd1;
-    wire [3:0]  behind_8 = 4'd8 - power_7_q[3:0];                          // less 15
-    wire [33:0] fixed_8  = {mantissa_q, 10'd0} >> behind_8;                // 25 bits behind the point
-    wire        up_8     = fixed_8[24] & (fixed_8[25] | fixed_8[23:0] != 24'd0);
-    reg         sign_8_q;
-    reg         large_q;
-    reg  [9:0]  whole_q;
-    always @(posedge clk_i) if (move_i) begin
-        sign_8_q <= sign_7_q;
-        large_q  <= large_8;
-        whole_q  <= small_8 ? 10'd0 : {1'b0, fixed_8[33:25]} + {9'd0, up_8};
-    end
-
-    // 9: zero point and bounds
-    wire signed [11:0] whole_9 = sign_8_q ? -$signed({2'd0, whole_q}) : $signed({2'd0, whole_q});
-    wire signed [11:0] moved_9 = whole_9 + $signed({{3{zero_i[8]}}, zero_i});
-    wire               above_9 = large_q ? ~sign_8_q : moved_9 > $signed({{3{high_i[8]}}, high_i});
-    wire               below_9 = large_q ? sign_8_q : moved_9 < $signed({{3{low_i[8]}}, low_i});
-    reg         [7:0]  result_q;
-    always @(posedge clk_i) if (move_i) result_q <= above_9 ? high_i[7:0] : below_9 ? low_i[7:0] : moved_9[7:0];
-    assign result_o = result_q;
 
 endmodule
 

@@ -6,20 +6,21 @@
 
 module gemm64_request #(
     parameter LOG_N         = 6,   // log2 of the bytes of a beat
-    parameter ADDRESS_WIDTH = 40   // bits of an address
+    parameter ADDRESS_WIDTH = 40,  // bits of an address
+    parameter ID_WIDTH      = 1    // bits of an ID
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,      // synchronous, active low
     // Request
     input  wire                     valid_i,
     output wire                     ready_o,
-    input  wire                     id_i,
+    input  wire [ID_WIDTH-1:0]      id_i,
     input  wire [ADDRESS_WIDTH-1:0] address_i,
     input  wire [6:0]               beats_i,     // 1 to 64
     // AXI4 address channel
     output reg                      axvalid_o,
     input  wire                     axready_i,
-    output reg                      axid_o,
+    output reg  [ID_WIDTH-1:0]      axid_o,
     output reg  [ADDRESS_WIDTH-1:0] axaddr_o,
     output reg  [7:0]               axlen_o,
     output wire [2:0]               axsize_o,
@@ -44,9 +45,10 @@ module gemm64_request #(
 
 `ifdef GEMM64_CHECKS
     // AXI: a request stays as it is until it is accepted.
-    reg                     held_q;
-    reg [ADDRESS_WIDTH+8:0] payload_q;
-    wire [ADDRESS_WIDTH+8:0] payload = {axid_o, axaddr_o, axlen_o};
+    localparam PAYLOAD_WIDTH = ID_WIDTH + ADDRESS_WIDTH + 8;
+    reg                      held_q;
+    reg  [PAYLOAD_WIDTH-1:0] payload_q;
+    wire [PAYLOAD_WIDTH-1:0] payload = {axid_o, axaddr_o, axlen_o};
     always @(posedge clk_i) begin
         held_q    <= rst_ni & axvalid_o & ~axready_i;
         payload_q <= payload;

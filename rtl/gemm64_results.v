@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores finished blocks of sums: ROWS rows of N results, in as many beats a row as a result has bytes, one block after
-// the other; and snapshots of the counters, each in its turn.
-// Latency: a block's first address is on the bus 2 clocks after block_done_i, its first beat 3 clocks after. A snapshot's
-//          first address and beat are there 3 clocks after its command, where nothing is before it.
+// the other; and snapshots of the counters, each in its turn. Results of 8 bits pass gemm64_requantize.
+// Latency: a block's first address is on the bus 2 clocks after block_done_i or, for results of 8 bits, after its set of
+//          parameters is ready where that is later. Its first beat is there 3 clocks after, 12 for results of 8 bits. A
+//          snapshot's first address and beat are there 3 clocks after its command, where nothing is before it.
 // Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block, and from
-//            block to block where the next one's burst is announced in time. A burst is announced only when all its sums
-//            are there, so the W channel always ends what AW began.
+//            block to block where the next one's burst is announced in time and its results have the same width. A burst is
+//            announced only when all its sums and parameters are there, so the W channel always ends what AW began.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -26,17 +27,30 @@ module gemm64_results #(
     input  wire                     command_snapshot_i,
     input  wire [ADDRESS_WIDTH-1:0] command_address_i,
     input  wire [15:0]              command_rows_i,
-    input  wire [31:0]              command_count_i,  // blocks
+    input  wire [31:0]              command_count_i,  // tiles, each a block of sums, of a block of M
+    input  wire [31:0]              command_stride_i, // rows from the start of a tile to that of the next
+    input  wire [31:0]              command_blocks_i, // blocks of M
     input  wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] command_format_i,
+    input  wire [7:0]               command_zero_i,
+    input  wire [7:0]               command_low_i,
+    input  wire [7:0]               command_high_i,
     input  wire [15:0]              command_tag_i,
     output wire                     store_done_o,     // every write of one more STORE is answered
     // Snapshot of the counters
     output wire                     snapshot_take_o,  // keep the counters of this clock
     output wire                     snapshot_next_o,  // the beat was taken, show the next
     input  wire [8*N-1:0]           snapshot_i,
+    // Sets of parameters, one for each block of 8-bit results
+    input  wire                     set_ready_i,      // the next one is there
+    output wire                     set_claim_o,
+    output wire                     bias_read_o,
+    output wire                     bias_next_o,
+    input  wire [32*N-1:0]          bias_i,
+    output wire                     scale_read_o,
+    input  wire [32*N-1:0]          scale_i,
     // Accumulator
     input  wire                     block_done_i,     // one more block is complete
-    output wire                     bank_free_o,      // the block has been stored
+    output wire                     bank_free_o,      // the block's last row is no longer needed
     output wire [ROW_WIDTH:0]       rows_stored_o,    // rows of the block under way that have been read
     output wire                     row_read_o,
     output wire                     row_bank_o,
@@ -65,9 +79,10 @@ module gemm64_results #(
     output wire                     quiet_o,          // no bus transfer under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
-    output wire                     transfer_o,       // what this clock was spent on, exactly one of five
+    output wire                     transfer_o,       // what this clock was spent on, exactly one of six
     output wire                     wait_memory_o,
     output wire                     wait_compute_o,
+    output wire                     wait_parameters_o,
     output wire                     wait_response_o,
     output wire                     idle_clock_o
 );
@@ -75,13 +90,15 @@ module gemm64_results #(
     localparam [31:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
     localparam FORMAT_WIDTH   = `GEMM64_CMD_FORMAT_WIDTH;
     localparam [(4 << FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
-    localparam COMMAND_WIDTH  = 1 + ADDRESS_WIDTH + 16 + 32 + FORMAT_WIDTH + 16;
+    localparam BOUNDS_WIDTH   = 3 * 8;  // zero point, least and largest result
+    localparam COMMAND_WIDTH  = 1 + ADDRESS_WIDTH + 16 + 3*32 + FORMAT_WIDTH + BOUNDS_WIDTH + 16;
     wire                     queue_ready, next_snapshot;
     wire                     next_valid, next_ready;
     wire [ADDRESS_WIDTH-1:0] next_address;
-    wire [31:0]              next_count;
+    wire [31:0]              next_count, next_stride, next_blocks;
     wire [15:0]              next_rows, next_tag;
     wire [FORMAT_WIDTH-1:0]  next_format;
+    wire [BOUNDS_WIDTH-1:0]  next_bounds;
 
     // One snapshot is kept until its last beat has been sent; the next is taken then.
     reg snapshot_kept_q;
@@ -93,14 +110,17 @@ module gemm64_results #(
         .rst_ni  (rst_ni),
         .valid_i (command_valid_i & command_ready_o),
         .ready_o (queue_ready),
-        .data_i  ({command_snapshot_i, command_address_i, command_rows_i, command_count_i, command_format_i,
+        .data_i  ({command_snapshot_i, command_address_i, command_rows_i, command_count_i, command_stride_i,
+                   command_blocks_i, command_format_i, command_zero_i, command_low_i, command_high_i,
                    command_tag_i}),
         .valid_o (next_valid),
         .ready_i (next_ready),
-        .data_o  ({next_snapshot, next_address, next_rows, next_count, next_format, next_tag})
+        .data_o  ({next_snapshot, next_address, next_rows, next_count, next_stride, next_blocks, next_format,
+                   next_bounds, next_tag})
     );
 
-    // Addresses: a walk of one pass a block, each held back until its block is done. A snapshot is there already.
+    // Addresses: a walk of one run a block, each held back until its block is done and its parameters are there. A
+    // snapshot is there already.
     wire                     burst_valid, burst_first, burst_last, burst_end;
     reg                      burst_snapshot_q;  // the walk under way is of a snapshot
     wire [ADDRESS_WIDTH-1:0] burst_address;
@@ -108,14 +128,27 @@ module gemm64_results #(
     wire [15:0]              burst_tag;
     wire                     request_ready, data_ready, response_ready;
     reg  [1:0]               done_q;    // blocks done whose addresses have not been sent
-    reg  [FORMAT_WIDTH-1:0]  format_q;  // of the walk under way
+    reg  [FORMAT_WIDTH-1:0]  format_q;  // these two of the walk under way
+    reg  [BOUNDS_WIDTH-1:0]  bounds_q;
 
-    wire here  = ~burst_first | burst_snapshot_q | done_q != 2'd0;
+    wire [3:0] burst_bytes = RESULT_BYTES[{format_q, 2'b00} +: 4];
+    wire       set_needed  = burst_bytes == 4'd1;
+    wire       block_here  = burst_first & ~burst_snapshot_q & done_q != 2'd0;
+    wire here  = ~burst_first | burst_snapshot_q | (block_here & (set_ready_i | ~set_needed));
     wire go    = here & data_ready & response_ready & ~stop_i;
     wire taken = burst_valid & go & request_ready;
+    wire block_taken = taken & burst_first & ~burst_snapshot_q;
 
-    wire [3:0] next_bytes = RESULT_BYTES[{next_format, 2'b00} +: 4];
-    always @(posedge clk_i) if (next_valid & next_ready) format_q <= next_format;
+    assign set_claim_o = block_taken & set_needed;
+
+    wire [3:0] next_bytes = RESULT_BYTES[{next_format, 2'b00} +: 4];  // words of a row
+    wire [31:0] next_run  = {16'd0, next_rows} * {28'd0, next_bytes};
+    always @(posedge clk_i)
+        if (next_valid & next_ready) begin
+            burst_snapshot_q <= next_snapshot;
+            format_q         <= next_format;
+            bounds_q         <= next_bounds;
+        end
 
     gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
         .clk_i         (clk_i),
@@ -123,9 +156,12 @@ module gemm64_results #(
         .start_valid_i (next_valid),
         .start_ready_o (next_ready),
         .address_i     (next_address),
-        .count_i       (next_snapshot ? SNAPSHOT_BEATS : {16'd0, next_rows} * {28'd0, next_bytes}),
+        .run_i         ({16'd0, next_snapshot ? SNAPSHOT_BEATS : next_run}),
+        .count_i       (next_snapshot ? 32'd1 : next_count),
+        .stride_i      ({4'd0, next_stride} * {32'd0, next_bytes}),
         .passes_i      (32'd1),
-        .blocks_i      (next_snapshot ? 32'd1 : next_count),
+        .step_i        (next_run[19:0]),
+        .blocks_i      (next_snapshot ? 32'd1 : next_blocks),
         .tag_i         (next_tag),
         .valid_o       (burst_valid),
         .ready_i       (go & request_ready),
@@ -158,17 +194,19 @@ module gemm64_results #(
     wire       data_valid, data_snapshot, data_last;
     wire [6:0] data_beats;
     wire [FORMAT_WIDTH-1:0] data_format;
+    wire [7:0] data_zero, data_low, data_high;
     wire       response_valid, response_end;  // the last of a STORE
+    wire       end_of_burst;
 
-    gemm64_fifo #(.WIDTH(FORMAT_WIDTH + 9), .LOG_DEPTH(LOG_BURSTS)) u_data (
+    gemm64_fifo #(.WIDTH(FORMAT_WIDTH + BOUNDS_WIDTH + 9), .LOG_DEPTH(LOG_BURSTS)) u_data (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (taken),
         .ready_o (data_ready),
-        .data_i  ({format_q, burst_snapshot_q, burst_last, burst_beats}),
+        .data_i  ({format_q, bounds_q, burst_snapshot_q, burst_last, burst_beats}),
         .valid_o (data_valid),
-        .ready_i (wvalid_o & wready_i & wlast_o),
-        .data_o  ({data_format, data_snapshot, data_last, data_beats})
+        .ready_i (end_of_burst),
+        .data_o  ({data_format, data_zero, data_low, data_high, data_snapshot, data_last, data_beats})
     );
 
     gemm64_fifo #(.WIDTH(17), .LOG_DEPTH(LOG_BURSTS)) u_responses (
@@ -184,29 +222,64 @@ module gemm64_results #(
 
     assign store_done_o = bvalid_i & response_end;
 
-    // Data: a row is read while the last beat of the row before it is sent, in the block before if it is the first. The
-    // snapshots between two blocks do not touch the row that was read.
+    // Data: a row is read while the last beat of the row before it is sent or that row passes on to be requantized, in the
+    // block before if it is the first. The snapshots between two blocks do not touch the row that was read.
     reg                 row_valid_q;  // the accumulator's output holds row_q
     reg [ROW_WIDTH-1:0] row_q;
     reg [1:0]           quarter_q;    // beat within the row
-    reg [6:0]           beat_q;       // beat within the burst
+    reg [6:0]           beat_q;       // beat, or row of 8-bit results, within the burst
     reg                 bank_q;
     reg [LOG_BURSTS:0]  bursts_q;     // of blocks, in the queue of data
 
     wire [3:0] data_bytes = RESULT_BYTES[{data_format, 2'b00} +: 4];  // beats of a row
+    wire narrow       = ~data_snapshot & data_bytes == 4'd1;          // 8-bit results
     wire more         = bursts_q > {{LOG_BURSTS{1'b0}}, 1'b1};  // another burst follows this one
-    wire beat         = wvalid_o & wready_i;
-    wire end_of_burst = beat & wlast_o;
-    wire row_beat     = beat & ~data_snapshot;
-    wire end_of_row   = row_beat & {2'b00, quarter_q} == data_bytes - 4'd1;
+
+    // What is not requantized is sent only when all that is has been.
+    wire           narrow_ready, narrow_valid, narrow_last, narrow_busy;
+    wire [8*N-1:0] narrow_data;
+    wire row_in       = data_valid & narrow & row_valid_q & narrow_ready;
+    wire wide_valid   = data_valid & ~narrow & ~narrow_busy & (row_valid_q | data_snapshot);
+    wire step         = row_in | (wide_valid & wready_i);  // of the burst
+    wire last_step    = beat_q == data_beats - 7'd1;
+    wire row_step     = step & ~data_snapshot;
+    wire end_of_row   = row_step & {2'b00, quarter_q} == data_bytes - 4'd1;
     wire end_of_block = end_of_burst & ~data_snapshot & data_last;
     wire first_row    = ~row_valid_q & bursts_q != {LOG_BURSTS + 1{1'b0}};
+    wire is_signed    = data_format == `GEMM64_RESULT_INT8;
 
-    assign snapshot_next_o = beat & data_snapshot;
+    assign end_of_burst = step & last_step;
 
-    assign wvalid_o   = data_valid & (row_valid_q | data_snapshot);
-    assign wlast_o    = beat_q == data_beats - 7'd1;
-    assign wdata_o    = data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
+    gemm64_requantize #(.N(N)) u_requantize (
+        .clk_i        (clk_i),
+        .rst_ni       (rst_ni),
+        .valid_i      (data_valid & narrow & row_valid_q),
+        .ready_o      (narrow_ready),
+        .first_i      (row_q == {ROW_WIDTH{1'b0}}),
+        .last_i       (last_step),
+        .zero_i       ({is_signed & data_zero[7], data_zero}),
+        .low_i        ({is_signed & data_low[7], data_low}),
+        .high_i       ({is_signed & data_high[7], data_high}),
+        .sum_i        (row_data_i),
+        .bias_i       (bias_i),
+        .scale_read_o (scale_read_o),
+        .scale_i      (scale_i),
+        .valid_o      (narrow_valid),
+        .ready_i      (wready_i),
+        .last_o       (narrow_last),
+        .result_o     (narrow_data),
+        .busy_o       (narrow_busy)
+    );
+
+    assign snapshot_next_o = step & data_snapshot;
+
+    // The biases of a block of 8-bit results are read with its first row. Those of another block do no harm.
+    assign bias_read_o = row_read_o & (first_row | end_of_block);
+    assign bias_next_o = end_of_block & narrow;
+
+    assign wvalid_o   = narrow_valid | wide_valid;
+    assign wlast_o    = narrow_valid ? narrow_last : last_step;
+    assign wdata_o    = narrow_valid ? narrow_data : data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
     assign wstrb_o    = {N{1'b1}};
     assign bready_o   = 1'b1;
     assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
@@ -216,7 +289,7 @@ module gemm64_results #(
     assign rows_stored_o = row_valid_q ? {1'b0, row_q} + 1'b1 : {ROW_WIDTH + 1{1'b0}};
 
     wire [1:0] done_in  = {1'b0, block_done_i};
-    wire [1:0] done_out = {1'b0, taken & burst_first & ~burst_snapshot_q};
+    wire [1:0] done_out = {1'b0, block_taken};
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -236,23 +309,27 @@ module gemm64_results #(
             if (row_read_o) row_q <= row_o;
             if (first_row) row_valid_q <= 1'b1;
             else if (end_of_block) row_valid_q <= more;
-            if (row_beat) quarter_q <= end_of_row ? 2'd0 : quarter_q + 2'd1;
-            if (beat) beat_q <= wlast_o ? 7'd0 : beat_q + 7'd1;
+            if (row_step) quarter_q <= end_of_row ? 2'd0 : quarter_q + 2'd1;
+            if (step) beat_q <= last_step ? 7'd0 : beat_q + 7'd1;
             if (end_of_block) bank_q <= ~bank_q;
         end
-        if (next_valid & next_ready) burst_snapshot_q <= next_snapshot;
     end
 
-    wire active = next_valid | burst_valid | data_valid;
-    wire held   = burst_valid & here & ~(request_ready & data_ready & response_ready);
-    assign idle_o          = ~active & ~response_valid;
-    assign quiet_o         = ~awvalid_o & ~data_valid & ~response_valid;
-    assign error_o         = bvalid_i & berror_i;
-    assign transfer_o      = beat;
-    assign wait_memory_o   = ~beat & active & (wvalid_o | (held & ~data_valid));
-    assign wait_compute_o  = ~beat & active & ~(wvalid_o | (held & ~data_valid));
-    assign wait_response_o = ~active & response_valid;
-    assign idle_clock_o        = ~active & ~response_valid;
+    wire beat    = wvalid_o & wready_i;
+    wire sending = data_valid | narrow_busy;
+    wire active  = next_valid | burst_valid | sending;
+    wire held    = burst_valid & here & ~(request_ready & data_ready & response_ready);
+    wire memory  = wvalid_o | (held & ~sending);
+    wire set     = burst_valid & block_here & set_needed & ~set_ready_i & ~sending;
+    assign idle_o            = ~active & ~response_valid;
+    assign quiet_o           = ~awvalid_o & ~data_valid & ~response_valid;
+    assign error_o           = bvalid_i & berror_i;
+    assign transfer_o        = beat;
+    assign wait_memory_o     = ~beat & active & memory;
+    assign wait_parameters_o = ~beat & active & ~memory & set;
+    assign wait_compute_o    = ~beat & active & ~memory & ~set;
+    assign wait_response_o   = ~active & response_valid;
+    assign idle_clock_o      = ~active & ~response_valid;
 
 `ifdef GEMM64_CHECKS
     // AXI: a beat stays as it is until it is accepted.

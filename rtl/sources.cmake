@@ -13,6 +13,7 @@ set(GEMM64_RTL
   gemm64_counters.v
   gemm64_extent.v
   gemm64_fifo.v
+  gemm64_parameter_sets.v
   gemm64_parameters.v
   gemm64_ram.v
   gemm64_reader.v

@@ -24,7 +24,8 @@ class Banks {
     if (store == nullptr) return computed_ < kBanks ? 0 : kUnknown;
     if (row == 0) return store->first;
     if (row >= store->rows) return store->last + 1;
-    return sent_.at(store->beat + row * store->beats_per_row - 1) + 1;
+    return store->requantized ? passed_.at(store->begin + row - 1) + 1
+                              : sent_.at(store->begin + row * store->beats_per_row - 1) + 1;
   }
   /// First clock in which all of its rows may.
   Clock room() {
@@ -41,31 +42,37 @@ class Banks {
   // The engine that stores.
   /// The clock in which the oldest block is complete.
   Clock complete() const { return complete_.empty() ? kUnknown : complete_.front(); }
-  /// The oldest block, of `rows`, begins to leave: its first beat is there in clock `at`.
-  void store(Clock at, Clock rows, Clock beats_per_row) {
-    stores_.push({at, kUnknown, sent_.count(), rows, beats_per_row});
+  /// The oldest block, of `rows`, begins to leave: its first row has been read in clock `at`. It
+  /// leaves as beats, or its rows are requantized.
+  void store(Clock at, Clock rows, Clock beats_per_row, bool requantized) {
+    const Clock begin = requantized ? passed_.count() : sent_.count();
+    stores_.push({at, kUnknown, begin, rows, beats_per_row, requantized});
   }
   /// The next beats leave.
   void send(const Beats& beats) { sent_.push(beats); }
-  /// That was the last of the oldest block.
-  void stored() {
+  /// The next row is on its way to be requantized from clock `at` on.
+  void pass(Clock at) { passed_.push(at, 1); }
+  /// That was the last of the oldest block, in clock `at`.
+  void stored(Clock at) {
     complete_.pop();
     ++stored_;
-    if (!stores_.empty()) stores_.back().last = sent_.after_last() - 1;  // else nobody asks
+    stored_until_ = at;
+    if (!stores_.empty()) stores_.back().last = at;  // else nobody asks
   }
 
   /// First clock in which neither holds a block; kUnknown while one does.
-  Clock empty() const { return stored_ == computed_ ? sent_.after_last() : kUnknown; }
+  Clock empty() const { return stored_ == computed_ ? stored_until_ + 1 : kUnknown; }
 
  private:
   static constexpr Clock kBanks = 2;
 
   struct Store {
     Clock
-        first;   // the clock in which its first beat is there, a clock after its first row was read
-    Clock last;  // that in which its last leaves
-    Clock beat;  // its first, counted over all
+        first;    // a clock after its first row was read
+    Clock last;   // that in which it needs its last row no longer
+    Clock begin;  // its first beat, or its first row of those that are requantized, over all
     Clock rows, beats_per_row;
+    bool requantized;
   };
 
   /// The store of the block two before; null where there was none, or none yet.
@@ -78,7 +85,9 @@ class Banks {
   Queue<Clock> complete_;            // blocks not stored: the clock of each
   Queue<Store> stores_;
   Clock known_ = 0;  // the block of the first of them
-  Runs sent_;
+  Clock stored_until_ = kNever;
+  Runs sent_;    // beats
+  Runs passed_;  // rows that are requantized
 };
 
 }  // namespace gemm64::cycles

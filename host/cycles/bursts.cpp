@@ -3,17 +3,53 @@
 
 #include <algorithm>
 
+#include "host/device/result_format.hpp"
+#include "host/device/snapshot.hpp"
+
 namespace gemm64 {
 
-BurstWalk::BurstWalk(std::uint64_t address, std::uint64_t count, std::uint64_t passes,
-                     std::uint64_t blocks, std::uint32_t word_bytes, std::uint32_t max_beats)
-    : block_address_(address),
-      address_(address),
-      count_(count),
-      passes_(passes),
-      blocks_(blocks),
-      left_(count),
-      passes_left_(passes),
+WordWalk walk_of(const Command& command, std::uint32_t array) {
+  WordWalk walk;
+  walk.address = command.address();
+  switch (command.opcode) {
+    case Opcode::kLoadActivations:
+      walk.words = walk.block_step = command.rows;
+      walk.runs = command.count;
+      walk.run_step = command.stride;
+      walk.passes = command.passes;
+      walk.blocks = command.blocks;
+      if (command.stride == command.rows) {
+        walk.words *= walk.runs;
+        walk.runs = 1;
+      }
+      break;
+    case Opcode::kStore: {
+      const std::uint64_t beats = ResultFormat::of(command)->beats_per_row();
+      walk.words = walk.block_step = command.rows * beats;
+      walk.runs = command.count;
+      walk.run_step = command.stride * beats;
+      walk.blocks = command.blocks;
+      break;
+    }
+    case Opcode::kFence:
+      walk.words = snapshot_beats(array);
+      break;
+    default:
+      walk.words = command.count;
+      walk.passes = command.passes;
+  }
+  return walk;
+}
+
+BurstWalk::BurstWalk(const WordWalk& walk, std::uint32_t word_bytes, std::uint32_t max_beats)
+    : walk_(walk),
+      address_(walk.address),
+      pass_address_(walk.address),
+      run_address_(walk.address),
+      left_(walk.words),
+      runs_left_(walk.runs),
+      passes_left_(walk.passes),
+      blocks_left_(walk.blocks),
       word_bytes_(word_bytes),
       max_beats_(max_beats) {
   cut();
@@ -29,19 +65,24 @@ void BurstWalk::cut() {
 void BurstWalk::next() {
   address_ += beats_ * word_bytes_;
   left_ -= beats_;
-  if (left_ == 0) next_pass();
+  if (left_ == 0) next_run();
   cut();
 }
 
-void BurstWalk::next_pass() {
-  left_ = count_;
-  if (--passes_left_ != 0) {
-    address_ = block_address_;
+void BurstWalk::next_run() {
+  left_ = walk_.words;
+  if (--runs_left_ != 0) {
+    run_address_ += walk_.run_step * word_bytes_;
   } else {
-    passes_left_ = passes_;
-    block_address_ = address_;
-    --blocks_;
+    runs_left_ = walk_.runs;
+    if (--passes_left_ == 0) {
+      passes_left_ = walk_.passes;
+      pass_address_ += walk_.block_step * word_bytes_;
+      --blocks_left_;
+    }
+    run_address_ = pass_address_;
   }
+  address_ = run_address_;
 }
 
 }  // namespace gemm64

@@ -67,7 +67,7 @@ Clock Commands::clear(const Command& command) const {
   if (command.opcode == Opcode::kFence) return passed(command);
   if (command.opcode != Opcode::kFinish) return engine(command.opcode).room();
   return std::max({engines_.weights.idle(), engines_.activations.idle(), engines_.compute.idle(),
-                   engines_.results.idle()});
+                   engines_.parameters.idle(), engines_.results.idle()});
 }
 
 /// First clock in which as many STOREs are answered as a FENCE wants, and its snapshot has a place.
@@ -86,6 +86,8 @@ EngineModel& Commands::engine(Opcode opcode) const {
       return engines_.activations;
     case Opcode::kMatmul:
       return engines_.compute;
+    case Opcode::kLoadParameters:
+      return engines_.parameters;
     default:
       return engines_.results;
   }

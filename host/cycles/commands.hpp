@@ -18,6 +18,7 @@ struct Engines {
   EngineModel& weights;
   EngineModel& activations;
   EngineModel& compute;
+  EngineModel& parameters;
   Results& results;
 };
 

@@ -31,10 +31,14 @@ class Model {
                  counters_),
         activations_(geometry, geometry.burst_beats, memories_.scratchpad, Loads::kActivations,
                      counters_),
+        parameters_(geometry, geometry.parameter_burst_beats(), memories_.parameters,
+                    Loads::kParameters, counters_),
         compute_(geometry, memories_, counters_),
-        results_(geometry, memories_, counters_),
-        commands_(program, geometry, {weights_, activations_, compute_, results_}, counters_),
-        bus_(memory, rate_, {{{&weights_}, {&commands_, &activations_}, {&results_}}}) {
+        results_(geometry, memories_, rate_, counters_),
+        commands_(program, geometry, {weights_, activations_, compute_, parameters_, results_},
+                  counters_),
+        bus_(memory, rate_,
+             {{{&weights_}, {&commands_, &parameters_, &activations_}, {&results_}}}) {
     if (std::none_of(program.begin(), program.end(), is_snapshot)) return;
     for (EngineModel* engine : engines_) engine->keep_history(rate_);
     commands_.keep_history(rate_);
@@ -62,6 +66,7 @@ class Model {
     bool moved = bus_.advance();
     moved |= weights_.advance();
     moved |= activations_.advance();
+    moved |= parameters_.advance();
     moved |= compute_.advance();
     moved |= results_.advance();
     moved |= commands_.advance();
@@ -74,6 +79,7 @@ class Model {
     counters[counter::kBytesWeights] = bytes(counter::kWeightsTransfer);
     counters[counter::kBytesActivations] = bytes(counter::kActivationsTransfer);
     counters[counter::kBytesResults] = bytes(counter::kResultsTransfer);
+    counters[counter::kBytesParameters] = bytes(counter::kParametersTransfer);
   }
 
   /// The counters as they are in clock `at`, later than in the call before.
@@ -102,12 +108,12 @@ class Model {
   Counters counters_{};
   Rate rate_;
   Memories memories_;
-  Loads weights_, activations_;
+  Loads weights_, activations_, parameters_;
   Compute compute_;
   Results results_;
   Commands commands_;
   Bus bus_;
-  EngineModel* const engines_[4] = {&weights_, &activations_, &compute_, &results_};
+  EngineModel* const engines_[5] = {&weights_, &activations_, &parameters_, &compute_, &results_};
 };
 
 }  // namespace

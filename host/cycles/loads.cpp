@@ -5,10 +5,7 @@ namespace gemm64::cycles {
 
 bool Loads::advance() {
   if (!walk_.done() || !has_order()) return false;
-  const Command& load = order().command;
-  const bool activations = load.opcode == Opcode::kLoadActivations;
-  walk_ = BurstWalk(load.address(), load.count, load.passes, activations ? load.blocks : 1,
-                    geometry_.n, max_beats_);
+  walk_ = BurstWalk(walk_of(order().command, geometry_.n), geometry_.n, max_beats_);
   load_ = order().index;
   seen_ = order().seen;
   asked_ = std::max(seen_, asked_ + 1);

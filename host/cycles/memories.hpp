@@ -6,42 +6,50 @@
 #include "host/cycles/clock.hpp"
 #include "host/cycles/runs.hpp"
 #include "host/device/geometry.hpp"
+#include "host/device/result_format.hpp"
 
 namespace gemm64::cycles {
 
 /// Words between a load engine and the array, in the order in which they were asked for.
 class WordBuffer {
  public:
-  WordBuffer(Clock capacity, const Rate& rate) : capacity_(capacity), filled_(rate) {}
+  /// So many words become free at once.
+  WordBuffer(Clock capacity, Clock freed_words, const Rate& rate)
+      : capacity_(capacity), freed_words_(freed_words), filled_(rate) {}
 
   // The engine that fills it.
   /// First clock in which there is room for `words` words in all since the start.
-  Clock room(Clock words) { return words <= capacity_ ? 0 : freed_.at(words - capacity_ - 1) + 1; }
+  Clock room(Clock words) {
+    return words <= capacity_ ? 0 : freed_.at((words - capacity_ - 1) / freed_words_) + 1;
+  }
   /// The next words come.
   void fill(const Beats& words) { filled_.push(words); }
 
-  // The array.
+  // Those who take from it.
   /// First clock in which `words` words in all have come.
   Clock holds(Clock words) { return filled_.at(words - 1) + 1; }
-  /// The oldest `count` words leave in clock `first` and after, one a clock.
+  /// The oldest words leave in clock `first` and after, `count` times.
   void free(Clock first, Clock count) { freed_.push(first, count); }
 
   /// First clock in which it holds no word; kUnknown while it does.
-  Clock empty() const { return freed_.count() == filled_.count() ? freed_.after_last() : kUnknown; }
+  Clock empty() const {
+    return freed_.count() * freed_words_ == filled_.count() ? freed_.after_last() : kUnknown;
+  }
 
  private:
-  Clock capacity_;
+  Clock capacity_, freed_words_;
   Runs filled_, freed_;
 };
 
 struct Memories {
   /// `rate`: at which words come.
   Memories(const Geometry& geometry, const Rate& rate)
-      : weights(Clock{geometry.weight_tiles} * geometry.n, rate),
-        scratchpad(geometry.scratchpad_words, rate),
+      : weights(Clock{geometry.weight_tiles} * geometry.n, 1, rate),
+        scratchpad(geometry.scratchpad_words, 1, rate),
+        parameters(geometry.parameter_words(), kParameterSetWords, rate),
         banks(rate) {}
 
-  WordBuffer weights, scratchpad;
+  WordBuffer weights, scratchpad, parameters;
   Banks banks;
 };
 

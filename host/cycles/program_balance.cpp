@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/cycles/program_check.hpp"
+#include "host/device/result_format.hpp"
 
 namespace gemm64::cycles {
 namespace {
@@ -51,19 +52,19 @@ std::size_t first_beyond(const std::vector<Share>& shares, std::uint64_t availab
   return 0;
 }
 
-/// The words that all loads of a kind bring are those that all MATMULs take.
-void check_words(const Program& program, const char* what, const std::vector<Share>& loaded,
-                 const std::vector<Share>& taken) {
+/// The words that all loads of a kind bring are those that all commands of another take.
+void check_words(const Program& program, const char* what, const char* takers,
+                 const std::vector<Share>& loaded, const std::vector<Share>& taken) {
   const std::uint64_t brought = sum(loaded), wanted = sum(taken);
   if (brought < wanted) {
     refuse(program, first_beyond(taken, brought),
-           fmt::format("the MATMULs up to here take more words of {} than the program loads ({})",
-                       what, brought));
+           fmt::format("the {} up to here take more words of {} than the program loads ({})",
+                       takers, what, brought));
   }
   if (brought > wanted) {
-    refuse(
-        program, first_beyond(loaded, wanted),
-        fmt::format("the program loads more words of {} than its MATMULs take ({})", what, wanted));
+    refuse(program, first_beyond(loaded, wanted),
+           fmt::format("the program loads more words of {} than its {} take ({})", what, takers,
+                       wanted));
   }
 }
 
@@ -95,6 +96,7 @@ void check_blocks(const Program& program, std::vector<Share> given, std::vector<
 
 void check_balance(const Program& program, const Geometry& geometry) {
   std::vector<Share> weights, activations, weights_taken, activations_taken, given, stored;
+  std::vector<Share> parameters, parameters_taken;
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Command& command = program[i];
     switch (command.opcode) {
@@ -102,7 +104,11 @@ void check_balance(const Program& program, const Geometry& geometry) {
         weights.push_back({i, product({command.count, command.passes})});
         break;
       case Opcode::kLoadActivations:
-        activations.push_back({i, product({command.count, command.passes, command.blocks})});
+        activations.push_back(
+            {i, product({command.rows, command.count, command.passes, command.blocks})});
+        break;
+      case Opcode::kLoadParameters:
+        parameters.push_back({i, product({command.count, command.passes})});
         break;
       case Opcode::kMatmul: {
         const bool retain = (command.flags & flag::kRetain) != 0;
@@ -115,15 +121,19 @@ void check_balance(const Program& program, const Geometry& geometry) {
         break;
       }
       case Opcode::kStore:
-        stored.push_back({i, command.count});
+        stored.push_back({i, product({command.count, command.blocks})});
+        if (ResultFormat::of(command)->takes_parameters()) {
+          parameters_taken.push_back({i, product({stored.back().amount, kParameterSetWords})});
+        }
         break;
       case Opcode::kFence:
       case Opcode::kFinish:
         break;
     }
   }
-  check_words(program, "weights", weights, weights_taken);
-  check_words(program, "activations", activations, activations_taken);
+  check_words(program, "weights", "MATMULs", weights, weights_taken);
+  check_words(program, "activations", "MATMULs", activations, activations_taken);
+  check_words(program, "parameters", "STOREs", parameters, parameters_taken);
   check_blocks(program, std::move(given), std::move(stored));
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/cycles/bursts.hpp"
 #include "host/cycles/program_balance.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
@@ -13,23 +14,14 @@ namespace {
 
 using Program = std::vector<Command>;
 
-/// Words in memory, one after the other, that a command reads or writes: so many, so many times.
-struct Extent {
-  std::uint64_t words, times;
-};
-
-Extent extent_of(const Command& command, std::uint32_t array) {
-  switch (command.opcode) {
-    case Opcode::kLoadActivations:
-      return {command.count, command.blocks};
-    case Opcode::kStore:
-      return {command.count,
-              std::uint64_t{command.rows} * ResultFormat::of(command)->beats_per_row()};
-    case Opcode::kFence:
-      return {snapshot_beats(array), 1};
-    default:
-      return {command.count, 1};
-  }
+/// Does a walk of words from `address` on end at `end` at the latest?
+bool fits(const WordWalk& walk, std::uint64_t end, std::uint32_t array) {
+  const std::uint64_t room = (end - walk.address) / array;
+  // The last word is that of the last run in the last block.
+  const std::uint64_t blocks = walk.block_step * (walk.blocks - 1);
+  if (walk.words > room || blocks > room - walk.words) return false;
+  const std::uint64_t left = room - walk.words - blocks;
+  return walk.run_step == 0 || walk.runs - 1 <= left / walk.run_step;
 }
 
 void check_address(const Program& program, std::size_t index, const Geometry& geometry) {
@@ -42,18 +34,26 @@ void check_address(const Program& program, std::size_t index, const Geometry& ge
     refuse(program, index,
            fmt::format("the address is wider than {} bits", geometry.address_width));
   }
-  const Extent extent = extent_of(program[index], geometry.n);
-  if (extent.words > (end - address) / geometry.n / extent.times) {
+  if (!fits(walk_of(program[index], geometry.n), end, geometry.n)) {
     refuse(program, index,
            fmt::format("its words pass the end of an address space of {} bits",
                        geometry.address_width));
   }
 }
 
+void check_bounds(const Program& program, std::size_t index) {
+  const Command& store = program[index];
+  const ResultFormat format = *ResultFormat::of(store);
+  const int low = format.value(store.low), high = format.value(store.high);
+  if (!format.takes_parameters() || low <= high) return;
+  refuse(program, index, fmt::format("LOW is {}, above HIGH, {}", low, high));
+}
+
 void check_operands(const Program& program, std::size_t index, const Geometry& geometry) {
   const Command& command = program[index];
-  const bool load =
-      command.opcode == Opcode::kLoadWeights || command.opcode == Opcode::kLoadActivations;
+  const bool activations = command.opcode == Opcode::kLoadActivations;
+  const bool load = activations || command.opcode == Opcode::kLoadWeights ||
+                    command.opcode == Opcode::kLoadParameters;
   const bool matmul = command.opcode == Opcode::kMatmul;
   const bool store = command.opcode == Opcode::kStore;
   const auto at_least_1 = [&](bool used, const char* field, std::uint32_t value) {
@@ -62,9 +62,10 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
   };
   at_least_1(command.opcode != Opcode::kFence, "COUNT", command.count);
   at_least_1(load || matmul, "PASSES", command.passes);
-  at_least_1(matmul || command.opcode == Opcode::kLoadActivations, "BLOCKS", command.blocks);
-  at_least_1(matmul || store, "ROWS", command.rows);
-  if ((matmul || store) && command.rows > geometry.accumulator_rows) {
+  const bool rows = matmul || store || activations;
+  at_least_1(rows, "BLOCKS", command.blocks);
+  at_least_1(rows, "ROWS", command.rows);
+  if (rows && command.rows > geometry.accumulator_rows) {
     refuse(program, index,
            fmt::format("ROWS is {}; an accumulator bank has {}", command.rows,
                        geometry.accumulator_rows));
@@ -72,6 +73,7 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
   if (store && !ResultFormat::of(command)) {
     refuse(program, index, fmt::format("no result format has the number {}", command.format));
   }
+  if (store) check_bounds(program, index);
   if (load || store || is_snapshot(command)) check_address(program, index, geometry);
 }
 
@@ -85,6 +87,7 @@ void check_commands(const Program& program, const Geometry& geometry) {
         break;
       case Opcode::kLoadWeights:
       case Opcode::kLoadActivations:
+      case Opcode::kLoadParameters:
       case Opcode::kMatmul:
       case Opcode::kStore:
       case Opcode::kFence:

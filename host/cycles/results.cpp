@@ -5,18 +5,19 @@
 #include "host/device/snapshot.hpp"
 
 namespace gemm64::cycles {
+namespace {
+
+constexpr Clock kNone = -1;  // no row is left, and that has been noted
+
+}  // namespace
 
 bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& store = order().command;
   snapshot_ = store.opcode == Opcode::kFence;
-  std::uint64_t beats = snapshot_beats(geometry_.n);
-  if (!snapshot_) {
-    beats_per_row_ = ResultFormat::of(store)->beats_per_row();
-    beats = std::uint64_t{store.rows} * beats_per_row_;
-  }
-  walk_ = BurstWalk(store.address(), beats, 1, snapshot_ ? 1 : store.count, geometry_.n,
-                    geometry_.burst_beats);
+  requantizes_ = !snapshot_ && ResultFormat::of(store)->takes_parameters();
+  if (!snapshot_) beats_per_row_ = ResultFormat::of(store)->beats_per_row();
+  walk_ = BurstWalk(walk_of(store, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;
   rows_ = store.rows;
   seen_ = order().seen;
@@ -32,9 +33,15 @@ void Results::wait_for_work(Clock until) {
   ledger_.spend(counter::kResultsIdle, until);
 }
 
-/// First clock in which what the next burst sends is there.
-Clock Results::here() const {
+/// First clock in which the sums that the next burst sends are there.
+Clock Results::complete() const {
   return begins_block() ? std::max(listed_, banks_.complete()) : listed_;
+}
+
+/// First clock in which all that the next burst sends is there.
+Clock Results::here() const {
+  if (!requantizes_ || !begins_block()) return complete();
+  return std::max(complete(), parameters_.holds(parameter_words_ + kParameterSetWords));
 }
 
 Clock Results::next_request() {
@@ -42,24 +49,68 @@ Clock Results::next_request() {
 }
 
 void Results::ask(Clock at) {
-  // Rows are read while others are sent, a block's first in the block before where its burst has
-  // been asked for.
-  Clock valid = std::max(at + 1, free_);
-  if (begins_block()) {
-    const Clock read = std::max(at + 2, block_free_);  // first row; snapshots do not delay that
-    banks_.store(read, rows_, beats_per_row_);
-    valid = std::max(read, free_);
-  }
-  burst_ = {valid, static_cast<Clock>(walk_.beats()), snapshot_, walk_.last(), false};
+  // Rows are read while others are sent or enter the requantizer, a block's first in the block
+  // before where its burst has been asked for.
   wait_for_work(seen_);
-  ledger_.spend(counter::kResultsWaitCompute, here());
+  ledger_.spend(counter::kResultsWaitCompute, complete());
+  ledger_.spend(counter::kResultsWaitParameters, here());
   ledger_.spend(counter::kResultsWaitMemory, at);
-  ledger_.spend(counter::kResultsWaitCompute, valid);
+  const bool begins = begins_block();
+  Clock valid = std::max(at + 1, free_);
+  Clock ready = at + 1;  // first clock in which its first row can pass on
+  if (begins) {
+    ready = std::max(at + 1, done_) + 1;  // snapshots do not delay its read
+    banks_.store(ready, rows_, beats_per_row_, requantizes_);
+    valid = std::max(ready, free_);
+  }
+  burst_ = {valid,         static_cast<Clock>(walk_.beats()), snapshot_, requantizes_,
+            walk_.last(), false};
   walk_.next();
   burst_.ends_store = walk_.done() && !snapshot_;
   listed_ = at + 1;
   data_.begin();
   answers_.begin();
+  if (requantizes_) {
+    enter_requantizer(ready);
+    if (begins) {
+      parameters_.free(requantizer_.scales_of(entered_), 1);
+      parameter_words_ += kParameterSetWords;
+    }
+    pass_rows(burst_.valid);
+  }
+  ledger_.spend(counter::kResultsWaitCompute, burst_.valid);
+}
+
+/// The first row of the burst enters in clock `at` or when what is before it lets it.
+void Results::enter_requantizer(Clock at) {
+  entered_ = requantizer_.moves_from(std::max({at, entered_ + 1, wide_free_}));
+  burst_.valid = requantizer_.end_of(entered_);
+  rows_left_ = burst_.beats - 1;
+  banks_.pass(entered_);
+}
+
+/// The others follow, those that do so before clock `before`.
+void Results::pass_rows(Clock before) {
+  for (; rows_left_ != 0; --rows_left_) {
+    const Clock at = requantizer_.moves_from(entered_ + 1);
+    if (at >= before) return;
+    entered_ = at;
+    banks_.pass(at);
+  }
+  data_.end(entered_);
+  done_ = entered_;
+  if (burst_.ends_pass) banks_.stored(entered_);
+  rows_left_ = kNone;
+}
+
+/// Memory takes the beats of requantized rows, and may let them wait.
+void Results::hold(const Beats& beats) {
+  Clock at_end = burst_.valid;
+  for (Clock beat = 0; beat < beats.count; ++beat) {
+    const Clock taken = beats.first + rate_.until(beat, beats.left);
+    requantizer_.hold(at_end, taken);
+    at_end = taken + 1;
+  }
 }
 
 void Results::serve(MemoryPort& port) {
@@ -67,16 +118,23 @@ void Results::serve(MemoryPort& port) {
   ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
   free_ = beats.last + 1;
   answered_ = port.answered() + 1;
-  data_.end(beats.last);
   answers_.end(port.answered());
   if (burst_.ends_store) stored_.push_back(port.answered());
+  if (burst_.requantized) {
+    hold(beats);
+    if (rows_left_ != kNone) pass_rows(kUnknown);
+    requantizer_.forget(entered_);
+    return;
+  }
+  wide_free_ = free_;
+  data_.end(beats.last);
   if (burst_.of_snapshot) {
     if (burst_.ends_pass) snapshots_.end(beats.last);
     return;
   }
   banks_.send(beats);
-  block_free_ = free_;
-  if (burst_.ends_pass) banks_.stored();
+  done_ = beats.last;
+  if (burst_.ends_pass) banks_.stored(beats.last);
 }
 
 Clock Results::answered(std::size_t stores) const {
@@ -88,7 +146,7 @@ Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.emp
 
 std::optional<Blocked> Results::blocked() {
   if (walk_.done() || snapshot_) return std::nullopt;
-  return Blocked{store_, "a finished block"};
+  return Blocked{store_, known(complete()) ? "its parameters" : "a finished block"};
 }
 
 }  // namespace gemm64::cycles

@@ -8,16 +8,20 @@
 #include "host/cycles/engine.hpp"
 #include "host/cycles/memories.hpp"
 #include "host/cycles/memory_port.hpp"
+#include "host/cycles/requantizer.hpp"
 #include "host/device/geometry.hpp"
 
 namespace gemm64::cycles {
 
 class Results final : public EngineModel, public Requester {
  public:
-  Results(const Geometry& geometry, Memories& memories, Counters& counters)
+  /// `rate`: at which beats leave.
+  Results(const Geometry& geometry, Memories& memories, const Rate& rate, Counters& counters)
       : EngineModel(counters),
         banks_(memories.banks),
+        parameters_(memories.parameters),
         geometry_(geometry),
+        rate_(rate),
         data_(geometry.writes),
         answers_(geometry.writes) {}
 
@@ -39,29 +43,42 @@ class Results final : public EngineModel, public Requester {
 
  private:
   bool begins_block() const { return walk_.first() && !snapshot_; }
+  Clock complete() const;
   Clock here() const;
+  void enter_requantizer(Clock at);
+  void pass_rows(Clock before);
+  void hold(const Beats& beats);
   void wait_for_work(Clock until);
 
   Banks& banks_;
+  WordBuffer& parameters_;
   Geometry geometry_;
+  Rate rate_;
   BurstWalk walk_;         // of the STORE or snapshot under way
   std::size_t store_ = 0;  // its index
   bool snapshot_ = false;
   Clock rows_ = 0;  // of its blocks
   Clock beats_per_row_ = 0;
+  bool requantizes_ = false;
+  Clock parameter_words_ = 0;  // of all blocks whose first burst has been asked for
   Clock seen_ = kNever;   // clock in which the engine saw it
   Slots data_, answers_;  // bursts asked for whose beats, whose answers are to come
   struct Burst {
     Clock valid;  // clock in which its first beat is there
     Clock beats;
     bool of_snapshot;
+    bool requantized;
     bool ends_pass;   // the last of its block, or of the snapshot
     bool ends_store;  // the last of its STORE
   };
   Burst burst_{};         // asked for last
+  Clock rows_left_ = 0;   // of it, that have not entered the requantizer
+  Requantizer requantizer_;
+  Clock entered_ = kNever;  // the clock in which the last row did
   Clock listed_ = 0;      // first clock in which the next burst can be asked for
   Clock free_ = 0;        // first clock in which a beat may be sent
-  Clock block_free_ = 0;  // that of a block, should no snapshot be in the way
+  Clock wide_free_ = 0;   // first clock in which all beats that are not requantized have been
+  Clock done_ = kNever;   // the clock in which the last block no longer needs its last row
   Clock answered_ = 0;    // first clock in which every write is answered
   Slots snapshots_{1};
   std::vector<Clock> stored_;  // for each STORE that is: the clock of its last answer

@@ -28,10 +28,11 @@ struct CommandTiles {
   std::uint64_t tiles = 0;        // in all; of results: blocks
   std::uint64_t transfers = 0;    // of each tile: words, rows or beats, one in a clock
 
-  /// What one of the tiles covers.
+  /// What one of the tiles covers, counted from 0.
   TileSpan span(std::uint64_t tile) const;
 
-  std::int64_t first_m = 0;  // block of M that the command begins with
+  std::int64_t first_m = 0;      // block of M that the command's MATMUL begins with
+  std::uint64_t first_tile = 0;  // of those that the MATMUL takes or gives, that of the command
   std::uint64_t k_tiles = 1, n_tiles = 1;
   bool has_m = true, has_k = true, has_n = true;
 };

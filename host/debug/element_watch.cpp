@@ -21,7 +21,7 @@ ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const Matri
       stage_rows_(geometry.stage_rows),
       stages_(geometry.n / geometry.stage_rows),
       array_column_(static_cast<unsigned>(column % geometry.n)),
-      results_(job.plan.results),
+      results_(job.plan.results()),
       walk_(job),
       before_(start) {}
 

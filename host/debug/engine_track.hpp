@@ -47,14 +47,16 @@ struct EngineCauses {
   std::size_t end;
 };
 
-/// The four engines that commands are dispatched to.
-inline constexpr std::array<EngineCauses, 4> kEngineCauses{{
+/// The engines that commands are dispatched to.
+inline constexpr std::array<EngineCauses, 5> kEngineCauses{{
     {"weights", counter::kWeightsTransfer, counter::kWeightsIdle, counter::kWeightsIdle + 1},
     {"activations", counter::kActivationsTransfer, counter::kActivationsIdle,
      counter::kActivationsIdle + 1},
     {"compute", counter::kComputeCompute, counter::kComputeDrain, counter::kComputeIdle + 1},
     {"results", counter::kResultsTransfer, counter::kResultsWaitResponse,
      counter::kResultsIdle + 1},
+    {"parameters", counter::kParametersTransfer, counter::kParametersIdle,
+     counter::kParametersIdle + 1},
 }};
 
 /// The most causes that one of them has.

@@ -28,6 +28,8 @@ int engine_of(const Command& command) {
       return 3;
     case Opcode::kFence:
       return is_snapshot(command) ? 3 : -1;
+    case Opcode::kLoadParameters:
+      return 4;
     case Opcode::kFinish:
       break;
   }
@@ -59,8 +61,9 @@ void Timeline::begin(const JobProgram& list, std::uint64_t clock) {
     const CommandOrigin& origin = list.origins[i];
     const Job& job = list.jobs[origin.job];
     const bool begins_next = origin.ends_job && origin.job + 1 != list.jobs.size();
-    CommandTiles tiles = origin.ends_job ? lone_command_tiles(list.program[i], job.plan.array)
-                                         : command_tiles(job, origin.command);
+    CommandTiles tiles = origin.ends_job || origin.parts_job
+                             ? lone_command_tiles(list.program[i], job.plan.array)
+                             : command_tiles(job, origin.command);
     tiles.fields["command"] = i;
     steps.push_back({&job, std::move(tiles), engine_of(list.program[i]),
                      begins_next ? &list.jobs[origin.job + 1] : nullptr});

@@ -37,6 +37,7 @@ Geometry read_geometry(Device& device) {
   geometry.commands = field::kBusCommands.get(bus);
   geometry.burst_beats = field::kBusBurstBeats.get(bus);
   geometry.address_width = device.read_register(reg::kAddressWidth);
+  geometry.parameter_sets = device.read_register(reg::kParameterSets);
   return geometry;
 }
 

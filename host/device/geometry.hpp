@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "host/device/device.hpp"
+#include "host/device/result_format.hpp"
 
 namespace gemm64 {
 
@@ -21,12 +22,19 @@ struct Geometry {
   std::uint32_t commands = 16;            // commands fetched ahead
   std::uint32_t burst_beats = 64;         // beats of the longest burst
   std::uint32_t address_width = 40;       // bits of a memory address
+  std::uint32_t parameter_sets = 16;      // sets of parameters in the parameter buffer
 
   /// Clocks from the read of a row of activations to the write of its last sum: the stages of the
   /// array, its columns, and the accumulator's clock.
   std::uint32_t pipeline() const { return n / stage_rows + n + 1; }
   /// Beats of the longest burst of weights: at most half of their buffer.
   std::uint32_t weight_burst_beats() const { return std::min(burst_beats, weight_tiles * n / 2); }
+  /// Words of the parameter buffer.
+  std::uint32_t parameter_words() const { return parameter_sets * kParameterSetWords; }
+  /// Beats of the longest burst of parameters: at most half of their buffer.
+  std::uint32_t parameter_burst_beats() const {
+    return std::min(burst_beats, parameter_words() / 2);
+  }
   /// Multiply-accumulates in a clock.
   std::uint64_t macs_per_clock() const { return std::uint64_t{n} * n; }
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/device/array_geometry.hpp"
+#include "host/device/requantize.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/error.hpp"
@@ -42,6 +43,8 @@ void check_geometry(const Geometry& geometry) {
   require(geometry.weight_tiles >= 2, "WEIGHT_TILES", geometry.weight_tiles,
           "it must be at least 2");
   require(geometry.accumulator_rows != 0, "ACCUMULATOR_ROWS", 0, "it must be at least 1");
+  require(geometry.parameter_sets >= 2, "PARAMETER_SETS", geometry.parameter_sets,
+          "it must be at least 2");
   require(geometry.address_width >= 1 && geometry.address_width <= 63, "ADDRESS_WIDTH",
           geometry.address_width, "it must be from 1 to 63");
   require(geometry.scratchpad_words >= geometry.burst_beats, "SCRATCHPAD_WORDS",
@@ -99,6 +102,7 @@ void ReferenceDevice::clear_engines() {
   halted_ = false;
   weights_ = Stream();
   activations_ = Stream();
+  parameters_ = Stream();
   matmuls_.clear();
   stores_.clear();
   open_stores_ = 0;
@@ -125,6 +129,8 @@ std::uint32_t ReferenceDevice::read_register(std::uint32_t offset) {
              field::kBusBurstBeats.put(geometry_.burst_beats);
     case reg::kAddressWidth:
       return geometry_.address_width;
+    case reg::kParameterSets:
+      return geometry_.parameter_sets;
     case reg::kControl:
       return 0;
     case reg::kStatus:
@@ -210,8 +216,8 @@ void ReferenceDevice::fail(ErrorCode code, Engine engine, std::uint32_t tag) {
 
 bool ReferenceDevice::engines_idle() const {
   return weights_.released == weights_.end() && activations_.arrived == activations_.end() &&
-         activations_.released == activations_.end() && matmuls_.empty() && banks_used_ == 0 &&
-         stores_.empty();
+         activations_.released == activations_.end() && parameters_.released == parameters_.end() &&
+         matmuls_.empty() && banks_used_ == 0 && stores_.empty();
 }
 
 void ReferenceDevice::run() {
@@ -224,36 +230,45 @@ void ReferenceDevice::run() {
     moved = (!halted_ && fetch(activations_, geometry_.scratchpad_words, Engine::kActivations,
                                counter::kBytesActivations)) ||
             moved;
+    moved = (!halted_ && fetch(parameters_, geometry_.parameter_words(), Engine::kParameters,
+                               counter::kBytesParameters)) ||
+            moved;
     moved = (!halted_ && compute_tile()) || moved;
     moved = (!halted_ && (store_block() || store_snapshot())) || moved;
   }
 }
 
 ErrorCode ReferenceDevice::check(const Command& command) const {
-  bool count = true, rows = false, passes = false, blocks = false, address = false;
-  std::uint64_t words = command.count;  // of memory, for each of `times`
-  std::uint64_t times = 1;
+  bool count = true, rows = false, passes = false, blocks = false, address = true;
+  std::uint64_t tile = command.count;  // words that follow each other
+  bool strided = false;
+  std::uint64_t bytes = 1;  // of memory for each of N values
   switch (command.opcode) {
     case Opcode::kLoadWeights:
-      passes = address = true;
+    case Opcode::kLoadParameters:
+      passes = true;
       break;
     case Opcode::kLoadActivations:
-      passes = blocks = address = true;
-      times = command.blocks;
+      rows = passes = blocks = strided = true;
       break;
     case Opcode::kMatmul:
       rows = passes = blocks = true;
+      address = false;
       break;
-    case Opcode::kStore:
-      rows = address = true;
-      if (!ResultFormat::of(command)) return ErrorCode::kBadOperand;
-      times = std::uint64_t{command.rows} * ResultFormat::of(command)->beats_per_row();
+    case Opcode::kStore: {
+      rows = blocks = strided = true;
+      const auto format = ResultFormat::of(command);
+      if (!format) return ErrorCode::kBadOperand;
+      if (format->takes_parameters() && format->value(command.low) > format->value(command.high)) {
+        return ErrorCode::kBadOperand;
+      }
+      bytes = format->bytes();
       break;
+    }
     case Opcode::kFence:
       if ((command.flags & flag::kSnapshot) == 0) return ErrorCode::kNone;
       count = false;
-      address = true;
-      words = snapshot_beats(geometry_.n);
+      tile = snapshot_beats(geometry_.n);
       break;
     case Opcode::kFinish:
       return ErrorCode::kNone;
@@ -265,9 +280,15 @@ ErrorCode ReferenceDevice::check(const Command& command) const {
       (rows && (command.rows == 0 || command.rows > geometry_.accumulator_rows))) {
     return ErrorCode::kBadOperand;
   }
-  const bool wide = command.address() >> geometry_.address_width != 0;
-  if (address && (wide || command.address() % geometry_.n != 0)) return ErrorCode::kBadAddress;
-  if (address && words * times > (address_end() - command.address()) / geometry_.n) {
+  if (!address) return ErrorCode::kNone;
+  if (command.address() >> geometry_.address_width != 0 || command.address() % geometry_.n != 0) {
+    return ErrorCode::kBadAddress;
+  }
+  const std::uint64_t room = (address_end() - command.address()) / geometry_.n / bytes;
+  if (strided) tile = std::uint64_t{command.rows} * command.blocks;  // of one, in all blocks
+  if (tile > room) return ErrorCode::kBadAddress;
+  const std::uint64_t others = command.count - 1;
+  if (strided && command.stride != 0 && others > (room - tile) / command.stride) {
     return ErrorCode::kBadAddress;
   }
   return ErrorCode::kNone;
@@ -294,10 +315,13 @@ bool ReferenceDevice::dispatch() {
   }
   switch (command.opcode) {
     case Opcode::kLoadWeights:
-      weights_.add(command, 1, dispatched_);
+      weights_.add(command, dispatched_);
       break;
     case Opcode::kLoadActivations:
-      activations_.add(command, command.blocks, dispatched_);
+      activations_.add(command, dispatched_);
+      break;
+    case Opcode::kLoadParameters:
+      parameters_.add(command, dispatched_);
       break;
     case Opcode::kMatmul:
       matmuls_.push_back(command);
@@ -325,13 +349,23 @@ bool ReferenceDevice::dispatch() {
   return true;
 }
 
-void ReferenceDevice::Stream::add(const Command& load, std::uint64_t blocks, std::uint32_t tag) {
+void ReferenceDevice::Stream::add(const Command& command, std::uint32_t tag) {
   // Of more words than this a program would never see the end.
-  constexpr std::uint64_t kMaxWords = std::uint64_t{1} << 62;
-  const std::uint64_t in_block = std::uint64_t{load.count} * load.passes;
-  const std::uint64_t words = in_block > kMaxWords / blocks ? kMaxWords : in_block * blocks;
-  loads_.push_back({end_, words, load.address(), load.count, load.passes, tag});
-  end_ += words;
+  constexpr double kMaxWords = static_cast<double>(std::uint64_t{1} << 62);
+  Load load{end_, 0, command.address(), command.count, 1, 0, command.passes, tag};
+  std::uint64_t blocks = 1;
+  if (command.opcode == Opcode::kLoadActivations) {
+    load.tile_words = command.rows;
+    load.tiles = command.count;
+    load.stride = command.stride;
+    blocks = command.blocks;
+  }
+  const double words =
+      static_cast<double>(load.tile_words * load.tiles) * static_cast<double>(load.passes * blocks);
+  load.words = words > kMaxWords ? std::uint64_t{1} << 62
+                                 : load.tile_words * load.tiles * load.passes * blocks;
+  end_ += load.words;
+  loads_.push_back(load);
 }
 
 ReferenceDevice::Stream::Run ReferenceDevice::Stream::run(std::uint64_t word,
@@ -339,10 +373,14 @@ ReferenceDevice::Stream::Run ReferenceDevice::Stream::run(std::uint64_t word,
   auto load = loads_.begin();
   while (word >= load->first + load->words) ++load;
   const std::uint64_t index = word - load->first;
-  const std::uint64_t block = index / (load->count * load->passes);
-  const std::uint64_t in_pass = index % load->count;
-  return {load->address + (block * load->count + in_pass) * word_bytes, load->count - in_pass,
-          load->tag};
+  const std::uint64_t pass_words = load->tile_words * load->tiles;
+  const std::uint64_t block = index / pass_words / load->passes;
+  const std::uint64_t in_pass = index % pass_words;
+  const std::uint64_t tile = in_pass / load->tile_words, in_tile = in_pass % load->tile_words;
+  const std::uint64_t place = block * load->tile_words + tile * load->stride + in_tile;
+  const bool dense = load->stride == load->tile_words;  // tiles lie one behind the other
+  return {load->address + place * word_bytes,
+          dense ? pass_words - in_pass : load->tile_words - in_tile, load->tag};
 }
 
 void ReferenceDevice::Stream::forget(std::uint64_t word) {
@@ -437,18 +475,49 @@ void ReferenceDevice::multiply(const Command& matmul, bool first) {
                          !first, banks_[compute_bank_].data());
 }
 
+// The rows of the oldest block in 8 bits.
+const std::uint8_t* ReferenceDevice::requantized(const Command& store) {
+  const std::size_t n = geometry_.n;
+  const std::uint8_t* const parameters =
+      words(parameters_, kParameterSetWords, gathered_parameters_);
+  const std::vector<std::uint32_t>& sums = banks_[store_bank_];
+  requantized_.resize(store.rows * n);
+  for (std::size_t column = 0; column < n; ++column) {
+    std::uint32_t bias;
+    float scale;
+    std::memcpy(&bias, parameters + column * sizeof bias, sizeof bias);
+    std::memcpy(&scale, parameters + (n + column) * sizeof scale, sizeof scale);
+    for (std::size_t at = column; at < requantized_.size(); at += n) {
+      requantized_[at] = requantize(store, sums[at], bias, scale);
+    }
+  }
+  parameters_.read += kParameterSetWords;
+  parameters_.released = parameters_.read;
+  parameters_.forget(parameters_.released);
+  return requantized_.data();
+}
+
 bool ReferenceDevice::store_block() {
   if (stores_.empty() || !stores_.front().snapshot.empty() || banks_done_ == 0) return false;
   const Store& store = stores_.front();
-  const ResultFormat format = *ResultFormat::of(store.command);
-  const std::uint64_t beats = std::uint64_t{store.command.rows} * format.beats_per_row();
-  const std::uint64_t to = store.command.address() + stored_ * beats * geometry_.n;
-  const auto* const from = reinterpret_cast<const std::uint8_t*>(banks_[store_bank_].data());
-  if (!write_results(to, from, beats, store.tag)) return false;
+  const Command& command = store.command;
+  const ResultFormat format = *ResultFormat::of(command);
+  const bool requantizes = format.takes_parameters();
+  if (requantizes && parameters_.arrived - parameters_.read < kParameterSetWords) return false;
+
+  const std::uint64_t block = stored_ / command.count, tile = stored_ % command.count;
+  const std::uint64_t row = block * command.rows + tile * command.stride;
+  const std::uint8_t* const from =
+      requantizes ? requantized(command)
+                  : reinterpret_cast<const std::uint8_t*>(banks_[store_bank_].data());
+  if (!write_results(command.address() + format.block_bytes(row, geometry_.n), from,
+                     std::uint64_t{command.rows} * format.beats_per_row(), store.tag)) {
+    return false;
+  }
   --banks_done_;
   --banks_used_;
   store_bank_ ^= 1;
-  if (++stored_ == store.command.count) {
+  if (++stored_ == std::uint64_t{command.count} * command.blocks) {
     stored_ = 0;
     stores_.pop_front();
     --open_stores_;

@@ -57,7 +57,7 @@ class ReferenceDevice final : public Device {
   /// The words that LOADs of one kind bring, one after the other. Word numbers count from reset.
   class Stream {
    public:
-    void add(const Command& load, std::uint64_t blocks, std::uint32_t tag);
+    void add(const Command& load, std::uint32_t tag);
     /// Words of all LOADs so far.
     std::uint64_t end() const { return end_; }
     /// Words that follow each other in memory, and the command that they belong to.
@@ -65,7 +65,7 @@ class ReferenceDevice final : public Device {
       std::uint64_t address, words;
       std::uint32_t tag;
     };
-    /// The run that begins with word number `word`, at most to its LOAD's end.
+    /// The run that begins with word number `word`, at most to the end of its pass.
     Run run(std::uint64_t word, std::uint32_t word_bytes) const;
     /// Drops LOADs of which no word from `word` on is left.
     void forget(std::uint64_t word);
@@ -76,7 +76,10 @@ class ReferenceDevice final : public Device {
 
    private:
     struct Load {
-      std::uint64_t first, words, address, count, passes;
+      std::uint64_t first, words, address;
+      // In each of its blocks, in each pass: so many tiles, from one of which it is `stride` words
+      // to the next.
+      std::uint64_t tile_words, tiles, stride, passes;
       std::uint32_t tag;
     };
     std::deque<Load> loads_;
@@ -101,6 +104,7 @@ class ReferenceDevice final : public Device {
   bool store_snapshot();
   bool write_results(std::uint64_t address, const std::uint8_t* bytes, std::uint64_t beats,
                      std::uint32_t tag);
+  const std::uint8_t* requantized(const Command& store);
   void multiply(const Command& matmul, bool first);
   const std::uint8_t* words(const Stream& stream, std::uint64_t count,
                             std::vector<std::uint8_t>& gathered);
@@ -120,7 +124,7 @@ class ReferenceDevice final : public Device {
 
   // Engines
   std::uint32_t dispatched_ = 0;  // commands since reset
-  Stream weights_, activations_;
+  Stream weights_, activations_, parameters_;
   std::deque<Command> matmuls_;
   struct Store {
     Command command;
@@ -130,12 +134,13 @@ class ReferenceDevice final : public Device {
   std::deque<Store> stores_;
   std::uint32_t open_stores_ = 0;                  // those of them that are STOREs
   std::uint32_t tile_ = 0, pass_ = 0, block_ = 0;  // of the MATMUL under way
-  std::uint32_t stored_ = 0;                       // blocks of the STORE under way
+  std::uint64_t stored_ = 0;                       // tiles of the STORE under way
   unsigned compute_bank_ = 0, store_bank_ = 0;
   unsigned banks_used_ = 0, banks_done_ = 0;
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row
   TileProduct tile_product_;
   std::vector<std::uint8_t> gathered_weights_, gathered_activations_;  // of a tile, where scattered
+  std::vector<std::uint8_t> gathered_parameters_, requantized_;
   std::vector<std::uint8_t> scratch_;
 };
 

@@ -11,8 +11,8 @@
 namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
-inline constexpr std::uint32_t kVersionMajor = 2;
-inline constexpr std::uint32_t kVersionMinor = 1;
+inline constexpr std::uint32_t kVersionMajor = 3;
+inline constexpr std::uint32_t kVersionMinor = 0;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -55,6 +55,8 @@ inline constexpr std::uint32_t kRingTail = 0x040;
 inline constexpr std::uint32_t kRingHead = 0x044;
 /// Which causes raise the line; INTERRUPT tells of all.
 inline constexpr std::uint32_t kInterruptEnable = 0x048;
+/// Sets of parameters that the parameter buffer holds, one for each tile of N.
+inline constexpr std::uint32_t kParameterSets = 0x04c;
 }  // namespace reg
 
 /// Where a field lies in its register.
@@ -139,7 +141,7 @@ struct Register {
 
 /// Every register but the counters.
 // clang-format off
-inline constexpr std::array<Register, 18> kRegisters{{
+inline constexpr std::array<Register, 19> kRegisters{{
     {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver knows whom it talks to."},
     {"VERSION", 0x004, Access::kReadOnly, false, 0x00000000, "Version of registers and commands."},
     {"ARRAY", 0x008, Access::kReadOnly, false, 0x00000000, "Shape of the array."},
@@ -158,6 +160,7 @@ inline constexpr std::array<Register, 18> kRegisters{{
     {"RING_TAIL", 0x040, Access::kReadWrite, true, 0x00000000, "Index after the last valid command; writing it starts the work. Refused (SLVERR) during a soft reset."},
     {"RING_HEAD", 0x044, Access::kReadOnly, false, 0x00000000, "Index of the next command to be dispatched."},
     {"INTERRUPT_ENABLE", 0x048, Access::kReadWrite, true, 0x00000003, "Which causes raise the line; INTERRUPT tells of all."},
+    {"PARAMETER_SETS", 0x04c, Access::kReadOnly, false, 0x00000000, "Sets of parameters that the parameter buffer holds, one for each tile of N."},
 }};
 // clang-format on
 
@@ -166,19 +169,25 @@ enum class Opcode : std::uint32_t {
   /// Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N
   /// weights (along K) of one column.
   kLoadWeights = 1,
-  /// Streams BLOCKS times COUNT words, each COUNT words PASSES times, into the scratchpad; a word
-  /// is N activations (along K) of one row.
+  /// For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words
+  /// apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS
+  /// words after the block before it.
   kLoadActivations = 2,
   /// BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile
   /// of weights.
   kMatmul = 3,
-  /// Writes COUNT finished blocks of ROWS rows of N results to memory, one after the other.
+  /// For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to
+  /// memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit
+  /// results each tile takes a set of parameters.
   kStore = 4,
   /// Waits until every engine is idle and every write is answered, then raises the interrupt.
   kFinish = 5,
   /// Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write
   /// of it is answered. It waits for nothing else.
   kFence = 6,
+  /// Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one
+  /// tile of N: the int32 biases of its N columns, then their float32 scales, low byte first.
+  kLoadParameters = 7,
 };
 
 /// Bits of a command's flags.
@@ -198,6 +207,11 @@ inline constexpr std::uint32_t kSnapshot = 1u << 2;
 enum class ResultCode : std::uint32_t {
   /// The sums as they are.
   kInt32 = 0,
+  /// clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column.
+  /// Halves round to even.
+  kInt8 = 1,
+  /// The same, with ZERO, LOW and HIGH from 0 to 255.
+  kUint8 = 2,
 };
 
 /// A format of results.
@@ -211,8 +225,10 @@ struct ResultFormatEntry {
 
 /// Every format of results.
 // clang-format off
-inline constexpr std::array<ResultFormatEntry, 1> kResultFormats{{
+inline constexpr std::array<ResultFormatEntry, 3> kResultFormats{{
     {ResultCode::kInt32, "INT32", 4, true, "The sums as they are."},
+    {ResultCode::kInt8, "INT8", 1, true, "clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column. Halves round to even."},
+    {ResultCode::kUint8, "UINT8", 1, false, "The same, with ZERO, LOW and HIGH from 0 to 255."},
 }};
 // clang-format on
 
@@ -225,13 +241,14 @@ struct Command {
   Opcode opcode{};
   /// Bits that vary it (table of flags).
   std::uint32_t flags = 0;
-  /// Rows of activations in a tile of M; 1 to ACCUMULATOR_ROWS.
+  /// Rows of M in a block; 1 to ACCUMULATOR_ROWS.
   std::uint32_t rows = 0;
-  /// Words (loads) or tiles of K (MATMUL) in a pass, blocks (STORE), STOREs still open (FENCE).
+  /// Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL) in a pass,
+  /// tiles of results for each block of M (STORE), STOREs still open (FENCE).
   std::uint32_t count = 0;
   /// How often the same COUNT is gone through: once for each tile of N.
   std::uint32_t passes = 0;
-  /// How many tiles of M follow each other, each with all its passes.
+  /// How many blocks of M follow each other, each with all its passes or tiles.
   std::uint32_t blocks = 0;
   /// Memory address, low half; a multiple of N.
   std::uint32_t address_low = 0;
@@ -239,6 +256,15 @@ struct Command {
   std::uint32_t address_high = 0;
   /// How results are written (table of result formats).
   std::uint32_t format = 0;
+  /// Zero point of 8-bit results, signed as they are.
+  std::uint32_t zero = 0;
+  /// Least 8-bit result, signed as they are.
+  std::uint32_t low = 0;
+  /// Largest 8-bit result, signed as they are.
+  std::uint32_t high = 0;
+  /// Rows in memory from the start of a tile to that of the next. A row is N activations, or N
+  /// results in their format.
+  std::uint32_t stride = 0;
 
   /// Both halves of the address.
   constexpr std::uint64_t address() const {
@@ -262,6 +288,10 @@ struct Command {
     words[4] |= address_low;
     words[5] |= address_high;
     words[6] |= fit("FORMAT", format, 4);
+    words[6] |= fit("ZERO", zero, 8) << 8;
+    words[6] |= fit("LOW", low, 8) << 16;
+    words[6] |= fit("HIGH", high, 8) << 24;
+    words[7] |= stride;
     for (std::size_t i = 0; i < kCommandBytes; ++i) {
       bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
     }
@@ -283,13 +313,18 @@ struct Command {
     command.address_low = words[4];
     command.address_high = words[5];
     command.format = Field{0, 4}.get(words[6]);
+    command.zero = Field{8, 8}.get(words[6]);
+    command.low = Field{16, 8}.get(words[6]);
+    command.high = Field{24, 8}.get(words[6]);
+    command.stride = words[7];
     return command;
   }
 
   friend constexpr bool operator==(const Command& a, const Command& b) {
     return a.opcode == b.opcode && a.flags == b.flags && a.rows == b.rows && a.count == b.count &&
            a.passes == b.passes && a.blocks == b.blocks && a.address_low == b.address_low &&
-           a.address_high == b.address_high && a.format == b.format;
+           a.address_high == b.address_high && a.format == b.format && a.zero == b.zero &&
+           a.low == b.low && a.high == b.high && a.stride == b.stride;
   }
   friend constexpr bool operator!=(const Command& a, const Command& b) { return !(a == b); }
 
@@ -310,13 +345,14 @@ struct OpcodeEntry {
 
 /// Every opcode.
 // clang-format off
-inline constexpr std::array<OpcodeEntry, 6> kOpcodes{{
+inline constexpr std::array<OpcodeEntry, 7> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N weights (along K) of one column."},
-    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "Streams BLOCKS times COUNT words, each COUNT words PASSES times, into the scratchpad; a word is N activations (along K) of one row."},
+    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights."},
-    {Opcode::kStore, "STORE", "Writes COUNT finished blocks of ROWS rows of N results to memory, one after the other."},
+    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
+    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first."},
 }};
 // clang-format on
 
@@ -336,10 +372,12 @@ inline std::string to_string(const Command& command) {
       return words;
     case Opcode::kLoadActivations:
       words = "LOAD_ACTIVATIONS";
+      add(" rows=", command.rows);
       add(" count=", command.count);
       add(" passes=", command.passes);
       add(" blocks=", command.blocks);
       add(" address=", command.address());
+      add(" stride=", command.stride);
       return words;
     case Opcode::kMatmul:
       words = "MATMUL";
@@ -353,8 +391,13 @@ inline std::string to_string(const Command& command) {
       words = "STORE";
       add(" rows=", command.rows);
       add(" count=", command.count);
+      add(" blocks=", command.blocks);
       add(" address=", command.address());
       add(" format=", command.format);
+      add(" zero=", command.zero);
+      add(" low=", command.low);
+      add(" high=", command.high);
+      add(" stride=", command.stride);
       return words;
     case Opcode::kFinish:
       words = "FINISH";
@@ -363,6 +406,12 @@ inline std::string to_string(const Command& command) {
       words = "FENCE";
       add(" flags=", command.flags);
       add(" count=", command.count);
+      add(" address=", command.address());
+      return words;
+    case Opcode::kLoadParameters:
+      words = "LOAD_PARAMETERS";
+      add(" count=", command.count);
+      add(" passes=", command.passes);
       add(" address=", command.address());
       return words;
   }
@@ -397,6 +446,7 @@ enum class Engine : std::uint32_t {
   kActivations = 2,
   kCompute = 3,
   kResults = 4,
+  kParameters = 5,
 };
 
 /// An error with its name and its text for people.
@@ -427,12 +477,13 @@ struct EngineEntry {
 
 /// Every engine.
 // clang-format off
-inline constexpr std::array<EngineEntry, 5> kEngines{{
+inline constexpr std::array<EngineEntry, 6> kEngines{{
     {Engine::kCommands, "commands"},
     {Engine::kWeights, "weights"},
     {Engine::kActivations, "activations"},
     {Engine::kCompute, "compute"},
     {Engine::kResults, "results"},
+    {Engine::kParameters, "parameters"},
 }};
 // clang-format on
 
@@ -478,7 +529,7 @@ struct Counter {
 
 /// Every counter, in the order of their offsets.
 // clang-format off
-inline constexpr std::array<Counter, 28> kCounters{{
+inline constexpr std::array<Counter, 34> kCounters{{
     {"total", "clocks", 0x080, "Clocks in all while busy."},
     {"commands", "dispatch", 0x088, "A command was handed to its engine, or rejected."},
     {"commands", "wait_memory", 0x090, "The next command was on its way from memory."},
@@ -500,13 +551,19 @@ inline constexpr std::array<Counter, 28> kCounters{{
     {"compute", "idle", 0x110, "No MATMUL under way, and the array empty."},
     {"results", "transfer", 0x118, "A beat of results or of a snapshot was taken by memory."},
     {"results", "wait_memory", 0x120, "Results or a snapshot were ready, and memory took none."},
-    {"results", "wait_compute", 0x128, "The next block was not finished, or its first row being read."},
-    {"results", "wait_response", 0x130, "No STORE or snapshot under way, and writes not yet answered."},
-    {"results", "idle", 0x138, "No STORE or snapshot under way, and every write answered."},
-    {"bytes", "weights", 0x140, "Bytes read through the weights port."},
-    {"bytes", "activations", 0x148, "Bytes of activations read through the data port."},
-    {"bytes", "commands", 0x150, "Bytes of commands read through the data port."},
-    {"bytes", "results", 0x158, "Bytes written through the results port, those of snapshots included."},
+    {"results", "wait_compute", 0x128, "The next block was not finished, or its first row on its way to the port."},
+    {"results", "wait_parameters", 0x130, "The next block was finished, but its parameters had not been loaded."},
+    {"results", "wait_response", 0x138, "No STORE or snapshot under way, and writes not yet answered."},
+    {"results", "idle", 0x140, "No STORE or snapshot under way, and every write answered."},
+    {"parameters", "transfer", 0x148, "A word of parameters arrived."},
+    {"parameters", "wait_memory", 0x150, "Words had been requested, and none arrived."},
+    {"parameters", "wait_buffer", 0x158, "Nothing was under way, since the parameter buffer had no room for the next burst."},
+    {"parameters", "idle", 0x160, "No load of parameters under way."},
+    {"bytes", "weights", 0x168, "Bytes read through the weights port."},
+    {"bytes", "activations", 0x170, "Bytes of activations read through the data port."},
+    {"bytes", "commands", 0x178, "Bytes of commands read through the data port."},
+    {"bytes", "results", 0x180, "Bytes written through the results port, those of snapshots included."},
+    {"bytes", "parameters", 0x188, "Bytes of parameters read through the data port."},
 }};
 // clang-format on
 
@@ -534,12 +591,18 @@ inline constexpr std::size_t kComputeIdle = 18;
 inline constexpr std::size_t kResultsTransfer = 19;
 inline constexpr std::size_t kResultsWaitMemory = 20;
 inline constexpr std::size_t kResultsWaitCompute = 21;
-inline constexpr std::size_t kResultsWaitResponse = 22;
-inline constexpr std::size_t kResultsIdle = 23;
-inline constexpr std::size_t kBytesWeights = 24;
-inline constexpr std::size_t kBytesActivations = 25;
-inline constexpr std::size_t kBytesCommands = 26;
-inline constexpr std::size_t kBytesResults = 27;
+inline constexpr std::size_t kResultsWaitParameters = 22;
+inline constexpr std::size_t kResultsWaitResponse = 23;
+inline constexpr std::size_t kResultsIdle = 24;
+inline constexpr std::size_t kParametersTransfer = 25;
+inline constexpr std::size_t kParametersWaitMemory = 26;
+inline constexpr std::size_t kParametersWaitBuffer = 27;
+inline constexpr std::size_t kParametersIdle = 28;
+inline constexpr std::size_t kBytesWeights = 29;
+inline constexpr std::size_t kBytesActivations = 30;
+inline constexpr std::size_t kBytesCommands = 31;
+inline constexpr std::size_t kBytesResults = 32;
+inline constexpr std::size_t kBytesParameters = 33;
 }  // namespace counter
 
 }  // namespace gemm64

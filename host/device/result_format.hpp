@@ -9,6 +9,10 @@
 
 namespace gemm64 {
 
+/// Words of the parameters that a tile of 8-bit results takes: N int32 biases, then N float32
+/// scales, in words of N bytes.
+inline constexpr std::uint32_t kParameterSetWords = 8;
+
 /// The type of the values that STORE writes, one of kResultFormats.
 class ResultFormat {
  public:
@@ -25,6 +29,8 @@ class ResultFormat {
 
   constexpr ResultCode code() const { return entry_->code; }
 
+  constexpr const char* name() const { return entry_->name; }
+
   /// Its number, as a command's FORMAT holds it.
   constexpr std::uint32_t number() const { return static_cast<std::uint32_t>(entry_->code); }
 
@@ -33,6 +39,19 @@ class ResultFormat {
 
   /// Whether values below zero can be told.
   constexpr bool is_signed() const { return entry_->is_signed; }
+
+  /// Are values made of the sums by bias, scale, zero point and bounds? Then each tile takes a set
+  /// of parameters.
+  constexpr bool takes_parameters() const { return code() != ResultCode::kInt32; }
+
+  /// The least and the largest value of 8 bits.
+  constexpr int least() const { return is_signed() ? -128 : 0; }
+  constexpr int largest() const { return is_signed() ? 127 : 255; }
+
+  /// The value of 8 bits that a byte of a command or of memory holds.
+  constexpr int value(std::uint32_t byte) const {
+    return is_signed() && byte >= 128 ? static_cast<int>(byte) - 256 : static_cast<int>(byte);
+  }
 
   /// Beats of the write port for one row of a block: N values on a port of N bytes.
   constexpr std::uint32_t beats_per_row() const { return bytes(); }

@@ -148,24 +148,32 @@ void Driver::check_operands(const Job& job, const JobOperands& operands) const {
     throw std::invalid_argument(fmt::format("{} bytes of packed weights, the job has {}",
                                             operands.weights.size(), job.plan.weight_bytes()));
   }
+  const std::size_t parameters = operands.parameters == nullptr ? 0 : operands.parameters->size();
+  if (parameters != job.plan.parameter_bytes()) {
+    throw std::invalid_argument(fmt::format("{} bytes of packed parameters, the job has {}",
+                                            parameters, job.plan.parameter_bytes()));
+  }
 }
 
 void Driver::write_operands(const Job& job, const JobOperands& operands) {
-  const std::vector<std::uint8_t>& weights = operands.weights;
-  const std::vector<std::uint8_t> packed = pack_activations(job, operands.activations);
-  device_.write_memory(job.layout.weights, weights.data(), weights.size());
-  device_.write_memory(job.layout.activations, packed.data(), packed.size());
+  const auto write = [this](std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+    device_.write_memory(address, bytes.data(), bytes.size());
+  };
+  write(job.layout.weights, operands.weights);
+  if (operands.parameters != nullptr) write(job.layout.parameters, *operands.parameters);
+  if (!job.chained) write(job.layout.activations, pack_activations(job, operands.activations));
 }
 
 MatrixI32 Driver::read_sums(const Job& job) {
   std::vector<std::uint8_t> blocks(job.plan.result_bytes());
   device_.read_memory(job.layout.results, blocks.data(), blocks.size());
-  return unpack_results(job, result_values(job.plan.results, blocks));
+  return unpack_results(job, result_values(job.plan.results(), blocks));
 }
 
 /// Clocks after which nobody waits any longer.
 std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
-  const std::uint64_t bytes = traffic.weights + traffic.activations + traffic.results;
+  const std::uint64_t bytes =
+      traffic.weights + traffic.parameters + traffic.activations + traffic.results;
   // At worst each beat is a burst of its own, and waits for a latency.
   return kProgressClocks +
          (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
@@ -173,7 +181,10 @@ std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
 
 GemmResult Driver::run(const Job& job, const std::vector<std::uint8_t>& weights,
                        const MatrixI8& activations, const Progress& progress) {
-  const JobOperands operands{weights, activations};
+  return run(job, JobOperands{weights, activations}, progress);
+}
+
+GemmResult Driver::run(const Job& job, const JobOperands& operands, const Progress& progress) {
   check_operands(job, operands);
   check_fits(job);
   write_operands(job, operands);
@@ -197,6 +208,7 @@ std::vector<GemmResult> Driver::run(const JobProgram& list,
     write_operands(list.jobs[i], operands[i]);
     const Traffic own = predict_traffic(list.jobs[i].plan);
     traffic.weights += own.weights;
+    traffic.parameters += own.parameters;
     traffic.activations += own.activations;
     traffic.results += own.results;
   }

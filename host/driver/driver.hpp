@@ -21,15 +21,17 @@ namespace gemm64 {
 
 /// What one product gave.
 struct GemmResult {
-  MatrixI32 sums;       // M x N
+  MatrixI32 sums;       // M x N; where the job asks for 8-bit results, these
   Counters counters{};  // the device's own, of this product
 };
 
-/// What one job of a list takes from the host: weights as pack_weights() of the same job gives
-/// them.
+/// What one job takes from the host: weights and parameters as pack_weights() and pack_parameters()
+/// of the same job give them. Activations are not used where the job is chained, parameters only
+/// where its results have 8 bits.
 struct JobOperands {
   const std::vector<std::uint8_t>& weights;
   const MatrixI8& activations;
+  const std::vector<std::uint8_t>* parameters = nullptr;
 };
 
 /// Told from time to time how much of the weights' bytes has been read, 0 to 1.
@@ -60,6 +62,7 @@ class Driver {
   /// DeviceError where the device reports an error (after a soft reset) or does not finish.
   GemmResult run(const Job& job, const std::vector<std::uint8_t>& weights,
                  const MatrixI8& activations, const Progress& progress = nullptr);
+  GemmResult run(const Job& job, const JobOperands& operands, const Progress& progress = nullptr);
 
   /// Runs a list of jobs as one program; `operands` has those of each. The counters of a job are
   /// those from the FENCE that ended the job before to the one that ended it: the weights that it

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#define GEMM64_VERSION_MAJOR 2u
-#define GEMM64_VERSION_MINOR 1u
+#define GEMM64_VERSION_MAJOR 3u
+#define GEMM64_VERSION_MINOR 0u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -75,6 +75,7 @@
 #define GEMM64_INTERRUPT_ENABLE_DONE_MASK 0x00000001u
 #define GEMM64_INTERRUPT_ENABLE_ERROR_SHIFT 1u
 #define GEMM64_INTERRUPT_ENABLE_ERROR_MASK 0x00000002u
+#define GEMM64_REG_PARAMETER_SETS 0x04cu
 #define GEMM64_COMMAND_BYTES 64u
 #define GEMM64_OP_LOAD_WEIGHTS 1u
 #define GEMM64_OP_LOAD_ACTIVATIONS 2u
@@ -82,11 +83,16 @@
 #define GEMM64_OP_STORE 4u
 #define GEMM64_OP_FINISH 5u
 #define GEMM64_OP_FENCE 6u
+#define GEMM64_OP_LOAD_PARAMETERS 7u
 #define GEMM64_FLAG_ACCUMULATE 1u
 #define GEMM64_FLAG_RETAIN 2u
 #define GEMM64_FLAG_SNAPSHOT 4u
 #define GEMM64_RESULT_INT32 0u
 #define GEMM64_RESULT_INT32_BYTES 4u
+#define GEMM64_RESULT_INT8 1u
+#define GEMM64_RESULT_INT8_BYTES 1u
+#define GEMM64_RESULT_UINT8 2u
+#define GEMM64_RESULT_UINT8_BYTES 1u
 #define GEMM64_ERROR_NONE 0u
 #define GEMM64_ERROR_BAD_OPCODE 1u
 #define GEMM64_ERROR_BAD_OPERAND 2u
@@ -99,8 +105,9 @@
 #define GEMM64_ENGINE_ACTIVATIONS 2u
 #define GEMM64_ENGINE_COMPUTE 3u
 #define GEMM64_ENGINE_RESULTS 4u
+#define GEMM64_ENGINE_PARAMETERS 5u
 #define GEMM64_COUNTERS_BASE 0x080u
-#define GEMM64_COUNTERS 28u
+#define GEMM64_COUNTERS 34u
 #define GEMM64_COUNTER_TOTAL_CLOCKS 0u
 #define GEMM64_COUNTER_COMMANDS_DISPATCH 1u
 #define GEMM64_COUNTER_COMMANDS_WAIT_MEMORY 2u
@@ -123,12 +130,18 @@
 #define GEMM64_COUNTER_RESULTS_TRANSFER 19u
 #define GEMM64_COUNTER_RESULTS_WAIT_MEMORY 20u
 #define GEMM64_COUNTER_RESULTS_WAIT_COMPUTE 21u
-#define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE 22u
-#define GEMM64_COUNTER_RESULTS_IDLE 23u
-#define GEMM64_COUNTER_BYTES_WEIGHTS 24u
-#define GEMM64_COUNTER_BYTES_ACTIVATIONS 25u
-#define GEMM64_COUNTER_BYTES_COMMANDS 26u
-#define GEMM64_COUNTER_BYTES_RESULTS 27u
+#define GEMM64_COUNTER_RESULTS_WAIT_PARAMETERS 22u
+#define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE 23u
+#define GEMM64_COUNTER_RESULTS_IDLE 24u
+#define GEMM64_COUNTER_PARAMETERS_TRANSFER 25u
+#define GEMM64_COUNTER_PARAMETERS_WAIT_MEMORY 26u
+#define GEMM64_COUNTER_PARAMETERS_WAIT_BUFFER 27u
+#define GEMM64_COUNTER_PARAMETERS_IDLE 28u
+#define GEMM64_COUNTER_BYTES_WEIGHTS 29u
+#define GEMM64_COUNTER_BYTES_ACTIVATIONS 30u
+#define GEMM64_COUNTER_BYTES_COMMANDS 31u
+#define GEMM64_COUNTER_BYTES_RESULTS 32u
+#define GEMM64_COUNTER_BYTES_PARAMETERS 33u
 
 /* The field's value in a register's word: GEMM64_GET(word, STATUS_BUSY). */
 #define GEMM64_GET(word, field) \
@@ -140,13 +153,14 @@ struct gemm64_command {
   uint32_t opcode;
   /* Bits that vary it (table of flags). */
   uint32_t flags;
-  /* Rows of activations in a tile of M; 1 to ACCUMULATOR_ROWS. */
+  /* Rows of M in a block; 1 to ACCUMULATOR_ROWS. */
   uint32_t rows;
-  /* Words (loads) or tiles of K (MATMUL) in a pass, blocks (STORE), STOREs still open (FENCE). */
+  /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL) in a pass, tiles
+     of results for each block of M (STORE), STOREs still open (FENCE). */
   uint32_t count;
   /* How often the same COUNT is gone through: once for each tile of N. */
   uint32_t passes;
-  /* How many tiles of M follow each other, each with all its passes. */
+  /* How many blocks of M follow each other, each with all its passes or tiles. */
   uint32_t blocks;
   /* Memory address, low half; a multiple of N. */
   uint32_t address_low;
@@ -154,6 +168,15 @@ struct gemm64_command {
   uint32_t address_high;
   /* How results are written (table of result formats). */
   uint32_t format;
+  /* Zero point of 8-bit results, signed as they are. */
+  uint32_t zero;
+  /* Least 8-bit result, signed as they are. */
+  uint32_t low;
+  /* Largest 8-bit result, signed as they are. */
+  uint32_t high;
+  /* Rows in memory from the start of a tile to that of the next. A row is N activations, or N
+     results in their format. */
+  uint32_t stride;
 };
 
 /* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its
@@ -174,6 +197,13 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   words[5] |= command->address_high;
   if (command->format >> 4 != 0) return -1;
   words[6] |= command->format;
+  if (command->zero >> 8 != 0) return -1;
+  words[6] |= command->zero << 8;
+  if (command->low >> 8 != 0) return -1;
+  words[6] |= command->low << 16;
+  if (command->high >> 8 != 0) return -1;
+  words[6] |= command->high << 24;
+  words[7] |= command->stride;
   for (i = 0; i < GEMM64_COMMAND_BYTES; ++i) {
     bytes[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
   }
@@ -195,6 +225,8 @@ static inline const char *gemm64_opcode_name(uint32_t value) {
       return "FINISH";
     case GEMM64_OP_FENCE:
       return "FENCE";
+    case GEMM64_OP_LOAD_PARAMETERS:
+      return "LOAD_PARAMETERS";
     default:
       return "unknown";
   }
@@ -257,6 +289,8 @@ static inline const char *gemm64_engine_name(uint32_t value) {
       return "compute";
     case GEMM64_ENGINE_RESULTS:
       return "results";
+    case GEMM64_ENGINE_PARAMETERS:
+      return "parameters";
     default:
       return "unknown";
   }

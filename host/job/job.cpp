@@ -6,10 +6,10 @@
 namespace gemm64 {
 
 Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
-             const Geometry& geometry) {
+             const Geometry& geometry, const Output& output) {
   Job job;
   job.name = std::move(name);
-  job.plan = make_plan(shape, accumulate, geometry);
+  job.plan = make_plan(shape, accumulate, geometry, output);
   job.layout = make_layout(job.plan);
   job.program = make_program(job.plan, job.layout);
   return job;

@@ -20,10 +20,12 @@ struct Job {
   Plan plan;
   Layout layout;
   std::vector<Command> program;  // FINISH last
+  bool chained =
+      false;  // in a program of several: its activations are the results of the job before
 };
 
 /// Cuts a product and lays it out from address 0. Throws UsageError as make_plan() does.
 Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
-             const Geometry& geometry);
+             const Geometry& geometry, const Output& output = {});
 
 }  // namespace gemm64

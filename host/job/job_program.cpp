@@ -1,12 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/job/job_program.hpp"
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "host/device/snapshot.hpp"
 
 namespace gemm64 {
 namespace {
+
+/// Does a seam lead from a job to the next?
+bool is_seam(const Job& job, const Job& next) {
+  return next.chained && can_have_seam_behind(job.plan) && can_have_seam_before(next.plan);
+}
+
+void check_chained(const Job& job, const Job& next) {
+  const GemmShape& from = job.plan.shape;
+  const GemmShape& to = next.plan.shape;
+  if (job.plan.results().code() == ResultCode::kInt8 && from.m == to.m && from.n == to.k) return;
+  throw std::invalid_argument(fmt::format(
+      "'{}' takes {}x{} activations of 8 bits; '{}' before it gives {}x{} results of {}", next.name,
+      to.m, to.k, job.name, from.m, from.n, job.plan.results().name()));
+}
+
+/// The commands of a job by their index, in the order in which they follow the job before.
+struct Order {
+  std::vector<std::size_t> ahead;  // of every fence: they take nothing from the job before
+  std::vector<std::size_t> early;  // of the fence that waits for its last tile of results
+  std::vector<std::size_t> rest;
+};
+
+Order order_of(const std::vector<Command>& program, bool seam) {
+  Order order;
+  bool weights = false, parameters = false, activations = false;
+  const auto is_first = [](bool& seen) { return !std::exchange(seen, true); };
+  for (std::size_t i = 0; i + 1 < program.size(); ++i) {
+    std::vector<std::size_t>* to = &order.rest;
+    switch (program[i].opcode) {
+      case Opcode::kLoadWeights:
+        if (is_first(weights)) to = &order.ahead;
+        break;
+      case Opcode::kLoadParameters:
+        if (is_first(parameters)) to = &order.ahead;
+        break;
+      case Opcode::kLoadActivations:
+        if (seam && is_first(activations)) to = &order.early;
+        break;
+      case Opcode::kMatmul:
+        if (seam) to = &order.early;
+        break;
+      default:
+        break;
+    }
+    to->push_back(i);
+  }
+  return order;
+}
 
 /// Puts the commands of jobs that lie where they should one after the other.
 void append_commands(JobProgram& list) {
@@ -14,22 +66,36 @@ void append_commands(JobProgram& list) {
     list.program.push_back(command);
     list.origins.push_back(origin);
   };
-  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
-    const std::vector<Command>& commands = list.jobs[j].program;
-    const std::size_t last = commands.size() - 1;
-    // The first loads weights; behind another job it stands there already.
-    for (std::size_t i = j == 0 ? 0 : 1; i < last; ++i) append(commands[i], {j, i, false});
-    if (j + 1 == list.jobs.size()) {
-      append(commands[last], {j, last, true});
-      break;
-    }
-    append(list.jobs[j + 1].program.front(), {j + 1, 0, false});
+  const auto append_all = [&](std::size_t job, const std::vector<std::size_t>& commands) {
+    for (const std::size_t i : commands) append(list.jobs[job].program[i], {job, i});
+  };
+  const auto end_of = [&list](std::size_t job) {
+    return CommandOrigin{job, list.jobs[job].program.size() - 1, true};
+  };
+  for (std::size_t i = 0; i + 1 < list.jobs[0].program.size(); ++i) {
+    append(list.jobs[0].program[i], {0, i});
+  }
+  for (std::size_t j = 1; j < list.jobs.size(); ++j) {
+    const bool seam = is_seam(list.jobs[j - 1], list.jobs[j]);
+    const Order order = order_of(list.jobs[j].program, seam);
     Command fence;
     fence.opcode = Opcode::kFence;
+    append_all(j, order.ahead);
+    if (seam) {
+      fence.count = 1;
+      CommandOrigin origin = end_of(j - 1);
+      origin.ends_job = false;
+      origin.parts_job = true;
+      append(fence, origin);
+      append_all(j, order.early);
+    }
+    fence.count = 0;
     fence.flags = flag::kSnapshot;
-    fence.set_address(list.snapshots + j * list.snapshot_bytes);
-    append(fence, {j, last, true});
+    fence.set_address(list.snapshots + (j - 1) * list.snapshot_bytes);
+    append(fence, end_of(j - 1));
+    append_all(j, order.rest);
   }
+  append(list.jobs.back().program.back(), end_of(list.jobs.size() - 1));
 }
 
 }  // namespace
@@ -40,7 +106,7 @@ JobStart start_of(const JobProgram& list, std::size_t job) {
     const Plan& plan = list.jobs[i].plan;
     start.rows += plan.shape.m * plan.tiles();
     start.blocks += plan.row_blocks() * plan.result_blocks();
-    start.beats += plan.shape.m * plan.result_blocks() * plan.results.beats_per_row() +
+    start.beats += plan.shape.m * plan.result_blocks() * plan.results().beats_per_row() +
                    list.snapshot_bytes / plan.array;
   }
   return start;
@@ -50,14 +116,27 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   if (jobs.empty()) throw std::invalid_argument("a program of no jobs");
   JobProgram list;
   list.jobs = jobs;
-  std::uint64_t commands = 0;  // a FENCE stands where a job alone would have FINISH
-  for (const Job& job : jobs) commands += job.program.size();
+  std::uint64_t commands = 0;
+  for (const Job& job : jobs) {
+    // A FENCE stands where a job alone would have FINISH; seams add up to three.
+    commands += program_length(job.plan) + (job.chained ? 3 : 0);
+  }
   list.snapshots = page_up(std::uint64_t{ring_places(commands)} * kCommandBytes);
   list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
   list.end = list.snapshots + (jobs.size() - 1) * list.snapshot_bytes;
-  for (Job& job : list.jobs) {
-    job.layout = make_layout(job.plan, list.end);
-    job.program = make_program(job.plan, job.layout);
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    Job& job = list.jobs[j];
+    Seams seams;
+    std::optional<std::uint64_t> activations;
+    if (job.chained) {
+      if (j == 0) throw std::invalid_argument("the first job has none before it to be chained to");
+      check_chained(list.jobs[j - 1], job);
+      activations = list.jobs[j - 1].layout.results;
+      seams.before = is_seam(list.jobs[j - 1], job);
+    }
+    seams.behind = j + 1 != jobs.size() && is_seam(job, list.jobs[j + 1]);
+    job.layout = make_layout(job.plan, list.end, activations);
+    job.program = make_program(job.plan, job.layout, seams);
     list.end = job.layout.end;
   }
   append_commands(list);

@@ -15,11 +15,17 @@ struct CommandOrigin {
   std::size_t job = 0;      // index in the list
   std::size_t command = 0;  // of the job's own program
   bool ends_job = false;    // the FENCE or FINISH behind its last STORE
+  bool parts_job = false;   // the FENCE that waits for all of its results but the last tile
 };
 
 /// Jobs one after the other. A job's first LOAD_WEIGHTS stands before the FENCE that ends the job
 /// before it, so that its weights come while that one is still under way; the FENCE waits for all
-/// results of that one and writes a snapshot of the counters. FINISH ends the last.
+/// results of that one and writes a snapshot of the counters. FINISH ends the last. Parameters are
+/// loaded ahead as weights are.
+///
+/// The activations of a chained job are the results of the job before, where they lie. Where both
+/// can have a seam there, a FENCE of its own waits for all results but the last tile: these are
+/// loaded and multiplied while the last tile is still computed, stored and loaded.
 struct JobProgram {
   std::vector<Job> jobs;  // where each lies, and its commands as they would be if it ran alone
   std::vector<Command> program;
@@ -39,7 +45,8 @@ struct JobStart {
 JobStart start_of(const JobProgram& list, std::size_t job);
 
 /// Lays jobs out side by side from address 0, ring and snapshots first, and makes their program.
-/// Throws std::invalid_argument where the list is empty.
+/// Throws std::invalid_argument where the list is empty, or a chained job does not take int8
+/// results of the very shape that the job before gives.
 JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry);
 
 }  // namespace gemm64

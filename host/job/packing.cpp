@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
+#include "host/error.hpp"
 #include "host/job/tile_walk.hpp"
 
 namespace gemm64 {
@@ -34,6 +36,11 @@ std::uint64_t columns_of(const Plan& plan, std::uint64_t n) {
   return std::min<std::uint64_t>(plan.array, plan.shape.n - n * plan.array);
 }
 
+/// Low byte first.
+void put_word(std::uint8_t* to, std::uint32_t value) {
+  for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
@@ -57,13 +64,39 @@ std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activ
   const Plan& plan = job.plan;
   check_shape("activations", activations, plan.shape.m, plan.shape.k);
   std::vector<std::uint8_t> packed(plan.activation_bytes());
-  std::uint8_t* word = packed.data();
   for (TileWalk walk(job); !walk.done(); walk.next()) {
     const TileStep& step = walk.tile();
     if (step.tile.n != 0) continue;  // the same activations again
+    std::uint8_t* word = packed.data() + (step.tile.k * plan.shape.m + step.first_row) * plan.array;
     for (std::uint64_t row = 0; row < step.rows; ++row, word += plan.array) {
       copy_word(word, activations, step.first_row + row, step.tile.k, plan.array);
     }
+  }
+  return packed;
+}
+
+std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std::int32_t>& bias,
+                                          const std::vector<float>& scales) {
+  const Plan& plan = job.plan;
+  if (bias.size() != plan.shape.n || scales.size() != plan.shape.n) {
+    throw std::invalid_argument(fmt::format("{} biases and {} scales; the job has {} columns",
+                                            bias.size(), scales.size(), plan.shape.n));
+  }
+  std::vector<std::uint8_t> packed(plan.parameter_bytes());
+  const std::uint64_t half = std::uint64_t{plan.array} * sizeof(float);
+  for (std::uint64_t column = 0; column < plan.shape.n; ++column) {
+    if (!(scales[column] >= 0) || std::isinf(scales[column])) {
+      throw UsageError(
+          fmt::format("{}: the scale of column {} is {}; it must be finite and at "
+                      "least 0",
+                      job.name, column, scales[column]));
+    }
+    std::uint8_t* const at =
+        packed.data() + column / plan.array * 2 * half + column % plan.array * sizeof(float);
+    put_word(at, static_cast<std::uint32_t>(bias[column]));
+    std::uint32_t bits;
+    std::memcpy(&bits, &scales[column], sizeof bits);
+    put_word(at + half, bits);
   }
   return packed;
 }
@@ -94,7 +127,7 @@ std::vector<std::int32_t> result_values(ResultFormat format,
 
 MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& results) {
   const Plan& plan = job.plan;
-  const std::uint64_t expected = plan.result_bytes() / plan.results.bytes();
+  const std::uint64_t expected = plan.result_bytes() / plan.results().bytes();
   if (results.size() != expected) {
     throw std::invalid_argument(
         fmt::format("{} results, the job gives {}", results.size(), expected));
@@ -102,11 +135,12 @@ MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& result
   // Sums wrap modulo 2^32 in unsigned arithmetic, where that is defined.
   Matrix<std::uint32_t> sums = Matrix<std::uint32_t>::Zero(static_cast<Eigen::Index>(plan.shape.m),
                                                            static_cast<Eigen::Index>(plan.shape.n));
-  const std::int32_t* from = results.data();
   for (TileWalk walk(job); !walk.done(); walk.next()) {
     const TileStep& step = walk.tile();
     if (!step.ends_block) continue;
     const std::uint64_t columns = columns_of(plan, step.tile.n);
+    const std::uint64_t tile = step.result % plan.result_blocks();
+    const std::int32_t* from = results.data() + (tile * plan.shape.m + step.first_row) * plan.array;
     for (std::uint64_t row = 0; row < step.rows; ++row, from += plan.array) {
       std::uint32_t* to =
           sums.data() + (step.first_row + row) * plan.shape.n + step.tile.n * plan.array;

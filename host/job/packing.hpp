@@ -15,15 +15,22 @@ namespace gemm64 {
 /// each; what lies outside W is zero. Throws std::invalid_argument where W has another shape.
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
 
-/// A[M x K] as blocks of rows; in a block the tiles of K, in each the rows of `array` values.
+/// A[M x K] as tiles of K, in each all rows of `array` values.
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations);
 
-/// The values of blocks of results, as STORE wrote them.
+/// The parameters of 8-bit results, tile of N by tile: `array` biases, then as many scales. Columns
+/// past N get the bias 0 and the scale 0. Throws UsageError, naming the column, where a scale is
+/// negative, infinite or not a number; std::invalid_argument where there are not N of each.
+std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std::int32_t>& bias,
+                                          const std::vector<float>& scales);
+
+/// The values of results, as STORE wrote them.
 std::vector<std::int32_t> result_values(ResultFormat format,
                                         const std::vector<std::uint8_t>& blocks);
 
-/// C[M x N] from the values of all blocks of results, in the order in which STORE wrote them. Where
-/// the device did not add the tiles of K, they are added here, modulo 2^32 as the device does.
+/// C[M x N] from the values of all tiles of results, in the order in which they lie in memory.
+/// Where the device did not add the tiles of K, they are added here, modulo 2^32 as the device
+/// does.
 MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& results);
 
 }  // namespace gemm64

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "host/device/registers.hpp"
 #include "host/error.hpp"
@@ -23,6 +24,27 @@ std::uint32_t command_count(const char* what, std::uint64_t value) {
   return static_cast<std::uint32_t>(value);
 }
 
+/// Throws UsageError where results of 8 bits cannot be made so.
+void check_output(const Output& output, Accumulate accumulate) {
+  if (!output.format.takes_parameters()) return;
+  if (accumulate == Accumulate::kHost) {
+    throw UsageError("8-bit results need whole sums; the device must accumulate");
+  }
+  const int least = output.format.least(), largest = output.format.largest();
+  for (const auto& [name, value] : {std::pair{"zero point", output.zero},
+                                    {"lower bound", output.low},
+                                    {"upper bound", output.high}}) {
+    if (value < least || value > largest) {
+      throw UsageError(fmt::format("the {} of 8-bit results is {}; it must be from {} to {}", name,
+                                   value, least, largest));
+    }
+  }
+  if (output.low > output.high) {
+    throw UsageError(fmt::format("the lower bound of 8-bit results, {}, is above the upper, {}",
+                                 output.low, output.high));
+  }
+}
+
 }  // namespace
 
 std::uint64_t Plan::row_blocks() const {
@@ -31,7 +53,8 @@ std::uint64_t Plan::row_blocks() const {
   return blocks;
 }
 
-Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
+               const Output& output) {
   // The largest size whose byte counts cannot overflow 64 bits below.
   constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 31;
   const auto check = [kMaxSize](const char* name, std::uint64_t size) {
@@ -43,13 +66,17 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   check("K", shape.k);
   check("N", shape.n);
 
+  check_output(output, accumulate);
+
   Plan plan;
   plan.shape = shape;
+  plan.output = output;
   plan.accumulate = accumulate;
   plan.array = geometry.n;
   plan.k_tiles = static_cast<std::uint32_t>(divide_up(shape.k, geometry.n));
   plan.n_tiles = static_cast<std::uint32_t>(divide_up(shape.n, geometry.n));
   command_count("words of weights", plan.tiles() * geometry.n);
+  command_count("words of parameters", plan.parameter_bytes() / geometry.n);
 
   // Beside a tile's rows the scratchpad must hold one more burst, or the two wait for each other.
   const std::uint64_t max_rows = std::min<std::uint64_t>(
@@ -66,7 +93,6 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
                            command_count("blocks of rows", count),
                            words <= geometry.scratchpad_words});
     row += rows * count;
-    command_count("blocks of results", count * plan.result_blocks());
   };
   add_group(low + 1, high_blocks);
   add_group(low, blocks - high_blocks);
@@ -80,6 +106,7 @@ Traffic predict_traffic(const Plan& plan) {
     const std::uint64_t once = std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
     traffic.activations += group.retain ? once : once * plan.n_tiles;
   }
+  traffic.parameters = plan.parameter_bytes() * plan.row_blocks();
   traffic.results = plan.result_bytes();
   traffic.commands = program_length(plan) * kCommandBytes;
   return traffic;

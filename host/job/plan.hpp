@@ -20,6 +20,17 @@ struct GemmShape {
   std::uint64_t macs() const { return m * k * n; }
 };
 
+/// What a product's results are: its sums, or of each column's sums values of 8 bits,
+/// clamp(rint(float32(sum + bias) * scale) + zero, low, high).
+struct Output {
+  ResultFormat format = ResultFormat::int32();
+  int zero = 0, low = 0, high = 0;  // of 8-bit results
+
+  friend bool operator==(const Output& a, const Output& b) {
+    return a.format == b.format && a.zero == b.zero && a.low == b.low && a.high == b.high;
+  }
+};
+
 /// Where the partial sums of the tiles along K are added.
 enum class Accumulate { kDevice, kHost };
 
@@ -36,7 +47,7 @@ struct RowGroup {
 struct Plan {
   GemmShape shape;
   Accumulate accumulate = Accumulate::kDevice;
-  ResultFormat results = ResultFormat::int32();
+  Output output;
   std::uint32_t array = 0;  // the array's N
   std::uint32_t k_tiles = 0;
   std::uint32_t n_tiles = 0;
@@ -46,15 +57,19 @@ struct Plan {
   std::uint64_t tiles() const { return std::uint64_t{k_tiles} * n_tiles; }
   /// Blocks of M.
   std::uint64_t row_blocks() const;
-  /// Blocks of results that leave the device for one block of M.
+  ResultFormat results() const { return output.format; }
+  /// Tiles of results that leave the device for one block of M.
   std::uint64_t result_blocks() const {
     return accumulate == Accumulate::kDevice ? n_tiles : tiles();
   }
-  /// Bytes of the packed weights, of the packed activations and of all blocks of results.
+  /// Bytes of the packed weights, parameters and activations, and of all results.
   std::uint64_t weight_bytes() const { return tiles() * array * array; }
+  std::uint64_t parameter_bytes() const {
+    return results().takes_parameters() ? std::uint64_t{n_tiles} * kParameterSetWords * array : 0;
+  }
   std::uint64_t activation_bytes() const { return shape.m * k_tiles * array; }
   std::uint64_t result_bytes() const {
-    return results.block_bytes(shape.m * result_blocks(), array);
+    return results().block_bytes(shape.m * result_blocks(), array);
   }
 };
 
@@ -64,20 +79,23 @@ struct Traffic {
   std::uint64_t activations = 0;
   std::uint64_t results = 0;
   std::uint64_t commands = 0;
+  std::uint64_t parameters = 0;
 
   friend bool operator==(const Traffic& a, const Traffic& b) {
     return a.weights == b.weights && a.activations == b.activations && a.results == b.results &&
-           a.commands == b.commands;
+           a.commands == b.commands && a.parameters == b.parameters;
   }
 };
 
 /// Cuts a product for an accelerator. M is cut into as few blocks as the accumulator allows, of as
 /// even a height as can be: a block takes max(rows, N) clocks a tile, so a low last block would
-/// waste most of them. Throws UsageError where a size is zero or a count does not fit a command.
-Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry);
+/// waste most of them. Throws UsageError where a size is zero, a count does not fit a command, or
+/// 8-bit results have bounds that their type does not hold or sums that the device does not have.
+Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
+               const Output& output = {});
 
-/// The bytes over each port: weights once for each block of M; activations once, or once for each
-/// tile of N where they do not stay on chip; results once.
+/// The bytes over each port: weights and parameters once for each block of M; activations once, or
+/// once for each tile of N where they do not stay on chip; results once.
 Traffic predict_traffic(const Plan& plan);
 
 }  // namespace gemm64

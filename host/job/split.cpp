@@ -49,7 +49,8 @@ std::vector<JobPart> split(const Job& job, SplitAxis axis, std::uint32_t parts,
     (rows ? shape.m : shape.n) = size;
     JobPart part;
     (rows ? part.first_row : part.first_column) = first;
-    part.job = make_job(fmt::format("{}[{}]", job.name, i), shape, job.plan.accumulate, geometry);
+    part.job = make_job(fmt::format("{}[{}]", job.name, i), shape, job.plan.accumulate, geometry,
+                        job.plan.output);
     result.push_back(std::move(part));
   }
   return result;

@@ -2,6 +2,7 @@
 #include "host/numerics/reference.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -38,6 +39,31 @@ MatrixI32 reference_gemm(const MatrixI8& a, const MatrixI8& w) {
     }
   }
   return sums.cast<std::int32_t>();
+}
+
+MatrixI32 reference_requantize(const MatrixI32& sums, const std::vector<std::int32_t>& bias,
+                               const std::vector<float>& scales, int zero, int low, int high) {
+  const auto columns = static_cast<std::size_t>(sums.cols());
+  if (bias.size() != columns || scales.size() != columns) {
+    throw std::invalid_argument("reference_requantize: " + std::to_string(bias.size()) +
+                                " biases and " + std::to_string(scales.size()) + " scales for " +
+                                std::to_string(columns) + " columns");
+  }
+  MatrixI32 results(sums.rows(), sums.cols());
+  for (Eigen::Index row = 0; row < sums.rows(); ++row) {
+    for (Eigen::Index column = 0; column < sums.cols(); ++column) {
+      const auto i = static_cast<std::size_t>(column);
+      const std::int64_t wide = std::int64_t{sums(row, column)} + bias[i];
+      const auto biased = static_cast<std::int32_t>(static_cast<std::uint32_t>(wide));
+      // Double holds the product of two float32 exactly, so this rounds once.
+      const auto product =
+          static_cast<float>(double{static_cast<float>(biased)} * double{scales[i]});
+      const double value = std::rint(double{product}) + zero;
+      results(row, column) = static_cast<std::int32_t>(
+          std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
+    }
+  }
+  return results;
 }
 
 }  // namespace gemm64

@@ -272,7 +272,11 @@ Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
         spend(counter::kWeightsTransfer, {command.count, command.passes});
         break;
       case Opcode::kLoadActivations:
-        spend(counter::kActivationsTransfer, {command.count, command.passes, command.blocks});
+        spend(counter::kActivationsTransfer,
+              {command.rows, command.count, command.passes, command.blocks});
+        break;
+      case Opcode::kLoadParameters:
+        spend(counter::kParametersTransfer, {command.count, command.passes});
         break;
       case Opcode::kMatmul:
         spend(counter::kComputeCompute,
@@ -295,6 +299,7 @@ Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
   };
   bytes(counter::kBytesWeights, counter::kWeightsTransfer);
   bytes(counter::kBytesActivations, counter::kActivationsTransfer);
+  bytes(counter::kBytesParameters, counter::kParametersTransfer);
   counters[counter::kBytesCommands] = commands.size() * kCommandBytes;
   return counters;
 }

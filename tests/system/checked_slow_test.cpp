@@ -151,7 +151,7 @@ TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
   EXPECT_GT(states.clocks, 64u * 4);
   std::vector<std::uint8_t> blocks(job.plan.result_bytes());
   checked.read_memory(job.layout.results, blocks.data(), blocks.size());
-  EXPECT_TRUE(unpack_results(job, result_values(job.plan.results, blocks)) ==
+  EXPECT_TRUE(unpack_results(job, result_values(job.plan.results(), blocks)) ==
               reference_gemm(operands.a, operands.w));
 }
 

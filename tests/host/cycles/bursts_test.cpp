@@ -7,43 +7,41 @@
 #include <random>
 #include <vector>
 
+#include "host/device/result_format.hpp"
+
 namespace gemm64 {
 namespace {
 
-struct Walk {
-  std::uint64_t address, count, passes, blocks;
-  std::uint32_t word_bytes, max_beats;
-};
-
-/// The addresses of all words in order, with a mark where a pass ends.
+/// The addresses of all words in order, with a mark where a run ends.
 struct Word {
   std::uint64_t address;
   bool first, last;
 };
 
-std::vector<Word> words_of(const Walk& walk) {
+std::vector<Word> words_of(const WordWalk& walk, std::uint32_t word_bytes) {
   std::vector<Word> words;
   for (std::uint64_t block = 0; block < walk.blocks; ++block) {
     for (std::uint64_t pass = 0; pass < walk.passes; ++pass) {
-      for (std::uint64_t i = 0; i < walk.count; ++i) {
-        words.push_back({walk.address + (block * walk.count + i) * walk.word_bytes, i == 0,
-                         i + 1 == walk.count});
+      for (std::uint64_t run = 0; run < walk.runs; ++run) {
+        for (std::uint64_t i = 0; i < walk.words; ++i) {
+          const std::uint64_t place = block * walk.block_step + run * walk.run_step + i;
+          words.push_back({walk.address + place * word_bytes, i == 0, i + 1 == walk.words});
+        }
       }
     }
   }
   return words;
 }
 
-// Greedy: a burst goes on until its length, a 4 KiB boundary or the end of the pass stops it.
-void expect_bursts_cover(const Walk& walk) {
-  const std::vector<Word> words = words_of(walk);
-  BurstWalk bursts(walk.address, walk.count, walk.passes, walk.blocks, walk.word_bytes,
-                   walk.max_beats);
+// Greedy: a burst goes on until its length, a 4 KiB boundary or the end of the run stops it.
+void expect_bursts_cover(const WordWalk& walk, std::uint32_t word_bytes, std::uint32_t max_beats) {
+  const std::vector<Word> words = words_of(walk, word_bytes);
+  BurstWalk bursts(walk, word_bytes, max_beats);
   std::size_t at = 0;
   while (at < words.size()) {
     ASSERT_FALSE(bursts.done());
     std::size_t end = at + 1;
-    while (end < words.size() && end - at < walk.max_beats && !words[end - 1].last &&
+    while (end < words.size() && end - at < max_beats && !words[end - 1].last &&
            words[end].address % 4096 != 0) {
       ++end;
     }
@@ -66,7 +64,11 @@ TEST(BurstWalk, CoversEveryWordInLongestBursts) {
                          << word_bytes << " bytes, offset " << page_offset << ", count " << count
                          << ", passes " << passes << ", blocks " << blocks);
             expect_bursts_cover(
-                {4096 - page_offset * word_bytes, count, passes, blocks, word_bytes, 64});
+                {4096 - page_offset * word_bytes, count, 1, 0, passes, blocks, count}, word_bytes,
+                64);
+            expect_bursts_cover(
+                {4096 - page_offset * word_bytes, count, 3, 70, passes, blocks, count}, word_bytes,
+                64);
             if (HasFailure()) return;
           }
         }
@@ -80,10 +82,64 @@ TEST(BurstWalk, CoversRandomWalks) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     const std::uint32_t word_bytes = 1u << (1 + random() % 6);
-    expect_bursts_cover({random() % 10000 * word_bytes, 1 + random() % 300, 1 + random() % 4,
-                         1 + random() % 4, word_bytes, 1u << random() % 7});
+    WordWalk walk;
+    walk.address = random() % 10000 * word_bytes;
+    walk.words = 1 + random() % 300;
+    walk.runs = 1 + random() % 4;
+    walk.run_step = random() % 400;
+    walk.passes = 1 + random() % 4;
+    walk.blocks = 1 + random() % 4;
+    walk.block_step = random() % 400;
+    expect_bursts_cover(walk, word_bytes, 1u << random() % 7);
     if (HasFailure()) return;
   }
+}
+
+Command load(std::uint32_t rows, std::uint32_t count, std::uint32_t stride) {
+  Command load;
+  load.opcode = Opcode::kLoadActivations;
+  load.rows = rows;
+  load.count = count;
+  load.passes = 2;
+  load.blocks = 3;
+  load.stride = stride;
+  load.set_address(4096);
+  return load;
+}
+
+// Blocks of M lie inside a tile, each a block's rows behind the one before.
+TEST(WalkOf, LoadsTheTilesOfABlockAtTheirStride) {
+  const WordWalk walk = walk_of(load(5, 7, 15), 8);
+  EXPECT_EQ(walk.address, 4096u);
+  EXPECT_EQ(walk.words, 5u);
+  EXPECT_EQ(walk.runs, 7u);
+  EXPECT_EQ(walk.run_step, 15u);
+  EXPECT_EQ(walk.passes, 2u);
+  EXPECT_EQ(walk.blocks, 3u);
+  EXPECT_EQ(walk.block_step, 5u);
+}
+
+TEST(WalkOf, LoadsTilesThatTouchAsOneRun) {
+  const WordWalk walk = walk_of(load(5, 7, 5), 8);
+  EXPECT_EQ(walk.words, 35u);
+  EXPECT_EQ(walk.runs, 1u);
+  EXPECT_EQ(walk.block_step, 5u);
+}
+
+TEST(WalkOf, StoresEachTileByItself) {
+  Command store = load(5, 7, 5);
+  store.opcode = Opcode::kStore;
+  WordWalk walk = walk_of(store, 8);
+  EXPECT_EQ(walk.words, 20u);  // beats of int32
+  EXPECT_EQ(walk.runs, 7u);
+  EXPECT_EQ(walk.run_step, 20u);
+  EXPECT_EQ(walk.passes, 1u);
+  EXPECT_EQ(walk.blocks, 3u);
+  EXPECT_EQ(walk.block_step, 20u);
+  store.format = ResultFormat(ResultCode::kUint8).number();
+  walk = walk_of(store, 8);
+  EXPECT_EQ(walk.words, 5u);
+  EXPECT_EQ(walk.run_step, 5u);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/device/result_format.hpp"
+#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -22,7 +24,7 @@ class ProgramCheck : public testing::Test {
  protected:
   ProgramCheck() {
     geometry_.n = 4;
-    program_ = {command(Opcode::kLoadWeights, 0, 16), command(Opcode::kLoadActivations, 0, 10),
+    program_ = {command(Opcode::kLoadWeights, 0, 16), command(Opcode::kLoadActivations, 1, 10),
                 command(Opcode::kMatmul, 3, 2),       command(Opcode::kStore, 3, 1),
                 command(Opcode::kMatmul, 2, 2),       command(Opcode::kStore, 2, 1),
                 command(Opcode::kFinish, 0, 0)};
@@ -34,7 +36,7 @@ class ProgramCheck : public testing::Test {
     command.flags = opcode == Opcode::kMatmul ? flag::kAccumulate : 0;
     command.rows = rows;
     command.count = count;
-    command.passes = command.blocks = 1;
+    command.passes = command.blocks = command.stride = 1;
     return command;
   }
 
@@ -79,9 +81,9 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   for (const std::size_t load_or_store : {0, 1, 3}) {
     SCOPED_TRACE(load_or_store);
     const auto at_end = [](Command& c) {
-      const std::uint64_t words = c.opcode == Opcode::kStore ? std::uint64_t{c.count} * c.rows * 4
+      const std::uint64_t words = c.opcode == Opcode::kStore ? std::uint64_t{c.rows} * 4
                                   : c.opcode == Opcode::kLoadActivations
-                                      ? std::uint64_t{c.count} * c.blocks
+                                      ? (c.count - 1) * c.stride + std::uint64_t{c.rows} * c.blocks
                                       : c.count;
       c.set_address((std::uint64_t{1} << 40) - words * 4);
     };
@@ -97,11 +99,64 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   }
 }
 
+TEST_F(ProgramCheck, FindsTheLastWordOfStridedTiles) {
+  const std::uint64_t end = std::uint64_t{1} << 40;
+  // Two tiles of five rows, the second 100 rows behind the first.
+  program_[1].count = 2;
+  program_[1].rows = 5;
+  program_[1].stride = 100;
+  program_[1].set_address(end - (100 + 5) * 4);
+  EXPECT_EQ(refusal(), "");
+  program_[1].stride = 101;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 1 ("), HasSubstr("pass the end")));
+  program_[1].stride = 0xffffffff;
+  program_[1].count = 0xffffffff;
+  program_[1].set_address(0);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 1 ("), HasSubstr("pass the end")));
+  program_[1] = command(Opcode::kLoadActivations, 5, 2);
+  program_[2].passes = 2;  // the first has two tiles of results
+  program_[0].count = 24;
+  program_[1].rows = 8;
+  program_[3].count = 2;
+  program_[3].stride = 50;
+  program_[3].set_address(end - (50 + 3) * 4 * 4);
+  EXPECT_EQ(refusal(), "");
+  program_[3].stride = 51;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 3 ("), HasSubstr("pass the end")));
+}
+
+TEST_F(ProgramCheck, WantsParametersForEachTileOf8Bits) {
+  program_[3].format = ResultFormat(ResultCode::kInt8).number();
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 3 (STORE "), HasSubstr("words of parameters"),
+                               HasSubstr("loads (0)")));
+  program_.insert(program_.begin(), command(Opcode::kLoadParameters, 0, 8));
+  EXPECT_EQ(refusal(), "");
+  program_[0].passes = 2;
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 0 (LOAD_PARAMETERS "), HasSubstr("take (8)")));
+  program_[6].format = ResultFormat(ResultCode::kUint8).number();
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(ProgramCheck, ComparesBoundsAsTheFormatHasThem) {
+  program_[3].low = 0x80;  // -128, or 128
+  program_[3].high = 0x7f;
+  EXPECT_EQ(refusal(), "");  // sums have no bounds
+  program_.insert(program_.begin(), command(Opcode::kLoadParameters, 0, 8));
+  program_[4].format = ResultFormat(ResultCode::kInt8).number();
+  EXPECT_EQ(refusal(), "");
+  program_[4].format = ResultFormat(ResultCode::kUint8).number();
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("command 4 (STORE "), HasSubstr("LOW is 128, above HIGH, 127")));
+  std::swap(program_[4].low, program_[4].high);
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST_F(ProgramCheck, WantsFinishAtTheEndAndNowhereElse) {
   const auto before = program_;
   program_.pop_back();
   EXPECT_THAT(refusal(),
-              HasSubstr("command 5 (STORE rows=2 count=1 address=0 format=0): it is the last"));
+              HasSubstr("command 5 (STORE rows=2 count=1 blocks=1 address=0 format=0 zero=0 low=0 "
+                        "high=0 stride=1): it is the last"));
   program_ = before;
   program_.push_back(before.back());
   EXPECT_THAT(refusal(), HasSubstr("command 6 (FINISH): commands follow"));
@@ -160,7 +215,7 @@ TEST_F(ProgramCheck, TakesFencesAnywhereThatTheyCanPass) {
   program_.insert(program_.begin(), fence);
   program_.insert(program_.end() - 1, fence);
   fence.flags = flag::kSnapshot;
-  fence.set_address((std::uint64_t{1} << 40) - 224);
+  fence.set_address((std::uint64_t{1} << 40) - kSnapshotBytes);
   program_.insert(program_.end() - 1, fence);
   EXPECT_EQ(refusal(), "");
 }
@@ -181,7 +236,7 @@ TEST_F(ProgramCheck, NamesAFenceThatIsRejectedOrNeverPasses) {
               AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("a multiple of 4")));
   EXPECT_THAT(refusal_of(flag::kSnapshot, std::uint64_t{1} << 40, 4),
               AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("wider than 40 bits")));
-  EXPECT_THAT(refusal_of(flag::kSnapshot, (std::uint64_t{1} << 40) - 220, 4),
+  EXPECT_THAT(refusal_of(flag::kSnapshot, (std::uint64_t{1} << 40) - kSnapshotBytes + 4, 4),
               AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("pass the end")));
   // The MATMUL of the second STORE comes behind the FENCE.
   program_ = before;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -65,15 +66,15 @@ TEST(ReferenceDevice, ReadsTheCommandsAsTheTableSays) {
   program[0].passes = 1;
   program[0].set_address(0x1000);
   program[1].opcode = Opcode::kLoadActivations;
-  program[1].count = 2;
-  program[1].passes = program[1].blocks = 1;
+  program[1].rows = 2;
+  program[1].count = program[1].passes = program[1].blocks = 1;
   program[1].set_address(0x2000);
   program[2].opcode = Opcode::kMatmul;
   program[2].rows = 2;
   program[2].count = program[2].passes = program[2].blocks = 1;
   program[3].opcode = Opcode::kStore;
   program[3].rows = 2;
-  program[3].count = 1;
+  program[3].count = program[3].blocks = 1;
   program[3].set_address(0x3000);
   program[4].opcode = Opcode::kFinish;
   Driver(device).run_program(0, program, 1000);
@@ -83,6 +84,45 @@ TEST(ReferenceDevice, ReadsTheCommandsAsTheTableSays) {
   EXPECT_EQ(results[1], 5 * 3 + 6 * 4);
   EXPECT_EQ(results[2], -7 * 1 + 8 * 2);
   EXPECT_EQ(results[3], -7 * 3 + 8 * 4);
+}
+
+std::vector<float> random_scales(std::mt19937& random, std::uint64_t columns) {
+  std::vector<float> scales(columns);
+  for (float& scale : scales) {
+    scale = static_cast<float>(
+        std::ldexp(1 + random() % 1000 / 1000.0, -1 - static_cast<int>(random() % 16)));
+  }
+  return scales;
+}
+
+TEST(ReferenceDevice, Gives8BitResultsOnEveryGeometry) {
+  std::mt19937 random(42);
+  const std::vector<Output> outputs{{ResultFormat(ResultCode::kInt8), -7, -128, 127},
+                                    {ResultFormat(ResultCode::kUint8), 130, 130, 255}};
+  for_plans(43, 5, 100'000,
+            [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+              if (accumulate == Accumulate::kHost) return;
+              SCOPED_TRACE(describe(shape, geometry));
+              ReferenceDevice device(geometry, kMemoryBytes);
+              Driver driver(device);
+              const MatrixI8 a = random_matrix(random, shape.m, shape.k);
+              const MatrixI8 w = random_matrix(random, shape.n, shape.k);
+              std::vector<std::int32_t> bias(shape.n);
+              for (std::int32_t& value : bias)
+                value = static_cast<std::int32_t>(random() % 2000) - 1000;
+              const std::vector<float> scales = random_scales(random, shape.n);
+              const Output& output = outputs[random() % outputs.size()];
+              const Job job = make_job("product", shape, accumulate, geometry, output);
+              const std::vector<std::uint8_t> weights = pack_weights(job, w);
+              const std::vector<std::uint8_t> parameters = pack_parameters(job, bias, scales);
+              const GemmResult result = driver.run(job, JobOperands{weights, a, &parameters});
+              EXPECT_EQ(result.sums, reference_requantize(reference_gemm(a, w), bias, scales,
+                                                          output.zero, output.low, output.high));
+              const Traffic traffic = predict_traffic(job.plan);
+              EXPECT_EQ(result.counters[counter::kBytesParameters], traffic.parameters);
+              EXPECT_EQ(result.counters[counter::kBytesResults], traffic.results);
+              EXPECT_EQ(result.counters[counter::kBytesCommands], traffic.commands);
+            });
 }
 
 TEST(ReferenceDevice, SumsWrapModulo32Bits) {
@@ -132,7 +172,7 @@ TEST(ReferenceDevice, WaitsForCommandsThatComeLater) {
     command.opcode = opcode;
     command.rows = 1;
     command.count = count;
-    command.passes = command.blocks = 1;
+    command.passes = command.blocks = command.stride = 1;
     command.set_address(0x1000);
     std::uint8_t bytes[kCommandBytes];
     command.encode(bytes);
@@ -167,6 +207,7 @@ TEST(ReferenceDevice, RejectsSizesThatTheRtlCannotHave) {
   EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.accumulator_rows = 0; })), UsageError);
   EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.scratchpad_words = 63; })), UsageError);
   EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.address_width = 64; })), UsageError);
+  EXPECT_THROW(ReferenceDevice(with([](Geometry& g) { g.parameter_sets = 1; })), UsageError);
   EXPECT_THROW(ReferenceDevice(Geometry{}, 0), UsageError);
 }
 

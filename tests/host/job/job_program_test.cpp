@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -80,7 +81,7 @@ TEST(JobProgram, FencesWaitForAllAndWriteASnapshotEach) {
     address += list.snapshot_bytes;
   }
   EXPECT_EQ(address, list.snapshots + 2 * list.snapshot_bytes);
-  EXPECT_EQ(list.snapshot_bytes, 224u);
+  EXPECT_EQ(list.snapshot_bytes, 272u);
 }
 
 TEST(JobProgram, LaysNothingOverAnythingElse) {
@@ -97,6 +98,7 @@ TEST(JobProgram, LaysNothingOverAnythingElse) {
     pieces.push_back({list.snapshots, (shapes.size() - 1) * list.snapshot_bytes});
     for (const Job& job : list.jobs) {
       pieces.push_back({job.layout.weights, job.plan.weight_bytes()});
+      pieces.push_back({job.layout.parameters, job.plan.parameter_bytes()});
       pieces.push_back({job.layout.activations, job.plan.activation_bytes()});
       pieces.push_back({job.layout.results, job.plan.result_bytes()});
     }
@@ -106,6 +108,78 @@ TEST(JobProgram, LaysNothingOverAnythingElse) {
     }
     EXPECT_LE(pieces.back().first + pieces.back().second, list.end);
   }
+}
+
+constexpr Output kInt8{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+
+/// Each takes what the one before gives: `m` rows, and these columns.
+std::vector<Job> chain_of(std::uint64_t m, const std::vector<std::uint64_t>& columns,
+                          const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
+    jobs.push_back(make_job("layer " + std::to_string(i), {m, columns[i], columns[i + 1]},
+                            Accumulate::kDevice, geometry, kInt8));
+    jobs.back().chained = i != 0;
+  }
+  return jobs;
+}
+
+TEST(JobProgram, ChainsJobsWithAFenceForAllButTheLastTile) {
+  constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
+                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore, kFence = Opcode::kFence,
+                 kParameters = Opcode::kLoadParameters;
+  const JobProgram list = make_job_program(chain_of(5, {8, 24, 17}, small()), small());
+  ASSERT_EQ(opcodes(list), (std::vector<Opcode>{kWeights, kLoad, kMatmul, kParameters,  // 0
+                                                kStore, kStore,         // two tiles of N; the last
+                                                kWeights, kParameters,  // 1, ahead
+                                                kFence,                 // until one STORE is open
+                                                kLoad, kMatmul,         // 1: two tiles of K
+                                                kFence,                 // of 0
+                                                kLoad, kStore, Opcode::kFinish}));  // the last
+  const auto& program = list.program;
+  EXPECT_EQ(program[8].count, 1u);
+  EXPECT_EQ(program[8].flags, 0u);
+  EXPECT_EQ(program[11].count, 0u);
+  EXPECT_EQ(program[11].flags, flag::kSnapshot);
+  // What is loaded is what was stored, tile for tile.
+  EXPECT_EQ(program[4].address(), program[9].address());
+  EXPECT_EQ(program[5].address(), program[12].address());
+  EXPECT_EQ(program[4].count, 2u);
+  EXPECT_EQ(program[9].count, 2u);
+  EXPECT_EQ(program[4].stride, program[9].stride);
+  EXPECT_EQ(list.jobs[1].layout.activations, list.jobs[0].layout.results);
+  EXPECT_EQ(list.jobs[1].layout.results % 4096, 0u);
+  EXPECT_TRUE(list.origins[8].parts_job);
+  EXPECT_FALSE(list.origins[8].ends_job);
+  EXPECT_TRUE(list.origins[11].ends_job);
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const CommandOrigin& origin = list.origins[i];
+    if (origin.ends_job || origin.parts_job) continue;
+    EXPECT_EQ(program[i], list.jobs[origin.job].program[origin.command]) << i;
+  }
+}
+
+TEST(JobProgram, ChainsWithAPlainFenceWhatCannotBeParted) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 16;
+  for (const auto& jobs : {chain_of(17, {8, 24, 17}, geometry),    // two blocks of M
+                           chain_of(5, {24, 8, 17}, geometry)}) {  // one tile between them
+    const JobProgram list = make_job_program(jobs, geometry);
+    const auto codes = opcodes(list);
+    EXPECT_EQ(std::count(codes.begin(), codes.end(), Opcode::kFence), 1);
+    EXPECT_EQ(list.jobs[1].layout.activations, list.jobs[0].layout.results);
+  }
+}
+
+TEST(JobProgram, RefusesChainsThatDoNotFit) {
+  auto jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[0].chained = true;
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[0] = make_job("sums", {5, 8, 24}, Accumulate::kDevice, small());
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs[0] = make_job("wide", {5, 8, 25}, Accumulate::kDevice, small(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
 }
 
 TEST(JobProgram, RefusesAnEmptyList) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "host/error.hpp"
 #include "tests/host/job/plans.hpp"
 
 namespace gemm64 {
@@ -51,34 +52,28 @@ TEST(PackWeights, PutsTilesInTheOrderOfTheirUseAndPadsWithZeros) {
             });
 }
 
-TEST(PackActivations, PutsBlocksThenTilesOfKThenRowsAndPadsWithZeros) {
+TEST(PackActivations, PutsTilesOfKThenRowsAndPadsWithZeros) {
   std::mt19937 random(12);
-  for_plans(12, 10, kFewProducts,
-            [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
-              SCOPED_TRACE(describe(shape, geometry));
-              const Job job = make_job("packed", shape, accumulate, geometry);
-              const Plan& plan = job.plan;
-              const MatrixI8 activations = random_matrix(random, shape.m, shape.k);
-              const std::vector<std::uint8_t> packed = pack_activations(job, activations);
-              ASSERT_EQ(packed.size(), plan.activation_bytes());
-              std::size_t at = 0, wrong = 0;
-              std::uint64_t first = 0;
-              for (const RowGroup& group : plan.groups) {
-                for (std::uint32_t block = 0; block < group.blocks; ++block, first += group.rows) {
-                  for (std::uint64_t k = 0; k < std::uint64_t{plan.k_tiles} * geometry.n;
-                       k += geometry.n) {
-                    for (std::uint32_t row = 0; row < group.rows; ++row) {
-                      for (std::uint32_t i = 0; i < geometry.n; ++i, ++at) {
-                        wrong += static_cast<std::int8_t>(packed[at]) !=
-                                 at_or_zero(activations, first + row, k + i);
-                      }
-                    }
-                  }
-                }
-              }
-              EXPECT_EQ(at, packed.size());
-              EXPECT_EQ(wrong, 0u);
-            });
+  for_plans(
+      12, 10, kFewProducts,
+      [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+        SCOPED_TRACE(describe(shape, geometry));
+        const Job job = make_job("packed", shape, accumulate, geometry);
+        const Plan& plan = job.plan;
+        const MatrixI8 activations = random_matrix(random, shape.m, shape.k);
+        const std::vector<std::uint8_t> packed = pack_activations(job, activations);
+        ASSERT_EQ(packed.size(), plan.activation_bytes());
+        std::size_t at = 0, wrong = 0;
+        for (std::uint64_t k = 0; k < std::uint64_t{plan.k_tiles} * geometry.n; k += geometry.n) {
+          for (std::uint64_t row = 0; row < shape.m; ++row) {
+            for (std::uint32_t i = 0; i < geometry.n; ++i, ++at) {
+              wrong += static_cast<std::int8_t>(packed[at]) != at_or_zero(activations, row, k + i);
+            }
+          }
+        }
+        EXPECT_EQ(at, packed.size());
+        EXPECT_EQ(wrong, 0u);
+      });
 }
 
 TEST(UnpackResults, PutsEverySumInItsPlaceAndDropsThePadding) {
@@ -91,19 +86,13 @@ TEST(UnpackResults, PutsEverySumInItsPlaceAndDropsThePadding) {
         // Each partial sum of row m, column n is 1000 m + n; what is padded holds what must not be
         // seen.
         std::vector<std::int32_t> results;
-        std::uint64_t first = 0;
-        for (const RowGroup& group : plan.groups) {
-          for (std::uint32_t block = 0; block < group.blocks; ++block, first += group.rows) {
-            for (std::uint64_t tile = 0; tile < plan.result_blocks(); ++tile) {
-              const std::uint64_t n_tile = tile * plan.n_tiles / plan.result_blocks();
-              for (std::uint32_t row = 0; row < group.rows; ++row) {
-                for (std::uint64_t i = 0; i < geometry.n; ++i) {
-                  const std::uint64_t column = n_tile * geometry.n + i;
-                  results.push_back(column < shape.n
-                                        ? static_cast<std::int32_t>(1000 * (first + row) + column)
-                                        : std::numeric_limits<std::int32_t>::min());
-                }
-              }
+        for (std::uint64_t tile = 0; tile < plan.result_blocks(); ++tile) {
+          const std::uint64_t n_tile = tile * plan.n_tiles / plan.result_blocks();
+          for (std::uint64_t row = 0; row < shape.m; ++row) {
+            for (std::uint64_t i = 0; i < geometry.n; ++i) {
+              const std::uint64_t column = n_tile * geometry.n + i;
+              results.push_back(column < shape.n ? static_cast<std::int32_t>(1000 * row + column)
+                                                 : std::numeric_limits<std::int32_t>::min());
             }
           }
         }
@@ -130,6 +119,38 @@ TEST(UnpackResults, AddsOnTheHostModulo32Bits) {
   const MatrixI32 sums = unpack_results(job, {kMax, kLeast, 1, -1, 5, kLeast});
   EXPECT_EQ(sums(0, 0), kLeast + 5);
   EXPECT_EQ(sums(0, 1), -1);
+}
+
+// Tile by tile of N: four words of biases, then four of scales, low byte first.
+TEST(PackParameters, PutsBiasesThenScalesOfEachTileAndPadsWithZeros) {
+  Geometry geometry;
+  geometry.n = 2;
+  const Output output{ResultFormat(ResultCode::kUint8), 0, 0, 255};
+  const Job job = make_job("bytes", {1, 1, 3}, Accumulate::kDevice, geometry, output);
+  EXPECT_EQ(
+      pack_parameters(job, {0x01020304, -1, 5}, {1.0F, 0.5F, -0.0F}),
+      (std::vector<std::uint8_t>{4, 3, 2, 1, 255, 255, 255, 255, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x3f,
+                                 5, 0, 0, 0, 0,   0,   0,   0,   0, 0, 0,    0x80, 0, 0, 0, 0}));
+}
+
+TEST(PackParameters, RefusesScalesThatTheDeviceCannotTake) {
+  const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  const Job job = make_job("bytes", {1, 1, 3}, Accumulate::kDevice, Geometry{}, output);
+  const auto refusal = [&](float scale) -> std::string {
+    try {
+      pack_parameters(job, {0, 0, 0}, {1, 1, scale});
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(refusal(1e-45F), "");
+  EXPECT_EQ(refusal(std::numeric_limits<float>::max()), "");
+  EXPECT_EQ(refusal(-1), "bytes: the scale of column 2 is -1; it must be finite and at least 0");
+  EXPECT_NE(refusal(std::numeric_limits<float>::infinity()), "");
+  EXPECT_NE(refusal(std::numeric_limits<float>::quiet_NaN()), "");
+  EXPECT_THROW(pack_parameters(job, {0, 0}, {1, 1, 1}), std::invalid_argument);
+  EXPECT_THROW(pack_parameters(job, {0, 0, 0}, {1, 1}), std::invalid_argument);
 }
 
 TEST(Packing, RejectsOperandsOfAnotherShape) {

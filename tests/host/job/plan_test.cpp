@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/job/plan.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -158,18 +159,56 @@ TEST(Plan, RejectsWhatACommandCannotHold) {
   } cases[] = {
       {{1, most, most}, "words of weights"},
       {{128, most, 1}, "137438953472 words of activations in a block"},
-      {{most, 2, 1 << 12}, "34359738368 blocks of results"},
   };
   for (const auto& item : cases) {
     const std::string found = usage_error(item.shape, Accumulate::kDevice, small);
     EXPECT_NE(found.find(item.text), std::string::npos) << found;
     EXPECT_NE(found.find("4294967295"), std::string::npos) << found;
   }
-  // Added on the host every tile is a block of results.
-  EXPECT_NO_THROW(make_plan({128 * 4096, 2 << 12, 2 << 12}, Accumulate::kDevice, small));
-  EXPECT_NE(usage_error({128 * 4096, 2 << 12, 2 << 12}, Accumulate::kHost, small)
-                .find("blocks of results"),
-            std::string::npos);
+  // Parameters take eight words a tile of N, weights at least N.
+  Output bytes;
+  bytes.format = ResultFormat(ResultCode::kInt8);
+  EXPECT_NO_THROW(make_plan({1, 2, most / 2}, Accumulate::kDevice, small));
+  try {
+    make_plan({1, 2, most / 2}, Accumulate::kDevice, small, bytes);
+    FAIL() << "taken";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("4294967296 words of parameters"));
+  }
+}
+
+TEST(Plan, RefusesResultsOf8BitsThatCannotBeMadeSo) {
+  const auto refusal = [](const Output& output, Accumulate accumulate) -> std::string {
+    try {
+      make_plan({3, 4, 5}, accumulate, Geometry{}, output);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const ResultFormat int8(ResultCode::kInt8), uint8(ResultCode::kUint8);
+  EXPECT_EQ(refusal({int8, -128, -128, 127}, Accumulate::kDevice), "");
+  EXPECT_EQ(refusal({uint8, 255, 0, 255}, Accumulate::kDevice), "");
+  EXPECT_EQ(refusal({ResultFormat::int32(), 999, 5, 4}, Accumulate::kHost), "");  // not used
+  EXPECT_THAT(refusal({int8, 0, -128, 127}, Accumulate::kHost),
+              testing::HasSubstr("the device must accumulate"));
+  EXPECT_THAT(
+      refusal({int8, 128, -128, 127}, Accumulate::kDevice),
+      testing::HasSubstr("zero point of 8-bit results is 128; it must be from -128 to 127"));
+  EXPECT_THAT(refusal({uint8, 3, -1, 127}, Accumulate::kDevice),
+              testing::HasSubstr("lower bound of 8-bit results is -1; it must be from 0 to 255"));
+  EXPECT_THAT(refusal({uint8, 3, 0, 256}, Accumulate::kDevice), testing::HasSubstr("upper bound"));
+  EXPECT_THAT(refusal({int8, 0, 5, 4}, Accumulate::kDevice),
+              testing::HasSubstr("the lower bound of 8-bit results, 5, is above the upper, 4"));
+}
+
+TEST(Plan, CountsTheTrafficOf8BitResults) {
+  const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  const Plan plan = make_plan({300, 100, 200}, Accumulate::kDevice, Geometry{}, output);
+  const Traffic traffic = predict_traffic(plan);
+  EXPECT_EQ(traffic.results, 300u * 256);
+  EXPECT_EQ(traffic.parameters, 3u * 4 * 512);  // three blocks of M, four tiles of N
+  EXPECT_EQ(traffic.commands, 6u * 64);
 }
 
 TEST(Plan, TakesTheLargestSizesThatFit) {

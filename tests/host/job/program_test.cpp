@@ -61,14 +61,9 @@ class Interpreter {
  public:
   Interpreter(const Plan& plan, const Layout& layout, const Geometry& geometry)
       : plan_(plan), layout_(layout), geometry_(geometry) {
-    for (const RowGroup& group : plan.groups) {
-      for (std::uint32_t block = 0; block < group.blocks; ++block) {
-        const std::uint64_t row = group.first_row + std::uint64_t{block} * group.rows;
-        for (std::uint32_t tile = 0; tile < plan.k_tiles; ++tile) {
-          for (std::uint32_t i = 0; i < group.rows; ++i)
-            activation_words_.push_back({row + i, tile});
-        }
-      }
+    for (std::uint32_t tile = 0; tile < plan.k_tiles; ++tile) {
+      for (std::uint64_t row = 0; row < plan.shape.m; ++row)
+        activation_words_.push_back({row, tile});
     }
   }
 
@@ -76,10 +71,11 @@ class Interpreter {
     for (const Command& command : program) {
       switch (command.opcode) {
         case Opcode::kLoadWeights:
-          load(command, 1, layout_.weights, weights_);
+          load(command, {command.count, 1, 0, 1}, layout_.weights, weights_);
           break;
         case Opcode::kLoadActivations:
-          load(command, command.blocks, layout_.activations, activations_);
+          load(command, {command.rows, command.count, command.stride, command.blocks},
+               layout_.activations, activations_);
           break;
         case Opcode::kMatmul:
           multiply(command);
@@ -87,6 +83,7 @@ class Interpreter {
         case Opcode::kStore:
           store(command);
           break;
+        case Opcode::kLoadParameters:
         case Opcode::kFence:
         case Opcode::kFinish:
           break;
@@ -97,7 +94,7 @@ class Interpreter {
     EXPECT_TRUE(blocks_.empty()) << "blocks that no STORE takes";
   }
 
-  /// Every row meets every tile of K and N once, in the block where unpack_results() looks for it.
+  /// Every row meets every tile of K and N once, in the place where unpack_results() looks for it.
   void expect_every_product_once() const {
     EXPECT_EQ(errors_, 0u);
     const std::uint64_t parts = plan_.accumulate == Accumulate::kDevice ? 1 : plan_.k_tiles;
@@ -110,19 +107,14 @@ class Interpreter {
         return;
       }
     }
-    // Order of the results: blocks of M, in each the tiles of N, in each the parts, then rows.
-    std::size_t at = 0;
-    for (const RowGroup& group : plan_.groups) {
-      for (std::uint32_t block = 0; block < group.blocks; ++block) {
-        const std::uint64_t first = group.first_row + std::uint64_t{block} * group.rows;
-        for (std::uint32_t n_tile = 0; n_tile < plan_.n_tiles; ++n_tile) {
-          for (std::uint64_t part = 0; part < parts; ++part) {
-            for (std::uint32_t row = 0; row < group.rows; ++row, ++at) {
-              ASSERT_EQ(stored_.at(at).row, first + row);
-              ASSERT_EQ(stored_.at(at).n_tile, n_tile);
-            }
-          }
-        }
+    // Order of the results: tiles of N, in each the parts, in each all rows.
+    std::uint64_t place = 0;
+    for (std::uint64_t tile = 0; tile < plan_.n_tiles * parts; ++tile) {
+      for (std::uint64_t row = 0; row < plan_.shape.m; ++row, ++place) {
+        const auto found = stored_.find(place);
+        ASSERT_NE(found, stored_.end());
+        ASSERT_EQ(found->second.row, row);
+        ASSERT_EQ(found->second.n_tile, tile / parts);
       }
     }
   }
@@ -143,15 +135,21 @@ class Interpreter {
     std::uint64_t n_tile;
   };
 
-  void load(const Command& command, std::uint32_t blocks, std::uint64_t base,
+  struct Tiles {
+    std::uint64_t rows, count, stride, blocks;
+  };
+
+  void load(const Command& command, const Tiles& tiles, std::uint64_t base,
             std::deque<std::uint64_t>& words) {
     ASSERT_GE(command.address(), base);
     ASSERT_EQ((command.address() - base) % geometry_.n, 0u);
     const std::uint64_t first = (command.address() - base) / geometry_.n;
-    for (std::uint32_t block = 0; block < blocks; ++block) {
+    for (std::uint64_t block = 0; block < tiles.blocks; ++block) {
       for (std::uint32_t pass = 0; pass < command.passes; ++pass) {
-        for (std::uint32_t i = 0; i < command.count; ++i) {
-          words.push_back(first + std::uint64_t{block} * command.count + i);
+        for (std::uint64_t tile = 0; tile < tiles.count; ++tile) {
+          for (std::uint64_t i = 0; i < tiles.rows; ++i) {
+            words.push_back(first + block * tiles.rows + tile * tiles.stride + i);
+          }
         }
       }
     }
@@ -196,14 +194,19 @@ class Interpreter {
   }
 
   void store(const Command& command) {
-    std::uint64_t address = command.address();
-    for (std::uint32_t i = 0; i < command.count; ++i) {
-      ASSERT_FALSE(blocks_.empty());
-      ASSERT_EQ(blocks_.front().size(), command.rows);
-      ASSERT_EQ(address, layout_.results + stored_.size() * geometry_.n * 4);
-      stored_.insert(stored_.end(), blocks_.front().begin(), blocks_.front().end());
-      address += std::uint64_t{command.rows} * geometry_.n * 4;
-      blocks_.pop_front();
+    const std::uint64_t row_bytes = geometry_.n * 4;
+    ASSERT_EQ((command.address() - layout_.results) % row_bytes, 0u);
+    const std::uint64_t first = (command.address() - layout_.results) / row_bytes;
+    for (std::uint64_t block = 0; block < command.blocks; ++block) {
+      for (std::uint64_t tile = 0; tile < command.count; ++tile) {
+        ASSERT_FALSE(blocks_.empty());
+        ASSERT_EQ(blocks_.front().size(), command.rows);
+        std::uint64_t place = first + block * command.rows + tile * command.stride;
+        for (const Sum& sum : blocks_.front()) {
+          errors_ += !stored_.insert({place++, sum}).second;  // nothing is written twice
+        }
+        blocks_.pop_front();
+      }
     }
   }
 
@@ -213,7 +216,7 @@ class Interpreter {
   std::vector<ActivationWord> activation_words_;     // in the order of packing
   std::deque<std::uint64_t> weights_, activations_;  // words by their number in memory
   std::deque<std::vector<Sum>> blocks_;
-  std::vector<Sum> stored_;
+  std::map<std::uint64_t, Sum> stored_;  // by their place in memory
   std::map<Product, unsigned> covered_;
   std::uint64_t errors_ = 0;
 };
@@ -254,11 +257,53 @@ TEST(Program, OfASmallProductReadsAsDocumented) {
     words.push_back(to_string(command));
   EXPECT_EQ(words, (std::vector<std::string>{
                        "LOAD_WEIGHTS count=48 passes=2 address=4096",
-                       "LOAD_ACTIVATIONS count=195 passes=1 blocks=2 address=8192",
+                       "LOAD_ACTIVATIONS rows=65 count=3 passes=1 blocks=2 address=8192 stride=130",
                        "MATMUL flags=3 rows=65 count=3 passes=2 blocks=2",
-                       "STORE rows=65 count=4 address=12288 format=0",
+                       "STORE rows=65 count=2 blocks=2 address=12288 format=0 zero=0 low=0 high=0 "
+                       "stride=130",
                        "FINISH",
                    }));
+}
+
+// With parameters, and a seam on either side: the last of four tiles of K is loaded apart, the last
+// of two of N stored apart.
+TEST(Program, OfAProductInAChainReadsAsDocumented) {
+  Geometry geometry;
+  geometry.n = 8;
+  const Output output{ResultFormat(ResultCode::kInt8), -3, -128, 127};
+  const Plan plan = make_plan({5, 30, 16}, Accumulate::kDevice, geometry, output);
+  std::vector<std::string> words;
+  for (const Command& command : make_program(plan, make_layout(plan, 0), {true, true}))
+    words.push_back(to_string(command));
+  EXPECT_EQ(words, (std::vector<std::string>{
+                       "LOAD_WEIGHTS count=64 passes=1 address=0",
+                       "LOAD_ACTIVATIONS rows=5 count=3 passes=1 blocks=1 address=8192 stride=5",
+                       "LOAD_ACTIVATIONS rows=5 count=1 passes=1 blocks=1 address=8312 stride=5",
+                       "MATMUL flags=3 rows=5 count=4 passes=2 blocks=1",
+                       "LOAD_PARAMETERS count=16 passes=1 address=4096",
+                       "STORE rows=5 count=1 blocks=1 address=12288 format=1 zero=253 low=128 "
+                       "high=127 stride=5",
+                       "STORE rows=5 count=1 blocks=1 address=12328 format=1 zero=253 low=128 "
+                       "high=127 stride=5",
+                       "FINISH",
+                   }));
+}
+
+TEST(Program, HasSeamsOnlyInASingleBlockOfTilesThatCanBeParted) {
+  Geometry geometry;
+  geometry.n = 8;
+  geometry.accumulator_rows = 16;
+  geometry.scratchpad_words = 100;
+  const auto plan = [&](const GemmShape& shape) {
+    return make_plan(shape, Accumulate::kDevice, geometry);
+  };
+  EXPECT_TRUE(can_have_seam_before(plan({5, 16, 8})));
+  EXPECT_FALSE(can_have_seam_before(plan({5, 8, 8})));    // one tile of K
+  EXPECT_FALSE(can_have_seam_before(plan({17, 16, 8})));  // two blocks
+  EXPECT_FALSE(can_have_seam_before(plan({16, 80, 8})));  // more than stays on chip
+  EXPECT_TRUE(can_have_seam_behind(plan({16, 80, 16})));
+  EXPECT_FALSE(can_have_seam_behind(plan({16, 80, 8})));   // one tile of N
+  EXPECT_FALSE(can_have_seam_behind(plan({17, 16, 16})));  // two blocks
 }
 
 }  // namespace

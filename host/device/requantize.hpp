@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What STORE makes of a sum where results have 8 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+
+/// clamp(rint(float32(sum + bias) * scale) + ZERO, LOW, HIGH) of a STORE of an 8-bit format, as its
+/// byte in memory. sum + bias wraps at 32 bits; its conversion, the float32 product and rint round
+/// to nearest, ties to even, in the default rounding mode. The scale's sign is ignored; it is
+/// finite.
+std::uint8_t requantize(const Command& store, std::uint32_t sum, std::uint32_t bias, float scale);
+
+}  // namespace gemm64
