@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "host/device/registers.hpp"
 #include "host/error.hpp"
@@ -67,44 +68,71 @@ void TileTrace::announce(const std::vector<Job>& jobs) {
   fail(names);
 }
 
-void TileTrace::begin(const Job& job, std::uint64_t clock) {
+void TileTrace::begin(const JobProgram& list, std::uint64_t clock) {
+  std::vector<const Job*> jobs;
+  for (const Job& job : list.jobs) jobs.push_back(&job);
+  begin_jobs(std::move(jobs), clock);
+}
+
+void TileTrace::begin_jobs(std::vector<const Job*> jobs, std::uint64_t clock) {
   if (clocks_) return;
-  if (name_) {
-    if (!is_named(job)) return;
-    check(job);
-    if (name_->tile == TileIndex()) {
-      trace_begin_ = clock;
-      device_.trace(clock, std::numeric_limits<std::uint64_t>::max());
-    }
+  jobs_ = std::move(jobs);
+  place_.emplace(Place{0, RowWalk(*jobs_[0])});
+  if (!name_) return;
+  bool any = false;
+  for (const Job* job : jobs_) {
+    if (!is_named(*job)) continue;
+    check(*job);
+    any = true;
   }
-  walk_.emplace(job);
+  if (!any) {
+    place_.reset();
+  } else if (is_chosen(*place_)) {
+    trace_begin_ = clock;
+    device_.trace(clock, std::numeric_limits<std::uint64_t>::max());
+  }
+}
+
+bool TileTrace::is_chosen(const Place& place) const {
+  return is_named(*jobs_[place.job]) && place.walk.tile().tile == name_->tile;
+}
+
+bool TileTrace::settle(Place& place) const {
+  if (!place.walk.done()) return true;
+  if (place.job + 1 == jobs_.size()) return false;
+  ++place.job;
+  place.walk = RowWalk(*jobs_[place.job]);
+  return true;
 }
 
 void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
-  if (!walk_ || walk_->done() || !probe.counts(counter::kComputeCompute)) return;
-  const TileIndex tile = walk_->tile().tile;
-  const bool last_row = walk_->last_row();
-  if (walk_->first_row()) {
-    if (name_ ? tile == name_->tile : clock >= window_begin_) {
+  if (!place_ || !probe.counts(counter::kComputeCompute)) return;
+  RowWalk& walk = place_->walk;
+  const TileIndex tile = walk.tile().tile;
+  const bool last_row = walk.last_row();
+  if (walk.first_row()) {
+    if (name_ ? is_chosen(*place_) : clock >= window_begin_) {
       inside_ = true;
       clocks_ = TileClocks{tile, clock, 0};
     } else if (name_) {
-      RowWalk after = *walk_;
-      after.skip_tile();
-      if (!after.done() && after.tile().tile == name_->tile) {
+      Place after = *place_;
+      after.walk.skip_tile();
+      if (settle(after) && is_chosen(after)) {
         trace_begin_ = clock;
         device_.trace(clock, std::numeric_limits<std::uint64_t>::max());
       }
     }
   }
-  walk_->next();
+  walk.next();
   if (inside_ && last_row) {
     clocks_->end = clock + geometry_.pipeline() + 1;
     if (name_) device_.trace(trace_begin_, clocks_->end + kAfter);
-    walk_.reset();
+    place_.reset();
+  } else if (!settle(*place_)) {
+    place_.reset();
   }
 }
 
-void TileTrace::end(std::uint64_t) { walk_.reset(); }
+void TileTrace::end(std::uint64_t) { place_.reset(); }
 
 }  // namespace gemm64

@@ -41,8 +41,8 @@ class TileTrace : public JobObserver {
       : device_(device), geometry_(geometry), name_(std::move(name)) {}
 
   void announce(const std::vector<Job>& jobs) override;
-  using JobObserver::begin;
-  void begin(const Job& job, std::uint64_t clock) override;
+  void begin(const Job& job, std::uint64_t clock) override { begin_jobs({&job}, clock); }
+  void begin(const JobProgram& list, std::uint64_t clock) override;
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
 
@@ -55,11 +55,22 @@ class TileTrace : public JobObserver {
   bool is_named(const Job& job) const { return name_->layer.empty() || name_->layer == job.name; }
   [[noreturn]] void fail(const std::vector<std::string>& names) const;
 
+  /// A row to come, of one of the jobs under way.
+  struct Place {
+    std::size_t job = 0;
+    RowWalk walk;
+  };
+  void begin_jobs(std::vector<const Job*> jobs, std::uint64_t clock);
+  bool is_chosen(const Place& place) const;
+  /// Goes on where a job ends; false where it was the last.
+  bool settle(Place& place) const;
+
   DebugDevice& device_;
   const Geometry geometry_;
   const std::optional<TileName> name_;
   const std::uint64_t window_begin_ = 0;
-  std::optional<RowWalk> walk_;  // of the job under way, while its tile is to come
+  std::vector<const Job*> jobs_;  // under way, one after the other
+  std::optional<Place> place_;    // of the next row, while the tile is to come
   std::uint64_t trace_begin_ = 0;
   bool inside_ = false;  // the tile's rows are being read
   std::optional<TileClocks> clocks_;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "host/execute/double_check.hpp"
+#include "host/execute/layer_chains.hpp"
 #include "host/execute/linear.hpp"
 #include "host/execute/passes.hpp"
 #include "host/onnx/work.hpp"
@@ -199,7 +200,34 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     seconds += seconds_since(begin);
     return Tensors{output};
   };
+  // Layers of 8-bit values: the host computes them too, so that chains can run as one program.
+  const bool chains_wanted = runner.options().results == ResultCode::kInt8 &&
+                             runner.options().accumulate == Accumulate::kDevice &&
+                             !runner.options().one_program;
+  LayerChains chains([&](std::vector<QuantizedLayer> chain) {
+    double macs = 0;
+    for (const QuantizedLayer& layer : chain) {
+      macs += static_cast<double>(layer.a.size()) * static_cast<double>(layer.w.rows());
+    }
+    share.next(all_macs == 0 ? 0 : macs / all_macs);
+    const auto begin = Clock::now();
+    report.chained = report.chained || chain.size() > 1;
+    for (LayerReport& layer : run_chain(runner, std::move(chain), share)) {
+      layers.push_back(std::move(layer));
+    }
+    seconds += seconds_since(begin);
+  });
   const auto integers_on_device = [&](const Step& step, const Tensors& arguments) {
+    std::string why;
+    if (chains_wanted) {
+      if (auto layer = quantized_layer(executor, step, arguments, why)) {
+        const Tensors results = compute(*step.info, step.context, arguments);
+        layer->results = results[0];
+        chains.add(std::move(*layer));
+        return results;
+      }
+    }
+    chains.finish();
     const auto macs = expected.macs.find(&step);
     share.next(macs == expected.macs.end() ? 0 : macs->second / all_macs);
     const IntegerProduct product = [&](const MatrixI8& a, const MatrixI8& w) {
@@ -209,6 +237,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
       layers.push_back(runner.run(
           runner.job(layer_name(executor, step), {size(a.rows()), size(a.cols()), size(w.rows())}),
           a, w, sums, share));
+      layers.back().why_sums = why;
       seconds += seconds_since(begin);
       return sums;
     };
@@ -234,6 +263,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
       if (exact_arguments) exact.store(step, compute(*step.info, step.context, *exact_arguments));
       return integers_on_device(step, arguments);
     }
+    chains.finish();
     any_exact = true;
     share.report("float32: " + step.context.label, 1);
     const Tensors wanted =
@@ -258,6 +288,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
       const NetworkInputs given = inputs.pass(pass);
       Values values = run_head(executor, expected.first, given, hooks);
       executor.run_steps(expected.first, executor.steps().size(), values, hooks);
+      chains.finish();
       if (runner.options().one_program) {
         ProgressShare all(progress);
         all.next(1);

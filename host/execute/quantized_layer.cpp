@@ -12,9 +12,6 @@ namespace {
 
 using onnx::TensorProto;
 
-/// What to add to an 8-bit value to have it as int8.
-std::int32_t move_to_int8(DataType type) { return type == TensorProto::UINT8 ? -128 : 0; }
-
 template <class T>
 MatrixI8 moved(const T* values, std::int64_t rows, std::int64_t columns) {
   const Eigen::Map<const Matrix<T>> from(values, rows, columns);
@@ -22,12 +19,16 @@ MatrixI8 moved(const T* values, std::int64_t rows, std::int64_t columns) {
   return from.unaryExpr([](T value) { return static_cast<std::int8_t>(value ^ 0x80); });
 }
 
-/// The values as a matrix of int8, moved down by 128 where they are uint8.
+}  // namespace
+
+std::int32_t move_to_int8(DataType type) { return type == TensorProto::UINT8 ? -128 : 0; }
+
 MatrixI8 as_int8(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
-  return tensor.type() == TensorProto::UINT8
-             ? moved(tensor.values<std::uint8_t>(), rows, columns)
-             : moved(tensor.values<std::int8_t>(), rows, columns);
+  return tensor.type() == TensorProto::UINT8 ? moved(tensor.values<std::uint8_t>(), rows, columns)
+                                             : moved(tensor.values<std::int8_t>(), rows, columns);
 }
+
+namespace {
 
 /// Weights as [N x K].
 MatrixI8 weights_of(const onnx::NodeProto& node, const Tensor& b) {

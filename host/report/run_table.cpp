@@ -120,7 +120,10 @@ std::string run_table(const RunReport& report, std::size_t width) {
       report.memory.sharing == MemorySharing::kIndependent
           ? ""
           : fmt::format("{} memory, ", name(report.memory.sharing)),
-      report.memory.latency, report.one_program ? ", all layers as one program" : "");
+      report.memory.latency,
+      report.one_program ? ", all layers as one program"
+      : report.chained   ? ", layers that take each other's results as one program"
+                         : "");
   text += layer_table(report, width) + price_table(report, width);
   if (report.precision == Precision::kFloat32) {
     text +=

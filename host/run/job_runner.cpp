@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <stdexcept>
+#include <utility>
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/snapshot.hpp"
@@ -15,8 +17,8 @@ namespace gemm64 {
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
     : device_(device), driver_(driver), options_(options) {}
 
-Job JobRunner::job(const std::string& name, const GemmShape& shape) const {
-  Job job = make_job(name, shape, options_.accumulate, driver_.geometry());
+Job JobRunner::job(const std::string& name, const GemmShape& shape, const Output& output) const {
+  Job job = make_job(name, shape, options_.accumulate, driver_.geometry(), output);
   driver_.check_fits(job);
   return job;
 }
@@ -107,9 +109,7 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
   return result;
 }
 
-LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
-                           const ProgressShare& progress) {
-  const Geometry& geometry = driver_.geometry();
+LayerReport JobRunner::begin_layer(const Job& job) const {
   const Plan& plan = job.plan;
   LayerReport layer;
   layer.name = job.name;
@@ -117,12 +117,21 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
                   std::uint64_t{plan.n_tiles} * plan.array};
   layer.tiles = plan.tiles() * plan.row_blocks();
+  layer.results = plan.results();
+  return layer;
+}
+
+LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
+                           const ProgressShare& progress) {
+  const Geometry& geometry = driver_.geometry();
+  const Plan& plan = job.plan;
+  LayerReport layer = begin_layer(job);
   progress.report(job.name, 0);
   const MatrixI32 expected = reference_gemm(a, w);
   const std::size_t index = jobs_++;
   if (options_.one_program) {
     layer.published = published_cycles(plan.shape, geometry.n);
-    listed_.push_back({job, pack_weights(job, w), a, w, expected});
+    listed_.push_back({job, pack_weights(job, w), {}, a, w, expected});
     sums = expected;
     return layer;
   }
@@ -157,12 +166,46 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
 
 void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& progress) {
   if (listed_.empty()) return;
+  jobs_ = 0;
+  run_list(listed_, layers, "all layers as one program", progress);
+  listed_.clear();
+}
+
+std::vector<LayerReport> JobRunner::run_chain(std::vector<ChainLayer> layers,
+                                              const ProgressShare& progress) {
+  std::vector<LayerReport> reports;
+  std::vector<Listed> list;
+  std::string names;
+  for (ChainLayer& layer : layers) {
+    const Output& output = layer.job.plan.output;
+    reports.push_back(begin_layer(layer.job));
+    reports.back().published = published_cycles(layer.job.plan.shape, driver_.geometry().n);
+    // What the host's own operators gave and the reference's formula are two opinions.
+    const MatrixI32 reference =
+        reference_requantize(reference_gemm(layer.a, layer.w), layer.bias, layer.scale, output.zero,
+                             output.low, output.high);
+    if (compare(reference, layer.expected).count != 0) {
+      throw std::logic_error(layer.job.name + ": the host's results are not the reference's");
+    }
+    layer.job.chained = !list.empty();
+    std::vector<std::uint8_t> packed = pack_weights(layer.job, layer.w);
+    std::vector<std::uint8_t> parameters = pack_parameters(layer.job, layer.bias, layer.scale);
+    names += (names.empty() ? "" : ", ") + layer.job.name;
+    list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
+                    std::move(layer.a), std::move(layer.w), std::move(layer.expected)});
+  }
+  run_list(list, reports, names, progress);
+  return reports;
+}
+
+void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerReport>& layers,
+                         const std::string& what, const ProgressShare& progress) {
   const Geometry& geometry = driver_.geometry();
   std::vector<Job> jobs;
   std::vector<JobOperands> operands;
-  for (const Listed& listed : listed_) {
-    jobs.push_back(listed.job);
-    operands.push_back({listed.packed, listed.a});
+  for (const Listed& one : listed) {
+    jobs.push_back(one.job);
+    operands.push_back({one.packed, one.a, &one.parameters});
   }
   const JobProgram list = make_job_program(jobs, geometry);
   const Prediction predicted = predict(list.program, geometry, options_.memory);
@@ -175,8 +218,7 @@ void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& pr
   const auto begin = std::chrono::steady_clock::now();
   std::vector<GemmResult> results;
   try {
-    results = driver_.run(list, operands,
-                          [&](double part) { progress.report("all layers as one program", part); });
+    results = driver_.run(list, operands, [&](double part) { progress.report(what, part); });
   } catch (const DeviceError&) {
     end();
     throw;
@@ -185,28 +227,26 @@ void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& pr
   end();
 
   Counters before{};
-  for (std::size_t i = 0; i < listed_.size(); ++i) {
+  for (std::size_t i = 0; i < listed.size(); ++i) {
     LayerReport& layer = layers.at(i);
     const Counters& after =
         i < predicted.snapshots.size() ? predicted.snapshots[i].counters : predicted.counters;
     layer.predicted = between(before, after);
     before = after;
     layer.counters = results[i].counters;
-    layer.mismatches = compare(listed_[i].expected, results[i].sums);
+    layer.mismatches = compare(listed[i].expected, results[i].sums);
     set_utilization(layer, geometry, options_.memory);
-    jobs_ = i + 1;
-    const Listed& listed = listed_[i];
-    look_again(layer, {list.jobs[i], listed.packed, listed.a, listed.w, &list, &operands, i},
-               progress);
+    ++jobs_;
+    const Listed& one = listed[i];
+    look_again(layer, {list.jobs[i], one.packed, one.a, one.w, &list, &operands, i}, progress);
   }
   // Of wall time each has the part that it has of the clocks.
   const auto total = static_cast<double>(before[counter::kTotalClocks]);
-  for (std::size_t i = 0; i < listed_.size(); ++i) {
+  for (std::size_t i = 0; i < listed.size(); ++i) {
     const std::uint64_t clocks = layers[i].counters[counter::kTotalClocks];
     layers[i].simulated_clocks = clocks;
     layers[i].seconds = seconds.count() * static_cast<double>(clocks) / total;
   }
-  listed_.clear();
 }
 
 }  // namespace gemm64

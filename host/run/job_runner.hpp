@@ -13,6 +13,17 @@
 
 namespace gemm64 {
 
+/// A layer of 8-bit values for the device: its job, made with job() of a runner, its operands and
+/// what its results must be.
+struct ChainLayer {
+  Job job;
+  MatrixI8 a;  // [M x K]; of layers behind the first what the one before gives
+  MatrixI8 w;  // [N x K]
+  std::vector<std::int32_t> bias;
+  std::vector<float> scale;
+  MatrixI32 expected;  // [M x N]
+};
+
 class JobRunner {
  public:
   /// Neither the device nor the driver is owned; both outlive the runner.
@@ -22,7 +33,7 @@ class JobRunner {
 
   /// The job of a product, cut for this device. Throws UsageError where it cannot be cut, or the
   /// device's memory cannot hold it.
-  Job job(const std::string& name, const GemmShape& shape) const;
+  Job job(const std::string& name, const GemmShape& shape, const Output& output = {}) const;
 
   /// Tells all observers what is to come, before anything runs. Throws UsageError where one of them
   /// was asked for what none of the jobs has.
@@ -40,6 +51,11 @@ class JobRunner {
   /// nothing. Throws as run() does.
   void finish(std::vector<LayerReport>& layers, const ProgressShare& progress);
 
+  /// Runs layers of which each but the first takes the results of the one before, as one program:
+  /// nothing passes through the host between them. Every value of every layer is compared with
+  /// `expected` and with the reference. Throws as run() does.
+  std::vector<LayerReport> run_chain(std::vector<ChainLayer> layers, const ProgressShare& progress);
+
   /// The first job that failed.
   const std::optional<Failure>& failure() const { return failure_; }
 
@@ -51,10 +67,15 @@ class JobRunner {
   struct Listed {
     Job job;
     std::vector<std::uint8_t> packed;
+    std::vector<std::uint8_t> parameters;  // of 8-bit results
     MatrixI8 a, w;
     MatrixI32 expected;
   };
 
+  LayerReport begin_layer(const Job& job) const;
+  /// Runs a list as one program, and fills in its layers. `what` is under way, for the progress.
+  void run_list(const std::vector<Listed>& list, std::vector<LayerReport>& layers,
+                const std::string& what, const ProgressShare& progress);
   void begin_on_device();
   GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
   /// The first counter of a job that is not as predicted, of those that must be.

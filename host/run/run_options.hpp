@@ -12,6 +12,7 @@
 #include "host/debug/investigation.hpp"
 #include "host/debug/job_observer.hpp"
 #include "host/device/memory_timing.hpp"
+#include "host/device/registers.hpp"
 #include "host/job/plan.hpp"
 
 namespace gemm64 {
@@ -33,6 +34,7 @@ struct OneJob {
 struct RunOptions {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
+  ResultCode results = ResultCode::kInt8;  // of layers of 8-bit values; kInt32: their sums
   MemoryTiming memory;
   bool one_program =
       false;                // all jobs as one, behind each other with fences; see JobRunner::finish

@@ -66,7 +66,7 @@ std::uint64_t RunReport::all_macs() const {
 }
 
 bool RunReport::is_checked(std::size_t counter) const {
-  return one_program ? predictable() : is_checked_in_all(counter);
+  return one_program || chained ? predictable() : is_checked_in_all(counter);
 }
 
 bool RunReport::is_checked_in_all(std::size_t counter) const {

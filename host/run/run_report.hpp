@@ -12,6 +12,7 @@
 #include "host/device/counters.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
+#include "host/device/result_format.hpp"
 #include "host/job/plan.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/run/classification.hpp"
@@ -25,9 +26,11 @@ struct LayerReport {
   GemmShape shape;
   GemmShape padded;         // as the array sees it; M is never padded
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
-  bool skipped = false;     // another product runs alone: all below is zero
-  Counters counters{};      // of the device; clocks are zero where it has no notion of time
-  Counters predicted{};     // for a memory without stalls, otherwise the same
+  ResultFormat results = ResultFormat::int32();
+  std::string why_sums;  // why a layer of 8-bit values has int32 results; empty: it has not
+  bool skipped = false;  // another product runs alone: all below is zero
+  Counters counters{};   // of the device; clocks are zero where it has no notion of time
+  Counters predicted{};  // for a memory without stalls, otherwise the same
   std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
                                       // host added
   PublishedCycles published;
@@ -80,6 +83,7 @@ struct RunReport {
   Geometry geometry;
   MemoryTiming memory;
   bool one_program = false;  // layers are parts of one program, from fence to fence
+  bool chained = false;      // so are layers that take each other's 8-bit results
   std::vector<LayerReport> layers;
   std::optional<NetworkQuality> quality;
   std::optional<Classification> classification;

@@ -27,16 +27,19 @@ Tensor random_bytes(const Dims& dims, std::mt19937& random) {
 
 Tensor random_scales(std::int64_t count, std::mt19937& random) {
   std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = std::ldexp(1.0F + static_cast<float>(random() % 997) / 997, -9);
+  for (float& value : values)
+    value = std::ldexp(1.0F + static_cast<float>(random() % 997) / 997, -9);
   return Tensor::of<float>(count == 1 ? Dims{} : Dims{count}, values);
 }
 
 /// One node whose inputs but the first are constants.
 class OneNode {
  public:
-  /// `text` names its inputs a, b, c, ...; those that are absent in `inputs` stand there as nothing.
+  /// `text` names its inputs a, b, c, ...; those that are absent in `inputs` stand there as
+  /// nothing.
   OneNode(const std::string& text, Tensors inputs) : inputs_(std::move(inputs)) {
-    onnx::ModelProto proto = parse_model("(uint8[1,1] a) => (uint8[1,1] y) {" + text + "}", {}, 13, 8);
+    onnx::ModelProto proto =
+        parse_model("(uint8[1,1] a) => (uint8[1,1] y) {" + text + "}", {}, 13, 8);
     onnx::GraphProto& graph = *proto.mutable_graph();
     auto& type = *graph.mutable_input(0)->mutable_type()->mutable_tensor_type();
     type.set_elem_type(inputs_[0].type());
@@ -79,8 +82,8 @@ std::vector<int> results_of(const QuantizedLayer& layer) {
       for (std::int64_t k = 0; k < layer.a.cols(); ++k) sum += layer.a(row, k) * layer.w(column, k);
       const double steps = static_cast<float>(sum) * layer.scale[c];
       const double value = std::nearbyint(steps) + layer.zero;
-      results.push_back(static_cast<int>(
-          std::clamp(value, is_signed ? -128.0 : 0.0, is_signed ? 127.0 : 255.0)));
+      results.push_back(
+          static_cast<int>(std::clamp(value, is_signed ? -128.0 : 0.0, is_signed ? 127.0 : 255.0)));
     }
   }
   return results;
@@ -100,11 +103,11 @@ void check_matmul(std::mt19937& random) {
   const std::int64_t m = 1 + random() % 5, k = 1 + random() % 40, n = 1 + random() % 9;
   const bool by_column = random() % 2 == 0;
   Tensor b = random_bytes<std::int8_t>({k, n}, random);
-  OneNode node("y = QLinearMatMul (a, b, c, d, e, f, g, h)",
-                     {random_bytes<A>({m, k}, random), random_scales(1, random),
-                      random_bytes<A>({}, random), b, random_scales(by_column ? n : 1, random),
-                      Tensor::of<std::int8_t>({}, {0}), random_scales(1, random),
-                      random_bytes<Y>({}, random)});
+  OneNode node(
+      "y = QLinearMatMul (a, b, c, d, e, f, g, h)",
+      {random_bytes<A>({m, k}, random), random_scales(1, random), random_bytes<A>({}, random), b,
+       random_scales(by_column ? n : 1, random), Tensor::of<std::int8_t>({}, {0}),
+       random_scales(1, random), random_bytes<Y>({}, random)});
   const auto layer = node.layer();
   ASSERT_TRUE(layer);
   ASSERT_EQ(layer->type, data_type_of<Y>());
@@ -152,11 +155,10 @@ TEST(QuantizedLayer, GivesTheBytesOfQGemm) {
 TEST(QuantizedLayer, TakesUnsignedWeightsAroundTheirMiddle) {
   std::mt19937 random(3);
   OneNode node("y = QLinearMatMul (a, b, c, d, e, f, g, h)",
-                     {random_bytes<std::uint8_t>({3, 20}, random), random_scales(1, random),
-                      random_bytes<std::uint8_t>({}, random),
-                      random_bytes<std::uint8_t>({20, 4}, random), random_scales(1, random),
-                      Tensor::of<std::uint8_t>({}, {128}), random_scales(1, random),
-                      random_bytes<std::uint8_t>({}, random)});
+               {random_bytes<std::uint8_t>({3, 20}, random), random_scales(1, random),
+                random_bytes<std::uint8_t>({}, random), random_bytes<std::uint8_t>({20, 4}, random),
+                random_scales(1, random), Tensor::of<std::uint8_t>({}, {128}),
+                random_scales(1, random), random_bytes<std::uint8_t>({}, random)});
   const auto layer = node.layer();
   ASSERT_TRUE(layer);
   EXPECT_EQ(results_of(*layer), values_as_ints(node.result()));
