@@ -115,10 +115,33 @@ void remove_attribute(NodeProto& node, const std::string& name) {
                    attributes.end());
 }
 
+namespace {
+
+/// Takes nodes out whose readers take their first input instead.
+void take_out(onnx::GraphProto& graph, const std::set<const NodeProto*>& dropped) {
+  std::map<std::string, std::string> instead;
+  for (const NodeProto& node : graph.node()) {
+    if (dropped.count(&node) == 0) continue;
+    const auto before = instead.find(node.input(0));
+    instead[node.output(0)] = before == instead.end() ? node.input(0) : before->second;
+  }
+  google::protobuf::RepeatedPtrField<NodeProto> nodes;
+  for (const NodeProto& node : graph.node()) {
+    if (dropped.count(&node) != 0) continue;
+    NodeProto& kept = *nodes.Add();
+    kept = node;
+    for (std::string& input : *kept.mutable_input()) {
+      if (const auto found = instead.find(input); found != instead.end()) input = found->second;
+    }
+  }
+  graph.mutable_node()->Swap(&nodes);
+}
+
+}  // namespace
+
 void drop_redundant_clips(onnx::GraphProto& graph, const QuantizationReader& reader) {
   const GraphLinks links(graph);
   std::set<const NodeProto*> dropped;
-  std::map<std::string, std::string> instead;
   for (const NodeProto& node : graph.node()) {
     if (!is_clip(node)) continue;
     const NodeProto* quantize = links.only_reader(node.output(0));
@@ -126,19 +149,28 @@ void drop_redundant_clips(onnx::GraphProto& graph, const QuantizationReader& rea
       continue;
     }
     dropped.insert(&node);
-    instead[node.output(0)] = node.input(0);
   }
-  google::protobuf::RepeatedPtrField<NodeProto> nodes;
+  take_out(graph, dropped);
+}
+
+void drop_dropouts(onnx::GraphProto& graph, const OnnxModel& model) {
+  std::set<std::string> read;
+  for (const NodeProto& node : graph.node()) read.insert(node.input().begin(), node.input().end());
+  for (const auto& output : graph.output()) read.insert(output.name());
+  const auto is_training = [&](const NodeProto& node) {
+    if (node.input_size() < 3 || node.input(2).empty()) return false;
+    const auto training = model.integers(node.input(2));
+    return !training || training->size() != 1 || training->front() != 0;
+  };
+  std::set<std::string> outputs;
+  for (const auto& output : graph.output()) outputs.insert(output.name());
+  std::set<const NodeProto*> dropped;
   for (const NodeProto& node : graph.node()) {
-    if (dropped.count(&node) != 0) continue;
-    NodeProto& kept = *nodes.Add();
-    kept = node;
-    if (kept.input_size() == 0) continue;
-    if (const auto found = instead.find(kept.input(0)); found != instead.end()) {
-      kept.set_input(0, found->second);
-    }
+    if (node.op_type() != "Dropout" || !node.domain().empty() || is_training(node)) continue;
+    const bool has_mask = node.output_size() > 1 && read.count(node.output(1)) != 0;
+    if (!has_mask && outputs.count(node.output(0)) == 0) dropped.insert(&node);
   }
-  graph.mutable_node()->Swap(&nodes);
+  take_out(graph, dropped);
 }
 
 void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& reader,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "host/onnx/model.hpp"
 #include "host/onnx/onnx.pb.h"
 #include "host/onnx/qdq_values.hpp"
 
@@ -46,6 +47,10 @@ void remove_attribute(onnx::NodeProto& node, const std::string& name);
 /// Takes out each Relu and Clip whose only reader is a QuantizeLinear that cuts off the same
 /// values.
 void drop_redundant_clips(onnx::GraphProto& graph, const QuantizationReader& reader);
+
+/// Takes out each Dropout that changes nothing: not in training mode, and nobody reads its mask. What
+/// the graph gives as an output keeps its node. ONNX Runtime does so before anything else.
+void drop_dropouts(onnx::GraphProto& graph, const OnnxModel& model);
 
 /// Where operators that only move values stand before a QuantizeLinear, quantizes before them as
 /// well, so that what is before them is followed by a QuantizeLinear.

@@ -318,7 +318,9 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges) {
     throw UsageError(
         fmt::format("{}: is quantized already: it has {}", model.name(), operator_name(*found)));
   }
-  return Quantizer(model, ranges).run();
+  onnx::ModelProto inference = model.proto();
+  drop_dropouts(*inference.mutable_graph(), model);
+  return Quantizer(OnnxModel::from_proto(std::move(inference), model.name()), ranges).run();
 }
 
 }  // namespace gemm64
