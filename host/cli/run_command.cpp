@@ -39,6 +39,7 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
     }
   }
   if (options.one_program) own["one_program"] = true;
+  if (options.results) own["results"] = name(*options.results);
   return own;
 }
 
@@ -49,7 +50,18 @@ void check_one_program(const NetworkOptions& options) {
   };
   if (options.precision != Precision::kInt8) refuse("--precision float32; use int8");
   if (options.accumulate != Accumulate::kDevice) refuse("--accumulate host; use device");
-  if (!options.debug.trace_tile.empty()) refuse("--trace-tile; use --trace-window");
+  if (options.results == ResultCode::kInt8) refuse("--results int8; use int32");
+}
+
+/// What quantized layers give, where the other options leave a choice.
+ResultCode results_of(const NetworkOptions& options) {
+  const bool on_device = options.accumulate == Accumulate::kDevice;
+  if (options.results == ResultCode::kInt8 && !on_device) {
+    throw UsageError(
+        "--results int8 does not go with --accumulate host, which adds int32 sums; use device");
+  }
+  return options.results.value_or(on_device && !options.one_program ? ResultCode::kInt8
+                                                                     : ResultCode::kInt32);
 }
 
 /// Refuses what takes a network that runs once, where it runs several times.
@@ -100,6 +112,7 @@ int run_network_command(const NetworkOptions& options) {
   Driver driver(session.device(), session.patience());
   RunOptions run_options = session.run_options();
   run_options.one_program = options.one_program;
+  run_options.results = results_of(options);
   JobRunner runner(session.device(), driver, run_options);
   const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
     if (!host_only) check_jobs(model, runner);
@@ -168,6 +181,11 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
   if (own.contains("one_program")) {
     options.one_program = json_field<bool>(own, "options", "one_program");
   }
+  if (own.contains("results")) {
+    options.results = json_field<std::string>(own, "options", "results") == "int32"
+                          ? ResultCode::kInt32
+                          : ResultCode::kInt8;
+  }
   return options;
 }
 
@@ -225,8 +243,16 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "PATTERN=FOLDER: writes the output of each node whose name matches to .npy files")
       ->allow_extra_args(false)
       ->needs(model);
+  command
+      .add_option("--results", options.results,
+                  "what the device gives of a layer of 8-bit values. int8: 8-bit values, bias, scale "
+                  "and zero point applied; layers that take each other's results run as one program. "
+                  "int32: its sums, each layer by itself (default int8)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
+                                            {"int32", ResultCode::kInt32}}));
   command.add_flag("--one-program", options.one_program,
-                   "puts all layers into one program, with a FENCE between them: the device never "
+                   "puts all layers into one program, with int32 results, with a FENCE between them: the device never "
                    "waits for the host, and loads a layer's weights while the one before ends; "
                    "every layer's input is prepared ahead, from the reference's results; figures "
                    "by layer are from fence to fence");

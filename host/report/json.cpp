@@ -50,6 +50,7 @@ Json layer_json(const LayerReport& layer) {
                {"n", layer.shape.n},
                {"padded", {layer.padded.m, layer.padded.k, layer.padded.n}},
                {"tiles", layer.tiles},
+               {"results", layer.results.name()},
                {"macs", layer.shape.macs()},
                {"cycles", layer.counters[counter::kTotalClocks]},
                {"predicted_cycles", layer.predicted[counter::kTotalClocks]},
@@ -68,6 +69,7 @@ Json layer_json(const LayerReport& layer) {
                {"mismatches", layer.mismatches.count},
                {"max_abs_error", layer.max_abs_error},
                {"seconds", layer.seconds}};
+  if (!layer.why_sums.empty()) json["why_int32"] = layer.why_sums;
   if (layer.error_bound != 0) json["error_bound"] = layer.error_bound;
   if (layer.on_device) {
     json["accumulated_on_device"] = {

@@ -31,6 +31,10 @@ std::string host_text(const RunReport& report) {
   }
   const std::uint64_t all = report.all_macs();
   if (report.host_only || all == 0) return text;
+  for (const LayerReport& layer : report.layers) {
+    if (layer.why_sums.empty()) continue;
+    text += fmt::format("int32 results of {}: {}.\n", escaped(layer.name), layer.why_sums);
+  }
   text += fmt::format("MACs on the device: {}.\n", share(report.device_macs(), all));
   struct Group {
     std::uint64_t layers = 0, macs = 0;

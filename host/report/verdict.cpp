@@ -52,9 +52,14 @@ std::string verdict(const RunReport& report) {
     return fmt::format("VERIFIED: {} as close to the product in double as float32 allows.\n",
                        counted(report.layers.size(), "Linear layer"));
   }
-  std::uint64_t sums = 0;
-  for (const LayerReport& layer : report.layers) sums += layer.shape.m * layer.shape.n;
-  std::string text = fmt::format("VERIFIED: {} sums equal the reference", grouped(sums));
+  std::uint64_t results = 0;
+  bool sums = true;
+  for (const LayerReport& layer : report.layers) {
+    results += layer.shape.m * layer.shape.n;
+    sums = sums && !layer.results.takes_parameters();
+  }
+  std::string text = fmt::format("VERIFIED: {} {} equal the reference", grouped(results),
+                                 sums ? "sums" : "results");
   if (report.predictable()) {
     text +=
         fmt::format("; all {} counters of clocks and bytes equal their prediction in every layer",
