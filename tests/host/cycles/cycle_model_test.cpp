@@ -171,8 +171,9 @@ TEST(CycleModel, OfTheReadmesExample) {
                           4,   3,   2,   179,            // weights
                           4,   93,  2,   89,             // activations
                           4,   0,   65,  0,   4,   115,  // compute
-                          8,   0,   43,  3,   134,       // results
-                          8,   8,   320, 16};            // bytes
+                          8,   0,   43,  0,   3,   134,  // results
+                          0,   0,   0,   188,            // parameters
+                          8,   8,   320, 16,  0};        // bytes
   EXPECT_EQ(counters, expected);
 }
 
