@@ -139,6 +139,11 @@ class GemmImage {
     const bool narrow = format != ResultCode::kInt32;
     const unsigned row_bytes = job_.array * (narrow ? 1 : 4);
     const unsigned stride = rows * blocks + job_.gap;
+    if (narrow) {
+      if (!job_.accumulate) throw std::logic_error("8-bit results of parts of sums mean nothing");
+      add(Opcode::kLoadParameters, 0, 8 * tiles_n_, blocks, 0, parameters_);
+      parameter_words_ += 8 * tiles_n_ * blocks;
+    }
     add(Opcode::kLoadWeights, 0, tiles_n_ * tiles_k_ * job_.array, blocks, 0, weights_);
     Command& load = add(Opcode::kLoadActivations, rows, tiles_k_, job_.retain ? 1 : tiles_n_,
                         blocks, activations_ + row * job_.array);
@@ -146,11 +151,6 @@ class GemmImage {
     Command& matmul = add(Opcode::kMatmul, rows, tiles_k_, tiles_n_, blocks, 0);
     matmul.flags = (job_.accumulate ? flag::kAccumulate : 0) | (job_.retain ? flag::kRetain : 0);
     const unsigned parts = job_.accumulate ? 1 : tiles_k_;
-    if (narrow) {
-      if (!job_.accumulate) throw std::logic_error("8-bit results of parts of sums mean nothing");
-      add(Opcode::kLoadParameters, 0, 8 * tiles_n_, blocks, 0, parameters_);
-      parameter_words_ += 8 * tiles_n_ * blocks;
-    }
     Command& store = add(Opcode::kStore, rows, tiles_n_ * parts, 0, blocks, place_);
     store.stride = stride;
     store.format = static_cast<std::uint32_t>(format);
