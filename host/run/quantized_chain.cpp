@@ -14,8 +14,7 @@ MatrixI32 reference_layer(const QuantizedLayer& layer, const MatrixI8& x) {
   MatrixI32 sums = reference_gemm(x, layer.weights);
   const Output& output = layer.output;
   if (!output.format.takes_parameters()) return sums;
-  return reference_requantize(sums, layer.bias, layer.scales, output.zero, output.low,
-                              output.high);
+  return reference_requantize(sums, layer.bias, layer.scales, output.zero, output.low, output.high);
 }
 
 }  // namespace

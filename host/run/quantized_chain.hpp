@@ -16,9 +16,9 @@
 namespace gemm64 {
 
 /// x[M x K] becomes clamp(rint(float32(x * W^T + bias) * scale) + zero, low, high), M x N, or the
-/// sums x * W^T where the output is int32. A layer whose results another takes gives int8: values of
-/// uint8 are int8 with the top bit flipped, so its zero point and bounds are 128 less, and what the
-/// next subtracts as the zero point of its activations is in that one's bias.
+/// sums x * W^T where the output is int32. A layer whose results another takes gives int8: values
+/// of uint8 are int8 with the top bit flipped, so its zero point and bounds are 128 less, and what
+/// the next subtracts as the zero point of its activations is in that one's bias.
 struct QuantizedLayer {
   std::string name;
   MatrixI8 weights;                // N x K

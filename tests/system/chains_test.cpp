@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized layers of which each takes the results of the one before where they lie: every value of
 // every layer, and every counter of each, behind any memory.
+#include "tests/host/run/chains.hpp"
+
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
 #include "host/device/snapshot.hpp"
-#include "tests/host/run/chains.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

@@ -52,9 +52,9 @@ void expect_same_programs(int n, double stall_probability, unsigned first_seed, 
     expect_same_memory(*rtl.device, reference);
     const Counters found = rtl.driver.read_counters();
     const Counters expected = reference_driver.read_counters();
-    for (const std::size_t i : {counter::kBytesWeights, counter::kBytesActivations,
-                                counter::kBytesCommands, counter::kBytesResults,
-                                counter::kBytesParameters}) {
+    for (const std::size_t i :
+         {counter::kBytesWeights, counter::kBytesActivations, counter::kBytesCommands,
+          counter::kBytesResults, counter::kBytesParameters}) {
       EXPECT_EQ(found[i], expected[i]) << "bytes of " << kCounters[i].cause;
     }
     expect_causes_add_up(found);

@@ -96,15 +96,16 @@ inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
 /// Scales that bring most sums of `k` products into 8 bits, and some far out of them.
 inline Operands random_operands(std::mt19937& random, const GemmShape& shape) {
   Operands operands{random_matrix(random, shape.m, shape.k),
-                    random_matrix(random, shape.n, shape.k),
-                    std::vector<std::int32_t>(shape.n), std::vector<float>(shape.n)};
+                    random_matrix(random, shape.n, shape.k), std::vector<std::int32_t>(shape.n),
+                    std::vector<float>(shape.n)};
   const double usual = 60 / (5000 * std::sqrt(static_cast<double>(shape.k)));
   for (std::int32_t& bias : operands.bias) {
     bias = static_cast<std::int32_t>(random()) >> draw(random, 14, 31);
   }
   for (float& scale : operands.scales) {
     scale = static_cast<float>(usual * draw(random, 1, 1000) / 300.0);
-    if (draw(random, 0, 9) == 0) scale = std::ldexp(1.0F, static_cast<int>(draw(random, 0, 60)) - 40);
+    if (draw(random, 0, 9) == 0)
+      scale = std::ldexp(1.0F, static_cast<int>(draw(random, 0, 60)) - 40);
   }
   return operands;
 }
@@ -117,7 +118,8 @@ inline Output random_output(std::mt19937& random) {
   output.low = least;
   output.high = output.format.largest();
   if (draw(random, 0, 1) != 0) output.low = output.zero;  // ReLU
-  if (draw(random, 0, 2) == 0) output.high = output.low + static_cast<int>(draw(random, 0, 255)) / 2;
+  if (draw(random, 0, 2) == 0)
+    output.high = output.low + static_cast<int>(draw(random, 0, 255)) / 2;
   output.high = std::min(output.high, output.format.largest());
   return output;
 }

@@ -7,9 +7,9 @@
 
 #include "host/cycles/banks.hpp"
 #include "host/cycles/ledger.hpp"
+#include "host/cycles/memories.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
-#include "host/cycles/memories.hpp"
 #include "host/cycles/requantizer.hpp"
 #include "host/cycles/runs.hpp"
 #include "host/cycles/slots.hpp"

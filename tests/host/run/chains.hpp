@@ -29,7 +29,8 @@ inline std::vector<QuantizedLayer> random_chain(std::mt19937& random,
     const double usual = 60 / (5000 * std::sqrt(static_cast<double>(columns[i])));
     for (std::uint64_t n = 0; n < columns[i + 1]; ++n) {
       layer.bias.push_back(static_cast<std::int32_t>(random() % 20000) - 10000);
-      layer.scales.push_back(static_cast<float>(usual * static_cast<double>(1 + random() % 1000) / 300));
+      layer.scales.push_back(
+          static_cast<float>(usual * static_cast<double>(1 + random() % 1000) / 300));
     }
     const int zero = static_cast<int>(random() % 256) - 128;
     layer.output = {ResultFormat(ResultCode::kInt8), zero, random() % 2 != 0 ? zero : -128, 127};

@@ -52,7 +52,8 @@ TEST(QuantizedChain, OfAnyShapeIsRight) {
     std::vector<std::uint64_t> columns(2 + random() % 4);
     for (std::uint64_t& size : columns) size = 1 + random() % 40;
     const std::uint64_t m = random() % 3 == 0 ? 100 + random() % 100 : 1 + random() % 40;
-    SCOPED_TRACE(testing::Message() << i << ": " << m << " rows, " << testing::PrintToString(columns));
+    SCOPED_TRACE(testing::Message()
+                 << i << ": " << m << " rows, " << testing::PrintToString(columns));
     expect_right(run_chain(driver, MemoryTiming{}, random_activations(random, m, columns[0]),
                            random_chain(random, columns)));
     if (HasFailure()) return;
