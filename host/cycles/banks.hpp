@@ -67,8 +67,7 @@ class Banks {
   static constexpr Clock kBanks = 2;
 
   struct Store {
-    Clock
-        first;    // a clock after its first row was read
+    Clock first;  // a clock after its first row was read
     Clock last;   // that in which it needs its last row no longer
     Clock begin;  // its first beat, or its first row of those that are requantized, over all
     Clock rows, beats_per_row;

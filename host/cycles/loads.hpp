@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LOAD_WEIGHTS, LOAD_ACTIVATIONS and LOAD_PARAMETERS: bursts of words, several under way, asked for only where the
-// buffer has room.
+// LOAD_WEIGHTS, LOAD_ACTIVATIONS and LOAD_PARAMETERS: bursts of words, several under way, asked for
+// only where the buffer has room.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,8 @@ class Loads final : public EngineModel, public Requester {
   static constexpr Causes kActivations{
       counter::kActivationsTransfer, counter::kActivationsWaitMemory,
       counter::kActivationsWaitScratchpad, counter::kActivationsIdle};
-  static constexpr Causes kParameters{
-      counter::kParametersTransfer, counter::kParametersWaitMemory, counter::kParametersWaitBuffer,
-      counter::kParametersIdle};
+  static constexpr Causes kParameters{counter::kParametersTransfer, counter::kParametersWaitMemory,
+                                      counter::kParametersWaitBuffer, counter::kParametersIdle};
 
   /// `max_beats`: of a burst.
   Loads(const Geometry& geometry, std::uint32_t max_beats, WordBuffer& buffer, const Causes& causes,

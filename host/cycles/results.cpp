@@ -63,8 +63,7 @@ void Results::ask(Clock at) {
     banks_.store(ready, rows_, beats_per_row_, requantizes_);
     valid = std::max(ready, free_);
   }
-  burst_ = {valid,         static_cast<Clock>(walk_.beats()), snapshot_, requantizes_,
-            walk_.last(), false};
+  burst_ = {valid, static_cast<Clock>(walk_.beats()), snapshot_, requantizes_, walk_.last(), false};
   walk_.next();
   burst_.ends_store = walk_.done() && !snapshot_;
   listed_ = at + 1;

@@ -61,8 +61,8 @@ class Results final : public EngineModel, public Requester {
   Clock beats_per_row_ = 0;
   bool requantizes_ = false;
   Clock parameter_words_ = 0;  // of all blocks whose first burst has been asked for
-  Clock seen_ = kNever;   // clock in which the engine saw it
-  Slots data_, answers_;  // bursts asked for whose beats, whose answers are to come
+  Clock seen_ = kNever;        // clock in which the engine saw it
+  Slots data_, answers_;       // bursts asked for whose beats, whose answers are to come
   struct Burst {
     Clock valid;  // clock in which its first beat is there
     Clock beats;
@@ -71,15 +71,15 @@ class Results final : public EngineModel, public Requester {
     bool ends_pass;   // the last of its block, or of the snapshot
     bool ends_store;  // the last of its STORE
   };
-  Burst burst_{};         // asked for last
-  Clock rows_left_ = 0;   // of it, that have not entered the requantizer
+  Burst burst_{};        // asked for last
+  Clock rows_left_ = 0;  // of it, that have not entered the requantizer
   Requantizer requantizer_;
   Clock entered_ = kNever;  // the clock in which the last row did
-  Clock listed_ = 0;      // first clock in which the next burst can be asked for
-  Clock free_ = 0;        // first clock in which a beat may be sent
-  Clock wide_free_ = 0;   // first clock in which all beats that are not requantized have been
-  Clock done_ = kNever;   // the clock in which the last block no longer needs its last row
-  Clock answered_ = 0;    // first clock in which every write is answered
+  Clock listed_ = 0;        // first clock in which the next burst can be asked for
+  Clock free_ = 0;          // first clock in which a beat may be sent
+  Clock wide_free_ = 0;     // first clock in which all beats that are not requantized have been
+  Clock done_ = kNever;     // the clock in which the last block no longer needs its last row
+  Clock answered_ = 0;      // first clock in which every write is answered
   Slots snapshots_{1};
   std::vector<Clock> stored_;  // for each STORE that is: the clock of its last answer
 };

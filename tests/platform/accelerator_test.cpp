@@ -74,9 +74,8 @@ TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
     platform_options.lookahead = draw(random, 0, 1) == 0 ? draw(random, 1, 20) : 1000;
     Platform platform(platform_options);
     const std::unique_ptr<Device> alone = outside(platform_options);
-    std::vector<std::uint8_t> operands(kOperandBytes);
-    for (std::uint8_t& byte : operands) byte = static_cast<std::uint8_t>(random());
     const Geometry geometry = read_geometry(*alone);
+    const std::vector<std::uint8_t> operands = operand_memory(random, geometry.n);
     std::vector<std::vector<Command>> programs;
     for (unsigned i = draw(random, 1, 3); i != 0; --i) {
       programs.push_back(random_program(random, geometry, draw(random, 1, 2)));

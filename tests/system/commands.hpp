@@ -17,10 +17,19 @@ inline Command load_weights(std::uint64_t address, std::uint32_t count, std::uin
   return command;
 }
 
+inline Command load_parameters(std::uint64_t address, std::uint32_t count,
+                               std::uint32_t passes = 1) {
+  Command command = load_weights(address, count, passes);
+  command.opcode = Opcode::kLoadParameters;
+  return command;
+}
+
+/// `count` words that follow each other: tiles of one row.
 inline Command load_activations(std::uint64_t address, std::uint32_t count,
                                 std::uint32_t passes = 1, std::uint32_t blocks = 1) {
   Command command;
   command.opcode = Opcode::kLoadActivations;
+  command.rows = command.stride = 1;
   command.count = count;
   command.passes = passes;
   command.blocks = blocks;
@@ -43,8 +52,9 @@ inline Command matmul(std::uint32_t rows, std::uint32_t count = 1, std::uint32_t
 inline Command store(std::uint64_t address, std::uint32_t rows, std::uint32_t count = 1) {
   Command command;
   command.opcode = Opcode::kStore;
-  command.rows = rows;
+  command.rows = command.stride = rows;
   command.count = count;
+  command.blocks = 1;
   command.set_address(address);
   return command;
 }

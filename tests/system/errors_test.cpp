@@ -6,9 +6,11 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "tests/system/commands.hpp"
 #include "tests/system/system.hpp"
@@ -252,7 +254,7 @@ TEST_P(Faults, ARingOutsideTheMemoryIsTold) {
 }
 
 TEST_P(Faults, UnknownOpcodesAreTold) {
-  for (const unsigned opcode : {0u, 7u, 8u, 0x81u, 255u}) {
+  for (const unsigned opcode : {0u, 8u, 9u, 0x81u, 255u}) {
     Command bad = finish();
     bad.opcode = static_cast<Opcode>(opcode);
     pair.expect_error({bad}, message(ErrorCode::kBadOpcode, 0, "", Engine::kCommands));
@@ -269,9 +271,25 @@ TEST_P(Faults, BadOperandsAreTold) {
   bad.push_back(load_activations(0, 0));
   bad.push_back(load_activations(0, 1, 0));
   bad.push_back(load_activations(0, 1, 1, 0));
+  bad.push_back(load_parameters(0, 0));
+  bad.push_back(load_parameters(0, 8, 0));
   for (const std::uint32_t rows : {0u, 129u, 0x8001u, 0xffffu}) {
     bad.push_back(matmul(rows));
     bad.push_back(store(0x3000, rows));
+    bad.push_back(load_activations(0, 1));
+    bad.back().rows = rows;
+  }
+  bad.push_back(store(0x3000, 1));
+  bad.back().blocks = 0;
+  // The least result above the largest, by sign.
+  for (const auto& [code, low, high] : {std::tuple{ResultCode::kInt8, 0u, 0xffu},
+                                        {ResultCode::kInt8, 0x7fu, 0x80u},
+                                        {ResultCode::kUint8, 0x80u, 0x7fu},
+                                        {ResultCode::kUint8, 1u, 0u}}) {
+    bad.push_back(store(0x3000, 1));
+    bad.back().format = ResultFormat(code).number();
+    bad.back().low = low;
+    bad.back().high = high;
   }
   bad.push_back(matmul(1, 0));
   bad.push_back(matmul(1, 1, 0));
@@ -289,14 +307,27 @@ TEST_P(Faults, BadAddressesAreTold) {
   const std::uint64_t addresses[] = {1,          n / 2,      0x1000 + n - 1,
                                      1ull << 40, 1ull << 63, (1ull << 41) + n};
   for (const std::uint64_t address : addresses) {
-    for (const Command& command : {load_weights(address, n), load_activations(address, n),
-                                   store(address, 1), snapshot(address)}) {
+    for (const Command& command :
+         {load_weights(address, n), load_activations(address, n), load_parameters(address, 8),
+          store(address, 1), snapshot(address)}) {
       SCOPED_TRACE(to_string(command));
       pair.expect_error({command, finish()}, message(ErrorCode::kBadAddress, 0,
                                                      name(command.opcode), Engine::kCommands));
     }
   }
   expect_works(pair.rig, random);
+}
+
+Command strided(Command command, std::uint32_t stride) {
+  command.stride = stride;
+  return command;
+}
+
+/// Two tiles of one row of 8-bit results.
+Command narrow(std::uint64_t address) {
+  Command command = store(address, 1, 2);
+  command.format = ResultFormat(ResultCode::kInt8).number();
+  return command;
 }
 
 // A walk may end with the last byte of the address space; one word more would begin again at 0.
@@ -313,11 +344,15 @@ TEST_P(Faults, WalksThatPassTheEndOfTheAddressSpaceAreTold) {
       load_weights(top - 4096, 4096 / n + 1, 3),
       load_weights(n, 0xffffffff, 0xffffffff),  // fits: see `good`
       load_activations(top - word, 2),
-      load_activations(top - 3 * word, 2, 1, 2),
-      load_activations(0, 0x80000000, 1, 0x40000000),  // no bytes modulo 2^64
-      load_activations(0, 0xffffffff, 2, 0xffffffff),
+      load_activations(top - 2 * word, 2, 1, 2),  // the second block begins a word later
+      strided(load_activations(top - 6 * word, 2), 6),
+      strided(load_activations(0, 0x80000001), 0x80000000),  // one word modulo 2^62
+      strided(load_activations(0, 0xffffffff, 2, 0xffffffff), 0xffffffff),
+      load_parameters(top - word, 2),
       store(top - 64, 64 / 4 / n + 1),
       store(top - 4 * word, 1, 2),
+      strided(store(top - 4 * 4 * word, 1, 2), 4),
+      strided(narrow(top - 4 * word), 4),
       store(0x40, 128, 0xffffffff),
       snapshot(top - kSnapshotBytes + word),
   };
@@ -339,7 +374,11 @@ TEST_P(Faults, WalksThatPassTheEndOfTheAddressSpaceAreTold) {
   const Command weights = load_weights(0x1000, n), activations = load_activations(0x2000, n);
   pair.expect_error({load_weights(top - word * n, n), finish()},
                     message(ErrorCode::kBusDecode, 0, "LOAD_WEIGHTS", Engine::kWeights));
-  pair.expect_error({load_activations(top - 4 * word, 2, 1, 2), finish()},
+  pair.expect_error({load_activations(top - 3 * word, 2, 1, 2), finish()},
+                    message(ErrorCode::kBusDecode, 0, "LOAD_ACTIVATIONS", Engine::kActivations));
+  pair.expect_error({load_parameters(top - 8 * word, 8), finish()},
+                    message(ErrorCode::kBusDecode, 0, "LOAD_PARAMETERS", Engine::kParameters));
+  pair.expect_error({strided(load_activations(top - 6 * word, 2), 5), finish()},
                     message(ErrorCode::kBusDecode, 0, "LOAD_ACTIVATIONS", Engine::kActivations));
   pair.expect_error({weights, activations, matmul(n), store(top - 4 * word * n, n), finish()},
                     message(ErrorCode::kBusDecode, 3, "STORE", Engine::kResults));

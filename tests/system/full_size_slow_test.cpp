@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "tests/host/run/chains.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -135,6 +136,31 @@ class AlexNetOnRtlSlow : public testing::Test {
 TEST_F(AlexNetOnRtlSlow, TakesAtMost919634ClocksAtBatch64) { EXPECT_LE(run_all(64), 919'634u); }
 
 TEST_F(AlexNetOnRtlSlow, TakesAtMost918686ClocksAtBatch1) { EXPECT_LE(run_all(1), 918'686u); }
+
+/// The three as one program, each on the 8-bit results of the one before; every value checked.
+std::uint64_t run_chained(std::uint64_t batch) {
+  RtlOptions options;
+  options.n = 64;
+  Rig rig(options);
+  std::mt19937 random(1170);
+  const auto chain = run_chain(rig.driver, rig.memory, random_activations(random, batch, 9216),
+                               random_chain(random, {9216, 4096, 4096, 1000}));
+  std::uint64_t clocks = 0;
+  for (const ChainedLayer& layer : chain) {
+    EXPECT_EQ(layer.mismatches.count, 0u);
+    EXPECT_TRUE(layer.counters == layer.predicted) << difference(layer.predicted, layer.counters);
+    clocks += layer.counters[counter::kTotalClocks];
+  }
+  return clocks;
+}
+
+TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost918165ClocksAtBatch64) {
+  EXPECT_LE(run_chained(64), 918'165u);
+}
+
+TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost917976ClocksAtBatch1) {
+  EXPECT_LE(run_chained(1), 917'976u);
+}
 
 // The reference device is an oracle for people without the RTL: its values, at full size.
 TEST_F(AlexNetOnRtlSlow, TheReferenceDeviceGivesTheSameValues) {

@@ -44,16 +44,18 @@ struct ListRun {
     list = make_job_program(jobs, rig.driver.geometry());
     for (const Job& job : list.jobs) {
       operands.push_back(random_operands(random, job.plan.shape));
-      packed.push_back(pack_weights(job, operands.back().w));
+      packed.emplace_back(job, operands.back());
     }
     std::vector<JobOperands> all;
-    for (std::size_t i = 0; i < works.size(); ++i) all.push_back({packed[i], operands[i].a});
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      all.push_back({packed[i].weights, operands[i].a, &packed[i].parameters});
+    }
     results = rig.driver.run(list, all);
   }
 
   JobProgram list;
   std::vector<Operands> operands;
-  std::vector<std::vector<std::uint8_t>> packed;
+  std::vector<Packed> packed;
   std::vector<GemmResult> results;
 };
 
@@ -71,7 +73,7 @@ void expect_lists_exact(int n, double stalls, MemorySharing sharing, unsigned fi
     const ListRun run(rig, works, random);
     Counters sum{};
     for (std::size_t i = 0; i < works.size(); ++i) {
-      EXPECT_EQ(run.results[i].sums, reference_gemm(run.operands[i].a, run.operands[i].w)) << i;
+      EXPECT_EQ(run.results[i].sums, expected_results(works[i].output, run.operands[i])) << i;
       expect_causes_add_up(run.results[i].counters);
       for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += run.results[i].counters[c];
     }
@@ -129,6 +131,7 @@ struct Placed {
       : job(make_job(rig, work)) {
     Layout& layout = job.layout;
     layout.weights += base;
+    layout.parameters += base;
     layout.activations += base;
     layout.results += base;
     job.program = make_program(job.plan, layout);

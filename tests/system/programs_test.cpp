@@ -36,9 +36,8 @@ void expect_same_programs(int n, double stall_probability, unsigned first_seed, 
   ReferenceDevice reference(rtl.driver.geometry(), kMemoryBytes);
   Driver reference_driver(reference);
   for_seeds(first_seed, seeds, [&](std::mt19937& random) {
-    std::vector<std::uint8_t> operands(kOperandBytes);
-    for (std::uint8_t& byte : operands) byte = static_cast<std::uint8_t>(random());
     const std::vector<std::uint8_t> nothing(kMemoryBytes);
+    const std::vector<std::uint8_t> operands = operand_memory(random, rtl.driver.geometry().n);
     for (Device* device :
          {static_cast<Device*>(rtl.device.get()), static_cast<Device*>(&reference)}) {
       device->write_memory(0, nothing.data(), nothing.size());
@@ -53,8 +52,9 @@ void expect_same_programs(int n, double stall_probability, unsigned first_seed, 
     expect_same_memory(*rtl.device, reference);
     const Counters found = rtl.driver.read_counters();
     const Counters expected = reference_driver.read_counters();
-    for (const std::size_t i : {counter::kBytesWeights, counter::kBytesActivations,
-                                counter::kBytesCommands, counter::kBytesResults}) {
+    for (const std::size_t i :
+         {counter::kBytesWeights, counter::kBytesActivations, counter::kBytesCommands,
+          counter::kBytesResults, counter::kBytesParameters}) {
       EXPECT_EQ(found[i], expected[i]) << "bytes of " << kCounters[i].cause;
     }
     expect_causes_add_up(found);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,8 +20,20 @@ namespace gemm64::system_test {
 
 inline constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 20;
 inline constexpr std::uint64_t kOperands = 0x1000, kOperandBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kParameters = 0x110000, kParameterBytes = 0x60000;
 inline constexpr std::uint64_t kSnapshots = std::uint64_t{3} << 19;
 inline constexpr std::uint64_t kResults = std::uint64_t{2} << 20;
+
+/// Gives the commands of one kind in `program` the order that they had before.
+inline void keep_order(const std::vector<Command>& before, Opcode opcode,
+                       std::vector<Command>& program) {
+  auto next = before.begin();
+  for (Command& command : program) {
+    if (command.opcode != opcode) continue;
+    next = std::find_if(next, before.end(), [&](const Command& c) { return c.opcode == opcode; });
+    command = *next++;
+  }
+}
 
 /// Makes random programs whose streams balance. Loads come in pieces, from any aligned address, in
 /// any order that the engines' queues can hold. FENCEs stand behind the commands of a MATMUL and
@@ -53,24 +67,65 @@ class ProgramMaker {
   /// One LOAD, or two, that bring `words` words.
   void add_loads(std::vector<Command>& part, Opcode opcode, std::uint64_t words) {
     const std::uint64_t first = draw(random_, 0, 1) != 0 ? random_() % words : 0;
+    std::uint64_t before = 0;
     for (const std::uint64_t piece : {first, words - first}) {
       if (piece == 0) continue;
       Command load;
       load.opcode = opcode;
       load.count = static_cast<std::uint32_t>(piece);
-      load.passes = load.blocks = 1;
-      // The same words several times, where the number allows it.
-      const auto divide = [&](std::uint32_t& factor) {
-        const std::uint32_t by = draw(random_, 2, 4);
-        if (load.count % by != 0) return;
-        load.count /= by;
-        factor = by;
-      };
-      divide(load.passes);
-      if (opcode == Opcode::kLoadActivations) divide(load.blocks);
-      load.set_address(operand_address(std::uint64_t{load.count} * load.blocks));
+      load.passes = 1;
+      switch (opcode) {
+        case Opcode::kLoadActivations:
+          cut_into_tiles(load);
+          break;
+        case Opcode::kLoadParameters:
+          place_sets(load, before);
+          break;
+        default:
+          divide(load.count, load.passes);
+          load.set_address(operand_address(load.count));
+      }
+      before += piece;
       part.push_back(load);
     }
+  }
+
+  /// The same words several times, where the number allows it.
+  void divide(std::uint32_t& count, std::uint32_t& factor) {
+    const std::uint32_t by = draw(random_, 2, 4);
+    if (count % by != 0) return;
+    count /= by;
+    factor = by;
+  }
+
+  /// COUNT words as tiles of rows, that touch, overlap or lie apart.
+  void cut_into_tiles(Command& load) {
+    load.blocks = 1;
+    divide(load.count, load.passes);
+    divide(load.count, load.blocks);
+    load.rows = draw(random_, 1, std::min(load.count, geometry_.accumulator_rows));
+    while (load.count % load.rows != 0) --load.rows;
+    load.count /= load.rows;
+    load.stride = load.rows;
+    if (draw(random_, 0, 2) != 0) load.stride = draw(random_, 0, 2 * load.rows + 9);
+    const auto extent = [&load] {
+      return std::uint64_t{load.count} * load.stride + std::uint64_t{load.rows} * load.blocks;
+    };
+    if (extent() * geometry_.n > kOperandBytes / 2) load.stride = load.rows;
+    load.set_address(operand_address(extent()));
+  }
+
+  /// The words of sets in the region of parameters, behind `before` others: biases come as biases.
+  void place_sets(Command& load, std::uint64_t before) {
+    if (before % kParameterSetWords == 0 && load.count % (2 * kParameterSetWords) == 0) {
+      load.count /= 2;
+      load.passes = 2;
+    }
+    const std::uint64_t sets = kParameterBytes / geometry_.n / kParameterSetWords;
+    const std::uint64_t needed = load.count / kParameterSetWords + 2;
+    const std::uint64_t set = random_() % (sets - needed);
+    load.set_address(kParameters +
+                     (set * kParameterSetWords + before % kParameterSetWords) * geometry_.n);
   }
 
   std::vector<Command> matmul() {
@@ -98,22 +153,44 @@ class ProgramMaker {
 
     const std::uint64_t blocks = accumulate ? tiles / matmul.count : tiles;
     const std::uint64_t first = draw(random_, 0, 1) != 0 ? random_() % blocks : 0;
-    std::vector<Command> stores;
+    std::uint64_t sets = 0;
     for (const std::uint64_t piece : {first, blocks - first}) {
       if (piece == 0) continue;
-      Command store;
-      store.opcode = Opcode::kStore;
-      store.rows = matmul.rows;
-      store.count = static_cast<std::uint32_t>(piece);
-      store.set_address(results_);
-      results_ += ResultFormat::int32().block_bytes(piece * store.rows, geometry_.n) +
-                  std::uint64_t{draw(random_, 0, 9)} * geometry_.n;
-      stores.push_back(store);
+      part.push_back(store(matmul.rows, piece));
+      if (ResultFormat::of(part.back())->takes_parameters()) sets += piece;
     }
-    part.insert(part.end(), stores.begin(), stores.end());
+    if (sets != 0) add_loads(part, Opcode::kLoadParameters, sets * kParameterSetWords);
+    const std::vector<Command> before = part;
     std::shuffle(part.begin(), part.end(), random_);
+    keep_order(before, Opcode::kLoadParameters, part);
     if (draw(random_, 0, 1) != 0) add_fence(part);
     return part;
+  }
+
+  /// A STORE of so many tiles, in any format, that touch, overlap or lie apart.
+  Command store(std::uint32_t rows, std::uint64_t tiles) {
+    Command store;
+    store.opcode = Opcode::kStore;
+    store.rows = rows;
+    store.count = static_cast<std::uint32_t>(tiles);
+    store.blocks = 1;
+    divide(store.count, store.blocks);
+    store.stride = store.rows * store.blocks;
+    if (draw(random_, 0, 2) == 0) store.stride = draw(random_, 0, 2 * store.rows + 9);
+    if (draw(random_, 0, 1) != 0) {
+      const Output output = random_output(random_);
+      const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
+      store.format = output.format.number();
+      store.zero = byte(output.zero);
+      store.low = byte(output.low);
+      store.high = byte(output.high);
+    }
+    store.set_address(results_);
+    const std::uint64_t extent =
+        std::uint64_t{store.rows} * store.blocks + std::uint64_t{store.count} * store.stride;
+    results_ += ResultFormat::of(store)->block_bytes(extent, geometry_.n) +
+                std::uint64_t{draw(random_, 0, 9)} * geometry_.n;
+    return store;
   }
 
   /// A FENCE that leaves `least` STOREs or more.
@@ -156,14 +233,7 @@ inline std::vector<Command> random_program(std::mt19937& random, const Geometry&
 inline std::vector<Command> random_order(std::mt19937& random, std::vector<Command> program) {
   const std::vector<Command> before = program;
   std::shuffle(program.begin(), program.end() - 1, random);
-  for (const Opcode opcode : {Opcode::kMatmul, Opcode::kStore}) {
-    auto next = before.begin();
-    for (Command& command : program) {
-      if (command.opcode != opcode) continue;
-      next = std::find_if(next, before.end(), [&](const Command& c) { return c.opcode == opcode; });
-      command = *next++;
-    }
-  }
+  for (const Opcode opcode : {Opcode::kMatmul, Opcode::kStore}) keep_order(before, opcode, program);
   return program;
 }
 
@@ -181,6 +251,26 @@ inline MemoryTiming random_memory(std::mt19937& random, int n) {
     memory.bytes_per_cycle = draw(random, 1, static_cast<unsigned>(n));
   }
   memory.sharing = static_cast<MemorySharing>(draw(random, 0, 2));
+  return memory;
+}
+
+/// What lies in memory from kOperands on: random operands, and sets of parameters with scales that
+/// suit them. `n`: the array's.
+inline std::vector<std::uint8_t> operand_memory(std::mt19937& random, std::uint32_t n) {
+  std::vector<std::uint8_t> memory(kParameters + kParameterBytes - kOperands);
+  for (std::size_t at = 0; at < kOperandBytes; ++at) {
+    memory[at] = static_cast<std::uint8_t>(random());
+  }
+  for (std::size_t at = 0; at < kParameterBytes; at += 4) {
+    const auto bits = static_cast<std::uint32_t>(random());
+    std::uint32_t value = static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 14);
+    if (at / (4 * n) % 2 != 0) {
+      const float scale = std::ldexp(1 + static_cast<float>(bits % 1000) / 1000,
+                                     -static_cast<int>(draw(random, 3, 16)));
+      std::memcpy(&value, &scale, sizeof value);
+    }
+    std::memcpy(memory.data() + kParameters - kOperands + at, &value, sizeof value);
+  }
   return memory;
 }
 

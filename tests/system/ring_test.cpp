@@ -28,15 +28,15 @@ std::vector<Command> product(std::mt19937& random, unsigned n, unsigned number) 
   weights.passes = 1;
   weights.set_address(0x10000 + n * draw(random, 0, 64));
   activations.opcode = Opcode::kLoadActivations;
-  activations.count = rows;
-  activations.passes = activations.blocks = 1;
+  activations.rows = rows;
+  activations.count = activations.passes = activations.blocks = 1;
   activations.set_address(0x20000 + n * draw(random, 0, 64));
   matmul.opcode = Opcode::kMatmul;
   matmul.rows = rows;
   matmul.count = matmul.passes = matmul.blocks = 1;
   store.opcode = Opcode::kStore;
   store.rows = rows;
-  store.count = 1;
+  store.count = store.blocks = 1;
   store.set_address(0x40000 + 0x1000 * number);
   finish.opcode = Opcode::kFinish;
   return {weights, activations, matmul, store, finish};

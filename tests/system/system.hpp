@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -62,17 +63,21 @@ struct Workload {
   GemmShape shape;
   Accumulate accumulate = Accumulate::kDevice;
   unsigned latency = 100;
+  Output output = {};
 };
 
 inline std::string describe(const Workload& work) {
-  return fmt::format("{}x{}x{}, sums added on the {}, latency {}", work.shape.m, work.shape.k,
-                     work.shape.n, work.accumulate == Accumulate::kDevice ? "device" : "host",
-                     work.latency);
+  return fmt::format("{}x{}x{}, sums added on the {}, latency {}, results {}", work.shape.m,
+                     work.shape.k, work.shape.n,
+                     work.accumulate == Accumulate::kDevice ? "device" : "host", work.latency,
+                     work.output.format.name());
 }
 
-/// A and W of one product.
+/// A and W of one product, and what makes results of 8 bits of its columns.
 struct Operands {
   MatrixI8 a, w;
+  std::vector<std::int32_t> bias = {};
+  std::vector<float> scales = {};
 };
 
 inline MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t columns) {
@@ -83,13 +88,40 @@ inline MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uin
   return matrix;
 }
 
-inline Operands random_operands(std::mt19937& random, const GemmShape& shape) {
-  return {random_matrix(random, shape.m, shape.k), random_matrix(random, shape.n, shape.k)};
-}
-
 /// A number from `low` to `high`, both included.
 inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
   return low + static_cast<unsigned>(random() % (high - low + 1));
+}
+
+/// Scales that bring most sums of `k` products into 8 bits, and some far out of them.
+inline Operands random_operands(std::mt19937& random, const GemmShape& shape) {
+  Operands operands{random_matrix(random, shape.m, shape.k),
+                    random_matrix(random, shape.n, shape.k), std::vector<std::int32_t>(shape.n),
+                    std::vector<float>(shape.n)};
+  const double usual = 60 / (5000 * std::sqrt(static_cast<double>(shape.k)));
+  for (std::int32_t& bias : operands.bias) {
+    bias = static_cast<std::int32_t>(random()) >> draw(random, 14, 31);
+  }
+  for (float& scale : operands.scales) {
+    scale = static_cast<float>(usual * draw(random, 1, 1000) / 300.0);
+    if (draw(random, 0, 9) == 0)
+      scale = std::ldexp(1.0F, static_cast<int>(draw(random, 0, 60)) - 40);
+  }
+  return operands;
+}
+
+inline Output random_output(std::mt19937& random) {
+  Output output;
+  output.format = ResultFormat(draw(random, 0, 1) != 0 ? ResultCode::kInt8 : ResultCode::kUint8);
+  const int least = output.format.least();
+  output.zero = least + static_cast<int>(draw(random, 0, 255));
+  output.low = least;
+  output.high = output.format.largest();
+  if (draw(random, 0, 1) != 0) output.low = output.zero;  // ReLU
+  if (draw(random, 0, 2) == 0)
+    output.high = output.low + static_cast<int>(draw(random, 0, 255)) / 2;
+  output.high = std::min(output.high, output.format.largest());
+  return output;
 }
 
 /// A shape that is often at an edge: below `most`, with many sizes just around multiples of n.
@@ -114,19 +146,41 @@ inline Workload random_workload(std::mt19937& random, unsigned n, unsigned most)
   work.shape = random_shape(random, n, most);
   work.accumulate = draw(random, 0, 2) == 0 ? Accumulate::kHost : Accumulate::kDevice;
   work.latency = draw(random, 0, 2) == 0 ? draw(random, 1, 8) : draw(random, 1, 300);
+  if (work.accumulate == Accumulate::kDevice && draw(random, 0, 1) != 0) {
+    work.output = random_output(random);
+  }
   return work;
 }
 
 /// The product cut for the accelerator under test.
 inline Job make_job(const Rig& rig, const Workload& work) {
-  return gemm64::make_job("product", work.shape, work.accumulate, rig.driver.geometry());
+  return gemm64::make_job("product", work.shape, work.accumulate, rig.driver.geometry(),
+                          work.output);
+}
+
+/// The operands of a job as they are written to memory.
+struct Packed {
+  Packed(const Job& job, const Operands& operands) : weights(pack_weights(job, operands.w)) {
+    if (!job.plan.results().takes_parameters()) return;
+    parameters = pack_parameters(job, operands.bias, operands.scales);
+  }
+  std::vector<std::uint8_t> weights, parameters;
+};
+
+/// What a product must give.
+inline MatrixI32 expected_results(const Output& output, const Operands& operands) {
+  MatrixI32 sums = reference_gemm(operands.a, operands.w);
+  if (!output.format.takes_parameters()) return sums;
+  return reference_requantize(sums, operands.bias, operands.scales, output.zero, output.low,
+                              output.high);
 }
 
 /// Runs one product as the driver does.
 inline GemmResult run(Rig& rig, const Workload& work, const Operands& operands) {
   rig.set_latency(work.latency);
   const Job job = make_job(rig, work);
-  return rig.driver.run(job, pack_weights(job, operands.w), operands.a);
+  const Packed packed(job, operands);
+  return rig.driver.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
 }
 
 /// Each counter that differs, with both values.
@@ -155,21 +209,22 @@ inline void expect_causes_add_up(const Counters& counters) {
 inline GemmResult expect_values(Rig& rig, const Workload& work, const Operands& operands) {
   SCOPED_TRACE(describe(work));
   GemmResult result = run(rig, work, operands);
-  EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
+  EXPECT_EQ(result.sums, expected_results(work.output, operands));
   expect_causes_add_up(result.counters);
   const Traffic traffic = predict_traffic(make_job(rig, work).plan);
   EXPECT_EQ(result.counters[counter::kBytesWeights], traffic.weights);
   EXPECT_EQ(result.counters[counter::kBytesActivations], traffic.activations);
   EXPECT_EQ(result.counters[counter::kBytesResults], traffic.results);
   EXPECT_EQ(result.counters[counter::kBytesCommands], traffic.commands);
+  EXPECT_EQ(result.counters[counter::kBytesParameters], traffic.parameters);
   return result;
 }
 
-/// Values as the oracle's and all 28 counters as the model's: for memories that do not stall.
+/// Values as the oracle's and all counters as the model's: for memories that do not stall.
 inline GemmResult expect_exact(Rig& rig, const Workload& work, const Operands& operands) {
   SCOPED_TRACE(describe(work));
   GemmResult result = run(rig, work, operands);
-  EXPECT_EQ(result.sums, reference_gemm(operands.a, operands.w));
+  EXPECT_EQ(result.sums, expected_results(work.output, operands));
   const Counters expected =
       predict_counters(make_job(rig, work).program, rig.driver.geometry(), rig.memory);
   EXPECT_TRUE(result.counters == expected) << difference(expected, result.counters);

@@ -45,9 +45,7 @@ TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {
   for_seeds(1100, 60, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     Twins twins(small(n, random_memory(random, n)));
-    std::vector<std::uint8_t> operands(kOperandBytes);
-    for (std::uint8_t& byte : operands) byte = static_cast<std::uint8_t>(random());
-    twins.write_memory(kOperands, operands);
+    twins.write_memory(kOperands, operand_memory(random, static_cast<std::uint32_t>(n)));
     const std::vector<Command> program =
         random_program(random, twins.rtl.driver.geometry(), draw(random, 1, 3));
     SCOPED_TRACE(list(program));
@@ -68,9 +66,10 @@ TEST(Tlm, ProductsEqualTheRtls) {
     const Workload work = random_workload(random, twins.rtl.driver.geometry().n, 150);
     const Operands operands = random_operands(random, work.shape);
     const Job job = make_job(twins.rtl, work);
-    const std::vector<std::uint8_t> weights = pack_weights(job, operands.w);
-    const GemmResult expected = twins.rtl.driver.run(job, weights, operands.a);
-    const GemmResult found = twins.driver.run(job, weights, operands.a);
+    const Packed packed(job, operands);
+    const JobOperands given{packed.weights, operands.a, &packed.parameters};
+    const GemmResult expected = twins.rtl.driver.run(job, given);
+    const GemmResult found = twins.driver.run(job, given);
     EXPECT_EQ(found.sums, expected.sums);
     EXPECT_TRUE(found.counters == expected.counters)
         << describe(work) << difference(found.counters, expected.counters);
@@ -115,14 +114,14 @@ TEST(Tlm, ErrorsAreTheRtls) {
   weights.count = 8;
   weights.passes = 1;
   activations.opcode = Opcode::kLoadActivations;
-  activations.count = 4;
-  activations.passes = activations.blocks = 1;
+  activations.rows = 4;
+  activations.count = activations.passes = activations.blocks = 1;
   matmul.opcode = Opcode::kMatmul;
   matmul.rows = 4;
   matmul.count = matmul.passes = matmul.blocks = 1;
   store.opcode = Opcode::kStore;
   store.rows = 4;
-  store.count = 1;
+  store.count = store.blocks = 1;
   store.set_address(0x3000);
   finish.opcode = Opcode::kFinish;
   EXPECT_EQ(registers_after(twins, {weights, activations, matmul, store, finish}), "");

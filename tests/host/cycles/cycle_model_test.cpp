@@ -166,13 +166,14 @@ TEST(CycleModel, OfTheReadmesExample) {
   geometry.stage_rows = 2;
   const Counters counters =
       predict(make_plan({2, 4, 2}, Accumulate::kDevice, geometry), geometry, 3);
-  const Counters expected{188,                           // total
-                          5,   160, 23,  0,              // commands
-                          4,   3,   2,   179,            // weights
-                          4,   93,  2,   89,             // activations
-                          4,   0,   65,  0,   4,   115,  // compute
-                          8,   0,   43,  3,   134,       // results
-                          8,   8,   320, 16};            // bytes
+  const Counters expected{188,                         // total
+                          5,   160, 23,  0,            // commands
+                          4,   3,   2,   179,          // weights
+                          4,   93,  2,   89,           // activations
+                          4,   0,   65,  0,   4, 115,  // compute
+                          8,   0,   43,  0,   3, 134,  // results
+                          0,   0,   0,   188,          // parameters
+                          8,   8,   320, 16,  0};      // bytes
   EXPECT_EQ(counters, expected);
 }
 
@@ -234,6 +235,27 @@ TEST(CycleModel, AlexNetsLinearLayersAsOneProgramSaveTheirStarts) {
   };
   EXPECT_EQ(total(64), 919'428u);
   EXPECT_EQ(total(1), 918'356u);
+}
+
+// Each takes the one before's results as they lie; all but the last tile of them are fenced apart.
+TEST(CycleModel, AlexNetsLinearLayersAsAChainOf8BitResultsHideTheRoundTripThroughMemory) {
+  const Geometry geometry;
+  const Output output{ResultFormat(ResultCode::kInt8), -128, -128, 127};
+  const auto total = [&](std::uint64_t batch) {
+    std::vector<Job> jobs;
+    for (const GemmShape& shape : {GemmShape{batch, 9216, 4096}, GemmShape{batch, 4096, 4096},
+                                   GemmShape{batch, 4096, 1000}}) {
+      jobs.push_back(make_job("classifier", shape, Accumulate::kDevice, geometry, output));
+      jobs.back().chained = jobs.size() > 1;
+    }
+    const Prediction whole =
+        gemm64::predict(make_job_program(jobs, geometry).program, geometry, MemoryTiming{});
+    EXPECT_EQ(whole.snapshots.size(), 2u);
+    EXPECT_EQ(whole.counters[counter::kBytesParameters], (64 + 64 + 16) * 512u);
+    return whole.counters[counter::kTotalClocks];
+  };
+  EXPECT_EQ(total(64), 918'165u);
+  EXPECT_EQ(total(1), 917'976u);
 }
 
 }  // namespace

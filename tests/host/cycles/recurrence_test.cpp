@@ -7,8 +7,10 @@
 
 #include "host/cycles/banks.hpp"
 #include "host/cycles/ledger.hpp"
+#include "host/cycles/memories.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
+#include "host/cycles/requantizer.hpp"
 #include "host/cycles/runs.hpp"
 #include "host/cycles/slots.hpp"
 
@@ -82,7 +84,7 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
   EXPECT_EQ(banks.complete(), 100);
   EXPECT_EQ(banks.room(), kUnknown);
   EXPECT_EQ(banks.room(0), kUnknown);
-  banks.store(103, 3, 4);
+  banks.store(103, 3, 4, false);
   EXPECT_EQ(banks.room(0), 103) << "it was read a clock before";
   EXPECT_FALSE(known(banks.room(1)));
   banks.send({103, 110, 8, 0});
@@ -90,7 +92,7 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
   EXPECT_EQ(banks.room(2), 111);
   EXPECT_FALSE(known(banks.room(3)));
   banks.send({120, 123, 4, 0});
-  banks.stored();
+  banks.stored(123);
   EXPECT_EQ(banks.room(3), 124) << "rows that the old block has not";
   EXPECT_EQ(banks.room(), 124);
   EXPECT_EQ(banks.complete(), 200);
@@ -103,23 +105,76 @@ TEST(Banks, KnowBlocksThatAreCompleteBeforeTheOldOnesHaveLeft) {
   Banks banks{Rate()};
   banks.complete(10);
   banks.complete(20);
-  banks.store(13, 9, 1);
+  banks.store(13, 9, 1, false);
   banks.send({13, 14, 2, 0});
   EXPECT_EQ(banks.room(0), 13);
   banks.complete(17);  // of one row
   EXPECT_EQ(banks.room(0), kUnknown);
   banks.send({15, 21, 7, 0});
-  banks.stored();
+  banks.stored(21);
   EXPECT_EQ(banks.room(0), kUnknown);
-  banks.store(22, 9, 1);
+  banks.store(22, 9, 1, false);
   EXPECT_EQ(banks.room(0), 22);
   banks.send({22, 30, 9, 0});
-  banks.stored();
-  banks.store(31, 1, 1);
+  banks.stored(30);
+  banks.store(31, 1, 1, false);
   banks.send({31, 31, 1, 0});
-  banks.stored();
+  banks.stored(31);
   EXPECT_EQ(banks.empty(), 32);
   EXPECT_EQ(banks.room(5), 27);
+}
+
+TEST(Banks, GiveRoomForRowsAsTheOldOnesAreRequantized) {
+  Banks banks{Rate()};
+  banks.complete(10);
+  banks.complete(20);
+  banks.store(12, 3, 1, true);
+  banks.pass(12);
+  banks.pass(15);
+  EXPECT_EQ(banks.room(0), 12);
+  EXPECT_EQ(banks.room(1), 13) << "it is read when the one before passes on";
+  EXPECT_EQ(banks.room(2), 16);
+  EXPECT_FALSE(known(banks.room(3)));
+  banks.pass(16);
+  banks.stored(16);
+  EXPECT_EQ(banks.room(), 17);
+}
+
+TEST(Requantizer, LetsRowsThroughInNineClocks) {
+  Requantizer pipeline;
+  EXPECT_EQ(pipeline.moves_from(5), 5);
+  EXPECT_EQ(pipeline.end_of(5), 14);
+  EXPECT_EQ(pipeline.scales_of(5), 8);
+}
+
+TEST(Requantizer, StandsStillWhileABeatWaits) {
+  Requantizer pipeline;
+  pipeline.hold(10, 10);  // taken at once
+  pipeline.hold(10, 13);
+  pipeline.hold(14, 20);
+  EXPECT_EQ(pipeline.moves_from(9), 9);
+  EXPECT_EQ(pipeline.moves_from(10), 13);
+  EXPECT_EQ(pipeline.moves_from(12), 13);
+  EXPECT_EQ(pipeline.moves_from(14), 20);
+  EXPECT_EQ(pipeline.end_of(5), 23);     // 6, 7, 8, 9, 13, 20, 21, 22
+  EXPECT_EQ(pipeline.scales_of(9), 21);  // 13, 20, 21
+  EXPECT_EQ(pipeline.scales_of(6), 9);
+  pipeline.forget(15);
+  EXPECT_EQ(pipeline.moves_from(15), 20);
+}
+
+TEST(WordBuffer, FreesPlacesOfManyWordsAtOnce) {
+  WordBuffer buffer(16, 8, Rate());
+  EXPECT_EQ(buffer.room(16), 0);
+  EXPECT_FALSE(known(buffer.room(17)));
+  buffer.fill({3, 18, 16, 0});
+  EXPECT_EQ(buffer.holds(8), 11);
+  buffer.free(30, 1);
+  EXPECT_EQ(buffer.room(24), 31);
+  EXPECT_FALSE(known(buffer.room(25)));
+  EXPECT_FALSE(known(buffer.empty()));
+  buffer.free(40, 1);
+  EXPECT_EQ(buffer.empty(), 41);
 }
 
 // Against the rule itself, clock by clock (sim/README.md): a beat moves where there is credit for

@@ -230,7 +230,7 @@ TEST(DriverRun, TellsCodeCommandAndEngineOfAnErrorAndResets) {
   EXPECT_CALL(device, write_register(reg::kControl, field::kControlReset.mask())).Times(2);
   const std::string text =
       message<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
-  EXPECT_THAT(text, HasSubstr("BUS_DECODE at command 3 (STORE rows=11 count=2 address="));
+  EXPECT_THAT(text, HasSubstr("BUS_DECODE at command 3 (STORE rows=11 count=2 blocks=1 address="));
   EXPECT_THAT(text, HasSubstr("engine 'results'"));
   EXPECT_THAT(text, HasSubstr(gemm64::text(ErrorCode::kBusDecode)));
 }

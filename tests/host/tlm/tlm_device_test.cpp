@@ -29,15 +29,15 @@ std::vector<Command> product() {
   program[0].passes = 1;
   program[0].set_address(0x1000);
   program[1].opcode = Opcode::kLoadActivations;
-  program[1].count = 8;
-  program[1].passes = program[1].blocks = 1;
+  program[1].rows = 8;
+  program[1].count = program[1].passes = program[1].blocks = 1;
   program[1].set_address(0x2000);
   program[2].opcode = Opcode::kMatmul;
   program[2].rows = 8;
   program[2].count = program[2].passes = program[2].blocks = 1;
   program[3].opcode = Opcode::kStore;
   program[3].rows = 8;
-  program[3].count = 1;
+  program[3].count = program[3].blocks = 1;
   program[3].set_address(kResults);
   program[4].opcode = Opcode::kFinish;
   return program;
