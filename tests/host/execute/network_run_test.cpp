@@ -513,10 +513,14 @@ TEST_F(NetworkRunTest, SendsProductsOfIntegersToTheDevice) {
       std::mt19937 random(4);
       for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
         std::string& bytes = *tensor.mutable_raw_data();
-        if (tensor.data_type() == onnx::TensorProto::FLOAT) {
+        const std::string& name = tensor.name();
+        if (name[0] == 's') {
           auto* scales = reinterpret_cast<float*>(bytes.data());
           std::fill(scales, scales + bytes.size() / 4, tensor.name() == "sy" ? 3.0F : 0.04F);
         } else {
+          const std::string of = name == "w" || name == "zw" ? of_weights : type;
+          tensor.set_data_type(of == "int8" ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8);
+          bytes.resize(bytes.size() / 4);
           for (char& byte : bytes) byte = static_cast<char>(random());
         }
       }
