@@ -11,12 +11,13 @@ SETUP := scripts/setup
 ARGS  :=
 VIEW  := overview
 FUZZ_SECONDS := 60
+FASHION := /usr/share/datasets/fashion-mnist
 # Make's own default for CXX is not a choice that anybody made.
 COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim test wave firmware bench fuzz abuse lint synth clean help
+.PHONY: build sim accuracy imagenet test wave firmware bench fuzz abuse lint synth clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -47,6 +48,23 @@ sim:
 	$(call configure,main)
 	@$(compile) --target gemm64
 	@$(BUILD)/gemm64 run $(ARGS)
+
+# All 10,000 test images of Fashion-MNIST through a small trained network, with scales from 1,000 images of
+# the training set.
+accuracy:
+	@$(SETUP) build
+	$(call configure,main)
+	@$(compile) --target gemm64
+	@$(BUILD)/gemm64 run --model tests/data/fashion_cnn.onnx --calibrate $(FASHION)/train-images-idx3-ubyte.gz \
+	    --calibrate-images 1000 --input $(FASHION)/t10k-images-idx3-ubyte.gz \
+	    --labels $(FASHION)/t10k-labels-idx1-ubyte.gz $(ARGS)
+
+# EfficientNet-Lite0, as published, on three photos.
+imagenet:
+	@$(SETUP) build models test
+	$(call configure,main)
+	@$(compile) --target gemm64
+	@scripts/imagenet --build $(BUILD) $(ARGS)
 
 test:
 	@$(SETUP) build test
@@ -119,6 +137,8 @@ clean:
 help:
 	@echo "make        builds the program, build/gemm64, with arrays of all sizes"
 	@echo "make sim    builds what that needs, runs AlexNet's Linear layers on the simulated accelerator and checks them"
+	@echo "make accuracy  classifies Fashion-MNIST's 10,000 test images in int8 and in float32"
+	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"
 	@echo "make test   builds and runs the tests"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
 	@echo "            axi or accumulator"

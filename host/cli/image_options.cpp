@@ -10,6 +10,7 @@ namespace gemm64 {
 namespace {
 
 constexpr double kMost = 1e9;
+const std::vector<std::string> kResizes{"middle", "whole"};
 constexpr double kLeast = 1e-9;  // of what is divided by
 
 std::vector<float> floats(const std::vector<double>& values, float otherwise) {
@@ -19,11 +20,16 @@ std::vector<float> floats(const std::vector<double>& values, float otherwise) {
 
 }  // namespace
 
-std::optional<Preprocessing> ImageOptions::preprocessing() const {
-  if (!preset.empty()) return preprocessing_named(preset);
-  if (!scale && mean.empty() && deviation.empty()) return std::nullopt;
-  return Preprocessing{static_cast<float>(scale.value_or(255)), floats(mean, 0),
-                       floats(deviation, 1)};
+PixelChoice ImageOptions::choice() const {
+  PixelChoice choice;
+  if (!preset.empty()) {
+    choice.values = preprocessing_named(preset);
+  } else if (scale || !mean.empty() || !deviation.empty()) {
+    choice.values = Preprocessing{static_cast<float>(scale.value_or(255)), floats(mean, 0),
+                                  floats(deviation, 1)};
+  }
+  if (!resize.empty()) choice.whole = resize == "whole";
+  return choice;
 }
 
 void add_image_options(CLI::App& command, ImageOptions& options) {
@@ -47,6 +53,12 @@ void add_image_options(CLI::App& command, ImageOptions& options) {
       -kMost);
   add("--std", options.deviation, "what is divided by then (default 1)", kLeast);
   add("--scale", options.scale, "what pixels are divided by before (default 255)", kLeast);
+  command
+      .add_option(
+          "--resize", options.resize,
+          "how an image of another size comes to the network's: middle (resized, its middle "
+          "cut out; default) or whole (its sides stretched)")
+      ->transform(one_of(kResizes));
 }
 
 nlohmann::ordered_json to_json(const ImageOptions& options) {
@@ -55,6 +67,7 @@ nlohmann::ordered_json to_json(const ImageOptions& options) {
   if (options.scale) json["scale"] = *options.scale;
   if (!options.mean.empty()) json["mean"] = options.mean;
   if (!options.deviation.empty()) json["std"] = options.deviation;
+  if (!options.resize.empty()) json["resize"] = options.resize;
   return json;
 }
 
@@ -67,6 +80,7 @@ ImageOptions image_options(const nlohmann::json& json) {
   if (json.contains("scale")) options.scale = json_field<double>(json, name, "scale");
   if (json.contains("mean")) options.mean = json_field<std::vector<double>>(json, name, "mean");
   if (json.contains("std")) options.deviation = json_field<std::vector<double>>(json, name, "std");
+  if (json.contains("resize")) options.resize = json_field<std::string>(json, name, "resize");
   const auto divides = [](double value) { return value >= kLeast && value <= kMost; };
   const std::vector<std::string> names = preprocessing_names();
   if ((!options.preset.empty() &&

@@ -16,10 +16,10 @@ struct ImageOptions {
   std::string preset;
   std::optional<double> scale;
   std::vector<double> mean, deviation;
+  std::string resize;
 
-  /// What they ask for together; nothing where none was given. What --mean, --std and --scale leave
-  /// open is 0, 1 and 255.
-  std::optional<Preprocessing> preprocessing() const;
+  /// What they ask for together. What --mean, --std and --scale leave open is 0, 1 and 255.
+  PixelChoice choice() const;
 };
 
 /// A preset, or single figures, never both.

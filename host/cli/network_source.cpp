@@ -128,21 +128,19 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
 }  // namespace
 
 InputOptions NetworkOptions::input_options() const {
-  return {inputs, pixels.preprocessing(), images, batch, seed};
+  return {inputs, pixels.choice(), images, batch, seed};
 }
 
 InputOptions NetworkOptions::calibration_options() const {
-  return {calibrate, pixels.preprocessing(), calibration_images, 0, seed};
+  return {calibrate, pixels.choice(), calibration_images, 0, seed};
 }
 
 CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const calibrate =
-      command
-          .add_option("--calibrate", options.calibrate,
-                      "inputs whose ranges become the scales of the quantized network: a .npy "
-                      "file, an idx file, images, or a folder of images; NAME=FILE if there are "
-                      "several inputs")
-          ->allow_extra_args(false);
+      command.add_option("--calibrate", options.calibrate,
+                         "inputs whose ranges become the scales of the quantized network: a .npy "
+                         "file, an idx file, images, or a folder of images; NAME=FILE if there are "
+                         "several inputs");
   command
       .add_option("--calibrate-images", options.calibration_images,
                   "takes only so many of them, the first ones (default: all)")
@@ -164,11 +162,15 @@ void claim_inputs(const NetworkOptions& options, ClaimedFiles& files) {
 }
 
 QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files) {
-  const BatchedModel source = load_with_inputs(
-      file_loader(options, files), options.calibration_options(), [](const OnnxModel&) {});
-  const OnnxModel model =
-      OnnxModel::from_proto(fold_batch_normalization(source.model), source.model.name());
-  return quantize_model(model, calibrate(Executor(model), source.inputs));
+  // What is written is for as many images as the file says, not as many as it is calibrated on.
+  const OnnxModel model = OnnxModel::from_proto(
+      fold_batch_normalization(file_loader(options, files)({})), options.model);
+  const BatchedModel batched = load_with_inputs(
+      [&model](const ImportOptions& import) {
+        return OnnxModel::from_proto(model.proto(), model.name(), import);
+      },
+      options.calibration_options(), [](const OnnxModel&) {});
+  return quantize_model(model, calibrate(Executor(batched.model), batched.inputs));
 }
 
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,

@@ -23,8 +23,8 @@ struct ImageShape {
   std::size_t channels, rows, columns;
 };
 
-ImageShape image_shape(const TensorType& type, const std::string& file,
-                       const std::optional<Preprocessing>& how, const std::string& what) {
+ImageShape image_shape(const TensorType& type, const std::string& file, const PixelChoice& how,
+                       const std::string& what) {
   const Dims& dims = type.dims;
   const std::size_t rank = dims.size();
   if (type.data_type != onnx::TensorProto::FLOAT || (rank != 3 && rank != 4) ||
@@ -36,7 +36,7 @@ ImageShape image_shape(const TensorType& type, const std::string& file,
   }
   const auto size = [&dims](std::size_t axis) { return static_cast<std::size_t>(dims[axis]); };
   const std::size_t channels = rank == 4 ? size(1) : 1;
-  if (how && !how->fits(channels)) {
+  if (!how.of(channels).fits(channels)) {
     throw UsageError(fmt::format(
         "{}: {} takes images of {} channel{}; give one mean and deviation, or one for each channel",
         file, what, channels, channels == 1 ? "" : "s"));
@@ -45,13 +45,12 @@ ImageShape image_shape(const TensorType& type, const std::string& file,
 }
 
 /// `count` images below each other, each from `image_at`.
-InputSource source(const Dims& dims, const ImageShape& shape,
-                   const std::optional<Preprocessing>& how,
+InputSource source(const Dims& dims, const ImageShape& shape, const PixelChoice& how,
                    std::function<Image(std::int64_t)> image_at) {
   InputSource source;
   source.dims = dims;
   source.in_memory = false;
-  const Preprocessing preprocessing = how ? *how : default_preprocessing(shape.channels);
+  const Preprocessing preprocessing = how.of(shape.channels);
   source.rows = [dims, shape, preprocessing, image_at = std::move(image_at)](std::int64_t first,
                                                                              std::int64_t count) {
     Dims wanted = dims;
@@ -82,7 +81,7 @@ InputSource InputSource::of(const Tensor& tensor) {
 }
 
 InputSource image_files_source(const std::vector<std::string>& files, const TensorType& type,
-                               const std::optional<Preprocessing>& how, const std::string& what) {
+                               const PixelChoice& how, const std::string& what) {
   const ImageShape shape = image_shape(type, files.front(), how, what);
   Dims dims = type.dims;
   const auto count = static_cast<std::int64_t>(files.size());
@@ -107,9 +106,8 @@ InputSource image_files_source(const std::vector<std::string>& files, const Tens
           {}};
 }
 
-InputSource idx_source(const std::string& file, const TensorType& type,
-                       const std::optional<Preprocessing>& how, std::int64_t limit,
-                       const std::string& what) {
+InputSource idx_source(const std::string& file, const TensorType& type, const PixelChoice& how,
+                       std::int64_t limit, const std::string& what) {
   IdxFile idx(file, 3);
   const std::size_t rows = idx.dims()[1];
   const std::size_t columns = idx.dims()[2];

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,10 @@ namespace gemm64 {
 /// messages. Up to 64 images are read at once. Throws UsageError where one of these cannot be read,
 /// or the input takes no images.
 InputSource image_files_source(const std::vector<std::string>& files, const TensorType& type,
-                               const std::optional<Preprocessing>& how, const std::string& what);
+                               const PixelChoice& how, const std::string& what);
 
 /// The first `limit` (0: all) images of an idx file; also for an input [images, height * width].
-InputSource idx_source(const std::string& file, const TensorType& type,
-                       const std::optional<Preprocessing>& how, std::int64_t limit,
-                       const std::string& what);
+InputSource idx_source(const std::string& file, const TensorType& type, const PixelChoice& how,
+                       std::int64_t limit, const std::string& what);
 
 }  // namespace gemm64

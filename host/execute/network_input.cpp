@@ -57,13 +57,13 @@ InputSource images_source(const OnnxModel& model, const std::string& name,
   if (images_in_turn != 0) type.dims.at(0) = images_in_turn;
   const std::string what = fmt::format("{} of {}", quoted(name), model.name());
   if (is_idx_file(files.front())) {
-    return idx_source(files.front(), type, options.preprocessing, options.limit, what);
+    return idx_source(files.front(), type, options.pixels, options.limit, what);
   }
   std::vector<std::string> taken = files;
   if (options.limit != 0 && static_cast<std::size_t>(options.limit) < taken.size()) {
     taken.resize(static_cast<std::size_t>(options.limit));
   }
-  return image_files_source(taken, type, options.preprocessing, what);
+  return image_files_source(taken, type, options.pixels, what);
 }
 
 InputSource array_source(const OnnxModel& model, const std::string& name, const std::string& file,
@@ -160,9 +160,10 @@ InputSources open_inputs(const OnnxModel& model, const InputOptions& options,
     inputs.emplace(name, pixels ? images_source(model, name, files, options, images_in_turn)
                                 : array_source(model, name, files[0], options));
   }
-  if (options.preprocessing && !any_images) {
+  if (options.pixels.given() && !any_images) {
     throw UsageError(
-        "--preprocess, --mean, --std and --scale are for images (PNG, JPEG, idx); arrays are taken "
+        "--preprocess, --mean, --std, --scale and --resize are for images (PNG, JPEG, idx); arrays "
+        "are taken "
         "as they are");
   }
   for (const std::string& name : names) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +15,10 @@ namespace gemm64 {
 /// What a person says of a network's inputs.
 struct InputOptions {
   std::vector<std::string> files;
-  std::optional<Preprocessing> preprocessing;  // of images; nothing: what suits their channels
-  std::int64_t limit = 0;                      // of images, the first ones are taken; 0: all
-  std::int64_t batch = 0;                      // the first size asked for; 0: none was
-  std::uint32_t seed = 1;                      // of inputs without a file
+  PixelChoice pixels;      // of images
+  std::int64_t limit = 0;  // of images, the first ones are taken; 0: all
+  std::int64_t batch = 0;  // the first size asked for; 0: none was
+  std::uint32_t seed = 1;  // of inputs without a file
 };
 
 /// A source for each of the model's inputs. Each of `options.files` is FILE, for the first input,
@@ -31,8 +30,8 @@ struct InputOptions {
 /// - an idx file of grey images, plain or compressed by gzip, also for an input [batch, pixels].
 /// Inputs without a file are uniform in [-1, 1), from the seed and their name; an input of integers
 /// needs a file. `images_in_turn`: how many images to make for a model that takes one at a time, 0
-/// where it takes all. Throws UsageError where files and inputs do not fit, or the options name a
-/// preprocessing and no input is an image.
+/// where it takes all. Throws UsageError where files and inputs do not fit, or the options say how
+/// images are treated and no input is one.
 InputSources open_inputs(const OnnxModel& model, const InputOptions& options,
                          std::int64_t images_in_turn = 0);
 

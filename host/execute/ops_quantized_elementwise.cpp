@@ -13,6 +13,7 @@ namespace gemm64 {
 namespace host {
 
 OperatorFunction concat;  // ops_move.cpp
+OperatorFunction where;   // ops_binary.cpp
 
 namespace {
 
@@ -120,6 +121,17 @@ Tensors unary(const NodeContext& node, const Tensors& inputs, Function function)
   })};
 }
 
+/// The tensor in other steps.
+Tensor in_steps(const NodeContext& node, const Tensor& x, const Quantization& from,
+                const Quantization& to) {
+  if (from == to) return x;
+  return visit_bytes(node, x.type(), [&](auto kind) {
+    using T = decltype(kind);
+    const std::array<T, 256> table = function_table<T>(from, to, [](float value) { return value; });
+    return map<T, T>(x, [&](T value) { return table[static_cast<std::uint8_t>(value)]; });
+  });
+}
+
 }  // namespace
 
 Tensors qlinear_sigmoid(const NodeContext& node, const Tensors& inputs) {
@@ -135,23 +147,26 @@ Tensors qlinear_leaky_relu(const NodeContext& node, const Tensors& inputs) {
 Tensors qlinear_concat(const NodeContext& node, const Tensors& inputs) {
   const DataType type = input(node, inputs, 1).type();
   const Quantization to = quantization_of(node, inputs, 0, type);
-  return {visit_bytes(node, type, [&](auto kind) {
-    using T = decltype(kind);
-    Tensors parts;
-    for (std::size_t i = 2; i < inputs.size(); i += 3) {
-      const Tensor& part = input(node, inputs, i);
-      if (part.type() != type) {
-        throw failure(node, fmt::format("its input {} is not of type {}", describe(part),
-                                        data_type_name(type)));
-      }
-      const Quantization from = quantization_of(node, inputs, i + 1, type);
-      const std::array<T, 256> table = function_table<T>(from, to, [](float x) { return x; });
-      parts.push_back(from == to ? part : map<T, T>(part, [&](T value) {
-        return table[static_cast<std::uint8_t>(value)];
-      }));
+  Tensors parts;
+  for (std::size_t i = 2; i < inputs.size(); i += 3) {
+    const Tensor& part = input(node, inputs, i);
+    if (part.type() != type) {
+      throw failure(node, fmt::format("its input {} is not of type {}", describe(part),
+                                      data_type_name(type)));
     }
-    return concat(node, parts)[0];
-  })};
+    parts.push_back(in_steps(node, part, quantization_of(node, inputs, i + 1, type), to));
+  }
+  return concat(node, parts);
+}
+
+Tensors qlinear_where(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 1);
+  const Tensor& y = input(node, inputs, 4);
+  require_same_type(node, x, y);
+  const Quantization to = quantization_of(node, inputs, 7, x.type());
+  return where(node, {input(node, inputs, 0),
+                      in_steps(node, x, quantization_of(node, inputs, 2, x.type()), to),
+                      in_steps(node, y, quantization_of(node, inputs, 5, x.type()), to)});
 }
 
 }  // namespace host

@@ -114,7 +114,9 @@ ImageBatch network_input(const Image& image, std::size_t channels, std::size_t r
   const bool colour = channels == kImageNetChannels;
   const auto to_rows = static_cast<Eigen::Index>(rows);
   const auto to_columns = static_cast<Eigen::Index>(columns);
-  const Region region = visible_region(image, to_rows, to_columns, colour ? kCropMargin : 1.0);
+  const Region region =
+      how.whole ? Region{0, 0, static_cast<double>(image.rows), static_cast<double>(image.columns)}
+                : visible_region(image, to_rows, to_columns, colour ? kCropMargin : 1.0);
   ImageBatch batch{1, channels, rows, columns, {}};
   batch.values.reserve(channels * rows * columns);
   using Channel =

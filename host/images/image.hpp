@@ -47,7 +47,8 @@ MatrixF resize_bilinear(const MatrixF& image, Eigen::Index rows, Eigen::Index co
 /// An image as a network of `channels` x `rows` x `columns` takes it. Colour: resized (bilinear,
 /// averaging where it becomes smaller) until it covers 256/224 of the size, its middle cut out, as
 /// torchvision evaluates its models. Grey: resized until it covers the size, its middle cut out. An
-/// image of exactly the size is not resized. Then normalised as `how` says. Throws
+/// image of exactly the size is not resized. Where `how` wants the whole image, its sides are
+/// stretched instead and nothing is cut off. Then normalised as `how` says. Throws
 /// std::invalid_argument where the image has other channels, or a size is zero, or `how` is for
 /// another number of channels.
 ImageBatch network_input(const Image& image, std::size_t channels, std::size_t rows,

@@ -56,4 +56,10 @@ Preprocessing default_preprocessing(std::size_t channels) {
   return preprocessing_named(channels == 3 ? "imagenet" : "unit");
 }
 
+Preprocessing PixelChoice::of(std::size_t channels) const {
+  Preprocessing chosen = values ? *values : default_preprocessing(channels);
+  chosen.whole = whole.value_or(false);
+  return chosen;
+}
+
 }  // namespace gemm64

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct Preprocessing {
   float scale = 255;
   std::vector<float> mean{0};
   std::vector<float> deviation{1};
+  bool whole = false;  // is the whole image stretched to the size, rather than its middle cut out?
 
   float mean_of(std::size_t channel) const { return mean[mean.size() == 1 ? 0 : channel]; }
   float deviation_of(std::size_t channel) const {
@@ -33,5 +35,14 @@ Preprocessing preprocessing_named(const std::string& name);
 
 /// What is done where nothing else is asked for: imagenet for 3 channels, else unit.
 Preprocessing default_preprocessing(std::size_t channels);
+
+/// What a person asks for; nothing where it is left to the default.
+struct PixelChoice {
+  std::optional<Preprocessing> values;
+  std::optional<bool> whole;
+
+  bool given() const { return values || whole; }
+  Preprocessing of(std::size_t channels) const;
+};
 
 }  // namespace gemm64

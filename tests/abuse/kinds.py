@@ -177,6 +177,22 @@ def idx(random):
                  {name: data}, outputs={"r.json": "json"}, beside=FAILURE)
 
 
+def judged(random):
+    """Images of an idx file, labels, names and calibration: one of them broken, or all right."""
+    files = {"m.onnx": samples.network_of_grey(random), "x.idx": samples.pixels(random),
+             "l": samples.labels(random), "n": b"one\ntwo\nthree\n", "c.idx": samples.pixels(random, 2)}
+    broken = random.choice(["x.idx", "l", "l", "n", "c.idx", None])
+    if broken:
+        files[broken] = change_bytes(random, files[broken])
+    arguments = ["run", "--model", "m.onnx", "--input", "x.idx", "--labels", "l", "--array", "2", "--json", "r.json"]
+    for option in (["--names", "n"], ["--calibrate", "c.idx"], ["--images", random.choice(["1", "2", "9"])],
+                   ["--mean", random.choice(["0.5", "1e9", "1,2,3", "nan"])], ["--preprocess", "mnist"],
+                   ["--batch", random.choice(["2", "3", "500"])]):
+        if random.random() < 0.3:
+            arguments += option
+    return Trial("broken labels", arguments, files, outputs={"r.json": "json"}, beside=FAILURE)
+
+
 def replay(random):
     value = samples.replay(random)
     for _ in range(random.choice([1, 1, 2])):
@@ -326,5 +342,5 @@ def sizes(random):
     return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, beside=FAILURE, codes={2})
 
 
-KINDS = [(onnx, 26), (npy, 12), (images, 8), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
+KINDS = [(onnx, 26), (npy, 12), (images, 8), (idx, 3), (judged, 6), (replay, 9), (external, 5), (options, 12), (aimed, 9),
          (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 3)]

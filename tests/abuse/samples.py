@@ -138,6 +138,26 @@ def idx_images(random, count=3):
     return gzip.compress(struct.pack(">IIII", 0x803, count, 28, 28) + pixels, 1)
 
 
+def pixels(random, count=3):
+    """Grey images of 8x8 as a plain idx file, for network_of_grey()."""
+    return struct.pack(">IIII", 0x803, count, 8, 8) + bytes(random.randrange(256) for _ in range(64 * count))
+
+
+def labels(random, count=3, classes=3):
+    """The same labels in one of the forms that are read."""
+    values = [random.randrange(classes) for _ in range(count)]
+    plain = struct.pack(">II", 0x801, count) + bytes(values)
+    return random.choice([plain, gzip.compress(plain, 1), "".join(f"{value}\n" for value in values).encode(),
+                          npy("|u1", (count,), bytes(values)), npy("<i8", (count,), struct.pack(f"<{count}q", *values))])
+
+
+def network_of_grey(random):
+    """Three classes from images of 8x8."""
+    return model([node("Flatten", ["x"], ["f"]), node("Gemm", ["f", "w", "b"], ["y"], [int_attribute("transB", 1)])],
+                 [floats("w", [3, 64], weights(random, 192)), floats("b", [3], weights(random, 3))],
+                 [value_info("x", [1, 1, 8, 8])], [value_info("y", [1, 3])])
+
+
 def replay(random):
     """What a failing `gemm` writes."""
     return {"gemm64": "0.1.0", "command": "gemm", "directory": ".",

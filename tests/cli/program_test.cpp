@@ -81,7 +81,7 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
   const Outcome outcome = run("run --device reference --batch 2 --json report.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("alexnet on device 'reference'"));
-  EXPECT_THAT(outcome.out, HasSubstr("\n19 nodes on the host, "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n18 nodes on the host, "));
   EXPECT_THAT(outcome.out,
               HasSubstr("MACs on the device: 8.2 % (117,243,904 of 1,428,376,960).\n"));
   EXPECT_THAT(outcome.out, HasSubstr("On the host: 5 layers, 1,311,133,056 MACs (features.0, "

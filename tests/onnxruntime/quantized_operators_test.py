@@ -348,6 +348,21 @@ class Operators(ProgramTest):
             cases.add("QLinearConcat", inputs, domain=MICROSOFT, axis=axis)
         self.compare(cases)
 
+    def test_qlinear_where(self):
+        cases = Cases(31)
+        for _ in range(CASES):
+            kind = cases.kind()
+            shape = cases.sizes(3)
+            stretched = [[size if cases.random.integers(3) else 1 for size in shape] for _ in range(3)]
+            condition = cases.constant(cases.random.integers(0, 2, stretched[0]).astype(bool))
+            result = cases.result(kind)
+            yes = cases.quantized(kind, stretched[1])
+            no = cases.quantized(kind, stretched[2])
+            if cases.random.integers(4) == 0:
+                no = [no[0], *result]
+            cases.add("QLinearWhere", [condition, *yes, *no, *result], domain=MICROSOFT)
+        self.compare(cases)
+
     def test_qlinear_average_pool(self):
         cases = Cases(14)
         for _ in range(3 * CASES):

@@ -17,6 +17,8 @@ class NetworkOnRtl : public testing::TestWithParam<Precision> {
   NetworkOnRtl() : model_(OnnxModel::from_proto(make_network("mnist-cnn", 3, 1), "cnn.onnx")) {}
 
   NetworkRun run(Accumulate accumulate, bool one_program = false) {
+    InputOptions seeded;
+    seeded.seed = 7;
     Rig rig(8);
     RunOptions options;
     options.one_program = one_program;
@@ -24,7 +26,7 @@ class NetworkOnRtl : public testing::TestWithParam<Precision> {
     options.accumulate = accumulate;
     rig.device->set_latency(options.memory.latency);
     JobRunner runner(*rig.device, rig.driver, options);
-    return run_network(Executor(model_), NetworkInputs::of(make_inputs(model_, {}, 0, 7)), runner,
+    return run_network(Executor(model_), NetworkInputs::of(open_inputs(model_, seeded)), runner,
                        runner.report("cnn", 3), nullptr, nullptr);
   }
 

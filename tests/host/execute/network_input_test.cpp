@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "host/execute/head.hpp"
 #include "host/execute/npy.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
@@ -18,6 +19,20 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+
+/// All rows of all inputs.
+NamedTensors make_inputs(const OnnxModel& model, const InputOptions& options) {
+  return NetworkInputs::of(open_inputs(model, options)).take(0, 0);
+}
+
+NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>& files,
+                         std::int64_t batch, std::uint32_t seed) {
+  InputOptions options;
+  options.files = files;
+  options.batch = batch;
+  options.seed = seed;
+  return make_inputs(model, options);
+}
 
 class NetworkInput : public testing::Test {
  protected:
@@ -118,6 +133,77 @@ TEST_F(NetworkInput, NamesADamagedImage) {
   const std::string path = grey_image();
   fs::resize_file(path, 40);
   EXPECT_THAT(refusal(model, {path}), HasSubstr("x.png: the PNG image ends early"));
+}
+
+/// Grey images of one pixel, 10, 20, 30, as an idx file.
+class IdxInput : public NetworkInput {
+ protected:
+  InputOptions options() const {
+    InputOptions options;
+    options.files = {(folder_ / "x.idx").string()};
+    std::ofstream(folder_ / "x.idx", std::ios::binary)
+        << std::string("\0\0\x8\x3\0\0\0\3\0\0\0\1\0\0\0\1\xa\x14\x1e", 19);
+    options.pixels.values = preprocessing_named("raw");
+    return options;
+  }
+  static OnnxModel model(const std::string& dims) {
+    return load_text("(float[" + dims + "] x) => (float[" + dims + "] y) {y = Relu(x)}");
+  }
+};
+
+TEST_F(IdxInput, FitsGreyColouredAndFlatInputs) {
+  const std::vector<float> grey{10, 20, 30};
+  EXPECT_EQ(values_of<float>(make_inputs(model("N,1,1,1"), options()).at("x")), grey);
+  EXPECT_EQ(values_of<float>(make_inputs(model("N,1"), options()).at("x")), grey);
+  EXPECT_EQ(values_of<float>(make_inputs(model("N,1,1"), options()).at("x")), grey);
+  const Tensor colour = make_inputs(model("N,3,1,1"), options()).at("x");
+  EXPECT_EQ(values_of<float>(colour), (std::vector<float>{10, 10, 10, 20, 20, 20, 30, 30, 30}));
+}
+
+TEST_F(IdxInput, GivesTheFirstImagesAndAnyRows) {
+  InputOptions first = options();
+  first.limit = 2;
+  const InputSource source = open_inputs(model("N,1,1,1"), first).at("x");
+  EXPECT_EQ(source.dims, (Dims{2, 1, 1, 1}));
+  EXPECT_FALSE(source.in_memory);
+  EXPECT_EQ(values_of<float>(source.rows(1, 1)), std::vector<float>{20});
+}
+
+TEST_F(IdxInput, IsRefusedWhereNoImageFits) {
+  const auto refused = [&](const std::string& dims, const InputOptions& given) {
+    try {
+      open_inputs(model(dims), given);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(refused("N,2", options()), HasSubstr("images are for float32 batches"));
+  EXPECT_THAT(refused("N,2,1,1", options()), HasSubstr("images are for float32 batches"));
+  InputOptions three = options();
+  three.pixels.values = preprocessing_named("imagenet");
+  EXPECT_THAT(refused("N,1,1,1", three), HasSubstr("give one mean and deviation"));
+  three.files = {array(floats({1, 1}, {1}))};
+  EXPECT_THAT(refused("N,1", three), HasSubstr("arrays are taken as they are"));
+}
+
+TEST_F(NetworkInput, TakesTheImagesOfAFolderInTheOrderOfTheirNames) {
+  for (const char* name : {"b.png", "a.png"}) {
+    const std::uint8_t pixel = name[0];
+    EXPECT_NE(stbi_write_png((folder_ / name).c_str(), 1, 1, 1, &pixel, 1), 0);
+  }
+  std::ofstream(folder_ / "labels.txt") << "0\n1\n";
+  InputOptions options;
+  options.files = {folder_.string()};
+  options.pixels.values = preprocessing_named("raw");
+  const OnnxModel model = load_text("(float[N,1,1,1] x) => (float[N,1,1,1] y) {y = Relu(x)}");
+  const InputSource source = open_inputs(model, options).at("x");
+  EXPECT_EQ(values_of<float>(source.rows(0, 2)), (std::vector<float>{'a', 'b'}));
+  EXPECT_EQ(source.files.at(1), (folder_ / "b.png").string());
+  EXPECT_EQ(input_files(folder_.string()).size(), 2U);
+  fs::remove(folder_ / "a.png");
+  fs::remove(folder_ / "b.png");
+  EXPECT_THAT(refusal(model, {folder_.string()}), HasSubstr("holds no PNG or JPEG images"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <deque>
 #include <map>
 
@@ -481,6 +482,64 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
   EXPECT_NEAR(told[3], 1.0 / 3, 1e-9);
   EXPECT_NEAR(told[8], 2.0 / 3 + 2.0 / 3 / 15, 1e-9);
+}
+
+TEST_F(NetworkRunTest, RunsImagesInPassesAndDropsWhatFilledTheLast) {
+  const OnnxModel network =
+      model("(float[2,4] x, float[4,3] w) => (float[2,3] y) {y = MatMul(x, w)}", {"w"});
+  const Tensor images = input({3, 4});
+  JobRunner runner(device_, driver_, {});
+  const NetworkInputs inputs = NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2);
+  const NetworkRun found =
+      run_network(Executor(network), inputs, runner, runner.report("test", 3), nullptr, nullptr);
+  EXPECT_EQ(found.outputs.at("y").dims(), (Dims{3, 3}));
+  EXPECT_EQ(found.exact.dims(), (Dims{3, 3}));
+  EXPECT_EQ(found.report.images_at_once, 2U);
+  EXPECT_EQ(found.report.quality->images, 3U);
+  EXPECT_EQ(device_.runs, 2);
+}
+
+/// Products of 8-bit integers: the device's sums lead to the host's very bytes.
+TEST_F(NetworkRunTest, SendsProductsOfIntegersToTheDevice) {
+  for (const char* type : {"int8", "uint8"}) {
+    for (const char* of_weights : {"int8", "uint8"}) {
+      SCOPED_TRACE(std::string(type) + " x " + of_weights);
+      onnx::ModelProto proto = parse_model(
+          fmt::format("({0}[3,70] x, float s, {0} zx, {1}[70,5] w, float[5] sw, {1}[5] zw, float "
+                      "sy, {0} zy) => ({0}[3,5] y) "
+                      "{{y = QLinearMatMul(x, s, zx, w, sw, zw, sy, zy)}}",
+                      type, of_weights),
+          {"s", "zx", "w", "sw", "zw", "sy", "zy"});
+      std::mt19937 random(4);
+      for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
+        std::string& bytes = *tensor.mutable_raw_data();
+        const std::string& name = tensor.name();
+        if (name[0] == 's') {
+          auto* scales = reinterpret_cast<float*>(bytes.data());
+          std::fill(scales, scales + bytes.size() / 4, tensor.name() == "sy" ? 3.0F : 0.04F);
+        } else {
+          const std::string of = name == "w" || name == "zw" ? of_weights : type;
+          tensor.set_data_type(of == "int8" ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8);
+          bytes.resize(bytes.size() / 4);
+          for (char& byte : bytes) byte = static_cast<char>(random());
+        }
+      }
+      const OnnxModel network = OnnxModel::from_proto(std::move(proto), "test.onnx");
+      Tensor x(type[0] == 'i' ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8, {3, 70});
+      for (std::size_t i = 0; i < x.bytes(); ++i) x.mutable_raw()[i] = std::byte(random());
+      const int runs = device_.runs;
+      const NetworkRun found = run(network, {{"x", x}});
+      EXPECT_EQ(device_.runs, runs + 1);
+      ASSERT_EQ(found.report.layers.size(), 1U);
+      EXPECT_EQ(found.report.layers[0].shape.k, 70U);
+      EXPECT_TRUE(found.report.verified());
+      EXPECT_FALSE(found.report.quality.has_value()) << "there is no float network";
+      const Tensor expected = Executor(network).run({{"x", x}}).at("y");
+      EXPECT_EQ(std::memcmp(found.outputs.at("y").raw(), expected.raw(), 15), 0);
+      // float32 products alone go to the device in float32.
+      EXPECT_TRUE(run(network, {{"x", x}}, Precision::kFloat32).report.layers.empty());
+    }
+  }
 }
 
 TEST_F(NetworkRunTest, ChecksFromTheShapesAloneWhetherTheDeviceHasRoom) {

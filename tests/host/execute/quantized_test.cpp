@@ -143,6 +143,16 @@ TEST(Quantized, ConcatBringsAllPartsToOneScale) {
             (Bytes{4, 7, 8}));
 }
 
+TEST(Quantized, WhereBringsBothChoicesToOneScale) {
+  Tensor condition(onnx::TensorProto::BOOL, {2});
+  condition.mutable_values<bool>()[0] = true;
+  condition.mutable_values<bool>()[1] = false;
+  EXPECT_EQ(result("y = com.microsoft.QLinearWhere (c, a, s, z, b, t, w, s, z)",
+                   {condition, bytes({2}, {3, 4}), scale(0.5F), zero(0), bytes({1}, {7}), scale(1),
+                    zero(1), scale(0.5F), zero(0)}),
+            (Bytes{3, 12}));
+}
+
 TEST(Quantized, SoftmaxSharesEqually) {
   EXPECT_EQ(result("y = com.microsoft.QLinearSoftmax <axis = 1, opset = 13> (x, s, z, t, w)",
                    {bytes({1, 2}, {9, 9}), scale(0.1F), zero(0), scale(1.0F / 256), zero(0)}),

@@ -2,8 +2,6 @@
 #include "host/images/fashion_mnist.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <zlib.h>
 
 #include <fstream>
 #include <functional>
@@ -12,24 +10,14 @@
 #include <string>
 
 #include "host/error.hpp"
+#include "tests/host/images/idx_files.hpp"
 
 namespace gemm64 {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
-
-void append_number(Bytes& bytes, std::uint32_t value) {
-  for (const int shift : {24, 16, 8, 0}) {
-    bytes.push_back(static_cast<std::uint8_t>(value >> shift));
-  }
-}
-
 Bytes idx_images(std::uint32_t magic, std::uint32_t count, std::uint32_t rows,
                  std::uint32_t columns, std::size_t pixels) {
-  Bytes bytes;
-  for (const std::uint32_t value : {magic, count, rows, columns}) append_number(bytes, value);
-  for (std::size_t i = 0; i < pixels; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 7));
-  return bytes;
+  return idx_bytes({magic, count, rows, columns}, pixels);
 }
 
 std::string error_of(const std::function<void()>& action) {
@@ -41,27 +29,8 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
-class FashionMnistFiles : public ::testing::Test {
+class FashionMnistFiles : public IdxFiles {
  protected:
-  FashionMnistFiles() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gemm64-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    images_ = folder_ / "t10k-images-idx3-ubyte.gz";
-  }
-  ~FashionMnistFiles() override { std::filesystem::remove_all(folder_); }
-
-  static void write_plain(const std::filesystem::path& path, const Bytes& bytes) {
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  }
-
-  static void write_gzip(const std::filesystem::path& path, const Bytes& bytes) {
-    const gzFile file = gzopen(path.c_str(), "wb");
-    gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
-    gzclose(file);
-  }
-
   static Bytes contents(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
@@ -76,8 +45,7 @@ class FashionMnistFiles : public ::testing::Test {
     EXPECT_EQ(error.find('\n'), std::string::npos) << error;
   }
 
-  std::filesystem::path folder_;
-  std::filesystem::path images_;
+  const std::filesystem::path images_ = folder_ / "t10k-images-idx3-ubyte.gz";
 };
 
 TEST(FashionMnist, ReadsDebiansImages) {
@@ -115,6 +83,14 @@ TEST_F(FashionMnistFiles, KeepsTheImagesAskedFor) {
   ASSERT_EQ(images.pixels.size(), 2u * 784u);
   EXPECT_EQ(images.pixels[1], 7);
   EXPECT_EQ(images.pixels.back(), static_cast<std::uint8_t>((2 * 784 - 1) * 7));
+}
+
+TEST_F(FashionMnistFiles, GivesMoreImagesWhereThereAreMore) {
+  write_gzip(images_, idx_images(0x803, 3, 28, 28, 3 * 784));
+  EXPECT_EQ(read_fashion_mnist_images(1, folder_, 1).count, 2u);
+  const GreyImages all = read_fashion_mnist_images(2, folder_, 16);
+  EXPECT_EQ(all.count, 3u);
+  EXPECT_EQ(all.pixels.size(), 3u * 784u);
 }
 
 TEST_F(FashionMnistFiles, ReportsAMissingFile) { expect_bad_images("No such file or directory"); }

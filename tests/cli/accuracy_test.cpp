@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labels, names, idx files and calibration, as a person asks for them.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/onnx_bytes.hpp"
+#include "tests/cli/program.hpp"
+
+namespace gemm64::cli_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class AccuracyOfRun : public Program {
+ protected:
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
+  json report() const { return json::parse(contents(folder_ / "r.json")); }
+
+  /// Two classes from one pixel p in [0, 1]: p and 0.5 - p, so that 200 is class 0 and 20 class 1.
+  static std::string classifier() {
+    return onnx::model({onnx::node("MatMul", {"x", "w"}, "m"), onnx::node("Add", {"m", "b"}, "y"),
+                        onnx::floats("w", {1, 2}, {1, -1}), onnx::floats("b", {2}, {0, 0.5F}),
+                        onnx::input("x", {1, 1}), onnx::output("y", {1, 2})});
+  }
+
+  /// Images of one pixel.
+  static std::string idx(const std::string& pixels) {
+    std::string bytes("\0\0\x8\x3\0\0", 6);
+    bytes += static_cast<char>(pixels.size() >> 8);
+    bytes += static_cast<char>(pixels.size());
+    return bytes + std::string("\0\0\0\1\0\0\0\1", 8) + pixels;
+  }
+
+  void write_all() const {
+    write("m.onnx", classifier());
+    write("x.idx", idx("\xc8\x14\xc8"));
+    write("labels.txt", "0\n1\n1\n");
+    write("names.txt", "bright\ndark\n");
+  }
+};
+
+constexpr const char* kRun = "run --model m.onnx --array 4 --input x.idx ";
+
+TEST_F(AccuracyOfRun, IsCountedInInt8AndFloat32) {
+  write_all();
+  const Outcome outcome = run(kRun + std::string("--labels labels.txt --json r.json"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("int8      66.67 %  2 of 3  100.00 %"));
+  EXPECT_THAT(outcome.out, HasSubstr("float32   66.67 %  2 of 3"));
+  EXPECT_THAT(outcome.out, HasSubstr("Most confused: 1 taken for 0 in 1 image."));
+  EXPECT_THAT(outcome.out, HasSubstr("Scales of activations: each layer's from this very input"));
+  EXPECT_EQ(report()["classification"]["matrix"].dump(), "[[1,0],[1,1]]");
+  const Outcome two = run(kRun + std::string("--labels labels.txt --images 2"));
+  EXPECT_THAT(two.out, HasSubstr("2 of 2"));
+}
+
+TEST_F(AccuracyOfRun, NamesTheBestClasses) {
+  write_all();
+  const Outcome outcome = run(kRun + std::string("--names names.txt --images 1"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("image 0:\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("0 (bright)\n"));
+}
+
+TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
+  write_all();
+  write("two.txt", "0\n1\n");
+  write("big.txt", "0\n1\n2\n");
+  write("one.txt", "x\n");
+  const auto refused = [&](const std::string& options, const std::string& reason) {
+    SCOPED_TRACE(options);
+    const Outcome outcome = run(kRun + options);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  };
+  refused("--labels two.txt", "holds 2 labels for 3 images");
+  refused("--labels big.txt", "the label of image 2 is 2; m.onnx has the classes 0 to 1");
+  refused("--labels one.txt", "line 1 is 'x'");
+  refused("--names one.txt", "holds 1 name for 2 classes");
+  refused("--labels none.txt", "none.txt");
+  refused("--preprocess raw --mean 1", "--mean");
+  refused("--preprocess jpeg", "imagenet, mnist, unit, raw");
+  refused("--std 0", "0 is out of range");
+  refused("--mean 1,2", "give one mean and deviation");
+  refused("--labels labels.txt --json labels.txt", "is the file that --labels is read from");
+}
+
+TEST_F(AccuracyOfRun, TakesPixelsAsTold) {
+  write_all();
+  // Everything below 240 is dark then.
+  const Outcome outcome =
+      run(kRun + std::string("--labels labels.txt --mean 0.9 --std 0.1 --json r.json"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(report()["classification"]["matrix"].dump(), "[[0,1],[0,2]]");
+}
+
+TEST_F(AccuracyOfRun, RunsManyImagesInPassesOfEqualSize) {
+  write_all();
+  std::string pixels(600, '\x14');
+  pixels[599] = '\xc8';
+  write("x.idx", idx(pixels));
+  const Outcome outcome = run(kRun + std::string("--output y.npy --json r.json"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("The 600 images ran 200 at once."));
+  EXPECT_EQ(report()["batch"], 600);
+  EXPECT_EQ(report()["images_at_once"], 200);
+  EXPECT_EQ(report()["layers"][0]["m"], 600);
+  EXPECT_EQ(fs::file_size(folder_ / "y.npy"), 128 + 600 * 8);
+  // As asked for: the last pass is filled up.
+  const Outcome seven = run(kRun + std::string("--batch 7 --json r.json"));
+  ASSERT_EQ(seven.code, 0) << seven.err;
+  EXPECT_THAT(seven.out, HasSubstr("The 600 images ran 7 at once."));
+  EXPECT_EQ(report()["layers"][0]["m"], 602);
+}
+
+TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
+  ASSERT_EQ(run("make-model mnist-cnn -o m.onnx").code, 0);
+  const std::string data = "/usr/share/datasets/fashion-mnist/t10k-";
+  const std::string start = "run --model m.onnx --device tlm --input " + data +
+                            "images-idx3-ubyte.gz --labels " + data +
+                            "labels-idx1-ubyte.gz --images 5 --json r.json ";
+  const Outcome outcome =
+      run(start + "--calibrate " + data + "images-idx3-ubyte.gz --calibrate-images 3");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("images-idx3-ubyte.gz, its first 3 images.\n"));
+  EXPECT_TRUE(report()["classification"].contains("float32"));
+  // What `quantize` writes gives the same bytes.
+  ASSERT_EQ(run(start + "--output y.npy --calibrate " + data +
+                "images-idx3-ubyte.gz --calibrate-images 3")
+                .code,
+            0);
+  ASSERT_EQ(run("quantize m.onnx -o q.onnx --calibrate " + data +
+                "images-idx3-ubyte.gz --calibrate-images 3")
+                .code,
+            0);
+  ASSERT_EQ(run("run --model q.onnx --device tlm --images 5 --output z.npy --input " + data +
+                "images-idx3-ubyte.gz")
+                .code,
+            0);
+  EXPECT_EQ(contents(folder_ / "y.npy"), contents(folder_ / "z.npy"));
+  EXPECT_EQ(run("run --model q.onnx --calibrate q.onnx").code, 2);
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trained network of tests/data on Fashion-MNIST's 10,000 test images: what `make accuracy` runs,
+and the same bytes in ONNX Runtime."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from harness import ProgramTest, saturates
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+MODEL = ROOT / "tests" / "data" / "fashion_cnn.onnx"
+DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
+IMAGES = ["--input", DATA / "t10k-images-idx3-ubyte.gz"]
+LABELS = ["--labels", DATA / "t10k-labels-idx1-ubyte.gz"]
+CALIBRATION = ["--calibrate", DATA / "train-images-idx3-ubyte.gz", "--calibrate-images", "1000"]
+
+
+class Accuracy(ProgramTest):
+    def same_as_onnxruntime(self, *arguments):
+        return subprocess.run([sys.executable, ROOT / "scripts" / "same-as-onnxruntime", self.program,
+                               *arguments], cwd=self.folder, capture_output=True, text=True, check=False)
+
+    def test_is_that_of_float32_and_the_bytes_are_onnxruntimes(self):
+        self.assertLess(MODEL.stat().st_size, 2 << 20)
+        # What a slow machine tells of its progress is no complaint.
+        code, _, complaint = self.run_program(
+            "run", "--model", MODEL, "--device", "tlm", *CALIBRATION, *IMAGES, *LABELS, "--output",
+            "scores.npy", "--json", "report.json")
+        self.assertEqual(code, 0, complaint)
+        report = json.loads((self.folder / "report.json").read_text())
+        found = report["classification"]
+        self.assertTrue(report["verified"])
+        self.assertEqual((found["images"], report["images_at_once"]), (10000, 250))
+        print(f"top-1 {found['top1']} in int8, {found['float32']['top1']} in float32")
+        self.assertGreaterEqual(found["float32"]["top1"], 9100)
+        self.assertGreaterEqual(found["top1"], found["float32"]["top1"] - 30)
+        self.assertEqual(sum(map(sum, found["matrix"])), 10000)
+        self.assertEqual(sum(found["matrix"][i][i] for i in range(10)), found["top1"])
+
+        if saturates():
+            print("this processor has no VNNI: bytes of uint8 x int8 are NOT COMPARED")
+            return
+        self.succeed("quantize", MODEL, *CALIBRATION, "-o", "q.onnx")
+        same = self.same_as_onnxruntime("q.onnx", "scores.npy", "--", *IMAGES)
+        self.assertEqual((same.returncode, same.stderr), (0, ""))
+        self.assertIn("10,000 of 10,000 images have the same bytes", same.stdout)
+
+    def test_a_wrong_byte_is_noticed(self):
+        images = [*IMAGES, "--images", "9"]
+        self.succeed("quantize", MODEL, *CALIBRATION[:2], "--calibrate-images", "9", "-o", "q.onnx")
+        self.succeed("run", "--model", "q.onnx", "--device", "tlm", *images, "--output", "scores.npy")
+        scores = bytearray((self.folder / "scores.npy").read_bytes())
+        scores[-1] ^= 1
+        (self.folder / "scores.npy").write_bytes(scores)
+        same = self.same_as_onnxruntime("q.onnx", "scores.npy", "--", *images)
+        self.assertEqual(same.returncode, 1, same.stderr)
+        self.assertIn("8 of 9", same.stdout)
+
+
+class Scripts(unittest.TestCase):
+    def test_those_that_fetch_and_train_tell_how(self):
+        for script in ("imagenet", "export-imagenet", "train-fashion"):
+            told = subprocess.run([ROOT / "scripts" / script, "--help"], capture_output=True, text=True,
+                                  check=True, env={**os.environ, "PATH": "/usr/bin:/bin"})
+            self.assertIn(script, told.stdout)
+        refused = subprocess.run([ROOT / "scripts" / "imagenet", "--build", "/"], capture_output=True,
+                                 text=True, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("is not built", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
