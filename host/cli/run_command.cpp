@@ -39,7 +39,7 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
     }
   }
   if (options.one_program) own["one_program"] = true;
-  if (options.results) own["results"] = name(*options.results);
+  if (options.results) own["results"] = *options.results == ResultCode::kInt32 ? "int32" : "int8";
   return own;
 }
 
@@ -61,7 +61,7 @@ ResultCode results_of(const NetworkOptions& options) {
         "--results int8 does not go with --accumulate host, which adds int32 sums; use device");
   }
   return options.results.value_or(on_device && !options.one_program ? ResultCode::kInt8
-                                                                     : ResultCode::kInt32);
+                                                                    : ResultCode::kInt32);
 }
 
 /// Refuses what takes a network that runs once, where it runs several times.
@@ -244,15 +244,16 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       ->allow_extra_args(false)
       ->needs(model);
   command
-      .add_option("--results", options.results,
-                  "what the device gives of a layer of 8-bit values. int8: 8-bit values, bias, scale "
-                  "and zero point applied; layers that take each other's results run as one program. "
-                  "int32: its sums, each layer by itself (default int8)")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
-                                            {"int32", ResultCode::kInt32}}));
+      .add_option(
+          "--results", options.results,
+          "what the device gives of a layer of 8-bit values. int8: 8-bit values, bias, scale "
+          "and zero point applied; layers that take each other's results run as one program. "
+          "int32: its sums, each layer by itself (default int8)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ResultCode>{
+          {"int8", ResultCode::kInt8}, {"int32", ResultCode::kInt32}}));
   command.add_flag("--one-program", options.one_program,
-                   "puts all layers into one program, with int32 results, with a FENCE between them: the device never "
+                   "puts all layers into one program, with int32 results, with a FENCE between "
+                   "them: the device never "
                    "waits for the host, and loads a layer's weights while the one before ends; "
                    "every layer's input is prepared ahead, from the reference's results; figures "
                    "by layer are from fence to fence");

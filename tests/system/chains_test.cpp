@@ -36,7 +36,7 @@ class Chains : public testing::TestWithParam<Setting> {
   }
 };
 
-void expect_chain_exact(Rig& rig, const MatrixI8& x, const std::vector<QuantizedLayer>& layers) {
+void expect_chain_exact(Rig& rig, const MatrixI8& x, const std::vector<TestLayer>& layers) {
   const auto chain = run_chain(rig.driver, rig.memory, x, layers);
   Counters sum{};
   for (std::size_t i = 0; i < chain.size(); ++i) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/run/quantized_chain.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,7 +20,7 @@ void expect_right(const std::vector<ChainedLayer>& chain) {
   for (std::size_t i = 0; i < chain.size(); ++i) EXPECT_EQ(chain[i].mismatches.count, 0u) << i;
 }
 
-TEST(QuantizedChain, GivesEachLayersResults) {
+TEST(Chain, GivesEachLayersResults) {
   TlmDevice device(small_geometry(), MemoryTiming{}, kMemoryBytes);
   Driver driver(device);
   std::mt19937 random(60);
@@ -44,7 +42,7 @@ TEST(QuantizedChain, GivesEachLayersResults) {
 }
 
 // Shapes with one tile and with several, with one block of M and with more, on both sides.
-TEST(QuantizedChain, OfAnyShapeIsRight) {
+TEST(Chain, OfAnyShapeIsRight) {
   std::mt19937 random(61);
   ReferenceDevice device(small_geometry(), kMemoryBytes);
   Driver driver(device);
@@ -60,7 +58,7 @@ TEST(QuantizedChain, OfAnyShapeIsRight) {
   }
 }
 
-TEST(QuantizedChain, MayEndWithSumsOrUint8) {
+TEST(Chain, MayEndWithSumsOrUint8) {
   std::mt19937 random(62);
   ReferenceDevice device(small_geometry(), kMemoryBytes);
   Driver driver(device);
@@ -77,7 +75,7 @@ TEST(QuantizedChain, MayEndWithSumsOrUint8) {
   EXPECT_GT(chain[1].results.maxCoeff(), 127);
 }
 
-TEST(QuantizedChain, NoticesAFlippedBit) {
+TEST(Chain, NoticesAFlippedBit) {
   std::mt19937 random(63);
   DamagedDevice device;
   Driver driver(device);
@@ -90,12 +88,12 @@ TEST(QuantizedChain, NoticesAFlippedBit) {
   EXPECT_EQ(chain[1].mismatches.count, 1u);
 }
 
-TEST(QuantizedChain, RefusesWhatCannotBeChained) {
+TEST(Chain, RefusesWhatCannotBeChained) {
   std::mt19937 random(64);
   ReferenceDevice device(small_geometry(), kMemoryBytes);
   Driver driver(device);
   const MatrixI8 x = random_activations(random, 6, 20);
-  const auto run = [&](const std::vector<QuantizedLayer>& layers) {
+  const auto run = [&](const std::vector<TestLayer>& layers) {
     run_chain(driver, MemoryTiming{}, x, layers);
   };
   EXPECT_THROW(run({}), std::invalid_argument);
