@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the sums that leave one column of the array to two banks of memory, one row of M a word. A bank has one port to
 // read it and one to write it.
-// Latency: 1 clock from read_i to the old sum; add_i is given a clock after read_i, and the new sum is in memory a
-//          clock later. 1 clock from store_read_i to store_data_o, which holds until the bank is read again.
-// Handshake: none. A row may be added to again after 2 clocks; the two reads of a clock must be of different banks.
+// Latency: 1 clock from read_*_i to what was read, which holds until the bank is read again; an old sum is read a clock
+//          before add_*_i, and the new sum is in memory a clock after it. store_data_o is what was read from store_bank_i.
+// Handshake: none. A row may be added to again after 2 clocks.
 `default_nettype none
 
 module gemm64_accumulator_column #(
@@ -34,6 +34,8 @@ module gemm64_accumulator_column #(
     wire [31:0] old_sum = add_1_i ? read_1_q : read_0_q;
     wire [31:0] new_sum = (first_i ? 32'd0 : old_sum) + sum_i;
 
+    // A bank is read and then written in one block, which alone touches it: the write may be blocking without a race. So a
+    // simulator writes at once what it would otherwise keep aside in every clock, an address and a sum for each bank.
     always @(posedge clk_i) begin
         if (read_0_i) read_0_q <= sums_0_q[row_0_i];
         if (add_0_i) sums_0_q[row_i] = new_sum;
