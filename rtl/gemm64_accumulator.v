@@ -50,22 +50,31 @@ module gemm64_accumulator #(
     wire [ROW_WIDTH-1:0] head_row;
     assign {head_first, head_last, head_bank, head_row} = request_q[REQUEST_DELAY-1];
 
-    reg [N-1:0]       valid_q, first_q, last_q;  // for the sum that leaves the array
-    reg [ROW_WIDTH:0] address_q [0:N-1];
+    reg [N-1:0]         add_0_q, add_1_q, first_q, last_q;  // for the sum that leaves the array
+    reg [ROW_WIDTH-1:0] row_q [0:N-1];
 
     // A clock earlier, the old sum is to be read, where there is one.
-    wire [N-1:0] valid    = {valid_q[N-2:0], head_valid};
-    wire [N-1:0] first    = {first_q[N-2:0], head_first};
-    wire [N-1:0] old_read = valid & ~first;
+    wire [N-1:0] add_0 = {add_0_q[N-2:0], head_valid & ~head_bank};
+    wire [N-1:0] add_1 = {add_1_q[N-2:0], head_valid & head_bank};
+    wire [N-1:0] first = {first_q[N-2:0], head_first};
+    wire [N-1:0] old_0 = add_0 & ~first;
+    wire [N-1:0] old_1 = add_1 & ~first;
+
+    // A row that is stored is read from all columns at once, in the place of an old sum.
+    wire         store_0 = store_read_i & ~store_bank_i;
+    wire         store_1 = store_read_i & store_bank_i;
+    wire [N-1:0] read_0  = old_0 | {N{store_0}};
+    wire [N-1:0] read_1  = old_1 | {N{store_1}};
 
     reg store_bank_q;  // bank that was stored from last
 
     always @(posedge clk_i) begin
-        valid_q      <= valid & {N{rst_ni}};
-        last_q       <= {last_q[N-2:0], head_valid & head_last} & {N{rst_ni}};
-        first_q      <= first;
-        address_q[0] <= {head_bank, head_row};
-        for (i = 1; i < N; i = i + 1) address_q[i] <= address_q[i-1];
+        add_0_q  <= add_0 & {N{rst_ni}};
+        add_1_q  <= add_1 & {N{rst_ni}};
+        last_q   <= {last_q[N-2:0], head_valid & head_last} & {N{rst_ni}};
+        first_q  <= first;
+        row_q[0] <= head_row;
+        for (i = 1; i < N; i = i + 1) row_q[i] <= row_q[i-1];
         if (store_read_i) store_bank_q <= store_bank_i;
     end
 
@@ -74,37 +83,31 @@ module gemm64_accumulator #(
     genvar c;
     generate
         for (c = 0; c < N; c = c + 1) begin : column
-            wire [ROW_WIDTH:0] address;
-            if (c == 0) assign address = {head_bank, head_row};
-            else assign address = address_q[c-1];
+            wire [ROW_WIDTH-1:0] old_row;
+            if (c == 0) assign old_row = head_row;
+            else assign old_row = row_q[c-1];
 
             gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH)) u_column (
-                .clk_i           (clk_i),
-                .read_i          (old_read[c]),
-                .read_address_i  (address),
-                .add_i           (valid_q[c]),
-                .first_i         (first_q[c]),
-                .add_address_i   (address_q[c]),
-                .sum_i           (sum_i[32*c +: 32]),
-                .store_read_i    (store_read_i),
-                .store_address_i ({store_bank_i, store_row_i}),
-                .store_bank_i    (store_bank_q),
-                .store_data_o    (store_data_o[32*c +: 32])
+                .clk_i        (clk_i),
+                .read_0_i     (read_0[c]),
+                .row_0_i      (store_0 ? store_row_i : old_row),
+                .read_1_i     (read_1[c]),
+                .row_1_i      (store_1 ? store_row_i : old_row),
+                .add_0_i      (add_0_q[c]),
+                .add_1_i      (add_1_q[c]),
+                .first_i      (first_q[c]),
+                .row_i        (row_q[c]),
+                .sum_i        (sum_i[32*c +: 32]),
+                .store_bank_i (store_bank_q),
+                .store_data_o (store_data_o[32*c +: 32])
             );
         end
     endgenerate
 
 `ifdef GEMM64_CHECKS
     // A bank has one port to read it: no clock reads a row to be stored and an old sum from the same one.
-    wire [N-1:0] bank;
-    generate
-        for (c = 0; c < N; c = c + 1) begin : check
-            if (c == 0) assign bank[c] = head_bank;
-            else assign bank[c] = address_q[c-1][ROW_WIDTH];
-        end
-    endgenerate
     always @(posedge clk_i)
-        if (rst_ni & store_read_i & (old_read & ~(bank ^ {N{store_bank_i}})) != {N{1'b0}}) begin
+        if (rst_ni & ((store_0 & old_0 != {N{1'b0}}) | (store_1 & old_1 != {N{1'b0}}))) begin
             $display("gemm64_accumulator: a bank is stored while a column still adds to it");
             $stop;
         end

@@ -143,7 +143,7 @@ class Program(unittest.TestCase):
     def test_the_first_tile_is_marked(self):
         """From the read of its first row until its last sum is in the accumulator."""
         self.assertEqual(run("gemm", 4, 8, 8, "--array", 8, "--trace", self.fst).returncode, 0)
-        last_column = TOP + "u_accumulator.column[7].u_column.add_i"
+        last_column = TOP + "u_accumulator.column[7].u_column.add_0_i"
         trace = fst.Trace(self.fst, [TOP + "u_compute.start", last_column])
         begin, end = trace.first(TOP + "u_compute.start"), trace.first(last_column, trace.first(TOP + "u_compute.start")) + 4
         self.assertEqual(trace.at(last_column, end), 0)
