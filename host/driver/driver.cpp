@@ -151,15 +151,20 @@ void Driver::check_operands(const Job& job, const JobOperands& operands) const {
 }
 
 void Driver::write_operands(const Job& job, const JobOperands& operands) {
-  const std::vector<std::uint8_t>& weights = operands.weights;
   const std::vector<std::uint8_t> packed = pack_activations(job, operands.activations);
-  device_.write_memory(job.layout.weights, weights.data(), weights.size());
+  device_.place_memory(job.layout.weights, operands.weights);
   device_.write_memory(job.layout.activations, packed.data(), packed.size());
 }
 
 MatrixI32 Driver::read_sums(const Job& job) {
-  std::vector<std::uint8_t> blocks(job.plan.result_bytes());
-  device_.read_memory(job.layout.results, blocks.data(), blocks.size());
+  const std::uint64_t bytes = job.plan.result_bytes();
+  if (job.plan.results.bytes() == sizeof(std::int32_t)) {
+    std::vector<std::int32_t> values(bytes / sizeof(std::int32_t));
+    device_.read_memory(job.layout.results, values.data(), bytes);
+    return unpack_results(job, values);
+  }
+  std::vector<std::uint8_t> blocks(bytes);
+  device_.read_memory(job.layout.results, blocks.data(), bytes);
   return unpack_results(job, result_values(job.plan.results, blocks));
 }
 
@@ -171,8 +176,8 @@ std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
          (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
 }
 
-GemmResult Driver::run(const Job& job, const std::vector<std::uint8_t>& weights,
-                       const MatrixI8& activations, const Progress& progress) {
+GemmResult Driver::run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
+                       const Progress& progress) {
   const JobOperands operands{weights, activations};
   check_operands(job, operands);
   check_fits(job);

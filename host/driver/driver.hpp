@@ -11,6 +11,7 @@
 #include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/device/shared_bytes.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/job/job.hpp"
@@ -28,7 +29,7 @@ struct GemmResult {
 /// What one job of a list takes from the host: weights as pack_weights() of the same job gives
 /// them.
 struct JobOperands {
-  const std::vector<std::uint8_t>& weights;
+  SharedBytes weights;
   const MatrixI8& activations;
 };
 
@@ -58,8 +59,8 @@ class Driver {
   /// Runs one job: operands and program to device memory, start, wait, results back. `weights` come
   /// from pack_weights() of the same job. Throws UsageError where the memory is too small,
   /// DeviceError where the device reports an error (after a soft reset) or does not finish.
-  GemmResult run(const Job& job, const std::vector<std::uint8_t>& weights,
-                 const MatrixI8& activations, const Progress& progress = nullptr);
+  GemmResult run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
+                 const Progress& progress = nullptr);
 
   /// Runs a list of jobs as one program; `operands` has those of each. The counters of a job are
   /// those from the FENCE that ended the job before to the one that ended it: the weights that it

@@ -34,6 +34,11 @@ std::uint64_t columns_of(const Plan& plan, std::uint64_t n) {
   return std::min<std::uint64_t>(plan.array, plan.shape.n - n * plan.array);
 }
 
+/// Modulo 2^32, in unsigned arithmetic, where that is defined.
+std::int32_t add(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
@@ -99,23 +104,27 @@ MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& result
     throw std::invalid_argument(
         fmt::format("{} results, the job gives {}", results.size(), expected));
   }
-  // Sums wrap modulo 2^32 in unsigned arithmetic, where that is defined.
-  Matrix<std::uint32_t> sums = Matrix<std::uint32_t>::Zero(static_cast<Eigen::Index>(plan.shape.m),
-                                                           static_cast<Eigen::Index>(plan.shape.n));
+  MatrixI32 sums(static_cast<Eigen::Index>(plan.shape.m), static_cast<Eigen::Index>(plan.shape.n));
+  const bool added = plan.accumulate == Accumulate::kDevice;
+  if (!added) sums.setZero();
   const std::int32_t* from = results.data();
   for (TileWalk walk(job); !walk.done(); walk.next()) {
     const TileStep& step = walk.tile();
     if (!step.ends_block) continue;
     const std::uint64_t columns = columns_of(plan, step.tile.n);
     for (std::uint64_t row = 0; row < step.rows; ++row, from += plan.array) {
-      std::uint32_t* to =
+      std::int32_t* to =
           sums.data() + (step.first_row + row) * plan.shape.n + step.tile.n * plan.array;
+      if (added) {
+        std::copy(from, from + columns, to);
+        continue;
+      }
       for (std::uint64_t column = 0; column < columns; ++column) {
-        to[column] += static_cast<std::uint32_t>(from[column]);
+        to[column] = add(to[column], from[column]);
       }
     }
   }
-  return sums.cast<std::int32_t>();
+  return sums;
 }
 
 }  // namespace gemm64

@@ -47,6 +47,9 @@ class TlmDevice final : public Device {
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
     function_.write_memory(address, data, bytes);
   }
+  void place_memory(std::uint64_t address, const SharedBytes& bytes) override {
+    function_.place_memory(address, bytes);
+  }
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
     function_.read_memory(address, data, bytes);
   }
