@@ -65,23 +65,30 @@ std::vector<FirmwareJob> jobs_of(const CosimWork& work, const CosimOutcome& expe
   return jobs;
 }
 
-ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const CosimWork& work,
-                    const std::vector<FirmwareJob>& jobs, bool one_at_a_time, bool events) {
+/// How jobs are given to the accelerator, and which.
+struct Mode {
+  const char* name;
+  bool one_at_a_time;
+  const CosimWork& work;
+  std::vector<FirmwareJob> jobs;
+};
+
+ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const Mode& how, bool events) {
   PlatformOptions platform_options;
   platform_options.accelerator = options.device;
   platform_options.device = options;
-  platform_options.memory_bytes = work.memory.size();
+  platform_options.memory_bytes = how.work.memory.size();
   Platform platform(platform_options);
-  platform.device().write_memory(0, work.memory.data(), work.memory.size());
-  FirmwareOptions how;
-  how.one_at_a_time = one_at_a_time;
-  how.ring = work.ring;
-  how.places = work.places;
-  how.max_instructions = options.max_instructions;
+  platform.device().write_memory(0, how.work.memory.data(), how.work.memory.size());
+  FirmwareOptions firmware;
+  firmware.one_at_a_time = how.one_at_a_time;
+  firmware.ring = how.work.ring;
+  firmware.places = how.work.places;
+  firmware.max_instructions = options.max_instructions;
   ModeReport mode;
-  mode.mode = one_at_a_time ? "one product at a time" : "one ring for all";
+  mode.mode = how.name;
   const auto begin = std::chrono::steady_clock::now();
-  mode.report = platform.run(elf, how, jobs, events);
+  mode.report = platform.run(elf, firmware, how.jobs, events);
   mode.seconds = seconds_since(begin);
   if (mode.report.stopped.empty()) {
     const std::uint32_t offset = kCounters[counter::kTotalClocks].offset;
@@ -148,10 +155,12 @@ int run_firmware_command(const FirmwareCommand& options) {
     return devices().find(name, options.array).make(options);
   };
   std::unique_ptr<Device> device = make("reference");
-  const CosimWork work = make_cosim_work({{m, 9216, 4096}, {m, 4096, 4096}, {m, 4096, 1000}},
-                                         Accumulate::kDevice, read_geometry(*device), options.seed);
-  const CosimOutcome expected = run_cosim(*device, work, "reference", "");
-  const std::vector<FirmwareJob> jobs = jobs_of(work, expected);
+  const Geometry geometry = read_geometry(*device);
+  const std::vector<GemmShape> shapes{{m, 9216, 4096}, {m, 4096, 4096}, {m, 4096, 1000}};
+  const CosimWork work = make_cosim_work(shapes, Accumulate::kDevice, geometry, options.seed);
+  const CosimWork fenced = make_fenced_work(shapes, Accumulate::kDevice, geometry, options.seed);
+  std::vector<FirmwareJob> jobs = jobs_of(work, run_cosim(*device, work, "reference", ""));
+  std::vector<FirmwareJob> layers = jobs_of(fenced, run_cosim(*device, fenced, "reference", ""));
   device = make(options.device);
   const auto begin = std::chrono::steady_clock::now();
   const CosimOutcome found = run_cosim(*device, work, options.device, options.device);
@@ -160,9 +169,14 @@ int run_firmware_command(const FirmwareCommand& options) {
 
   std::vector<ModeReport> modes;
   bool held = found.failure.empty();
-  for (const bool one_at_a_time : {false, true}) {
-    modes.push_back(run_mode(options, elf, work, jobs, one_at_a_time,
-                             one_at_a_time && !options.timeline.empty()));
+  const ModeReport* traced = nullptr;
+  modes.reserve(3);
+  for (const Mode& mode : {Mode{"one ring for all", false, work, jobs},
+                           Mode{"one product at a time", true, work, jobs},
+                           Mode{"one program, fenced", false, fenced, layers}}) {
+    const bool traces = mode.one_at_a_time && !options.timeline.empty();
+    modes.push_back(run_mode(options, elf, mode, traces));
+    if (traces) traced = &modes.back();
     const FirmwareReport& report = modes.back().report;
     if (!report.stopped.empty()) {
       print_report(report.printed);
@@ -173,8 +187,8 @@ int run_firmware_command(const FirmwareCommand& options) {
   print_report(text_of(modes, options.device, alone) +
                (held ? "VERIFIED: the CRC of each result is the reference's.\n" : "FAILED\n"));
   if (json) keep_going([&] { json->write(json_of(modes, alone).dump(2) + "\n"); });
-  if (!options.timeline.empty()) {
-    keep_going([&] { write_firmware_timeline(options.timeline, modes.back().report); });
+  if (traced != nullptr) {
+    keep_going([&] { write_firmware_timeline(options.timeline, traced->report); });
   }
   return held ? 0 : 1;
 }

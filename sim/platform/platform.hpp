@@ -25,7 +25,7 @@ struct PlatformOptions {
   std::uint64_t lookahead = 20;  // clocks that the accelerator may
 };
 
-/// A job for the firmware.
+/// A job for the firmware. One without commands is a further layer of the program before it.
 struct FirmwareJob {
   std::vector<Command> commands;  // FINISH last
   std::uint64_t results = 0;      // address, a multiple of 8

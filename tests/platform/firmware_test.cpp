@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cosim/cosim.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
@@ -137,6 +138,66 @@ TEST_P(Firmware, TellsAWrongCrc) {
   EXPECT_EQ(report.jobs[0].status, JOB_DONE);
   EXPECT_EQ(report.jobs[1].status, JOB_WRONG_CRC);
   EXPECT_THAT(report.printed, HasSubstr("which is wrong"));
+}
+
+/// Layers of one program, fenced; as many jobs for the firmware.
+std::vector<FirmwareJob> fenced_jobs(const CosimWork& work, int n) {
+  ReferenceDevice reference(geometry_of_array(n), work.memory.size());
+  const CosimOutcome outcome = run_cosim(reference, work, "reference", "");
+  EXPECT_EQ(outcome.failure, "");
+  std::vector<FirmwareJob> jobs;
+  for (const CosimProgram& program : work.programs) {
+    jobs.push_back({program.commands, program.results, program.result_bytes,
+                    crc32(outcome.memory.data() + program.results, program.result_bytes), true});
+  }
+  return jobs;
+}
+
+TEST_P(Firmware, RunsLayersOfOneProgramAndChecksEach) {
+  CosimWork work = make_fenced_work({{5, 20, 9}, {7, 9, 30}, {3, 8, 8}}, Accumulate::kDevice,
+                                    geometry_of_array(4), 5);
+  const std::vector<FirmwareJob> jobs = fenced_jobs(work, 4);
+  for (const bool wrong : {false, true}) {
+    PlatformOptions platform_options = options(GetParam(), 4);
+    platform_options.memory_bytes = work.memory.size();
+    Platform platform(platform_options);
+    platform.device().write_memory(0, work.memory.data(), work.memory.size());
+    FirmwareOptions how;
+    how.places = work.places;
+    std::vector<FirmwareJob> given = jobs;
+    if (wrong) given[1].crc ^= 1;
+    // Then there is one more program behind it.
+    for (const FirmwareJob& job : jobs) given.push_back(job);
+    const FirmwareReport report = platform.run(firmware(), how, given);
+    EXPECT_EQ(report.exit_code, wrong ? 1u : 0u) << report.printed;
+    EXPECT_EQ(report.doorbells.size(), 2u);
+    ASSERT_EQ(report.jobs.size(), 6u);
+    for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+      EXPECT_EQ(report.jobs[i].status, wrong && i == 1 ? JOB_WRONG_CRC : JOB_DONE) << i;
+      EXPECT_EQ(report.jobs[i].order, i + 1);
+      EXPECT_EQ(report.jobs[i].attempts, 1u);
+    }
+  }
+}
+
+TEST_P(Firmware, GivesUpAllLayersOfAProgramThatFails) {
+  CosimWork work =
+      make_fenced_work({{5, 20, 9}, {7, 9, 30}}, Accumulate::kDevice, geometry_of_array(4), 6);
+  std::vector<FirmwareJob> jobs = fenced_jobs(work, 4);
+  jobs.push_back(jobs[0]);
+  jobs.push_back(jobs[1]);
+  jobs[0].commands[0].set_address(0x70000000);
+  PlatformOptions platform_options = options(GetParam(), 4);
+  platform_options.memory_bytes = work.memory.size();
+  Platform platform(platform_options);
+  platform.device().write_memory(0, work.memory.data(), work.memory.size());
+  FirmwareOptions how;
+  how.places = work.places;
+  const FirmwareReport report = platform.run(firmware(), how, jobs);
+  EXPECT_EQ(report.exit_code, 1u);
+  const std::uint32_t expected[] = {JOB_FAILED, JOB_FAILED, JOB_DONE, JOB_DONE};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(report.jobs[i].status, expected[i]) << i;
+  EXPECT_EQ(report.jobs[0].attempts, 2u);
 }
 
 // A job that nobody can carry out fails after its attempts; those behind it are done.

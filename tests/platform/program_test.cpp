@@ -23,6 +23,9 @@ TEST_F(Program, CosimRunsAProductOnSevenSides) {
     EXPECT_EQ(report["sides"][i]["clocks"], report["sides"][1]["clocks"]);
   }
   EXPECT_EQ(run("cosim 3 70 9 --array 8 --memory-stalls 0.3 --accumulate host").code, 0);
+  const Outcome layers = run("cosim 9 20 12 --array 8 --layers 5");
+  EXPECT_EQ(layers.code, 0) << layers.out << layers.err;
+  EXPECT_THAT(layers.out, HasSubstr("AGREE: 5 layers of 9x20x12 on 7 sides."));
 }
 
 TEST_F(Program, CosimRefusesWhatItDoesNotUnderstand) {
@@ -40,10 +43,15 @@ TEST_F(Program, FirmwareRunsAlexNetsLinearLayersOnTlm) {
   EXPECT_THAT(outcome.out, HasSubstr("firmware: 3 of 3 jobs done"));
   EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
   const auto report = nlohmann::json::parse(contents(json));
-  EXPECT_EQ(report["modes"][0]["busy_clocks"], report["modes"][1]["busy_clocks"]);
+  // The next job's commands are fetched while one runs.
+  EXPECT_EQ(report["modes"][0]["busy_clocks"], 918'497);
+  EXPECT_EQ(report["modes"][1]["busy_clocks"], 918'701);
   EXPECT_LT(report["modes"][0]["waiting_share"], 0.001);
   EXPECT_GT(report["modes"][1]["waiting_share"], 0.1);
   EXPECT_EQ(report["modes"][1]["interrupts"].size(), 3u);
+  EXPECT_EQ(report["modes"][2]["interrupts"].size(), 1u);
+  EXPECT_EQ(report["modes"][2]["doorbells"].size(), 1u);
+  EXPECT_LT(report["modes"][2]["busy_clocks"], report["modes"][0]["busy_clocks"]);
   const std::string events = contents(timeline);
   EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(events)));
   for (const char* name : {"crc32", "interrupt_handler", "gemm64_submit", "\"interrupt\"",
