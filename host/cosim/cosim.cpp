@@ -17,7 +17,7 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kRound = 0x10000, kBoundary = 0x1000;
+constexpr std::uint64_t kRound = 0x10000;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;  // of a platform's memory
 constexpr std::uint64_t kLimit = std::uint64_t{1}
                                  << 40;  // clocks of a wait; the watchdog is shorter
@@ -224,11 +224,10 @@ void resize(CosimWork& work, std::uint64_t end) {
   work.memory.resize((end + kRound - 1) / kRound * kRound);
 }
 
-void draw_operands(CosimWork& work, const Layout& layout, std::uint64_t base,
-                   std::mt19937& random) {
+void draw_operands(CosimWork& work, const Layout& layout, std::mt19937& random) {
   for (std::uint64_t at = layout.weights; at < layout.results; at += 4) {
     const std::uint32_t word = static_cast<std::uint32_t>(random());
-    std::memcpy(work.memory.data() + base + at, &word, sizeof word);
+    std::memcpy(work.memory.data() + at, &word, sizeof word);
   }
 }
 
@@ -238,7 +237,7 @@ CosimWork make_fenced_work(const std::vector<GemmShape>& shapes, Accumulate accu
                            const Geometry& geometry, std::uint32_t seed) {
   std::vector<Job> jobs;
   for (const GemmShape& shape : shapes) {
-    jobs.push_back(make_job("cosim", shape, accumulate, geometry));
+    jobs.push_back(make_job("product", shape, accumulate, geometry));
   }
   const JobProgram list = make_job_program(jobs, geometry);
   CosimWork work;
@@ -251,7 +250,7 @@ CosimWork make_fenced_work(const std::vector<GemmShape>& shapes, Accumulate accu
     work.programs.push_back({i == 0 ? list.program : std::vector<Command>(), job.layout.results,
                              job.plan.result_bytes()});
     if (i != 0) work.snapshots.push_back(list.snapshots + (i - 1) * list.snapshot_bytes);
-    draw_operands(work, job.layout, 0, random);
+    draw_operands(work, job.layout, random);
   }
   work.jobs = list.jobs;
   return work;
@@ -264,18 +263,14 @@ CosimWork make_cosim_work(const std::vector<GemmShape>& shapes, Accumulate accum
   std::mt19937 random(seed);
   std::uint64_t base = kRingCommands * kCommandBytes;
   for (const GemmShape& shape : shapes) {
-    const Job job = make_job("cosim", shape, accumulate, geometry);
-    CosimProgram program{job.program, base + job.layout.results, job.plan.result_bytes()};
-    for (Command& command : program.commands) {
-      if (command.opcode == Opcode::kMatmul || command.opcode == Opcode::kFinish) continue;
-      command.set_address(base + command.address());
-    }
-    work.programs.push_back(std::move(program));
-    const std::uint64_t end = base + job.layout.end;
-    resize(work, end);
-    draw_operands(work, job.layout, base, random);
-    work.jobs.push_back(job);
-    base = (end + kBoundary - 1) / kBoundary * kBoundary;
+    Job job = make_job("product", shape, accumulate, geometry);
+    job.layout = make_layout(job.plan, base);
+    job.program = make_program(job.plan, job.layout);
+    work.programs.push_back({job.program, job.layout.results, job.plan.result_bytes()});
+    resize(work, job.layout.end);
+    draw_operands(work, job.layout, random);
+    base = page_up(job.layout.end);
+    work.jobs.push_back(std::move(job));
   }
   return work;
 }
