@@ -35,8 +35,10 @@ void add_spans(const FirmwareReport& report, int track, Kind begin, Kind end, co
     }
     if (open == nullptr && event.kind == begin) open = &event;
   }
+  // What the processor did last is ahead of the platform's time.
   if (open != nullptr) {
-    slices.push_back({track, open->clock, report.clocks, name == nullptr ? open->what : name});
+    slices.push_back({track, open->clock, std::max(report.clocks, open->clock + 1),
+                      name == nullptr ? open->what : name});
   }
 }
 
@@ -83,6 +85,9 @@ void FirmwareTimeline::finish(const FirmwareReport& report) {
   add_spans(report, kInterruptTrack, Kind::kInterrupt, Kind::kInterruptEnd, "interrupt", slices);
   add_spans(report, kAcceleratorTrack, Kind::kDoorbell, Kind::kIdle, "works", slices);
   add_transactions(report, slices);
+  slices.erase(std::remove_if(slices.begin(), slices.end(),
+                              [](const Slice& slice) { return slice.end <= slice.begin; }),
+               slices.end());
   std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.track != b.track ? a.track < b.track : a.begin < b.begin;
   });
