@@ -88,7 +88,7 @@ TEST_F(Program, FirmwareOnRtlShowsItsEngines) {
   };
   EXPECT_EQ(draw(timeline.string(), " --window '0:20000:The <start>' --leave-out bursts"), 0);
   const std::string svg = contents(folder_ / "t.svg");
-  for (const char* part : {"The &lt;start&gt;", ">compute<", ">wait_weights<", "</svg>"}) {
+  for (const char* part : {"The &lt;start&gt;", ">compute<", ">MATMUL", "</svg>"}) {
     EXPECT_THAT(svg, HasSubstr(part));
   }
   EXPECT_THAT(svg, testing::Not(HasSubstr("bursts")));
