@@ -27,7 +27,7 @@ namespace {
 struct CosimCommand : NamedDevice {
   std::vector<std::int64_t> sizes;
   Accumulate accumulate = Accumulate::kDevice;
-  std::int64_t batch = 1;
+  std::int64_t batch = 1, layers = 1;
   std::string json;
 };
 
@@ -103,8 +103,9 @@ int run_cosim_command(const CosimCommand& options) {
     return devices().find(name, options.array).make(options);
   };
   std::unique_ptr<Device> device = make("reference");
+  const std::vector<GemmShape> shapes(static_cast<std::size_t>(options.layers), shape);
   CosimWork work =
-      make_cosim_work({shape}, options.accumulate, read_geometry(*device), options.seed);
+      make_fenced_work(shapes, options.accumulate, read_geometry(*device), options.seed);
   work.exact = options.memory.predictable();
   work.random_stalls = !work.exact;
   Cosim cosim(work);
@@ -121,8 +122,9 @@ int run_cosim_command(const CosimCommand& options) {
 #ifndef GEMM64_PLATFORM
   text += "Built without the SystemC platform, so without its four sides.\n";
 #endif
-  text += fmt::format("{}: {}x{}x{} on {} sides.\n", cosim.agree() ? "AGREE" : "DISAGREE", shape.m,
-                      shape.k, shape.n, cosim.verdicts().size());
+  text += fmt::format("{}: {}{}x{}x{} on {} sides.\n", cosim.agree() ? "AGREE" : "DISAGREE",
+                      options.layers == 1 ? "" : fmt::format("{} layers of ", options.layers),
+                      shape.m, shape.k, shape.n, cosim.verdicts().size());
   print_report(text);
   if (json) keep_going([&] { json->write(json_of(cosim).dump(2) + "\n"); });
   return cosim.agree() ? 0 : 1;
@@ -149,6 +151,11 @@ void add_cosim_command(CLI::App& app, int& result) {
       ->transform(one_of(places));
   command->add_option("--batch", options->batch, "inputs of M rows each that share the weights")
       ->transform(whole_number(1, 1 << 16))
+      ->capture_default_str();
+  command
+      ->add_option("--layers", options->layers,
+                   "so many products as one program, with a FENCE between them")
+      ->transform(whole_number(1, 64))
       ->capture_default_str();
   command->add_option("--json", options->json, "writes the report to this file");
   command->callback([options, &result] { result = run_cosim_command(*options); });

@@ -65,23 +65,33 @@ std::vector<FirmwareJob> jobs_of(const CosimWork& work, const CosimOutcome& expe
   return jobs;
 }
 
-ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const CosimWork& work,
-                    const std::vector<FirmwareJob>& jobs, bool one_at_a_time, bool events) {
+/// How jobs are given to the accelerator, and which.
+struct Mode {
+  const char* name;
+  bool one_at_a_time;
+  const CosimWork& work;
+  std::vector<FirmwareJob> jobs;
+};
+
+ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const Mode& how,
+                    FirmwareTimeline* timeline) {
   PlatformOptions platform_options;
   platform_options.accelerator = options.device;
   platform_options.device = options;
-  platform_options.memory_bytes = work.memory.size();
+  platform_options.memory_bytes = how.work.memory.size();
+  platform_options.debug = timeline != nullptr;
   Platform platform(platform_options);
-  platform.device().write_memory(0, work.memory.data(), work.memory.size());
-  FirmwareOptions how;
-  how.one_at_a_time = one_at_a_time;
-  how.ring = work.ring;
-  how.places = work.places;
-  how.max_instructions = options.max_instructions;
+  platform.device().write_memory(0, how.work.memory.data(), how.work.memory.size());
+  if (timeline != nullptr && options.device == "rtl") timeline->observe(platform, how.work.jobs);
+  FirmwareOptions firmware;
+  firmware.one_at_a_time = how.one_at_a_time;
+  firmware.ring = how.work.ring;
+  firmware.places = how.work.places;
+  firmware.max_instructions = options.max_instructions;
   ModeReport mode;
-  mode.mode = one_at_a_time ? "one product at a time" : "one ring for all";
+  mode.mode = how.name;
   const auto begin = std::chrono::steady_clock::now();
-  mode.report = platform.run(elf, how, jobs, events);
+  mode.report = platform.run(elf, firmware, how.jobs, timeline != nullptr);
   mode.seconds = seconds_since(begin);
   if (mode.report.stopped.empty()) {
     const std::uint32_t offset = kCounters[counter::kTotalClocks].offset;
@@ -148,10 +158,14 @@ int run_firmware_command(const FirmwareCommand& options) {
     return devices().find(name, options.array).make(options);
   };
   std::unique_ptr<Device> device = make("reference");
-  const CosimWork work = make_cosim_work({{m, 9216, 4096}, {m, 4096, 4096}, {m, 4096, 1000}},
-                                         Accumulate::kDevice, read_geometry(*device), options.seed);
-  const CosimOutcome expected = run_cosim(*device, work, "reference", "");
-  const std::vector<FirmwareJob> jobs = jobs_of(work, expected);
+  const Geometry geometry = read_geometry(*device);
+  const std::vector<GemmShape> shapes{{m, 9216, 4096}, {m, 4096, 4096}, {m, 4096, 1000}};
+  CosimWork work = make_cosim_work(shapes, Accumulate::kDevice, geometry, options.seed);
+  const char* const names[] = {"classifier.1", "classifier.4", "classifier.6"};
+  for (std::size_t i = 0; i < work.jobs.size(); ++i) work.jobs[i].name = names[i];
+  const CosimWork fenced = make_fenced_work(shapes, Accumulate::kDevice, geometry, options.seed);
+  std::vector<FirmwareJob> jobs = jobs_of(work, run_cosim(*device, work, "reference", ""));
+  std::vector<FirmwareJob> layers = jobs_of(fenced, run_cosim(*device, fenced, "reference", ""));
   device = make(options.device);
   const auto begin = std::chrono::steady_clock::now();
   const CosimOutcome found = run_cosim(*device, work, options.device, options.device);
@@ -160,9 +174,13 @@ int run_firmware_command(const FirmwareCommand& options) {
 
   std::vector<ModeReport> modes;
   bool held = found.failure.empty();
-  for (const bool one_at_a_time : {false, true}) {
-    modes.push_back(run_mode(options, elf, work, jobs, one_at_a_time,
-                             one_at_a_time && !options.timeline.empty()));
+  std::unique_ptr<FirmwareTimeline> timeline;
+  if (!options.timeline.empty()) timeline = std::make_unique<FirmwareTimeline>(options.timeline);
+  modes.reserve(3);
+  for (const Mode& mode : {Mode{"one ring for all", false, work, jobs},
+                           Mode{"one product at a time", true, work, jobs},
+                           Mode{"one program, fenced", false, fenced, layers}}) {
+    modes.push_back(run_mode(options, elf, mode, mode.one_at_a_time ? timeline.get() : nullptr));
     const FirmwareReport& report = modes.back().report;
     if (!report.stopped.empty()) {
       print_report(report.printed);
@@ -173,9 +191,7 @@ int run_firmware_command(const FirmwareCommand& options) {
   print_report(text_of(modes, options.device, alone) +
                (held ? "VERIFIED: the CRC of each result is the reference's.\n" : "FAILED\n"));
   if (json) keep_going([&] { json->write(json_of(modes, alone).dump(2) + "\n"); });
-  if (!options.timeline.empty()) {
-    keep_going([&] { write_firmware_timeline(options.timeline, modes.back().report); });
-  }
+  if (timeline) keep_going([&] { timeline->finish(modes[1].report); });
   return held ? 0 : 1;
 }
 
@@ -199,8 +215,8 @@ void add_firmware_command(CLI::App& app, int& result) {
   command->add_option("--json", options->json, "writes the report to this file");
   command->add_option(
       "--timeline", options->timeline,
-      "writes functions, registers, interrupts and bursts of the run of one product "
-      "at a time, for Perfetto");
+      "writes functions, registers, interrupts, bursts, and with --device rtl what each engine did "
+      "in the run of one product at a time, for Perfetto");
   command->callback([options, &result] { result = run_firmware_command(*options); });
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Kind = PlatformEvent::Kind;
 
 constexpr int kFunctionTrack = 1, kRegisterTrack = 2, kInterruptTrack = 3, kAcceleratorTrack = 4,
-              kBurstTracks = 5;
+              kEngineTracks = 5, kBurstTracks = kEngineTracks + Timeline::kTracks;
 
 struct Slice {
   int track;
@@ -35,8 +35,10 @@ void add_spans(const FirmwareReport& report, int track, Kind begin, Kind end, co
     }
     if (open == nullptr && event.kind == begin) open = &event;
   }
+  // What the processor did last is ahead of the platform's time.
   if (open != nullptr) {
-    slices.push_back({track, open->clock, report.clocks, name == nullptr ? open->what : name});
+    slices.push_back({track, open->clock, std::max(report.clocks, open->clock + 1),
+                      name == nullptr ? open->what : name});
   }
 }
 
@@ -66,29 +68,41 @@ void add_transactions(const FirmwareReport& report, std::vector<Slice>& slices) 
 
 }  // namespace
 
-void write_firmware_timeline(const std::string& file, const FirmwareReport& report) {
+FirmwareTimeline::FirmwareTimeline(const std::string& file) : trace_(file) {
+  trace_.name_process("gemm64 platform, clocks as microseconds");
+}
+
+void FirmwareTimeline::observe(Platform& platform, const std::vector<Job>& jobs) {
+  engines_ = std::make_unique<Timeline>(trace_, kEngineTracks);
+  engines_->begin_ring(jobs, 0);
+  platform.observe(*engines_);
+}
+
+void FirmwareTimeline::finish(const FirmwareReport& report) {
+  if (engines_) engines_->end(report.clocks);
   std::vector<Slice> slices;
   add_spans(report, kFunctionTrack, Kind::kFunction, Kind::kFunction, nullptr, slices);
   add_spans(report, kInterruptTrack, Kind::kInterrupt, Kind::kInterruptEnd, "interrupt", slices);
   add_spans(report, kAcceleratorTrack, Kind::kDoorbell, Kind::kIdle, "works", slices);
   add_transactions(report, slices);
+  slices.erase(std::remove_if(slices.begin(), slices.end(),
+                              [](const Slice& slice) { return slice.end <= slice.begin; }),
+               slices.end());
   std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.track != b.track ? a.track < b.track : a.begin < b.begin;
   });
-  TraceEvents trace(file);
-  trace.name_process("gemm64 platform");
-  trace.name_track(kFunctionTrack, "processor: functions");
-  trace.name_track(kRegisterTrack, "processor: registers");
-  trace.name_track(kInterruptTrack, "interrupt");
-  trace.name_track(kAcceleratorTrack, "accelerator");
+  trace_.name_track(kFunctionTrack, "processor: functions");
+  trace_.name_track(kRegisterTrack, "processor: registers");
+  trace_.name_track(kInterruptTrack, "interrupt");
+  trace_.name_track(kAcceleratorTrack, "accelerator");
   const int last = slices.empty() ? 0 : slices.back().track;
   for (int track = kBurstTracks; track <= last; ++track) {
-    trace.name_track(track, fmt::format("bursts {}", track - kBurstTracks));
+    trace_.name_track(track, fmt::format("bursts {}", track - kBurstTracks));
   }
   for (const Slice& slice : slices) {
-    trace.slice(slice.track, slice.begin, slice.end, "platform", slice.name, slice.args);
+    trace_.slice(slice.track, slice.begin, slice.end, "platform", slice.name, slice.args);
   }
-  trace.finish({{"clocks", report.clocks}, {"instructions", report.instructions}});
+  trace_.finish({{"clocks", report.clocks}, {"instructions", report.instructions}});
 }
 
 }  // namespace gemm64

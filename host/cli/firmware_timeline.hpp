@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of firmware on one axis: functions, registers, interrupts, the accelerator, its bursts.
+// A run of firmware on one axis: functions, registers, interrupts, the accelerator's engines, its
+// bursts.
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "host/debug/timeline.hpp"
+#include "host/debug/trace_events.hpp"
+#include "host/job/job.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gemm64 {
 
-/// Writes the events of a run as a trace that Perfetto opens. Throws OutputError where it is lost.
-void write_firmware_timeline(const std::string& file, const FirmwareReport& report);
+/// A trace that Perfetto opens. Tracks, from the top: functions, registers, interrupt, accelerator;
+/// with an RTL that is observed those of Timeline; bursts.
+class FirmwareTimeline {
+ public:
+  /// Throws UsageError where `file` cannot be written. Without finish() no file appears.
+  explicit FirmwareTimeline(const std::string& file);
+
+  /// Observes a platform's RTL, which is about to run `jobs` one after the other. They live until
+  /// finish(), the timeline as long as the platform.
+  void observe(Platform& platform, const std::vector<Job>& jobs);
+
+  /// Writes the events of the run. Throws OutputError where they are lost.
+  void finish(const FirmwareReport& report);
+
+ private:
+  TraceEvents trace_;
+  std::unique_ptr<Timeline> engines_;
+};
 
 }  // namespace gemm64

@@ -8,14 +8,16 @@
 #include <random>
 #include <string_view>
 
+#include "host/device/snapshot.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/error.hpp"
+#include "host/job/job_program.hpp"
 
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kRound = 0x10000, kBoundary = 0x1000;
+constexpr std::uint64_t kRound = 0x10000;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;  // of a platform's memory
 constexpr std::uint64_t kLimit = std::uint64_t{1}
                                  << 40;  // clocks of a wait; the watchdog is shorter
@@ -95,13 +97,14 @@ class Run {
 
   void one_by_one() {
     for (const CosimProgram& program : work_.programs) {
-      if (!wait_for(submit(program))) return;
+      if (!program.commands.empty() && !wait_for(submit(program))) return;
     }
   }
 
   void together() {
     std::vector<std::uint32_t> tickets;
     for (const CosimProgram& program : work_.programs) {
+      if (program.commands.empty()) continue;
       if (!tickets.empty()) device_.wait_interrupt(work_.after);
       tickets.push_back(submit(program));
     }
@@ -138,6 +141,7 @@ class Run {
     }
     outcome_.memory.resize(work_.memory.size());
     device_.read_memory(0, outcome_.memory.data(), outcome_.memory.size());
+    take_snapshots(work_, outcome_);
   }
 
   void read_counters() {
@@ -192,17 +196,65 @@ std::string register_difference(const CosimOutcome& expected, const CosimOutcome
 }
 
 std::string counter_difference(const CosimOutcome& expected, const CosimOutcome& found) {
-  for (std::size_t i = 0; i < kCounters.size(); ++i) {
-    const bool bytes = std::string_view(kCounters[i].engine) == "bytes";
-    if (!bytes && (expected.family.empty() || found.family.empty())) continue;
-    if ((*expected.counters)[i] == (*found.counters)[i]) continue;
-    return fmt::format("{}.{} is {}, on '{}' {}", kCounters[i].engine, kCounters[i].cause,
-                       (*found.counters)[i], expected.side, (*expected.counters)[i]);
+  const bool clocks = !expected.family.empty() && !found.family.empty();
+  const auto compare = [&](const std::string& place, const Counters& e, const Counters& f) {
+    for (std::size_t i = 0; i < kCounters.size(); ++i) {
+      const bool bytes = std::string_view(kCounters[i].engine) == "bytes";
+      if ((!bytes && !clocks) || e[i] == f[i]) continue;
+      return fmt::format("{}{}.{} is {}, on '{}' {}", place, kCounters[i].engine,
+                         kCounters[i].cause, f[i], expected.side, e[i]);
+    }
+    return std::string();
+  };
+  // Without clocks a FENCE finds other transfers under way, so bytes are compared in the end.
+  for (std::size_t i = 0; clocks && i < found.snapshots.size(); ++i) {
+    const std::string difference =
+        compare(fmt::format("at FENCE {}, ", i), expected.snapshots[i], found.snapshots[i]);
+    if (!difference.empty()) return difference;
   }
-  return {};
+  return compare("", *expected.counters, *found.counters);
+}
+
+/// The end of a work's memory; what lies before `end` is used.
+void resize(CosimWork& work, std::uint64_t end) {
+  if (end > kMostBytes) {
+    throw UsageError(
+        fmt::format("the work needs {} bytes of memory; there are {}", end, kMostBytes));
+  }
+  work.memory.resize((end + kRound - 1) / kRound * kRound);
+}
+
+void draw_operands(CosimWork& work, const Layout& layout, std::mt19937& random) {
+  for (std::uint64_t at = layout.weights; at < layout.results; at += 4) {
+    const std::uint32_t word = static_cast<std::uint32_t>(random());
+    std::memcpy(work.memory.data() + at, &word, sizeof word);
+  }
 }
 
 }  // namespace
+
+CosimWork make_fenced_work(const std::vector<GemmShape>& shapes, Accumulate accumulate,
+                           const Geometry& geometry, std::uint32_t seed) {
+  std::vector<Job> jobs;
+  for (const GemmShape& shape : shapes) {
+    jobs.push_back(make_job("product", shape, accumulate, geometry));
+  }
+  const JobProgram list = make_job_program(jobs, geometry);
+  CosimWork work;
+  work.ring = list.ring;
+  work.places = ring_places(list.program.size());
+  resize(work, list.end);
+  std::mt19937 random(seed);
+  for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+    const Job& job = list.jobs[i];
+    work.programs.push_back({i == 0 ? list.program : std::vector<Command>(), job.layout.results,
+                             job.plan.result_bytes()});
+    if (i != 0) work.snapshots.push_back(list.snapshots + (i - 1) * list.snapshot_bytes);
+    draw_operands(work, job.layout, random);
+  }
+  work.jobs = list.jobs;
+  return work;
+}
 
 CosimWork make_cosim_work(const std::vector<GemmShape>& shapes, Accumulate accumulate,
                           const Geometry& geometry, std::uint32_t seed) {
@@ -211,26 +263,24 @@ CosimWork make_cosim_work(const std::vector<GemmShape>& shapes, Accumulate accum
   std::mt19937 random(seed);
   std::uint64_t base = kRingCommands * kCommandBytes;
   for (const GemmShape& shape : shapes) {
-    const Job job = make_job("cosim", shape, accumulate, geometry);
-    CosimProgram program{job.program, base + job.layout.results, job.plan.result_bytes()};
-    for (Command& command : program.commands) {
-      if (command.opcode == Opcode::kMatmul || command.opcode == Opcode::kFinish) continue;
-      command.set_address(base + command.address());
-    }
-    work.programs.push_back(std::move(program));
-    const std::uint64_t end = base + job.layout.end;
-    if (end > kMostBytes) {
-      throw UsageError(fmt::format("{}x{}x{} needs {} bytes of memory; there are {}", shape.m,
-                                   shape.k, shape.n, end, kMostBytes));
-    }
-    work.memory.resize((end + kRound - 1) / kRound * kRound);
-    for (std::uint64_t at = job.layout.weights; at < job.layout.results; at += 4) {
-      const std::uint32_t word = static_cast<std::uint32_t>(random());
-      std::memcpy(work.memory.data() + base + at, &word, sizeof word);
-    }
-    base = (end + kBoundary - 1) / kBoundary * kBoundary;
+    Job job = make_job("product", shape, accumulate, geometry);
+    job.layout = make_layout(job.plan, base);
+    job.program = make_program(job.plan, job.layout);
+    work.programs.push_back({job.program, job.layout.results, job.plan.result_bytes()});
+    resize(work, job.layout.end);
+    draw_operands(work, job.layout, random);
+    base = page_up(job.layout.end);
+    work.jobs.push_back(std::move(job));
   }
   return work;
+}
+
+void take_snapshots(const CosimWork& work, CosimOutcome& outcome) {
+  for (const std::uint64_t address : work.snapshots) {
+    std::uint8_t* const bytes = outcome.memory.data() + address;
+    outcome.snapshots.push_back(decode_snapshot(bytes));
+    std::memset(bytes, 0, kSnapshotBytes);
+  }
 }
 
 CosimOutcome run_cosim(Device& device, const CosimWork& work, std::string side,

@@ -15,7 +15,8 @@
 
 namespace gemm64 {
 
-/// A program and where its results lie.
+/// A program and where its results lie. One without commands is a further layer of the program
+/// before it.
 struct CosimProgram {
   std::vector<Command> commands;  // FINISH last
   std::uint64_t results = 0, result_bytes = 0;
@@ -27,6 +28,10 @@ struct CosimWork {
   std::uint64_t ring = 0;
   std::uint32_t places = 64;
   std::vector<CosimProgram> programs;
+  std::vector<Job> jobs;  // whose results they are
+  /// Addresses at which FENCEs write the counters. Of them sides without clocks know the bytes
+  /// alone.
+  std::vector<std::uint64_t> snapshots;
   std::uint32_t watchdog = 0;  // 0: the device's own
 
   /// What disturbs the work. Sides that run firmware can do none of it.
@@ -50,6 +55,10 @@ struct CosimWork {
 CosimWork make_cosim_work(const std::vector<GemmShape>& shapes, Accumulate accumulate,
                           const Geometry& geometry, std::uint32_t seed);
 
+/// The same as layers of one program: behind each but the last a FENCE that waits for its results.
+CosimWork make_fenced_work(const std::vector<GemmShape>& shapes, Accumulate accumulate,
+                           const Geometry& geometry, std::uint32_t seed);
+
 /// What a side has done.
 struct CosimOutcome {
   std::string side;
@@ -61,8 +70,12 @@ struct CosimOutcome {
   std::vector<std::string> interrupts;                           // causes, in their order
   std::vector<std::pair<std::string, std::uint32_t>> registers;  // STATUS, ERROR, ...
   std::optional<Counters> counters;
+  std::vector<Counters> snapshots;      // taken out of the memory, which is zero there
   std::optional<std::uint64_t> clocks;  // in which the accelerator worked
 };
+
+/// Takes the snapshots of FENCEs out of the memory of a side that has done the work.
+void take_snapshots(const CosimWork& work, CosimOutcome& outcome);
 
 /// Carries the work out on a device, by the driver in C. What the device throws becomes `failure`.
 CosimOutcome run_cosim(Device& device, const CosimWork& work, std::string side, std::string family);
@@ -82,7 +95,8 @@ struct CosimVerdict {
 /// Compares each side with the first one: memory byte for byte, the order of interrupts, registers
 /// where both tell of them; counters with the first of its family, or, where they are predicted
 /// exactly, with the first that has any; of sides without clocks, those of bytes; none where the
-/// work was disturbed at a clock, failed, or waited for random stalls.
+/// work was disturbed at a clock, failed, or waited for random stalls; snapshots of FENCEs
+/// likewise.
 class Cosim {
  public:
   explicit Cosim(const CosimWork& work)

@@ -5,6 +5,10 @@
 
 namespace gemm64::cycles {
 
+Clock Commands::next_request() {
+  return all_requested() ? kUnknown : std::max(places_.room(), given(requested_));
+}
+
 void Commands::ask(Clock /*at*/) {
   ++requested_;
   places_.begin();
@@ -35,10 +39,11 @@ void Commands::count_before(Clock clock, Counters& counters) {
 
 bool Commands::advance() {
   bool moved = false;
-  for (; !seen_.empty(); moved = true) {
+  for (; !seen_.empty() && !done(); moved = true) {
     const Command& command = program_[dispatched_];
     const Clock at = std::max({free_, seen_.front(), clear(command)});
     if (!known(at)) break;
+    ledger_.spend(counter::kCommandsIdle, given(dispatched_));
     ledger_.spend(counter::kCommandsWaitMemory, seen_.front());
     ledger_.spend(counter::kCommandsWaitEngine, at);
     ledger_.spend(counter::kCommandsDispatch, at + 1);
@@ -53,10 +58,8 @@ bool Commands::advance() {
 
 void Commands::dispatch(const Command& command, Clock at) {
   const bool snapshot = is_snapshot(command);
-  if (snapshot) {
-    snapshots_.push_back({dispatched_, at});
-    engines_.results.take_snapshot();
-  }
+  if (snapshot) engines_.results.take_snapshot();
+  if (snapshot || command.opcode == Opcode::kFinish) snapshots_.push_back({dispatched_, at});
   if (command.opcode == Opcode::kStore) ++stores_;
   if (command.opcode == Opcode::kFinish || (command.opcode == Opcode::kFence && !snapshot)) return;
   engine(command.opcode).accept(command, dispatched_, at);

@@ -24,15 +24,20 @@ struct Engines {
 
 class Commands final : public Requester {
  public:
-  Commands(const std::vector<Command>& program, const Geometry& geometry, const Engines& engines,
-           Counters& counters)
+  /// Of `program` those before number `end` are dispatched; the others are fetched alone. `given`:
+  /// the first clock in which each is in the ring; empty where all are from the start.
+  Commands(const std::vector<Command>& program, std::size_t end,
+           const std::vector<std::uint64_t>& given, const Geometry& geometry,
+           const Engines& engines, Counters& counters)
       : program_(program),
+        end_(end),
+        given_(given),
         engines_(engines),
         beats_(static_cast<Clock>(kCommandBytes / geometry.n)),
         places_(geometry.commands),
         ledger_(counters) {}
 
-  Clock next_request() override { return all_requested() ? kUnknown : places_.room(); }
+  Clock next_request() override;
   bool all_requested() const override { return requested_ == program_.size(); }
   void ask(Clock /*at*/) override;
   void serve(MemoryPort& port) override;
@@ -40,19 +45,23 @@ class Commands final : public Requester {
   /// Dispatches as far as is known. Tells whether that was any further.
   bool advance();
 
-  /// A snapshot of the counters: the FENCE that took it, and the clock in which that was
-  /// dispatched.
+  /// A command with which the counters are asked for, and the clock in which it was dispatched.
   struct Snapshot {
     std::size_t command;
     Clock at;
   };
+  /// FENCEs that wrote them, and FINISHes.
   const std::vector<Snapshot>& snapshots() const { return snapshots_; }
   /// As the Ledger's. Counts the bytes of commands, too.
   void keep_history(const Rate& rate);
   void count_before(Clock clock, Counters& counters);
 
   /// Has the last command been dispatched?
-  bool done() const { return dispatched_ == program_.size(); }
+  bool done() const { return dispatched_ == end_; }
+  /// The last of those that are dispatched.
+  std::size_t last() const { return end_ - 1; }
+  /// As an engine's.
+  void finish(Clock total) { ledger_.spend(counter::kCommandsIdle, total); }
   /// The clock after the last dispatch.
   Clock after_last() const { return free_; }
   /// The command that is next, and what it waits for.
@@ -60,11 +69,16 @@ class Commands final : public Requester {
 
  private:
   EngineModel& engine(Opcode opcode) const;
+  Clock given(std::size_t command) const {
+    return given_.empty() ? 0 : static_cast<Clock>(given_[command]);
+  }
   Clock clear(const Command& command) const;
   Clock passed(const Command& fence) const;
   void dispatch(const Command& command, Clock at);
 
   const std::vector<Command>& program_;
+  const std::size_t end_;
+  const std::vector<std::uint64_t>& given_;
   Engines engines_;
   Clock beats_;   // of a command
   Slots places_;  // for commands that are fetched ahead

@@ -22,7 +22,10 @@ namespace {
 /// All engines of one run.
 class Model {
  public:
-  Model(const std::vector<Command>& program, const Geometry& geometry, const MemoryTiming& memory)
+  /// As Commands takes them.
+  Model(const std::vector<Command>& program, std::size_t end,
+        const std::vector<std::uint64_t>& given, const Geometry& geometry,
+        const MemoryTiming& memory)
       : program_(program),
         geometry_(geometry),
         rate_(geometry.n, memory.bytes_per_cycle),
@@ -35,32 +38,54 @@ class Model {
                     Loads::kParameters, counters_),
         compute_(geometry, memories_, counters_),
         results_(geometry, memories_, rate_, counters_),
-        commands_(program, geometry, {weights_, activations_, compute_, parameters_, results_},
-                  counters_),
+        commands_(program, end, given, geometry,
+                  {weights_, activations_, compute_, parameters_, results_}, counters_),
         bus_(memory, rate_,
              {{{&weights_}, {&commands_, &parameters_, &activations_}, {&results_}}}) {
-    if (std::none_of(program.begin(), program.end(), is_snapshot)) return;
+    if (end == program.size() && program.back().opcode == Opcode::kFinish &&
+        std::none_of(program.begin(), program.end() - 1, asks_counters)) {
+      return;  // those in the end are enough
+    }
+    history_ = true;
     for (EngineModel* engine : engines_) engine->keep_history(rate_);
     commands_.keep_history(rate_);
   }
 
-  Prediction run() {
+  RingPrediction run() {
     while (!commands_.done()) {
       if (!advance() && !bus_.advance_when_stuck()) refuse();
     }
-    const Clock total = commands_.after_last();
-    for (EngineModel* engine : engines_) engine->finish(total);
-    counters_[counter::kTotalClocks] = static_cast<std::uint64_t>(total);
-    count_bytes(counters_);
-    counters_[counter::kBytesCommands] = program_.size() * kCommandBytes;
-    Prediction prediction{counters_, {}};
-    for (const auto& [command, at] : commands_.snapshots()) {
-      prediction.snapshots.push_back({command, count_before(at)});
+    // Commands behind which there is no FINISH end when nothing is left to do.
+    const bool open = program_[commands_.last()].opcode != Opcode::kFinish;
+    while (open && !known(idle())) {
+      if (!advance() && !bus_.advance_when_stuck()) refuse();
     }
+    const Clock total = std::max(commands_.after_last(), open ? idle() : 0);
+    // What is fetched ahead of all that follows.
+    while (commands_.next_request() < total && bus_.advance_when_stuck()) {
+    }
+    for (EngineModel* engine : engines_) engine->finish(total);
+    commands_.finish(total);
+    RingPrediction prediction;
+    for (const auto& [command, at] : commands_.snapshots()) {
+      if (is_snapshot(program_[command])) {
+        prediction.snapshots.push_back({command, count_before(at)});
+      } else {
+        prediction.finishes.push_back({command, history_ ? count_before(at + 1) : count(total)});
+      }
+    }
+    if (open) prediction.finishes.push_back({commands_.last(), count_before(total)});
     return prediction;
   }
 
  private:
+  /// First clock in which no engine has anything left to do.
+  Clock idle() const {
+    Clock clock = 0;
+    for (const EngineModel* engine : engines_) clock = std::max(clock, engine->idle());
+    return clock;
+  }
+
   /// Each engine goes as far as it can. Tells whether any went further.
   bool advance() {
     bool moved = bus_.advance();
@@ -71,6 +96,19 @@ class Model {
     moved |= results_.advance();
     moved |= commands_.advance();
     return moved;
+  }
+
+  static bool asks_counters(const Command& command) {
+    return is_snapshot(command) || command.opcode == Opcode::kFinish;
+  }
+
+  /// The counters in the end, all commands fetched.
+  Counters count(Clock total) const {
+    Counters counters = counters_;
+    counters[counter::kTotalClocks] = static_cast<std::uint64_t>(total);
+    count_bytes(counters);
+    counters[counter::kBytesCommands] = program_.size() * kCommandBytes;
+    return counters;
   }
 
   /// All but those of commands.
@@ -113,8 +151,33 @@ class Model {
   Results results_;
   Commands commands_;
   Bus bus_;
+  bool history_ = false;
   EngineModel* const engines_[5] = {&weights_, &activations_, &parameters_, &compute_, &results_};
 };
+
+/// Where the programs of a ring that can run end: behind their FINISHes, in ascending order. The
+/// last may lack it.
+std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geometry& geometry) {
+  std::vector<std::size_t> ends;
+  std::vector<Command> program;
+  for (const Command& command : commands) {
+    program.push_back(command);
+    const bool last = &command == &commands.back();
+    if (!last && command.opcode != Opcode::kFinish) continue;
+    if (command.opcode != Opcode::kFinish) {
+      program.emplace_back();
+      program.back().opcode = Opcode::kFinish;
+    }
+    try {
+      check_program(program, geometry);
+    } catch (const UsageError&) {
+      break;
+    }
+    program.clear();
+    ends.push_back(static_cast<std::size_t>(&command - commands.data()) + 1);
+  }
+  return ends;
+}
 
 }  // namespace
 }  // namespace cycles
@@ -122,7 +185,22 @@ class Model {
 Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
                    const MemoryTiming& memory) {
   cycles::check_program(program, geometry);
-  return cycles::Model(program, geometry, memory).run();
+  RingPrediction ring = cycles::Model(program, program.size(), {}, geometry, memory).run();
+  return {ring.finishes.back().counters, std::move(ring.snapshots)};
+}
+
+RingPrediction predict_ring(const std::vector<Command>& commands,
+                            const std::vector<std::uint64_t>& given, const Geometry& geometry,
+                            const MemoryTiming& memory) {
+  for (std::vector<std::size_t> ends = cycles::ends_of(commands, geometry); !ends.empty();
+       ends.pop_back()) {
+    try {
+      return cycles::Model(commands, ends.back(), given, geometry, memory).run();
+    } catch (const UsageError&) {
+      // A program in it waits for ever.
+    }
+  }
+  return {};
 }
 
 Counters predict_counters(const std::vector<Command>& program, const Geometry& geometry,

@@ -20,7 +20,7 @@ namespace gemm64 {
 /// A job with its operands: all that a run depends on.
 struct JobRun {
   const Job& job;
-  const std::vector<std::uint8_t>& packed;  // the weights, as Driver::run takes them
+  const SharedBytes& packed;  // the weights, as Driver::run takes them
   const MatrixI8& a;
   const MatrixI8& w;
 

@@ -10,8 +10,6 @@
 namespace gemm64 {
 namespace {
 
-enum Track { kLayers = 1, kCommands, kFirstEngine };
-
 // Counters from here on count bytes: each is another one's, in bytes.
 constexpr Events kClockEvents = event_bit(counter::kBytesWeights) - 1;
 
@@ -39,18 +37,36 @@ int engine_of(const Command& command) {
 }  // namespace
 
 Timeline::Timeline(std::filesystem::path path)
-    : events_(std::move(path)), commands_(events_, kCommands) {
+    : own_(std::make_unique<TraceEvents>(std::move(path))),
+      events_(*own_),
+      layers_(1),
+      commands_track_(2),
+      commands_(events_, commands_track_) {
   events_.name_process("gemm64, clocks as microseconds");
-  events_.name_track(kLayers, "layers");
-  events_.name_track(kCommands, "commands");
-  int track = kFirstEngine;
-  for (const EngineCauses& causes : kEngineCauses) engines_.emplace_back(events_, track++, causes);
+  name_tracks();
+}
+
+Timeline::Timeline(TraceEvents& events, int first)
+    : events_(events),
+      layers_(first),
+      commands_track_(first + 1),
+      commands_(events_, commands_track_) {
+  name_tracks();
+}
+
+void Timeline::name_tracks() {
+  events_.name_track(layers_, "layers");
+  events_.name_track(commands_track_, "commands");
+  int track = commands_track_;
+  for (const EngineCauses& causes : kEngineCauses) {
+    engines_.emplace_back(events_, ++track, causes);
+  }
 }
 
 void Timeline::begin(const Job& job, std::uint64_t clock) {
   std::vector<Step> steps;
   for (std::size_t i = 0; i < job.program.size(); ++i) {
-    steps.push_back({&job, command_tiles(job, i), engine_of(job.program[i]), nullptr});
+    steps.push_back({&job, command_tiles(job, i), engine_of(job.program[i]), nullptr, nullptr});
   }
   begin(std::move(steps), clock);
 }
@@ -66,7 +82,18 @@ void Timeline::begin(const JobProgram& list, std::uint64_t clock) {
                              : command_tiles(job, origin.command);
     tiles.fields["command"] = i;
     steps.push_back({&job, std::move(tiles), engine_of(list.program[i]),
-                     begins_next ? &list.jobs[origin.job + 1] : nullptr});
+                     begins_next ? &list.jobs[origin.job + 1] : nullptr, nullptr});
+  }
+  begin(std::move(steps), clock);
+}
+
+void Timeline::begin_ring(const std::vector<Job>& jobs, std::uint64_t clock) {
+  std::vector<Step> steps;
+  for (const Job& job : jobs) {
+    for (std::size_t i = 0; i < job.program.size(); ++i) {
+      steps.push_back({&job, command_tiles(job, i), engine_of(job.program[i]), nullptr, nullptr});
+    }
+    steps.back().after = &job == &jobs.back() ? nullptr : &job + 1;
   }
   begin(std::move(steps), clock);
 }
@@ -100,7 +127,7 @@ void Timeline::flush(std::uint64_t clock) {
   }
   if (clocks_ == 0) {
     const Plan& plan = job_->plan;
-    events_.begin(kLayers, since_, "layer", job_->name,
+    events_.begin(layers_, since_, "layer", job_->name,
                   {{"M", plan.shape.m},
                    {"K", plan.shape.k},
                    {"N", plan.shape.n},
@@ -120,14 +147,18 @@ void Timeline::dispatch(std::uint64_t clock) {
   commands_.flush();
   if (next_ == steps_.size()) return;  // a broken device; the run's checks will tell
   Step& step = steps_[next_++];
-  events_.slice(kCommands, since_, clock, "dispatch", step.tiles.title, step.tiles.fields);
+  events_.slice(commands_track_, since_, clock, "dispatch", step.tiles.title, step.tiles.fields);
   if (step.engine >= 0) {
     engines_[static_cast<std::size_t>(step.engine)].dispatched(std::move(step.tiles));
+  }
+  if (step.after != nullptr) {
+    end_layer(clock);
+    job_ = step.after;
   }
 }
 
 void Timeline::end_layer(std::uint64_t clock) {
-  if (clocks_ != 0) events_.end(kLayers, clock, {{"clocks", clocks_}});
+  if (clocks_ != 0) events_.end(layers_, clock, {{"clocks", clocks_}});
   clocks_ = 0;
 }
 
@@ -141,11 +172,11 @@ void Timeline::end(std::uint64_t clock) {
 }
 
 void Timeline::finish() {
-  events_.finish({{"generator", "gemm64"},
-                  {"array", fmt::format("{0}x{0}", array_)},
-                  {"time axis",
-                   "1 microsecond is 1 clock of the device, counted from its start; in a waveform "
-                   "clock c is at 2c ns"}});
+  own_->finish({{"generator", "gemm64"},
+                {"array", fmt::format("{0}x{0}", array_)},
+                {"time axis",
+                 "1 microsecond is 1 clock of the device, counted from its start; in a waveform "
+                 "clock c is at 2c ns"}});
 }
 
 }  // namespace gemm64

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "host/debug/engine_track.hpp"
@@ -19,14 +20,19 @@ class Timeline final : public JobObserver {
  public:
   /// Throws UsageError where `path` cannot be written. Without finish() no file appears.
   explicit Timeline(std::filesystem::path path);
+  /// The same as tracks of a file that others write to as well: kTracks of them, from `first` on.
+  Timeline(TraceEvents& events, int first);
+  static constexpr int kTracks = 2 + static_cast<int>(kEngineCauses.size());
 
   void begin(const Job& job, std::uint64_t clock) override;
   /// A layer then is what lies between two FENCEs.
   void begin(const JobProgram& list, std::uint64_t clock) override;
+  /// Jobs that follow each other, each up to its FINISH. They live until end().
+  void begin_ring(const std::vector<Job>& jobs, std::uint64_t clock);
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
 
-  /// Closes the file and lets it appear. Throws UsageError where the disk had no room.
+  /// Closes its own file and lets it appear. Throws UsageError where the disk had no room.
   void finish();
 
  private:
@@ -34,7 +40,9 @@ class Timeline final : public JobObserver {
   void flush(std::uint64_t clock);
   void dispatch(std::uint64_t clock);
 
-  TraceEvents events_;
+  const std::unique_ptr<TraceEvents> own_;
+  TraceEvents& events_;
+  const int layers_, commands_track_;
   CauseSlices commands_;
   std::vector<EngineTrack> engines_;
   std::uint32_t array_ = 0;
@@ -43,11 +51,13 @@ class Timeline final : public JobObserver {
   struct Step {
     const Job* job;
     CommandTiles tiles;
-    int engine;       // -1: none gets the command
-    const Job* then;  // the job that begins when it is dispatched; mostly none
+    int engine;        // -1: none gets the command
+    const Job* then;   // the job that begins when it is dispatched; mostly none
+    const Job* after;  // the job that begins in the clock after that
   };
   void begin(std::vector<Step> steps, std::uint64_t clock);
   void end_layer(std::uint64_t clock);
+  void name_tracks();
 
   std::vector<Step> steps_;      // of the program under way
   std::size_t next_ = 0;         // to be dispatched

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "host/device/shared_bytes.hpp"
+
 namespace gemm64 {
 
 /// An accelerator with its memory, as a driver sees it: 32-bit registers, a byte-addressed memory
@@ -26,6 +28,11 @@ class Device {
   /// Throws std::out_of_range where the range does not lie inside the memory.
   virtual void write_memory(std::uint64_t address, const void* data, std::size_t bytes) = 0;
   virtual void read_memory(std::uint64_t address, void* data, std::size_t bytes) = 0;
+
+  /// The same as write_memory(); the device may hold on to the bytes in place of a copy.
+  virtual void place_memory(std::uint64_t address, const SharedBytes& bytes) {
+    write_memory(address, bytes.data(), bytes.size());
+  }
 
   /// Runs until the interrupt line is high (true) or `max_clocks` have passed (false).
   virtual bool wait_interrupt(std::uint64_t max_clocks) = 0;

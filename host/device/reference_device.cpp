@@ -64,7 +64,7 @@ ReferenceDevice::ReferenceDevice(const Geometry& geometry, std::unique_ptr<Devic
     : geometry_(geometry),
       own_memory_(std::move(own)),
       memory_(own_memory_ ? *own_memory_ : *others),
-      tile_product_(geometry.n) {
+      batch_(geometry.n, memory_) {
   check_geometry(geometry);
   for (auto& bank : banks_) bank.resize(std::size_t{geometry.accumulator_rows} * geometry.n);
   reset();
@@ -79,6 +79,11 @@ void ReferenceDevice::check_range(const char* what, std::uint64_t address, std::
 void ReferenceDevice::write_memory(std::uint64_t address, const void* data, std::size_t bytes) {
   check_range("write", address, bytes);
   memory_.write(address, data, bytes);
+}
+
+void ReferenceDevice::place_memory(std::uint64_t address, const SharedBytes& bytes) {
+  check_range("write", address, bytes.size());
+  memory_.place(address, bytes);
 }
 
 void ReferenceDevice::read_memory(std::uint64_t address, void* data, std::size_t bytes) {
@@ -236,6 +241,34 @@ void ReferenceDevice::run() {
     moved = (!halted_ && compute_tile()) || moved;
     moved = (!halted_ && (store_block() || store_snapshot())) || moved;
   }
+  settle();
+}
+
+void ReferenceDevice::settle() {
+  if (batch_.empty()) return;
+  batch_.compute();
+  for (std::size_t i = 0; i < put_off_.size(); ++i) {
+    const PutOff& block = put_off_[i];
+    const std::uint32_t* const sums = batch_.sums(i);
+    std::vector<std::uint32_t>& bank = banks_[block.bank];
+    std::copy(sums, sums + batch_.rows(i) * std::size_t{geometry_.n}, bank.begin());
+    if (block.stored) {
+      memory_.write(block.address, results_of(bank, block.store, block.parameters), block.bytes);
+    }
+  }
+  batch_.clear();
+  put_off_.clear();
+  last_block_ = {};
+  unwritten_ = ~std::uint64_t{0};
+  unwritten_end_ = 0;
+}
+
+void ReferenceDevice::before_read(std::uint64_t address, std::uint64_t bytes) {
+  if (address < unwritten_end_ && unwritten_ < address + bytes) settle();
+}
+
+ReferenceDevice::PutOff* ReferenceDevice::put_off(unsigned bank) {
+  return last_block_[bank] == 0 ? nullptr : &put_off_[last_block_[bank] - 1];
 }
 
 ErrorCode ReferenceDevice::check(const Command& command) const {
@@ -307,6 +340,7 @@ bool ReferenceDevice::dispatch() {
     fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
     return false;
   }
+  before_read(address, kCommandBytes);
   const Command command = Command::decode(memory_.read(address, kCommandBytes, scratch_));
   const ErrorCode code = check(command);
   if (code != ErrorCode::kNone) {
@@ -452,48 +486,76 @@ bool ReferenceDevice::compute_tile() {
   return true;
 }
 
-// The next words of a stream as they follow each other: where they lie, or gathered.
-const std::uint8_t* ReferenceDevice::words(const Stream& stream, std::uint64_t count,
-                                           std::vector<std::uint8_t>& gathered) {
+// The next words of a stream as they follow each other.
+BlockBatch::Words ReferenceDevice::words(const Stream& stream, std::uint64_t count) {
   const std::size_t n = geometry_.n;
   const Stream::Run first = stream.run(stream.read, geometry_.n);
-  if (first.words >= count) return memory_.read(first.address, count * n, gathered);
-  gathered.resize(count * n);
+  if (first.words >= count) return {first.address, false};
+  std::uint8_t* room = nullptr;
+  const BlockBatch::Words gathered = batch_.gather(count, room);
   for (std::uint64_t done = 0; done < count;) {
     const Stream::Run run = stream.run(stream.read + done, geometry_.n);
     const std::uint64_t some = std::min(run.words, count - done);
-    std::memcpy(gathered.data() + done * n, memory_.read(run.address, some * n, scratch_),
-                some * n);
+    std::memcpy(room + done * n, memory_.read(run.address, some * n, scratch_), some * n);
     done += some;
   }
-  return gathered.data();
+  return gathered;
 }
 
 void ReferenceDevice::multiply(const Command& matmul, bool first) {
-  tile_product_.set_weights(words(weights_, geometry_.n, gathered_weights_));
-  tile_product_.multiply(words(activations_, matmul.rows, gathered_activations_), matmul.rows,
-                         !first, banks_[compute_bank_].data());
+  const auto read = [&](const Stream& stream, std::uint64_t count) {
+    for (std::uint64_t done = 0; done < count;) {
+      const Stream::Run run = stream.run(stream.read + done, geometry_.n);
+      const std::uint64_t some = std::min(run.words, count - done);
+      before_read(run.address, some * geometry_.n);
+      done += some;
+    }
+  };
+  read(weights_, geometry_.n);
+  read(activations_, matmul.rows);
+  if (batch_.full()) settle();
+  if (first || put_off(compute_bank_) == nullptr) {
+    batch_.begin(matmul.rows, first ? nullptr : banks_[compute_bank_].data());
+    put_off_.push_back({compute_bank_});
+    last_block_[compute_bank_] = put_off_.size();
+  }
+  const BlockBatch::Words weights = words(weights_, geometry_.n);
+  batch_.add(weights, words(activations_, matmul.rows));
 }
 
-// The rows of the oldest block in 8 bits.
-const std::uint8_t* ReferenceDevice::requantized(const Command& store) {
+// The next set of parameters, for one tile of results.
+std::vector<std::uint8_t> ReferenceDevice::take_parameters() {
   const std::size_t n = geometry_.n;
-  const std::uint8_t* const parameters =
-      words(parameters_, kParameterSetWords, gathered_parameters_);
-  const std::vector<std::uint32_t>& sums = banks_[store_bank_];
-  requantized_.resize(store.rows * n);
-  for (std::size_t column = 0; column < n; ++column) {
-    std::uint32_t bias;
-    float scale;
-    std::memcpy(&bias, parameters + column * sizeof bias, sizeof bias);
-    std::memcpy(&scale, parameters + (n + column) * sizeof scale, sizeof scale);
-    for (std::size_t at = column; at < requantized_.size(); at += n) {
-      requantized_[at] = requantize(store, sums[at], bias, scale);
-    }
+  std::vector<std::uint8_t> set(kParameterSetWords * n);
+  for (std::uint64_t done = 0; done < kParameterSetWords;) {
+    const Stream::Run run = parameters_.run(parameters_.read + done, geometry_.n);
+    const std::uint64_t some = std::min<std::uint64_t>(run.words, kParameterSetWords - done);
+    before_read(run.address, some * n);
+    std::memcpy(set.data() + done * n, memory_.read(run.address, some * n, scratch_), some * n);
+    done += some;
   }
   parameters_.read += kParameterSetWords;
   parameters_.released = parameters_.read;
   parameters_.forget(parameters_.released);
+  return set;
+}
+
+// What a STORE writes of the rows of a bank.
+const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>& sums,
+                                                const Command& store,
+                                                const std::vector<std::uint8_t>& parameters) {
+  if (parameters.empty()) return reinterpret_cast<const std::uint8_t*>(sums.data());
+  const std::size_t n = geometry_.n;
+  requantized_.resize(store.rows * n);
+  for (std::size_t column = 0; column < n; ++column) {
+    std::uint32_t bias;
+    float scale;
+    std::memcpy(&bias, parameters.data() + column * sizeof bias, sizeof bias);
+    std::memcpy(&scale, parameters.data() + (n + column) * sizeof scale, sizeof scale);
+    for (std::size_t at = column; at < requantized_.size(); at += n) {
+      requantized_[at] = requantize(store, sums[at], bias, scale);
+    }
+  }
   return requantized_.data();
 }
 
@@ -507,12 +569,26 @@ bool ReferenceDevice::store_block() {
 
   const std::uint64_t block = stored_ / command.count, tile = stored_ % command.count;
   const std::uint64_t row = block * command.rows + tile * command.stride;
-  const std::uint8_t* const from =
-      requantizes ? requantized(command)
-                  : reinterpret_cast<const std::uint8_t*>(banks_[store_bank_].data());
-  if (!write_results(command.address() + format.block_bytes(row, geometry_.n), from,
-                     std::uint64_t{command.rows} * format.beats_per_row(), store.tag)) {
-    return false;
+  const std::uint64_t to = command.address() + format.block_bytes(row, geometry_.n);
+  const std::uint64_t beats = std::uint64_t{command.rows} * format.beats_per_row();
+  const std::uint64_t bytes = beats * geometry_.n;
+  if (!inside(to, bytes)) settle();
+  if (PutOff* const later = put_off(store_bank_)) {
+    later->store = command;
+    if (requantizes) later->parameters = take_parameters();
+    later->stored = true;
+    later->address = to;
+    later->bytes = bytes;
+    unwritten_ = std::min(unwritten_, to);
+    unwritten_end_ = std::max(unwritten_end_, to + bytes);
+    counters_[counter::kBytesResults] += bytes;
+  } else {
+    const std::vector<std::uint8_t> parameters =
+        requantizes ? take_parameters() : std::vector<std::uint8_t>();
+    if (!write_results(to, results_of(banks_[store_bank_], command, parameters), beats,
+                       store.tag)) {
+      return false;
+    }
   }
   --banks_done_;
   --banks_used_;
@@ -527,6 +603,7 @@ bool ReferenceDevice::store_block() {
 
 bool ReferenceDevice::store_snapshot() {
   if (stores_.empty() || stores_.front().snapshot.empty()) return false;
+  settle();
   const Store& store = stores_.front();
   if (!write_results(store.command.address(), store.snapshot.data(), snapshot_beats(geometry_.n),
                      store.tag)) {
@@ -539,18 +616,19 @@ bool ReferenceDevice::store_snapshot() {
 // Beats that all cross the port; an error where some lie outside the memory.
 bool ReferenceDevice::write_results(std::uint64_t address, const std::uint8_t* bytes,
                                     std::uint64_t beats, std::uint32_t tag) {
-  bool outside = false;
+  counters_[counter::kBytesResults] += beats * geometry_.n;
+  if (inside(address, beats * geometry_.n)) {
+    memory_.write(address, bytes, beats * geometry_.n);
+    return true;
+  }
   for (std::uint64_t beat = 0; beat < beats; ++beat) {
     const std::uint64_t offset = beat * geometry_.n;
     if (inside(address + offset, geometry_.n)) {
       memory_.write(address + offset, bytes + offset, geometry_.n);
-    } else {
-      outside = true;
     }
-    counters_[counter::kBytesResults] += geometry_.n;
   }
-  if (outside) fail(ErrorCode::kBusDecode, Engine::kResults, tag);
-  return !outside;
+  fail(ErrorCode::kBusDecode, Engine::kResults, tag);
+  return false;
 }
 
 DeviceKind reference_kind() {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "host/device/block_batch.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/device_memory.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
-#include "host/device/tile_product.hpp"
 
 namespace gemm64 {
 
@@ -42,6 +42,7 @@ class ReferenceDevice final : public Device {
   void write_register(std::uint32_t offset, std::uint32_t value) override;
   std::uint64_t memory_bytes() const override { return memory_.size(); }
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
+  void place_memory(std::uint64_t address, const SharedBytes& bytes) override;
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
   bool wait_interrupt(std::uint64_t max_clocks) override;
   /// The interrupt line as it is now.
@@ -104,10 +105,25 @@ class ReferenceDevice final : public Device {
   bool store_snapshot();
   bool write_results(std::uint64_t address, const std::uint8_t* bytes, std::uint64_t beats,
                      std::uint32_t tag);
-  const std::uint8_t* requantized(const Command& store);
+  std::vector<std::uint8_t> take_parameters();
+  const std::uint8_t* results_of(const std::vector<std::uint32_t>& sums, const Command& store,
+                                 const std::vector<std::uint8_t>& parameters);
   void multiply(const Command& matmul, bool first);
-  const std::uint8_t* words(const Stream& stream, std::uint64_t count,
-                            std::vector<std::uint8_t>& gathered);
+  BlockBatch::Words words(const Stream& stream, std::uint64_t count);
+
+  /// A block of sums of the batch, and where it is stored.
+  struct PutOff {
+    unsigned bank;
+    bool stored = false;
+    Command store{};
+    std::vector<std::uint8_t> parameters{};  // of 8-bit results
+    std::uint64_t address = 0, bytes = 0;
+  };
+  /// Computes and stores all that was put off.
+  void settle();
+  /// Some bytes are about to be read: what was put off does not change them later.
+  void before_read(std::uint64_t address, std::uint64_t bytes);
+  PutOff* put_off(unsigned bank);
   ErrorCode check(const Command& command) const;
   std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
@@ -138,9 +154,13 @@ class ReferenceDevice final : public Device {
   unsigned compute_bank_ = 0, store_bank_ = 0;
   unsigned banks_used_ = 0, banks_done_ = 0;
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row
-  TileProduct tile_product_;
-  std::vector<std::uint8_t> gathered_weights_, gathered_activations_;  // of a tile, where scattered
-  std::vector<std::uint8_t> gathered_parameters_, requantized_;
+  std::vector<std::uint8_t> requantized_;
+  // Sums that are in no bank yet, and stores that are not in memory: each block of the batch, and
+  // for each bank the last one that goes there. The addresses that will be written lie between two.
+  BlockBatch batch_;
+  std::vector<PutOff> put_off_;
+  std::array<std::size_t, 2> last_block_{};  // plus one; 0: none
+  std::uint64_t unwritten_ = ~std::uint64_t{0}, unwritten_end_ = 0;
   std::vector<std::uint8_t> scratch_;
 };
 

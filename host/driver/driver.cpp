@@ -156,18 +156,27 @@ void Driver::check_operands(const Job& job, const JobOperands& operands) const {
 }
 
 void Driver::write_operands(const Job& job, const JobOperands& operands) {
-  const auto write = [this](std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
-    device_.write_memory(address, bytes.data(), bytes.size());
-  };
-  write(job.layout.weights, operands.weights);
-  if (operands.parameters != nullptr) write(job.layout.parameters, *operands.parameters);
-  if (!job.chained) write(job.layout.activations, pack_activations(job, operands.activations));
+  device_.place_memory(job.layout.weights, operands.weights);
+  if (operands.parameters != nullptr) {
+    device_.write_memory(job.layout.parameters, operands.parameters->data(),
+                         operands.parameters->size());
+  }
+  if (job.chained) return;
+  const std::vector<std::uint8_t> packed = pack_activations(job, operands.activations);
+  device_.write_memory(job.layout.activations, packed.data(), packed.size());
 }
 
 MatrixI32 Driver::read_sums(const Job& job) {
-  std::vector<std::uint8_t> blocks(job.plan.result_bytes());
-  device_.read_memory(job.layout.results, blocks.data(), blocks.size());
-  return unpack_results(job, result_values(job.plan.results(), blocks));
+  const std::uint64_t bytes = job.plan.result_bytes();
+  const ResultFormat format = job.plan.results();
+  if (format.bytes() == sizeof(std::int32_t)) {
+    std::vector<std::int32_t> values(bytes / sizeof(std::int32_t));
+    device_.read_memory(job.layout.results, values.data(), bytes);
+    return unpack_results(job, values);
+  }
+  std::vector<std::uint8_t> blocks(bytes);
+  device_.read_memory(job.layout.results, blocks.data(), bytes);
+  return unpack_results(job, result_values(format, blocks));
 }
 
 /// Clocks after which nobody waits any longer.
@@ -179,8 +188,8 @@ std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
          (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
 }
 
-GemmResult Driver::run(const Job& job, const std::vector<std::uint8_t>& weights,
-                       const MatrixI8& activations, const Progress& progress) {
+GemmResult Driver::run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
+                       const Progress& progress) {
   return run(job, JobOperands{weights, activations}, progress);
 }
 

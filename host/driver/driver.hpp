@@ -11,6 +11,7 @@
 #include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/device/shared_bytes.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/job/job.hpp"
@@ -29,7 +30,7 @@ struct GemmResult {
 /// of the same job give them. Activations are not used where the job is chained, parameters only
 /// where its results have 8 bits.
 struct JobOperands {
-  const std::vector<std::uint8_t>& weights;
+  SharedBytes weights;
   const MatrixI8& activations;
   const std::vector<std::uint8_t>* parameters = nullptr;
 };
@@ -60,8 +61,8 @@ class Driver {
   /// Runs one job: operands and program to device memory, start, wait, results back. `weights` come
   /// from pack_weights() of the same job. Throws UsageError where the memory is too small,
   /// DeviceError where the device reports an error (after a soft reset) or does not finish.
-  GemmResult run(const Job& job, const std::vector<std::uint8_t>& weights,
-                 const MatrixI8& activations, const Progress& progress = nullptr);
+  GemmResult run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
+                 const Progress& progress = nullptr);
   GemmResult run(const Job& job, const JobOperands& operands, const Progress& progress = nullptr);
 
   /// Runs a list of jobs as one program; `operands` has those of each. The counters of a job are

@@ -41,6 +41,11 @@ void put_word(std::uint8_t* to, std::uint32_t value) {
   for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
 }
 
+/// Modulo 2^32, in unsigned arithmetic, where that is defined.
+std::int32_t add(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
@@ -132,9 +137,9 @@ MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& result
     throw std::invalid_argument(
         fmt::format("{} results, the job gives {}", results.size(), expected));
   }
-  // Sums wrap modulo 2^32 in unsigned arithmetic, where that is defined.
-  Matrix<std::uint32_t> sums = Matrix<std::uint32_t>::Zero(static_cast<Eigen::Index>(plan.shape.m),
-                                                           static_cast<Eigen::Index>(plan.shape.n));
+  MatrixI32 sums(static_cast<Eigen::Index>(plan.shape.m), static_cast<Eigen::Index>(plan.shape.n));
+  const bool added = plan.accumulate == Accumulate::kDevice;
+  if (!added) sums.setZero();
   for (TileWalk walk(job); !walk.done(); walk.next()) {
     const TileStep& step = walk.tile();
     if (!step.ends_block) continue;
@@ -142,14 +147,18 @@ MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& result
     const std::uint64_t tile = step.result % plan.result_blocks();
     const std::int32_t* from = results.data() + (tile * plan.shape.m + step.first_row) * plan.array;
     for (std::uint64_t row = 0; row < step.rows; ++row, from += plan.array) {
-      std::uint32_t* to =
+      std::int32_t* to =
           sums.data() + (step.first_row + row) * plan.shape.n + step.tile.n * plan.array;
+      if (added) {
+        std::copy(from, from + columns, to);
+        continue;
+      }
       for (std::uint64_t column = 0; column < columns; ++column) {
-        to[column] += static_cast<std::uint32_t>(from[column]);
+        to[column] = add(to[column], from[column]);
       }
     }
   }
-  return sums.cast<std::int32_t>();
+  return sums;
 }
 
 }  // namespace gemm64

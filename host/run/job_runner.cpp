@@ -148,7 +148,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
                          geometry, options_.memory);
   }
 
-  const std::vector<std::uint8_t> packed = pack_weights(job, w);
+  const SharedBytes packed = pack_weights(job, w);
   const JobRun run{job, packed, a, w};
   const auto begin = std::chrono::steady_clock::now();
   GemmResult result = run_on_device(run, progress);

@@ -66,7 +66,7 @@ class JobRunner {
   /// A job of the one program, with all that its run and the check of it take.
   struct Listed {
     Job job;
-    std::vector<std::uint8_t> packed;
+    SharedBytes packed;
     std::vector<std::uint8_t> parameters;  // of 8-bit results
     MatrixI8 a, w;
     MatrixI32 expected;

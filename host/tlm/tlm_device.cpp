@@ -15,8 +15,10 @@
 namespace gemm64 {
 namespace {
 
-/// Clocks from the end of the write of RING_TAIL to the first that counts as busy.
+/// Of the clocks of a write of RING_TAIL, those in which the commands are there.
 constexpr std::uint64_t kDoorbellClocks = 1;
+/// Clocks after the write of a soft reset in which an idle device is busy with it.
+constexpr std::uint64_t kSoftResetClocks = 3;
 
 /// The counter of an engine's last cause, "idle".
 std::size_t idle_of(std::string_view engine) {
@@ -44,6 +46,12 @@ void add(Counters& sum, const Counters& counters) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[i];
 }
 
+/// What was counted between the two.
+Counters less(Counters counters, const Counters& before) {
+  for (std::size_t i = 0; i < counters.size(); ++i) counters[i] -= before[i];
+  return counters;
+}
+
 /// `part` of `low`, the rest of `high`.
 Counters mix(const Counters& low, const Counters& high, double part) {
   Counters counters;
@@ -56,30 +64,36 @@ Counters mix(const Counters& low, const Counters& high, double part) {
   return counters;
 }
 
+/// `part` of each of `low`, the rest of `high`, which are of the same commands.
+std::vector<PredictedSnapshot> mix(const std::vector<PredictedSnapshot>& low,
+                                   const std::vector<PredictedSnapshot>& high, double part) {
+  std::vector<PredictedSnapshot> between;
+  for (std::size_t i = 0; i < low.size() && i < high.size(); ++i) {
+    between.push_back({low[i].command, mix(low[i].counters, high[i].counters, part)});
+  }
+  return between;
+}
+
 /// The prediction; behind a memory that stalls, that of one which carries as many bytes a clock in
 /// the long run: a beat in each clock in which no stall is drawn. Between whole numbers of bytes
 /// the clocks lie as their times a byte do.
-Prediction expect(const std::vector<Command>& program, const Geometry& geometry,
-                  MemoryTiming memory) {
-  if (memory.stall_probability == 0) return predict(program, geometry, memory);
+RingPrediction expect(const std::vector<Command>& commands, const std::vector<std::uint64_t>& given,
+                      const Geometry& geometry, MemoryTiming memory) {
+  const auto of = [&] { return predict_ring(commands, given, geometry, memory); };
+  if (memory.stall_probability == 0) return of();
   const std::uint32_t most =
       memory.bytes_per_cycle == 0 ? geometry.n : std::min(memory.bytes_per_cycle, geometry.n);
   const double carried = std::max(1.0, most * (1 - memory.stall_probability));
   memory.stall_probability = 0;
   memory.bytes_per_cycle = static_cast<std::uint32_t>(carried);
   const double slower = 1.0 / memory.bytes_per_cycle;
-  const Prediction low = predict(program, geometry, memory);
+  const RingPrediction low = of();
   if (memory.bytes_per_cycle == geometry.n) return low;
   ++memory.bytes_per_cycle;
   const double faster = 1.0 / memory.bytes_per_cycle;
-  const Prediction high = predict(program, geometry, memory);
+  const RingPrediction high = of();
   const double part = (1 / carried - faster) / (slower - faster);
-  Prediction between{mix(low.counters, high.counters, part), {}};
-  for (std::size_t i = 0; i < low.snapshots.size(); ++i) {
-    between.snapshots.push_back({low.snapshots[i].command,
-                                 mix(low.snapshots[i].counters, high.snapshots[i].counters, part)});
-  }
-  return between;
+  return {mix(low.finishes, high.finishes, part), mix(low.snapshots, high.snapshots, part)};
 }
 
 }  // namespace
@@ -97,6 +111,7 @@ TlmDevice::TlmDevice(const Geometry& geometry, const MemoryTiming& timing, Devic
 
 void TlmDevice::forget() {
   works_.clear();
+  busy_ = {};
   standstill_.reset();
   tail_ = 0;
   busy_until_ = clock_;
@@ -166,6 +181,8 @@ void TlmDevice::execute() {
   } else {
     write_snapshots(work, before);
   }
+  add(busy_.counted, work.counters);
+  busy_.done = work.behind;
   expect_standstill();
 }
 
@@ -173,10 +190,10 @@ void TlmDevice::execute() {
 void TlmDevice::write_snapshots(const Work& work, const Counters& before) {
   for (const PredictedSnapshot& snapshot : work.snapshots) {
     Counters counters = before;
-    add(counters, snapshot.counters);
+    add(counters, less(snapshot.counters, busy_.counted));
     std::uint8_t bytes[kSnapshotBytes];
     encode_snapshot(counters, bytes);
-    function_.write_memory(work.commands[snapshot.command].address(), bytes, sizeof bytes);
+    function_.write_memory(busy_.commands[snapshot.command].address(), bytes, sizeof bytes);
   }
 }
 
@@ -201,22 +218,64 @@ void TlmDevice::end_standstill() {
   function_.wait_interrupt(0);  // finds that nothing moves any more
 }
 
-// Takes the commands that have come into the ring.
+// Commands have come into the ring.
 void TlmDevice::doorbell() {
   if (halted()) {
     function_.write_register(reg::kRingTail, tail_);
     return;
   }
   standstill_.reset();
+  const std::uint32_t seen =
+      works_.empty() ? function_.read_register(reg::kRingTail) : works_.back().tail;
+  const bool busy = field::kStatusBusy.get(function_.read_register(reg::kStatus)) != 0;
+  const std::uint64_t there = clock_ - kDoorbellClocks;
+  if (works_.empty() && !busy && there >= busy_until_) {
+    busy_ = {};
+    busy_.first = there;
+  }
+  shorten_busy();
+  take(seen);
+  schedule();
+  expect_standstill();
+}
+
+// The past takes as long to predict as the future: where it is long, what is left is taken to begin
+// on an idle device, some commands of which are there already.
+void TlmDevice::shorten_busy() {
+  constexpr std::uint64_t kManyTiles = 1 << 16;
+  std::uint64_t tiles = 0;
+  for (std::size_t i = 0; i < busy_.done; ++i) {
+    const Command& command = busy_.commands[i];
+    if (command.opcode != Opcode::kMatmul) continue;
+    tiles += std::uint64_t{command.count} * command.passes * command.blocks;
+  }
+  if (tiles + busy_.done < kManyTiles || busy_.done == 0 ||
+      busy_.commands[busy_.done - 1].opcode != Opcode::kFinish) {
+    return;
+  }
+  const std::uint64_t later = busy_until_ - busy_.first;
+  const auto done = static_cast<std::ptrdiff_t>(busy_.done);
+  busy_.commands.erase(busy_.commands.begin(), busy_.commands.begin() + done);
+  busy_.given.erase(busy_.given.begin(), busy_.given.begin() + done);
+  for (std::uint64_t& given : busy_.given) given -= std::min(given, later);
+  for (Work& work : works_) {
+    work.begin -= busy_.done;
+    work.behind -= busy_.done;
+  }
+  busy_.first = busy_until_;
+  busy_.done = 0;
+  busy_.counted = {};
+}
+
+// Takes the commands from the ring's place `from` on.
+void TlmDevice::take(std::uint32_t from) {
   const std::uint32_t mask = function_.read_register(reg::kRingMask);
   const std::uint64_t base = std::uint64_t{function_.read_register(reg::kRingBaseHigh)} << 32 |
                              function_.read_register(reg::kRingBaseLow);
-  const std::uint32_t seen =
-      works_.empty() ? function_.read_register(reg::kRingTail) : works_.back().tail;
-  for (std::uint32_t place = seen & mask; place != tail_; place = (place + 1) & mask) {
+  for (std::uint32_t place = from & mask; place != tail_; place = (place + 1) & mask) {
     if (works_.empty() || works_.back().complete) {
       works_.emplace_back();
-      works_.back().doorbell = clock_ + kDoorbellClocks;
+      works_.back().begin = busy_.commands.size();
     }
     Work& work = works_.back();
     std::uint8_t bytes[kCommandBytes] = {};
@@ -225,38 +284,47 @@ void TlmDevice::doorbell() {
     if (address <= memory_bytes() && kCommandBytes <= memory_bytes() - address) {
       function_.read_memory(address, bytes, kCommandBytes);
     }
-    const Command command = Command::decode(bytes);
-    work.commands.push_back(command);
+    busy_.commands.push_back(Command::decode(bytes));
+    busy_.given.push_back(std::max(clock_ - kDoorbellClocks, busy_.first) - busy_.first);
+    work.behind = busy_.commands.size();
     work.tail = (place + 1) & mask;
-    work.complete = command.opcode == Opcode::kFinish;
-    work.end = 0;
+    work.complete = busy_.commands.back().opcode == Opcode::kFinish;
   }
-  std::uint64_t after = busy_until_;
-  for (Work& work : works_) {
-    if (work.end == 0) schedule(work, after);
-    after = work.end;
-  }
-  expect_standstill();
 }
 
-void TlmDevice::schedule(Work& work, std::uint64_t after) const {
-  work.first = std::max(work.doorbell, after);
-  bool known = work.complete;
-  if (known) {
-    try {
-      Prediction expected = expect(work.commands, geometry_, memory_);
-      work.counters = expected.counters;
-      work.snapshots = std::move(expected.snapshots);
-    } catch (const UsageError&) {
-      known = false;  // it will end with an error, or never
+// From the commands since the device was idle; what is over already comes out as it was. Commands
+// without FINISH whose data others must bring are estimated; so are those that end with an error.
+void TlmDevice::schedule() {
+  if (works_.empty()) return;
+  const RingPrediction expected = expect(busy_.commands, busy_.given, geometry_, memory_);
+  auto finish = expected.finishes.begin();
+  auto snapshot = expected.snapshots.begin();
+  std::uint64_t after = std::max(busy_until_, busy_.first);
+  Counters counted = busy_.counted;
+  for (Work& work : works_) {
+    while (finish != expected.finishes.end() && finish->command + 1 < work.behind) ++finish;
+    const bool known = finish != expected.finishes.end() && finish->command + 1 == work.behind;
+    while (snapshot != expected.snapshots.end() && snapshot->command < work.begin) ++snapshot;
+    work.first = std::max(after, busy_.first + busy_.given[work.begin]);
+    work.snapshots.clear();
+    if (known) {
+      work.counters = less(finish->counters, counted);
+      work.end = busy_.first + finish->counters[counter::kTotalClocks];
+      for (; snapshot != expected.snapshots.end() && snapshot->command < work.behind; ++snapshot) {
+        work.snapshots.push_back(*snapshot);
+      }
+    } else {
+      work.counters = estimate(work);
+      work.end = work.first + work.counters[counter::kTotalClocks];
     }
+    work.end = std::max(work.end, clock_ + 1);
+    add(counted, work.counters);
+    after = work.end;
   }
-  if (!known) work.counters = estimate(work.commands);
-  work.end = std::max(work.first + work.counters[counter::kTotalClocks], clock_ + 1);
 }
 
 // Each engine at its full speed, one latency for commands and one for data; nothing waits else.
-Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
+Counters TlmDevice::estimate(const Work& work) const {
   Counters counters{};
   const std::uint64_t most = std::uint64_t{1} << 40;  // programs without end do not wrap the sums
   const auto spend = [&](std::size_t index, std::initializer_list<std::uint64_t> factors) {
@@ -265,7 +333,8 @@ Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
     counters[index] +=
         product > static_cast<double>(most) ? most : static_cast<std::uint64_t>(product);
   };
-  for (const Command& command : commands) {
+  for (std::size_t i = work.begin; i < work.behind; ++i) {
+    const Command& command = busy_.commands[i];
     spend(counter::kCommandsDispatch, {1});
     switch (command.opcode) {
       case Opcode::kLoadWeights:
@@ -300,7 +369,7 @@ Counters TlmDevice::estimate(const std::vector<Command>& commands) const {
   bytes(counter::kBytesWeights, counter::kWeightsTransfer);
   bytes(counter::kBytesActivations, counter::kActivationsTransfer);
   bytes(counter::kBytesParameters, counter::kParametersTransfer);
-  counters[counter::kBytesCommands] = commands.size() * kCommandBytes;
+  counters[counter::kBytesCommands] = (work.behind - work.begin) * kCommandBytes;
   return counters;
 }
 
@@ -311,7 +380,9 @@ std::uint64_t TlmDevice::counter(std::size_t index) const {
     const Work& work = works_.front();
     const double part =
         static_cast<double>(clock_ - work.first) / static_cast<double>(work.end - work.first);
-    value += static_cast<std::uint64_t>(part * static_cast<double>(work.counters[index]));
+    // Below zero where too much was estimated of the work before.
+    const auto added = static_cast<double>(static_cast<std::int64_t>(work.counters[index]));
+    value += static_cast<std::uint64_t>(static_cast<std::int64_t>(part * added));
   }
   return value;
 }
@@ -345,7 +416,8 @@ void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
       if (field::kControlClearCounters.get(value) != 0) counters_ = {};
       if (field::kControlReset.get(value) != 0) {
         // The memory answers what it has been asked for.
-        if (!works_.empty()) reset_until_ = clock_ + memory_.latency + geometry_.burst_beats;
+        reset_until_ = clock_ + kSoftResetClocks;
+        if (!works_.empty()) reset_until_ += memory_.latency + geometry_.burst_beats;
         forget();
       }
       function_.write_register(offset, value);

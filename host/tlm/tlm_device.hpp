@@ -22,10 +22,9 @@ namespace gemm64 {
 /// RING_HEAD and INTERRUPT are as before. A program up to a FINISH is one such piece of work, with
 /// all the FENCEs in it.
 ///
-/// Clocks and counters are the prediction's for a program that starts on an idle device. Otherwise
-/// they are estimates: of a program that was put behind others (it starts when they end, although
-/// the RTL fetches its commands ahead), of one that ends with an error or without FINISH, and
-/// behind a memory that stalls.
+/// Clocks and counters are the prediction's, also of programs that are put behind others that still
+/// run. They are estimates of a program that ends with an error or without FINISH, and behind a
+/// memory that stalls.
 class TlmDevice final : public Device {
  public:
   /// Clocks of one access to a register, and of a hard reset, as on the RTL.
@@ -47,6 +46,9 @@ class TlmDevice final : public Device {
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
     function_.write_memory(address, data, bytes);
   }
+  void place_memory(std::uint64_t address, const SharedBytes& bytes) override {
+    function_.place_memory(address, bytes);
+  }
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
     function_.read_memory(address, data, bytes);
   }
@@ -66,18 +68,28 @@ class TlmDevice final : public Device {
  private:
   /// Commands that are executed together.
   struct Work {
-    std::vector<Command> commands;
-    std::uint32_t tail = 0;      // of the ring, after them
-    bool complete = false;       // does it end with FINISH?
-    std::uint64_t doorbell = 0;  // the clock in which the first of them came
+    std::size_t begin = 0, behind = 0;  // in busy_
+    std::uint32_t tail = 0;             // of the ring, after them
+    bool complete = false;              // does it end with FINISH?
     std::uint64_t first = 0, end = 0;
-    Counters counters{};
+    Counters counters{};  // what it adds
     std::vector<PredictedSnapshot> snapshots;
   };
 
+  /// Commands since the device was idle, and what was predicted of them.
+  struct Busy {
+    std::uint64_t first = 0;  // clock in which it became busy
+    std::vector<Command> commands;
+    std::vector<std::uint64_t> given;  // for each the first clock in which it was there, from then
+    std::size_t done = 0;              // that were executed
+    Counters counted{};                // of these
+  };
+
   void doorbell();
-  void schedule(Work& work, std::uint64_t after) const;
-  Counters estimate(const std::vector<Command>& commands) const;
+  void take(std::uint32_t from);
+  void shorten_busy();
+  void schedule();
+  Counters estimate(const Work& work) const;
   void pass(std::uint64_t clock);
   void execute();
   void write_snapshots(const Work& work, const Counters& before);
@@ -91,7 +103,8 @@ class TlmDevice final : public Device {
   MemoryTiming memory_;
   ReferenceDevice function_;
   std::uint64_t clock_ = 0;
-  std::uint32_t tail_ = 0;                   // as it was last written
+  std::uint32_t tail_ = 0;  // as it was last written
+  Busy busy_;
   std::deque<Work> works_;                   // one after the other
   std::uint64_t busy_until_ = 0;             // the end of the last one that was executed
   std::uint64_t reset_until_ = 0;            // of a soft reset

@@ -42,6 +42,7 @@ void run(Platform& platform, const Elf& elf, const CosimWork& work, CosimOutcome
   if (report.exit_code > 1) throw std::runtime_error(report.printed);
   outcome.memory.resize(work.memory.size());
   device.read_memory(0, outcome.memory.data(), outcome.memory.size());
+  take_snapshots(work, outcome);
   for (std::size_t i = 0; i < report.jobs.size(); ++i) {
     const FirmwareJobResult& job = report.jobs[i];
     if (job.status == JOB_DONE) {
@@ -49,7 +50,7 @@ void run(Platform& platform, const Elf& elf, const CosimWork& work, CosimOutcome
       if (job.crc != crc32(outcome.memory.data() + program.results, program.result_bytes)) {
         throw std::runtime_error(fmt::format("the CRC of job {} is not that of its results", i));
       }
-      outcome.interrupts.push_back("done");
+      if (!program.commands.empty()) outcome.interrupts.push_back("done");
       continue;
     }
     outcome.interrupts.push_back(fmt::format("error {}", gemm64_error_name(job.error_code)));

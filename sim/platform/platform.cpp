@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "gemm64/rtl_accelerator.hpp"
 #include "gemm64/tlm_accelerator.hpp"
 #include "host/error.hpp"
@@ -21,6 +23,7 @@ AcceleratorOptions accelerator_options(const PlatformOptions& options) {
   accelerator.bytes_per_cycle = memory.bytes_per_cycle;
   accelerator.sharing = static_cast<AcceleratorOptions::Sharing>(memory.sharing);
   accelerator.stall_probability = memory.stall_probability;
+  accelerator.debug = options.debug;
   return accelerator;
 }
 
@@ -122,5 +125,11 @@ Platform::~Platform() = default;
 Device& Platform::device() { return parts_->modules->host; }
 
 RtlDevice* Platform::rtl() { return parts_->modules->rtl; }
+
+void Platform::observe(Observer& observer) {
+  auto* const rtl = dynamic_cast<RtlAccelerator*>(parts_->modules->accelerator.get());
+  if (rtl == nullptr) throw std::logic_error("a platform without RTL has no clocks to show");
+  rtl->observe(observer);
+}
 
 }  // namespace gemm64

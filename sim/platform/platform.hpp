@@ -15,6 +15,7 @@
 
 namespace gemm64 {
 
+class Observer;
 class RtlDevice;
 
 struct PlatformOptions {
@@ -23,9 +24,10 @@ struct PlatformOptions {
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
   std::uint64_t quantum = 1000;  // instructions that the processor may run ahead of time
   std::uint64_t lookahead = 20;  // clocks that the accelerator may
+  bool debug = false;            // "rtl": the model that can be looked into
 };
 
-/// A job for the firmware.
+/// A job for the firmware. One without commands is a further layer of the program before it.
 struct FirmwareJob {
   std::vector<Command> commands;  // FINISH last
   std::uint64_t results = 0;      // address, a multiple of 8
@@ -104,6 +106,10 @@ class Platform {
 
   /// The RTL in the accelerator, to inject errors at its ports; nullptr where there is none.
   RtlDevice* rtl();
+
+  /// Shows each clock in which the RTL is simulated to `observer`, in clocks of the platform. It
+  /// outlives the platform. Needs options.debug; throws std::logic_error without.
+  void observe(Observer& observer);
 
   /// Boots the ELF on the processor with these jobs, and returns when it has written its exit code,
   /// or will not. Once for each platform. Throws UsageError where the ELF or the jobs do not fit.

@@ -2,6 +2,7 @@
 #include "gemm64/rtl_accelerator.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "host/device/registers.hpp"
 #include "sim/platform/engine.hpp"
@@ -16,6 +17,20 @@ constexpr std::uint32_t kBothCauses =
 /// Clocks after which work that raises no interrupt is looked at all the same: a program need not
 /// end with FINISH.
 constexpr std::uint64_t kPatience = 1'000'000;
+
+/// Numbers the clocks as the accelerator does.
+class Renumbered final : public Observer {
+ public:
+  Renumbered(Observer& observer, const std::uint64_t& skipped)
+      : observer_(observer), skipped_(skipped) {}
+  void clock(std::uint64_t clock, const Probe& probe) override {
+    observer_.clock(clock + skipped_, probe);
+  }
+
+ private:
+  Observer& observer_;
+  const std::uint64_t& skipped_;
+};
 
 /// Clocks after which nothing that idles differs from what has idled for longer: the memory's
 /// budget of bytes is full again.
@@ -78,7 +93,13 @@ class RtlEngine final : public AcceleratorEngine {
     enabled_ = kBothCauses;
   }
 
+  void observe(Observer& observer) {
+    observers_.push_back(std::make_unique<Renumbered>(observer, skipped_));
+    device_->observe(*observers_.back());
+  }
+
  private:
+  std::vector<std::unique_ptr<Observer>> observers_;
   std::unique_ptr<RtlDevice> device_;
   std::uint64_t skipped_ = 0;  // clocks that passed without being simulated, modulo 2^64
   bool working_ = false;       // was RING_TAIL written since it was last found idle?
@@ -122,6 +143,7 @@ RtlAccelerator::RtlAccelerator(sc_core::sc_module_name name, const AcceleratorOp
   rtl.n = options.n;
   rtl.memory = platform::timing(options);
   rtl.seed = options.seed;
+  rtl.debug = options.debug;
   rtl.memory_bytes = AxiPort::kBoundary;  // none is used
   std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
   device_ = device.get();
@@ -132,5 +154,9 @@ RtlAccelerator::RtlAccelerator(sc_core::sc_module_name name, const AcceleratorOp
 RtlAccelerator::~RtlAccelerator() = default;
 
 RtlDevice& RtlAccelerator::device() { return *device_; }
+
+void RtlAccelerator::observe(Observer& observer) {
+  static_cast<RtlEngine&>(*engine_).observe(observer);
+}
 
 }  // namespace gemm64

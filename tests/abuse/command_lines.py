@@ -10,7 +10,7 @@ import subprocess
 import samples
 from trial import Trial
 
-COMMANDS = ["run", "gemm", "replay", "info", "analyze", "tile", "make-linear", "make-model"]
+COMMANDS = ["run", "gemm", "replay", "info", "analyze", "tile", "make-linear", "make-model", "cosim"]
 # Values of a type. Right ones keep the work small; a wrong one must be refused at once.
 HOSTILE = ["", " ", "0", "-1", "010", "1e3", "0x10", "3.5", "nan", "inf", "-inf", "1e-320", "99999999999999999999", "--",
            "-", "--json", "x" * 5000, "a\nb", "\x1b[31m", "%n", "\u00e4", "/", ".", "..", "/dev/zero", "/dev/null",
@@ -24,16 +24,20 @@ RIGHT = {
     "--trace-tile": ["0,0,0", "gemm:0,0,0"], "--a": ["a.npy"], "--b": ["b.npy"], "--model": ["m.onnx"],
     "--input": ["x.npy", "x=x.npy", "x.png"], "--block": ["1", "2", "64"], "--top": ["0", "3"],
     "--sort-by": ["macs", "name"], "--input-shape": ["x=1x3x8x8"], "--data": ["dir"], "-o": ["o.onnx"],
-    "--dump-activations": ["*=acts"],
+    "--dump-activations": ["*=acts"], "--layers": ["1", "2", "5"], "--elf": ["fw.elf"],
+    "--max-instructions": ["1", "1000", "10000000000"],
     "--inject": ["weight:0,0:7@350", "activation:1,0:3@360", "partial-sum:0,1:9@370", "accumulator:0,1,1:3@380",
                  "hang:data@60", "hang:results@300", "hang:weights@200", "weight:9,9:1@3", "weight:0,0:8@3"],
 }
+# Firmware runs whole layers: on the RTL, or on a small array, for too long.
+RIGHT_FOR_FIRMWARE = {"--array": ["64"]}
 FORMATS = {"r.json": "json", "o.npy": "npy", "w.fst": "fst", "t.json": "json", "t.csv": "csv", "p.svg": "svg",
            "o.onnx": "onnx"}
 WRITTEN = ["--json", "--output", "--trace", "--timeline", "--csv", "--plot", "-o", "--trace-mismatch"]
 POSITIONALS = {"run": [[]], "gemm": [["3", "5", "4"], ["1", "1", "1"], ["6", "2", "3"], []], "replay": [["f.json"]],
                "info": [[]], "analyze": [["m.onnx"]], "tile": [["m.onnx"]], "make-linear": [["3", "5", "4"]],
-               "make-model": [["lenet"]]}
+               "make-model": [["lenet"]], "cosim": [["3", "5", "4"], ["1", "1", "1"], ["6", "9", "3"], []],
+               "firmware": [[]]}
 
 
 @functools.lru_cache(None)
@@ -49,8 +53,21 @@ def options_of(command):
     return found
 
 
-def draw_value(random, name):
-    right = RIGHT.get(name)
+def has_platform():
+    """Was the program built with the platform, so that it can run firmware?"""
+    text = subprocess.run([os.environ["GEMM64"], "--help"], capture_output=True, text=True, check=True).stdout
+    return "firmware" in text and os.path.exists(samples.firmware_file())
+
+
+@functools.lru_cache(None)
+def commands():
+    # Half as often as the others, since it takes half a second.
+    return 2 * COMMANDS + (["firmware"] if has_platform() else [])
+
+
+def draw_value(random, name, command):
+    right = RIGHT_FOR_FIRMWARE.get(name) if command == "firmware" else None
+    right = right or RIGHT.get(name)
     if right is None:
         right = {"--memory": ["independent", "shared", "exclusive"], "--precision": ["int8", "float32"],
                  "--accumulate": ["device", "host"]}.get(name, ["1"])
@@ -58,7 +75,7 @@ def draw_value(random, name):
 
 
 def draw_command(random):
-    command = random.choice(COMMANDS)
+    command = random.choice(commands())
     arguments, outputs, written, right = [command], {}, [], True
     arguments += random.choice(POSITIONALS[command])
     if random.random() < 0.08 and len(arguments) > 1:
@@ -66,17 +83,24 @@ def draw_command(random):
         right = False
     drawn = random.sample(options_of(command), min(len(options_of(command)), random.randint(0, 6)))
     names = [name for name, _ in drawn]
-    for name in {"run": ["--model", "--array"], "gemm": ["--array"], "tile": ["-o"], "make-linear": ["-o"],
+    if command == "firmware":
+        drawn = [pair for pair in drawn if pair[0] not in ("--device", "--batch")]
+    for name in {"run": ["--model", "--array"], "cosim": ["--array"], "gemm": ["--array"], "tile": ["-o"], "make-linear": ["-o"],
                  "make-model": ["-o"]}.get(command, []):
         if name not in names and random.random() < 0.9:
             drawn.append((name, "TEXT"))
     if command == "run" and "--model" not in [name for name, _ in drawn]:
         drawn.append(("--model", "TEXT"))
+    if command == "firmware":
+        device = random.choice(["tlm"] * 8 + ["reference"] + HOSTILE)
+        batch = random.choice(["1"] * 20 + HOSTILE)
+        arguments += ["--batch=" + batch, "--device=" + device]
+        right = right and device == "tlm" and batch == "1"
     for name, kind in drawn:
         if not kind:
             arguments.append(name)
             continue
-        value, is_right = draw_value(random, name)
+        value, is_right = draw_value(random, name, command)
         right = right and is_right
         arguments += [f"{name}={value}"] if name.startswith("--") and random.random() < 0.2 else [name, value]
         if name in WRITTEN and value in FORMATS:
@@ -87,6 +111,8 @@ def draw_command(random):
     files = {"m.onnx": samples.network(random), "a.npy": samples.int8_matrix(random, 3, 5),
              "b.npy": samples.int8_matrix(random, 5, 4), "x.npy": samples.float_array(random, (1, 3, 8, 8)),
              "x.png": samples.png(random), "f.json": json.dumps(samples.replay(random)).encode()}
+    if command == "firmware":
+        files["fw.elf"] = samples.firmware()
     links = [("dir", "folder", ""), ("acts", "folder", "")]
     if command == "replay":
         outputs.pop("w.fst", None)

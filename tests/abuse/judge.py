@@ -15,6 +15,8 @@ from mutate import read_fields
 
 CODES = {0: "held", 1: "did not hold", 2: "refused", 3: "output lost", 129: "ended", 127: "not begun", 130: "ended", 137: "ended",
          143: "ended"}
+WHAT_DID_NOT_HOLD = (rb"FAILED|DISAGREE|nothing was verified|timed out|device|the processor stopped|"
+                     rb"the firmware has not ended")
 OUTCOMES = ["held", "did not hold", "refused", "output lost", "ended", "not begun", "FAILED"]
 MAX_MEBIBYTES = 1024
 FST_BLOCKS = set(range(9))
@@ -159,7 +161,7 @@ def judge(trial, result, folder, sanitized):
     hears = "2>" not in trial.streams and "ulimit -f" not in trial.before
     if code == 2 and hears and len(lines(result.err)) != 1 and b"FAILED" not in result.out:
         problems.append(f"{len(lines(result.err))} lines on standard error for exit 2")
-    if code == 1 and hears and not re.search(rb"FAILED|nothing was verified|timed out|device", said):
+    if code == 1 and hears and not re.search(WHAT_DID_NOT_HOLD, said):
         problems.append("exit 1 does not say what did not hold")
     if code == 3 and hears and b"lost" not in result.err:
         problems.append("exit 3 does not say what is lost")

@@ -7,7 +7,7 @@ import signal
 import struct
 
 import samples
-from command_lines import draw_command
+from command_lines import draw_command, has_platform
 from mutate import NUMBERS, TEXTS, change_bytes, change_fields, change_json
 from trial import Trial
 
@@ -24,7 +24,7 @@ def name_of(option):
 def good(random, kind, some=True):
     """A small command that works, with its files; `some`: with some of the outputs it can have."""
     array = ["--array", random.choice(["2", "4"])]
-    which = random.choice(["gemm", "gemm", "gemm", "run", "analyze", "tile", "make-linear", "info", "replay"])
+    which = random.choice(["gemm", "gemm", "gemm", "run", "analyze", "tile", "make-linear", "info", "replay", "cosim"])
     files, beside, wanted = {}, list(FAILURE), []
     if which == "gemm":
         sizes = [random.randint(1, 6) for _ in range(3)]
@@ -47,6 +47,9 @@ def good(random, kind, some=True):
         arguments, can, wanted = ["tile", "m.onnx", "--block", "2"], ["--json"], ["-o"]
     elif which == "make-linear":
         arguments, can, wanted = ["make-linear", "3", "5", "4"], [], ["-o"]
+    elif which == "cosim":
+        sizes = [str(random.randint(1, 6)) for _ in range(3)]
+        arguments, can = ["cosim"] + sizes + array + ["--layers", random.choice(["1", "3"])], ["--json"]
     elif which == "info":
         arguments, can = ["info"] + array, ["--json"]
     else:
@@ -342,5 +345,19 @@ def sizes(random):
     return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, beside=FAILURE, codes={2})
 
 
-KINDS = [(onnx, 26), (npy, 12), (images, 8), (idx, 3), (judged, 6), (replay, 9), (external, 5), (options, 12), (aimed, 9),
+def elf(random):
+    """Firmware that is broken: refused, or stopped where it does what no firmware may."""
+    if not has_platform():
+        return sizes(random)
+    broken = bytearray(samples.firmware())
+    if random.random() < 0.5:  # in its headers, at the front
+        broken = bytearray(change_bytes(random, bytes(broken[:0x100]))) + broken[0x100:]
+    else:  # in its code, behind the first page
+        for _ in range(random.randint(1, 8)):
+            broken[random.randrange(0x1000, 0x3000)] = random.randrange(256)
+    return Trial("broken firmware", ["firmware", "--device", "tlm", "--batch", "1", "--elf", "fw.elf",
+                                     "--max-instructions", "2000000"], {"fw.elf": bytes(broken)})
+
+
+KINDS = [(elf, 2), (onnx, 26), (npy, 12), (images, 8), (idx, 3), (judged, 6), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
          (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 3)]

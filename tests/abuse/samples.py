@@ -2,12 +2,23 @@
 """Small files of every kind that the program reads, made without it."""
 
 import gzip
+import os
 import struct
 import zlib
 
 # Kinds of protobuf fields, and those of ONNX that are needed here.
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
 FLOAT, INT8, INT64 = 1, 3, 7
+
+
+def firmware_file():
+    """The firmware, which stands beside the program."""
+    return os.path.join(os.path.dirname(os.environ["GEMM64"]), "firmware.elf")
+
+
+def firmware():
+    with open(firmware_file(), "rb") as file:
+        return file.read()
 
 
 def varint(value):

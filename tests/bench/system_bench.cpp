@@ -38,7 +38,7 @@ void run_system(benchmark::State& state, bool debug) {
   const MatrixI8 activations = random_matrix(shape.m, shape.k, 1);
   const MatrixI8 weights = random_matrix(shape.n, shape.k, 2);
   const Job job = make_job("linear", shape, Accumulate::kDevice, driver.geometry());
-  const std::vector<std::uint8_t> packed = pack_weights(job, weights);
+  const SharedBytes packed = pack_weights(job, weights);
   if (driver.run(job, packed, activations).sums != reference_gemm(activations, weights)) {
     state.SkipWithError("the accelerator's product is wrong");
     return;

@@ -126,17 +126,20 @@ inline CosimWork random_work(std::mt19937& random, const Setting& setting, unsig
     shapes.push_back({m, k, draw(random, 1, most)});
   }
   const Accumulate accumulate = draw(random, 0, 3) == 0 ? Accumulate::kHost : Accumulate::kDevice;
-  CosimWork work = make_cosim_work(shapes, accumulate, geometry_of(setting.n),
-                                   static_cast<std::uint32_t>(random()));
+  const bool fenced = draw(random, 0, 2) == 0;
+  const auto make = fenced ? make_fenced_work : make_cosim_work;
+  CosimWork work =
+      make(shapes, accumulate, geometry_of(setting.n), static_cast<std::uint32_t>(random()));
   using Disturbance = CosimWork::Disturbance;
   const bool error = draw(random, 0, 5) == 0;
   if (error) {
-    work.programs.back().commands.front().set_address(work.memory.size() + 0x1000);
+    CosimProgram& last = fenced ? work.programs.front() : work.programs.back();
+    last.commands.front().set_address(work.memory.size() + 0x1000);
   } else {
     work.disturbance = static_cast<Disturbance>(draw(random, 0, 5) % 4);
     work.after = draw(random, 0, 1) == 0 ? draw(random, 0, 400) : draw(random, 0, 5000);
   }
-  work.exact = setting.memory.predictable() && !error && work.programs.size() == 1;
+  work.exact = setting.memory.predictable() && !error;
   work.random_stalls = !setting.memory.predictable();
   return work;
 }
@@ -148,6 +151,7 @@ inline void run_random(unsigned first, unsigned count, const std::vector<int>& a
     std::mt19937 random(seed);
     const Setting setting = random_setting(random, arrays[seed % arrays.size()]);
     const CosimWork work = random_work(random, setting, most);
+    SCOPED_TRACE(work.snapshots.empty() ? "" : "one program");
     SCOPED_TRACE("disturbance " + std::to_string(static_cast<int>(work.disturbance)) + " after " +
                  std::to_string(work.after));
     Cosim cosim(work);

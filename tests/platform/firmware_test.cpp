@@ -2,13 +2,17 @@
 // Firmware on the platform: jobs, errors, and programs that do not behave.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "host/cosim/cosim.hpp"
+#include "host/debug/timeline.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
@@ -17,6 +21,7 @@
 #include "sim/platform/firmware/job_list.h"
 #include "sim/platform/platform.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/host/debug/timeline_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -137,6 +142,115 @@ TEST_P(Firmware, TellsAWrongCrc) {
   EXPECT_EQ(report.jobs[0].status, JOB_DONE);
   EXPECT_EQ(report.jobs[1].status, JOB_WRONG_CRC);
   EXPECT_THAT(report.printed, HasSubstr("which is wrong"));
+}
+
+// Each clock of each engine stands in the timeline, on the axis of the processor's, although the
+// accelerator's clock is not simulated while it is idle.
+TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
+                                     ("gemm64_firmware." + std::to_string(getpid()) + ".json");
+  for (const bool one_at_a_time : {false, true}) {
+    for (const MemorySharing sharing : {MemorySharing::kIndependent, MemorySharing::kExclusive}) {
+      const CosimWork work = make_cosim_work({{5, 20, 9}, {1, 1, 1}, {33, 70, 30}},
+                                             Accumulate::kDevice, geometry_of_array(8), 9);
+      PlatformOptions platform_options = options("rtl", 8);
+      platform_options.device.memory.sharing = sharing;
+      platform_options.memory_bytes = work.memory.size();
+      platform_options.debug = true;
+      TraceEvents trace(path);
+      Timeline timeline(trace, 3);
+      timeline.begin_ring(work.jobs, 0);
+      Platform platform(platform_options);
+      platform.observe(timeline);
+      platform.device().write_memory(0, work.memory.data(), work.memory.size());
+      FirmwareOptions how;
+      how.one_at_a_time = one_at_a_time;
+      std::vector<FirmwareJob> jobs;
+      for (const CosimProgram& program : work.programs) {
+        jobs.push_back({program.commands, program.results, program.result_bytes, 0, false});
+      }
+      const FirmwareReport report = platform.run(firmware(), how, jobs);
+      EXPECT_EQ(report.exit_code, 0u) << report.printed;
+      timeline.end(report.clocks);
+      trace.finish({});
+      Counters expected{};
+      for (std::size_t i = 0; i < counter::kBytesWeights; ++i) {
+        expected[i] = platform.device().read_register(kCounters[i].offset);
+      }
+      const TimelineFile file(path);
+      EXPECT_EQ(file.count("layers", "layer"), 3u);
+      EXPECT_TRUE(file.counters(false) == expected);
+      EXPECT_TRUE(file.counters(true) == expected);
+      if (!one_at_a_time) continue;
+      // A layer begins with its doorbell, and ends with its interrupt.
+      for (std::size_t i = 0; i < 3; ++i) {
+        const TimelineSlice& layer = file.tracks.at("layers")[i];
+        EXPECT_NEAR(static_cast<double>(layer.begin), static_cast<double>(report.doorbells[i]), 2);
+        EXPECT_NEAR(static_cast<double>(layer.end), static_cast<double>(report.interrupts[i]), 2);
+      }
+    }
+  }
+  std::filesystem::remove(path);
+}
+
+/// Layers of one program, fenced; as many jobs for the firmware.
+std::vector<FirmwareJob> fenced_jobs(const CosimWork& work, int n) {
+  ReferenceDevice reference(geometry_of_array(n), work.memory.size());
+  const CosimOutcome outcome = run_cosim(reference, work, "reference", "");
+  EXPECT_EQ(outcome.failure, "");
+  std::vector<FirmwareJob> jobs;
+  for (const CosimProgram& program : work.programs) {
+    jobs.push_back({program.commands, program.results, program.result_bytes,
+                    crc32(outcome.memory.data() + program.results, program.result_bytes), true});
+  }
+  return jobs;
+}
+
+TEST_P(Firmware, RunsLayersOfOneProgramAndChecksEach) {
+  CosimWork work = make_fenced_work({{5, 20, 9}, {7, 9, 30}, {3, 8, 8}}, Accumulate::kDevice,
+                                    geometry_of_array(4), 5);
+  const std::vector<FirmwareJob> jobs = fenced_jobs(work, 4);
+  for (const bool wrong : {false, true}) {
+    PlatformOptions platform_options = options(GetParam(), 4);
+    platform_options.memory_bytes = work.memory.size();
+    Platform platform(platform_options);
+    platform.device().write_memory(0, work.memory.data(), work.memory.size());
+    FirmwareOptions how;
+    how.places = work.places;
+    std::vector<FirmwareJob> given = jobs;
+    if (wrong) given[1].crc ^= 1;
+    // Then there is one more program behind it.
+    for (const FirmwareJob& job : jobs) given.push_back(job);
+    const FirmwareReport report = platform.run(firmware(), how, given);
+    EXPECT_EQ(report.exit_code, wrong ? 1u : 0u) << report.printed;
+    EXPECT_EQ(report.doorbells.size(), 2u);
+    ASSERT_EQ(report.jobs.size(), 6u);
+    for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+      EXPECT_EQ(report.jobs[i].status, wrong && i == 1 ? JOB_WRONG_CRC : JOB_DONE) << i;
+      EXPECT_EQ(report.jobs[i].order, i + 1);
+      EXPECT_EQ(report.jobs[i].attempts, 1u);
+    }
+  }
+}
+
+TEST_P(Firmware, GivesUpAllLayersOfAProgramThatFails) {
+  CosimWork work =
+      make_fenced_work({{5, 20, 9}, {7, 9, 30}}, Accumulate::kDevice, geometry_of_array(4), 6);
+  std::vector<FirmwareJob> jobs = fenced_jobs(work, 4);
+  jobs.push_back(jobs[0]);
+  jobs.push_back(jobs[1]);
+  jobs[0].commands[0].set_address(0x70000000);
+  PlatformOptions platform_options = options(GetParam(), 4);
+  platform_options.memory_bytes = work.memory.size();
+  Platform platform(platform_options);
+  platform.device().write_memory(0, work.memory.data(), work.memory.size());
+  FirmwareOptions how;
+  how.places = work.places;
+  const FirmwareReport report = platform.run(firmware(), how, jobs);
+  EXPECT_EQ(report.exit_code, 1u);
+  const std::uint32_t expected[] = {JOB_FAILED, JOB_FAILED, JOB_DONE, JOB_DONE};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(report.jobs[i].status, expected[i]) << i;
+  EXPECT_EQ(report.jobs[0].attempts, 2u);
 }
 
 // A job that nobody can carry out fails after its attempts; those behind it are done.

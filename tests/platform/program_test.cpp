@@ -2,7 +2,10 @@
 // `gemm64 cosim` and `gemm64 firmware` as a user meets them.
 #include "tests/cli/program.hpp"
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+
+#include "tests/host/debug/timeline_file.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -23,6 +26,9 @@ TEST_F(Program, CosimRunsAProductOnSevenSides) {
     EXPECT_EQ(report["sides"][i]["clocks"], report["sides"][1]["clocks"]);
   }
   EXPECT_EQ(run("cosim 3 70 9 --array 8 --memory-stalls 0.3 --accumulate host").code, 0);
+  const Outcome layers = run("cosim 9 20 12 --array 8 --layers 5");
+  EXPECT_EQ(layers.code, 0) << layers.out << layers.err;
+  EXPECT_THAT(layers.out, HasSubstr("AGREE: 5 layers of 9x20x12 on 7 sides."));
 }
 
 TEST_F(Program, CosimRefusesWhatItDoesNotUnderstand) {
@@ -40,16 +46,54 @@ TEST_F(Program, FirmwareRunsAlexNetsLinearLayersOnTlm) {
   EXPECT_THAT(outcome.out, HasSubstr("firmware: 3 of 3 jobs done"));
   EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
   const auto report = nlohmann::json::parse(contents(json));
-  EXPECT_EQ(report["modes"][0]["busy_clocks"], report["modes"][1]["busy_clocks"]);
+  // The next job's commands are fetched while one runs.
+  EXPECT_EQ(report["modes"][0]["busy_clocks"], 918'497);
+  EXPECT_EQ(report["modes"][1]["busy_clocks"], 918'701);
   EXPECT_LT(report["modes"][0]["waiting_share"], 0.001);
   EXPECT_GT(report["modes"][1]["waiting_share"], 0.1);
   EXPECT_EQ(report["modes"][1]["interrupts"].size(), 3u);
+  EXPECT_EQ(report["modes"][2]["interrupts"].size(), 1u);
+  EXPECT_EQ(report["modes"][2]["doorbells"].size(), 1u);
+  EXPECT_LT(report["modes"][2]["busy_clocks"], report["modes"][0]["busy_clocks"]);
   const std::string events = contents(timeline);
-  EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(events)));
+  const TimelineFile file(timeline);
+  for (const auto& [name, track] : file.tracks) {
+    if (track.empty()) continue;
+    EXPECT_LE(track.back().end, file.json["otherData"]["clocks"].get<std::uint64_t>() + 1000)
+        << name;
+  }
+  EXPECT_EQ(file.tracks.count("compute"), 0u);  // only the RTL shows what its engines do
   for (const char* name : {"crc32", "interrupt_handler", "gemm64_submit", "\"interrupt\"",
                            "write accelerator", "\"works\""}) {
     EXPECT_THAT(events, HasSubstr(name));
   }
+}
+
+TEST_F(Program, FirmwareOnRtlShowsItsEngines) {
+  const fs::path json = folder_ / "firmware.json", timeline = folder_ / "timeline.json";
+  const Outcome outcome =
+      run("firmware --batch 1 --json " + json.string() + " --timeline " + timeline.string());
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  const auto report = nlohmann::json::parse(contents(json));
+  const TimelineFile file(timeline);
+  ASSERT_EQ(file.count("layers", "layer"), 3u);
+  EXPECT_EQ(file.tracks.at("layers")[1].name, "classifier.4");
+  EXPECT_EQ(file.counters(true)[counter::kTotalClocks], report["modes"][1]["busy_clocks"]);
+
+  // As a picture.
+  const auto draw = [&](const std::string& from, const std::string& arguments) {
+    return std::system(("python3 " GEMM64_SOURCE "/scripts/timeline-picture " + from + " -o " +
+                        (folder_ / "t.svg").string() + arguments + " 2> /dev/null")
+                           .c_str());
+  };
+  EXPECT_EQ(draw(timeline.string(), " --window '0:20000:The <start>' --leave-out bursts"), 0);
+  const std::string svg = contents(folder_ / "t.svg");
+  for (const char* part : {"The &lt;start&gt;", ">compute<", ">MATMUL", "</svg>"}) {
+    EXPECT_THAT(svg, HasSubstr(part));
+  }
+  EXPECT_THAT(svg, testing::Not(HasSubstr("bursts")));
+  EXPECT_NE(draw(timeline.string(), " --window 9:9"), 0);
+  EXPECT_NE(draw(json.string(), ""), 0);
 }
 
 TEST_F(Program, FirmwareThatDoesNotBehaveEndsWithOneLine) {

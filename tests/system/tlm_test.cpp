@@ -60,6 +60,75 @@ TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {
   });
 }
 
+/// Gives commands to a ring that starts empty, up to each of `tails`, and waits some clocks after
+/// each; then until all is done. Returns the clocks in which interrupts were seen and cleared.
+std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Command>& commands,
+                                          const std::vector<std::uint32_t>& tails,
+                                          const std::vector<std::uint64_t>& gaps) {
+  std::vector<std::uint8_t> bytes(commands.size() * kCommandBytes);
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    commands[i].encode(bytes.data() + i * kCommandBytes);
+  }
+  device.write_memory(0, bytes.data(), bytes.size());
+  device.write_register(reg::kControl, field::kControlReset.mask());
+  while (field::kStatusResetting.get(device.read_register(reg::kStatus)) != 0) {
+  }
+  device.write_register(reg::kControl, field::kControlClearCounters.mask());
+  device.write_register(reg::kWatchdog, 0);
+  device.write_register(reg::kRingMask, 255);
+  const std::uint64_t start = device.clocks();
+  std::vector<std::uint64_t> seen;
+  const auto wait = [&](std::uint64_t clocks) {
+    const bool high = device.wait_interrupt(clocks);
+    if (!high) return false;
+    seen.push_back(device.clocks() - start);
+    device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+    return true;
+  };
+  for (std::size_t i = 0; i < tails.size(); ++i) {
+    device.write_register(reg::kRingTail, tails[i]);
+    wait(gaps[i]);
+  }
+  while (wait(kClockLimit) || field::kStatusBusy.get(device.read_register(reg::kStatus)) != 0) {
+    if (device.clocks() - start > kClockLimit) break;
+  }
+  return seen;
+}
+
+TEST(Tlm, ProgramsGivenWhileOthersRunTakeTheRtlsClocks) {
+  for_seeds(1300, 60, [](std::mt19937& random) {
+    const int n = 2 << draw(random, 0, 2);
+    const MemoryTiming memory = random_memory(random, n);
+    Twins twins(small(n, memory));
+    std::vector<std::uint8_t> operands(kOperandBytes);
+    for (std::uint8_t& byte : operands) byte = static_cast<std::uint8_t>(random());
+    twins.write_memory(kOperands, operands);
+    std::vector<Command> commands;
+    std::vector<std::uint32_t> tails;
+    std::vector<std::uint64_t> gaps;
+    const auto give = [&](std::size_t count) {
+      tails.push_back(static_cast<std::uint32_t>(count));
+      gaps.push_back(draw(random, 0, 3) == 0 ? draw(random, 1, 20'000) : draw(random, 1, 200));
+    };
+    for (unsigned programs = draw(random, 2, 5); programs > 0; --programs) {
+      const std::vector<Command> program =
+          random_program(random, twins.rtl.driver.geometry(), draw(random, 1, 2));
+      if (draw(random, 0, 2) == 0) give(commands.size() + random() % program.size());
+      commands.insert(commands.end(), program.begin(), program.end());
+      if (programs == 1 || draw(random, 0, 2) != 0) give(commands.size());
+    }
+    SCOPED_TRACE(fmt::format("tails {}, gaps {}, memory {} {} {}, n {}\n{}", fmt::join(tails, " "),
+                             fmt::join(gaps, " "), memory.latency, memory.bytes_per_cycle,
+                             static_cast<int>(memory.sharing), n, list(commands)));
+    const auto expected = give_in_pieces(*twins.rtl.device, commands, tails, gaps);
+    const auto found = give_in_pieces(twins.tlm, commands, tails, gaps);
+    EXPECT_EQ(found, expected);
+    EXPECT_TRUE(image(*twins.rtl.device) == image(twins.tlm));
+    const Counters rtl = twins.rtl.driver.read_counters(), tlm = twins.driver.read_counters();
+    EXPECT_TRUE(tlm == rtl) << difference(tlm, rtl);
+  });
+}
+
 TEST(Tlm, ProductsEqualTheRtls) {
   for_seeds(1200, 30, [](std::mt19937& random) {
     Twins twins(Rig::options(2 << draw(random, 0, 2)));

@@ -33,6 +33,8 @@ struct job_list {
   uint32_t hard_resets; /* where a soft one did not end */
 };
 
+/* A job without commands is a further layer of the program of the job before it: its results are
+ * there when that program is done. */
 struct job {
   uint64_t commands; /* address; the last is a FINISH */
   uint64_t results;  /* address */

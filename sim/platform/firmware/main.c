@@ -48,7 +48,7 @@ static int check_list(void) {
   }
   for (uint32_t i = 0; i < list->count; ++i) {
     const struct job *job = &jobs[i];
-    if (job->command_count == 0 || job->command_count >= list->places) {
+    if ((job->command_count == 0 && i == 0) || job->command_count >= list->places) {
       return refuse("impossible number of commands,", i, job->command_count);
     }
     if (!lies_in(job->commands, (uint64_t)job->command_count * GEMM64_COMMAND_BYTES, PLATFORM_LOCAL,
@@ -88,6 +88,11 @@ static enum gemm64_result recover(int hard) {
 
 static enum gemm64_result submit(uint32_t index) {
   struct job *const job = &jobs[index];
+  if (job->command_count == 0) {
+    tickets[index] = tickets[index - 1];
+    ++job->attempts;
+    return GEMM64_OK;
+  }
   const enum gemm64_result result = gemm64_submit(
       &accelerator, (const void *)(uintptr_t)job->commands, job->command_count, &tickets[index]);
   if (result == GEMM64_OK) ++job->attempts;
@@ -126,12 +131,20 @@ static int failed(uint32_t index, enum gemm64_result result) {
   return recover(result != GEMM64_FAILED) == GEMM64_OK;
 }
 
-/* Keeps as many jobs in the ring as the mode allows, and ends them in their order. */
+/* The job behind the last layer of the program that job `index` begins. */
+static uint32_t behind(uint32_t index) {
+  do {
+    ++index;
+  } while (index < list->count && jobs[index].command_count == 0);
+  return index;
+}
+
+/* Keeps as many programs in the ring as the mode allows, and ends their jobs in their order. */
 static int run(void) {
   uint32_t given = 0; /* jobs before this one are in the ring, or have ended */
   for (uint32_t next = 0; next < list->count;) {
     enum gemm64_result result = GEMM64_OK;
-    const uint32_t most = list->mode == JOB_LIST_ONE_AT_A_TIME ? next + 1 : list->count;
+    const uint32_t most = list->mode == JOB_LIST_ONE_AT_A_TIME ? behind(next) : list->count;
     while (given < most && (result = submit(given)) == GEMM64_OK) ++given;
     if (result == GEMM64_RING_FULL && given > next) result = GEMM64_OK;
     if (result == GEMM64_OK) {
@@ -141,7 +154,13 @@ static int run(void) {
       finish(next++);
     } else {
       if (!failed(next, result)) return 0;
-      if (jobs[next].status == JOB_FAILED) ++next;
+      if (jobs[next].status == JOB_FAILED) {
+        const uint32_t end = behind(next);
+        while (++next < end) {
+          jobs[next].status = JOB_FAILED;
+          jobs[next].order = ++ended;
+        }
+      }
       given = next; /* the reset emptied the ring */
     }
   }

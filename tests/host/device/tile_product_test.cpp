@@ -44,8 +44,32 @@ TEST(TileProduct, EqualsTheDefinitionForEveryNumberOfRows) {
       for (auto& value : sums) value = static_cast<std::uint32_t>(random());
       const bool add = random() % 2 != 0;
       const std::vector<std::uint32_t> wanted = expected(n, weights, activations, add, sums);
-      product.set_weights(weights.data());
-      product.multiply(activations.data(), rows, add, sums.data());
+      const TileOperands tile{weights.data(), activations.data()};
+      product.multiply(&tile, 1, rows, add, sums.data());
+      ASSERT_EQ(sums, wanted);
+    }
+  }
+}
+
+TEST(TileProduct, AddsTheProductsOfManyTiles) {
+  std::mt19937 random(12);
+  for (const std::size_t n : {8, 64}) {
+    TileProduct product(n);
+    for (std::size_t count = 0; count <= 13; ++count) {
+      SCOPED_TRACE("n " + std::to_string(n) + ", tiles " + std::to_string(count));
+      const std::size_t rows = 1 + random() % 20;
+      std::vector<std::uint8_t> weights(count * n * n), activations(count * rows * n);
+      for (auto& value : weights) value = static_cast<std::uint8_t>(random());
+      for (auto& value : activations) value = static_cast<std::uint8_t>(random());
+      std::vector<std::uint32_t> sums(rows * n, 5), wanted = sums;
+      std::vector<TileOperands> tiles;
+      for (std::size_t i = count; i-- != 0;) {  // they need not follow each other
+        tiles.push_back({weights.data() + i * n * n, activations.data() + i * rows * n});
+        const auto* const w = tiles.back().weights;
+        const auto* const a = tiles.back().activations;
+        wanted = expected(n, {w, w + n * n}, {a, a + rows * n}, true, wanted);
+      }
+      product.multiply(tiles.data(), count, rows, true, sums.data());
       ASSERT_EQ(sums, wanted);
     }
   }
@@ -57,8 +81,8 @@ TEST(TileProduct, HoldsTheLargestSums) {
       TileProduct product(64);
       const std::vector<std::uint8_t> weights(64 * 64, w), activations(7 * 64, a);
       std::vector<std::uint32_t> sums(7 * 64);
-      product.set_weights(weights.data());
-      product.multiply(activations.data(), 7, false, sums.data());
+      const TileOperands tile{weights.data(), activations.data()};
+      product.multiply(&tile, 1, 7, false, sums.data());
       EXPECT_EQ(sums,
                 expected(64, weights, activations, false, std::vector<std::uint32_t>(7 * 64)));
     }

@@ -28,6 +28,7 @@ struct AcceleratorOptions {
   Sharing sharing = Sharing::kIndependent;  // of one memory by the three ports
   double stall_probability = 0;             // that a channel of a port stalls in a clock
   std::uint32_t seed = 1;                   // of the stalls
+  bool debug = false;  // RtlAccelerator: the model that can be looked into, which is slower
 };
 
 /// Registers behind a target socket, memory behind an initiator socket, one interrupt line. All

@@ -6,6 +6,7 @@
 
 namespace gemm64 {
 
+class Observer;
 class RtlDevice;
 
 /// Each AXI4 burst becomes one transaction: a read when its address is accepted, a write with its
@@ -18,8 +19,11 @@ class RtlAccelerator final : public Accelerator {
   explicit RtlAccelerator(sc_core::sc_module_name name, const AcceleratorOptions& options = {});
   ~RtlAccelerator() override;
 
-  /// The model and its ports, for those who have gemm64's source.
+  /// For those who have gemm64's source: the model and its ports; and shows each clock that is
+  /// simulated to `observer`, numbered as clock() numbers them, where `debug` is set. The observer
+  /// outlives the accelerator.
   RtlDevice& device();
+  void observe(Observer& observer);
 
  private:
   class Transactor;
