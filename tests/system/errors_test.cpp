@@ -409,12 +409,15 @@ TEST_P(Faults, UnusedFieldsMayHoldAnything) {
                                store(0x3000, 3), finish()};
   program[0].rows = 0xffff;
   program[0].flags = 0xff;
-  program[1].rows = 0xffff;
-  program[1].flags = 0xff;
+  program[0].blocks = program[0].stride = 0xffffffff;
+  program[1].format = 15;
+  program[1].flags = program[1].zero = program[1].low = 0xff;
+  program[2].stride = 0xffffffff;
   program[2].set_address(0xffff'ffff'ffff'ffff);
   program[2].flags |= 0xfc;
   program[3].flags = 0xff;
-  program[3].passes = program[3].blocks = 0xffffffff;
+  program[3].passes = 0xffffffff;
+  program[3].zero = program[3].low = 0xff;  // of 8-bit results
   program[4].rows = program[4].flags = 0xff;
   program[4].set_address(0xffff'ffff'ffff'ffff);
   Command passes = fence(0xffffffff);

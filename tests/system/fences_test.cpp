@@ -181,14 +181,14 @@ TEST(Fences, ASnapshotCountsWhatTheOneBeforeWrote) {
 
 TEST(Fences, LeaveWhatIsPaddedOfASnapshotZero) {
   std::mt19937 random(1080);
-  ReferenceDevice reference;  // of N = 64: 224 bytes are four beats
+  ReferenceDevice reference;  // of N = 64: 272 bytes are five beats
   Driver driver(reference);
   std::vector<std::uint8_t> bytes(512, 0xa5);
   reference.write_memory(0x2000, bytes.data(), bytes.size());
   driver.run_program(0, {snapshot(0x2000), finish()}, kClockLimit);
   reference.read_memory(0x2000, bytes.data(), bytes.size());
-  for (std::size_t i = kSnapshotBytes; i < 256; ++i) EXPECT_EQ(bytes[i], 0) << i;
-  EXPECT_EQ(bytes[256], 0xa5);
+  for (std::size_t i = kSnapshotBytes; i < 320; ++i) EXPECT_EQ(bytes[i], 0) << i;
+  EXPECT_EQ(bytes[320], 0xa5);
 }
 
 }  // namespace

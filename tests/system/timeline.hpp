@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "host/debug/timeline.hpp"
-#include "host/run/job_runner.hpp"
 #include "tests/host/debug/timeline_file.hpp"
 #include "tests/system/system.hpp"
 
@@ -84,7 +83,10 @@ inline Tiles planned_tiles(const Plan& plan) {
           }
         }
         if (plan.accumulate == Accumulate::kDevice) {
-          tiles["results"].push_back(text(m, -1, n, group.rows * 4));
+          tiles["results"].push_back(text(m, -1, n, group.rows * plan.results().beats_per_row()));
+        }
+        if (plan.results().takes_parameters()) {
+          tiles["parameters"].push_back(text(m, -1, n, kParameterSetWords));
         }
       }
     }
@@ -121,16 +123,16 @@ inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Workload>& pro
   for (const Workload& work : products) {
     SCOPED_TRACE(describe(work));
     rig.device->set_latency(work.latency);
-    RunOptions options;
-    options.accumulate = work.accumulate;
-    options.observers = {&timeline};
-    JobRunner runner(*rig.device, rig.driver, options);
     const Operands operands = random_operands(random, work.shape);
     const Job job = make_job(rig, work);
-    MatrixI32 sums;
-    const LayerReport layer = runner.run(job, operands.a, operands.w, sums, ProgressShare());
-    EXPECT_EQ(layer.mismatches.count, 0U);
-    counters.push_back(layer.counters);
+    const Packed packed(job, operands);
+    rig.device->reset();
+    timeline.begin(job, rig.device->clocks());
+    const GemmResult result =
+        rig.driver.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
+    timeline.end(rig.device->clocks());
+    EXPECT_EQ(result.sums, expected_results(work.output, operands));
+    counters.push_back(result.counters);
     tiles.push_back(planned_tiles(job.plan));
     commands += job.program.size();
   }
