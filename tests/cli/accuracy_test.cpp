@@ -118,6 +118,20 @@ TEST_F(AccuracyOfRun, RunsManyImagesInPassesOfEqualSize) {
   EXPECT_EQ(report()["layers"][0]["m"], 602);
 }
 
+TEST_F(AccuracyOfRun, WhatIsCalibratedOnThreeImagesStillTakesOne) {
+  write("m.onnx",
+        onnx::model({onnx::node("Reshape", {"x", "s"}, "r"), onnx::node("MatMul", {"r", "w"}, "y"),
+                     onnx::integers("s", {1, 1}), onnx::floats("w", {1, 2}, {1, -1}),
+                     onnx::input("x", {1, 1, 1, 1}), onnx::output("y", {1, 2})}));
+  write("x.idx", idx("\xc8\x14\xc8"));
+  const Outcome written = run("quantize m.onnx --calibrate x.idx -o q.onnx");
+  ASSERT_EQ(written.code, 0) << written.err;
+  EXPECT_EQ(run("run --model q.onnx --array 2 --input x.idx --images 1").code, 0);
+  const Outcome all = run("run --model m.onnx --array 2 --input x.idx --calibrate x.idx");
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_THAT(all.out, HasSubstr("Same top-1 class as in float32: 100.0 % (3 of 3)"));
+}
+
 TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
   ASSERT_EQ(run("make-model mnist-cnn -o m.onnx").code, 0);
   const std::string data = "/usr/share/datasets/fashion-mnist/t10k-";
