@@ -103,6 +103,7 @@ void ReferenceDevice::reset() {
 
 void ReferenceDevice::clear_engines() {
   head_ = tail_ = dispatched_ = 0;
+  next_.reset();
   interrupt_ = error_ = 0;
   halted_ = false;
   weights_ = Stream();
@@ -340,8 +341,12 @@ bool ReferenceDevice::dispatch() {
     fail(ErrorCode::kBusDecode, Engine::kCommands, dispatched_);
     return false;
   }
-  before_read(address, kCommandBytes);
-  const Command command = Command::decode(memory_.read(address, kCommandBytes, scratch_));
+  // A command that waits is not read again, as on the RTL.
+  if (!next_) {
+    before_read(address, kCommandBytes);
+    next_ = Command::decode(memory_.read(address, kCommandBytes, scratch_));
+  }
+  const Command command = *next_;
   const ErrorCode code = check(command);
   if (code != ErrorCode::kNone) {
     fail(code, Engine::kCommands, dispatched_);
@@ -380,6 +385,7 @@ bool ReferenceDevice::dispatch() {
   counters_[counter::kBytesCommands] += kCommandBytes;
   head_ = (head_ + 1) & ring_mask_;
   ++dispatched_;
+  next_.reset();
   return true;
 }
 
@@ -490,7 +496,16 @@ bool ReferenceDevice::compute_tile() {
 BlockBatch::Words ReferenceDevice::words(const Stream& stream, std::uint64_t count) {
   const std::size_t n = geometry_.n;
   const Stream::Run first = stream.run(stream.read, geometry_.n);
-  if (first.words >= count) return {first.address, false};
+  if (first.words >= count) {
+    before_read(first.address, count * n);
+    return {first.address, false};
+  }
+  // They are read now, so what a STORE gives them must be there.
+  for (std::uint64_t done = 0; done < count;) {
+    const Stream::Run run = stream.run(stream.read + done, geometry_.n);
+    before_read(run.address, run.words * n);
+    done += run.words;
+  }
   std::uint8_t* room = nullptr;
   const BlockBatch::Words gathered = batch_.gather(count, room);
   for (std::uint64_t done = 0; done < count;) {
@@ -503,24 +518,17 @@ BlockBatch::Words ReferenceDevice::words(const Stream& stream, std::uint64_t cou
 }
 
 void ReferenceDevice::multiply(const Command& matmul, bool first) {
-  const auto read = [&](const Stream& stream, std::uint64_t count) {
-    for (std::uint64_t done = 0; done < count;) {
-      const Stream::Run run = stream.run(stream.read + done, geometry_.n);
-      const std::uint64_t some = std::min(run.words, count - done);
-      before_read(run.address, some * geometry_.n);
-      done += some;
-    }
-  };
-  read(weights_, geometry_.n);
-  read(activations_, matmul.rows);
   if (batch_.full()) settle();
+  BlockBatch::Words weights = words(weights_, geometry_.n);
+  const std::size_t blocks = put_off_.size();
+  const BlockBatch::Words activations = words(activations_, matmul.rows);
+  if (put_off_.size() != blocks) weights = words(weights_, geometry_.n);  // it was settled
   if (first || put_off(compute_bank_) == nullptr) {
     batch_.begin(matmul.rows, first ? nullptr : banks_[compute_bank_].data());
     put_off_.push_back({compute_bank_});
     last_block_[compute_bank_] = put_off_.size();
   }
-  const BlockBatch::Words weights = words(weights_, geometry_.n);
-  batch_.add(weights, words(activations_, matmul.rows));
+  batch_.add(weights, activations);
 }
 
 // The next set of parameters, for one tile of results.

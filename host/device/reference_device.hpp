@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,7 @@ class ReferenceDevice final : public Device {
 
   // Engines
   std::uint32_t dispatched_ = 0;  // commands since reset
+  std::optional<Command> next_;   // that waits to be dispatched
   Stream weights_, activations_, parameters_;
   std::deque<Command> matmuls_;
   struct Store {

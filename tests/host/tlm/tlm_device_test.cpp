@@ -74,8 +74,9 @@ TEST_F(TlmDeviceTest, ResultsAppearWhenTheyAreDueAndNotBefore) {
   put(0, product());
   ring(5);
   const std::uint64_t started = device.clocks();
-  EXPECT_FALSE(device.wait_interrupt(total));
-  EXPECT_EQ(device.clocks(), started + total);
+  // The work began while the doorbell was written.
+  EXPECT_FALSE(device.wait_interrupt(total - 1));
+  EXPECT_EQ(device.clocks(), started + total - 1);
   EXPECT_EQ(result(), 0);
   EXPECT_EQ(device.read_register(reg::kInterrupt), 1u) << "the access itself takes clocks";
   EXPECT_EQ(result(), 8);
@@ -102,8 +103,11 @@ TEST_F(TlmDeviceTest, ProgramsInTheRingFollowEachOther) {
   device.write_register(reg::kInterrupt, 1);
   EXPECT_EQ(device.read_register(reg::kRingHead), 5u);
   EXPECT_TRUE(device.wait_interrupt(10 * total));
-  EXPECT_NEAR(static_cast<double>(device.clocks() - started), static_cast<double>(2 * total), 10);
-  EXPECT_EQ(device.read_register(kCounters[counter::kTotalClocks].offset), 2 * total);
+  // The second one's commands were fetched while the first one ran.
+  const std::uint64_t both = device.read_register(kCounters[counter::kTotalClocks].offset);
+  EXPECT_LT(both, 2 * total);
+  EXPECT_GT(both, 2 * total - 150);
+  EXPECT_NEAR(static_cast<double>(device.clocks() - started), static_cast<double>(both), 10);
 }
 
 TEST_F(TlmDeviceTest, AProgramMayComeCommandByCommand) {
