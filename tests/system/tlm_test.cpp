@@ -100,9 +100,7 @@ TEST(Tlm, ProgramsGivenWhileOthersRunTakeTheRtlsClocks) {
     const int n = 2 << draw(random, 0, 2);
     const MemoryTiming memory = random_memory(random, n);
     Twins twins(small(n, memory));
-    std::vector<std::uint8_t> operands(kOperandBytes);
-    for (std::uint8_t& byte : operands) byte = static_cast<std::uint8_t>(random());
-    twins.write_memory(kOperands, operands);
+    twins.write_memory(kOperands, operand_memory(random, static_cast<std::uint32_t>(n)));
     std::vector<Command> commands;
     std::vector<std::uint32_t> tails;
     std::vector<std::uint64_t> gaps;

@@ -61,7 +61,7 @@ TEST(Command, TellsItselfInWords) {
   command.rows = 64;
   command.count = 1;
   command.set_address(4096);
-  EXPECT_EQ(to_string(command), "STORE rows=64 count=1 address=4096 format=0");
+  EXPECT_EQ(to_string(command), "STORE rows=64 count=1 blocks=0 address=4096 format=0 zero=0 low=0 high=0 stride=0");
   command.opcode = static_cast<Opcode>(99);
   EXPECT_EQ(to_string(command), "unknown opcode 99");
 }
