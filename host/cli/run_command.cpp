@@ -95,10 +95,21 @@ std::string scales_text(const NetworkOptions& options, const NetworkSource& sour
          "images, as a network in use has them";
 }
 
+/// Options that would be of no effect.
+void check_images(const NetworkOptions& options) {
+  if (options.model.empty() && options.pixels.choice().given()) {
+    throw UsageError("--preprocess, --mean, --std, --scale and --resize need --model");
+  }
+  if (!options.calibrate.empty() && options.precision != Precision::kInt8) {
+    throw UsageError("--calibrate does not go with --precision float32; use int8");
+  }
+}
+
 }  // namespace
 
 int run_network_command(const NetworkOptions& options) {
   check_one_program(options);
+  check_images(options);
   ClaimedFiles files;
   claim_inputs(options, files);
   NetworkOutputs outputs(options.outputs, files);

@@ -87,6 +87,8 @@ TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
   refused("--preprocess jpeg", "imagenet, mnist, unit, raw");
   refused("--std 0", "0 is out of range");
   refused("--mean 1,2", "give one mean and deviation");
+  refused("--calibrate x.idx --precision float32", "--calibrate does not go with");
+  EXPECT_THAT(run("run lenet --mean 1").err, HasSubstr("need --model"));
   refused("--labels labels.txt --json labels.txt", "is the file that --labels is read from");
 }
 
