@@ -109,8 +109,8 @@ void start(Device& device, const Job& job, const Operands& operands) {
 }
 
 // Registers that nothing resets start with zeros in one model and with noise in the other. After a
-// first product of two blocks they hold what it left there; only memories have words that it did
-// not write.
+// first product of two blocks, with 8-bit results, they hold what it left there; only memories have
+// words that it did not write.
 TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
   Fast fast(Rig::options(64));
   Checked checked(Rig::options(64));
@@ -119,9 +119,14 @@ TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
   const Operands before = random_operands(random, first), operands = random_operands(random, tile);
   for (Device* device : {static_cast<Device*>(&fast), static_cast<Device*>(&checked)}) {
     Driver driver(*device);
-    const Job job = make_job("first", first, Accumulate::kDevice, driver.geometry());
-    EXPECT_EQ(driver.run(job, pack_weights(job, before.w), before.a).sums,
-              reference_gemm(before.a, before.w));
+    const Output output{ResultFormat(ResultCode::kInt8), 3, -100, 90};
+    const Job job = make_job("first", first, Accumulate::kDevice, driver.geometry(), output);
+    const std::vector<std::int32_t> bias(first.n, -40000);
+    const std::vector<float> scales(first.n, 0.0003F);
+    const std::vector<std::uint8_t> parameters = pack_parameters(job, bias, scales);
+    EXPECT_EQ(driver.run(job, {pack_weights(job, before.w), before.a, &parameters}).sums,
+              reference_requantize(reference_gemm(before.a, before.w), bias, scales, output.zero,
+                                   output.low, output.high));
   }
   ASSERT_EQ(fast.clocks(), checked.clocks());
 
