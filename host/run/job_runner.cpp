@@ -196,7 +196,8 @@ void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& pr
     set_utilization(layer, geometry, options_.memory);
     jobs_ = i + 1;
     const Listed& listed = listed_[i];
-    look_again(layer, {list.jobs[i], listed.packed, listed.a, listed.w, &list, &operands, i},
+    look_again(layer,
+               {list.jobs[i], listed.packed, listed.a, listed.w, nullptr, &list, &operands, i},
                progress);
   }
   // Of wall time each has the part that it has of the clocks.
