@@ -60,7 +60,7 @@ void AxiReadPort::before_write(std::uint64_t address, std::size_t bytes) {
 }
 
 void AxiReadPort::flip_beat(std::uint64_t address, std::uint8_t id) {
-  const std::uint64_t first = address % kFlipBlock;
+  const std::uint64_t first = address % flip_.block;
   if (id != flip_.id || flip_.offset < first || flip_.offset >= first + width_) return;
   rdata_[flip_.offset - first] ^= static_cast<std::uint8_t>(1u << flip_.bit);
   flip_.waits = false;

@@ -51,9 +51,11 @@ class AxiReadPort : public AxiPort, public MemoryReader {
   }
 
   /// Flips bit `bit` (0 to 7) of one byte of the next beat of ID `id` that holds it: that at
-  /// `offset` in a block of kFlipBlock bytes of memory. What the memory holds stays as it is.
-  static constexpr unsigned kFlipBlock = 64;
-  void flip(std::uint8_t id, unsigned offset, unsigned bit) { flip_ = {true, id, offset, bit}; }
+  /// `offset` in a block of `block` bytes of memory, counted from address 0. What the memory holds
+  /// stays as it is.
+  void flip(std::uint8_t id, unsigned block, unsigned offset, unsigned bit) {
+    flip_ = {true, id, block, offset, bit};
+  }
 
   /// Bursts accepted whose last beat has not been taken.
   std::size_t outstanding() const { return bursts_.size(); }
@@ -117,6 +119,7 @@ class AxiReadPort : public AxiPort, public MemoryReader {
   struct Flip {
     bool waits = false;
     std::uint8_t id = 0;
+    unsigned block = 1;
     unsigned offset = 0;
     unsigned bit = 0;
   };

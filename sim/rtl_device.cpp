@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "host/device/result_format.hpp"
 #include "host/error.hpp"
 #include "sim/model_headers.inc"
 #include "sim/verilated_device.hpp"
@@ -18,7 +19,7 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint8_t kCommandsId = 0;  // of the data port's reads
+constexpr std::uint8_t kCommandsId = 0, kParametersId = 2;  // of the data port's reads
 void check_window(const RtlOptions& options) {
   if (options.trace_end > options.trace_begin) return;
   throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
@@ -74,7 +75,8 @@ UsageError lacking(const std::string& what, bool debug) {
 }  // namespace
 
 RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
-    : memory_(options.memory_bytes),
+    : width_(width),
+      memory_(options.memory_bytes),
       weights_("weights", memory_, width),
       data_("data", memory_, width, 2),
       results_("results", memory_, width) {
@@ -127,8 +129,15 @@ bool RtlDevice::put_outside(const Fault& fault) {
       results_.flip(fault.place, fault.bit);
       return true;
     case Kind::kCommand:
-      data_.flip(kCommandsId, 4 * fault.place + fault.bit / 8, fault.bit % 8);
+      data_.flip(kCommandsId, kCommandBytes, 4 * fault.place + fault.bit / 8, fault.bit % 8);
       return true;
+    case Kind::kBias:
+    case Kind::kScale: {
+      const unsigned first = fault.kind == Kind::kScale ? width_ : 0;  // biases come before scales
+      data_.flip(kParametersId, kParameterSetWords * width_,
+                 4 * (first + fault.place) + fault.bit / 8, fault.bit % 8);
+      return true;
+    }
     case Kind::kLost:
       upset(fault.channel, AxiUpset::kLost);
       return true;

@@ -81,6 +81,7 @@ class RtlDevice : public DebugDevice {
   /// Puts a fault of the memory or its ports there; false for one that belongs into the model.
   bool put_outside(const Fault& fault);
 
+  const unsigned width_;  // bytes of a beat
   Memory memory_;
   std::unique_ptr<MemoryArbiter> arbiter_;  // none where each port is served by itself
   AxiReadPort weights_;

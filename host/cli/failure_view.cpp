@@ -25,6 +25,7 @@ const char* best_view(Finding::Place place) {
       return "array";
     case Finding::Place::kAccumulator:
       return "accumulator";
+    case Finding::Place::kRequantized:
     case Finding::Place::kMemory:
       return "axi";
     default:
@@ -99,7 +100,8 @@ void write_failure_view(const Failure& failure, const Geometry& geometry, const 
   const Finding& finding = failure.finding;
   const bool still =
       finding.place == Finding::Place::kStandstill || finding.place == Finding::Place::kStopped;
-  const bool has_value = !still && finding.place != Finding::Place::kMemory;
+  const bool has_value = !still && finding.place != Finding::Place::kMemory &&
+                         finding.place != Finding::Place::kRequantized;
   SaveFileOptions save;
   save.title = "the first wrong value";
   save.traces = traces_of(failure, geometry);

@@ -81,6 +81,9 @@ void draw_place(std::mt19937& random, const Geometry& geometry, std::uint64_t ro
     case Kind::kRepeated:
       fault.channel = static_cast<Fault::Channel>(below(random, kFaultChannels));
       break;
+    case Kind::kBias:
+    case Kind::kScale:
+      break;  // not drawn
     case Kind::kSlaveError:
     case Kind::kDecodeError:
     case Kind::kHang:
@@ -110,7 +113,7 @@ FaultTry draw_try(std::uint32_t seed, std::uint64_t index, const Geometry& geome
   drawn.seed = static_cast<std::uint32_t>(random());
   drawn.watchdog = kWatchdog + kWatchdogLatencies * drawn.memory.latency;
 
-  drawn.fault.kind = kFaultKinds[index % kFaultKinds.size()].kind;
+  drawn.fault.kind = kFaultKinds[index % kCampaignFaultKinds].kind;
   draw_place(random, geometry, drawn.shape.m, drawn.fault);
   const Job job = make_job("gemm", drawn.shape, drawn.accumulate, geometry);
   const Counters predicted = predict_counters(job.program, geometry, drawn.memory);

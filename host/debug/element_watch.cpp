@@ -94,6 +94,12 @@ void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
     found(Finding::Place::kAccumulator, sum.last, clock, row, as_sum(sum.value),
           probe.accumulator(bank(sum.last), row, array_column_));
   }
+  // Rows of 8-bit results are read long before their beats: the first a clock after the block's end
+  // at the earliest, then one a clock; then a new sum may come, through the array.
+  if (results_.takes_parameters()) {
+    while (!sums_.empty() && clock >= sums_.front().until) sums_.pop_front();
+    return;
+  }
   // With the first beat of a row of sums the row has been read.
   const auto beats_before = [this](const Pass& pass) {
     return (pass.tile.stored_before + pass.row) * results_.beats_per_row();
@@ -132,9 +138,10 @@ void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
       check_partial_sum(pass, static_cast<unsigned>(age - first - 1), clock, probe);
     }
     if (age == first + stages_ + 1) {
-      if (pass.tile.begins_block) sums_.push_back({pass, 0});
+      if (pass.tile.begins_block) sums_.push_back({pass, 0, ~std::uint64_t{0}});
       sums_.back().last = pass;
       sums_.back().value += expected_sum(pass, stages_ - 1);
+      if (pass.tile.ends_block) sums_.back().until = clock + pass.tile.rows;
     }
   }
   while (!passes_.empty() && clock - passes_.front().clock > 2 + array_column_ + stages_) {
@@ -153,7 +160,8 @@ Finding ElementWatch::finding() const {
   if (finding_) return *finding_;
   if (!last_) return {};
   Finding finding = at(*last_);
-  finding.place = Finding::Place::kMemory;
+  finding.place =
+      results_.takes_parameters() ? Finding::Place::kRequantized : Finding::Place::kMemory;
   return finding;
 }
 

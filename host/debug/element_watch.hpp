@@ -30,8 +30,8 @@ class ElementWatch : public Observer {
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
-  /// The first wrong value. Where everything on the chip was right: the place kMemory, and the last
-  /// tile.
+  /// The first wrong value. Where every sum was right: the place kMemory, of 8-bit results
+  /// kRequantized, and the last tile.
   Finding finding() const;
 
  private:
@@ -47,6 +47,7 @@ class ElementWatch : public Observer {
   struct Sum {
     Pass last;  // that added to it
     std::uint32_t value;
+    std::uint64_t until;  // 8 bits: last clock in which it is there for sure
   };
 
   void enter(std::uint64_t clock);

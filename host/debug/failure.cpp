@@ -50,7 +50,7 @@ std::string finding_text(const Failure& failure) {
   text += line("element", fmt::format("row {}, column {}: expected {}, found {}", first.first_row,
                                       first.first_column, first.expected, first.found));
   text += line("left array", fmt::format("clock {}, column {}", finding.clock, finding.column));
-  if (finding.place == Finding::Place::kMemory) {
+  if (finding.place == Finding::Place::kMemory || finding.place == Finding::Place::kRequantized) {
     return text + line("first wrong", place_in_words(finding));
   }
   return text + line("first wrong",

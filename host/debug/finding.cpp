@@ -28,6 +28,8 @@ const char* name(Finding::Place place) {
       return "partial_sum";
     case Finding::Place::kAccumulator:
       return "accumulator";
+    case Finding::Place::kRequantized:
+      return "requantized";
     case Finding::Place::kMemory:
       return "memory";
     case Finding::Place::kStandstill:
@@ -52,6 +54,8 @@ std::string place_in_words(const Finding& finding) {
     case Finding::Place::kAccumulator:
       return fmt::format("the accumulator's bank {}, row {}, column {}", finding.bank, finding.row,
                          finding.column);
+    case Finding::Place::kRequantized:
+      return "the 8-bit result; its sum was right, so its bias, its scale, or what came after";
     case Finding::Place::kMemory:
       return "the results in memory; every value on the chip was right";
     default:

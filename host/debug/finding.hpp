@@ -20,6 +20,7 @@ struct Finding {
     kActivation,   // an activation in the array
     kPartialSum,   // a sum behind a stage of the array whose operands were right
     kAccumulator,  // a sum in the accumulator that all that was added was right for
+    kRequantized,  // a result of 8 bits whose sum was right: its bias, its scale, or its way on
     kMemory,       // the results in memory: all was right on the chip
     kStandstill,   // nothing moved any more
     kStopped       // an error in the middle of the work

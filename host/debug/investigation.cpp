@@ -48,7 +48,7 @@ class Rerun {
     device_->observe(observer);
     try {
       if (run_.list != nullptr) return driver_.run(*run_.list, *run_.operands)[run_.place].sums;
-      return driver_.run(run_.job, run_.packed, run_.a).sums;
+      return driver_.run(run_.job, JobOperands{run_.packed, run_.a, run_.parameters}).sums;
     } catch (const DeviceError&) {
       return std::nullopt;
     }

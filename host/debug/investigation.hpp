@@ -23,6 +23,7 @@ struct JobRun {
   const SharedBytes& packed;  // the weights, as Driver::run takes them
   const MatrixI8& a;
   const MatrixI8& w;
+  const std::vector<std::uint8_t>* parameters = nullptr;  // of 8-bit results, as Driver::run does
 
   /// The program that it was part of, with the operands of all jobs, and its place in it; null
   /// where it ran by itself.

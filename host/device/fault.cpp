@@ -17,7 +17,8 @@ namespace gemm64 {
 const char* const kFaultForms =
     "weight:ROW,COLUMN:BIT@CLOCK, activation:ROW,COLUMN:BIT@CLOCK, "
     "partial-sum:STAGE,COLUMN:BIT@CLOCK, accumulator:BANK,ROW,COLUMN:BIT@CLOCK, "
-    "result:BYTE:BIT@CLOCK, command:WORD:BIT@CLOCK, register:NAME:BIT@CLOCK, "
+    "result:BYTE:BIT@CLOCK, command:WORD:BIT@CLOCK, bias:COLUMN:BIT@CLOCK, scale:COLUMN:BIT@CLOCK, "
+    "register:NAME:BIT@CLOCK, "
     "lost|repeated:weights.ar|weights.r|data.ar|data.r|results.aw|results.w|results.b@CLOCK or "
     "hang|slverr|decerr:weights|data|results@CLOCK";
 
@@ -42,7 +43,9 @@ bool has_channel(Kind kind) { return kind == Kind::kLost || kind == Kind::kRepea
 /// Numbers before the bit of a place that has one.
 std::size_t indices(Kind kind) {
   if (kind == Kind::kAccumulator) return 3;
-  return kind == Kind::kResult || kind == Kind::kCommand ? 1 : 2;
+  const bool one = kind == Kind::kResult || kind == Kind::kCommand || kind == Kind::kBias ||
+                   kind == Kind::kScale;
+  return one ? 1 : 2;
 }
 
 /// Bits of a place that has some.
@@ -165,6 +168,10 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
     case Kind::kCommand:
       check("word", fault.place, kCommandWords);
       break;
+    case Kind::kBias:
+    case Kind::kScale:
+      check("column", fault.place, geometry.n);
+      break;
     case Kind::kRegister:
       break;
     default:
@@ -217,6 +224,10 @@ std::string in_words(const Fault& fault) {
       return fmt::format("bit {} of byte {} in the next beat of results", fault.bit, fault.place);
     case Kind::kCommand:
       return fmt::format("bit {} of word {} in the next command fetched", fault.bit, fault.place);
+    case Kind::kBias:
+    case Kind::kScale:
+      return fmt::format("bit {} of column {}'s {} in the next set of parameters", fault.bit,
+                         fault.place, name(fault.kind));
     case Kind::kRegister:
       return fmt::format("bit {} of the register {}", fault.bit, kFaultRegisters[fault.place].name);
     case Kind::kLost:

@@ -24,7 +24,9 @@ struct Fault {
     kRepeated,     // a channel's next handshake, which the receiver sees twice
     kSlaveError,   // the next burst of a port is answered with SLVERR
     kDecodeError,  // the next burst of a port is answered with DECERR
-    kHang          // a memory port never answers again
+    kHang,         // a memory port never answers again
+    kBias,         // bias of a column in the next set of parameters that is fetched
+    kScale         // scale of a column in it
   };
   enum class Port { kWeights, kData, kResults };
   enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
@@ -35,7 +37,8 @@ struct Fault {
   unsigned bank = 0;        // of the accumulator
   unsigned row = 0;         // of K for operands, the stage of partial sums, of M in the accumulator
   unsigned column = 0;      // of N
-  unsigned place = 0;       // byte of a beat, word of a command, or index in kFaultRegisters
+  unsigned place = 0;       // byte of a beat, word of a command, column of a set of parameters,
+                            // or index in kFaultRegisters
   unsigned bit = 0;         // 0 to 7 of operands and bytes, 0 to 31 of sums and words
   Port port = Port::kWeights;
   Channel channel = Channel::kWeightsAr;
@@ -46,7 +49,7 @@ struct FaultKind {
   Fault::Kind kind;
   const char* name;
 };
-inline constexpr std::array<FaultKind, 12> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
+inline constexpr std::array<FaultKind, 14> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
                                                         {Fault::Kind::kActivation, "activation"},
                                                         {Fault::Kind::kPartialSum, "partial-sum"},
                                                         {Fault::Kind::kAccumulator, "accumulator"},
@@ -57,7 +60,11 @@ inline constexpr std::array<FaultKind, 12> kFaultKinds{{{Fault::Kind::kWeight, "
                                                         {Fault::Kind::kRepeated, "repeated"},
                                                         {Fault::Kind::kSlaveError, "slverr"},
                                                         {Fault::Kind::kDecodeError, "decerr"},
-                                                        {Fault::Kind::kHang, "hang"}}};
+                                                        {Fault::Kind::kHang, "hang"},
+                                                        {Fault::Kind::kBias, "bias"},
+                                                        {Fault::Kind::kScale, "scale"}}};
+/// The first so many are drawn in campaigns, whose products give sums and take no parameters.
+inline constexpr std::size_t kCampaignFaultKinds = 12;
 const char* name(Fault::Kind kind);
 
 /// The registers that faults can be put in: all that the host can write, and the bits that each

@@ -52,7 +52,7 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
   table.add_column("fault", Align::kLeft);
   table.add_column("tries");
   for (const char* heading : kHeadings) table.add_column(heading);
-  for (std::size_t kind = 0; kind < kFaultKinds.size(); ++kind) {
+  for (std::size_t kind = 0; kind < kCampaignFaultKinds; ++kind) {
     table.add_row(row(kFaultKinds[kind].name,
                       [&](FaultOutcome outcome) { return report.count(kind, outcome); }));
   }
@@ -84,7 +84,7 @@ std::string campaign_line(const CampaignReport& report) {
 
 Json to_json(const CampaignReport& report) {
   Json kinds = Json::object();
-  for (std::size_t kind = 0; kind < kFaultKinds.size(); ++kind) {
+  for (std::size_t kind = 0; kind < kCampaignFaultKinds; ++kind) {
     kinds[kFaultKinds[kind].name] =
         counts_json([&](FaultOutcome outcome) { return report.count(kind, outcome); });
   }

@@ -238,7 +238,9 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     set_utilization(layer, geometry, options_.memory);
     ++jobs_;
     const Listed& one = listed[i];
-    look_again(layer, {list.jobs[i], one.packed, one.a, one.w, &list, &operands, i}, progress);
+    const auto* const parameters = one.parameters.empty() ? nullptr : &one.parameters;
+    look_again(layer,
+               {list.jobs[i], one.packed, one.a, one.w, parameters, &list, &operands, i}, progress);
   }
   // Of wall time each has the part that it has of the clocks.
   const auto total = static_cast<double>(before[counter::kTotalClocks]);

@@ -472,7 +472,7 @@ TEST(AxiReadPort, FlipsABitOfTheNextBeatThatHoldsTheByte) {
   master.request(0x1000, 8, 1);
   master.request(0x2000, 8, 0);
   master.request(0x3000, 8, 0);
-  master.port.flip(0, 18, 5);
+  master.port.flip(0, 64, 18, 5);
   master.run_until(24);
   for (unsigned i = 0; i < 24; ++i) {
     std::vector<std::uint8_t> expected(8);
@@ -485,7 +485,7 @@ TEST(AxiReadPort, FlipsABitOfTheNextBeatThatHoldsTheByte) {
 TEST(AxiReadPort, ForgetsUpsetsAndFlipsOnReset) {
   Master master(64);
   master.port.upset(AxiChannel::kData, AxiUpset::kLost);
-  master.port.flip(0, 1, 1);
+  master.port.flip(0, 64, 1, 1);
   master.port.reset();
   master.request(0x1000, 2);
   master.run_until(2);

@@ -282,6 +282,52 @@ TEST_F(Failures, AreTracedAroundTheirMoment) {
   FAIL() << "no fault showed";
 }
 
+/// Where a second look finds what is wrong with a product of 8-bit results; nothing where all is
+/// right.
+std::optional<Finding> finding_of_8_bits(const Experiment& experiment, const std::string& trace) {
+  const std::unique_ptr<RtlDevice> device = experiment.device();
+  Driver driver(*device);
+  std::mt19937 random(experiment.seed);
+  const Operands operands = random_operands(random, experiment.shape);
+  const Output output{ResultFormat(ResultCode::kInt8), 3, -128, 127};
+  const Job job =
+      gemm64::make_job("product", experiment.shape, Accumulate::kDevice, driver.geometry(), output);
+  const Packed packed(job, operands);
+  Failure failure;
+  failure.first_clock = device->clocks();
+  device->reset();
+  const GemmResult result =
+      driver.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
+  failure.mismatches = compare(expected_results(output, operands), result.sums);
+  if (failure.mismatches.count == 0) return std::nullopt;
+  investigate(
+      {job, packed.weights, operands.a, operands.w, &packed.parameters},
+      [&](bool traced) { return experiment.device(traced ? trace : ""); }, Patience(), failure);
+  return failure.finding;
+}
+
+// A wrong sum is found where it is wrong; where the sum is right, the rest is to blame.
+TEST_F(Failures, Of8BitResultsTellWhetherTheSumWasRight) {
+  Experiment experiment = three_tiles();
+  EXPECT_FALSE(finding_of_8_bits(experiment, trace_.string()));
+  const auto places = [&](const std::string& fault, unsigned from, unsigned to) {
+    std::set<Finding::Place> found;
+    for (unsigned clock = from; clock < to; clock += 3) {
+      experiment.faults = {parse_fault(fault + "@" + std::to_string(clock))};
+      if (const auto finding = finding_of_8_bits(experiment, trace_.string())) {
+        found.insert(finding->place);
+      }
+    }
+    return found;
+  };
+  using Place = Finding::Place;
+  EXPECT_EQ(places("bias:5:30", 60, 66), std::set<Place>{Place::kRequantized});
+  EXPECT_EQ(places("scale:5:28", 60, 66), std::set<Place>{Place::kRequantized});
+  EXPECT_EQ(places("result:5:6", 60, 66), std::set<Place>{Place::kRequantized});
+  EXPECT_EQ(places("partial-sum:1,5:18", 280, 400), std::set<Place>{Place::kPartialSum});
+  EXPECT_TRUE(places("accumulator:0,3,5:30", 280, 420).count(Place::kAccumulator) != 0);
+}
+
 TEST_F(Failures, ThatDoNotComeAgainAreToldSo) {
   Experiment experiment = three_tiles();
   RunOptions options;

@@ -16,9 +16,9 @@ GROUP = "the first wrong value"
 
 # By array: faults that reach the results of a product with a latency of 20 clocks.
 FAULTS = {
-    64: ["partial-sum:7,30:20@280"],  # a waveform of this size takes Python seconds to read
-    8: ["weight:3,5:7@158", "activation:6,1:2@160", "partial-sum:1,7:20@160",
-        "accumulator:0,2,4:5@172"],
+    64: ["partial-sum:7,30:20@284"],  # a waveform of this size takes Python seconds to read
+    8: ["weight:3,5:7@162", "activation:6,1:2@164", "partial-sum:1,7:20@164",
+        "accumulator:0,2,4:5@176"],
 }
 
 
@@ -69,7 +69,7 @@ class Failure(unittest.TestCase):
         return fst.signed(whole, save_file.width(item))
 
     def test_markers_stand_at_the_moments_that_are_told(self):
-        failure, _, saved = self.fail_with("weight:3,17:7@250", 64)
+        failure, _, saved = self.fail_with("weight:3,17:7@254", 64)
         with open(saved, encoding="utf-8") as file:
             lines = file.read().splitlines()
         times = [int(time) for time in next(line for line in lines if line[0] == "*").split()[1:]]

@@ -237,6 +237,18 @@ TEST(CycleModel, AlexNetsLinearLayersAsOneProgramSaveTheirStarts) {
   EXPECT_EQ(total(1), 918'356u);
 }
 
+// Four beats a row keep the array waiting; a beat a row does not.
+TEST(CycleModel, ProductsOfOneTileOfKDoNotWaitFor8BitResults) {
+  const GemmShape shape{3136, 64, 256};
+  const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  const Counters bytes =
+      predict(make_plan(shape, Accumulate::kDevice, Geometry{}, output), Geometry{}, 100);
+  EXPECT_EQ(bytes[counter::kComputeWaitResults], 0u);
+  EXPECT_EQ(bytes[counter::kTotalClocks], 13'195u);
+  const Counters sums = predict(make_plan(shape, Accumulate::kDevice, Geometry{}), Geometry{}, 100);
+  EXPECT_EQ(sums[counter::kTotalClocks], 50'818u);
+}
+
 // Each takes the one before's results as they lie; all but the last tile of them are fenced apart.
 TEST(CycleModel, AlexNetsLinearLayersAsAChainOf8BitResultsHideTheRoundTripThroughMemory) {
   const Geometry geometry;

@@ -33,6 +33,8 @@ TEST(Fault, IsReadAndWrittenInTheSameForm) {
                            "hang:results@3",
                            "result:63:7@5",
                            "command:15:31@6",
+                           "bias:63:31@10",
+                           "scale:0:0@11",
                            "register:RING_TAIL:15@7",
                            "register:CONTROL:1@8",
                            "lost:weights.ar@1",
@@ -64,6 +66,8 @@ TEST(Fault, IsToldInWords) {
   const auto words = [](const char* text) { return in_words(parse_fault(text)); };
   EXPECT_EQ(words("result:12:3@1"), "bit 3 of byte 12 in the next beat of results");
   EXPECT_EQ(words("command:4:31@1"), "bit 31 of word 4 in the next command fetched");
+  EXPECT_EQ(words("bias:3:31@1"), "bit 31 of column 3's bias in the next set of parameters");
+  EXPECT_EQ(words("scale:3:0@1"), "bit 0 of column 3's scale in the next set of parameters");
   EXPECT_EQ(words("register:RING_MASK:3@1"), "bit 3 of the register RING_MASK");
   EXPECT_EQ(words("lost:data.r@1"), "the next handshake on data.r is lost");
   EXPECT_EQ(words("repeated:results.b@1"), "the next handshake on results.b comes twice");
