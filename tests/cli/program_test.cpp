@@ -13,7 +13,7 @@ TEST_F(Program, MultipliesAndReports) {
   const fs::path json = folder_ / "report.json";
   const Outcome outcome = run("gemm 5 20 12 --array 8 --memory-latency 7 --json " + json.string());
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 60 sums equal the reference; all 28 counters"));
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 60 sums equal the reference; all 34 counters"));
   const auto report = nlohmann::json::parse(contents(json));
   EXPECT_EQ(report["model"], "gemm");
   EXPECT_EQ(report["device"], "rtl");

@@ -398,9 +398,9 @@ TEST_F(Core, ACounterIsReadInOnePieceWhileItCounts) {
 TEST_F(Core, SnapshotsAreReadAsTheyLieInMemory) {
   std::uint8_t bytes[GEMM64_SNAPSHOT_BYTES];
   for (unsigned i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<std::uint8_t>(i);
-  EXPECT_EQ(sizeof bytes, 224u);
+  EXPECT_EQ(sizeof bytes, 272u);
   EXPECT_EQ(gemm64_snapshot_counter(bytes, GEMM64_COUNTER_TOTAL_CLOCKS), 0x0706050403020100u);
-  EXPECT_EQ(gemm64_snapshot_counter(bytes, GEMM64_COUNTER_BYTES_RESULTS), 0xdfdedddcdbdad9d8u);
+  EXPECT_EQ(gemm64_snapshot_counter(bytes, GEMM64_COUNTER_BYTES_WEIGHTS), 0xefeeedecebeae9e8u);
 }
 
 TEST_F(Core, EncodingRefusesWhatDoesNotFit) {
