@@ -42,12 +42,13 @@ std::string description(const Device& device, const Geometry& geometry, std::uin
   row("accumulator", bytes(2 * geometry.accumulator_rows * n * 4),
       fmt::format("2 banks of {} rows of {} int32", geometry.accumulator_rows, n).c_str());
   row("port for weights, AXI4 read", grouped(n), "bytes a clock");
-  row("port for commands and activations, AXI4 read", grouped(n), "bytes a clock");
+  row("port for commands, activations and parameters, AXI4 read", grouped(n), "bytes a clock");
   row("port for results, AXI4 write", grouped(n), "bytes a clock");
   row("longest burst", grouped(geometry.burst_beats), "beats");
   row("read bursts under way, each reader", grouped(geometry.reads), "bursts");
   row("write bursts under way", grouped(geometry.writes), "bursts");
   row("commands fetched ahead", grouped(geometry.commands), "commands");
+  row("parameter buffer", grouped(geometry.parameter_sets), "sets of biases and scales");
   row("address", grouped(geometry.address_width), "bits");
   row("memory", bytes(memory), "");
   return table.render();

@@ -260,8 +260,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
           "what the device gives of a layer of 8-bit values. int8: 8-bit values, bias, scale "
           "and zero point applied; layers that take each other's results run as one program. "
           "int32: its sums, each layer by itself (default int8)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ResultCode>{
-          {"int8", ResultCode::kInt8}, {"int32", ResultCode::kInt32}}));
+      ->transform(one_of(std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
+                                                           {"int32", ResultCode::kInt32}}));
   command.add_flag("--one-program", options.one_program,
                    "puts all layers into one program, with int32 results, with a FENCE between "
                    "them: the device never "

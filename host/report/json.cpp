@@ -25,7 +25,8 @@ Json traffic(const Counters& counters) {
   return {{"weights", counters[counter::kBytesWeights]},
           {"activations", counters[counter::kBytesActivations]},
           {"results", counters[counter::kBytesResults]},
-          {"commands", counters[counter::kBytesCommands]}};
+          {"commands", counters[counter::kBytesCommands]},
+          {"parameters", counters[counter::kBytesParameters]}};
 }
 
 /// Every counter, by engine and cause.
@@ -221,7 +222,8 @@ Json to_json(const Geometry& geometry) {
           {"write_bursts", geometry.writes},
           {"commands_ahead", geometry.commands},
           {"burst_beats", geometry.burst_beats},
-          {"address_width", geometry.address_width}};
+          {"address_width", geometry.address_width},
+          {"parameter_sets", geometry.parameter_sets}};
 }
 
 }  // namespace gemm64

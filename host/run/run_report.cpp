@@ -17,8 +17,9 @@ double roofline_clocks(const LayerReport& layer, const Geometry& geometry,
                            : std::min<double>(memory.bytes_per_cycle, geometry.n);
   const auto& counters = layer.counters;
   const std::uint64_t weights = counters[counter::kBytesWeights];
-  const std::uint64_t data =
-      counters[counter::kBytesActivations] + counters[counter::kBytesCommands];
+  const std::uint64_t data = counters[counter::kBytesActivations] +
+                             counters[counter::kBytesCommands] +
+                             counters[counter::kBytesParameters];
   const std::uint64_t results = counters[counter::kBytesResults];
   const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
                                     ? std::max({weights, data, results})

@@ -87,7 +87,7 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
 TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
   write("m.onnx", mixing());
   // The accumulator of the second image's product.
-  for (int clock = 870; clock < 900; ++clock) {
+  for (int clock = 870; clock < 960; ++clock) {
     const Outcome outcome =
         run("run --model m.onnx --batch 3 --array 4 --inject accumulator:0,1,2:9@" +
             std::to_string(clock));

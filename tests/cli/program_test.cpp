@@ -101,7 +101,7 @@ TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("MACs on the device: 14.1 % (3,829,800 of 27,073,800).\n"));
   EXPECT_THAT(outcome.out, HasSubstr(" of 65);"));
-  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 13,910 sums"));
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 13,910 results"));
 }
 
 TEST_F(Program, FailsWhereNoLayerRunsOnTheDeviceUnlessThatIsAllowed) {

@@ -53,8 +53,15 @@ TEST_F(Usage, OneProgramSaysWhatItDoesNotGoWith) {
                  "--one-program does not go with --precision float32; use int8");
   expect_refused("run --one-program --accumulate host",
                  "--one-program does not go with --accumulate host; use device");
-  expect_refused("run --one-program --trace x.fst --trace-tile 0,0,0",
-                 "--one-program does not go with --trace-tile; use --trace-window");
+  expect_refused("run --one-program --results int8",
+                 "--one-program does not go with --results int8; use int32");
+}
+
+TEST_F(Usage, ResultsOfTheHostsSumsAreSums) {
+  expect_refused("run --results int8 --accumulate host",
+                 "--results int8 does not go with --accumulate host, which adds int32 sums; use "
+                 "device");
+  expect_refused("run --results int16", "--results");
 }
 
 TEST_F(Usage, AFailureFileIsNotBelieved) {

@@ -103,7 +103,8 @@ class Views(unittest.TestCase):
                 if not engine:
                     continue
                 seen += 1
-                bits = [signal.removeprefix(f"{TOP}u_{engine[1]}.") for signal in item.signals]
+                module = {"parameters": "parameter_sets"}.get(engine[1], engine[1])
+                bits = [signal.removeprefix(f"{TOP}u_{module}.") for signal in item.signals]
                 self.assertEqual([ports.get(bit, bit.removesuffix("_o")) for bit in bits],
                                  causes[engine[1]])
         self.assertGreaterEqual(seen, 5)

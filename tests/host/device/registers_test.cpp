@@ -60,8 +60,16 @@ TEST(Command, TellsItselfInWords) {
   command.opcode = Opcode::kStore;
   command.rows = 64;
   command.count = 1;
+  command.blocks = 2;
+  command.stride = 128;
+  command.format = 1;
+  command.zero = 253;
+  command.low = 128;
+  command.high = 127;
   command.set_address(4096);
-  EXPECT_EQ(to_string(command), "STORE rows=64 count=1 blocks=0 address=4096 format=0 zero=0 low=0 high=0 stride=0");
+  EXPECT_EQ(to_string(command),
+            "STORE rows=64 count=1 blocks=2 address=4096 format=1 zero=253 low=128 high=127 "
+            "stride=128");
   command.opcode = static_cast<Opcode>(99);
   EXPECT_EQ(to_string(command), "unknown opcode 99");
 }

@@ -36,15 +36,15 @@ static int product_run(const struct gemm64_hooks *hooks, uint64_t *clocks) {
   commands[0].passes = 1;
   commands[0].address_low = WEIGHTS;
   commands[1].opcode = GEMM64_OP_LOAD_ACTIVATIONS;
-  commands[1].count = 4;
-  commands[1].passes = commands[1].blocks = 1;
+  commands[1].rows = 4;
+  commands[1].count = commands[1].passes = commands[1].blocks = 1;
   commands[1].address_low = ACTIVATIONS;
   commands[2].opcode = GEMM64_OP_MATMUL;
   commands[2].rows = 4;
   commands[2].count = commands[2].passes = commands[2].blocks = 1;
   commands[3].opcode = GEMM64_OP_STORE;
   commands[3].rows = 4;
-  commands[3].count = 1;
+  commands[3].count = commands[3].blocks = 1;
   commands[3].address_low = RESULTS;
   commands[4].opcode = GEMM64_OP_FINISH;
   for (i = 0; i < 5; ++i) gemm64_encode(&commands[i], program + i * GEMM64_COMMAND_BYTES);
