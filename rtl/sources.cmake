@@ -23,4 +23,5 @@ set(GEMM64_RTL
   gemm64_results.v
   gemm64_skew.v
   gemm64_stage.v
-  gemm64_weights.v)
+  gemm64_weights.v
+  gemm64_window.v)
