@@ -24,4 +24,5 @@ set(GEMM64_RTL
   gemm64_skew.v
   gemm64_stage.v
   gemm64_weights.v
-  gemm64_window.v)
+  gemm64_window.v
+  gemm64_window_check.v)
