@@ -157,10 +157,10 @@ struct gemm64_command {
   /* Bits that vary it (table of flags). */
   uint32_t flags;
   /* Rows of M in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW: pixels; 1 to
-  /* CAPACITY. */
+     CAPACITY. */
   uint32_t rows;
   /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
-  /* WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE). */
+     WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE). */
   uint32_t count;
   /* How often the same COUNT is gone through: once for each tile of N. */
   uint32_t passes;
@@ -173,14 +173,14 @@ struct gemm64_command {
   /* How results are written (table of result formats). */
   uint32_t format;
   /* Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
-  /* (SET_WINDOW). */
+     (SET_WINDOW). */
   uint32_t zero;
   /* Least 8-bit result, signed as they are. */
   uint32_t low;
   /* Largest 8-bit result, signed as they are. */
   uint32_t high;
   /* Rows in memory from the start of a tile to that of the next. A row is N activations, or N
-  /* results in their format. */
+     results in their format. */
   uint32_t stride;
   /* Rows of taps, at least 1. */
   uint32_t kernel_height;
@@ -207,24 +207,24 @@ struct gemm64_command {
   /* Columns of an output image. */
   uint32_t out_width;
   /* Slots, modulo CAPACITY, from what a tap meets at the last output pixel of a row to what it
-  /* meets at the first of the next. */
+     meets at the first of the next. */
   uint32_t row_step;
   /* The same from the last output pixel of an image to the first of the next. */
   uint32_t image_step;
   /* Slots, modulo CAPACITY, from what the last tap of a row meets to what the first of the next row
-  /* meets at the same output pixel. */
+     meets at the same output pixel. */
   uint32_t tap_row_step;
   /* Passes that read the same planes, at least 1; those after them read the planes that follow. */
   uint32_t group_passes;
   /* Pixels of each plane that the scratchpad holds, at least 1. */
   uint32_t capacity;
   /* LOAD_ACTIVATIONS: slot of the first pixel, below CAPACITY; pixel p of the tensor has slot p
-  /* modulo CAPACITY. MATMUL: slot of what the first tap meets at the first output pixel, as if
-  /* there were no border. */
+     modulo CAPACITY. MATMUL: slot of what the first tap meets at the first output pixel, as if
+     there were no border. */
   uint32_t slot;
   /* Word of the scratchpad at which the first plane that is loaded begins; planes lie CAPACITY
-  /* words apart. At 0 the pixels are new, and wait for room; above they come to those of the
-  /* LOAD_ACTIVATIONS before. */
+     words apart. At 0 the pixels are new, and wait for room; above they come to those of the
+     LOAD_ACTIVATIONS before. */
   uint32_t place;
   /* Row of the block's first output pixel, in its image. */
   uint32_t out_row;
@@ -235,7 +235,7 @@ struct gemm64_command {
   /* Input column that the first tap meets there, signed: OUT_COLUMN * STRIDE_WIDTH - PAD_LEFT. */
   uint32_t in_column;
   /* Pixels that were loaded for this block: so many words of a plane must have come before it is
-  /* read for the first time. */
+     read for the first time. */
   uint32_t new_pixels;
   /* Pixels, the oldest ones, that no block after this one needs. */
   uint32_t freed_pixels;
