@@ -68,7 +68,7 @@ void AxiReadPort::flip_beat(std::uint64_t address, std::uint8_t id) {
 
 void AxiReadPort::scramble() {
   const std::uint64_t noise = random();
-  rid_ = noise & 1u;
+  rid_ = static_cast<std::uint8_t>((noise >> 4) & id_mask_);
   rlast_ = (noise & 2u) != 0;
   rresp_ = static_cast<AxiResponse>((noise & 4u) != 0 ? 2 + ((noise >> 3) & 1u) : 0);
   fill_with_noise(rdata_.data());

@@ -33,8 +33,9 @@ class AxiReadPort : public AxiPort, public MemoryReader {
   /// Which beat of a failed burst carries the error.
   enum class FailedBeat { kFirst, kLast };
 
-  AxiReadPort(std::string name, Memory& memory, unsigned width)
-      : AxiPort(std::move(name), memory, width) {
+  /// `id_bits`: of an ID, on which noise may lie.
+  AxiReadPort(std::string name, Memory& memory, unsigned width, unsigned id_bits = 1)
+      : AxiPort(std::move(name), memory, width), id_mask_((1u << id_bits) - 1) {
     memory.add_reader(*this);
   }
 
@@ -173,6 +174,7 @@ class AxiReadPort : public AxiPort, public MemoryReader {
   /// What was there when a burst was accepted, where it has been written meanwhile; by number.
   std::unordered_map<std::uint64_t, std::vector<std::uint8_t>> old_;
   std::uint64_t accepted_ = 0;
+  unsigned id_mask_;
   Flip flip_;
   unsigned beat_ = 0;  // of the burst at the front
   bool arready_ = false;

@@ -76,7 +76,7 @@ UsageError lacking(const std::string& what, bool debug) {
 RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
     : memory_(options.memory_bytes),
       weights_("weights", memory_, width),
-      data_("data", memory_, width),
+      data_("data", memory_, width, 2),
       results_("results", memory_, width) {
   if (options.memory.sharing != MemorySharing::kIndependent) {
     arbiter_ = std::make_unique<MemoryArbiter>(options.memory.sharing, width);

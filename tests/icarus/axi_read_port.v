@@ -6,7 +6,8 @@
 
 module axi_read_port #(
     parameter N    = 4,  // bytes of a beat
-    parameter SEED = 1
+    parameter SEED = 1,
+    parameter ID   = 1   // bits of an ID
 ) (
     input  wire           clk,
     input  wire           rst_n,
@@ -14,14 +15,14 @@ module axi_read_port #(
     input  wire [31:0]    stalls,
     input  wire           arvalid,
     output reg            arready,
-    input  wire           arid,
+    input  wire [ID-1:0]  arid,
     input  wire [39:0]    araddr,
     input  wire [7:0]     arlen,
     input  wire [2:0]     arsize,
     input  wire [1:0]     arburst,
     output reg            rvalid,
     input  wire           rready,
-    output reg            rid,
+    output reg  [ID-1:0]  rid,
     output reg  [8*N-1:0] rdata,
     output reg  [1:0]     rresp,
     output reg            rlast
@@ -31,10 +32,10 @@ module axi_read_port #(
 
     reg [39:0] address [0:BURSTS-1];
     reg [7:0]  length  [0:BURSTS-1];
-    reg        id      [0:BURSTS-1];
+    reg [ID-1:0] id    [0:BURSTS-1];
     integer    due     [0:BURSTS-1];
     integer    head, tail, beat, clock, seed, h;
-    reg [52:0] waiting;  // valid, and what is offered
+    reg [51+ID:0] waiting;  // valid, and what is offered
 
     wire [12:0] burst_end = {1'b0, araddr[11:0]} + (arlen + 13'd1) * N;
 
@@ -47,9 +48,9 @@ module axi_read_port #(
             beat    = 0;
             clock   = 0;
             seed    = SEED;
-            waiting = 53'd0;
+            waiting = {52+ID{1'b0}};
         end else begin
-            if (waiting[52] && {arvalid, arid, araddr, arlen, arsize} !== waiting)
+            if (waiting[51+ID] && {arvalid, arid, araddr, arlen, arsize} !== waiting)
                 $display("error: %m: AR changed before it was taken");
             waiting = {arvalid & ~arready, arid, araddr, arlen, arsize};
             if (rvalid && rready) begin
@@ -80,7 +81,7 @@ module axi_read_port #(
                     rlast  <= beat == length[h];
                 end else begin
                     rvalid <= 1'b0;
-                    rid    <= 1'bx;
+                    rid    <= {ID{1'bx}};
                     rdata  <= {8*N{1'bx}};
                     rresp  <= 2'bxx;
                     rlast  <= 1'bx;

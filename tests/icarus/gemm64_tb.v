@@ -33,7 +33,8 @@ module gemm64_tb;
 
     // Memory ports
     wire           w_arvalid, w_arready, w_arid, w_rvalid, w_rready, w_rid, w_rlast;
-    wire           d_arvalid, d_arready, d_arid, d_rvalid, d_rready, d_rid, d_rlast;
+    wire           d_arvalid, d_arready, d_rvalid, d_rready, d_rlast;
+    wire [1:0]     d_arid, d_rid;
     wire           r_awvalid, r_awready, r_awid, r_wvalid, r_wready, r_wlast, r_bvalid, r_bready, r_bid;
     wire [39:0]    w_araddr, d_araddr, r_awaddr;
     wire [7:0]     w_arlen, d_arlen, r_awlen;
@@ -76,7 +77,7 @@ module gemm64_tb;
         .rdata(w_rdata), .rresp(w_rresp), .rlast(w_rlast)
     );
 
-    axi_read_port #(.N(N), .SEED(2)) u_data (
+    axi_read_port #(.N(N), .SEED(2), .ID(2)) u_data (
         .clk(clk), .rst_n(rst_n), .latency(latency), .stalls(stalls),
         .arvalid(d_arvalid), .arready(d_arready), .arid(d_arid), .araddr(d_araddr), .arlen(d_arlen),
         .arsize(d_arsize), .arburst(d_arburst), .rvalid(d_rvalid), .rready(d_rready), .rid(d_rid),

@@ -14,12 +14,16 @@ constexpr unsigned kN = 4;
 constexpr unsigned kWords = 67;  // no power of two
 constexpr unsigned kBursts = 2;
 
-/// Blocks of `count` words, each gone through `passes` times: kept on chip meanwhile, or loaded
-/// again.
+/// Blocks of `count` tiles of `rows` words, each gone through `passes` times: kept on chip
+/// meanwhile, or loaded again. Tiles lie `stride` words apart; 0: one behind the other.
 struct Job {
   std::uint64_t address;
-  unsigned count, passes, blocks;
+  unsigned rows, passes, blocks;
   bool retain;
+  unsigned count = 1;
+  unsigned stride = 0;
+  unsigned words() const { return rows * count; }  // of a pass
+  unsigned distance() const { return stride != 0 ? stride : rows; }
 };
 
 struct Read {
@@ -36,13 +40,13 @@ class Trial {
   Trial(std::vector<Job> jobs, Gates gates, unsigned latency)
       : jobs_(std::move(jobs)), gates_(std::move(gates)), latency_(latency) {
     for (const Job& job : jobs_) {
-      for (unsigned word = 0; word < job.blocks * job.passes * job.count; ++word) {
-        const unsigned i = word % job.count;
-        const unsigned pass = word / job.count % job.passes;
-        const unsigned block = word / job.count / job.passes;
+      for (unsigned word = 0; word < job.blocks * job.passes * job.words(); ++word) {
+        const unsigned i = word % job.words();
+        const unsigned pass = word / job.words() % job.passes;
+        const unsigned block = word / job.words() / job.passes;
+        const unsigned place = block * job.rows + i / job.rows * job.distance() + i % job.rows;
         const bool keep = job.retain && pass + 1 < job.passes;
-        reads_.push_back(
-            {job.address + (block * job.count + i) * kN, !keep, keep && i + 1 == job.count});
+        reads_.push_back({job.address + place * kN, !keep, keep && i + 1 == job.words()});
       }
     }
     bench->stop_i = bench->beat_i = bench->read_i = bench->command_valid_i = 0;
@@ -72,6 +76,7 @@ class Trial {
   unsigned error_beat = ~0u;
   std::vector<unsigned> errors;  // tags
   unsigned asked = 0;            // words
+  std::vector<unsigned> beats;   // of each burst
 
  private:
   struct Burst {
@@ -84,7 +89,9 @@ class Trial {
     const Job job = command ? jobs_[sent_] : Job{0x1000, 1, 1, 1, false};
     bench->command_valid_i = command;
     bench->command_address_i = job.address;
+    bench->command_rows_i = static_cast<std::uint16_t>(job.rows);
     bench->command_count_i = job.count;
+    bench->command_stride_i = job.distance();
     bench->command_passes_i = job.retain ? 1 : job.passes;
     bench->command_blocks_i = job.blocks;
     bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
@@ -127,7 +134,7 @@ class Trial {
     waits_ = bench->command_valid_i && !bench->command_ready_o;
     if (bench->command_valid_i && !waits_) {
       const Job& job = jobs_[sent_++];
-      promised_ += job.count * job.blocks * (job.retain ? 1 : job.passes);
+      promised_ += job.words() * job.blocks * (job.retain ? 1 : job.passes);
     }
     if (bench->beat_i) {
       ++arrived_;
@@ -138,6 +145,7 @@ class Trial {
       memory_.push_back(
           {bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
       asked += bench->request_beats_o;
+      beats.push_back(bench->request_beats_o);
     }
     if (bench->read_i) {
       if (reads_[read_].release) ++released_;
@@ -159,8 +167,11 @@ class Trial {
 };
 
 TEST(Activations, ServeEveryPassWhateverThePatternsOfMemoryAndArray) {
-  const std::vector<Job> jobs{
-      {4096 - 12, 5, 3, 2, true}, {0x2000, 2, 2, 2, false}, {0x3000, 1, 4, 1, true}};
+  const std::vector<Job> jobs{{4096 - 12, 5, 3, 2, true},
+                              {0x2000, 2, 2, 2, false},
+                              {0x3000, 1, 4, 1, true},
+                              {4096 - 20, 3, 2, 2, true, 3, 9},
+                              {0x4000, 2, 2, 3, false, 2, 50}};
   for_all_patterns(4, [&](Gate data, Gate read) {
     Trial(jobs, {Gate(), Gate(), data, read}, 1)();
     Trial(jobs, {Gate(), Gate(), data, read}, 9)();
@@ -175,6 +186,15 @@ TEST(Activations, ABlockMayFillTheWholeScratchpad) {
     Trial({{0, kWords, 3, 2, true}, {0x4000, kWords, 2, 1, false}}, {Gate(), Gate(), data, read},
           4)();
   });
+}
+
+TEST(Activations, BurstsEndWithTheRowsOfATileUnlessTilesFollowEachOther) {
+  Trial together({{0, 5, 2, 1, true, 3}}, {}, 1);
+  together();
+  EXPECT_EQ(together.beats, std::vector<unsigned>{15});
+  Trial apart({{0, 5, 2, 1, true, 3, 6}}, {}, 1);
+  apart();
+  EXPECT_EQ(apart.beats, (std::vector<unsigned>{5, 5, 5}));
 }
 
 TEST(Activations, AskForNothingThatHasNoRoom) {
@@ -210,6 +230,9 @@ TEST(Activations, ServeAnythingAtRandom) {
     for (unsigned i = draw(random, 1, 5); i > 0; --i) {
       jobs.push_back({draw(random, 0, 4096) * 4ull, draw(random, 1, kWords), draw(random, 1, 3),
                       draw(random, 1, 3), random() % 2 == 0});
+      Job& job = jobs.back();
+      if (job.rows < kWords / 2) job.count = draw(random, 1, kWords / job.rows);
+      if (random() % 2 == 0) job.stride = draw(random, 1, 300);
     }
     Trial(jobs,
           {Gate::random(random), Gate::random(random), Gate::random(random), Gate::random(random)},

@@ -22,6 +22,18 @@ Command command(Opcode opcode, std::uint32_t rows, std::uint32_t count, std::uin
   return c;
 }
 
+Command strided(std::uint32_t stride, Command command) {
+  command.stride = stride;
+  return command;
+}
+
+Command bounded(ResultCode format, std::uint32_t low, std::uint32_t high, Command command) {
+  command.format = static_cast<std::uint32_t>(format);
+  command.low = low;
+  command.high = high;
+  return command;
+}
+
 Command of_format(std::uint32_t format, Command command) {
   command.format = format;
   return command;
@@ -68,6 +80,7 @@ class Trial {
     bench->weights_ready_i = gates_.engine();
     bench->activations_ready_i = gates_.engine();
     bench->compute_ready_i = gates_.engine();
+    bench->parameters_ready_i = bench->activations_ready_i;  // five draws: all of four in turn
     bench->results_ready_i = gates_.engine();
     bench->engines_idle_i = gates_.engine();
     bench->store_done_i = open_ != 0 && gates_.answer();
@@ -99,6 +112,7 @@ class Trial {
     EXPECT_EQ(bench->weights_valid_o, send && opcode == 1);
     EXPECT_EQ(bench->activations_valid_o, send && opcode == 2);
     EXPECT_EQ(bench->compute_valid_o, send && opcode == 3);
+    EXPECT_EQ(bench->parameters_valid_o, send && opcode == 7);
     const Command next = here ? program_[dispatched] : Command{};
     const bool passes = opcode == 6 && open_ <= next.count;
     const bool snapshot = opcode == 6 && (next.flags & flag::kSnapshot) != 0;
@@ -116,7 +130,11 @@ class Trial {
                           bench->blocks_o,
                           static_cast<std::uint32_t>(bench->address_o),
                           static_cast<std::uint32_t>(bench->address_o >> 32),
-                          bench->format_o};
+                          bench->format_o,
+                          bench->zero_o,
+                          bench->low_o,
+                          bench->high_o,
+                          bench->stride_o};
       EXPECT_TRUE(shown == program_[dispatched]) << to_string(shown);
     }
     EXPECT_EQ(bench->tag_o, dispatched & 0xffff);
@@ -130,6 +148,7 @@ class Trial {
     const bool taken = (bench->weights_valid_o && bench->weights_ready_i) ||
                        (bench->activations_valid_o && bench->activations_ready_i) ||
                        (bench->compute_valid_o && bench->compute_ready_i) ||
+                       (bench->parameters_valid_o && bench->parameters_ready_i) ||
                        (bench->results_valid_o && bench->results_ready_i) || bench->finish_o ||
                        (send && passes && !snapshot);
     const bool rejected = bench->error_o && !late_error;
@@ -156,9 +175,14 @@ using TrialN64 = Trial<Vcommands_n64, 64, 4>;  // one
 Command any_command(std::mt19937& random) {
   const auto number = [&random](unsigned most) { return draw(random, 1, most); };
   Command c =
-      command(static_cast<Opcode>(draw(random, 1, 6)), draw(random, 1, 16), number(1 << 20),
-              number(~0u - 1), number(1 << 10), (std::uint64_t{random()} << 6) & 0x7fffffffff);
+      command(static_cast<Opcode>(draw(random, 1, 7)), draw(random, 1, 16), number(1 << 10),
+              number(~0u - 1), number(1 << 10), (std::uint64_t{random()} << 6) & 0x3fffffffff);
   c.flags = draw(random, 0, 255);
+  c.format = draw(random, 0, 2);
+  c.zero = draw(random, 0, 255);
+  c.low = draw(random, 0, 127);
+  c.high = draw(random, c.low, 127);
+  c.stride = number(1 << 16);
   if (c.opcode == Opcode::kFence) c.count = draw(random, 0, 3);
   return c;
 }
@@ -197,7 +221,7 @@ TEST(Commands, AFencePassesAClockAfterTheAnswerThatItWaitsFor) {
     for (unsigned count = 0; count < 5; ++count) {
       Command fence = command(Opcode::kFence, 0, count, 0, 0, 64);
       fence.flags = snapshot ? flag::kSnapshot : 0;
-      std::vector<Command> program(3, command(Opcode::kStore, 1, 1, 0, 0, 64));
+      std::vector<Command> program(3, command(Opcode::kStore, 1, 1, 0, 1, 64));
       program.push_back(fence);
       TrialN64 trial(program, 7, {{}, {}, {}, {}, Gate(1u << 31, 32)});
       unsigned answers = 0;
@@ -218,7 +242,7 @@ TEST(Commands, AFencePassesAClockAfterTheAnswerThatItWaitsFor) {
 
 TEST(Commands, BusErrorNamesTheCommandThatWasFetched) {
   for (unsigned bad = 0; bad < 5; ++bad) {
-    std::vector<Command> program(5, command(Opcode::kStore, 1, 1, 0, 0, 64));
+    std::vector<Command> program(5, command(Opcode::kStore, 1, 1, 0, 1, 64));
     TrialN8 trial(program, 7, {});
     trial.error_command = bad;
     trial();
@@ -226,7 +250,7 @@ TEST(Commands, BusErrorNamesTheCommandThatWasFetched) {
 }
 
 TEST(Commands, StopFetchesAndDispatchesNothing) {
-  TrialN8 trial(std::vector<Command>(9, command(Opcode::kStore, 1, 1, 0, 0, 64)), 15, {});
+  TrialN8 trial(std::vector<Command>(9, command(Opcode::kStore, 1, 1, 0, 1, 64)), 15, {});
   while (trial.dispatched < 3) trial.clock();
   trial.bench->stop_i = 1;
   for (unsigned t = 0; t < 100; ++t) trial.clock();
@@ -236,7 +260,7 @@ TEST(Commands, StopFetchesAndDispatchesNothing) {
 
 TEST(Commands, WalksThatPassTheEndAreToldTwoClocksAfterTheirDispatch) {
   const std::uint64_t top = 1ull << 40;
-  const Command good = command(Opcode::kStore, 1, 1, 0, 0, top - 32);
+  const Command good = command(Opcode::kStore, 1, 1, 0, 1, top - 32);
   const auto snapshot = [](std::uint64_t address) {
     Command c = command(Opcode::kFence, 0, 9, 0, 0, address);
     c.flags = flag::kSnapshot;
@@ -244,9 +268,16 @@ TEST(Commands, WalksThatPassTheEndAreToldTwoClocksAfterTheirDispatch) {
   };
   for (const Command& bad :
        {command(Opcode::kLoadWeights, 0, 2, 1, 0, top - 8),
-        command(Opcode::kLoadActivations, 0, 2, 5, 3, top - 40),
-        command(Opcode::kStore, 2, 1, 0, 0, top - 56),
-        command(Opcode::kStore, 1, 3, 0, 0, top - 64), snapshot(top - 28 * 8 + 8)}) {
+        command(Opcode::kLoadParameters, 0, 2, 9, 0, top - 8),
+        strided(1, command(Opcode::kLoadActivations, 1, 6, 5, 1, top - 40)),
+        strided(3, command(Opcode::kLoadActivations, 2, 2, 5, 1, top - 32)),
+        strided(0, command(Opcode::kLoadActivations, 2, 1, 5, 3, top - 40)),
+        command(Opcode::kStore, 2, 1, 0, 1, top - 56),
+        bounded(ResultCode::kInt8, 0, 0, command(Opcode::kStore, 2, 1, 0, 1, top - 8)),
+        bounded(ResultCode::kUint8, 0, 0,
+                strided(7, command(Opcode::kStore, 2, 2, 0, 1, top - 64))),
+        strided(1, command(Opcode::kStore, 1, 3, 0, 1, top - 64)),
+        command(Opcode::kStore, 1, 1, 0, 3, top - 64), snapshot(top - kCounters.size() * 8 + 8)}) {
     SCOPED_TRACE(to_string(bad));
     TrialN8 trial({good, bad, good, good, good, good}, 7, {});
     while (trial.dispatched < 2) {
@@ -269,7 +300,7 @@ TEST(Commands, WalksThatPassTheEndAreToldTwoClocksAfterTheirDispatch) {
 
 // The third command would lie at address 0 again.
 TEST(Commands, ARingThatPassesTheEndIsToldWhenItsTurnHasCome) {
-  TrialN64 trial(std::vector<Command>(2, command(Opcode::kStore, 1, 1, 0, 0, 64)), 7, {});
+  TrialN64 trial(std::vector<Command>(2, command(Opcode::kStore, 1, 1, 0, 1, 64)), 7, {});
   trial.bench->ring_base_i = (1ull << 40) - 128;
   trial.base = (1ull << 40) - 128;
   trial();
@@ -291,7 +322,10 @@ struct Case {
 
 TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
-                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
+                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore,
+                 kParameters = Opcode::kLoadParameters;
+  constexpr auto kInt8 = ResultCode::kInt8, kUint8 = ResultCode::kUint8;
+  const Command kOne = command(kStore, 1, 1, 0, 1, 0);
   const auto fence = [](std::uint32_t flags, std::uint32_t count, std::uint64_t address) {
     Command c = command(Opcode::kFence, 0, count, 0, 0, address);
     c.flags = flags;
@@ -299,7 +333,7 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
   };
   const Case cases[] = {
       {"opcode 0", command(static_cast<Opcode>(0), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
-      {"opcode 7", command(static_cast<Opcode>(7), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"opcode 8", command(static_cast<Opcode>(8), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"opcode 129", command(static_cast<Opcode>(129), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"weights, count 0", command(kWeights, 0, 0, 1, 0, 0), ErrorCode::kBadOperand},
       {"weights, passes 0", command(kWeights, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
@@ -310,11 +344,18 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
       {"weights, beyond 40 bits by far", command(kWeights, 0, 1, 1, 0, 1ull << 63),
        ErrorCode::kBadAddress},
       {"weights, last address", command(kWeights, 0, 1, 1, 0, (1ull << 40) - 8), ErrorCode::kNone},
-      {"load, count 0", command(kLoad, 0, 0, 1, 1, 0), ErrorCode::kBadOperand},
-      {"load, passes 0", command(kLoad, 0, 1, 0, 1, 0), ErrorCode::kBadOperand},
-      {"load, blocks 0", command(kLoad, 0, 1, 1, 0, 0), ErrorCode::kBadOperand},
-      {"load, no rows", command(kLoad, 0, 1, 1, 1, 0), ErrorCode::kNone},
-      {"load, unaligned", command(kLoad, 0, 1, 1, 1, 9), ErrorCode::kBadAddress},
+      {"load, count 0", command(kLoad, 1, 0, 1, 1, 0), ErrorCode::kBadOperand},
+      {"load, passes 0", command(kLoad, 1, 1, 0, 1, 0), ErrorCode::kBadOperand},
+      {"load, blocks 0", command(kLoad, 1, 1, 1, 0, 0), ErrorCode::kBadOperand},
+      {"load, rows 0", command(kLoad, 0, 1, 1, 1, 0), ErrorCode::kBadOperand},
+      {"load, rows 17 of 16", command(kLoad, 17, 1, 1, 1, 0), ErrorCode::kBadOperand},
+      {"load, unaligned", command(kLoad, 1, 1, 1, 1, 9), ErrorCode::kBadAddress},
+      {"load, last tile", strided(3, command(kLoad, 2, 2, 1, 1, (1ull << 40) - 40)),
+       ErrorCode::kNone},
+      {"parameters, count 0", command(kParameters, 0, 0, 1, 0, 0), ErrorCode::kBadOperand},
+      {"parameters, passes 0", command(kParameters, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
+      {"parameters, no rows, no blocks", command(kParameters, 0, 1, 1, 0, 0), ErrorCode::kNone},
+      {"parameters, unaligned", command(kParameters, 0, 1, 1, 0, 4), ErrorCode::kBadAddress},
       {"matmul, rows 0", command(kMatmul, 0, 1, 1, 1, 0), ErrorCode::kBadOperand},
       {"matmul, rows 17 of 16", command(kMatmul, 17, 1, 1, 1, 0), ErrorCode::kBadOperand},
       {"matmul, rows 16", command(kMatmul, 16, 1, 1, 1, 0), ErrorCode::kNone},
@@ -322,13 +363,23 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
       {"matmul, passes 0", command(kMatmul, 1, 1, 0, 1, 0), ErrorCode::kBadOperand},
       {"matmul, blocks 0", command(kMatmul, 1, 1, 1, 0, 0), ErrorCode::kBadOperand},
       {"matmul has no address", command(kMatmul, 1, 1, 1, 1, 3), ErrorCode::kNone},
-      {"store, rows 0", command(kStore, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
-      {"store, rows 17 of 16", command(kStore, 17, 1, 0, 0, 0), ErrorCode::kBadOperand},
-      {"store, count 0", command(kStore, 1, 0, 0, 0, 0), ErrorCode::kBadOperand},
-      {"store, no passes, no blocks", command(kStore, 16, 1, 0, 0, 0), ErrorCode::kNone},
-      {"store, unaligned", command(kStore, 1, 1, 0, 0, 2), ErrorCode::kBadAddress},
-      {"store, no such format", of_format(15, command(kStore, 1, 1, 0, 0, 0)),
+      {"store, rows 0", command(kStore, 0, 1, 0, 1, 0), ErrorCode::kBadOperand},
+      {"store, rows 17 of 16", command(kStore, 17, 1, 0, 1, 0), ErrorCode::kBadOperand},
+      {"store, count 0", command(kStore, 1, 0, 0, 1, 0), ErrorCode::kBadOperand},
+      {"store, blocks 0", command(kStore, 1, 1, 0, 0, 0), ErrorCode::kBadOperand},
+      {"store, no passes", command(kStore, 16, 1, 0, 1, 0), ErrorCode::kNone},
+      {"store, unaligned", command(kStore, 1, 1, 0, 1, 2), ErrorCode::kBadAddress},
+      {"store, no such format", of_format(15, command(kStore, 1, 1, 0, 1, 0)),
        ErrorCode::kBadOperand},
+      {"store, int8 from 0 to 0", bounded(kInt8, 0, 0, kOne), ErrorCode::kNone},
+      {"store, int8 from -128 to 127", bounded(kInt8, 0x80, 0x7f, kOne), ErrorCode::kNone},
+      {"store, int8 from 127 to -128", bounded(kInt8, 0x7f, 0x80, kOne), ErrorCode::kBadOperand},
+      {"store, int8 from -1 to -2", bounded(kInt8, 0xff, 0xfe, kOne), ErrorCode::kBadOperand},
+      {"store, uint8 from 128 to 127", bounded(kUint8, 0x80, 0x7f, kOne), ErrorCode::kBadOperand},
+      {"store, uint8 from 127 to 128", bounded(kUint8, 0x7f, 0x80, kOne), ErrorCode::kNone},
+      {"store, int32 has no bounds", bounded(ResultCode::kInt32, 2, 1, kOne), ErrorCode::kNone},
+      {"store, last row of bytes",
+       bounded(kInt8, 0, 0, command(kStore, 16, 1, 0, 1, (1ull << 40) - 16 * 8)), ErrorCode::kNone},
       {"matmul has no format", of_format(15, command(kMatmul, 1, 1, 1, 1, 0)), ErrorCode::kNone},
       {"finish", command(Opcode::kFinish, 0, 0, 0, 0, 1), ErrorCode::kNone},
       {"fence", fence(0, 0, 0), ErrorCode::kNone},
@@ -336,7 +387,7 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
       {"snapshot", fence(flag::kSnapshot, 0, 8), ErrorCode::kNone},
       {"snapshot, unaligned", fence(flag::kSnapshot, 0, 4), ErrorCode::kBadAddress},
       {"snapshot, beyond 40 bits", fence(flag::kSnapshot, 1, 1ull << 40), ErrorCode::kBadAddress},
-      {"snapshot, last address", fence(flag::kSnapshot, 0, (1ull << 40) - 28 * 8),
+      {"snapshot, last address", fence(flag::kSnapshot, 0, (1ull << 40) - kCounters.size() * 8),
        ErrorCode::kNone},
   };
   for (const Case& c : cases) {

@@ -20,13 +20,14 @@ class Control : public testing::Test {
     bench_->busy_i = bench_->quiet_i = 1;
     bench_->watchdog_i = 0;
     bench_->commands_error_i = bench_->fetch_error_i = bench_->activations_error_i = 0;
-    bench_->weights_error_i = bench_->results_error_i = 0;
+    bench_->weights_error_i = bench_->parameters_error_i = bench_->results_error_i = 0;
     bench_->data_decode_i = bench_->weights_decode_i = bench_->results_decode_i = 0;
     bench_->commands_code_i = 1;
     bench_->commands_tag_i = 10;
     bench_->next_tag_i = 9;
     bench_->weights_tag_i = 11;
     bench_->activations_tag_i = 12;
+    bench_->parameters_tag_i = 13;
     bench_->results_tag_i = 14;
     bench_->fetch_tag_i = 15;
   }
@@ -63,6 +64,13 @@ TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
     bench_->weights_decode_i = bench_->results_decode_i = decode == 0;
     report();
     EXPECT_EQ(bench_->error_o, error(bus, Engine::kActivations, 12));
+
+    bench_.reset();
+    bench_->parameters_error_i = 1;
+    bench_->data_decode_i = decode != 0;
+    bench_->weights_decode_i = bench_->results_decode_i = decode == 0;
+    report();
+    EXPECT_EQ(bench_->error_o, error(bus, Engine::kParameters, 13));
 
     bench_.reset();
     bench_->results_error_i = 1;

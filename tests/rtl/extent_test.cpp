@@ -15,9 +15,14 @@ __extension__ typedef unsigned __int128 Wide;  // what no product here can leave
 struct Walk {
   bool valid = false;
   std::uint64_t address = 0;
-  std::uint32_t count = 1, times = 1;
+  std::uint32_t run = 1, blocks = 1, count = 1;
+  std::uint64_t stride = 0;
   unsigned tag = 0;
 };
+
+Wide words(const Walk& walk) {
+  return (Wide{walk.blocks} - 1) * walk.run + (Wide{walk.count} - 1) * walk.stride + walk.run;
+}
 
 template <class Model, unsigned kN, unsigned kAddressWidth>
 class Trial {
@@ -26,17 +31,20 @@ class Trial {
   void clock(const Walk& walk) {
     bench_->valid_i = walk.valid;
     bench_->address_i = walk.address;
+    bench_->run_i = walk.run;
+    bench_->blocks_i = walk.blocks;
     bench_->count_i = walk.count;
-    bench_->times_i = walk.times;
+    bench_->stride_i = walk.stride;
     bench_->tag_i = static_cast<std::uint16_t>(walk.tag);
     bench_.settle();
     const Walk known = given_.front();
     given_.pop_front();
     given_.push_back(walk);
-    const Wide end = Wide{known.address} + Wide{known.count} * known.times * kN;
+    const Wide end = Wide{known.address} + words(known) * kN;
     const bool passes = known.valid && end > Wide{1} << kAddressWidth;
     ASSERT_EQ(bench_->error_o, passes)
-        << known.address << " + " << known.count << " * " << known.times;
+        << known.address << " + " << known.blocks << " * " << known.run << " + (" << known.count
+        << " - 1) * " << known.stride;
     if (passes) {
       ASSERT_EQ(bench_->error_tag_o, known.tag);
     }
@@ -52,9 +60,14 @@ class Trial {
       Walk walk;
       walk.valid = draw(random, 0, 3) != 0;
       walk.tag = draw(random, 0, 0xffff);
-      walk.count = static_cast<std::uint32_t>(random() >> draw(random, 0, 31)) | 1;
-      walk.times = static_cast<std::uint32_t>(random() >> draw(random, 0, 31)) | 1;
-      const Wide bytes = Wide{walk.count} * walk.times * kN;
+      const auto number = [&random] {
+        return static_cast<std::uint32_t>(random() >> draw(random, 0, 31)) | 1;
+      };
+      walk.run = number();
+      walk.blocks = random() % 2 == 0 ? 1 : number();
+      walk.count = random() % 2 == 0 ? 1 : number();
+      walk.stride = random() % 3 == 0 ? 0 : std::uint64_t{number()} << (random() % 2 * 2);
+      const Wide bytes = words(walk) * kN;
       walk.address = wide() & mask;
       if (bytes <= Wide{mask} && draw(random, 0, 2) != 0) {
         walk.address = mask + kN - static_cast<std::uint64_t>(bytes);
@@ -86,16 +99,24 @@ TEST(Extent, FindsExactlyTheWalksThatPassTheEnd) {
 
 TEST(Extent, CountsTheLargestWalksInFull) {
   Trial<Vextent_n8, 8, 40> trial;
-  // Modulo 2^64 the first of these has no bytes, and modulo 2^32 the second has eight.
-  trial.clock({true, 0, 0x80000000, 0x40000000, 1});
-  trial.clock({true, 0, 0x80000001, 0x00000001, 2});
-  trial.clock({true, 0, 0xffffffff, 0xffffffff, 3});
-  trial.clock({true, (1ull << 40) - 8, 1, 1, 4});
-  trial.clock({true, (1ull << 40) - 8, 2, 1, 5});
-  trial.clock({true, (1ull << 40) - 8, 1, 2, 6});
+  const std::uint64_t most = 4 * 0xffffffffull;  // of four words a row
+  unsigned tag = 0;
+  // Modulo 2^64 the first two of these have no bytes or one run of them, and modulo 2^32 the third
+  // has eight.
+  trial.clock({true, 0, 0x80000000, 0x40000000, 1, 0, ++tag});
+  trial.clock({true, 0, 1, 1, 0x80000001, std::uint64_t{1} << 33, ++tag});
+  trial.clock({true, 0, 0x80000001, 1, 1, 0, ++tag});
+  trial.clock({true, 0, 0xffffffff, 0xffffffff, 1, 0, ++tag});
+  trial.clock({true, 0, 1, 1, 0xffffffff, most, ++tag});
+  trial.clock({true, 0, 0xffffffff, 0xffffffff, 0xffffffff, most, ++tag});
+  trial.clock({true, (1ull << 40) - 8, 1, 1, 1, most, ++tag});
+  trial.clock({true, (1ull << 40) - 8, 2, 1, 1, 0, ++tag});
+  trial.clock({true, (1ull << 40) - 8, 1, 2, 1, 0, ++tag});
+  trial.clock({true, (1ull << 40) - 8, 1, 1, 2, 1, ++tag});
+  trial.clock({true, (1ull << 40) - 8, 1, 1, 2, 0, ++tag});  // both in one place
   trial.clock({});
   trial.clock({});
-  EXPECT_EQ(trial.errors, 4u);
+  EXPECT_EQ(trial.errors, 8u);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vreader_n4.h>
+#include <Vreader_sets.h>
 
 #include <deque>
 #include <tuple>
@@ -24,6 +25,8 @@ struct Gates {
   Gate command, request, beat, release;
 };
 
+/// A buffer of kWords whose places become free kReleased at once.
+template <class Model, unsigned kReleased = 1>
 class Trial {
  public:
   Trial(std::vector<Command> commands, Gates gates)
@@ -53,11 +56,14 @@ class Trial {
     const Command c = command ? commands_[sent_] : Command{4096, 1, 1, 1};
     bench->command_valid_i = command;
     bench->command_address_i = c.address;
-    bench->command_count_i = c.count;
+    bench->command_run_i = c.count;
+    bench->command_count_i = 1;
+    bench->command_stride_i = 0;
+    bench->command_step_i = c.count;
     bench->command_passes_i = c.passes;
     bench->command_blocks_i = c.blocks;
     bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
-    bench->released_i = kept > 0 && gates_.release();
+    bench->released_i = kept >= kReleased && gates_.release();
     bench->request_ready_i = gates_.request();
     bench->beat_i = !bursts_.empty() && gates_.beat();
     bench->beat_last_i = !bursts_.empty() && bursts_.front() == 1;
@@ -97,11 +103,11 @@ class Trial {
       bursts_.push_back(bench->request_beats_o);
       asked += bench->request_beats_o;
     }
-    kept -= bench->released_i;
+    kept -= bench->released_i * kReleased;
     bench.edge();
   }
 
-  Bench<Vreader_n4> bench;
+  Bench<Model> bench;
   std::size_t asked = 0;  // words
   unsigned kept = 0;      // words in the buffer
   std::size_t error_beat = ~std::size_t{0};
@@ -117,14 +123,19 @@ class Trial {
   StaysPut<std::tuple<std::uint64_t, unsigned>> stays_{"request"};
 };
 
+using TrialN4 = Trial<Vreader_n4>;
+using TrialOfSets = Trial<Vreader_sets, 8>;
+
 const std::vector<Command> kCommands{{4096 - 8, 4, 2, 1}, {0x2000, 1, 1, 3}, {0x3000, 70, 1, 2}};
 
 TEST(Reader, AsksForEveryWordOnceWhateverThePatterns) {
   for_all_patterns(4, [](Gate request, Gate beat) {
-    Trial(kCommands, {Gate(), request, beat, Gate()})();
+    TrialN4(kCommands, {Gate(), request, beat, Gate()})();
+    TrialOfSets(kCommands, {Gate(), request, beat, Gate()})();
   });
   for_all_patterns(4, [](Gate command, Gate release) {
-    Trial(kCommands, {command, Gate(), Gate(), release})();
+    TrialN4(kCommands, {command, Gate(), Gate(), release})();
+    TrialOfSets(kCommands, {command, Gate(), Gate(), release})();
   });
 }
 
@@ -135,15 +146,15 @@ TEST(Reader, AsksAtRandom) {
       commands.push_back({draw(random, 0, 4096) * 4ull, draw(random, 1, 100), draw(random, 1, 3),
                           draw(random, 1, 3)});
     }
-    Trial trial(commands, {Gate::random(random), Gate::random(random), Gate::random(random),
-                           Gate::random(random)});
+    TrialN4 trial(commands, {Gate::random(random), Gate::random(random), Gate::random(random),
+                             Gate::random(random)});
     trial.error_beat = draw(random, 0, 50);
     trial();
   });
 }
 
 TEST(Reader, FirstRequestComesAClockAfterTheCommand) {
-  Trial trial({{0, 1, 1, 1}}, {});
+  TrialN4 trial({{0, 1, 1, 1}}, {});
   trial.clock();
   EXPECT_EQ(trial.asked, 0u);
   trial.clock();
@@ -151,7 +162,7 @@ TEST(Reader, FirstRequestComesAClockAfterTheCommand) {
 }
 
 TEST(Reader, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
-  Trial trial({{0, 1000, 1, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)});
+  TrialN4 trial({{0, 1000, 1, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)});
   for (unsigned t = 0; t < 100; ++t) trial.clock();
   EXPECT_EQ(trial.asked, 2 * kMaxBeats) << "of the 5 places left no burst can be kept";
   EXPECT_EQ(trial.kept, 2 * kMaxBeats);
@@ -160,7 +171,7 @@ TEST(Reader, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
 }
 
 TEST(Reader, StopAsksForNothingMoreAndWhatIsUnderWayEnds) {
-  Trial trial({{0, 1000, 1, 1}}, {});
+  TrialN4 trial({{0, 1000, 1, 1}}, {});
   for (unsigned t = 0; t < 5; ++t) trial.clock();
   EXPECT_EQ(trial.asked, 2 * kMaxBeats);
   trial.bench->stop_i = 1;

@@ -99,7 +99,8 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
       {reg::kRingMask, 63},
       {reg::kRingTail, 0},
       {reg::kRingHead, 0x1234},
-      {reg::kInterruptEnable, 3}};
+      {reg::kInterruptEnable, 3},
+      {reg::kParameterSets, 32}};
   for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
     const bool counter = offset % 4 == 0 && offset >= kCounters.front().offset &&
                          offset < kCounters.back().offset + 8;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <Vrequantize_n4.h>
 #include <Vrequantize_one.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,7 @@ namespace {
 
 constexpr unsigned kLatency = 9;
 
-/// What belongs to a column, and is held while its sums are under way.
+/// What belongs to a column, and the bounds that belong to its tile.
 struct Parameters {
   std::int32_t bias = 0;
   float scale = 1;
@@ -47,19 +49,27 @@ float float_of(std::uint32_t bits) {
   return value;
 }
 
-/// Sends sums through the unit under one set of parameters, and checks every result.
+/// Bounds as the ports take them: nine bits each.
+template <class Model>
+void set_bounds(Bench<Model>& bench, const Parameters& p) {
+  bench->zero_i = static_cast<std::uint16_t>(p.zero & 0x1ff);
+  bench->low_i = static_cast<std::uint16_t>(p.low & 0x1ff);
+  bench->high_i = static_cast<std::uint16_t>(p.high & 0x1ff);
+}
+
+/// Sends sums through one column under one set of parameters, and checks every result.
 class Unit {
  public:
   void check(const Parameters& parameters, const std::vector<std::int32_t>& sums) {
     bench_->bias_i = static_cast<std::uint32_t>(parameters.bias);
     bench_->scale_i = bits_of(parameters.scale);
-    bench_->zero_i = static_cast<std::uint16_t>(parameters.zero & 0x1ff);
-    bench_->low_i = static_cast<std::uint16_t>(parameters.low & 0x1ff);
-    bench_->high_i = static_cast<std::uint16_t>(parameters.high & 0x1ff);
-    bench_->move_i = 1;
+    set_bounds(bench_, parameters);
+    bench_->ready_i = 1;
     for (std::size_t i = 0; i < sums.size() + kLatency; ++i) {
+      bench_->valid_i = i < sums.size();
       bench_->sum_i = static_cast<std::uint32_t>(sums[std::min(i, sums.size() - 1)]);
       bench_.settle();
+      ASSERT_EQ(bench_->valid_o, i >= kLatency);
       if (i >= kLatency) {
         const std::int32_t sum = sums[i - kLatency];
         ASSERT_EQ(bench_->result_o, static_cast<std::uint8_t>(expected(sum, parameters)))
@@ -69,9 +79,10 @@ class Unit {
       }
       bench_.edge();
     }
+    bench_.settle();
+    ASSERT_EQ(bench_->valid_o, 0);
+    ASSERT_EQ(bench_->busy_o, 0);
   }
-
-  Bench<Vrequantize_one>& bench() { return bench_; }
 
  private:
   Bench<Vrequantize_one> bench_{1'000'000'000};
@@ -240,32 +251,113 @@ TEST(Requantize, GivesTheBytesOfOnnxRuntimeTenMillionTimes) {
   }
 }
 
-TEST(Requantize, NothingMovesWhileItIsHeld) {
-  Unit unit;
-  Bench<Vrequantize_one>& bench = unit.bench();
-  Parameters p;
-  p.scale = 0.5F;
-  bench->bias_i = 0;
-  bench->scale_i = bits_of(p.scale);
-  bench->zero_i = 0;
-  bench->low_i = static_cast<std::uint16_t>(-128 & 0x1ff);
-  bench->high_i = 127;
-  std::mt19937 random(3);
-  std::deque<std::int32_t> under_way;
-  for (unsigned t = 0; t < 2000; ++t) {
-    const auto sum = static_cast<std::int32_t>(random() % 600) - 300;
-    bench->sum_i = static_cast<std::uint32_t>(sum);
-    bench->move_i = random() % 3 != 0;
-    bench.settle();
-    if (under_way.size() == kLatency) {
-      ASSERT_EQ(bench->result_o, static_cast<std::uint8_t>(expected(under_way.front(), p)));
+constexpr unsigned kColumns = 4;
+
+/// Rows of tile after tile, each tile with parameters of its own; the scales come from a memory
+/// that shows the next tile's when it is told to.
+class Tiles {
+ public:
+  Tiles(std::mt19937& random, unsigned tiles) {
+    for (unsigned t = 0; t < tiles; ++t) {
+      std::vector<Parameters> columns(kColumns, random_bounds(random));
+      for (Parameters& p : columns) {
+        p.scale = std::ldexp(1.0F + static_cast<float>(random() % 1000) / 1000,
+                             -static_cast<int>(random() % 12));
+        p.bias = static_cast<std::int32_t>(random() % 2000) - 1000;
+      }
+      tiles_.push_back(columns);
+      const unsigned rows = draw(random, 1, 4);
+      for (unsigned r = 0; r < rows; ++r) {
+        Row row{t, r == 0, random() % 2 == 0, {}};
+        for (std::int32_t& sum : row.sums) sum = static_cast<std::int32_t>(random() % 4000) - 2000;
+        rows_.push_back(row);
+      }
     }
-    if (bench->move_i != 0) {
-      if (under_way.size() == kLatency) under_way.pop_front();
-      under_way.push_back(sum);
-    }
-    bench.edge();
   }
+
+  void run(Gate offer, Gate take, std::mt19937& random) {
+    bool waits = false;
+    while (taken < rows_.size()) {
+      const bool offering = given_ < rows_.size() && (waits || offer());
+      const Row& row = rows_[offering ? given_ : 0];
+      bench->valid_i = offering;
+      bench->ready_i = take();
+      bench->first_i = offering ? row.first : random() % 2;
+      bench->last_i = row.last;
+      set_bounds(bench, offering ? tiles_[row.tile][0] : random_bounds(random));
+      for (unsigned c = 0; c < kColumns; ++c) {
+        set_lane(bench->sum_i, c, offering ? row.sums[c] : static_cast<std::int32_t>(random()));
+        set_lane(bench->bias_i, c, tiles_[row.tile][c].bias);
+        // Before the first tile's are read, and where the sign is, there is noise.
+        const std::uint32_t noise = scales_ == 0 ? static_cast<std::uint32_t>(random()) : 0;
+        const float scale = scales_ == 0 ? 0 : tiles_[scales_ - 1][c].scale;
+        const auto sign = static_cast<std::uint32_t>(random() % 2 << 31);
+        set_lane(bench->scale_i, c, bits_of(scale) ^ noise ^ sign);
+      }
+      bench.settle();
+      check();
+      if (testing::Test::HasFailure()) return;
+      waits = offering && !bench->ready_o;
+      given_ += offering && bench->ready_o;
+      taken += bench->valid_o && bench->ready_i;
+      scales_ += bench->scale_read_o;
+      if (offering && bench->ready_o) given_at.push_back(bench.clock());
+      if (bench->valid_o && bench->ready_i) taken_at.push_back(bench.clock());
+      bench.edge();
+    }
+    EXPECT_EQ(scales_, tiles_.size());
+  }
+
+  Bench<Vrequantize_n4> bench;
+  std::size_t taken = 0;                          // rows of results
+  std::vector<std::uint64_t> given_at, taken_at;  // clocks of rows
+
+ private:
+  struct Row {
+    unsigned tile;
+    bool first, last;
+    std::array<std::int32_t, kColumns> sums;
+  };
+
+  void check() {
+    EXPECT_EQ(bench->busy_o, taken < given_);
+    stays_(bench->valid_o, bench->ready_i,
+           {bench->last_o, lane<std::uint32_t>(bench->result_o, 0)});
+    if (!bench->valid_o) return;
+    ASSERT_LT(taken, given_);
+    const Row& row = rows_[taken];
+    EXPECT_EQ(bench->last_o, row.last);
+    for (unsigned c = 0; c < kColumns; ++c) {
+      ASSERT_EQ(lane<std::uint8_t>(bench->result_o, c),
+                static_cast<std::uint8_t>(expected(row.sums[c], tiles_[row.tile][c])))
+          << "row " << taken << " of tile " << row.tile << ", column " << c;
+    }
+  }
+
+  std::vector<std::vector<Parameters>> tiles_;
+  std::vector<Row> rows_;
+  std::size_t given_ = 0;
+  std::size_t scales_ = 0;  // tiles whose scales have been read
+  StaysPut<std::tuple<unsigned, std::uint32_t>> stays_{"results"};
+};
+
+TEST(Requantize, TilesFollowEachOtherWithoutAGapNineClocksLater) {
+  std::mt19937 random(5);
+  Tiles tiles(random, 50);
+  tiles.run(Gate(), Gate(), random);
+  ASSERT_EQ(tiles.given_at.size(), tiles.taken_at.size());
+  for (std::size_t i = 0; i < tiles.given_at.size(); ++i) {
+    EXPECT_EQ(tiles.given_at[i], i);
+    EXPECT_EQ(tiles.taken_at[i], i + kLatency);
+  }
+}
+
+TEST(Requantize, RowsKeepTheirParametersWhateverThePatterns) {
+  std::mt19937 random(6);
+  for_all_patterns(4, [&](Gate offer, Gate take) { Tiles(random, 12).run(offer, take, random); });
+  for_seeds(40, [](std::mt19937& seeded) {
+    Tiles(seeded, 60).run(Gate::random(seeded), Gate::random(seeded), seeded);
+  });
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <Vresults_n8.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <deque>
 #include <set>
 #include <tuple>
@@ -18,15 +20,53 @@ namespace {
 struct Store {
   std::uint64_t address;
   unsigned rows, count;
+  ResultCode format = ResultCode::kInt32;
+  unsigned blocks = 1;  // of M
+  unsigned stride = 0;  // 0: tiles follow each other
+  int zero = 0, low = 0, high = 0;
   bool snapshot() const { return rows == 0; }
+  bool narrow() const { return !snapshot() && format != ResultCode::kInt32; }
+  unsigned row_beats() const { return narrow() ? 1 : 4; }
+  unsigned tiles() const { return snapshot() ? 0 : count * blocks; }
 };
+
+Store of_8_bits(std::uint64_t address, unsigned rows, unsigned count, unsigned blocks = 1,
+                unsigned stride = 0) {
+  return {address, rows, count, ResultCode::kInt8, blocks, stride, 3, -100, 120};
+}
+
+/// Biases and scales of the `set`-th 8-bit block: what noise there is, and results that differ.
+std::int32_t bias_of(std::size_t set, unsigned column) {
+  std::uint32_t bias = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    bias = bias << 8 | memory_byte(0x5555000000 + (set * 64 + column) * 4 + i);
+  }
+  return static_cast<std::int32_t>(bias);
+}
+float scale_of(std::size_t set, unsigned column) {
+  return std::ldexp(1.0F + static_cast<float>(memory_byte(0x6666000000 + set * 64 + column)) / 256,
+                    -25);
+}
+
+/// A result by the formula of the format, in the processor's own floats.
+std::uint8_t expected(std::int32_t sum, std::size_t set, unsigned column, const Store& store) {
+  const auto biased = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) +
+                                                static_cast<std::uint32_t>(bias_of(set, column)));
+  const float scaled = std::nearbyintf(static_cast<float>(biased) * scale_of(set, column));
+  const float result =
+      std::min(std::max(scaled + static_cast<float>(store.zero), static_cast<float>(store.low)),
+               static_cast<float>(store.high));
+  return static_cast<std::uint8_t>(static_cast<int>(result));
+}
 
 struct Gates {
   Gate command, block, address, data, response;
+  Gate set = {};  // one more set of parameters is there
 };
 
 /// The engine between an accumulator of two banks and a memory. Blocks are complete in turn in each
-/// bank; byte i of row r of block b is memory_byte() of the place where it must lie in the end.
+/// bank; byte i of the sums of row r of block b is memory_byte() of a place of its own, which is
+/// where an INT32 block must lie in the end.
 template <class Model, unsigned kN, unsigned kBursts>
 class Trial {
  public:
@@ -34,14 +74,24 @@ class Trial {
       : stores_(std::move(stores)), gates_(std::move(gates)), latency_(latency) {
     for (const Store& store : stores_) {
       if (store.snapshot()) {
-        pieces_.push_back({store.address, kSnapshotBeats, true});
+        pieces_.push_back({store.address, kSnapshotBeats, 0, &store});
         continue;
       }
-      for (unsigned b = 0; b < store.count; ++b) {
-        blocks_.push_back(store.address + std::uint64_t{b} * store.rows * 4 * kN);
-        pieces_.push_back({blocks_.back(), store.rows * 4, false});
+      const unsigned stride = store.stride != 0 ? store.stride : store.rows * store.blocks;
+      for (unsigned tile = 0; tile < store.tiles(); ++tile) {
+        const std::uint64_t row =
+            std::uint64_t{tile / store.count} * store.rows + tile % store.count * stride;
+        Piece piece{store.address + row * store.row_beats() * kN, store.rows * store.row_beats(),
+                    blocks_.size(), &store};
+        Block block{piece.address, &store, 0};
+        if (store.narrow()) {
+          block.sums = (blocks_.size() + 1) << 32;
+          block.set = sets_++;
+        }
+        blocks_.push_back(block);
+        pieces_.push_back(piece);
       }
-      ends_.insert(blocks_.back() + store.rows * 4 * kN);
+      ends_.insert(pieces_.back().address + pieces_.back().beats * kN);
     }
     bench->stop_i = bench->command_valid_i = bench->bvalid_i = bench->block_done_i = 0;
   }
@@ -72,9 +122,11 @@ class Trial {
   std::vector<unsigned> errors;                             // tags
   std::vector<std::uint64_t> done_at, address_at, data_at;  // clocks of blocks, bursts, beats
   std::vector<std::uint64_t> taken_at;                      // clocks of snapshots
+  std::vector<std::uint64_t> read_at, freed_at, set_at, scales_at;  // of rows, blocks, sets
+  unsigned waits_for_parameters = 0;                                // clocks
 
  private:
-  static constexpr unsigned kSnapshotBeats = 28 * 8 / kN;
+  static constexpr unsigned kSnapshotBeats = kCounters.size() * 8 / kN;
 
   struct Burst {
     std::uint64_t address;
@@ -84,7 +136,14 @@ class Trial {
   struct Piece {
     std::uint64_t address;
     unsigned beats;
-    bool snapshot;
+    std::size_t block;
+    const Store* store;
+    bool snapshot() const { return store->snapshot(); }
+  };
+  struct Block {
+    std::uint64_t sums;  // memory_byte() from here on gives its rows of sums
+    const Store* store;
+    std::size_t set;  // of 8-bit blocks
   };
 
   void drive() {
@@ -95,7 +154,12 @@ class Trial {
     bench->command_snapshot_i = store.snapshot();
     bench->command_rows_i = static_cast<std::uint16_t>(store.rows);
     bench->command_count_i = store.count;
-    bench->command_format_i = static_cast<std::uint8_t>(ResultCode::kInt32);
+    bench->command_stride_i = store.stride != 0 ? store.stride : store.rows * store.blocks;
+    bench->command_blocks_i = store.blocks;
+    bench->command_format_i = static_cast<std::uint8_t>(store.format);
+    bench->command_zero_i = static_cast<std::uint8_t>(store.zero);
+    bench->command_low_i = static_cast<std::uint8_t>(store.low);
+    bench->command_high_i = static_cast<std::uint8_t>(store.high);
     bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
     bench->block_done_i = done_ < blocks_.size() && done_ < freed_ + 2 && gates_.block();
     bench->awready_i = gates_.address();
@@ -109,6 +173,18 @@ class Trial {
       set_lane(bench->row_data_i, i, memory_byte(shown_ + i));
     }
     set_memory_word(bench->snapshot_i, kept_);
+    if (loaded_ < sets_ && loaded_ < scales_ + 16 && gates_.set()) {
+      ++loaded_;
+      set_at.push_back(bench.clock());
+    }
+    bench->set_ready_i = loaded_ > claimed_;
+    for (unsigned c = 0; c < kN; ++c) {
+      set_lane(bench->bias_i, c, bias_of(bias_, c));
+      const float scale = scale_of(scales_ - 1, c);  // before the first: of none
+      std::uint32_t bits;
+      std::memcpy(&bits, &scale, sizeof bits);
+      set_lane(bench->scale_i, c, bits);
+    }
   }
 
   void check() {
@@ -128,29 +204,39 @@ class Trial {
     if (bench->wvalid_o) {
       ASSERT_LT(sent_pieces_, pieces_.size());
       const Piece& piece = pieces_[sent_pieces_];
-      if (piece.snapshot) {
+      if (piece.snapshot()) {
         ASSERT_TRUE(keeps_);
       } else {
-        ASSERT_GT(done_, freed_) << "stored before it was complete";
+        ASSERT_GT(done_, piece.block) << "stored before it was complete";
       }
       ASSERT_FALSE(bursts_.empty()) << "data before its address";
       const std::uint64_t place = piece.address + beat_ * kN;
       EXPECT_EQ(bursts_.front().address + burst_beat_ * kN, place);
-      EXPECT_TRUE(is_memory_word(bench->wdata_o, place))
-          << "beat " << beat_ << " of piece " << sent_pieces_;
+      if (piece.store->narrow()) {
+        check_results(piece);
+      } else {
+        EXPECT_TRUE(is_memory_word(bench->wdata_o, place))
+            << "beat " << beat_ << " of piece " << sent_pieces_;
+      }
       EXPECT_EQ(bench->wlast_o, burst_beat_ + 1 == bursts_.front().beats);
       EXPECT_EQ(bench->wstrb_o, kN == 8 ? 0xff : 0xf);
     }
     const bool working = sent_pieces_ < promised_;  // a STORE or a snapshot is under way
     const bool due = answered_ < offered;           // a write is not answered yet
     EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_compute_o +
-                  bench->wait_response_o + bench->idle_clock_o,
+                  bench->wait_parameters_o + bench->wait_response_o + bench->idle_clock_o,
               1);
     if (bench->wvalid_o && !bench->wready_i) {
       EXPECT_EQ(bench->wait_memory_o, 1);
     }
     if (working && !bench->wvalid_o && !due) {
-      EXPECT_EQ(bench->wait_compute_o, 1);
+      EXPECT_EQ(bench->wait_compute_o + bench->wait_parameters_o, 1);
+    }
+    if (bench->wait_parameters_o) {
+      ++waits_for_parameters;
+      const Piece& piece = pieces_[sent_pieces_];
+      EXPECT_TRUE(piece.store->narrow() && beat_ == 0 && done_ > piece.block &&
+                  loaded_ <= blocks_[piece.block].set && bursts_.empty());
     }
     EXPECT_EQ(bench->wait_response_o, !working && due);
     EXPECT_EQ(bench->idle_clock_o, !working && !due);
@@ -158,9 +244,18 @@ class Trial {
     if (bench->quiet_o) {
       EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
     }
-    const bool of_block = bench->transfer_o && !pieces_[sent_pieces_].snapshot;
-    EXPECT_EQ(bench->bank_free_o, of_block && beat_ + 1 == pieces_[sent_pieces_].beats);
+    // A bank is free with the last beat of sums; of 8 bits when its last row has been taken in.
+    const Block* const block = freed_ < blocks_.size() ? &blocks_[freed_] : nullptr;
+    const bool of_block = bench->transfer_o && !pieces_[sent_pieces_].snapshot();
+    if (block == nullptr || !block->store->narrow()) {
+      EXPECT_EQ(bench->bank_free_o, of_block && pieces_[sent_pieces_].block == freed_ &&
+                                        beat_ + 1 == pieces_[sent_pieces_].beats);
+    } else if (bench->bank_free_o) {
+      EXPECT_EQ(rows_read_, block->store->rows);
+    }
     EXPECT_EQ(bench->snapshot_next_o, bench->transfer_o && !of_block);
+    EXPECT_LE(bench->set_claim_o, bench->set_ready_i);
+    EXPECT_LT(scales_ + bench->scale_read_o, claimed_ + 1) << "scales that nobody claimed";
     EXPECT_EQ(bench->snapshot_take_o,
               bench->command_valid_i && bench->command_ready_o && bench->command_snapshot_i);
     EXPECT_FALSE(bench->snapshot_take_o && keeps_) << "the last one has not been sent";
@@ -175,7 +270,21 @@ class Trial {
       ASSERT_LT(block, done_) << "read before it was complete";
       EXPECT_EQ(bench->row_bank_o, block % 2);
       EXPECT_EQ(bench->row_o, bench->bank_free_o ? 0 : rows_read_);
-      shown_ = blocks_[block] + bench->row_o * 4 * kN;
+      shown_ = blocks_[block].sums + bench->row_o * 4 * kN;
+      read_at.push_back(bench.clock());
+    } else if (bench->bank_free_o) {
+      shown_ = 0x7777777777;  // another tile may begin in the bank
+    }
+    if (bench->bias_next_o) ++next_bias_;
+    if (bench->bias_read_o) bias_ = next_bias_;
+    claimed_ += bench->set_claim_o;
+    if (bench->scale_read_o) {
+      ++scales_;
+      scales_at.push_back(bench.clock());
+    }
+    if (bench->bank_free_o) {
+      ++freed_;
+      freed_at.push_back(bench.clock());
     }
     EXPECT_EQ(bench->rows_stored_o, rows_read_);
     if (bench->bank_free_o) rows_read_ = 0;
@@ -183,7 +292,7 @@ class Trial {
     waits_ = bench->command_valid_i && !bench->command_ready_o;
     if (bench->command_valid_i && !waits_) {
       const Store& store = stores_[sent_++];
-      promised_ += store.snapshot() ? 1 : store.count;
+      promised_ += store.snapshot() ? 1 : store.tiles();
     }
     if (bench->block_done_i) {
       ++done_;
@@ -219,26 +328,38 @@ class Trial {
     if (++beat_ == piece.beats) {
       beat_ = 0;
       ++sent_pieces_;
-      if (piece.snapshot) {
-        keeps_ = false;
-      } else {
-        ++freed_;
+      if (piece.snapshot()) keeps_ = false;
+    }
+  }
+
+  void check_results(const Piece& piece) {
+    const Block& block = blocks_[piece.block];
+    for (unsigned c = 0; c < kN; ++c) {
+      std::uint32_t sum = 0;
+      for (unsigned i = 4; i-- > 0;) {
+        sum = sum << 8 | memory_byte(block.sums + (beat_ * kN + c) * 4 + i);
       }
+      EXPECT_EQ(lane<std::uint8_t>(bench->wdata_o, c),
+                expected(static_cast<std::int32_t>(sum), block.set, c, *piece.store))
+          << "row " << beat_ << " of block " << piece.block << ", column " << c;
     }
   }
 
   std::vector<Store> stores_;
   Gates gates_;
   unsigned latency_;
-  std::vector<Piece> pieces_;          // in the order in which they are sent
-  std::vector<std::uint64_t> blocks_;  // addresses of those that are blocks
-  std::set<std::uint64_t> ends_;       // addresses after each STORE
-  std::deque<bool> ends_store_;        // for each burst that is not answered: the last of a STORE?
-  std::uint64_t kept_ = 0;             // address of the snapshot's next beat
-  bool keeps_ = false;                 // a snapshot that has not been sent
-  std::uint64_t shown_ = 0;            // where the row lies in the end that was read last
-  unsigned rows_read_ = 0;             // of the block under way
-  std::deque<Burst> bursts_;           // offered, their data not complete
+  std::vector<Piece> pieces_;                        // in the order in which they are sent
+  std::vector<Block> blocks_;                        // those that are blocks
+  std::set<std::uint64_t> ends_;                     // addresses after each STORE
+  std::size_t sets_ = 0, loaded_ = 0, claimed_ = 0;  // of parameters: in all, there, taken
+  std::size_t next_bias_ = 0, bias_ = 0;  // the set to be read, and the one that is shown
+  std::size_t scales_ = 0;                // sets whose scales were read
+  std::deque<bool> ends_store_;  // for each burst that is not answered: the last of a STORE?
+  std::uint64_t kept_ = 0;       // address of the snapshot's next beat
+  bool keeps_ = false;           // a snapshot that has not been sent
+  std::uint64_t shown_ = 0;      // where the row lies in the end that was read last
+  unsigned rows_read_ = 0;       // of the block under way
+  std::deque<Burst> bursts_;     // offered, their data not complete
   std::deque<std::uint64_t> responses_;  // clocks in which answers are due
   std::size_t sent_ = 0, promised_ = 0;  // commands, and their pieces
   std::size_t sent_pieces_ = 0;
@@ -290,11 +411,72 @@ TEST(Results, BlocksThatAreCompleteFollowWithoutAGap) {
 }
 
 // After its two blocks, whose rows go on as if it were not there.
+TEST(Results, EightBitResultsComeTwelveClocksAfterABlockIsDoneAndARowAClock) {
+  TrialN8 run({of_8_bits(0, 5, 1)}, {Gate(), Gate(1u << 10, 16), Gate(), Gate(), Gate()}, 1);
+  run();
+  EXPECT_EQ(run.address_at, std::vector<std::uint64_t>{12});
+  EXPECT_EQ(run.read_at, (std::vector<std::uint64_t>{12, 13, 14, 15, 16}));
+  EXPECT_EQ(run.scales_at, std::vector<std::uint64_t>{16}) << "4 after the first row's read";
+  EXPECT_EQ(run.freed_at, std::vector<std::uint64_t>{17}) << "a clock after the last row's read";
+  EXPECT_EQ(run.data_at, (std::vector<std::uint64_t>{22, 23, 24, 25, 26}));
+  EXPECT_EQ(run.waits_for_parameters, 0u);
+}
+
+// The set is there in clock 30; the block was complete, as the engine sees it, in clock 11.
+TEST(Results, ABlockOfEightBitResultsWaitsForItsParameters) {
+  TrialN8 run({of_8_bits(0, 2, 1)},
+              {Gate(), Gate(1u << 10, 31), Gate(), Gate(), Gate(), Gate(1u << 30, 31)}, 1);
+  run();
+  EXPECT_EQ(run.set_at, std::vector<std::uint64_t>{30});
+  EXPECT_EQ(run.address_at, std::vector<std::uint64_t>{31});
+  EXPECT_EQ(run.data_at, (std::vector<std::uint64_t>{41, 42}));
+  EXPECT_EQ(run.waits_for_parameters, 19u);
+}
+
+TEST(Results, BlocksOfEightBitResultsFollowWithoutAGap) {
+  for (const unsigned rows : {1u, 2u, 7u, 100u}) {
+    TrialN8 run({of_8_bits(0x1000, rows, 3, 2), of_8_bits(0x9000, rows, 2)}, {}, 1);
+    run();
+    ASSERT_EQ(run.data_at.size(), 8 * rows);
+    // Of one row, the next block is complete a clock late, as banks come back.
+    if (rows > 2) {
+      EXPECT_EQ(run.data_at.back() - run.data_at.front(), 8 * rows - 1);
+    }
+  }
+}
+
+// The first beat of sums follows the last 8-bit one at once; 8 bits are nine clocks behind sums and
+// snapshots.
+TEST(Results, FormatsAndSnapshotsTakeTurns) {
+  TrialN8 run({of_8_bits(0, 3, 1),
+               {0x1000, 1, 1},
+               of_8_bits(0x2000, 2, 1),
+               {0x3000, 0, 0},
+               of_8_bits(0x4000, 2, 1),
+               {0x5000, 0, 0}},
+              {}, 1);
+  run();
+  std::vector<std::uint64_t> gaps;  // before each piece but the first
+  for (const std::size_t first : {3u, 3u + 4, 3u + 4 + 2, 3u + 4 + 2 + 34, 3u + 4 + 2 + 34 + 2}) {
+    gaps.push_back(run.data_at[first] - run.data_at[first - 1] - 1);
+  }
+  EXPECT_EQ(gaps, (std::vector<std::uint64_t>{0, 9, 0, 9, 0}));
+}
+
+TEST(Results, TilesLieAStrideApartAndBlocksOfMBehindEachOther) {
+  for_all_patterns(3, [](Gate data, Gate block) {
+    TrialN8({of_8_bits(0x10000, 3, 2, 3, 11), {0x20000, 3, 2, ResultCode::kInt32, 2, 7}},
+            {Gate(), block, Gate(), data, Gate()}, 3)();
+    TrialN4({{0x20000, 3, 3, ResultCode::kInt32, 2, 40}, of_8_bits(0x10000, 1, 3, 2, 2)},
+            {Gate(), block, Gate(), data, Gate()}, 3)();
+  });
+}
+
 TEST(Results, ASnapshotIsSentInItsTurnWithoutAGap) {
   TrialN8 run({{0, 5, 2}, {0x1000, 0, 0}, {0x2000, 1, 2}}, {}, 1);
   run();
-  ASSERT_EQ(run.data_at.size(), 40u + 28 + 8);
-  EXPECT_EQ(run.data_at.back() - run.data_at.front(), 75u);
+  ASSERT_EQ(run.data_at.size(), 40u + 34 + 8);
+  EXPECT_EQ(run.data_at.back() - run.data_at.front(), 81u);
 }
 
 TEST(Results, ASnapshotAloneIsThereThreeClocksAfterItsCommand) {
@@ -302,15 +484,15 @@ TEST(Results, ASnapshotAloneIsThereThreeClocksAfterItsCommand) {
   run();
   EXPECT_EQ(run.taken_at, std::vector<std::uint64_t>{10});
   EXPECT_EQ(run.address_at, (std::vector<std::uint64_t>{13, 14}));  // cut at 4 KiB
-  ASSERT_EQ(run.data_at.size(), 56u);
-  for (unsigned beat = 0; beat < 56; ++beat) EXPECT_EQ(run.data_at[beat], 13u + beat);
+  ASSERT_EQ(run.data_at.size(), 68u);
+  for (unsigned beat = 0; beat < 68; ++beat) EXPECT_EQ(run.data_at[beat], 13u + beat);
 }
 
 TEST(Results, ASnapshotWaitsUntilTheOneBeforeHasBeenSent) {
   TrialN8 run({{0, 0, 0}, {256, 0, 0}, {4096, 1, 1}}, {}, 1);
   run();
   ASSERT_EQ(run.taken_at.size(), 2u);
-  EXPECT_EQ(run.taken_at[1], run.data_at[27] + 1);
+  EXPECT_EQ(run.taken_at[1], run.data_at[33] + 1);
 }
 
 TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
@@ -342,16 +524,30 @@ TEST(Results, BusErrorNamesTheCommandOfItsBurst) {
 }
 
 TEST(Results, StoreAnythingAtRandom) {
-  for_seeds(60, [](std::mt19937& random) {
+  for_seeds(120, [](std::mt19937& random) {
+    const bool mixed = random() % 2 == 0;
     std::vector<Store> stores;
-    for (unsigned i = draw(random, 1, 5); i > 0; --i) {
-      const bool snapshot = draw(random, 0, 3) == 0;
-      stores.push_back({(i << 20) + draw(random, 0, 4096) * 8ull,
-                        snapshot ? 0 : draw(random, 1, 32), draw(random, 1, 5)});
+    for (unsigned i = draw(random, 1, 6); i > 0; --i) {
+      Store store{(i << 20) + draw(random, 0, 4096) * 8ull, draw(random, 1, 32),
+                  draw(random, 1, 4)};
+      if (random() % 4 == 0) store.rows = 1;
+      if (draw(random, 0, 3) == 0) store.rows = 0;
+      store.blocks = draw(random, 1, 3);
+      if (random() % 2 == 0) store.stride = store.rows * store.blocks + draw(random, 0, 50);
+      if (!mixed || random() % 2 == 0) {
+        store.format = random() % 2 == 0 ? ResultCode::kInt8 : ResultCode::kUint8;
+        const int least = store.format == ResultCode::kInt8 ? -128 : 0;
+        const auto any = [&random, least] { return least + static_cast<int>(random() % 256); };
+        store.zero = any();
+        const int one = any(), other = any();
+        store.low = std::min(one, other);
+        store.high = random() % 2 == 0 ? least + 255 : std::max(one, other);
+      }
+      stores.push_back(store);
     }
     const auto gates = [&random] {
       return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
-                   Gate::random(random), Gate::random(random)};
+                   Gate::random(random), Gate::random(random), Gate::random(random)};
     };
     TrialN4(stores, gates(), draw(random, 1, 40))();
     TrialN8(stores, gates(), draw(random, 1, 100))();
