@@ -111,7 +111,6 @@ module gemm64 #(
     localparam LOG_N         = $clog2(N);
     localparam ROW_WIDTH     = $clog2(ACCUMULATOR_ROWS);
     localparam WORDS_WIDTH   = $clog2(SCRATCHPAD_WORDS + 1);
-    localparam PLACE_WIDTH   = WORDS_WIDTH < 9 ? 9 : WORDS_WIDTH;
     localparam STAGES        = N / STAGE_ROWS;
     localparam PIPELINE      = STAGES + N + 1;  // clocks from the read of a row to the write of its last sum
     localparam SELECT_WIDTH  = $clog2(`GEMM64_COUNTERS);
@@ -345,7 +344,7 @@ module gemm64 #(
     wire [WORDS_WIDTH-1:0] activation_words;
     wire                   activation_read, activation_release, activation_rewind, activation_window, activation_inside;
     wire                   activation_claim, activation_free;
-    wire [PLACE_WIDTH-1:0] activation_place;
+    wire [24:0]            activation_place;
     wire [15:0]            activation_new, activation_freed;
     wire [7:0]             activation_zero;
     wire [8*N-1:0]         activation;
@@ -385,7 +384,7 @@ module gemm64 #(
         .release_i         (activation_release),
         .rewind_i          (activation_rewind),
         .window_i          (activation_window),
-        .place_i           (activation_place[WORDS_WIDTH-1:0]),
+        .place_i           (activation_place),
         .inside_i          (activation_inside),
         .zero_i            (activation_zero),
         .claim_i           (activation_claim),
@@ -412,7 +411,7 @@ module gemm64 #(
 
     gemm64_compute #(
         .N(N), .LOG_N(LOG_N), .WEIGHT_WIDTH(LOG_WEIGHT_WORDS + 1), .WORDS_WIDTH(WORDS_WIDTH),
-        .PLACE_WIDTH(PLACE_WIDTH), .ROW_WIDTH(ROW_WIDTH), .PIPELINE(PIPELINE)
+        .ROW_WIDTH(ROW_WIDTH), .PIPELINE(PIPELINE)
     ) u_compute (
         .clk_i                (clk_i),
         .rst_ni               (engines_rst_n),

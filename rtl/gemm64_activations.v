@@ -50,7 +50,7 @@ module gemm64_activations #(
     input  wire                     release_i,          // with read_i of the ring: the word's place may be filled again
     input  wire                     rewind_i,           // with read_i of the ring: after it comes the oldest word kept
     input  wire                     window_i,           // read_i is of a place, not of the ring
-    input  wire [WORDS_WIDTH-1:0]   place_i,
+    input  wire [24:0]              place_i,
     input  wire                     inside_i,           // there is such a pixel; else every lane is zero_i
     input  wire [7:0]               zero_i,             // holds for the clock after read_i
     input  wire                     claim_i,            // new_i of the words that came are now needed
@@ -70,13 +70,13 @@ module gemm64_activations #(
 );
 
     // What a window needs of it fits in the words of the scratchpad, or gemm64_window_check ends the work.
-    localparam PLANES_WIDTH  = 16 + 16 + WORDS_WIDTH;
+    localparam PLANES_WIDTH  = 16 + 16 + 25;
     localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 4*32 + 16 + 2 + PLANES_WIDTH;
     wire                     next_valid, next_ready, next_window, next_start;
     wire [ADDRESS_WIDTH-1:0] next_address;
     wire [31:0]              next_count, next_passes, next_blocks, next_stride;
     wire [15:0]              next_rows, next_tag, next_capacity, next_slot;
-    wire [WORDS_WIDTH-1:0]   next_place;
+    wire [24:0]              next_place;
 
     gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
         .clk_i   (clk_i),
@@ -85,7 +85,7 @@ module gemm64_activations #(
         .ready_o (command_ready_o),
         .data_i  ({command_address_i, command_rows_i, command_count_i, command_passes_i, command_blocks_i,
                    command_stride_i, command_tag_i, command_window_i, command_start_i, command_capacity_i,
-                   command_slot_i, command_place_i[WORDS_WIDTH-1:0]}),
+                   command_slot_i, command_place_i[24:0]}),
         .valid_o (next_valid),
         .ready_i (next_ready),
         .data_o  ({next_address, next_rows, next_count, next_passes, next_blocks, next_stride, next_tag, next_window,
@@ -101,7 +101,7 @@ module gemm64_activations #(
     wire pending, asking, reader_ready, reader_idle;
 
     // A walk of the ring begins when no pixel is kept, one of a window when no word is and its pixels have room.
-    wire new_pixels = next_window & next_place == {WORDS_WIDTH{1'b0}};
+    wire new_pixels = next_window & next_place == 25'd0;
     wire empty      = window_q ? pixels_q == 17'd0 : level_q == {WORDS_WIDTH{1'b0}};
     wire has_room   = next_start ? pixels_q == 17'd0 : pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity};
     wire may_begin  = (window_q == next_window | (empty & ~pending)) & (~new_pixels | has_room);
@@ -150,61 +150,70 @@ module gemm64_activations #(
     );
 
     // Where the pixels of each walk under way go: walks that ask, and at least a burst of each that has asked.
-    wire                   planes_end = beat_i & beat_last_i & beat_window & beat_end;
-    wire [WORDS_WIDTH-1:0] place;
-    wire [15:0]            capacity, slot;
-
-    gemm64_fifo #(.WIDTH(PLANES_WIDTH), .LOG_DEPTH(LOG_BURSTS + 1)) u_planes (
-        .clk_i   (clk_i),
-        .rst_ni  (rst_ni),
-        .valid_i (begins & next_window),
-        .ready_o (),  // there are fewer walks than it has entries
-        .data_i  ({next_capacity, next_slot, next_place}),
-        .valid_o (),
-        .ready_i (planes_end),
-        .data_o  ({capacity, slot, place})
-    );
+    localparam LOG_WALKS = LOG_BURSTS + 1;
+    reg  [PLANES_WIDTH-1:0] planes_q [0:(1 << LOG_WALKS)-1];
+    reg  [LOG_WALKS-1:0]    walk_in_q, walk_out_q;
+    wire                    planes_end = beat_i & beat_last_i & beat_window & beat_end;
 
     // Each run is a plane, and begins at the walk's slot.
     reg                    burst_begun_q, walk_begun_q;  // a word of it has come
-    reg  [WORDS_WIDTH-1:0] base_q;                       // first word of the plane
+    reg  [24:0]            base_q;                       // first word of the plane
     reg  [15:0]            slot_q;                       // of the next word
-    wire                   plane_begins = beat_first & ~burst_begun_q;
-    wire [WORDS_WIDTH-1:0] base      = ~plane_begins ? base_q : walk_begun_q ? base_q + words(capacity) : place;
-    wire [15:0]            word_slot = plane_begins ? slot : slot_q;
+    reg  [24:0]            base, write_place;
+    reg  [15:0]            slot, first_slot, capacity;
+    reg  [24:0]            first_base;
 
-    function [WORDS_WIDTH-1:0] words;  // the number fits, as above
-        input [15:0] number;
-        reg   [WORDS_WIDTH+15:0] wide;
-        begin
-            wide  = {{WORDS_WIDTH{1'b0}}, number};
-            words = wide[WORDS_WIDTH-1:0];
+    always @* begin
+        {capacity, first_slot, first_base} = {16'd0, 16'd0, 25'd0};
+        base        = base_q;
+        slot        = slot_q;
+        write_place = {{25-WORDS_WIDTH{1'b0}}, write_q};
+        if (beat_window) begin
+            {capacity, first_slot, first_base} = planes_q[walk_out_q];
+            if (beat_first & ~burst_begun_q) begin
+                base = walk_begun_q ? base_q + {9'd0, capacity} : first_base;
+                slot = first_slot;
+            end
+            write_place = base + {9'd0, slot};
         end
-    endfunction
+    end
 
-    always @(posedge clk_i)
+    always @(posedge clk_i) begin
+        if (begins & next_window) planes_q[walk_in_q] <= {next_capacity, next_slot, next_place};
         if (!rst_ni) begin
+            walk_in_q     <= {LOG_WALKS{1'b0}};
+            walk_out_q    <= {LOG_WALKS{1'b0}};
             burst_begun_q <= 1'b0;
             walk_begun_q  <= 1'b0;
-        end else if (beat_i & beat_window) begin
-            burst_begun_q <= ~beat_last_i;
-            walk_begun_q  <= ~planes_end;
-            base_q        <= base;
-            slot_q        <= word_slot == capacity - 16'd1 ? 16'd0 : word_slot + 16'd1;
+        end else begin
+            if (begins & next_window) walk_in_q <= walk_in_q + 1'b1;
+            if (beat_i & beat_window) begin
+                burst_begun_q <= ~beat_last_i;
+                walk_begun_q  <= ~planes_end;
+                base_q        <= base;
+                slot_q        <= slot == capacity - 16'd1 ? 16'd0 : slot + 16'd1;
+                if (planes_end) walk_out_q <= walk_out_q + 1'b1;
+            end
         end
+    end
 
     reg             border_q;  // what was read lies beyond the border
     wire [8*N-1:0]  kept;
+    reg  [8*N-1:0]  word;
     always @(posedge clk_i) if (read_i) border_q <= window_i & ~inside_i;
-    assign word_o = border_q ? {N{zero_i}} : kept;
+    always @* begin
+        word = kept;
+        if (border_q) word = {N{zero_i}};
+    end
+    assign word_o = word;
 
     gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH)) u_scratchpad (
         .clk_i           (clk_i),
         .write_i         (beat_i),
-        .write_address_i (beat_window ? base + words(word_slot) : write_q),
+        .write_address_i (write_place[WORDS_WIDTH-1:0]),
         .write_data_i    (beat_data_i),
         .read_i          (read_i & (~window_i | inside_i)),
-        .read_address_i  (window_i ? place_i : read_q),
+        .read_address_i  (window_i ? place_i[WORDS_WIDTH-1:0] : read_q),
         .data_o          (kept)
     );
 
@@ -214,9 +223,11 @@ module gemm64_activations #(
     endfunction
 
     wire ring_read = read_i & ~window_i;
+    wire [31:0] new_pixels_words = {16'd0, new_i};
+    wire [WORDS_WIDTH-1:0] new_words = new_pixels_words[WORDS_WIDTH-1:0];
     wire [WORDS_WIDTH-1:0] in       = {{WORDS_WIDTH-1{1'b0}}, beat_i};
     wire [WORDS_WIDTH-1:0] ring_in  = {{WORDS_WIDTH-1{1'b0}}, beat_i & ~beat_window};
-    wire [WORDS_WIDTH-1:0] out      = claim_i ? words(new_i) : {{WORDS_WIDTH-1{1'b0}}, ring_read};
+    wire [WORDS_WIDTH-1:0] out      = claim_i ? new_words : {{WORDS_WIDTH-1{1'b0}}, ring_read};
     wire [WORDS_WIDTH-1:0] released = {{WORDS_WIDTH-1{1'b0}}, ring_read & release_i};
 
     always @(posedge clk_i) begin
@@ -261,7 +272,7 @@ module gemm64_activations #(
             $stop;
         end
     always @(posedge clk_i)
-        if (rst_ni & claim_i & words(new_i) > ahead_q) begin
+        if (rst_ni & claim_i & new_words > ahead_q) begin
             $display("gemm64_activations: a pixel was claimed that is not there");
             $stop;
         end

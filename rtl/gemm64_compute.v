@@ -13,7 +13,6 @@ module gemm64_compute #(
     parameter LOG_N        = 6,   // log2 N
     parameter WEIGHT_WIDTH = 11,  // bits that hold the number of words in the weight buffer
     parameter WORDS_WIDTH  = 14,  // bits that hold the number of words in the scratchpad
-    parameter PLACE_WIDTH  = 14,  // WORDS_WIDTH, but at least 9
     parameter ROW_WIDTH    = 7,   // bits of an accumulator row's index
     parameter PIPELINE     = 81   // clocks from the read of a row to the write of its last sum
 ) (
@@ -41,7 +40,7 @@ module gemm64_compute #(
     output wire                     activation_release_o,
     output wire                     activation_rewind_o,
     output wire                     activation_window_o,  // a pixel is read, not a word of the ring
-    output wire [PLACE_WIDTH-1:0]   activation_place_o,
+    output wire [24:0]              activation_place_o,
     output wire                     activation_inside_o,  // else it lies beyond the border, where all is
     output wire [7:0]               activation_zero_o,    // this
     output wire                     activation_claim_o,   // the words of so many pixels are now needed
@@ -64,15 +63,13 @@ module gemm64_compute #(
     output wire                     idle_clock_o
 );
 
-    localparam COMMAND_WIDTH = 4 + 16 + 3*32 + 8 + 256;
+    localparam COMMAND_WIDTH = 4 + 16 + 3*32;
     localparam FIRST         = 256;  // bit of a command at which what windows need begins
     localparam DRAIN_WIDTH   = 8;
 
     wire         valid, next, set, of_window, accumulate, retain, finished;
     wire [15:0]  rows;
     wire [31:0]  count, passes, blocks;
-    wire [7:0]   zero;
-    wire [255:0] words;
 
     gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
         .clk_i   (clk_i),
@@ -81,14 +78,24 @@ module gemm64_compute #(
         .ready_o (command_ready_o),
         .data_i  ({command_set_i, command_flags_i[`GEMM64_FLAG_WINDOW_BIT],
                    command_flags_i[`GEMM64_FLAG_ACCUMULATE_BIT], command_flags_i[`GEMM64_FLAG_RETAIN_BIT],
-                   command_rows_i, command_count_i, command_passes_i, command_blocks_i, command_zero_i,
-                   command_window_i}),
+                   command_rows_i, command_count_i, command_passes_i, command_blocks_i}),
         .valid_o (next),
         .ready_i (set | finished),
-        .data_o  ({set, of_window, accumulate, retain, rows, count, passes, blocks, zero, words})
+        .data_o  ({set, of_window, accumulate, retain, rows, count, passes, blocks})
     );
 
     assign valid = next & ~set;  // a MATMUL
+
+    // What windows need waits in registers beside the queue, which cost the simulation nothing while they are not loaded.
+    reg [255:0] words_q, more_words_q;
+    reg [7:0]   new_zero_q, more_zero_q;
+    wire push = command_valid_i & command_ready_o & (command_set_i | command_flags_i[`GEMM64_FLAG_WINDOW_BIT]);
+    wire pop  = next & (set | finished);
+    always @(posedge clk_i) begin
+        if (push & (~next | (pop & command_ready_o))) {words_q, new_zero_q} <= {command_window_i, command_zero_i};
+        else if (pop) {words_q, new_zero_q} <= {more_words_q, more_zero_q};
+        if (push) {more_words_q, more_zero_q} <= {command_window_i, command_zero_i};
+    end
     wire window  = valid & of_window;
 
     // A convolution, until the next one is described
@@ -96,8 +103,8 @@ module gemm64_compute #(
     reg [7:0]   zero_q;
     always @(posedge clk_i)
         if (next & set) begin
-            layer_q <= words;
-            zero_q  <= zero;
+            layer_q <= words_q;
+            zero_q  <= new_zero_q;
         end
 
     // The walk goes to the first row of a block when the block's command comes to the head.
@@ -107,7 +114,7 @@ module gemm64_compute #(
 
     always @(posedge clk_i) loaded_q <= window & ~finished & rst_ni;
 
-    gemm64_window #(.PLACE_WIDTH(PLACE_WIDTH)) u_window (
+    gemm64_window u_window (
         .clk_i              (clk_i),
         .rst_ni             (rst_ni),
         .kernel_height_i    (layer_q[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8]),
@@ -122,19 +129,19 @@ module gemm64_compute #(
         .width_i            (layer_q[`GEMM64_CMD_WIDTH_LSB - FIRST +: 16]),
         .out_height_i       (layer_q[`GEMM64_CMD_OUT_HEIGHT_LSB - FIRST +: 16]),
         .out_width_i        (layer_q[`GEMM64_CMD_OUT_WIDTH_LSB - FIRST +: 16]),
-        .capacity_i         (place(layer_q[`GEMM64_CMD_CAPACITY_LSB - FIRST +: 16])),
-        .row_step_i         (place(layer_q[`GEMM64_CMD_ROW_STEP_LSB - FIRST +: 16])),
-        .image_step_i       (place(layer_q[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: 16])),
-        .tap_row_step_i     (place(layer_q[`GEMM64_CMD_TAP_ROW_STEP_LSB - FIRST +: 16])),
+        .capacity_i         (layer_q[`GEMM64_CMD_CAPACITY_LSB - FIRST +: 16]),
+        .row_step_i         (layer_q[`GEMM64_CMD_ROW_STEP_LSB - FIRST +: 16]),
+        .image_step_i       (layer_q[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: 16]),
+        .tap_row_step_i     (layer_q[`GEMM64_CMD_TAP_ROW_STEP_LSB - FIRST +: 16]),
         .planes_i           (count[15:0]),
         .group_passes_i     (layer_q[`GEMM64_CMD_GROUP_PASSES_LSB - FIRST +: 16]),
         .active_i           (window),
         .load_i             (load),
-        .block_slot_i       (place(words[`GEMM64_CMD_SLOT_LSB - FIRST +: 16])),
-        .block_out_row_i    (words[`GEMM64_CMD_OUT_ROW_LSB - FIRST +: 16]),
-        .block_out_column_i (words[`GEMM64_CMD_OUT_COLUMN_LSB - FIRST +: 16]),
-        .block_row_i        (words[`GEMM64_CMD_IN_ROW_LSB - FIRST +: 18]),
-        .block_column_i     (words[`GEMM64_CMD_IN_COLUMN_LSB - FIRST +: 18]),
+        .block_slot_i       (words_q[`GEMM64_CMD_SLOT_LSB - FIRST +: 16]),
+        .block_out_row_i    (words_q[`GEMM64_CMD_OUT_ROW_LSB - FIRST +: 16]),
+        .block_out_column_i (words_q[`GEMM64_CMD_OUT_COLUMN_LSB - FIRST +: 16]),
+        .block_row_i        (words_q[`GEMM64_CMD_IN_ROW_LSB - FIRST +: 18]),
+        .block_column_i     (words_q[`GEMM64_CMD_IN_COLUMN_LSB - FIRST +: 18]),
         .row_i              (read & window),
         .tile_end_i         (end_of_tile),
         .place_o            (activation_place_o),
@@ -144,15 +151,6 @@ module gemm64_compute #(
         .first_tile_o       (window_first_tile),
         .last_tile_o        (window_last_tile)
     );
-
-    function [PLACE_WIDTH-1:0] place;  // places in the scratchpad fit, or gemm64_window_check ends the work
-        input [15:0] slot;
-        reg   [PLACE_WIDTH+15:0] wide;
-        begin
-            wide  = {{PLACE_WIDTH{1'b0}}, slot};
-            place = wide[PLACE_WIDTH-1:0];
-        end
-    endfunction
 
     reg [15:0]            row_q;     // rows of this tile that were read; 0 between tiles
     reg [LOG_N-1:0]       column_q;  // columns of this tile that were read; 0 between tiles
@@ -172,7 +170,7 @@ module gemm64_compute #(
     wire weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= N[WEIGHT_WIDTH-1:0];
     // The first tile that reads a plane waits until it is whole, the tiles after it find it so.
     wire claims       = window & first_tap & first_pass;
-    wire [15:0] fresh = words[`GEMM64_CMD_NEW_PIXELS_LSB - FIRST +: 16];
+    wire [15:0] fresh = words_q[`GEMM64_CMD_NEW_PIXELS_LSB - FIRST +: 16];
     wire [15:0] least = ~of_window ? rows : claims ? fresh : 16'd0;  // words that must be there
     wire activations  = ~load & {{32-WORDS_WIDTH{1'b0}}, activation_words_i} >= {16'd0, least};
     wire [1:0] most  = between & first_tile ? 2'd2 : 2'd3;  // blocks begun, where the row's bank still holds another
@@ -196,7 +194,7 @@ module gemm64_compute #(
     assign activation_claim_o   = start & claims;
     assign activation_new_o     = fresh;
     assign activation_free_o    = window & finished;
-    assign activation_freed_o   = words[`GEMM64_CMD_FREED_PIXELS_LSB - FIRST +: 16];
+    assign activation_freed_o   = words_q[`GEMM64_CMD_FREED_PIXELS_LSB - FIRST +: 16];
 
     assign row_first_o = first_tile;
     assign row_last_o  = last_row & (~accumulate | last_tile);

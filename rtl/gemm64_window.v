@@ -8,9 +8,7 @@
 //            high; tiles end two clocks apart or more. A block that was begun goes on to its end, or there is a reset.
 `default_nettype none
 
-module gemm64_window #(
-    parameter PLACE_WIDTH = 14  // bits of a place in the scratchpad, at least 9
-) (
+module gemm64_window (
     input  wire                    clk_i,
     input  wire                    rst_ni,            // synchronous, active low
     // Layer
@@ -26,16 +24,16 @@ module gemm64_window #(
     input  wire [15:0]             width_i,
     input  wire [15:0]             out_height_i,      // of the output
     input  wire [15:0]             out_width_i,
-    input  wire [PLACE_WIDTH-1:0]  capacity_i,        // words of a plane
-    input  wire [PLACE_WIDTH-1:0]  row_step_i,        // slots modulo CAPACITY, to the first output of the next row ...
-    input  wire [PLACE_WIDTH-1:0]  image_step_i,      // ... and of the next image, each from the last one before it
-    input  wire [PLACE_WIDTH-1:0]  tap_row_step_i,    // from a tap row's last tap to the first of the next
+    input  wire [15:0]             capacity_i,        // words of a plane
+    input  wire [15:0]             row_step_i,        // slots modulo CAPACITY, to the first output of the next row ...
+    input  wire [15:0]             image_step_i,      // ... and of the next image, each from the last one before it
+    input  wire [15:0]             tap_row_step_i,    // from a tap row's last tap to the first of the next
     input  wire [15:0]             planes_i,          // in a pass, at least 1
     input  wire [15:0]             group_passes_i,    // passes that read the same planes, at least 1; then come the next
     // Block: its first output pixel, and what the first tap meets there
     input  wire                    active_i,
     input  wire                    load_i,
-    input  wire [PLACE_WIDTH-1:0]  block_slot_i,
+    input  wire [15:0]             block_slot_i,
     input  wire [15:0]             block_out_row_i,
     input  wire [15:0]             block_out_column_i,
     input  wire [17:0]             block_row_i,       // of the input: where the border begins it is below 0
@@ -43,7 +41,7 @@ module gemm64_window #(
     // Walk
     input  wire                    row_i,             // the row is read
     input  wire                    tile_end_i,        // with row_i: it is the tile's last
-    output wire [PLACE_WIDTH-1:0]  place_o,           // of its word in the scratchpad
+    output wire [24:0]             place_o,           // of its word in the scratchpad
     output wire                    inside_o,          // it is a pixel of the input, not of the border
     output wire                    first_tap_o,       // of its plane
     output wire                    first_pass_o,      // of those that read its plane
@@ -51,111 +49,152 @@ module gemm64_window #(
     output wire                    last_tile_o
 );
 
-    function [PLACE_WIDTH-1:0] around;  // a + b modulo CAPACITY
-        input [PLACE_WIDTH-1:0] a, b, capacity;
-        reg [PLACE_WIDTH:0] sum, less;
+    function [15:0] around;  // a + b modulo CAPACITY
+        input [15:0] a, b, capacity;
+        reg [16:0] sum, less;
         begin
             sum    = {1'b0, a} + {1'b0, b};
             less   = sum - {1'b0, capacity};
-            around = less[PLACE_WIDTH] ? sum[PLACE_WIDTH-1:0] : less[PLACE_WIDTH-1:0];
+            around = less[16] ? sum[15:0] : less[15:0];
         end
     endfunction
 
     // Tap: how far it is from the first one. These are zero between blocks.
     reg [7:0]             tap_row_q, tap_column_q;
     reg [17:0]            down_q, right_q;  // rows and columns of the input
-    reg [PLACE_WIDTH-1:0] distance_q;       // slots
+    reg [15:0]            distance_q;       // slots
     reg [15:0]            plane_q;
     reg [15:0]            pass_q;           // of those that read the same planes
-    reg [PLACE_WIDTH-1:0] base_q, group_q;  // first words of the plane, and of the first plane of the pass
-
-    wire last_column = tap_column_q == kernel_width_i - 8'd1;
-    wire last_tap    = last_column & tap_row_q == kernel_height_i - 8'd1;
-    wire last_plane  = plane_q == planes_i - 16'd1;
-    wire last_pass   = pass_q == group_passes_i - 16'd1;
-
-    // The tap after this one
-    wire [17:0] next_down  = last_tap ? 18'd0 : last_column ? down_q + {10'd0, dilation_height_i} : down_q;
-    wire [17:0] next_right = last_column ? 18'd0 : right_q + {10'd0, dilation_width_i};
-    wire [PLACE_WIDTH-1:0] tap_step = last_column ? tap_row_step_i : {{PLACE_WIDTH-8{1'b0}}, dilation_width_i};
-    wire [PLACE_WIDTH-1:0] next_distance =
-        last_tap ? {PLACE_WIDTH{1'b0}} : around(distance_q, tap_step, capacity_i);
-    wire [PLACE_WIDTH-1:0] next_base = last_plane & ~last_pass ? group_q : base_q + capacity_i;
-
-    wire end_of_tile  = row_i & tile_end_i;
-    wire end_of_plane = end_of_tile & last_tap;
-    wire end_of_pass  = end_of_plane & last_plane;
-
-    always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            tap_row_q    <= 8'd0;
-            tap_column_q <= 8'd0;
-            down_q       <= 18'd0;
-            right_q      <= 18'd0;
-            distance_q   <= {PLACE_WIDTH{1'b0}};
-            plane_q      <= 16'd0;
-        end else if (end_of_tile) begin
-            tap_row_q    <= last_tap ? 8'd0 : tap_row_q + {7'd0, last_column};
-            tap_column_q <= last_column ? 8'd0 : tap_column_q + 8'd1;
-            down_q       <= next_down;
-            right_q      <= next_right;
-            distance_q   <= next_distance;
-            if (last_tap) plane_q <= last_plane ? 16'd0 : plane_q + 16'd1;
-        end
-        if (load_i) begin
-            pass_q  <= 16'd0;
-            base_q  <= {PLACE_WIDTH{1'b0}};
-            group_q <= {PLACE_WIDTH{1'b0}};
-        end else if (end_of_plane) begin
-            base_q <= next_base;
-            if (end_of_pass) begin
-                pass_q  <= last_pass ? 16'd0 : pass_q + 16'd1;
-                group_q <= next_base;
-            end
-        end
-    end
-
-    // Where the next tile begins, a clock after its tap is known.
-    reg [PLACE_WIDTH-1:0] tile_slot_q;
-    reg [17:0]            tile_row_q, tile_column_q;
-    always @(posedge clk_i)
-        if (active_i) begin
-            tile_slot_q   <= around(block_slot_i, next_distance, capacity_i);
-            tile_row_q    <= block_row_i + next_down;
-            tile_column_q <= block_column_i + next_right;
-        end
+    reg [24:0]            base_q, group_q;  // first words of the plane, and of the first plane of the pass
 
     // Output pixel, and the input pixel that the tap meets there
     reg [15:0]            out_row_q, out_column_q;
     reg [17:0]            row_q, column_q;
-    reg [PLACE_WIDTH-1:0] slot_q;
+    reg [15:0]            slot_q;
 
-    wire wrap  = out_column_q == out_width_i - 16'd1;
-    wire image = wrap & out_row_q == out_height_i - 16'd1;
-    wire [PLACE_WIDTH-1:0] step =
-        image ? image_step_i : wrap ? row_step_i : {{PLACE_WIDTH-8{1'b0}}, stride_width_i};
+    // Where the next tile begins, a clock after its tap is known
+    reg [17:0]            tile_row_q, tile_column_q;
+    reg [15:0]            tile_slot_q;
+
+    // What is told of the row
+    reg [24:0]            place_q;
+    reg                   inside_q, first_tap_q, first_pass_q, first_tile_q, last_tile_q;
+
+    // Next values. All is one block, so that an idle walk costs the simulation nothing.
+    reg                   tile_end, last_column, last_tap, last_plane, last_pass, wrap, image;
+    reg [7:0]             tap_row, tap_column;
+    reg [17:0]            down, right, row, column;
+    reg [15:0]            plane, pass, distance, slot;
+    reg [24:0]            base, group;
 
     always @(posedge clk_i)
-        if (load_i | end_of_tile) begin
-            out_row_q    <= block_out_row_i;
-            out_column_q <= block_out_column_i;
-            row_q        <= load_i ? block_row_i : tile_row_q;
-            column_q     <= load_i ? block_column_i : tile_column_q;
-            slot_q       <= load_i ? block_slot_i : tile_slot_q;
-        end else if (row_i) begin
-            out_row_q    <= image ? 16'd0 : out_row_q + {15'd0, wrap};
-            out_column_q <= wrap ? 16'd0 : out_column_q + 16'd1;
-            row_q        <= image ? down_q - {10'd0, pad_top_i} : wrap ? row_q + {10'd0, stride_height_i} : row_q;
-            column_q     <= wrap ? right_q - {10'd0, pad_left_i} : column_q + {10'd0, stride_width_i};
-            slot_q       <= around(slot_q, step, capacity_i);
+        if (active_i | ~rst_ni) begin
+            // The tap after this one
+            last_column = tap_column_q == kernel_width_i - 8'd1;
+            last_tap    = last_column & tap_row_q == kernel_height_i - 8'd1;
+            tap_row     = last_tap ? 8'd0 : tap_row_q + {7'd0, last_column};
+            tap_column  = last_column ? 8'd0 : tap_column_q + 8'd1;
+            down        = last_tap ? 18'd0 : last_column ? down_q + {10'd0, dilation_height_i} : down_q;
+            right       = last_column ? 18'd0 : right_q + {10'd0, dilation_width_i};
+            distance    = last_tap ? 16'd0
+                        : around(distance_q, last_column ? tap_row_step_i : {8'd0, dilation_width_i},
+                                 capacity_i);
+            tile_row_q    <= block_row_i + down;
+            tile_column_q <= block_column_i + right;
+            tile_slot_q   <= around(block_slot_i, distance, capacity_i);
+
+            // Its plane and pass
+            last_plane = plane_q == planes_i - 16'd1;
+            last_pass  = pass_q == group_passes_i - 16'd1;
+            plane      = plane_q;
+            pass       = pass_q;
+            base       = base_q;
+            group      = group_q;
+            if (last_tap) begin
+                plane = last_plane ? 16'd0 : plane_q + 16'd1;
+                base  = last_plane & ~last_pass ? group_q : base_q + {9'd0, capacity_i};
+                if (last_plane) begin
+                    pass  = last_pass ? 16'd0 : pass_q + 16'd1;
+                    group = base;
+                end
+            end
+
+            // It is the next row's, or the same goes on.
+            tile_end = row_i & tile_end_i;
+            if (~tile_end) begin
+                tap_row    = tap_row_q;
+                tap_column = tap_column_q;
+                down       = down_q;
+                right      = right_q;
+                distance   = distance_q;
+                plane      = plane_q;
+                pass       = pass_q;
+                base       = base_q;
+                group      = group_q;
+            end
+            if (load_i) begin
+                pass  = 16'd0;
+                base  = 25'd0;
+                group = 25'd0;
+            end
+            tap_row_q    <= tap_row;
+            tap_column_q <= tap_column;
+            down_q       <= down;
+            right_q      <= right;
+            distance_q   <= distance;
+            plane_q      <= plane;
+            pass_q       <= pass;
+            base_q       <= base;
+            group_q      <= group;
+
+            // The output pixel after this one
+            wrap   = out_column_q == out_width_i - 16'd1;
+            image  = wrap & out_row_q == out_height_i - 16'd1;
+            row    = row_q;
+            column = column_q;
+            slot   = slot_q;
+            if (load_i | tile_end) begin
+                row    = load_i ? block_row_i : tile_row_q;
+                column = load_i ? block_column_i : tile_column_q;
+                slot   = load_i ? block_slot_i : tile_slot_q;
+                out_row_q    <= block_out_row_i;
+                out_column_q <= block_out_column_i;
+            end else if (row_i) begin
+                row    = image ? down_q - {10'd0, pad_top_i} : wrap ? row_q + {10'd0, stride_height_i} : row_q;
+                column = wrap ? right_q - {10'd0, pad_left_i} : column_q + {10'd0, stride_width_i};
+                slot   = around(slot_q, image ? image_step_i : wrap ? row_step_i
+                                        : {8'd0, stride_width_i}, capacity_i);
+                out_row_q    <= image ? 16'd0 : out_row_q + {15'd0, wrap};
+                out_column_q <= wrap ? 16'd0 : out_column_q + 16'd1;
+            end
+            row_q    <= row;
+            column_q <= column;
+            slot_q   <= slot;
+
+            place_q      <= base + {9'd0, slot};
+            inside_q     <= row < {2'd0, height_i} & column < {2'd0, width_i};  // below 0 is far above
+            first_tap_q  <= tap_row == 8'd0 & tap_column == 8'd0;
+            first_pass_q <= pass == 16'd0;
+            first_tile_q <= tap_row == 8'd0 & tap_column == 8'd0 & plane == 16'd0;
+            last_tile_q  <= tap_row == kernel_height_i - 8'd1 & tap_column == kernel_width_i - 8'd1
+                          & plane == planes_i - 16'd1;
+
+            if (!rst_ni) begin
+                tap_row_q    <= 8'd0;
+                tap_column_q <= 8'd0;
+                down_q       <= 18'd0;
+                right_q      <= 18'd0;
+                distance_q   <= 16'd0;
+                plane_q      <= 16'd0;
+            end
         end
 
-    assign place_o      = base_q + slot_q;
-    assign inside_o     = row_q < {2'd0, height_i} & column_q < {2'd0, width_i};  // below 0 is far above
-    assign first_tap_o  = tap_row_q == 8'd0 & tap_column_q == 8'd0;
-    assign first_pass_o = pass_q == 16'd0;
-    assign first_tile_o = first_tap_o & plane_q == 16'd0;
-    assign last_tile_o  = last_tap & last_plane;
+    assign place_o      = place_q;
+    assign inside_o     = inside_q;
+    assign first_tap_o  = first_tap_q;
+    assign first_pass_o = first_pass_q;
+    assign first_tile_o = first_tile_q;
+    assign last_tile_o  = last_tile_q;
 
 endmodule
 
