@@ -153,6 +153,7 @@ module gemm64_activations #(
     localparam LOG_WALKS = LOG_BURSTS + 1;
     reg  [PLANES_WIDTH-1:0] planes_q [0:(1 << LOG_WALKS)-1];
     reg  [LOG_WALKS-1:0]    walk_in_q, walk_out_q;
+    wire [PLANES_WIDTH-1:0] planes = planes_q[walk_out_q];
     wire                    planes_end = beat_i & beat_last_i & beat_window & beat_end;
 
     // Each run is a plane, and begins at the walk's slot.
@@ -169,7 +170,7 @@ module gemm64_activations #(
         slot        = slot_q;
         write_place = {{25-WORDS_WIDTH{1'b0}}, write_q};
         if (beat_window) begin
-            {capacity, first_slot, first_base} = planes_q[walk_out_q];
+            {capacity, first_slot, first_base} = planes;
             if (beat_first & ~burst_begun_q) begin
                 base = walk_begun_q ? base_q + {9'd0, capacity} : first_base;
                 slot = first_slot;
