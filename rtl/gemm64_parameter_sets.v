@@ -138,29 +138,27 @@ module gemm64_parameter_sets #(
         end
     end
 
-    genvar i;
-    generate
-        for (i = 0; i < SET_WORDS / 2; i = i + 1) begin : bank
-            gemm64_ram #(.WIDTH(8*N), .DEPTH(1 << LOG_SETS), .ADDRESS_WIDTH(LOG_SETS)) u_biases (
-                .clk_i           (clk_i),
-                .write_i         (beat_i & {1'b0, word_q} == i),
-                .write_address_i (write_q),
-                .write_data_i    (beat_data_i),
-                .read_i          (bias_read_i),
-                .read_address_i  (bias),
-                .data_o          (bias_o[8*N*i +: 8*N])
-            );
-            gemm64_ram #(.WIDTH(8*N), .DEPTH(1 << LOG_SETS), .ADDRESS_WIDTH(LOG_SETS)) u_scales (
-                .clk_i           (clk_i),
-                .write_i         (beat_i & {1'b0, word_q} == SET_WORDS / 2 + i),
-                .write_address_i (write_q),
-                .write_data_i    (beat_data_i),
-                .read_i          (scale_read_i),
-                .read_address_i  (scale_q),
-                .data_o          (scale_o[8*N*i +: 8*N])
-            );
-        end
-    endgenerate
+    gemm64_set_ram #(.LANE_WIDTH(8*N), .DEPTH(1 << LOG_SETS), .ADDRESS_WIDTH(LOG_SETS)) u_biases (
+        .clk_i           (clk_i),
+        .write_i         (beat_i & ~word_q[2]),
+        .write_address_i (write_q),
+        .write_lane_i    (word_q[1:0]),
+        .write_data_i    (beat_data_i),
+        .read_i          (bias_read_i),
+        .read_address_i  (bias),
+        .data_o          (bias_o)
+    );
+
+    gemm64_set_ram #(.LANE_WIDTH(8*N), .DEPTH(1 << LOG_SETS), .ADDRESS_WIDTH(LOG_SETS)) u_scales (
+        .clk_i           (clk_i),
+        .write_i         (beat_i & word_q[2]),
+        .write_address_i (write_q),
+        .write_lane_i    (word_q[1:0]),
+        .write_data_i    (beat_data_i),
+        .read_i          (scale_read_i),
+        .read_address_i  (scale_q),
+        .data_o          (scale_o)
+    );
 
     assign ready_o       = unclaimed_q != {LOG_SETS + 1{1'b0}};
     assign idle_o        = reader_idle & ~next_valid & word_q == 3'd0 & kept_q == {LOG_SETS + 1{1'b0}};

@@ -21,6 +21,7 @@ set(GEMM64_RTL
   gemm64_requantize.v
   gemm64_request.v
   gemm64_results.v
+  gemm64_set_ram.v
   gemm64_skew.v
   gemm64_stage.v
   gemm64_weights.v

@@ -36,7 +36,7 @@ struct RtlOptions {
 /// device.
 struct RtlPorts {
   AxiReadPort& weights;
-  AxiReadPort& data;  // commands (ID 0) and activations (ID 1)
+  AxiReadPort& data;  // commands (ID 0), activations (ID 1), parameters (ID 2)
   AxiWritePort& results;
 };
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <array>
 #include <fstream>
-#include <random>
 #include <sstream>
 #include <stdexcept>
 
@@ -11,6 +9,7 @@
 #include "host/device/snapshot.hpp"
 #include "sim/rtl_device.hpp"
 #include "tests/icarus/icarus.hpp"
+#include "tests/system/gemm_image.hpp"
 
 namespace gemm64::icarus_test {
 namespace {
@@ -18,135 +17,16 @@ namespace {
 constexpr std::uint64_t kMemoryBytes = 32768;
 constexpr std::uint64_t kClockLimit = 200000;
 
-/// One product of m x k activations and k x n weights on an array of `array` x `array`, `block`
-/// rows at a time.
-struct Job {
-  unsigned array, m, k, n, block;
-  bool accumulate = true;  // on the device; else each tile's product comes back
-  bool retain = true;  // activations stay on chip; else they are loaded for each tile of columns
-};
-
-/// The job as it lies in memory, and what must lie there afterwards.
-class Image {
- public:
-  explicit Image(const Job& job) : job_(job), tiles_k_(ceil(job.k)), tiles_n_(ceil(job.n)) {
-    std::mt19937 random(job.m * 10000 + job.k * 100 + job.n);
-    const auto operand = [&random] {  // never zero: a product that stays away must be missed
-      return static_cast<std::int8_t>(random() | 1);
-    };
-    for (unsigned i = 0; i < job.m * job.k; ++i) a_.push_back(operand());
-    for (unsigned i = 0; i < job.k * job.n; ++i) w_.push_back(operand());
-    pack_weights();
-    // Rows in blocks of job.block, and a last smaller one; each kind has commands of its own.
-    const unsigned whole = job.m / job.block, rest = job.m % job.block;
-    results_ = place_ + job.m * tiles_k_ * job.array;
-    std::uint64_t to = results_;
-    if (whole > 0) add_blocks(0, job.block, whole, to);
-    if (rest > 0) add_blocks(whole * job.block, rest, 1, to);
-    results_end_ = to;
-    Command fence{Opcode::kFence, flag::kSnapshot};
-    fence.set_address(to);
-    commands_.push_back(fence);
-    commands_.push_back({Opcode::kFinish});
-    for (std::size_t i = 0; i < commands_.size(); ++i)
-      commands_[i].encode(&memory[i * kCommandBytes]);
-    if (end() > kMemoryBytes) throw std::runtime_error("the job is too large for the memory");
-  }
-
-  std::vector<std::array<std::uint32_t, 2>> script() const {
-    return {{reg::kControl, 3},  // a soft reset first, and counters at zero
-            {reg::kRingBaseLow, 0},
-            {reg::kRingMask, 15},
-            {reg::kRingTail, static_cast<std::uint32_t>(commands_.size())}};
-  }
-
-  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kMemoryBytes);
-  std::uint64_t first() const { return results_; }
-  /// Behind the results lies a snapshot of the counters.
-  std::uint64_t snapshot() const { return results_end_; }
-  std::uint64_t end() const { return results_end_ + kSnapshotBytes; }
-  const std::vector<std::int32_t>& expected() const { return expected_; }
-
- private:
-  unsigned ceil(unsigned x) const { return (x + job_.array - 1) / job_.array; }
-  std::int32_t a(unsigned row, unsigned k) const { return k < job_.k ? a_[row * job_.k + k] : 0; }
-  std::int32_t w(unsigned k, unsigned column) const {
-    return k < job_.k && column < job_.n ? w_[k * job_.n + column] : 0;
-  }
-  void put(std::int32_t byte) { memory.at(place_++) = static_cast<std::uint8_t>(byte); }
-
-  void pack_weights() {
-    place_ = weights_ = 4096 - job_.array;  // a page ends after the first word
-    for (unsigned nt = 0; nt < tiles_n_; ++nt) {
-      for (unsigned kt = 0; kt < tiles_k_; ++kt) {
-        for (unsigned c = 0; c < job_.array; ++c) {
-          for (unsigned k = 0; k < job_.array; ++k)
-            put(w(kt * job_.array + k, nt * job_.array + c));
-        }
-      }
-    }
-  }
-
-  void add_blocks(unsigned row, unsigned rows, unsigned blocks, std::uint64_t& to) {
-    const std::uint64_t activations = place_;
-    for (unsigned b = 0; b < blocks; ++b) {
-      for (unsigned kt = 0; kt < tiles_k_; ++kt) {
-        for (unsigned r = 0; r < rows; ++r) {
-          for (unsigned k = 0; k < job_.array; ++k) put(a(row + b * rows + r, kt * job_.array + k));
-        }
-      }
-    }
-    add(Opcode::kLoadWeights, 0, tiles_n_ * tiles_k_ * job_.array, blocks, 0, weights_);
-    add(Opcode::kLoadActivations, 0, tiles_k_ * rows, job_.retain ? 1 : tiles_n_, blocks,
-        activations);
-    add(Opcode::kMatmul, rows, tiles_k_, tiles_n_, blocks, 0);
-    const unsigned stored = blocks * tiles_n_ * (job_.accumulate ? 1 : tiles_k_);
-    add(Opcode::kStore, rows, stored, 0, 0, to);
-    for (unsigned b = 0; b < blocks; ++b) {
-      for (unsigned nt = 0; nt < tiles_n_; ++nt) expect(row + b * rows, rows, nt);
-    }
-    to += std::uint64_t{stored} * rows * job_.array * 4;
-  }
-
-  void add(Opcode opcode, unsigned rows, unsigned count, unsigned passes, unsigned blocks,
-           std::uint64_t address) {
-    Command command{opcode, 0, rows, count, passes, blocks};
-    if (opcode == Opcode::kMatmul) {
-      command.flags = (job_.accumulate ? flag::kAccumulate : 0) | (job_.retain ? flag::kRetain : 0);
-    }
-    command.set_address(address);
-    commands_.push_back(command);
-  }
-
-  /// The sums of one tile of columns: over all of K, or for each tile of K.
-  void expect(unsigned row, unsigned rows, unsigned nt) {
-    const unsigned parts = job_.accumulate ? 1 : tiles_k_;
-    const unsigned depth = job_.accumulate ? tiles_k_ * job_.array : job_.array;
-    for (unsigned part = 0; part < parts; ++part) {
-      for (unsigned r = row; r < row + rows; ++r) {
-        for (unsigned c = nt * job_.array; c < (nt + 1) * job_.array; ++c) {
-          std::int32_t sum = 0;
-          for (unsigned k = part * depth; k < (part + 1) * depth; ++k) sum += a(r, k) * w(k, c);
-          expected_.push_back(sum);
-        }
-      }
-    }
-  }
-
-  Job job_;
-  unsigned tiles_k_, tiles_n_;
-  std::vector<std::int8_t> a_, w_;
-  std::vector<Command> commands_;
-  std::vector<std::int32_t> expected_;
-  std::uint64_t place_ = 0, weights_ = 0, results_ = 0, results_end_ = 0;
-};
+using system_test::GemmImage;
+using system_test::GemmJob;
 
 struct Outcome {
-  std::vector<std::int32_t> results, snapshot;
+  std::vector<std::uint8_t> results, snapshot;
   std::vector<std::uint64_t> counters;
 };
 
-Outcome run_in_icarus(const Job& job, const Image& image, unsigned latency, unsigned stalls) {
+Outcome run_in_icarus(const GemmJob& job, const GemmImage& image, unsigned latency,
+                      unsigned stalls) {
   std::vector<std::string> words, script;
   for (std::uint64_t i = 0; i < kMemoryBytes; i += job.array) {
     words.push_back(hex_word(&image.memory[i], job.array));
@@ -192,20 +72,18 @@ Outcome run_in_icarus(const Job& job, const Image& image, unsigned latency, unsi
     }
     for (std::size_t i = word.size(); i >= 2; i -= 2) bytes += word.substr(i - 2, 2);
   }
-  for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
-    const std::string value = bytes.substr(i + 6, 2) + bytes.substr(i + 4, 2) +
-                              bytes.substr(i + 2, 2) + bytes.substr(i, 2);
+  for (std::size_t i = 0; i + 2 <= bytes.size(); i += 2) {
+    const std::string value = bytes.substr(i, 2);
     if (value.find_first_not_of("0123456789abcdef") != std::string::npos) {
       throw std::runtime_error("unknown value " + value + " in the results");
     }
-    const std::uint64_t address = image.first() + i / 2;
-    (address < image.snapshot() ? outcome.results : outcome.snapshot)
-        .push_back(static_cast<std::int32_t>(std::stoul(value, nullptr, 16)));
+    (image.first() + i / 2 < image.snapshot() ? outcome.results : outcome.snapshot)
+        .push_back(static_cast<std::uint8_t>(std::stoul(value, nullptr, 16)));
   }
   return outcome;
 }
 
-Outcome run_in_verilator(const Job& job, const Image& image, unsigned latency) {
+Outcome run_in_verilator(const GemmJob& job, const GemmImage& image, unsigned latency) {
   RtlOptions options;
   options.n = static_cast<int>(job.array);
   options.memory_bytes = kMemoryBytes;
@@ -216,9 +94,9 @@ Outcome run_in_verilator(const Job& job, const Image& image, unsigned latency) {
   EXPECT_TRUE(device->wait_interrupt(kClockLimit));
   EXPECT_EQ(device->read_register(reg::kInterrupt), 1u);
   Outcome outcome;
-  outcome.results.resize((image.snapshot() - image.first()) / 4);
+  outcome.results.resize(image.snapshot() - image.first());
   device->read_memory(image.first(), outcome.results.data(), image.snapshot() - image.first());
-  outcome.snapshot.resize(kSnapshotBytes / 4);
+  outcome.snapshot.resize(kSnapshotBytes);
   device->read_memory(image.snapshot(), outcome.snapshot.data(), kSnapshotBytes);
   for (const Counter& counter : kCounters) {
     outcome.counters.push_back(std::uint64_t{device->read_register(counter.offset + 4)} << 32 |
@@ -227,10 +105,16 @@ Outcome run_in_verilator(const Job& job, const Image& image, unsigned latency) {
   return outcome;
 }
 
-class Gemm64InIcarus : public testing::TestWithParam<Job> {};
+constexpr auto kInt32 = ResultCode::kInt32, kInt8 = ResultCode::kInt8, kUint8 = ResultCode::kUint8;
+
+std::string name(ResultCode format) {
+  return format == kInt32 ? "" : format == kInt8 ? "Int8" : "Uint8";
+}
+
+class Gemm64InIcarus : public testing::TestWithParam<GemmJob> {};
 
 TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
-  const Image image(GetParam());
+  const GemmImage image(GetParam(), kMemoryBytes);
   for (const unsigned latency : {1u, 100u}) {
     SCOPED_TRACE("latency " + std::to_string(latency));
     const Outcome icarus = run_in_icarus(GetParam(), image, latency, 0);
@@ -238,7 +122,7 @@ TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
     const Outcome verilator = run_in_verilator(GetParam(), image, latency);
     EXPECT_EQ(verilator.results, image.expected());
     EXPECT_EQ(icarus.snapshot, verilator.snapshot);
-    EXPECT_EQ(icarus.snapshot.size(), kSnapshotBytes / 4);
+    EXPECT_EQ(icarus.snapshot.size(), kSnapshotBytes);
     ASSERT_EQ(icarus.counters.size(), kCounters.size());
     for (std::size_t i = 0; i < kCounters.size(); ++i) {
       EXPECT_EQ(icarus.counters[i], verilator.counters[i])
@@ -249,23 +133,30 @@ TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
 }
 
 TEST_P(Gemm64InIcarus, GivesTheProductWhenEveryChannelStalls) {
-  const Image image(GetParam());
+  const GemmImage image(GetParam(), kMemoryBytes);
   EXPECT_EQ(run_in_icarus(GetParam(), image, 9, 60).results, image.expected());
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Jobs, Gemm64InIcarus,
-    testing::Values(Job{2, 1, 1, 1, 1}, Job{2, 5, 7, 3, 2}, Job{2, 3, 33, 2, 3, false},
-                    Job{2, 9, 6, 5, 4, true, false}, Job{4, 1, 20, 9, 1}, Job{4, 9, 1, 5, 4},
-                    Job{4, 13, 17, 1, 5}, Job{4, 8, 16, 12, 8, false, false}, Job{8, 1, 1, 1, 1},
-                    Job{8, 17, 65, 23, 8}, Job{8, 16, 64, 24, 16}, Job{8, 70, 9, 8, 70},
-                    Job{8, 20, 31, 33, 7, false}, Job{8, 20, 31, 33, 7, true, false}),
+    testing::Values(GemmJob{2, 1, 1, 1, 1}, GemmJob{2, 5, 7, 3, 2}, GemmJob{2, 3, 33, 2, 3, false},
+                    GemmJob{2, 9, 6, 5, 4, true, false}, GemmJob{4, 1, 20, 9, 1},
+                    GemmJob{4, 9, 1, 5, 4}, GemmJob{4, 13, 17, 1, 5},
+                    GemmJob{4, 8, 16, 12, 8, false, false}, GemmJob{8, 1, 1, 1, 1},
+                    GemmJob{8, 17, 65, 23, 8}, GemmJob{8, 16, 64, 24, 16}, GemmJob{8, 70, 9, 8, 70},
+                    GemmJob{8, 20, 31, 33, 7, false}, GemmJob{8, 20, 31, 33, 7, true, false},
+                    GemmJob{2, 5, 7, 9, 2, true, true, kInt8, kUint8},
+                    GemmJob{4, 13, 17, 11, 5, true, true, kUint8, kUint8, 3},
+                    GemmJob{4, 9, 1, 5, 4, true, false, kInt8, kInt32, 1},
+                    GemmJob{8, 20, 31, 33, 7, true, true, kUint8, kInt8},
+                    GemmJob{8, 33, 9, 40, 16, true, true, kInt32, kInt8},
+                    GemmJob{8, 40, 8, 24, 10, true, true, kInt8, kInt8, 2}),
     [](const auto& test) {
-      const Job& job = test.param;
+      const GemmJob& job = test.param;
       return "N" + std::to_string(job.array) + "Shape" + std::to_string(job.m) + "x" +
              std::to_string(job.k) + "x" + std::to_string(job.n) + "By" +
              std::to_string(job.block) + (job.accumulate ? "" : "Partial") +
-             (job.retain ? "" : "Reloaded");
+             (job.retain ? "" : "Reloaded") + name(job.format) + name(job.rest_format);
     });
 
 }  // namespace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory whose words are written lane by lane and read as a whole, on one clock.
+// Latency: 1 clock from read_i to data_o, which then holds until the next read.
+// Handshake: none. A read of the word that is written in the same clock returns the old word.
+`default_nettype none
+
+module gemm64_set_ram #(
+    parameter LANE_WIDTH    = 512,  // bits of a lane; a word has four
+    parameter DEPTH         = 16,   // words
+    parameter ADDRESS_WIDTH = 4     // bits of an address
+) (
+    input  wire                     clk_i,
+    // Write port
+    input  wire                     write_i,
+    input  wire [ADDRESS_WIDTH-1:0] write_address_i,
+    input  wire [1:0]               write_lane_i,
+    input  wire [LANE_WIDTH-1:0]    write_data_i,
+    // Read port
+    input  wire                     read_i,
+    input  wire [ADDRESS_WIDTH-1:0] read_address_i,
+    output reg  [4*LANE_WIDTH-1:0]  data_o
+);
+
+    reg [4*LANE_WIDTH-1:0] memory_q [0:DEPTH-1];
+
+    always @(posedge clk_i) begin
+        if (write_i) memory_q[write_address_i][LANE_WIDTH*write_lane_i +: LANE_WIDTH] <= write_data_i;
+        if (read_i) data_o <= memory_q[read_address_i];
+    end
+
+endmodule
+
+`default_nettype wire
