@@ -71,6 +71,7 @@ module gemm64_activations #(
 
     // What a window needs of it fits in the words of the scratchpad, or gemm64_window_check ends the work.
     localparam PLANES_WIDTH  = 16 + 16 + 25;
+    localparam LANE          = N < 4 ? N : 4;  // bytes that are selected at a time
     localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 4*32 + 16 + 2 + PLANES_WIDTH;
     wire                     next_valid, next_ready, next_window, next_start;
     wire [ADDRESS_WIDTH-1:0] next_address;
@@ -200,13 +201,13 @@ module gemm64_activations #(
 
     reg             border_q;  // what was read lies beyond the border
     wire [8*N-1:0]  kept;
-    reg  [8*N-1:0]  word;
     always @(posedge clk_i) if (read_i) border_q <= window_i & ~inside_i;
-    always @* begin
-        word = kept;
-        if (border_q) word = {N{zero_i}};
-    end
-    assign word_o = word;
+    genvar g;
+    generate
+        for (g = 0; g < N / LANE; g = g + 1) begin : lane
+            assign word_o[8*LANE*g +: 8*LANE] = border_q ? {LANE{zero_i}} : kept[8*LANE*g +: 8*LANE];
+        end
+    endgenerate
 
     gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH)) u_scratchpad (
         .clk_i           (clk_i),

@@ -80,11 +80,11 @@ module gemm64_window (
     reg [24:0]            place_q;
     reg                   inside_q, first_tap_q, first_pass_q, first_tile_q, last_tile_q;
 
-    // Next values. All is one block, so that an idle walk costs the simulation nothing.
+    // Next values. All is one block, which alone reads its state, so that an idle walk costs the simulation nothing.
     reg                   tile_end, last_column, last_tap, last_plane, last_pass, wrap, image;
     reg [7:0]             tap_row, tap_column;
-    reg [17:0]            down, right, row, column;
-    reg [15:0]            plane, pass, distance, slot;
+    reg [17:0]            down, right, row, column, tile_row, tile_column;
+    reg [15:0]            plane, pass, distance, slot, tile_slot;
     reg [24:0]            base, group;
 
     always @(posedge clk_i)
@@ -99,9 +99,9 @@ module gemm64_window (
             distance    = last_tap ? 16'd0
                         : around(distance_q, last_column ? tap_row_step_i : {8'd0, dilation_width_i},
                                  capacity_i);
-            tile_row_q    <= block_row_i + down;
-            tile_column_q <= block_column_i + right;
-            tile_slot_q   <= around(block_slot_i, distance, capacity_i);
+            tile_row    = block_row_i + down;
+            tile_column = block_column_i + right;
+            tile_slot   = around(block_slot_i, distance, capacity_i);
 
             // Its plane and pass
             last_plane = plane_q == planes_i - 16'd1;
@@ -137,15 +137,6 @@ module gemm64_window (
                 base  = 25'd0;
                 group = 25'd0;
             end
-            tap_row_q    <= tap_row;
-            tap_column_q <= tap_column;
-            down_q       <= down;
-            right_q      <= right;
-            distance_q   <= distance;
-            plane_q      <= plane;
-            pass_q       <= pass;
-            base_q       <= base;
-            group_q      <= group;
 
             // The output pixel after this one
             wrap   = out_column_q == out_width_i - 16'd1;
@@ -157,19 +148,33 @@ module gemm64_window (
                 row    = load_i ? block_row_i : tile_row_q;
                 column = load_i ? block_column_i : tile_column_q;
                 slot   = load_i ? block_slot_i : tile_slot_q;
-                out_row_q    <= block_out_row_i;
-                out_column_q <= block_out_column_i;
+                out_row_q    = block_out_row_i;
+                out_column_q = block_out_column_i;
             end else if (row_i) begin
                 row    = image ? down_q - {10'd0, pad_top_i} : wrap ? row_q + {10'd0, stride_height_i} : row_q;
                 column = wrap ? right_q - {10'd0, pad_left_i} : column_q + {10'd0, stride_width_i};
                 slot   = around(slot_q, image ? image_step_i : wrap ? row_step_i
                                         : {8'd0, stride_width_i}, capacity_i);
-                out_row_q    <= image ? 16'd0 : out_row_q + {15'd0, wrap};
-                out_column_q <= wrap ? 16'd0 : out_column_q + 16'd1;
+                out_row_q    = image ? 16'd0 : out_row_q + {15'd0, wrap};
+                out_column_q = wrap ? 16'd0 : out_column_q + 16'd1;
             end
-            row_q    <= row;
-            column_q <= column;
-            slot_q   <= slot;
+
+            // The step is done.
+            tap_row_q     = tap_row;
+            tap_column_q  = tap_column;
+            down_q        = down;
+            right_q       = right;
+            distance_q    = distance;
+            plane_q       = plane;
+            pass_q        = pass;
+            base_q        = base;
+            group_q       = group;
+            row_q         = row;
+            column_q      = column;
+            slot_q        = slot;
+            tile_row_q    = tile_row;
+            tile_column_q = tile_column;
+            tile_slot_q   = tile_slot;
 
             place_q      <= base + {9'd0, slot};
             inside_q     <= row < {2'd0, height_i} & column < {2'd0, width_i};  // below 0 is far above
@@ -180,12 +185,12 @@ module gemm64_window (
                           & plane == planes_i - 16'd1;
 
             if (!rst_ni) begin
-                tap_row_q    <= 8'd0;
-                tap_column_q <= 8'd0;
-                down_q       <= 18'd0;
-                right_q      <= 18'd0;
-                distance_q   <= 16'd0;
-                plane_q      <= 16'd0;
+                tap_row_q    = 8'd0;
+                tap_column_q = 8'd0;
+                down_q       = 18'd0;
+                right_q      = 18'd0;
+                distance_q   = 16'd0;
+                plane_q      = 16'd0;
             end
         end
 
