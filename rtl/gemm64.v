@@ -140,7 +140,7 @@ module gemm64 #(
     // Commands to the engines
     wire                     to_weights, to_activations, to_compute, to_parameters, to_results;
     wire                     weights_ready, activations_ready, compute_ready, parameters_ready, results_ready;
-    wire                     snapshot, snapshot_take, snapshot_next, store_done;
+    wire                     snapshot, snapshot_take, snapshot_next, store_done, set_window;
     wire [8*N-1:0]           snapshot_beat;
     wire [7:0]               flags;
     wire [15:0]              rows, tag;
@@ -148,6 +148,7 @@ module gemm64 #(
     wire [ADDRESS_WIDTH-1:0] address;
     wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format;
     wire [7:0]               zero, low, high;
+    wire [255:0]             window;  // words 8 to 15 of a command
 
     // State of the engines
     wire commands_idle, weights_idle, activations_idle, compute_idle, parameters_idle, results_idle;
@@ -238,7 +239,7 @@ module gemm64 #(
 
     gemm64_commands #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
-        .LOG_COMMANDS(LOG_COMMANDS)
+        .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .LOG_COMMANDS(LOG_COMMANDS)
     ) u_commands (
         .clk_i               (clk_i),
         .rst_ni              (engines_rst_n),
@@ -266,6 +267,7 @@ module gemm64 #(
         .results_valid_o     (to_results),
         .results_ready_i     (results_ready),
         .snapshot_o          (snapshot),
+        .set_window_o        (set_window),
         .flags_o             (flags),
         .rows_o              (rows),
         .count_o             (count),
@@ -277,6 +279,7 @@ module gemm64 #(
         .low_o               (low),
         .high_o              (high),
         .stride_o            (stride),
+        .window_o            (window),
         .tag_o               (tag),
         .store_done_i        (store_done),
         .engines_idle_i      (engines_idle),
@@ -339,7 +342,11 @@ module gemm64 #(
 
     // Activations
     wire [WORDS_WIDTH-1:0] activation_words;
-    wire                   activation_read, activation_release, activation_rewind;
+    wire                   activation_read, activation_release, activation_rewind, activation_window, activation_inside;
+    wire                   activation_claim, activation_free;
+    wire [24:0]            activation_place;
+    wire [15:0]            activation_new, activation_freed;
+    wire [7:0]             activation_zero;
     wire [8*N-1:0]         activation;
     wire                   activations_idle_clock;
 
@@ -358,6 +365,11 @@ module gemm64 #(
         .command_passes_i  (passes),
         .command_blocks_i  (blocks),
         .command_stride_i  (stride),
+        .command_window_i  (flags[`GEMM64_FLAG_WINDOW_BIT]),
+        .command_start_i   (flags[`GEMM64_FLAG_START_BIT]),
+        .command_capacity_i (window[`GEMM64_CMD_CAPACITY_LSB - 256 +: `GEMM64_CMD_CAPACITY_WIDTH]),
+        .command_slot_i    (window[`GEMM64_CMD_SLOT_LSB - 256 +: `GEMM64_CMD_SLOT_WIDTH]),
+        .command_place_i   (window[`GEMM64_CMD_PLACE_LSB - 256 +: `GEMM64_CMD_PLACE_WIDTH]),
         .command_tag_i     (tag),
         .request_valid_o   (activations_ask),
         .request_ready_i   (data_ready & ~commands_ask & ~parameters_ask),
@@ -371,6 +383,14 @@ module gemm64 #(
         .read_i            (activation_read),
         .release_i         (activation_release),
         .rewind_i          (activation_rewind),
+        .window_i          (activation_window),
+        .place_i           (activation_place),
+        .inside_i          (activation_inside),
+        .zero_i            (activation_zero),
+        .claim_i           (activation_claim),
+        .new_i             (activation_new),
+        .free_i            (activation_free),
+        .freed_i           (activation_freed),
         .word_o            (activation),
         .idle_o            (activations_idle),
         .quiet_o           (activations_quiet),
@@ -398,11 +418,14 @@ module gemm64 #(
         .stop_i               (stop),
         .command_valid_i      (to_compute),
         .command_ready_o      (compute_ready),
+        .command_set_i        (set_window),
         .command_flags_i      (flags),
         .command_rows_i       (rows),
         .command_count_i      (count),
         .command_passes_i     (passes),
         .command_blocks_i     (blocks),
+        .command_zero_i       (zero),
+        .command_window_i     (window),
         .weight_words_i       (weight_words),
         .weight_read_o        (weight_read),
         .weight_column_o      (weight_column),
@@ -410,6 +433,14 @@ module gemm64 #(
         .activation_read_o    (activation_read),
         .activation_release_o (activation_release),
         .activation_rewind_o  (activation_rewind),
+        .activation_window_o  (activation_window),
+        .activation_place_o   (activation_place),
+        .activation_inside_o  (activation_inside),
+        .activation_zero_o    (activation_zero),
+        .activation_claim_o   (activation_claim),
+        .activation_new_o     (activation_new),
+        .activation_free_o    (activation_free),
+        .activation_freed_o   (activation_freed),
         .row_first_o          (row_first),
         .row_last_o           (row_last),
         .row_bank_o           (row_bank),

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads activations into the scratchpad, a ring of words that the array reads once or, pass after pass, again.
-// Latency: 1 clock from a word's arrival to ahead_o; 1 clock from read_i to word_o.
-// Handshake: valid/ready for commands and burst requests. Words are requested only where the ring has room, so they
-//            are always taken. read_i needs ahead_o > 0.
+// Loads activations into the scratchpad. For products it is a ring of words that the array reads once or, pass after pass,
+// again; for convolutions planes of CAPACITY words, in which pixel p has the slot p mod CAPACITY until it is freed.
+// Latency: 1 clock from a word's arrival to ahead_o; 1 clock from read_i to word_o; 1 clock from free_i to the room for
+//          other pixels.
+// Handshake: valid/ready for commands and burst requests. Words are requested only where the ring has room, and pixels
+//            where their planes have, so they are always taken. read_i of the ring needs ahead_o > 0, claim_i needs
+//            ahead_o >= new_i. The scratchpad changes from one use to the other when it keeps nothing.
 `default_nettype none
 
 module gemm64_activations #(
     parameter N             = 64,    // bytes of a word
     parameter LOG_N         = 6,     // log2 N
     parameter ADDRESS_WIDTH = 40,    // bits of an address
-    parameter WORDS         = 9216,  // words of the ring; at least 64, the longest burst
+    parameter WORDS         = 9216,  // words of the scratchpad; at least 64, the longest burst
     parameter WORDS_WIDTH   = 14,    // bits that hold the number WORDS
     parameter LOG_BURSTS    = 4      // log2 of the read bursts under way
 ) (
@@ -20,11 +23,16 @@ module gemm64_activations #(
     input  wire                     command_valid_i,
     output wire                     command_ready_o,
     input  wire [ADDRESS_WIDTH-1:0] command_address_i,
-    input  wire [15:0]              command_rows_i,
-    input  wire [31:0]              command_count_i,    // tiles of K
+    input  wire [15:0]              command_rows_i,     // or pixels
+    input  wire [31:0]              command_count_i,    // tiles of K, or planes
     input  wire [31:0]              command_passes_i,
     input  wire [31:0]              command_blocks_i,
     input  wire [31:0]              command_stride_i,   // words from the start of a tile to that of the next
+    input  wire                     command_window_i,
+    input  wire                     command_start_i,
+    input  wire [15:0]              command_capacity_i,
+    input  wire [15:0]              command_slot_i,
+    input  wire [31:0]              command_place_i,
     input  wire [15:0]              command_tag_i,
     // Burst request, to the data port
     output wire                     request_valid_o,
@@ -37,13 +45,21 @@ module gemm64_activations #(
     input  wire                     beat_error_i,
     input  wire                     beat_last_i,
     // To the array
-    output wire [WORDS_WIDTH-1:0]   ahead_o,            // words that lie ready, from the next one on
+    output wire [WORDS_WIDTH-1:0]   ahead_o,            // words that lie ready: in the ring, or not yet claimed
     input  wire                     read_i,
-    input  wire                     release_i,          // with read_i: the word's place may be filled again
-    input  wire                     rewind_i,           // with read_i: after it comes the oldest word that is kept
+    input  wire                     release_i,          // with read_i of the ring: the word's place may be filled again
+    input  wire                     rewind_i,           // with read_i of the ring: after it comes the oldest word kept
+    input  wire                     window_i,           // read_i is of a place, not of the ring
+    input  wire [24:0]              place_i,
+    input  wire                     inside_i,           // there is such a pixel; else every lane is zero_i
+    input  wire [7:0]               zero_i,             // holds for the clock after read_i
+    input  wire                     claim_i,            // new_i of the words that came are now needed
+    input  wire [15:0]              new_i,
+    input  wire                     free_i,             // the oldest freed_i pixels are no longer needed
+    input  wire [15:0]              freed_i,
     output wire [8*N-1:0]           word_o,
     // State
-    output wire                     idle_o,             // nothing to load, no word kept
+    output wire                     idle_o,             // nothing to load, nothing kept
     output wire                     quiet_o,            // no burst under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
@@ -53,11 +69,15 @@ module gemm64_activations #(
     output wire                     idle_clock_o
 );
 
-    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 4*32 + 16;
-    wire                     next_valid, next_ready;
+    // What a window needs of it fits in the words of the scratchpad, or gemm64_window_check ends the work.
+    localparam PLANES_WIDTH  = 16 + 16 + 25;
+    localparam LANE          = N < 4 ? N : 4;  // bytes that are selected at a time
+    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 4*32 + 16 + 2 + PLANES_WIDTH;
+    wire                     next_valid, next_ready, next_window, next_start;
     wire [ADDRESS_WIDTH-1:0] next_address;
     wire [31:0]              next_count, next_passes, next_blocks, next_stride;
-    wire [15:0]              next_rows, next_tag;
+    wire [15:0]              next_rows, next_tag, next_capacity, next_slot;
+    wire [24:0]              next_place;
 
     gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
         .clk_i   (clk_i),
@@ -65,21 +85,35 @@ module gemm64_activations #(
         .valid_i (command_valid_i),
         .ready_o (command_ready_o),
         .data_i  ({command_address_i, command_rows_i, command_count_i, command_passes_i, command_blocks_i,
-                   command_stride_i, command_tag_i}),
+                   command_stride_i, command_tag_i, command_window_i, command_start_i, command_capacity_i,
+                   command_slot_i, command_place_i[24:0]}),
         .valid_o (next_valid),
         .ready_i (next_ready),
-        .data_o  ({next_address, next_rows, next_count, next_passes, next_blocks, next_stride, next_tag})
+        .data_o  ({next_address, next_rows, next_count, next_passes, next_blocks, next_stride, next_tag, next_window,
+                   next_start, next_capacity, next_slot, next_place})
     );
 
+    reg  [WORDS_WIDTH-1:0] level_q;   // words kept in the ring
+    reg  [WORDS_WIDTH-1:0] ahead_q;   // of them, those from the next one to be read on; words of pixels not yet claimed
+    reg  [WORDS_WIDTH-1:0] write_q, read_q, oldest_q;
+    reg                    window_q;  // the last walk was of a window
+    reg  [16:0]            pixels_q;  // kept, or on their way
+
+    wire pending, asking, reader_ready, reader_idle;
+
+    // A walk of the ring begins when no pixel is kept, one of a window when no word is and its pixels have room.
+    wire new_pixels = next_window & next_place == 25'd0;
+    wire empty      = window_q ? pixels_q == 17'd0 : level_q == {WORDS_WIDTH{1'b0}};
+    wire has_room   = next_start ? pixels_q == 17'd0 : pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity};
+    wire may_begin  = (window_q == next_window | (empty & ~pending)) & (~new_pixels | has_room);
+    wire begins     = next_valid & may_begin & reader_ready;
+    assign next_ready = may_begin & reader_ready;
+
     // Tiles that follow each other in memory are one run, so that bursts end with the last of them alone.
-    wire        together = next_stride == {16'd0, next_rows};
+    wire        together = ~next_window & next_stride == {16'd0, next_rows};
     wire [47:0] next_run = {32'd0, next_rows} * {16'd0, together ? next_count : 32'd1};
 
-    reg  [WORDS_WIDTH-1:0] level_q;  // words kept
-    reg  [WORDS_WIDTH-1:0] ahead_q;  // words kept, from the next one to be read on
-    reg  [WORDS_WIDTH-1:0] write_q, read_q, oldest_q;
-
-    wire pending, asking, reader_idle;
+    wire beat_window, beat_first, beat_end;  // what the words that come belong to
 
     gemm64_reader #(
         .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS), .WORDS(WORDS), .WORDS_WIDTH(WORDS_WIDTH)
@@ -87,8 +121,8 @@ module gemm64_activations #(
         .clk_i             (clk_i),
         .rst_ni            (rst_ni),
         .stop_i            (stop_i),
-        .command_valid_i   (next_valid),
-        .command_ready_o   (next_ready),
+        .command_valid_i   (next_valid & may_begin),
+        .command_ready_o   (reader_ready),
         .command_address_i (next_address),
         .command_run_i     (next_run),
         .command_count_i   (together ? 32'd1 : next_count),
@@ -97,7 +131,8 @@ module gemm64_activations #(
         .command_step_i    ({4'd0, next_rows}),
         .command_blocks_i  (next_blocks),
         .command_tag_i     (next_tag),
-        .released_i        (read_i & release_i),
+        .command_kept_i    (next_window),
+        .released_i        (read_i & release_i & ~window_i),
         .request_valid_o   (request_valid_o),
         .request_ready_i   (request_ready_i),
         .request_address_o (request_address_o),
@@ -105,6 +140,9 @@ module gemm64_activations #(
         .beat_i            (beat_i),
         .beat_last_i       (beat_last_i),
         .beat_error_i      (beat_error_i),
+        .beat_kept_o       (beat_window),
+        .beat_first_o      (beat_first),
+        .beat_end_o        (beat_end),
         .pending_o         (pending),
         .asking_o          (asking),
         .idle_o            (reader_idle),
@@ -112,24 +150,87 @@ module gemm64_activations #(
         .error_tag_o       (error_tag_o)
     );
 
+    // Where the pixels of each walk under way go: walks that ask, and at least a burst of each that has asked.
+    localparam LOG_WALKS = LOG_BURSTS + 1;
+    reg  [PLANES_WIDTH-1:0] planes_q [0:(1 << LOG_WALKS)-1];
+    reg  [LOG_WALKS-1:0]    walk_in_q, walk_out_q;
+    wire [PLANES_WIDTH-1:0] planes = planes_q[walk_out_q];
+    wire                    planes_end = beat_i & beat_last_i & beat_window & beat_end;
+
+    // Each run is a plane, and begins at the walk's slot.
+    reg                    burst_begun_q, walk_begun_q;  // a word of it has come
+    reg  [24:0]            base_q;                       // first word of the plane
+    reg  [15:0]            slot_q;                       // of the next word
+    reg  [24:0]            base, write_place;
+    reg  [15:0]            slot, first_slot, capacity;
+    reg  [24:0]            first_base;
+
+    always @* begin
+        {capacity, first_slot, first_base} = {16'd0, 16'd0, 25'd0};
+        base        = base_q;
+        slot        = slot_q;
+        write_place = {{25-WORDS_WIDTH{1'b0}}, write_q};
+        if (beat_window) begin
+            {capacity, first_slot, first_base} = planes;
+            if (beat_first & ~burst_begun_q) begin
+                base = walk_begun_q ? base_q + {9'd0, capacity} : first_base;
+                slot = first_slot;
+            end
+            write_place = base + {9'd0, slot};
+        end
+    end
+
+    always @(posedge clk_i) begin
+        if (begins & next_window) planes_q[walk_in_q] <= {next_capacity, next_slot, next_place};
+        if (!rst_ni) begin
+            walk_in_q     <= {LOG_WALKS{1'b0}};
+            walk_out_q    <= {LOG_WALKS{1'b0}};
+            burst_begun_q <= 1'b0;
+            walk_begun_q  <= 1'b0;
+        end else begin
+            if (begins & next_window) walk_in_q <= walk_in_q + 1'b1;
+            if (beat_i & beat_window) begin
+                burst_begun_q <= ~beat_last_i;
+                walk_begun_q  <= ~planes_end;
+                base_q        <= base;
+                slot_q        <= slot == capacity - 16'd1 ? 16'd0 : slot + 16'd1;
+                if (planes_end) walk_out_q <= walk_out_q + 1'b1;
+            end
+        end
+    end
+
+    reg             border_q;  // what was read lies beyond the border
+    wire [8*N-1:0]  kept;
+    always @(posedge clk_i) if (read_i) border_q <= window_i & ~inside_i;
+    genvar g;
+    generate
+        for (g = 0; g < N / LANE; g = g + 1) begin : lane
+            assign word_o[8*LANE*g +: 8*LANE] = border_q ? {LANE{zero_i}} : kept[8*LANE*g +: 8*LANE];
+        end
+    endgenerate
+
     gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH)) u_scratchpad (
         .clk_i           (clk_i),
         .write_i         (beat_i),
-        .write_address_i (write_q),
+        .write_address_i (write_place[WORDS_WIDTH-1:0]),
         .write_data_i    (beat_data_i),
-        .read_i          (read_i),
-        .read_address_i  (read_q),
-        .data_o          (word_o)
+        .read_i          (read_i & (~window_i | inside_i)),
+        .read_address_i  (window_i ? place_i[WORDS_WIDTH-1:0] : read_q),
+        .data_o          (kept)
     );
 
     function [WORDS_WIDTH-1:0] after;  // the place after this one in the ring
-        input [WORDS_WIDTH-1:0] place;
-        after = place == WORDS[WORDS_WIDTH-1:0] - 1'b1 ? {WORDS_WIDTH{1'b0}} : place + 1'b1;
+        input [WORDS_WIDTH-1:0] place_of_word;
+        after = place_of_word == WORDS[WORDS_WIDTH-1:0] - 1'b1 ? {WORDS_WIDTH{1'b0}} : place_of_word + 1'b1;
     endfunction
 
+    wire ring_read = read_i & ~window_i;
+    wire [31:0] new_pixels_words = {16'd0, new_i};
+    wire [WORDS_WIDTH-1:0] new_words = new_pixels_words[WORDS_WIDTH-1:0];
     wire [WORDS_WIDTH-1:0] in       = {{WORDS_WIDTH-1{1'b0}}, beat_i};
-    wire [WORDS_WIDTH-1:0] out      = {{WORDS_WIDTH-1{1'b0}}, read_i};
-    wire [WORDS_WIDTH-1:0] released = {{WORDS_WIDTH-1{1'b0}}, read_i & release_i};
+    wire [WORDS_WIDTH-1:0] ring_in  = {{WORDS_WIDTH-1{1'b0}}, beat_i & ~beat_window};
+    wire [WORDS_WIDTH-1:0] out      = claim_i ? new_words : {{WORDS_WIDTH-1{1'b0}}, ring_read};
+    wire [WORDS_WIDTH-1:0] released = {{WORDS_WIDTH-1{1'b0}}, ring_read & release_i};
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -138,22 +239,27 @@ module gemm64_activations #(
             write_q  <= {WORDS_WIDTH{1'b0}};
             read_q   <= {WORDS_WIDTH{1'b0}};
             oldest_q <= {WORDS_WIDTH{1'b0}};
+            window_q <= 1'b0;
+            pixels_q <= 17'd0;
         end else begin
-            level_q <= level_q + in - released;
-            if (beat_i) write_q <= after(write_q);
-            if (read_i & release_i) oldest_q <= after(oldest_q);
-            if (read_i & rewind_i) begin
+            level_q <= level_q + ring_in - released;
+            if (beat_i & ~beat_window) write_q <= after(write_q);
+            if (ring_read & release_i) oldest_q <= after(oldest_q);
+            if (ring_read & rewind_i) begin
                 read_q  <= oldest_q;
                 ahead_q <= level_q + in;
             end else begin
-                if (read_i) read_q <= after(read_q);
+                if (ring_read) read_q <= after(read_q);
                 ahead_q <= ahead_q + in - out;
             end
+            if (begins) window_q <= next_window;
+            pixels_q <= pixels_q + (begins & new_pixels ? {1'b0, next_rows} : 17'd0)
+                                 - (free_i ? {1'b0, freed_i} : 17'd0);
         end
     end
 
     assign ahead_o           = ahead_q;
-    assign idle_o            = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}};
+    assign idle_o            = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}} & pixels_q == 17'd0;
     assign quiet_o           = ~pending;
     assign transfer_o        = beat_i;
     assign wait_memory_o     = ~beat_i & pending;
@@ -162,9 +268,14 @@ module gemm64_activations #(
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)
-        if (rst_ni & ((read_i & ahead_q == {WORDS_WIDTH{1'b0}})
-                      | (beat_i & level_q == WORDS[WORDS_WIDTH-1:0]))) begin
+        if (rst_ni & ((ring_read & ahead_q == {WORDS_WIDTH{1'b0}})
+                      | (beat_i & ~beat_window & level_q == WORDS[WORDS_WIDTH-1:0]))) begin
             $display("gemm64_activations: a word was read that is not there, or came where no room is");
+            $stop;
+        end
+    always @(posedge clk_i)
+        if (rst_ni & claim_i & new_words > ahead_q) begin
+            $display("gemm64_activations: a pixel was claimed that is not there");
             $stop;
         end
 `endif

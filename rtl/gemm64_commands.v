@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches commands from the ring in memory, checks them and hands each to its engine, in order.
 // Latency: 1 clock from a moved tail to AR; 1 clock from a command's last beat to its dispatch. A walk that passes the end
-//          of the address space is found 2 clocks after its dispatch, every other fault instead of it. A FENCE is
-//          dispatched 1 clock after the last answer that it waits for.
+//          of the address space, and a window that cannot be, are found 2 clocks after their dispatch, every other fault
+//          instead of it. A FENCE is dispatched 1 clock after the last answer that it waits for.
 // Handshake: valid/ready for requests and engines. Commands are requested only where the queue has room.
 `default_nettype none
 
@@ -13,6 +13,7 @@ module gemm64_commands #(
     parameter LOG_N            = 6,    // log2 N
     parameter ADDRESS_WIDTH    = 40,   // bits of an address
     parameter ACCUMULATOR_ROWS = 128,  // most rows of a block
+    parameter SCRATCHPAD_WORDS = 9216, // words that all planes of a window have room in
     parameter LOG_COMMANDS     = 4     // log2 of the commands fetched ahead
 ) (
     input  wire                     clk_i,
@@ -46,6 +47,7 @@ module gemm64_commands #(
     output wire                     results_valid_o,
     input  wire                     results_ready_i,
     output wire                     snapshot_o,        // the results engine is to write a snapshot, not blocks
+    output wire                     set_window_o,      // the compute engine gets a SET_WINDOW, not a MATMUL
     output wire [7:0]               flags_o,
     output wire [15:0]              rows_o,
     output wire [31:0]              count_o,
@@ -57,6 +59,7 @@ module gemm64_commands #(
     output wire [7:0]               low_o,
     output wire [7:0]               high_o,
     output wire [31:0]              stride_o,
+    output wire [255:0]             window_o,          // words 8 to 15
     output wire [15:0]              tag_o,             // number of the command since reset
     // FENCE and FINISH
     input  wire                     store_done_i,      // every write of the oldest STORE is answered
@@ -136,6 +139,7 @@ module gemm64_commands #(
     assign low_o     = command[`GEMM64_CMD_LOW_LSB +: `GEMM64_CMD_LOW_WIDTH];
     assign high_o    = command[`GEMM64_CMD_HIGH_LSB +: `GEMM64_CMD_HIGH_WIDTH];
     assign stride_o  = command[`GEMM64_CMD_STRIDE_LSB +: `GEMM64_CMD_STRIDE_WIDTH];
+    assign window_o  = command[511:256];
 
     wire is_weights     = opcode == `GEMM64_OP_LOAD_WEIGHTS;
     wire is_activations = opcode == `GEMM64_OP_LOAD_ACTIVATIONS;
@@ -145,16 +149,18 @@ module gemm64_commands #(
     wire is_finish      = opcode == `GEMM64_OP_FINISH;
     wire is_fence       = opcode == `GEMM64_OP_FENCE;
     wire is_snapshot    = is_fence & flags_o[`GEMM64_FLAG_SNAPSHOT_BIT];
+    wire is_set         = opcode == `GEMM64_OP_SET_WINDOW;
+    wire of_window      = is_set | ((is_activations | is_compute) & flags_o[`GEMM64_FLAG_WINDOW_BIT]);
 
     // Checks
     wire is_load     = is_weights | is_activations | is_parameters;
-    wire known       = is_load | is_compute | is_results | is_finish | is_fence;
+    wire known       = is_load | is_compute | is_results | is_finish | is_fence | is_set;
     wire has_rows    = is_activations | is_compute | is_results;
     wire has_passes  = is_load | is_compute;
     wire has_blocks  = has_rows;
-    wire has_count   = ~is_finish & ~is_fence;
+    wire has_count   = ~is_finish & ~is_fence & ~is_set;
     wire has_address = is_load | is_results | is_snapshot;
-    wire bad_rows    = rows_o == 16'd0 | rows_o > ACCUMULATOR_ROWS[15:0];
+    wire bad_rows    = rows_o == 16'd0 | (rows_o > ACCUMULATOR_ROWS[15:0] & ~(is_activations & of_window));
     wire [3:0] result_bytes = RESULT_BYTES[{format_o, 2'b00} +: 4];  // of a value, 0 where there is no such format
     // Bounds of 8-bit results: those with a sign are compared with the top bit flipped.
     wire [7:0] sign       = {format_o == `GEMM64_RESULT_INT8, 7'd0};
@@ -177,10 +183,11 @@ module gemm64_commands #(
     wire passes = {16'd0, stores_q} <= count_o;  // a FENCE
     assign weights_valid_o     = send & is_weights;
     assign activations_valid_o = send & is_activations;
-    assign compute_valid_o     = send & is_compute;
+    assign compute_valid_o     = send & (is_compute | is_set);
     assign parameters_valid_o  = send & is_parameters;
     assign results_valid_o     = send & (is_results | (is_snapshot & passes));
     assign snapshot_o          = is_snapshot;
+    assign set_window_o        = is_set;
     assign finish_o            = send & is_finish & engines_idle_i;
     assign pop = (weights_valid_o & weights_ready_i) | (activations_valid_o & activations_ready_i)
                | (compute_valid_o & compute_ready_i) | (parameters_valid_o & parameters_ready_i)
@@ -190,10 +197,10 @@ module gemm64_commands #(
     reg [LOG_COMMANDS:0] pending_q;  // commands on their way
     wire received = beat_i & beat_last_i;
 
-    // Faults, the oldest command's first: a walk dispatched two clocks ago, the command that is next, and the first that
-    // cannot be fetched.
-    wire        passes_end;
-    wire [15:0] passes_end_tag;
+    // Faults, the oldest command's first: a walk or window dispatched two clocks ago, the command that is next, and the
+    // first that cannot be fetched.
+    wire        passes_end, bad_window;
+    wire [15:0] passes_end_tag, bad_window_tag;
     wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i;
 
     // A walk of rows goes from tile to tile and from block to block, in words; every other one is a single run. A value of
@@ -216,9 +223,27 @@ module gemm64_commands #(
         .error_tag_o (passes_end_tag)
     );
 
-    assign error_o      = passes_end | bad | unreachable;
-    assign error_code_o = passes_end | unreachable ? `GEMM64_ERROR_BAD_ADDRESS : code;
-    assign error_tag_o  = passes_end ? passes_end_tag : dispatched_q;
+    gemm64_window_check #(.SCRATCHPAD_WORDS(SCRATCHPAD_WORDS)) u_window_check (
+        .clk_i        (clk_i),
+        .rst_ni       (rst_ni),
+        .valid_i      (pop & of_window),
+        .is_set_i     (is_set),
+        .is_load_i    (is_activations),
+        .accumulate_i (flags_o[`GEMM64_FLAG_ACCUMULATE_BIT]),
+        .rows_i       (rows_o),
+        .count_i      (count_o),
+        .passes_i     (passes_o),
+        .blocks_i     (blocks_o),
+        .window_i     (window_o),
+        .tag_i        (dispatched_q),
+        .error_o      (bad_window),
+        .error_tag_o  (bad_window_tag)
+    );
+
+    assign error_o      = bad_window | passes_end | bad | unreachable;
+    assign error_code_o = bad_window ? `GEMM64_ERROR_BAD_OPERAND
+                        : passes_end | unreachable ? `GEMM64_ERROR_BAD_ADDRESS : code;
+    assign error_tag_o  = bad_window ? bad_window_tag : passes_end ? passes_end_tag : dispatched_q;
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin

@@ -4,7 +4,7 @@
 //          released in a clock may be requested in the next.
 // Handshake: valid/ready for commands and bursts. A burst is requested only while fewer than 2**LOG_BURSTS are under
 //            way and the buffer has room for all of it, kept for it from then on: so words are taken whenever they
-//            come. With stop_i no new burst is requested; bursts under way still end.
+//            come. A walk that was given its room beforehand asks without. With stop_i no new burst is requested; bursts under way still end.
 `default_nettype none
 
 module gemm64_reader #(
@@ -30,6 +30,7 @@ module gemm64_reader #(
     input  wire [19:0]              command_step_i,
     input  wire [31:0]              command_blocks_i,
     input  wire [15:0]              command_tag_i,
+    input  wire                     command_kept_i,   // room for all its words is kept already, and never told of here
     // Buffer
     input  wire                     released_i,       // RELEASED words have left: their places are free again
     // Burst request, to a gemm64_request
@@ -41,6 +42,10 @@ module gemm64_reader #(
     input  wire                     beat_i,           // rvalid & rready
     input  wire                     beat_last_i,
     input  wire                     beat_error_i,     // rresp tells SLVERR or DECERR
+    // What the beats of the burst under way belong to
+    output wire                     beat_kept_o,      // a walk whose room was kept beforehand
+    output wire                     beat_first_o,     // the first burst of its run
+    output wire                     beat_end_o,       // the last burst of its walk
     // State
     output wire                     pending_o,        // bursts under way
     output wire                     asking_o,         // a burst is wanted, requested or not
@@ -50,18 +55,23 @@ module gemm64_reader #(
     output wire [15:0]              error_tag_o
 );
 
-    wire        burst_valid, burst_ready, tags_ready;
+    wire        burst_valid, burst_ready, burst_first, burst_end, tags_ready;
     wire [15:0] burst_tag;
+    reg         kept_q;  // of the walk under way
 
     reg  [WORDS_WIDTH-1:0] room_q;  // words neither in the buffer nor requested
     wire [31:0]            beats = {25'd0, request_beats_o};
-    wire [WORDS_WIDTH-1:0] taken = request_valid_o & request_ready_i ? beats[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}};
+    wire [WORDS_WIDTH-1:0] taken =
+        request_valid_o & request_ready_i & ~kept_q ? beats[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}};
+
+    always @(posedge clk_i)
+        if (command_valid_i & command_ready_o) kept_q <= command_kept_i;
 
     always @(posedge clk_i)
         if (!rst_ni) room_q <= WORDS[WORDS_WIDTH-1:0];
         else room_q <= room_q - taken + (released_i ? RELEASED[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}});
 
-    wire go = tags_ready & beats <= {{32-WORDS_WIDTH{1'b0}}, room_q} & ~stop_i;
+    wire go = tags_ready & (kept_q | beats <= {{32-WORDS_WIDTH{1'b0}}, room_q}) & ~stop_i;
 
     assign request_valid_o = burst_valid & go;
     assign burst_ready     = request_ready_i & go;
@@ -86,22 +96,22 @@ module gemm64_reader #(
         .ready_i       (burst_ready),
         .address_o     (request_address_o),
         .beats_o       (request_beats_o),
-        .first_o       (),
+        .first_o       (burst_first),
         .last_o        (),
-        .end_o         (),
+        .end_o         (burst_end),
         .tag_o         (burst_tag)
     );
 
     // One entry for each burst under way: whose it is.
-    gemm64_fifo #(.WIDTH(16), .LOG_DEPTH(LOG_BURSTS)) u_tags (
+    gemm64_fifo #(.WIDTH(19), .LOG_DEPTH(LOG_BURSTS)) u_tags (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (request_valid_o & request_ready_i),
         .ready_o (tags_ready),
-        .data_i  (burst_tag),
+        .data_i  ({kept_q, burst_first, burst_end, burst_tag}),
         .valid_o (pending_o),
         .ready_i (beat_i & beat_last_i),
-        .data_o  (error_tag_o)
+        .data_o  ({beat_kept_o, beat_first_o, beat_end_o, error_tag_o})
     );
 
 endmodule

@@ -24,4 +24,6 @@ set(GEMM64_RTL
   gemm64_set_ram.v
   gemm64_skew.v
   gemm64_stage.v
-  gemm64_weights.v)
+  gemm64_weights.v
+  gemm64_window.v
+  gemm64_window_check.v)

@@ -171,10 +171,12 @@ enum class Opcode : std::uint32_t {
   kLoadWeights = 1,
   /// For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words
   /// apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS
-  /// words after the block before it.
+  /// words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart
+  /// in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.
   kLoadActivations = 2,
   /// BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile
-  /// of weights.
+  /// of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes,
+  /// which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set.
   kMatmul = 3,
   /// For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to
   /// memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit
@@ -188,6 +190,8 @@ enum class Opcode : std::uint32_t {
   /// Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one
   /// tile of N: the int32 biases of its N columns, then their float32 scales, low byte first.
   kLoadParameters = 7,
+  /// Describes the convolution whose blocks the MATMULs with WINDOW after it are.
+  kSetWindow = 8,
 };
 
 /// Bits of a command's flags.
@@ -201,6 +205,13 @@ inline constexpr std::uint32_t kRetain = 1u << 1;
 /// low byte first, in the order of the table of counters, padded with zeros to a multiple of N
 /// bytes. Without the flag ADDRESS is not used.
 inline constexpr std::uint32_t kSnapshot = 1u << 2;
+/// LOAD_ACTIVATIONS, MATMUL: the scratchpad holds planes of pixels, which are read as the taps of a
+/// convolution meet them. Waits until no words of products without the flag are kept, as those wait
+/// for its pixels.
+inline constexpr std::uint32_t kWindow = 1u << 3;
+/// LOAD_ACTIVATIONS with WINDOW: the first of a convolution. Waits until no pixel of the one before
+/// is kept.
+inline constexpr std::uint32_t kStart = 1u << 4;
 }  // namespace flag
 
 /// How results are written, as a command's FORMAT tells it.
@@ -241,10 +252,11 @@ struct Command {
   Opcode opcode{};
   /// Bits that vary it (table of flags).
   std::uint32_t flags = 0;
-  /// Rows of M in a block; 1 to ACCUMULATOR_ROWS.
+  /// Rows of M in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW: pixels; 1 to
+  /// CAPACITY.
   std::uint32_t rows = 0;
-  /// Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL) in a pass,
-  /// tiles of results for each block of M (STORE), STOREs still open (FENCE).
+  /// Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
+  /// WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE).
   std::uint32_t count = 0;
   /// How often the same COUNT is gone through: once for each tile of N.
   std::uint32_t passes = 0;
@@ -256,7 +268,8 @@ struct Command {
   std::uint32_t address_high = 0;
   /// How results are written (table of result formats).
   std::uint32_t format = 0;
-  /// Zero point of 8-bit results, signed as they are.
+  /// Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
+  /// (SET_WINDOW).
   std::uint32_t zero = 0;
   /// Least 8-bit result, signed as they are.
   std::uint32_t low = 0;
@@ -265,6 +278,63 @@ struct Command {
   /// Rows in memory from the start of a tile to that of the next. A row is N activations, or N
   /// results in their format.
   std::uint32_t stride = 0;
+  /// Rows of taps, at least 1.
+  std::uint32_t kernel_height = 0;
+  /// Taps in a row, at least 1.
+  std::uint32_t kernel_width = 0;
+  /// Input rows from an output row to the next.
+  std::uint32_t stride_height = 0;
+  /// Input columns from an output column to the next; at most CAPACITY.
+  std::uint32_t stride_width = 0;
+  /// Input rows from a row of taps to the next.
+  std::uint32_t dilation_height = 0;
+  /// Input columns from a tap to the next; at most CAPACITY.
+  std::uint32_t dilation_width = 0;
+  /// Rows of the border above the input.
+  std::uint32_t pad_top = 0;
+  /// Columns of the border left of it. Below and to the right the border has no end.
+  std::uint32_t pad_left = 0;
+  /// Rows of an input image.
+  std::uint32_t height = 0;
+  /// Columns of an input image.
+  std::uint32_t width = 0;
+  /// Rows of an output image.
+  std::uint32_t out_height = 0;
+  /// Columns of an output image.
+  std::uint32_t out_width = 0;
+  /// Slots, modulo CAPACITY, from what a tap meets at the last output pixel of a row to what it
+  /// meets at the first of the next.
+  std::uint32_t row_step = 0;
+  /// The same from the last output pixel of an image to the first of the next.
+  std::uint32_t image_step = 0;
+  /// Slots, modulo CAPACITY, from what the last tap of a row meets to what the first of the next
+  /// row meets at the same output pixel.
+  std::uint32_t tap_row_step = 0;
+  /// Passes that read the same planes, at least 1; those after them read the planes that follow.
+  std::uint32_t group_passes = 0;
+  /// Pixels of each plane that the scratchpad holds, at least 1.
+  std::uint32_t capacity = 0;
+  /// LOAD_ACTIVATIONS: slot of the first pixel, below CAPACITY; pixel p of the tensor has slot p
+  /// modulo CAPACITY. MATMUL: slot of what the first tap meets at the first output pixel, as if
+  /// there were no border.
+  std::uint32_t slot = 0;
+  /// Word of the scratchpad at which the first plane that is loaded begins; planes lie CAPACITY
+  /// words apart. At 0 the pixels are new, and wait for room; above they come to those of the
+  /// LOAD_ACTIVATIONS before.
+  std::uint32_t place = 0;
+  /// Row of the block's first output pixel, in its image.
+  std::uint32_t out_row = 0;
+  /// Its column.
+  std::uint32_t out_column = 0;
+  /// Input row that the first tap meets there, signed: OUT_ROW * STRIDE_HEIGHT - PAD_TOP.
+  std::uint32_t in_row = 0;
+  /// Input column that the first tap meets there, signed: OUT_COLUMN * STRIDE_WIDTH - PAD_LEFT.
+  std::uint32_t in_column = 0;
+  /// Pixels that were loaded for this block: so many words of a plane must have come before it is
+  /// read for the first time.
+  std::uint32_t new_pixels = 0;
+  /// Pixels, the oldest ones, that no block after this one needs.
+  std::uint32_t freed_pixels = 0;
 
   /// Both halves of the address.
   constexpr std::uint64_t address() const {
@@ -292,6 +362,35 @@ struct Command {
     words[6] |= fit("LOW", low, 8) << 16;
     words[6] |= fit("HIGH", high, 8) << 24;
     words[7] |= stride;
+    if (opcode == Opcode::kSetWindow) {
+      words[8] |= fit("KERNEL_HEIGHT", kernel_height, 8);
+      words[8] |= fit("KERNEL_WIDTH", kernel_width, 8) << 8;
+      words[8] |= fit("STRIDE_HEIGHT", stride_height, 8) << 16;
+      words[8] |= fit("STRIDE_WIDTH", stride_width, 8) << 24;
+      words[9] |= fit("DILATION_HEIGHT", dilation_height, 8);
+      words[9] |= fit("DILATION_WIDTH", dilation_width, 8) << 8;
+      words[9] |= fit("PAD_TOP", pad_top, 8) << 16;
+      words[9] |= fit("PAD_LEFT", pad_left, 8) << 24;
+      words[10] |= fit("HEIGHT", height, 16);
+      words[10] |= fit("WIDTH", width, 16) << 16;
+      words[11] |= fit("OUT_HEIGHT", out_height, 16);
+      words[11] |= fit("OUT_WIDTH", out_width, 16) << 16;
+    }
+    words[12] |= fit("ROW_STEP", row_step, 16);
+    words[12] |= fit("IMAGE_STEP", image_step, 16) << 16;
+    words[13] |= fit("TAP_ROW_STEP", tap_row_step, 16);
+    words[13] |= fit("GROUP_PASSES", group_passes, 16) << 16;
+    words[14] |= fit("CAPACITY", capacity, 16);
+    words[14] |= fit("SLOT", slot, 16) << 16;
+    words[15] |= place;
+    if (opcode == Opcode::kMatmul) {
+      words[8] |= fit("OUT_ROW", out_row, 16);
+      words[8] |= fit("OUT_COLUMN", out_column, 16) << 16;
+      words[9] |= in_row;
+      words[10] |= in_column;
+      words[11] |= fit("NEW_PIXELS", new_pixels, 16);
+      words[11] |= fit("FREED_PIXELS", freed_pixels, 16) << 16;
+    }
     for (std::size_t i = 0; i < kCommandBytes; ++i) {
       bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
     }
@@ -317,6 +416,35 @@ struct Command {
     command.low = Field{16, 8}.get(words[6]);
     command.high = Field{24, 8}.get(words[6]);
     command.stride = words[7];
+    if (command.opcode == Opcode::kSetWindow) {
+      command.kernel_height = Field{0, 8}.get(words[8]);
+      command.kernel_width = Field{8, 8}.get(words[8]);
+      command.stride_height = Field{16, 8}.get(words[8]);
+      command.stride_width = Field{24, 8}.get(words[8]);
+      command.dilation_height = Field{0, 8}.get(words[9]);
+      command.dilation_width = Field{8, 8}.get(words[9]);
+      command.pad_top = Field{16, 8}.get(words[9]);
+      command.pad_left = Field{24, 8}.get(words[9]);
+      command.height = Field{0, 16}.get(words[10]);
+      command.width = Field{16, 16}.get(words[10]);
+      command.out_height = Field{0, 16}.get(words[11]);
+      command.out_width = Field{16, 16}.get(words[11]);
+    }
+    command.row_step = Field{0, 16}.get(words[12]);
+    command.image_step = Field{16, 16}.get(words[12]);
+    command.tap_row_step = Field{0, 16}.get(words[13]);
+    command.group_passes = Field{16, 16}.get(words[13]);
+    command.capacity = Field{0, 16}.get(words[14]);
+    command.slot = Field{16, 16}.get(words[14]);
+    command.place = words[15];
+    if (command.opcode == Opcode::kMatmul) {
+      command.out_row = Field{0, 16}.get(words[8]);
+      command.out_column = Field{16, 16}.get(words[8]);
+      command.in_row = words[9];
+      command.in_column = words[10];
+      command.new_pixels = Field{0, 16}.get(words[11]);
+      command.freed_pixels = Field{16, 16}.get(words[11]);
+    }
     return command;
   }
 
@@ -324,7 +452,18 @@ struct Command {
     return a.opcode == b.opcode && a.flags == b.flags && a.rows == b.rows && a.count == b.count &&
            a.passes == b.passes && a.blocks == b.blocks && a.address_low == b.address_low &&
            a.address_high == b.address_high && a.format == b.format && a.zero == b.zero &&
-           a.low == b.low && a.high == b.high && a.stride == b.stride;
+           a.low == b.low && a.high == b.high && a.stride == b.stride &&
+           a.kernel_height == b.kernel_height && a.kernel_width == b.kernel_width &&
+           a.stride_height == b.stride_height && a.stride_width == b.stride_width &&
+           a.dilation_height == b.dilation_height && a.dilation_width == b.dilation_width &&
+           a.pad_top == b.pad_top && a.pad_left == b.pad_left && a.height == b.height &&
+           a.width == b.width && a.out_height == b.out_height && a.out_width == b.out_width &&
+           a.row_step == b.row_step && a.image_step == b.image_step &&
+           a.tap_row_step == b.tap_row_step && a.group_passes == b.group_passes &&
+           a.capacity == b.capacity && a.slot == b.slot && a.place == b.place &&
+           a.out_row == b.out_row && a.out_column == b.out_column && a.in_row == b.in_row &&
+           a.in_column == b.in_column && a.new_pixels == b.new_pixels &&
+           a.freed_pixels == b.freed_pixels;
   }
   friend constexpr bool operator!=(const Command& a, const Command& b) { return !(a == b); }
 
@@ -345,14 +484,15 @@ struct OpcodeEntry {
 
 /// Every opcode.
 // clang-format off
-inline constexpr std::array<OpcodeEntry, 7> kOpcodes{{
+inline constexpr std::array<OpcodeEntry, 8> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N weights (along K) of one column."},
-    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it."},
-    {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights."},
+    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
+    {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set."},
     {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
     {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first."},
+    {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
 }};
 // clang-format on
 
@@ -378,6 +518,12 @@ inline std::string to_string(const Command& command) {
       add(" blocks=", command.blocks);
       add(" address=", command.address());
       add(" stride=", command.stride);
+      if ((command.flags & flag::kWindow) != 0) {
+        add(" flags=", command.flags);
+        add(" capacity=", command.capacity);
+        add(" slot=", command.slot);
+        add(" place=", command.place);
+      }
       return words;
     case Opcode::kMatmul:
       words = "MATMUL";
@@ -386,6 +532,15 @@ inline std::string to_string(const Command& command) {
       add(" count=", command.count);
       add(" passes=", command.passes);
       add(" blocks=", command.blocks);
+      if ((command.flags & flag::kWindow) != 0) {
+        add(" slot=", command.slot);
+        add(" out_row=", command.out_row);
+        add(" out_column=", command.out_column);
+        add(" in_row=", command.in_row);
+        add(" in_column=", command.in_column);
+        add(" new_pixels=", command.new_pixels);
+        add(" freed_pixels=", command.freed_pixels);
+      }
       return words;
     case Opcode::kStore:
       words = "STORE";
@@ -414,6 +569,27 @@ inline std::string to_string(const Command& command) {
       add(" passes=", command.passes);
       add(" address=", command.address());
       return words;
+    case Opcode::kSetWindow:
+      words = "SET_WINDOW";
+      add(" zero=", command.zero);
+      add(" kernel_height=", command.kernel_height);
+      add(" kernel_width=", command.kernel_width);
+      add(" stride_height=", command.stride_height);
+      add(" stride_width=", command.stride_width);
+      add(" dilation_height=", command.dilation_height);
+      add(" dilation_width=", command.dilation_width);
+      add(" pad_top=", command.pad_top);
+      add(" pad_left=", command.pad_left);
+      add(" height=", command.height);
+      add(" width=", command.width);
+      add(" out_height=", command.out_height);
+      add(" out_width=", command.out_width);
+      add(" row_step=", command.row_step);
+      add(" image_step=", command.image_step);
+      add(" tap_row_step=", command.tap_row_step);
+      add(" group_passes=", command.group_passes);
+      add(" capacity=", command.capacity);
+      return words;
   }
   add("unknown opcode ", static_cast<std::uint32_t>(command.opcode));
   return words;
@@ -425,8 +601,8 @@ enum class ErrorCode : std::uint32_t {
   kNone = 0,
   /// The command's OPCODE is not in the table.
   kBadOpcode = 1,
-  /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, or FORMAT is
-  /// not in the table.
+  /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
+  /// in the table, or a window does not fit the scratchpad.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -461,7 +637,7 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 7> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, or FORMAT is not in the table."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, or a window does not fit the scratchpad."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},

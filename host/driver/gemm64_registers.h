@@ -84,9 +84,12 @@
 #define GEMM64_OP_FINISH 5u
 #define GEMM64_OP_FENCE 6u
 #define GEMM64_OP_LOAD_PARAMETERS 7u
+#define GEMM64_OP_SET_WINDOW 8u
 #define GEMM64_FLAG_ACCUMULATE 1u
 #define GEMM64_FLAG_RETAIN 2u
 #define GEMM64_FLAG_SNAPSHOT 4u
+#define GEMM64_FLAG_WINDOW 8u
+#define GEMM64_FLAG_START 16u
 #define GEMM64_RESULT_INT32 0u
 #define GEMM64_RESULT_INT32_BYTES 4u
 #define GEMM64_RESULT_INT8 1u
@@ -153,10 +156,11 @@ struct gemm64_command {
   uint32_t opcode;
   /* Bits that vary it (table of flags). */
   uint32_t flags;
-  /* Rows of M in a block; 1 to ACCUMULATOR_ROWS. */
+  /* Rows of M in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW: pixels; 1 to
+     CAPACITY. */
   uint32_t rows;
-  /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL) in a pass, tiles
-     of results for each block of M (STORE), STOREs still open (FENCE). */
+  /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
+     WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE). */
   uint32_t count;
   /* How often the same COUNT is gone through: once for each tile of N. */
   uint32_t passes;
@@ -168,7 +172,8 @@ struct gemm64_command {
   uint32_t address_high;
   /* How results are written (table of result formats). */
   uint32_t format;
-  /* Zero point of 8-bit results, signed as they are. */
+  /* Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
+     (SET_WINDOW). */
   uint32_t zero;
   /* Least 8-bit result, signed as they are. */
   uint32_t low;
@@ -177,6 +182,63 @@ struct gemm64_command {
   /* Rows in memory from the start of a tile to that of the next. A row is N activations, or N
      results in their format. */
   uint32_t stride;
+  /* Rows of taps, at least 1. */
+  uint32_t kernel_height;
+  /* Taps in a row, at least 1. */
+  uint32_t kernel_width;
+  /* Input rows from an output row to the next. */
+  uint32_t stride_height;
+  /* Input columns from an output column to the next; at most CAPACITY. */
+  uint32_t stride_width;
+  /* Input rows from a row of taps to the next. */
+  uint32_t dilation_height;
+  /* Input columns from a tap to the next; at most CAPACITY. */
+  uint32_t dilation_width;
+  /* Rows of the border above the input. */
+  uint32_t pad_top;
+  /* Columns of the border left of it. Below and to the right the border has no end. */
+  uint32_t pad_left;
+  /* Rows of an input image. */
+  uint32_t height;
+  /* Columns of an input image. */
+  uint32_t width;
+  /* Rows of an output image. */
+  uint32_t out_height;
+  /* Columns of an output image. */
+  uint32_t out_width;
+  /* Slots, modulo CAPACITY, from what a tap meets at the last output pixel of a row to what it
+     meets at the first of the next. */
+  uint32_t row_step;
+  /* The same from the last output pixel of an image to the first of the next. */
+  uint32_t image_step;
+  /* Slots, modulo CAPACITY, from what the last tap of a row meets to what the first of the next row
+     meets at the same output pixel. */
+  uint32_t tap_row_step;
+  /* Passes that read the same planes, at least 1; those after them read the planes that follow. */
+  uint32_t group_passes;
+  /* Pixels of each plane that the scratchpad holds, at least 1. */
+  uint32_t capacity;
+  /* LOAD_ACTIVATIONS: slot of the first pixel, below CAPACITY; pixel p of the tensor has slot p
+     modulo CAPACITY. MATMUL: slot of what the first tap meets at the first output pixel, as if
+     there were no border. */
+  uint32_t slot;
+  /* Word of the scratchpad at which the first plane that is loaded begins; planes lie CAPACITY
+     words apart. At 0 the pixels are new, and wait for room; above they come to those of the
+     LOAD_ACTIVATIONS before. */
+  uint32_t place;
+  /* Row of the block's first output pixel, in its image. */
+  uint32_t out_row;
+  /* Its column. */
+  uint32_t out_column;
+  /* Input row that the first tap meets there, signed: OUT_ROW * STRIDE_HEIGHT - PAD_TOP. */
+  uint32_t in_row;
+  /* Input column that the first tap meets there, signed: OUT_COLUMN * STRIDE_WIDTH - PAD_LEFT. */
+  uint32_t in_column;
+  /* Pixels that were loaded for this block: so many words of a plane must have come before it is
+     read for the first time. */
+  uint32_t new_pixels;
+  /* Pixels, the oldest ones, that no block after this one needs. */
+  uint32_t freed_pixels;
 };
 
 /* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its
@@ -185,25 +247,76 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   uint32_t words[GEMM64_COMMAND_BYTES / 4] = {0};
   uint32_t i;
   if (command->opcode >> 8 != 0) return -1;
-  words[0] |= command->opcode;
   if (command->flags >> 8 != 0) return -1;
-  words[0] |= command->flags << 8;
   if (command->rows >> 16 != 0) return -1;
+  if (command->format >> 4 != 0) return -1;
+  if (command->zero >> 8 != 0) return -1;
+  if (command->low >> 8 != 0) return -1;
+  if (command->high >> 8 != 0) return -1;
+  if (command->kernel_height >> 8 != 0) return -1;
+  if (command->kernel_width >> 8 != 0) return -1;
+  if (command->stride_height >> 8 != 0) return -1;
+  if (command->stride_width >> 8 != 0) return -1;
+  if (command->dilation_height >> 8 != 0) return -1;
+  if (command->dilation_width >> 8 != 0) return -1;
+  if (command->pad_top >> 8 != 0) return -1;
+  if (command->pad_left >> 8 != 0) return -1;
+  if (command->height >> 16 != 0) return -1;
+  if (command->width >> 16 != 0) return -1;
+  if (command->out_height >> 16 != 0) return -1;
+  if (command->out_width >> 16 != 0) return -1;
+  if (command->row_step >> 16 != 0) return -1;
+  if (command->image_step >> 16 != 0) return -1;
+  if (command->tap_row_step >> 16 != 0) return -1;
+  if (command->group_passes >> 16 != 0) return -1;
+  if (command->capacity >> 16 != 0) return -1;
+  if (command->slot >> 16 != 0) return -1;
+  if (command->out_row >> 16 != 0) return -1;
+  if (command->out_column >> 16 != 0) return -1;
+  if (command->new_pixels >> 16 != 0) return -1;
+  if (command->freed_pixels >> 16 != 0) return -1;
+  words[0] |= command->opcode;
+  words[0] |= command->flags << 8;
   words[0] |= command->rows << 16;
   words[1] |= command->count;
   words[2] |= command->passes;
   words[3] |= command->blocks;
   words[4] |= command->address_low;
   words[5] |= command->address_high;
-  if (command->format >> 4 != 0) return -1;
   words[6] |= command->format;
-  if (command->zero >> 8 != 0) return -1;
   words[6] |= command->zero << 8;
-  if (command->low >> 8 != 0) return -1;
   words[6] |= command->low << 16;
-  if (command->high >> 8 != 0) return -1;
   words[6] |= command->high << 24;
   words[7] |= command->stride;
+  if (command->opcode == GEMM64_OP_SET_WINDOW) {
+    words[8] |= command->kernel_height;
+    words[8] |= command->kernel_width << 8;
+    words[8] |= command->stride_height << 16;
+    words[8] |= command->stride_width << 24;
+    words[9] |= command->dilation_height;
+    words[9] |= command->dilation_width << 8;
+    words[9] |= command->pad_top << 16;
+    words[9] |= command->pad_left << 24;
+    words[10] |= command->height;
+    words[10] |= command->width << 16;
+    words[11] |= command->out_height;
+    words[11] |= command->out_width << 16;
+  }
+  words[12] |= command->row_step;
+  words[12] |= command->image_step << 16;
+  words[13] |= command->tap_row_step;
+  words[13] |= command->group_passes << 16;
+  words[14] |= command->capacity;
+  words[14] |= command->slot << 16;
+  words[15] |= command->place;
+  if (command->opcode == GEMM64_OP_MATMUL) {
+    words[8] |= command->out_row;
+    words[8] |= command->out_column << 16;
+    words[9] |= command->in_row;
+    words[10] |= command->in_column;
+    words[11] |= command->new_pixels;
+    words[11] |= command->freed_pixels << 16;
+  }
   for (i = 0; i < GEMM64_COMMAND_BYTES; ++i) {
     bytes[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
   }
@@ -227,6 +340,8 @@ static inline const char *gemm64_opcode_name(uint32_t value) {
       return "FENCE";
     case GEMM64_OP_LOAD_PARAMETERS:
       return "LOAD_PARAMETERS";
+    case GEMM64_OP_SET_WINDOW:
+      return "SET_WINDOW";
     default:
       return "unknown";
   }
@@ -262,7 +377,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, or FORMAT is not in the table.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, or a window does not fit the scratchpad.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:

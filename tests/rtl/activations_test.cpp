@@ -50,6 +50,7 @@ class Trial {
       }
     }
     bench->stop_i = bench->beat_i = bench->read_i = bench->command_valid_i = 0;
+    bench->window_i = bench->claim_i = bench->free_i = bench->command_window_i = 0;
   }
 
   void operator()() {

@@ -111,7 +111,8 @@ class Trial {
     const bool send = here && !bench->stop_i && (bench->error_code_o == 0 || late_error);
     EXPECT_EQ(bench->weights_valid_o, send && opcode == 1);
     EXPECT_EQ(bench->activations_valid_o, send && opcode == 2);
-    EXPECT_EQ(bench->compute_valid_o, send && opcode == 3);
+    EXPECT_EQ(bench->compute_valid_o, send && (opcode == 3 || opcode == 8));
+    if (bench->compute_valid_o) EXPECT_EQ(bench->set_window_o, opcode == 8);
     EXPECT_EQ(bench->parameters_valid_o, send && opcode == 7);
     const Command next = here ? program_[dispatched] : Command{};
     const bool passes = opcode == 6 && open_ <= next.count;
@@ -122,19 +123,23 @@ class Trial {
     }
     EXPECT_EQ(bench->finish_o, send && opcode == 5 && bench->engines_idle_i);
     if (send) {
-      const Command shown{static_cast<Opcode>(opcode),
-                          bench->flags_o,
-                          bench->rows_o,
-                          bench->count_o,
-                          bench->passes_o,
-                          bench->blocks_o,
-                          static_cast<std::uint32_t>(bench->address_o),
-                          static_cast<std::uint32_t>(bench->address_o >> 32),
-                          bench->format_o,
-                          bench->zero_o,
-                          bench->low_o,
-                          bench->high_o,
-                          bench->stride_o};
+      Command shown{static_cast<Opcode>(opcode),
+                    bench->flags_o,
+                    bench->rows_o,
+                    bench->count_o,
+                    bench->passes_o,
+                    bench->blocks_o,
+                    static_cast<std::uint32_t>(bench->address_o),
+                    static_cast<std::uint32_t>(bench->address_o >> 32),
+                    bench->format_o,
+                    bench->zero_o,
+                    bench->low_o,
+                    bench->high_o,
+                    bench->stride_o};
+      std::array<std::uint8_t, kCommandBytes> bytes{};
+      shown.encode(bytes.data());
+      for (unsigned i = 0; i < 32; ++i) bytes[32 + i] = lane<std::uint8_t>(bench->window_o, i);
+      shown = Command::decode(bytes.data());
       EXPECT_TRUE(shown == program_[dispatched]) << to_string(shown);
     }
     EXPECT_EQ(bench->tag_o, dispatched & 0xffff);
@@ -171,19 +176,52 @@ class Trial {
 using TrialN8 = Trial<Vcommands_n8, 8, 2>;     // 8 beats a command
 using TrialN64 = Trial<Vcommands_n64, 64, 4>;  // one
 
+/// One of a window, or one that describes a layer.
+Command any_window(std::mt19937& random, Command c) {
+  c.flags |= flag::kWindow | flag::kAccumulate;
+  c.blocks = 1;
+  c.capacity = draw(random, 300, 9000);
+  c.slot = draw(random, 0, 299);
+  if (c.opcode == Opcode::kLoadActivations) {
+    c.rows = draw(random, 1, c.capacity);  // more than a bank of sums has
+    c.passes = c.count = 1;
+    c.place = draw(random, 0, 200);
+  } else if (c.opcode == Opcode::kMatmul) {
+    c.capacity = 0;
+    c.out_row = random() & 0xffff;
+    c.out_column = random() & 0xffff;
+    c.in_row = static_cast<std::uint32_t>(random());
+    c.in_column = static_cast<std::uint32_t>(random());
+    c.new_pixels = random() & 0xffff;
+    c.freed_pixels = random() & 0xffff;
+  } else {
+    c.count = c.rows = c.slot = 0;  // means nothing
+    for (std::uint32_t* field :
+         {&c.kernel_height, &c.kernel_width, &c.stride_height, &c.stride_width, &c.dilation_height,
+          &c.dilation_width, &c.pad_top, &c.pad_left, &c.height, &c.width, &c.out_height,
+          &c.out_width, &c.row_step, &c.image_step, &c.tap_row_step, &c.group_passes}) {
+      *field = draw(random, 1, 255);
+    }
+  }
+  return c;
+}
+
 /// One that passes every check.
 Command any_command(std::mt19937& random) {
   const auto number = [&random](unsigned most) { return draw(random, 1, most); };
   Command c =
-      command(static_cast<Opcode>(draw(random, 1, 7)), draw(random, 1, 16), number(1 << 10),
+      command(static_cast<Opcode>(draw(random, 1, 8)), draw(random, 1, 16), number(1 << 10),
               number(~0u - 1), number(1 << 10), (std::uint64_t{random()} << 6) & 0x3fffffffff);
-  c.flags = draw(random, 0, 255);
+  c.flags = draw(random, 0, 255) & ~flag::kWindow;
   c.format = draw(random, 0, 2);
   c.zero = draw(random, 0, 255);
   c.low = draw(random, 0, 127);
   c.high = draw(random, c.low, 127);
   c.stride = number(1 << 16);
   if (c.opcode == Opcode::kFence) c.count = draw(random, 0, 3);
+  const bool may = c.opcode == Opcode::kLoadActivations || c.opcode == Opcode::kMatmul;
+  if (c.opcode == Opcode::kSetWindow || (may && draw(random, 0, 1) != 0))
+    return any_window(random, c);
   return c;
 }
 
@@ -314,6 +352,50 @@ TEST(Commands, ARingThatPassesTheEndIsToldWhenItsTurnHasCome) {
   EXPECT_EQ(trial.bench->wait_memory_o, 0);
 }
 
+// Whatever a window lacks is told as late; what it was made of, tests of gemm64_window_check tell.
+TEST(Commands, WindowsThatDoNotFitAreToldTwoClocksAfterTheirDispatch) {
+  Command load = command(Opcode::kLoadActivations, 17, 1, 1, 1, 0);
+  load.flags = flag::kWindow;
+  load.capacity = 17;
+  Command matmul = command(Opcode::kMatmul, 1, 1, 1, 1, 0);
+  matmul.flags = flag::kWindow | flag::kAccumulate;
+  Command set = command(Opcode::kSetWindow, 0, 0, 0, 0, 0);
+  set.kernel_height = set.kernel_width = set.group_passes = set.capacity = 1;
+  set.stride_width = set.dilation_width = 1;
+  const Command good[] = {load, matmul, set};
+  Command bad[] = {load, matmul, set};
+  bad[0].place = 9216 - 16;
+  bad[1].blocks = 2;
+  bad[2].capacity = 9217;
+  for (unsigned i = 0; i < 3; ++i) {
+    SCOPED_TRACE(to_string(bad[i]));
+    TrialN8 trial({load, bad[i], matmul, set, load, load}, 7, {});
+    while (trial.dispatched < 2) {
+      trial.clock();
+      EXPECT_EQ(trial.bench->error_o, 0);
+    }
+    trial.clock();
+    trial.late_error = true;
+    trial.bench.settle();
+    EXPECT_EQ(trial.bench->error_o, 1);
+    EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(ErrorCode::kBadOperand));
+    EXPECT_EQ(trial.bench->error_tag_o, 1);
+    TrialN8({good[i]}, 1, {})();
+  }
+}
+
+TEST(Commands, RowsOfAWindowAreNoRowsOfSums) {
+  Command load = command(Opcode::kLoadActivations, 17, 1, 1, 1, 0);  // banks have 16
+  load.capacity = 17;
+  for (const bool window : {false, true}) {
+    load.flags = window ? flag::kWindow : 0;
+    TrialN8 trial({load}, 1, {});
+    for (unsigned t = 0; t < 9; ++t) trial.clock();
+    trial.bench.settle();
+    EXPECT_EQ(trial.bench->error_o, !window);
+  }
+}
+
 struct Case {
   const char* what;
   Command command;
@@ -333,7 +415,7 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
   };
   const Case cases[] = {
       {"opcode 0", command(static_cast<Opcode>(0), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
-      {"opcode 8", command(static_cast<Opcode>(8), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"opcode 9", command(static_cast<Opcode>(9), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"opcode 129", command(static_cast<Opcode>(129), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"weights, count 0", command(kWeights, 0, 0, 1, 0, 0), ErrorCode::kBadOperand},
       {"weights, passes 0", command(kWeights, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},

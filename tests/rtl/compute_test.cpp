@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "host/device/registers.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -13,6 +14,11 @@ namespace {
 struct Matmul {
   unsigned rows, count, passes, blocks;
   bool accumulate, retain;
+  // A block of a window: taps in each of `count` planes; 0: none. What is read where, tests of
+  // gemm64_window tell.
+  unsigned taps = 0, group_passes = 1, fresh = 0, freed = 0;
+  bool set = false;  // a SET_WINDOW for the windows after it, of taps and group_passes
+  unsigned tiles() const { return count * (taps != 0 ? taps : 1); }  // of a pass
 };
 
 /// One row that must be read, in the order of the command's loops.
@@ -21,6 +27,9 @@ struct Row {
   bool first = false, last = false, bank = false;                      // of its block of sums
   bool release = false, rewind = false;
   unsigned row = 0, rows = 0, command = 0;
+  bool window = false, begins = false;  // begins: the block of a window
+  int claim = -1;                       // pixels; below 0: none
+  int freed = -1;
 };
 
 struct Gates {
@@ -34,15 +43,30 @@ class Trial {
     bool bank = false;
     for (unsigned command = 0; command < commands_.size(); ++command) {
       const Matmul& m = commands_[command];
-      for (unsigned tile = 0; tile < m.blocks * m.passes * m.count; ++tile) {
-        const bool first = !m.accumulate || tile % m.count == 0;
-        const bool last = !m.accumulate || tile % m.count == m.count - 1;
-        const bool release = !m.retain || tile / m.count % m.passes == m.passes - 1;
+      if (m.set) {
+        rows_.push_back({});  // stands for it, so that it is seen at the head of the queue
+        rows_.back().command = command;
+        rows_.back().rows = 0;
+        continue;
+      }
+      const unsigned tiles = m.tiles();
+      for (unsigned tile = 0; tile < m.blocks * m.passes * tiles; ++tile) {
+        const bool first = !m.accumulate || tile % tiles == 0;
+        const bool last = !m.accumulate || tile % tiles == tiles - 1;
+        const bool release = !m.retain || tile / tiles % m.passes == m.passes - 1;
         for (unsigned r = 0; r < m.rows; ++r) {
           const bool last_row = r + 1 == m.rows;
           rows_.push_back({r == 0, r == 0 && first, last_row, first, last_row && last, bank,
-                           release, !release && last_row && tile % m.count == m.count - 1, r,
-                           m.rows, command});
+                           release, !release && last_row && tile % tiles == tiles - 1, r, m.rows,
+                           command});
+          if (m.taps == 0) continue;
+          Row& row = rows_.back();
+          row.window = true;
+          row.begins = r == 0 && tile == 0;
+          if (r == 0 && tile % m.taps == 0 && tile / tiles % m.group_passes == 0) {
+            row.claim = static_cast<int>(m.fresh);
+          }
+          if (last_row && tile + 1 == m.passes * tiles) row.freed = static_cast<int>(m.freed);
         }
         if (last) bank = !bank;
       }
@@ -73,7 +97,10 @@ class Trial {
     const bool command = sent_ < commands_.size() && (waits_ || gates_.command());
     const Matmul m = command ? commands_[sent_] : Matmul{1, 1, 1, 1, false, false};
     bench->command_valid_i = command;
-    bench->command_flags_i = static_cast<std::uint8_t>(m.accumulate | m.retain << 1);
+    bench->command_flags_i = static_cast<std::uint8_t>(m.accumulate | m.retain << 1 |
+                                                       (m.taps != 0 && !m.set ? flag::kWindow : 0));
+    bench->command_set_i = m.set;
+    set_window_words(m);
     bench->command_rows_i = static_cast<std::uint16_t>(m.rows);
     bench->command_count_i = m.count;
     bench->command_passes_i = m.passes;
@@ -90,14 +117,39 @@ class Trial {
     bench->bank_free_i = last;
   }
 
+  /// Words 8 to 15 of the command. Of the picture a test needs only that there is one.
+  void set_window_words(const Matmul& m) {
+    Command words;
+    words.opcode = m.set ? Opcode::kSetWindow : Opcode::kMatmul;
+    if (m.set) {
+      words.kernel_height = m.taps > 2 ? 2 : 1;  // taps: 1, 2 or an even number
+      words.kernel_width = m.taps / words.kernel_height;
+      words.group_passes = m.group_passes;
+      words.capacity = words.height = words.width = words.out_height = words.out_width = 8;
+    } else {
+      words.new_pixels = m.fresh;
+      words.freed_pixels = m.freed;
+    }
+    std::uint8_t bytes[kCommandBytes];
+    words.encode(bytes);
+    for (unsigned i = 0; i < 32; ++i) set_lane(bench->command_window_i, i, bytes[32 + i]);
+    bench->command_zero_i = static_cast<std::uint8_t>(m.taps * 5);
+  }
+
   void check() {
     // A tile starts in the clock in which it can: command, weights (and the last ones out of the
     // way), activations, and a place for its first row. The rows after it follow where they have
     // one.
-    const bool waiting = done_ < rows_.size() && rows_[done_].command < sent_;
+    const bool here = done_ < rows_.size() && rows_[done_].command < sent_;
     const Row row = done_ < rows_.size() ? rows_[done_] : Row{};
+    const bool set = here && row.rows == 0;  // takes a clock, in which there is no MATMUL
+    const bool waiting = here && !set;
     const bool weights = column_ == 0 && words_ >= kN;
-    const bool activations = ahead_ >= row.rows;
+    // A block of a window has been at the head for a clock; the first tile of a plane in the first
+    // pass that reads it needs the plane's new words, every other one none.
+    const bool loaded = !row.begins || loaded_;
+    const bool activations =
+        row.window ? loaded && static_cast<int>(ahead_) >= row.claim : ahead_ >= row.rows;
     // Two blocks before it leave no place, but for new sums where the store has read the old ones.
     const unsigned before = used_ - (row.takes_bank ? 0 : 1);
     const bool place = before < 2 || (before == 2 && row.first && rows_stored_ > row.row);
@@ -111,9 +163,17 @@ class Trial {
     if (bench->weight_read_o) {
       EXPECT_EQ(bench->weight_column_o, column_);
     }
+    EXPECT_EQ(bench->activation_window_o, waiting && row.window);
+    EXPECT_EQ(bench->activation_claim_o, start && row.claim >= 0) << done_;
+    EXPECT_EQ(bench->activation_free_o, read && row.freed >= 0) << done_;
+    if (bench->activation_claim_o) EXPECT_EQ(bench->activation_new_o, row.claim) << done_;
+    if (bench->activation_free_o) EXPECT_EQ(bench->activation_freed_o, row.freed) << done_;
+    if (read && row.window) EXPECT_EQ(bench->activation_zero_o, zero_) << done_;
     if (read) {
-      EXPECT_EQ(bench->activation_release_o, row.release) << done_;
-      EXPECT_EQ(bench->activation_rewind_o, row.rewind) << done_;
+      if (!row.window) {
+        EXPECT_EQ(bench->activation_release_o, row.release) << done_;
+        EXPECT_EQ(bench->activation_rewind_o, row.rewind) << done_;
+      }
       EXPECT_EQ(bench->row_first_o, row.first) << done_;
       EXPECT_EQ(bench->row_last_o, row.last) << done_;
       EXPECT_EQ(bench->row_bank_o, row.bank) << done_;
@@ -124,7 +184,7 @@ class Trial {
     EXPECT_EQ(bench->wait_results_o, overtakes || (between && weights && activations));
     EXPECT_EQ(bench->drain_o, !waiting && drain_ > 0);
     EXPECT_EQ(bench->idle_clock_o, !waiting && drain_ == 0);
-    EXPECT_EQ(bench->idle_o, !waiting && drain_ == 0 && used_ == 0);
+    EXPECT_EQ(bench->idle_o, !here && drain_ == 0 && used_ == 0);
 
     if (bench->weight_read_o) {
       --words_;
@@ -136,8 +196,14 @@ class Trial {
       --used_;
     }
     if (start && row.takes_bank) ++used_;
+    loaded_ = waiting && row.begins && !read;
+    if (set) {
+      zero_ = commands_[row.command].taps * 5;
+      ++done_;
+    }
+    if (start && row.claim > 0) ahead_ -= static_cast<unsigned>(row.claim);
     if (read) {
-      --ahead_;
+      if (!row.window) --ahead_;
       ++done_;
       follows_ |= used_ == 3;
       if (row.last) complete_.push_back(row.rows);
@@ -158,6 +224,8 @@ class Trial {
   unsigned used_ = 0;              // blocks begun and not stored
   std::deque<unsigned> complete_;  // rows of those that are complete
   unsigned rows_stored_ = 0;       // of the oldest
+  bool loaded_ = false;            // the walk of the window's block at the head
+  unsigned zero_ = 0;
 };
 
 using TrialN2 = Trial<Vcompute_n2, 2, 4>;
@@ -210,6 +278,58 @@ TEST(Compute, StopEndsTheTileUnderWayAndStartsNoOther) {
   run.bench->stop_i = 1;
   for (unsigned t = 0; t < 50; ++t) run.clock();
   EXPECT_EQ(run.done_, 6u);
+}
+
+/// A SET_WINDOW and some blocks of it.
+void add_windows(std::mt19937& random, std::vector<Matmul>& commands) {
+  static constexpr unsigned kTaps[] = {1, 2, 4, 6};
+  Matmul m{0, 1, 1, 1, true, random() % 2 == 0};
+  m.taps = kTaps[random() % 4];
+  m.group_passes = draw(random, 1, 3);
+  m.set = true;
+  commands.push_back(m);
+  m.set = false;
+  m.count = draw(random, 1, 3);
+  for (unsigned i = draw(random, 1, 3); i > 0; --i) {
+    m.rows = draw(random, 1, 8);
+    m.passes = draw(random, 1, 4);
+    m.fresh = draw(random, 0, 12);
+    m.freed = draw(random, 0, 12);
+    commands.push_back(m);
+  }
+}
+
+TEST(Compute, RunsWindowsAndProductsAtRandom) {
+  for_seeds(150, [](std::mt19937& random) {
+    std::vector<Matmul> commands;
+    for (unsigned i = draw(random, 1, 5); i > 0; --i) {
+      if (random() % 3 != 0) {
+        add_windows(random, commands);
+      } else {
+        commands.push_back({draw(random, 1, 8), draw(random, 1, 4), draw(random, 1, 3),
+                            draw(random, 1, 3), random() % 2 == 0, random() % 2 == 0});
+      }
+    }
+    const auto gates = [&random] {
+      return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
+                   Gate::random(random)};
+    };
+    TrialN2(commands, gates())();
+    TrialN4(commands, gates())();
+  });
+}
+
+// Two blocks of 4 tiles of 4 rows: a clock for the SET_WINDOW, and one in front of each block.
+TEST(Compute, ABlockOfAWindowCostsAClock) {
+  Matmul set{0, 1, 1, 1, true, true, 2, 1};
+  set.set = true;
+  Matmul block{4, 2, 1, 1, true, true, 2, 1};
+  Matmul product{4, 4, 1, 1, true, true};
+  TrialN4 run({product, set, block, block}, {});
+  while (run.done_ == 0) run.clock();
+  const std::uint64_t begin = run.bench.clock();
+  run();
+  EXPECT_EQ(run.bench.clock() - begin, 4u * 4 + 1 + 2 * (1 + 4 * 4) - 1 + 6);
 }
 
 TEST(Compute, RunsAnyCommandsAtRandom) {

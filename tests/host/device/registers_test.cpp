@@ -43,6 +43,27 @@ TEST(Command, LiesInMemoryAsTheTableSays) {
   EXPECT_EQ(command.address(), 0x1122334455667788u);
 }
 
+// KERNEL_HEIGHT and OUT_ROW lie in the same bits, and no opcode uses both.
+TEST(Command, SharedBitsBelongToTheFieldThatTheOpcodeUses) {
+  Command command;
+  command.opcode = Opcode::kMatmul;
+  command.kernel_height = 9;
+  command.out_row = 0x1234;
+  std::uint8_t bytes[kCommandBytes];
+  command.encode(bytes);
+  EXPECT_EQ(bytes[32] | bytes[33] << 8, 0x1234);
+  EXPECT_EQ(Command::decode(bytes).out_row, 0x1234u);
+  EXPECT_EQ(Command::decode(bytes).kernel_height, 0u);
+  command.opcode = Opcode::kSetWindow;
+  command.encode(bytes);
+  EXPECT_EQ(bytes[32] | bytes[33] << 8, 9);
+  EXPECT_EQ(Command::decode(bytes).kernel_height, 9u);
+  EXPECT_EQ(Command::decode(bytes).out_row, 0u);
+  command.opcode = Opcode::kStore;
+  command.encode(bytes);
+  EXPECT_EQ(bytes[32] | bytes[33] << 8, 0);
+}
+
 TEST(Command, DoesNotCutValuesThatAreTooWide) {
   std::uint8_t bytes[kCommandBytes];
   Command command;

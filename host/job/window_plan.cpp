@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/window_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;  // largest values of fields
+
+void check(const char* what, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+  if (value >= least && value <= most) return;
+  throw UsageError(
+      fmt::format("a convolution's {} is {}; the device takes {} to {}", what, value, least, most));
+}
+
+void check_fields(const Window& w) {
+  check("kernel height", w.kernel_height, 1, kByte);
+  check("kernel width", w.kernel_width, 1, kByte);
+  check("vertical stride", w.stride_height, 1, kByte);
+  check("horizontal stride", w.stride_width, 1, kByte);
+  check("vertical dilation", w.dilation_height, 1, kByte);
+  check("horizontal dilation", w.dilation_width, 1, kByte);
+  check("padding at the top", w.pad_top, 0, kByte);
+  check("padding on the left", w.pad_left, 0, kByte);
+  check("input height", w.height, 1, kHalf);
+  check("input width", w.width, 1, kHalf);
+  check("output height", w.out_height, 1, kHalf);
+  check("output width", w.out_width, 1, kHalf);
+  check("number of images", w.images, 1, 0xffffffff);
+  check("number of planes in a group", w.group_planes, 1, kHalf);
+  check("number of passes in a group", w.group_passes, 1, kHalf);
+}
+
+std::uint32_t modulo(std::int64_t value, std::uint32_t by) {
+  const std::int64_t rest = value % by;
+  return static_cast<std::uint32_t>(rest < 0 ? rest + by : rest);
+}
+
+/// Where an output pixel lies, and which input pixel the first tap meets there.
+struct Corner {
+  std::uint64_t image;
+  std::uint32_t out_row, out_column;
+  std::int64_t row, column;
+};
+
+Corner corner(const Window& w, std::uint64_t out_pixel) {
+  const std::uint64_t out_line = out_pixel / w.out_width;
+  Corner c{};
+  c.image = out_line / w.out_height;
+  c.out_row = static_cast<std::uint32_t>(out_line % w.out_height);
+  c.out_column = static_cast<std::uint32_t>(out_pixel % w.out_width);
+  c.row = std::int64_t{c.out_row} * w.stride_height - w.pad_top;
+  c.column = std::int64_t{c.out_column} * w.stride_width - w.pad_left;
+  return c;
+}
+
+/// The input pixel with which a row begins that lies `rows` rows below what the first tap meets at
+/// an output pixel; the next inside the image where it lies beyond the border.
+std::uint64_t row_begin(const Window& w, std::uint64_t out_pixel, std::int64_t rows) {
+  const Corner c = corner(w, out_pixel);
+  const std::int64_t row = std::clamp<std::int64_t>(c.row + rows, 0, w.height);
+  return (c.image * w.height + static_cast<std::uint64_t>(row)) * w.width;
+}
+
+std::uint32_t capacity(const Window& w, const Geometry& geometry) {
+  // Steps from column to column go around once at most.
+  const std::uint64_t least = std::max(w.stride_width, w.dilation_width);
+  const std::uint64_t most = std::min<std::uint64_t>(geometry.scratchpad_words / w.planes, kHalf);
+  const std::uint64_t pixels = std::min(std::max(w.pixels(), least), most);
+  if (pixels < least || pixels == 0) {
+    throw UsageError(
+        fmt::format("a convolution over {} planes does not fit the scratchpad of {} words",
+                    w.planes, geometry.scratchpad_words));
+  }
+  return static_cast<std::uint32_t>(pixels);
+}
+
+}  // namespace
+
+std::uint64_t WindowPlan::loaded_words() const {
+  std::uint64_t pixels = 0;
+  for (const WindowBlock& block : blocks) pixels += block.new_pixels;
+  return pixels * window.planes;
+}
+
+std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most) {
+  const std::uint64_t blocks = (out_pixels + most - 1) / most;
+  return static_cast<std::uint32_t>((out_pixels + blocks - 1) / blocks);
+}
+
+WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geometry& geometry) {
+  check_fields(window);
+  check("block of output pixels", block_rows, 1, geometry.accumulator_rows);
+  if (window.planes == 0 || window.planes % window.group_planes != 0) {
+    throw UsageError(fmt::format("a convolution's {} planes are no multiple of the {} of a group",
+                                 window.planes, window.group_planes));
+  }
+  WindowPlan plan{window, geometry.n, capacity(window, geometry), {}};
+  const std::int64_t span = std::int64_t{window.kernel_height - 1} * window.dilation_height + 1;
+  std::uint64_t loaded = 0, freed = 0;  // pixels so far
+  for (std::uint64_t first = 0; first < window.out_pixels(); first += block_rows) {
+    WindowBlock block;
+    block.first = first;
+    block.rows = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(block_rows, window.out_pixels() - first));
+    const std::uint64_t next = first + block.rows;
+    const std::uint64_t needed = std::max(loaded, row_begin(window, next - 1, span));
+    if (needed - freed > plan.capacity) {
+      throw UsageError(
+          fmt::format("a convolution's input rows do not fit the scratchpad: {} output pixels from "
+                      "{} on need {} "
+                      "pixels of {} planes at once, and {} words hold {}; take fewer output pixels "
+                      "at a time or cut its width",
+                      block.rows, first, needed - freed, window.planes, geometry.scratchpad_words,
+                      plan.capacity));
+    }
+    block.first_pixel = loaded;
+    block.new_pixels = static_cast<std::uint32_t>(needed - loaded);
+    loaded = needed;
+    const std::uint64_t unneeded =
+        next < window.out_pixels() ? std::min(loaded, row_begin(window, next, 0)) : loaded;
+    block.freed_pixels = static_cast<std::uint32_t>(unneeded - freed);
+    freed = unneeded;
+    plan.blocks.push_back(block);
+  }
+  return plan;
+}
+
+Command set_window(const WindowPlan& plan, std::int8_t zero) {
+  const Window& w = plan.window;
+  Command command;
+  command.opcode = Opcode::kSetWindow;
+  command.zero = static_cast<std::uint8_t>(zero);
+  command.kernel_height = w.kernel_height;
+  command.kernel_width = w.kernel_width;
+  command.stride_height = w.stride_height;
+  command.stride_width = w.stride_width;
+  command.dilation_height = w.dilation_height;
+  command.dilation_width = w.dilation_width;
+  command.pad_top = w.pad_top;
+  command.pad_left = w.pad_left;
+  command.height = w.height;
+  command.width = w.width;
+  command.out_height = w.out_height;
+  command.out_width = w.out_width;
+  const auto steps = [&](std::int64_t rows, std::int64_t columns) {
+    return modulo(rows * w.width + columns, plan.capacity);
+  };
+  const std::int64_t line = std::int64_t{w.out_width - 1} * w.stride_width;
+  const std::int64_t image = std::int64_t{w.out_height - 1} * w.stride_height;
+  command.row_step = steps(w.stride_height, -line);
+  command.image_step = steps(w.height - image, -line);
+  command.tap_row_step =
+      steps(w.dilation_height, -std::int64_t{w.kernel_width - 1} * w.dilation_width);
+  command.group_passes = w.group_passes;
+  command.capacity = plan.capacity;
+  return command;
+}
+
+Command load_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t plane,
+                    std::uint32_t planes, std::uint64_t address, bool start) {
+  const std::uint64_t pixels = plan.window.pixels();
+  Command command;
+  command.opcode = Opcode::kLoadActivations;
+  command.flags = flag::kWindow | (start ? flag::kStart : 0);
+  command.rows = block.new_pixels;
+  command.count = planes;
+  command.passes = command.blocks = 1;
+  command.set_address(address + (plane * pixels + block.first_pixel) * plan.n);
+  command.stride = static_cast<std::uint32_t>(pixels);
+  command.capacity = plan.capacity;
+  command.slot = static_cast<std::uint32_t>(block.first_pixel % plan.capacity);
+  command.place = plane * plan.capacity;
+  return command;
+}
+
+Command matmul_window(const WindowPlan& plan, const WindowBlock& block) {
+  const Window& w = plan.window;
+  const Corner c = corner(w, block.first);
+  const auto image = static_cast<std::int64_t>(c.image * w.height);
+  Command command;
+  command.opcode = Opcode::kMatmul;
+  command.flags = flag::kWindow | flag::kAccumulate;
+  command.rows = block.rows;
+  command.count = w.group_planes;
+  command.passes = w.passes();
+  command.blocks = 1;
+  command.slot = modulo((image + c.row) * w.width + c.column, plan.capacity);
+  command.out_row = c.out_row;
+  command.out_column = c.out_column;
+  command.in_row = static_cast<std::uint32_t>(c.row);
+  command.in_column = static_cast<std::uint32_t>(c.column);
+  command.new_pixels = block.new_pixels;
+  command.freed_pixels = block.freed_pixels;
+  return command;
+}
+
+std::vector<Command> window_program(const WindowPlan& plan, const WindowOperands& operands) {
+  const Window& w = plan.window;
+  const auto blocks = static_cast<std::uint32_t>(plan.blocks.size());
+  const bool ragged = plan.blocks.back().rows != plan.blocks.front().rows;
+  std::vector<Command> program;
+  const auto load = [&](Opcode opcode, std::uint64_t words, std::uint64_t address) {
+    Command command;
+    command.opcode = opcode;
+    command.count = static_cast<std::uint32_t>(words);
+    command.passes = blocks;  // each block takes all of them
+    command.set_address(address);
+    program.push_back(command);
+  };
+  const auto store = [&](const WindowBlock& block, std::uint32_t equal) {
+    Command command = operands.results;
+    const std::uint64_t bytes =
+        operands.results.format == static_cast<std::uint32_t>(ResultCode::kInt32) ? 4 : 1;
+    command.opcode = Opcode::kStore;
+    command.rows = block.rows;
+    command.count = w.passes();
+    command.blocks = equal;
+    command.stride = static_cast<std::uint32_t>(w.out_pixels());
+    command.set_address(operands.results.address() + block.first * plan.n * bytes);
+    program.push_back(command);
+  };
+
+  load(Opcode::kLoadWeights, w.tiles() * plan.n, operands.weights);
+  if (operands.results.format != static_cast<std::uint32_t>(ResultCode::kInt32)) {
+    load(Opcode::kLoadParameters, std::uint64_t{8} * w.passes(), operands.parameters);
+  }
+  program.push_back(set_window(plan, operands.zero));
+  bool start = true;
+  for (const WindowBlock& block : plan.blocks) {
+    if (block.new_pixels != 0) {
+      program.push_back(load_window(plan, block, 0, w.planes, operands.activations, start));
+      start = false;
+    }
+    program.push_back(matmul_window(plan, block));
+    if (&block == &plan.blocks.front()) store(block, blocks - (ragged ? 1 : 0));
+    if (&block == &plan.blocks.back() && ragged) store(block, 1);
+  }
+  return program;
+}
+
+}  // namespace gemm64

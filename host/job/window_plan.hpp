@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convolution cut into blocks of output pixels, with the input pixels that each of them needs
+// beyond those before it, and the commands that run it. Tensors lie in planes of N channels:
+// [plane][image][row][column][N bytes].
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host/device/geometry.hpp"
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+
+/// A convolution over planes. Output pixel (y, x) and tap (i, j) meet the input pixel
+/// (y * stride_height - pad_top + i * dilation_height, x * stride_width - pad_left + j *
+/// dilation_width), or the border.
+struct Window {
+  std::uint32_t images = 1;
+  std::uint32_t height = 1, width = 1;          // of the input
+  std::uint32_t out_height = 1, out_width = 1;  // of the output
+  std::uint32_t kernel_height = 1, kernel_width = 1;
+  std::uint32_t stride_height = 1, stride_width = 1;
+  std::uint32_t dilation_height = 1, dilation_width = 1;
+  std::uint32_t pad_top = 0, pad_left = 0;
+  std::uint32_t planes = 1;        // of the input, those of all groups
+  std::uint32_t group_planes = 1;  // that a pass reads; divides planes
+  std::uint32_t group_passes = 1;  // passes (planes of the output) that read the same ones
+
+  std::uint64_t pixels() const { return std::uint64_t{images} * height * width; }
+  std::uint64_t out_pixels() const { return std::uint64_t{images} * out_height * out_width; }
+  std::uint32_t passes() const { return planes / group_planes * group_passes; }
+  /// Tiles of weights, in their order: [pass][plane of the pass][tap row][tap column].
+  std::uint64_t tiles() const {
+    return std::uint64_t{passes()} * group_planes * kernel_height * kernel_width;
+  }
+};
+
+/// One block of output pixels. Pixels are counted over all images.
+struct WindowBlock {
+  std::uint64_t first = 0;        // output pixel
+  std::uint32_t rows = 0;         // output pixels
+  std::uint64_t first_pixel = 0;  // of the input: what is loaded for it begins here
+  std::uint32_t new_pixels = 0;   // so many of each plane, perhaps none
+  std::uint32_t freed_pixels = 0;
+};
+
+/// How a convolution runs: the scratchpad holds `capacity` pixels of each plane.
+struct WindowPlan {
+  Window window;
+  std::uint32_t n = 0;  // of the array
+  std::uint32_t capacity = 0;
+  std::vector<WindowBlock> blocks;
+
+  /// Words of activations that are loaded, each once.
+  std::uint64_t loaded_words() const;
+};
+
+/// The most rows, up to `most`, of which the fewest blocks are about equal.
+std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most);
+
+/// Cuts the convolution into blocks of `block_rows` output pixels, the last one of the rest. Throws
+/// UsageError where a size does not fit its field of a command, where block_rows is not from 1 to
+/// the accumulator's rows, and where the input rows that a block needs do not fit the scratchpad.
+WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geometry& geometry);
+
+/// SET_WINDOW; `zero` is what lies beyond the border.
+Command set_window(const WindowPlan& plan, std::int8_t zero);
+
+/// What brings the new pixels of a block, of `planes` planes from `plane` on, from the tensor at
+/// `address`; plane 0 comes first. `start` marks the first command of a convolution.
+Command load_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t plane,
+                    std::uint32_t planes, std::uint64_t address, bool start);
+
+/// The block's MATMUL.
+Command matmul_window(const WindowPlan& plan, const WindowBlock& block);
+
+/// Where a convolution's operands and results lie.
+struct WindowOperands {
+  std::uint64_t weights = 0, activations = 0;
+  std::uint64_t parameters = 0;  // of 8-bit results, a set for each pass
+  std::int8_t zero = 0;          // beyond the border
+  Command results;               // ADDRESS, FORMAT, ZERO, LOW and HIGH of the STOREs
+};
+
+/// All commands, without a FENCE or FINISH. The results are planes too.
+std::vector<Command> window_program(const WindowPlan& plan, const WindowOperands& operands);
+
+}  // namespace gemm64

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/job/window_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <string>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// 3x3, padded to keep its size.
+Window same(std::uint32_t size, std::uint32_t planes) {
+  Window w;
+  w.height = w.width = w.out_height = w.out_width = size;
+  w.kernel_height = w.kernel_width = 3;
+  w.pad_top = w.pad_left = 1;
+  w.planes = w.group_planes = w.group_passes = planes;
+  return w;
+}
+
+Window random_window(std::mt19937& random) {
+  const auto draw = [&random](std::uint32_t low, std::uint32_t high) {
+    return low + static_cast<std::uint32_t>(random() % (high - low + 1));
+  };
+  Window w;
+  w.images = draw(1, 3);
+  w.height = draw(1, 12);
+  w.width = draw(1, 12);
+  w.out_height = draw(1, 12);
+  w.out_width = draw(1, 12);
+  w.kernel_height = draw(1, 5);
+  w.kernel_width = draw(1, 5);
+  w.stride_height = draw(1, 3);
+  w.stride_width = draw(1, 3);
+  w.dilation_height = draw(1, 2);
+  w.dilation_width = draw(1, 2);
+  w.pad_top = draw(0, 4);
+  w.pad_left = draw(0, 4);
+  w.group_planes = draw(1, 2);
+  w.planes = w.group_planes * draw(1, 2);
+  return w;
+}
+
+/// Calls meet(pixel) for each input pixel that a block's taps meet.
+void for_each_pixel(const Window& w, const WindowBlock& block,
+                    const std::function<void(std::uint64_t)>& meet) {
+  for (std::uint64_t out = block.first; out < block.first + block.rows; ++out) {
+    const std::uint64_t image = out / (std::uint64_t{w.out_height} * w.out_width);
+    for (std::uint32_t i = 0; i < w.kernel_height; ++i) {
+      for (std::uint32_t j = 0; j < w.kernel_width; ++j) {
+        const auto y =
+            static_cast<std::int64_t>(out / w.out_width % w.out_height) * w.stride_height -
+            w.pad_top + i * w.dilation_height;
+        const auto x = static_cast<std::int64_t>(out % w.out_width) * w.stride_width - w.pad_left +
+                       j * w.dilation_width;
+        if (y < 0 || y >= w.height || x < 0 || x >= w.width) continue;
+        meet((image * w.height + static_cast<std::uint64_t>(y)) * w.width +
+             static_cast<std::uint64_t>(x));
+      }
+    }
+  }
+}
+
+TEST(WindowPlan, LoadsEachPixelOnceAndKeepsItAsLongAsItIsNeeded) {
+  std::mt19937 random(1);
+  Geometry geometry;
+  unsigned planned = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Window w = random_window(random);
+    geometry.scratchpad_words = 20 + static_cast<std::uint32_t>(random() % 400);
+    WindowPlan plan;
+    try {
+      plan = plan_window(w, 1 + static_cast<std::uint32_t>(random() % 30), geometry);
+    } catch (const UsageError&) {
+      continue;
+    }
+    ++planned;
+    std::uint64_t loaded = 0, freed = 0, out = 0;
+    for (const WindowBlock& block : plan.blocks) {
+      EXPECT_EQ(block.first, out);
+      out += block.rows;
+      EXPECT_EQ(block.first_pixel, loaded);
+      loaded += block.new_pixels;
+      EXPECT_LE(loaded - freed, plan.capacity);
+      for_each_pixel(w, block, [&](std::uint64_t pixel) {
+        EXPECT_GE(pixel, freed);
+        EXPECT_LT(pixel, loaded);
+      });
+      freed += block.freed_pixels;
+      EXPECT_LE(freed, loaded);
+    }
+    EXPECT_EQ(out, w.out_pixels());
+    EXPECT_EQ(freed, loaded) << "nothing is kept at the end";
+    EXPECT_LE(loaded, w.pixels());
+    EXPECT_EQ(plan.loaded_words(), loaded * w.planes);
+    EXPECT_LE(plan.capacity * w.planes, geometry.scratchpad_words);
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(planned, 200u);
+}
+
+TEST(WindowPlan, ReadsTheInputTensorAsItLiesInMemory) {
+  const WindowPlan plan = plan_window(same(56, 2), 126, Geometry{});
+  EXPECT_EQ(plan.loaded_words(), 2u * 56 * 56);
+  EXPECT_EQ(plan.capacity, 56u * 56) << "no more than there are";
+  EXPECT_EQ(plan_window(same(56, 4), 126, Geometry{}).capacity, 9216u / 4);
+  EXPECT_EQ(plan.blocks.size(), 25u);
+  EXPECT_EQ(plan.blocks[0].new_pixels, 4u * 56) << "two rows and a quarter, and one below";
+  EXPECT_EQ(plan.blocks[0].freed_pixels, 56u) << "row 0; the next block begins in row 2";
+  EXPECT_EQ(plan.blocks[24].rows, 112u);
+}
+
+TEST(WindowPlan, MakesTheCommandsOfABlock) {
+  Window w = same(5, 2);
+  w.images = 2;
+  w.stride_height = 2;
+  w.out_height = 3;
+  Geometry geometry;
+  geometry.n = 8;
+  geometry.scratchpad_words = 2 * 24;
+  const WindowPlan plan = plan_window(w, 4, geometry);
+  EXPECT_EQ(to_string(set_window(plan, -3)),
+            "SET_WINDOW zero=253 kernel_height=3 kernel_width=3 stride_height=2 stride_width=1 "
+            "dilation_height=1 dilation_width=1 pad_top=1 pad_left=1 height=5 width=5 out_height=3 "
+            "out_width=5 row_step=6 image_step=1 tap_row_step=3 group_passes=2 capacity=24");
+  // The second block: pixels 4 to 7, from the last of row 0 to the third of row 1.
+  EXPECT_EQ(to_string(load_window(plan, plan.blocks[1], 1, 1, 0x1000, false)),
+            "LOAD_ACTIVATIONS rows=10 count=1 passes=1 blocks=1 address=4576 stride=50 flags=8 "
+            "capacity=24 slot=10 place=24");
+  EXPECT_EQ(to_string(matmul_window(plan, plan.blocks[1])),
+            "MATMUL flags=9 rows=4 count=2 passes=2 blocks=1 slot=22 out_row=0 out_column=4 "
+            "in_row=4294967295 in_column=3 new_pixels=10 freed_pixels=5");
+}
+
+TEST(WindowPlan, OrdersCommandsSoThatEachWaitsOnlyForThoseBeforeIt) {
+  const WindowPlan plan = plan_window(same(20, 1), 128, Geometry{});
+  WindowOperands operands;
+  operands.results.format = static_cast<std::uint32_t>(ResultCode::kInt8);
+  std::string order;
+  for (const Command& command : window_program(plan, operands)) {
+    order += static_cast<char>('0' + static_cast<int>(command.opcode));
+  }
+  EXPECT_EQ(order, "178234232334") << "the last block needs no new pixels";
+}
+
+TEST(WindowPlan, BalancesBlocks) {
+  EXPECT_EQ(balanced_rows(784, 128), 112u);
+  EXPECT_EQ(balanced_rows(129, 128), 65u);
+  EXPECT_EQ(balanced_rows(49, 128), 49u);
+}
+
+std::string refusal(const Window& window, std::uint32_t rows, std::uint32_t words = 9216) {
+  Geometry geometry;
+  geometry.scratchpad_words = words;
+  try {
+    plan_window(window, rows, geometry);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(WindowPlan, RefusesWhatTheDeviceCannotDo) {
+  using testing::HasSubstr;
+  EXPECT_EQ(refusal(same(56, 1), 112, 4 * 56), "none");
+  EXPECT_THAT(refusal(same(56, 1), 112, 4 * 56 - 1),
+              HasSubstr("112 output pixels from 112 on need 224 pixels of 1 planes at once, and "
+                        "223 words hold 223"));
+  EXPECT_THAT(refusal(same(56, 300), 128, 299), HasSubstr("does not fit the scratchpad of 299"));
+  EXPECT_THAT(refusal(same(56, 1), 129),
+              HasSubstr("block of output pixels is 129; the device takes 1 to 128"));
+  Window w = same(56, 1);
+  w.kernel_width = 256;
+  EXPECT_THAT(refusal(w, 1), HasSubstr("kernel width is 256"));
+  w = same(56, 3);
+  w.group_planes = 2;
+  EXPECT_THAT(refusal(w, 1), HasSubstr("3 planes are no multiple of the 2 of a group"));
+}
+
+}  // namespace
+}  // namespace gemm64

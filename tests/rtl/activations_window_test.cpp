@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scratchpad as planes of pixels: chunks that go around, room for them, claims and frees, and
+// the change between windows and products.
+#include <Vactivations_n4.h>
+
+#include <algorithm>
+#include <deque>
+#include <tuple>
+#include <vector>
+
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+constexpr unsigned kN = 4;
+constexpr unsigned kWords = 67;
+constexpr unsigned kBursts = 2;
+
+struct Load {
+  bool window, start;
+  std::uint64_t address;
+  unsigned rows, count, stride, capacity, slot, place;
+};
+
+/// A word that is asked for: what must have been freed by then of this layer or product, and
+/// whether all of those before must have been.
+struct Word {
+  std::uint64_t address;
+  unsigned freed;    // pixels or words, those of all layers and products before included
+  unsigned command;  // which brings it
+};
+
+struct Read {
+  bool window, inside;
+  std::uint64_t address;  // what is read; 0 beyond the border
+  unsigned place, zero;
+  unsigned claim;  // words; 0: none
+  unsigned freed;  // pixels, or a word of a product
+};
+
+/// What is loaded and what is read, made side by side.
+class Work {
+ public:
+  /// A layer: chunks of some pixels, of which some are freed when a few of those kept have been
+  /// read.
+  void add_layer(std::mt19937& random) {
+    const unsigned planes = draw(random, 1, 4);
+    const unsigned capacity = draw(random, 1, kWords / planes);
+    const unsigned pixels = draw(random, 1, 3 * capacity);
+    const std::uint64_t address = draw(random, 0, 4096) * std::uint64_t{kN};
+    const unsigned before = freed_;
+    ring_words_ = 0;
+    bool start = true;
+    for (unsigned loaded = 0, freed = 0; freed < pixels;) {
+      const unsigned room = std::min(pixels - loaded, capacity - (loaded - freed));
+      const unsigned chunk = room == 0 ? 0 : draw(random, loaded == freed ? 1 : 0, room);
+      if (chunk > 0) {
+        const unsigned split = draw(random, 1, planes);  // the planes of a first command
+        for (unsigned plane = 0; plane < planes; plane = plane == 0 ? split : planes) {
+          const unsigned count = plane == 0 ? split : planes - split;
+          if (count == 0) continue;
+          loads.push_back({true, start && plane == 0, address + (plane * pixels + loaded) * kN,
+                           chunk, count, pixels, capacity, loaded % capacity, plane * capacity});
+          for (unsigned p = plane; p < plane + count; ++p) {
+            for (unsigned i = loaded; i < loaded + chunk; ++i) {
+              const unsigned end = loaded + chunk;  // there must be room for all
+              words.push_back({address + (p * pixels + i) * kN,
+                               before + (end > capacity ? end - capacity : 0),
+                               static_cast<unsigned>(loads.size()) - 1});
+            }
+          }
+        }
+        start = false;
+      }
+      loaded += chunk;
+      for (unsigned plane = 0; plane < planes; ++plane) {
+        for (unsigned i = draw(random, 1, 4); i > 0; --i) {
+          const unsigned pixel = draw(random, freed, loaded - 1);
+          const bool inside = random() % 4 != 0;
+          reads.push_back({true, inside, address + (plane * pixels + pixel) * kN,
+                           plane * capacity + pixel % capacity, draw(random, 0, 255), 0, 0});
+          if (claim_next_) reads.back().claim = chunk;
+          claim_next_ = false;
+        }
+        claim_next_ = true;
+      }
+      const unsigned kept = loaded - freed;
+      const unsigned let_go = loaded == pixels && random() % 2 == 0
+                                  ? kept
+                                  : draw(random, kept == capacity ? 1 : 0, kept);
+      reads.back().freed = let_go;
+      freed += let_go;
+      freed_ += let_go;
+    }
+  }
+
+  void add_product(std::mt19937& random) {
+    const unsigned rows = draw(random, 1, 90);
+    const std::uint64_t address = draw(random, 0, 4096) * std::uint64_t{kN};
+    loads.push_back({false, random() % 2 != 0, address, rows, 1, rows, draw(random, 0, 9), 3, 5});
+    if (ring_words_ == 0) ring_begin_ = freed_;
+    for (unsigned i = 0; i < rows; ++i) {
+      ++ring_words_;  // with those of the products just before
+      words.push_back({address + i * kN,
+                       ring_begin_ + (ring_words_ < kWords ? 0 : ring_words_ - kWords),
+                       static_cast<unsigned>(loads.size()) - 1});
+      reads.push_back({false, false, address + i * kN, 0, 0, 0, 1});
+    }
+    freed_ += rows;
+    claim_next_ = true;
+  }
+
+  std::vector<Load> loads;
+  std::vector<Word> words;
+  std::vector<Read> reads;
+
+ private:
+  unsigned ring_begin_ = 0, ring_words_ = 0;
+  unsigned freed_ = 0;      // up to the end of what was added last
+  bool claim_next_ = true;  // the next read of a window is the first of its plane
+};
+
+struct Gates {
+  Gate command, request, data, read;
+};
+
+class Trial {
+ public:
+  Trial(Work work, Gates gates, unsigned latency)
+      : work_(std::move(work)), gates_(std::move(gates)), latency_(latency) {
+    bench->stop_i = bench->beat_i = bench->read_i = bench->command_valid_i = 0;
+    bench->claim_i = bench->free_i = 0;
+  }
+
+  void operator()() {
+    while (read_ < work_.reads.size()) {
+      clock();
+      if (testing::Test::HasFailure()) return;
+    }
+    bench->read_i = bench->beat_i = bench->claim_i = bench->free_i = 0;
+    bench.settle();
+    EXPECT_EQ(bench->idle_o, 1) << "nothing to load, nothing kept";
+    EXPECT_EQ(bench->quiet_o, 1);
+    EXPECT_EQ(asked, work_.words.size());
+  }
+
+  void clock() {
+    drive();
+    bench.settle();
+    check();
+    account();
+    bench.edge();
+  }
+
+  Bench<Vactivations_n4> bench{400000};
+  unsigned asked = 0;  // words
+  std::size_t error_beat = ~std::size_t{0};
+  std::vector<unsigned> errors;  // commands
+
+ private:
+  struct Burst {
+    std::uint64_t address, due;
+    unsigned beats;
+  };
+
+  void drive() {
+    const bool command = sent_ < work_.loads.size() && (waits_ || gates_.command());
+    const Load load = work_.loads[command ? sent_ : 0];
+    bench->command_valid_i = command;
+    bench->command_address_i = load.address;
+    bench->command_rows_i = static_cast<std::uint16_t>(load.rows);
+    bench->command_count_i = load.count;
+    bench->command_stride_i = load.stride;
+    bench->command_passes_i = bench->command_blocks_i = 1;
+    bench->command_window_i = load.window;
+    bench->command_start_i = load.start;
+    bench->command_capacity_i = static_cast<std::uint16_t>(load.capacity);
+    bench->command_slot_i = static_cast<std::uint16_t>(load.slot);
+    bench->command_place_i = load.place;
+    bench->command_tag_i = static_cast<std::uint16_t>(sent_);
+    bench->request_ready_i = gates_.request();
+    bench->beat_i = !memory_.empty() && memory_.front().due <= bench.clock() && gates_.data();
+    set_memory_word(bench->beat_data_i, bench->beat_i ? memory_.front().address : bench.clock());
+    bench->beat_last_i = !memory_.empty() && memory_.front().beats == 1;
+    bench->beat_error_i = bench->beat_i && arrived_ == error_beat;
+
+    const Read read = read_ < work_.reads.size() ? work_.reads[read_] : Read{};
+    const bool there = read_ < work_.reads.size() && ahead_ >= (read.window ? read.claim : 1);
+    bench->read_i = there && gates_.read();
+    bench->window_i = read.window;
+    bench->place_i = read.place;
+    bench->inside_i = read.inside;
+    bench->release_i = read.window ? bench.clock() % 2 : 1;  // means nothing to a window
+    bench->rewind_i = read.window ? bench.clock() % 2 : 0;
+    bench->zero_i = static_cast<std::uint8_t>(last_zero_);
+    bench->claim_i = bench->read_i && read.claim > 0;
+    bench->new_i = static_cast<std::uint16_t>(read.window ? read.claim : 9);
+    bench->free_i = bench->read_i && read.window && read.freed > 0;
+    bench->freed_i = static_cast<std::uint16_t>(read.freed);
+  }
+
+  void check() {
+    EXPECT_EQ(bench->ahead_o, ahead_) << "clock " << bench.clock();
+    if (read_ > 0) {
+      const Read& last = work_.reads[read_ - 1];
+      if (last.window && !last.inside) {
+        for (unsigned i = 0; i < kN; ++i) {
+          EXPECT_EQ(lane<std::uint8_t>(bench->word_o, i), last_zero_) << read_;
+        }
+      } else {
+        EXPECT_TRUE(is_memory_word(bench->word_o, last.address)) << read_;
+      }
+    }
+    if (bench->request_valid_o) {
+      check_burst(bench->request_address_o, bench->request_beats_o - 1, 2, 1, kN);
+      ASSERT_LE(asked + bench->request_beats_o, work_.words.size());
+      for (unsigned i = asked; i < asked + bench->request_beats_o; ++i) {
+        EXPECT_EQ(bench->request_address_o + (i - asked) * kN, work_.words[i].address) << i;
+        EXPECT_GE(freed_, work_.words[i].freed) << "no room for word " << i;
+        EXPECT_EQ(work_.words[i].command, work_.words[asked].command) << "of two commands";
+      }
+      EXPECT_LT(memory_.size(), kBursts);
+    }
+    stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
+           {bench->request_address_o, bench->request_beats_o});
+    const bool promised =
+        sent_ > 0 && (arrived_ < work_.words.size()) && work_.words[arrived_].command < sent_;
+    EXPECT_EQ(bench->transfer_o, bench->beat_i);
+    EXPECT_EQ(bench->wait_memory_o, !memory_.empty() && !bench->beat_i);
+    EXPECT_EQ(bench->wait_scratchpad_o, memory_.empty() && promised);
+    EXPECT_EQ(bench->idle_clock_o, !promised);
+    EXPECT_EQ(bench->quiet_o, memory_.empty());
+    EXPECT_EQ(bench->error_o, bench->beat_error_i);
+    if (bench->error_o) errors.push_back(bench->error_tag_o);
+  }
+
+  void account() {
+    waits_ = bench->command_valid_i && !bench->command_ready_o;
+    if (bench->command_valid_i && !waits_) ++sent_;
+    if (bench->beat_i) {
+      ++arrived_;
+      ++ahead_;
+      memory_.front().address += kN;
+      if (--memory_.front().beats == 0) memory_.pop_front();
+    }
+    if (bench->request_valid_o && bench->request_ready_i) {
+      memory_.push_back(
+          {bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
+      asked += bench->request_beats_o;
+    }
+    if (bench->read_i) {
+      const Read& read = work_.reads[read_++];
+      ahead_ -= read.window ? read.claim : 1;
+      freed_ += read.freed;
+      last_zero_ = read.zero;
+    }
+  }
+
+  Work work_;
+  Gates gates_;
+  unsigned latency_;
+  std::deque<Burst> memory_;
+  unsigned arrived_ = 0, ahead_ = 0, freed_ = 0, last_zero_ = 0;
+  std::size_t sent_ = 0, read_ = 0;
+  bool waits_ = false;  // a command
+  StaysPut<std::tuple<std::uint64_t, unsigned>> stays_{"request"};
+};
+
+Gates random_gates(std::mt19937& random) {
+  return {Gate::random(random), Gate::random(random), Gate::random(random), Gate::random(random)};
+}
+
+TEST(ActivationsOfWindows, AreReadWhereTheyWereLoaded) {
+  for_seeds(200, [](std::mt19937& random) {
+    Work work;
+    work.add_layer(random);
+    Trial(work, random_gates(random), draw(random, 1, 60))();
+  });
+}
+
+TEST(ActivationsOfWindows, FollowEachOtherAndProducts) {
+  for_seeds(300, [](std::mt19937& random) {
+    Work work;
+    for (unsigned i = draw(random, 2, 6); i > 0; --i) {
+      random() % 3 == 0 ? work.add_product(random) : work.add_layer(random);
+    }
+    Trial(work, random_gates(random), draw(random, 1, 60))();
+  });
+}
+
+TEST(ActivationsOfWindows, AreTheBurstsOfTheirCommandWhereTheBusFails) {
+  for_seeds(30, [](std::mt19937& random) {
+    Work work;
+    work.add_layer(random);
+    Trial trial(work, random_gates(random), 9);
+    trial.error_beat = random() % work.words.size();
+    trial();
+    EXPECT_EQ(trial.errors, std::vector<unsigned>{work.words[trial.error_beat].command});
+  });
+}
+
+// A pixel is freed in one clock; in the next the walk that waits for its place begins, and a clock
+// later its burst is asked for.
+TEST(ActivationsOfWindows, AreAskedForTwoClocksAfterTheirRoomIsFree) {
+  Work work;
+  for (const unsigned slot : {0u, 1u}) {
+    work.loads.push_back({true, slot == 0, slot * 64, 3, 1, 6, 4, slot * 3, 0});
+    for (unsigned i = 0; i < 3; ++i) work.words.push_back({slot * 64 + i * kN, slot * 2, slot});
+  }
+  work.reads = {{true, true, 0, 0, 0, 3, 1}, {true, true, 4, 1, 0, 0, 1}};
+  Trial trial(work, {}, 5);
+  do trial.clock();
+  while (trial.bench->free_i == 0);  // one place: too few
+  do {
+    trial.clock();
+    EXPECT_EQ(trial.asked, 3u);
+  } while (trial.bench->free_i == 0);  // the second
+  EXPECT_EQ(trial.bench->request_valid_o, 0) << "a clock later";
+  trial.clock();
+  EXPECT_EQ(trial.bench->request_valid_o, 1) << "two clocks later";
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test

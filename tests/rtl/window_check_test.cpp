@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <Vwindow_check_w100.h>
+
+#include <functional>
+#include <string>
+
+#include "host/device/registers.hpp"
+#include "tests/rtl/harness.hpp"
+
+namespace gemm64::rtl_test {
+namespace {
+
+constexpr std::uint32_t kWords = 100;  // of the scratchpad
+
+Command good_set() {
+  Command c;
+  c.opcode = Opcode::kSetWindow;
+  c.kernel_height = c.kernel_width = c.group_passes = 1;
+  c.capacity = 10;
+  return c;
+}
+
+Command good_load() {
+  Command c;
+  c.opcode = Opcode::kLoadActivations;
+  c.flags = flag::kWindow;
+  c.rows = c.capacity = 10;
+  c.count = c.passes = c.blocks = 1;
+  return c;
+}
+
+Command good_matmul() {
+  Command c;
+  c.opcode = Opcode::kMatmul;
+  c.flags = flag::kWindow | flag::kAccumulate;
+  c.rows = c.count = c.passes = c.blocks = 1;
+  return c;
+}
+
+void give(Vwindow_check_w100& model, const Command& command) {
+  std::uint8_t bytes[kCommandBytes];
+  command.encode(bytes);
+  model.valid_i = 1;
+  model.is_set_i = command.opcode == Opcode::kSetWindow;
+  model.is_load_i = command.opcode == Opcode::kLoadActivations;
+  model.accumulate_i = (command.flags & flag::kAccumulate) != 0;
+  model.rows_i = static_cast<std::uint16_t>(command.rows);
+  model.count_i = command.count;
+  model.passes_i = command.passes;
+  model.blocks_i = command.blocks;
+  for (unsigned i = 0; i < 32; ++i) set_lane(model.window_i, i, bytes[32 + i]);
+}
+
+struct Case {
+  const char* what;
+  bool bad;
+  Command command;
+  std::function<void(Command&)> change;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"a layer", false, good_set(), [](Command&) {}},
+      {"capacity 0", true, good_set(), [](Command& c) { c.capacity = 0; }},
+      {"capacity of all", false, good_set(), [](Command& c) { c.capacity = kWords; }},
+      {"capacity of more", true, good_set(), [](Command& c) { c.capacity = kWords + 1; }},
+      {"no kernel rows", true, good_set(), [](Command& c) { c.kernel_height = 0; }},
+      {"no kernel columns", true, good_set(), [](Command& c) { c.kernel_width = 0; }},
+      {"no passes in a group", true, good_set(), [](Command& c) { c.group_passes = 0; }},
+      {"stride once around", false, good_set(), [](Command& c) { c.stride_width = 10; }},
+      {"stride beyond", true, good_set(), [](Command& c) { c.stride_width = 11; }},
+      {"dilation once around", false, good_set(), [](Command& c) { c.dilation_width = 10; }},
+      {"dilation beyond", true, good_set(), [](Command& c) { c.dilation_width = 11; }},
+      {"row step", false, good_set(), [](Command& c) { c.row_step = 9; }},
+      {"row step once around", true, good_set(), [](Command& c) { c.row_step = 10; }},
+      {"image step once around", true, good_set(), [](Command& c) { c.image_step = 10; }},
+      {"tap row step once around", true, good_set(), [](Command& c) { c.tap_row_step = 10; }},
+      {"a load", false, good_load(), [](Command&) {}},
+      {"more pixels than there is room", true, good_load(), [](Command& c) { c.rows = 11; }},
+      {"last slot", false, good_load(), [](Command& c) { c.slot = 9; }},
+      {"slot beyond", true, good_load(), [](Command& c) { c.slot = 10; }},
+      {"two passes", true, good_load(), [](Command& c) { c.passes = 2; }},
+      {"two blocks", true, good_load(), [](Command& c) { c.blocks = 2; }},
+      {"all planes", false, good_load(), [](Command& c) { c.count = 10; }},
+      {"one more", true, good_load(), [](Command& c) { c.count = 11; }},
+      {"planes by far", true, good_load(), [](Command& c) { c.count = 0xffffffff; }},
+      {"last place", false, good_load(), [](Command& c) { c.place = 90; }},
+      {"place beyond", true, good_load(), [](Command& c) { c.place = 91; }},
+      {"place beyond by far", true, good_load(), [](Command& c) { c.place = 0xffffffff; }},
+      {"a product", false, good_matmul(), [](Command&) {}},
+      {"two blocks of it", true, good_matmul(), [](Command& c) { c.blocks = 2; }},
+      {"sums not added", true, good_matmul(), [](Command& c) { c.flags = flag::kWindow; }},
+      {"most planes", false, good_matmul(), [](Command& c) { c.count = 0xffff; }},
+      {"planes beyond the field", true, good_matmul(), [](Command& c) { c.count = 0x10000; }},
+  };
+  return all;
+}
+
+TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.what);
+    Bench<Vwindow_check_w100> bench;
+    bench->valid_i = 0;
+    for (unsigned t = 0; t < 3; ++t) bench.step();
+    Command command = c.command;
+    c.change(command);
+    give(*bench, command);
+    bench->tag_i = 77;
+    bench.step();
+    bench->valid_i = 0;
+    bench->tag_i = 78;
+    bench.settle();
+    EXPECT_EQ(bench->error_o, 0);
+    bench.edge();
+    bench.settle();
+    EXPECT_EQ(bench->error_o, c.bad);
+    if (c.bad) EXPECT_EQ(bench->error_tag_o, 77);
+    bench.edge();
+    bench.settle();
+    EXPECT_EQ(bench->error_o, 0);
+  }
+}
+
+TEST(WindowCheck, TakesACommandAClock) {
+  for_seeds(20, [](std::mt19937& random) {
+    Bench<Vwindow_check_w100> bench;
+    bool bad[2] = {false, false};
+    bench->valid_i = 0;
+    for (unsigned t = 0; t < 3; ++t) bench.step();
+    for (unsigned t = 0; t < 300; ++t) {
+      const Case& c = cases()[random() % cases().size()];
+      Command command = c.command;
+      c.change(command);
+      give(*bench, command);
+      bench->valid_i = random() % 3 != 0;
+      bench->tag_i = static_cast<std::uint16_t>(t);
+      bench.settle();
+      EXPECT_EQ(bench->error_o, bad[t % 2]) << t;
+      if (bad[t % 2]) EXPECT_EQ(bench->error_tag_o, t - 2);
+      bad[t % 2] = bench->valid_i && c.bad;
+      bench.edge();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace gemm64::rtl_test
