@@ -126,6 +126,7 @@ void check_balance(const Program& program, const Geometry& geometry) {
           parameters_taken.push_back({i, product({stored.back().amount, kParameterSetWords})});
         }
         break;
+      case Opcode::kSetWindow:
       case Opcode::kFence:
       case Opcode::kFinish:
         break;

@@ -60,6 +60,9 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
     if (used && value == 0)
       refuse(program, index, fmt::format("{} is 0; it must be at least 1", field));
   };
+  const bool window = command.opcode == Opcode::kSetWindow ||
+                      ((activations || matmul) && (command.flags & flag::kWindow) != 0);
+  if (window) refuse(program, index, "the clocks of windows are not predicted yet");
   at_least_1(command.opcode != Opcode::kFence, "COUNT", command.count);
   at_least_1(load || matmul, "PASSES", command.passes);
   const bool rows = matmul || store || activations;

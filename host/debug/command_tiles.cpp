@@ -183,6 +183,7 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       work.has_k = false;
       work.k_tiles = 1;
       break;
+    case Opcode::kSetWindow:
     case Opcode::kFence:
     case Opcode::kFinish:
       break;

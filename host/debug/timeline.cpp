@@ -21,6 +21,7 @@ int engine_of(const Command& command) {
     case Opcode::kLoadActivations:
       return 1;
     case Opcode::kMatmul:
+    case Opcode::kSetWindow:
       return 2;
     case Opcode::kStore:
       return 3;

@@ -277,6 +277,10 @@ ErrorCode ReferenceDevice::check(const Command& command) const {
   std::uint64_t tile = command.count;  // words that follow each other
   bool strided = false;
   std::uint64_t bytes = 1;  // of memory for each of N values
+  // Windows are the RTL's alone so far.
+  const bool windows =
+      command.opcode == Opcode::kLoadActivations || command.opcode == Opcode::kMatmul;
+  if (windows && (command.flags & flag::kWindow) != 0) return ErrorCode::kBadOpcode;
   switch (command.opcode) {
     case Opcode::kLoadWeights:
     case Opcode::kLoadParameters:
@@ -376,6 +380,8 @@ bool ReferenceDevice::dispatch() {
         encode_snapshot(counters_, bytes.data());
         stores_.push_back({command, dispatched_, std::move(bytes)});
       }
+      break;
+    case Opcode::kSetWindow:  // refused by check()
       break;
     case Opcode::kFinish:
       if (!engines_idle()) return false;

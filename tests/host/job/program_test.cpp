@@ -84,6 +84,7 @@ class Interpreter {
           store(command);
           break;
         case Opcode::kLoadParameters:
+        case Opcode::kSetWindow:
         case Opcode::kFence:
         case Opcode::kFinish:
           break;
