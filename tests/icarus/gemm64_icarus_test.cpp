@@ -56,6 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                     GemmJob{4, 13, 17, 11, 5, true, true, kUint8, kUint8, 3},
                     GemmJob{4, 9, 1, 5, 4, true, false, kInt8, kInt32, 1},
                     GemmJob{8, 20, 31, 33, 7, true, true, kUint8, kInt8},
+                    GemmJob{4, 24, 4, 60, 4, true, false, kInt8, kInt8},
                     GemmJob{8, 33, 9, 40, 16, true, true, kInt32, kInt8},
                     GemmJob{8, 40, 8, 24, 10, true, true, kInt8, kInt8, 2}),
     [](const auto& test) {
