@@ -48,8 +48,8 @@ void remove_attribute(onnx::NodeProto& node, const std::string& name);
 /// values.
 void drop_redundant_clips(onnx::GraphProto& graph, const QuantizationReader& reader);
 
-/// Takes out each Dropout that changes nothing: not in training mode, and nobody reads its mask. What
-/// the graph gives as an output keeps its node. ONNX Runtime does so before anything else.
+/// Takes out each Dropout that changes nothing: not in training mode, and nobody reads its mask.
+/// What the graph gives as an output keeps its node. ONNX Runtime does so before anything else.
 void drop_dropouts(onnx::GraphProto& graph, const OnnxModel& model);
 
 /// Where operators that only move values stand before a QuantizeLinear, quantizes before them as

@@ -239,8 +239,8 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     ++jobs_;
     const Listed& one = listed[i];
     const auto* const parameters = one.parameters.empty() ? nullptr : &one.parameters;
-    look_again(layer,
-               {list.jobs[i], one.packed, one.a, one.w, parameters, &list, &operands, i}, progress);
+    look_again(layer, {list.jobs[i], one.packed, one.a, one.w, parameters, &list, &operands, i},
+               progress);
   }
   // Of wall time each has the part that it has of the clocks.
   const auto total = static_cast<double>(before[counter::kTotalClocks]);

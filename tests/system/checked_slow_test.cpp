@@ -62,8 +62,8 @@ class States {
  private:
   /// No product writes what only windows use.
   static bool is_of_windows(const std::string& name) {
-    for (const char* part : {"u_window", "__base", "__slot", "planes_q", "layer_q", "words_q",
-                             "zero_q"}) {
+    for (const char* part :
+         {"u_window", "__base", "__slot", "planes_q", "layer_q", "words_q", "zero_q"}) {
       if (name.find(part) != std::string::npos) return true;
     }
     return false;
