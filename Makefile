@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim accuracy imagenet test wave firmware bench fuzz abuse lint synth clean help
+.PHONY: build sim accuracy imagenet test wave firmware bench fuzz abuse lint synth formal clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -131,6 +131,10 @@ synth:
 	@$(SETUP) synth
 	@scripts/synth $(ARGS)
 
+formal:
+	@$(SETUP) formal
+	@tests/formal/prove $(ARGS)
+
 clean:
 	rm -rf $(BUILD)
 
@@ -149,6 +153,7 @@ help:
 	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make synth  synthesizes the array and reports area and timing"
+	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make clean  removes build/"
 	@echo
 	@echo "ARGS=\"...\" is handed to the program; CXX, JOBS and SETUP=true as described at the head of the Makefile."
