@@ -81,6 +81,8 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
   const Outcome outcome = run("run --device reference --batch 2 --json report.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("alexnet on device 'reference'"));
+  // classifier.1, .4 and .6, of which each takes the 8-bit results of the one before
+  EXPECT_THAT(outcome.out, HasSubstr(", layers that take each other's results as one program\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\n12 nodes on the host, "));
   EXPECT_THAT(outcome.out,
               HasSubstr("MACs on the device: 8.2 % (117,243,904 of 1,428,376,960).\n"));
@@ -92,6 +94,11 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
   const auto report = nlohmann::json::parse(contents(folder_ / "report.json"));
   EXPECT_EQ(report["batch"], 2);
   EXPECT_EQ(report["layers"].size(), 8U);
+  int chained = 0;
+  for (const auto& layer : report["layers"]) {
+    if (layer["on"] == "device" && layer["results"] != "INT32") ++chained;
+  }
+  EXPECT_EQ(chained, 3);
   EXPECT_NEAR(report["total"]["device_share"].get<double>(), 0.0821, 1e-4);
   EXPECT_GT(report["quality"]["signal_to_noise_db"].get<double>(), 35);
 }
