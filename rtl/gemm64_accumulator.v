@@ -66,11 +66,18 @@ module gemm64_accumulator #(
     wire [N-1:0] read_0  = old_0 | {N{store_0}};
     wire [N-1:0] read_1  = old_1 | {N{store_1}};
 
-    reg store_bank_q;  // bank that was stored from last
+    reg store_bank_q;        // bank that was stored from last
+    reg adding_0_q, adding_1_q;  // a column adds to the bank
+
+    // Does anything in a bank move? Its clock may rest otherwise.
+    wire busy_0 = adding_0_q | add_0 != {N{1'b0}} | store_0;
+    wire busy_1 = adding_1_q | add_1 != {N{1'b0}} | store_1;
 
     always @(posedge clk_i) begin
         add_0_q  <= add_0 & {N{rst_ni}};
         add_1_q  <= add_1 & {N{rst_ni}};
+        adding_0_q <= add_0 != {N{1'b0}};
+        adding_1_q <= add_1 != {N{1'b0}};
         last_q   <= {last_q[N-2:0], head_valid & head_last} & {N{rst_ni}};
         first_q  <= first;
         row_q[0] <= head_row;
@@ -89,6 +96,8 @@ module gemm64_accumulator #(
 
             gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH)) u_column (
                 .clk_i        (clk_i),
+                .busy_0_i     (busy_0),
+                .busy_1_i     (busy_1),
                 .read_0_i     (read_0[c]),
                 .row_0_i      (store_0 ? store_row_i : old_row),
                 .read_1_i     (read_1[c]),

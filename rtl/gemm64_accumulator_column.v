@@ -11,6 +11,9 @@ module gemm64_accumulator_column #(
     parameter ROW_WIDTH = 7     // bits of a row's index
 ) (
     input  wire                 clk_i,
+    // A bank is read or written in this clock, in this column or another
+    input  wire                 busy_0_i,
+    input  wire                 busy_1_i,
     // Reading a row of each bank
     input  wire                 read_0_i,
     input  wire [ROW_WIDTH-1:0] row_0_i,
@@ -31,19 +34,16 @@ module gemm64_accumulator_column #(
     reg [31:0] sums_1_q [0:ROWS-1];  // bank 1
     reg [31:0] read_0_q, read_1_q;   // what was read from each
 
-    wire [31:0] old_sum = add_1_i ? read_1_q : read_0_q;
-    wire [31:0] new_sum = (first_i ? 32'd0 : old_sum) + sum_i;
-
     // A bank is read and then written in one block, which alone touches it: the write may be blocking without a race. So a
-    // simulator writes at once what it would otherwise keep aside in every clock, an address and a sum for each bank.
-    always @(posedge clk_i) begin
+    // simulator writes at once what it would otherwise keep aside in every clock, and skips a bank that rests in all columns.
+    always @(posedge clk_i) if (busy_0_i) begin
         if (read_0_i) read_0_q <= sums_0_q[row_0_i];
-        if (add_0_i) sums_0_q[row_i] = new_sum;
+        if (add_0_i) sums_0_q[row_i] = (first_i ? 32'd0 : read_0_q) + sum_i;
     end
 
-    always @(posedge clk_i) begin
+    always @(posedge clk_i) if (busy_1_i) begin
         if (read_1_i) read_1_q <= sums_1_q[row_1_i];
-        if (add_1_i) sums_1_q[row_i] = new_sum;
+        if (add_1_i) sums_1_q[row_i] = (first_i ? 32'd0 : read_1_q) + sum_i;
     end
 
     assign store_data_o = store_bank_i ? read_1_q : read_0_q;
