@@ -30,11 +30,11 @@ class Model {
         geometry_(geometry),
         rate_(geometry.n, memory.bytes_per_cycle),
         memories_(geometry, rate_),
-        weights_(geometry, geometry.weight_burst_beats(), memories_.weights, Loads::kWeights,
-                 counters_),
-        activations_(geometry, geometry.burst_beats, memories_.scratchpad, Loads::kActivations,
-                     counters_),
-        parameters_(geometry, geometry.parameter_burst_beats(), memories_.parameters,
+        weights_(geometry, geometry.weight_burst_beats(), memories_.weights, nullptr,
+                 Loads::kWeights, counters_),
+        activations_(geometry, geometry.burst_beats, memories_.scratchpad, &memories_.pixels,
+                     Loads::kActivations, counters_),
+        parameters_(geometry, geometry.parameter_burst_beats(), memories_.parameters, nullptr,
                     Loads::kParameters, counters_),
         compute_(geometry, memories_, counters_),
         results_(geometry, memories_, rate_, counters_),
@@ -52,8 +52,10 @@ class Model {
   }
 
   RingPrediction run() {
+    RingPrediction prediction;
     while (!commands_.done()) {
       if (!advance() && !bus_.advance_when_stuck()) refuse();
+      if (history_) take_snapshots(prediction, false);
     }
     // Commands behind which there is no FINISH end when nothing is left to do.
     const bool open = program_[commands_.last()].opcode != Opcode::kFinish;
@@ -66,13 +68,10 @@ class Model {
     }
     for (EngineModel* engine : engines_) engine->finish(total);
     commands_.finish(total);
-    RingPrediction prediction;
-    for (const auto& [command, at] : commands_.snapshots()) {
-      if (is_snapshot(program_[command])) {
-        prediction.snapshots.push_back({command, count_before(at)});
-      } else {
-        prediction.finishes.push_back({command, history_ ? count_before(at + 1) : count(total)});
-      }
+    if (history_) {
+      take_snapshots(prediction, true);
+    } else {
+      prediction.finishes.push_back({commands_.last(), count(total)});
     }
     if (open) prediction.finishes.push_back({commands_.last(), count_before(total)});
     return prediction;
@@ -96,6 +95,25 @@ class Model {
     moved |= results_.advance();
     moved |= commands_.advance();
     return moved;
+  }
+
+  /// Is all known that the clocks before `clock` were spent on?
+  bool knows(Clock clock) const {
+    return commands_.knows(clock) &&
+           std::all_of(std::begin(engines_), std::end(engines_),
+                       [=](const EngineModel* engine) { return engine->accounted() >= clock; });
+  }
+
+  /// Those that are known now; all of them where nothing more will be known.
+  void take_snapshots(RingPrediction& prediction, bool all) {
+    for (; snapshots_ < commands_.snapshots().size(); ++snapshots_) {
+      const auto& [command, at] = commands_.snapshots()[snapshots_];
+      const bool fence = is_snapshot(program_[command]);
+      const Clock clock = fence ? at : at + 1;
+      if (!all && !knows(clock)) return;
+      (fence ? prediction.snapshots : prediction.finishes)
+          .push_back({command, count_before(clock)});
+    }
   }
 
   static bool asks_counters(const Command& command) {
@@ -152,6 +170,7 @@ class Model {
   Commands commands_;
   Bus bus_;
   bool history_ = false;
+  std::size_t snapshots_ = 0;  // taken
   EngineModel* const engines_[5] = {&weights_, &activations_, &parameters_, &compute_, &results_};
 };
 
@@ -160,8 +179,11 @@ class Model {
 std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geometry& geometry) {
   std::vector<std::size_t> ends;
   std::vector<Command> program;
+  const Command* before = nullptr;      // the last SET_WINDOW of the programs before
+  const Command* set_window = nullptr;  // and of this one
   for (const Command& command : commands) {
     program.push_back(command);
+    if (command.opcode == Opcode::kSetWindow) set_window = &command;
     const bool last = &command == &commands.back();
     if (!last && command.opcode != Opcode::kFinish) continue;
     if (command.opcode != Opcode::kFinish) {
@@ -169,11 +191,12 @@ std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geo
       program.back().opcode = Opcode::kFinish;
     }
     try {
-      check_program(program, geometry);
+      check_program(program, geometry, before);
     } catch (const UsageError&) {
       break;
     }
     program.clear();
+    before = set_window;
     ends.push_back(static_cast<std::size_t>(&command - commands.data()) + 1);
   }
   return ends;
