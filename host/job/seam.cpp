@@ -28,7 +28,7 @@ std::vector<Block> blocks_of(const Plan& plan) {
     blocks.push_back({0, m, m, m, std::max<std::uint64_t>(m, plan.array)});
     return blocks;
   }
-  if (plan.window->strips.size() != 1) return blocks;
+  if (plan.window->in_strips()) return blocks;
   const WindowPlan& window = plan.window->strips[0].plan;
   for (const WindowBlock& block : window.blocks) {
     blocks.push_back({block.first, block.first + block.rows, block.loaded(), block.new_pixels,

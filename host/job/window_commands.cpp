@@ -102,7 +102,7 @@ class WindowCommands {
     const WindowBlock& pixels = plan.blocks[i];
     if (pixels.new_pixels == 0) return;
     const std::uint32_t planes = plan.window.planes;
-    if (plan_.window->strips.size() > 1) {
+    if (plan_.window->in_strips()) {
       add_rows(strip, pixels, start);
       return;
     }
