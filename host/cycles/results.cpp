@@ -13,7 +13,7 @@ constexpr Clock kNone = -1;  // no row is left, and that has been noted
 
 bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
-  const Command& store = order().command;
+  const Command& store = *order().command;
   snapshot_ = store.opcode == Opcode::kFence;
   requantizes_ = !snapshot_ && ResultFormat::of(store)->takes_parameters();
   if (!snapshot_) beats_per_row_ = ResultFormat::of(store)->beats_per_row();
@@ -97,6 +97,7 @@ void Results::pass_rows(Clock before) {
     banks_.pass(at, rows);
     entered_ = at + rows - 1;
     rows_left_ -= rows;
+    requantizer_.forget(entered_);
   }
   data_.end(entered_);
   done_ = entered_;
@@ -125,7 +126,6 @@ void Results::serve(MemoryPort& port) {
   if (burst_.requantized) {
     hold(beats);
     if (rows_left_ != kNone) pass_rows(kUnknown);
-    requantizer_.forget(entered_);
     return;
   }
   wide_free_ = free_;
