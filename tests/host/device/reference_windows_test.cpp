@@ -37,7 +37,8 @@ class ReferenceWindows : public testing::TestWithParam<std::uint32_t> {
 };
 
 TEST_P(ReferenceWindows, OfRandomConvolutionsGiveTheirValues) {
-  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+  const std::uint32_t seeds = geometry.n == 64 ? 8 : 60;
+  for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937 random(seed);
     const PlainConvolution c = random_convolution(random, geometry.n);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << describe(c));
