@@ -24,7 +24,7 @@ void LayerChains::finish() {
 namespace {
 
 /// The layer for the device. Where another follows, results are int8 as that one takes them.
-ChainLayer chain_layer(const JobRunner& runner, QuantizedLayer layer, bool last) {
+ProgramLayer chain_layer(const JobRunner& runner, QuantizedLayer layer, bool last) {
   const bool is_unsigned = last && layer.type == onnx::TensorProto::UINT8;
   Output output;
   output.format = ResultFormat(is_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
@@ -33,7 +33,7 @@ ChainLayer chain_layer(const JobRunner& runner, QuantizedLayer layer, bool last)
   output.high = output.format.largest();
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
   const GemmShape shape{size(layer.a.rows()), size(layer.a.cols()), size(layer.w.rows())};
-  ChainLayer result;
+  ProgramLayer result;
   result.job = runner.job(layer.name, shape, output);
   result.expected =
       is_unsigned
@@ -52,12 +52,14 @@ ChainLayer chain_layer(const JobRunner& runner, QuantizedLayer layer, bool last)
 
 std::vector<LayerReport> run_chain(JobRunner& runner, std::vector<QuantizedLayer> chain,
                                    const ProgressShare& progress) {
-  std::vector<ChainLayer> layers;
+  std::vector<ProgramLayer> layers;
   for (QuantizedLayer& layer : chain) {
     const bool last = &layer == &chain.back();
+    const std::size_t place = layers.size();
     layers.push_back(chain_layer(runner, std::move(layer), last));
+    if (place != 0) layers.back().source = place - 1;
   }
-  return runner.run_chain(std::move(layers), progress);
+  return runner.run_program(std::move(layers), progress);
 }
 
 }  // namespace gemm64

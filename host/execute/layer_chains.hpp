@@ -30,7 +30,7 @@ class LayerChains {
 };
 
 /// Runs a chain on the device, as one program: int8 between its layers, and what the network has at
-/// its end. Throws as JobRunner::run_chain() does.
+/// its end. Throws as JobRunner::run_program() does.
 std::vector<LayerReport> run_chain(JobRunner& runner, std::vector<QuantizedLayer> chain,
                                    const ProgressShare& progress);
 
