@@ -58,6 +58,18 @@ class Windows : public testing::TestWithParam<Setting> {
  protected:
   Rig rig = window_rig(GetParam().n, GetParam().stalls, 3, GetParam().tight);
   std::uint32_t n = static_cast<std::uint32_t>(GetParam().n);
+  ReferenceDevice reference{rig.driver.geometry(), kMemoryBytes};
+  Driver reference_driver{reference};
+
+  /// The reference moves the same bytes; what it computes is checked like the RTL's.
+  void expect_same_bytes(std::vector<Command> program, const Counters& found) {
+    program.push_back(finish());
+    reference_driver.run_program(0, program, kClockLimit);
+    const Counters expected = reference_driver.read_counters();
+    for (std::size_t i = counter::kBytesWeights; i < expected.size(); ++i) {
+      EXPECT_EQ(found[i], expected[i]) << "bytes of " << kCounters[i].cause;
+    }
+  }
 };
 
 TEST_P(Windows, OfRandomConvolutionsGiveTheirValues) {
@@ -76,8 +88,12 @@ TEST_P(Windows, OfRandomConvolutionsGiveTheirValues) {
     ASSERT_LT(placed.end(), kMemoryBytes);
     placed.write(*rig.device);
     rig.set_latency(draw(random, 1, 120));
-    const Counters counters = run(rig, window_program(plan, placed.operands()));
+    const std::vector<Command> program = window_program(plan, placed.operands());
+    const Counters counters = run(rig, program);
     placed.check(*rig.device);
+    placed.write(reference);
+    expect_same_bytes(program, counters);
+    placed.check(reference);
     expect_causes_add_up(counters);
     EXPECT_EQ(counters[counter::kBytesActivations], plan.loaded_words() * n);
     EXPECT_LE(counters[counter::kBytesActivations], c.window.pixels() * c.window.planes * n);
@@ -100,8 +116,11 @@ TEST_P(Windows, FollowEachOtherAndProductsWithoutAFence) {
     std::uint64_t address = kOperands;
     const std::uint32_t rows = draw(random, 1, 9);
     const MatrixI8 a = random_matrix(random, rows, n), w = random_matrix(random, n, n);
-    rig.device->write_memory(0xc0000, a.data(), rows * n);
-    rig.device->write_memory(0xc1000, w.data(), n * n);
+    for (Device* device :
+         {static_cast<Device*>(rig.device.get()), static_cast<Device*>(&reference)}) {
+      device->write_memory(0xc0000, a.data(), rows * n);
+      device->write_memory(0xc1000, w.data(), n * n);
+    }
     std::uint32_t products = 0;
     for (const PlainConvolution& c : convolutions) {
       WindowPlan plan;
@@ -114,6 +133,7 @@ TEST_P(Windows, FollowEachOtherAndProductsWithoutAFence) {
       address = placed.back().end();
       ASSERT_LT(address, kMemoryBytes);
       placed.back().write(*rig.device);
+      placed.back().write(reference);
       const std::vector<Command> part = window_program(plan, placed.back().operands());
       program.insert(program.end(), part.begin(), part.end());
       if (draw(random, 0, 1) == 0) continue;
@@ -125,13 +145,17 @@ TEST_P(Windows, FollowEachOtherAndProductsWithoutAFence) {
       program.insert(program.end(), {load_weights(0xc1000, n), load, matmul(rows), result});
     }
     rig.set_latency(draw(random, 1, 120));
-    run(rig, program);
-    for (const PlacedConvolution& one : placed) one.check(*rig.device);
+    expect_same_bytes(program, run(rig, program));
     const MatrixI32 expected = reference_gemm(a, w);
-    for (std::uint32_t p = 0; p < products; ++p) {
-      MatrixI32 sums(rows, n);
-      rig.device->read_memory(0xc2000 + p * 0x1000, sums.data(), rows * n * 4);
-      EXPECT_EQ(sums, expected) << "product " << p;
+    for (Device* device :
+         {static_cast<Device*>(rig.device.get()), static_cast<Device*>(&reference)}) {
+      SCOPED_TRACE(device->name());
+      for (const PlacedConvolution& one : placed) one.check(*device);
+      for (std::uint32_t p = 0; p < products; ++p) {
+        MatrixI32 sums(rows, n);
+        device->read_memory(0xc2000 + p * 0x1000, sums.data(), rows * n * 4);
+        EXPECT_EQ(sums, expected) << "product " << p;
+      }
     }
   });
 }
