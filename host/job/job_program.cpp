@@ -126,13 +126,13 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   if (jobs.empty()) throw std::invalid_argument("a program of no jobs");
   JobProgram list;
   list.jobs = jobs;
-  std::uint64_t commands = 0;
+  std::uint64_t most_commands = 0;
   for (const Job& job : jobs) {
     // A FENCE stands where a job alone would have FINISH; a seam adds another, up to three STOREs
     // and a LOAD_ACTIVATIONS.
-    commands += program_length(job.plan) + 5;
+    most_commands += program_length(job.plan) + 5;
   }
-  list.snapshots = page_up(std::uint64_t{ring_places(commands)} * kCommandBytes);
+  list.snapshots = page_up(std::uint64_t{ring_places(most_commands)} * kCommandBytes);
   list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
   list.end = list.snapshots + (jobs.size() - 1) * list.snapshot_bytes;
   for (std::size_t j = 0; j < jobs.size(); ++j) {

@@ -37,11 +37,6 @@ std::vector<Block> blocks_of(const Plan& plan) {
   return blocks;
 }
 
-/// Planes, or tiles of K, of a plan's activations.
-std::uint32_t tiles_of_activations(const Plan& plan) {
-  return plan.window ? plan.window->window.planes : plan.k_tiles;
-}
-
 /// Tiles of a block before the first that reads none of the first `planes` planes.
 std::uint64_t tiles_of_planes(const Plan& plan, std::uint32_t planes) {
   if (!plan.window) return planes;
