@@ -161,7 +161,7 @@ void Driver::write_operands(const Job& job, const JobOperands& operands) {
     device_.write_memory(job.layout.parameters, operands.parameters->data(),
                          operands.parameters->size());
   }
-  if (job.chained) return;
+  if (job.source) return;
   const std::vector<std::uint8_t> packed = pack_activations(job, operands.activations);
   device_.write_memory(job.layout.activations, packed.data(), packed.size());
 }

@@ -27,7 +27,7 @@ struct GemmResult {
 };
 
 /// What one job takes from the host: weights and parameters as pack_weights() and pack_parameters()
-/// of the same job give them. Activations are not used where the job is chained, parameters only
+/// of the same job give them. Activations are not used where the job has a source, parameters only
 /// where its results have 8 bits.
 struct JobOperands {
   SharedBytes weights;

@@ -5,14 +5,27 @@
 
 namespace gemm64 {
 
-Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
-             const Geometry& geometry, const Output& output) {
+namespace {
+
+Job job_of(std::string name, Plan plan) {
   Job job;
   job.name = std::move(name);
-  job.plan = make_plan(shape, accumulate, geometry, output);
+  job.plan = std::move(plan);
   job.layout = make_layout(job.plan);
   job.program = make_program(job.plan, job.layout);
   return job;
+}
+
+}  // namespace
+
+Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
+             const Geometry& geometry, const Output& output) {
+  return job_of(std::move(name), make_plan(shape, accumulate, geometry, output));
+}
+
+Job make_job(std::string name, const Convolution& convolution, const Geometry& geometry,
+             const Output& output) {
+  return job_of(std::move(name), make_plan(convolution, geometry, output));
 }
 
 }  // namespace gemm64

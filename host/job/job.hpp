@@ -2,6 +2,8 @@
 // The one description of work for a device.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,20 +14,26 @@
 
 namespace gemm64 {
 
-/// One product for one device: what is computed and how it is cut (plan), where it lies (layout),
-/// and the commands that carry it out (program). Made once; driver, prediction, packing, timeline
-/// and the second look at a failure all read it.
+/// One product or convolution for one device: what is computed and how it is cut (plan), where it
+/// lies (layout), and the commands that carry it out (program). Made once; driver, prediction,
+/// packing, timeline and the second look at a failure all read it.
 struct Job {
   std::string name;  // of the layer
   Plan plan;
   Layout layout;
   std::vector<Command> program;  // FINISH last
-  bool chained =
-      false;  // in a program of several: its activations are the results of the job before
+  /// In a program of several: the index of the job whose int8 results are its activations.
+  std::optional<std::size_t> source;
 };
 
 /// Cuts a product and lays it out from address 0. Throws UsageError as make_plan() does.
 Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
              const Geometry& geometry, const Output& output = {});
+
+/// The same for a convolution: activations are [images, rows, columns x channels], weights [output
+/// channels x (channels of a group, tap rows, tap columns)], results [output pixels x output
+/// channels].
+Job make_job(std::string name, const Convolution& convolution, const Geometry& geometry,
+             const Output& output = {});
 
 }  // namespace gemm64

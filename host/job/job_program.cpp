@@ -13,17 +13,29 @@ namespace gemm64 {
 namespace {
 
 /// Does a seam lead from a job to the next?
-bool is_seam(const Job& job, const Job& next) {
-  return next.chained && can_have_seam_behind(job.plan) && can_have_seam_before(next.plan);
+bool is_seam(const std::vector<Job>& jobs, std::size_t job) {
+  return job + 1 < jobs.size() && jobs[job + 1].source == job &&
+         can_have_seam_behind(jobs[job].plan) && can_have_seam_before(jobs[job + 1].plan);
 }
 
-void check_chained(const Job& job, const Job& next) {
-  const GemmShape& from = job.plan.shape;
-  const GemmShape& to = next.plan.shape;
-  if (job.plan.results().code() == ResultCode::kInt8 && from.m == to.m && from.n == to.k) return;
+void check_source(const std::vector<Job>& jobs, std::size_t job) {
+  const Job& next = jobs[job];
+  if (*next.source >= job) {
+    throw std::invalid_argument(fmt::format("'{}' is job {} and cannot read the results of job {}",
+                                            next.name, job, *next.source));
+  }
+  const Job& source = jobs[*next.source];
+  const GemmShape& from = source.plan.shape;
+  // Of a convolution's activations, a row is a pixel.
+  const auto& window = next.plan.window;
+  const std::uint64_t rows = window ? window->convolution.pixels() : next.plan.shape.m;
+  const std::uint64_t columns = window ? window->convolution.channels : next.plan.shape.k;
+  if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && from.n == columns) {
+    return;
+  }
   throw std::invalid_argument(fmt::format(
-      "'{}' takes {}x{} activations of 8 bits; '{}' before it gives {}x{} results of {}", next.name,
-      to.m, to.k, job.name, from.m, from.n, job.plan.results().name()));
+      "'{}' takes {}x{} activations of 8 bits; '{}' gives {}x{} results of {}", next.name, rows,
+      columns, source.name, from.m, from.n, source.plan.results().name()));
 }
 
 /// The commands of a job by their index, in the order in which they follow the job before.
@@ -76,7 +88,7 @@ void append_commands(JobProgram& list) {
     append(list.jobs[0].program[i], {0, i});
   }
   for (std::size_t j = 1; j < list.jobs.size(); ++j) {
-    const bool seam = is_seam(list.jobs[j - 1], list.jobs[j]);
+    const bool seam = is_seam(list.jobs, j - 1);
     const Order order = order_of(list.jobs[j].program, seam);
     Command fence;
     fence.opcode = Opcode::kFence;
@@ -119,7 +131,7 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   std::uint64_t commands = 0;
   for (const Job& job : jobs) {
     // A FENCE stands where a job alone would have FINISH; seams add up to three.
-    commands += program_length(job.plan) + (job.chained ? 3 : 0);
+    commands += program_length(job.plan) + (job.source ? 3 : 0);
   }
   list.snapshots = page_up(std::uint64_t{ring_places(commands)} * kCommandBytes);
   list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
@@ -128,13 +140,12 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
     Job& job = list.jobs[j];
     Seams seams;
     std::optional<std::uint64_t> activations;
-    if (job.chained) {
-      if (j == 0) throw std::invalid_argument("the first job has none before it to be chained to");
-      check_chained(list.jobs[j - 1], job);
-      activations = list.jobs[j - 1].layout.results;
-      seams.before = is_seam(list.jobs[j - 1], job);
+    if (job.source) {
+      check_source(list.jobs, j);
+      activations = list.jobs[*job.source].layout.results;
+      seams.before = j > 0 && is_seam(list.jobs, j - 1);
     }
-    seams.behind = j + 1 != jobs.size() && is_seam(job, list.jobs[j + 1]);
+    seams.behind = is_seam(list.jobs, j);
     job.layout = make_layout(job.plan, list.end, activations);
     job.program = make_program(job.plan, job.layout, seams);
     list.end = job.layout.end;

@@ -10,6 +10,7 @@
 
 #include "host/error.hpp"
 #include "host/job/tile_walk.hpp"
+#include "host/job/window_packing.hpp"
 
 namespace gemm64 {
 namespace {
@@ -51,6 +52,7 @@ std::int32_t add(std::int32_t a, std::int32_t b) {
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
   const Plan& plan = job.plan;
   check_shape("weights", weights, plan.shape.n, plan.shape.k);
+  if (plan.window) return pack_window_weights(*plan.window, weights);
   std::vector<std::uint8_t> packed(plan.weight_bytes());
   std::uint8_t* word = packed.data();
   // The tiles of the first block of M; those after it use the same weights again.
@@ -67,6 +69,11 @@ std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) 
 
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations) {
   const Plan& plan = job.plan;
+  if (plan.window) {
+    const Convolution& c = plan.window->convolution;
+    check_shape("activations", activations, c.pixels(), c.channels);
+    return pack_window_activations(*plan.window, activations);
+  }
   check_shape("activations", activations, plan.shape.m, plan.shape.k);
   std::vector<std::uint8_t> packed(plan.activation_bytes());
   for (TileWalk walk(job); !walk.done(); walk.next()) {
@@ -138,21 +145,25 @@ MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& result
         fmt::format("{} results, the job gives {}", results.size(), expected));
   }
   MatrixI32 sums(static_cast<Eigen::Index>(plan.shape.m), static_cast<Eigen::Index>(plan.shape.n));
-  const bool added = plan.accumulate == Accumulate::kDevice;
-  if (!added) sums.setZero();
+  const std::uint64_t m = plan.shape.m, n = plan.shape.n;
+  if (plan.accumulate == Accumulate::kDevice) {
+    const std::int32_t* from = results.data();
+    for (std::uint64_t tile = 0; tile < plan.n_tiles; ++tile) {
+      std::int32_t* to = sums.data() + tile * plan.array;
+      for (std::uint64_t row = 0; row < m; ++row, from += plan.array, to += n) {
+        std::copy(from, from + columns_of(plan, tile), to);
+      }
+    }
+    return sums;
+  }
+  sums.setZero();
   for (TileWalk walk(job); !walk.done(); walk.next()) {
     const TileStep& step = walk.tile();
-    if (!step.ends_block) continue;
     const std::uint64_t columns = columns_of(plan, step.tile.n);
     const std::uint64_t tile = step.result % plan.result_blocks();
-    const std::int32_t* from = results.data() + (tile * plan.shape.m + step.first_row) * plan.array;
+    const std::int32_t* from = results.data() + (tile * m + step.first_row) * plan.array;
     for (std::uint64_t row = 0; row < step.rows; ++row, from += plan.array) {
-      std::int32_t* to =
-          sums.data() + (step.first_row + row) * plan.shape.n + step.tile.n * plan.array;
-      if (added) {
-        std::copy(from, from + columns, to);
-        continue;
-      }
+      std::int32_t* to = sums.data() + (step.first_row + row) * n + step.tile.n * plan.array;
       for (std::uint64_t column = 0; column < columns; ++column) {
         to[column] = add(to[column], from[column]);
       }

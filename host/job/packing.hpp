@@ -12,10 +12,12 @@ namespace gemm64 {
 
 /// W[N x K] as tiles of array x array bytes, in the order in which they are used: tiles of N, in
 /// each the tiles of K. A tile holds its columns (outputs) one after the other, array values of K
-/// each; what lies outside W is zero. Throws std::invalid_argument where W has another shape.
+/// each; what lies outside W is zero. Of a convolution as pack_window_weights() does it. Throws
+/// std::invalid_argument where W has another shape.
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
 
-/// A[M x K] as tiles of K, in each all rows of `array` values.
+/// A[M x K] as tiles of K, in each all rows of `array` values. Of a convolution A has a row for
+/// each pixel, with all channels.
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations);
 
 /// The parameters of 8-bit results, tile of N by tile: `array` biases, then as many scales. Columns

@@ -99,10 +99,48 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   return plan;
 }
 
+void set_window(Plan& plan, WindowCut window) {
+  plan.groups.clear();
+  for (const WindowStrip& strip : window.strips) {
+    const Window& w = strip.plan.window;
+    for (const WindowBlock& block : strip.plan.blocks) {
+      // Blocks of a strip are rows of it.
+      const std::uint64_t first = block.first / w.out_width * window.window.out_width +
+                                  block.first % w.out_width + strip.out_column;
+      RowGroup* const last = plan.groups.empty() ? nullptr : &plan.groups.back();
+      if (last != nullptr && last->rows == block.rows &&
+          last->first_row + std::uint64_t{last->rows} * last->blocks == first) {
+        ++last->blocks;
+      } else {
+        plan.groups.push_back({first, block.rows, 1, true});
+      }
+    }
+  }
+  plan.window = std::move(window);
+}
+
+Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output) {
+  check_output(output, Accumulate::kDevice);
+  WindowCut cut = cut_convolution(convolution, geometry);
+  Plan plan;
+  plan.shape = {convolution.out_pixels(),
+                std::uint64_t{convolution.group_channels()} * convolution.taps(),
+                convolution.out_channels};
+  plan.output = output;
+  plan.array = geometry.n;
+  plan.n_tiles = cut.window.passes();
+  plan.k_tiles = command_count("tiles in a pass", cut.window.tiles() / plan.n_tiles);
+  command_count("words of weights", plan.tiles() * geometry.n);
+  set_window(plan, std::move(cut));
+  return plan;
+}
+
 Traffic predict_traffic(const Plan& plan) {
   Traffic traffic;
   traffic.weights = plan.weight_bytes() * plan.row_blocks();
+  if (plan.window) traffic.activations = plan.window->loaded_words() * plan.array;
   for (const RowGroup& group : plan.groups) {
+    if (plan.window) break;
     const std::uint64_t once = std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
     traffic.activations += group.retain ? once : once * plan.n_tiles;
   }

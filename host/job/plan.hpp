@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "host/device/geometry.hpp"
 #include "host/device/result_format.hpp"
+#include "host/job/window_cut.hpp"
 
 namespace gemm64 {
 
@@ -44,6 +46,10 @@ struct RowGroup {
 
 /// The cut: M into blocks of rows, K and N into tiles of the array's size, the last of each padded
 /// with zeros. Order of the work: blocks of M; in each the tiles of N; in each the tiles of K.
+///
+/// A convolution is a product of all output pixels x (channels of a group, taps) x output channels.
+/// Its tiles along K are those of a pass: the planes of its group, and in each the taps. Its groups
+/// of rows are its blocks, in their order.
 struct Plan {
   GemmShape shape;
   Accumulate accumulate = Accumulate::kDevice;
@@ -51,7 +57,8 @@ struct Plan {
   std::uint32_t array = 0;  // the array's N
   std::uint32_t k_tiles = 0;
   std::uint32_t n_tiles = 0;
-  std::vector<RowGroup> groups;  // one or two
+  std::vector<RowGroup> groups;     // one or two; of a convolution any number
+  std::optional<WindowCut> window;  // of a convolution
 
   /// Tiles of weights.
   std::uint64_t tiles() const { return std::uint64_t{k_tiles} * n_tiles; }
@@ -67,7 +74,9 @@ struct Plan {
   std::uint64_t parameter_bytes() const {
     return results().takes_parameters() ? std::uint64_t{n_tiles} * kParameterSetWords * array : 0;
   }
-  std::uint64_t activation_bytes() const { return shape.m * k_tiles * array; }
+  std::uint64_t activation_bytes() const {
+    return (window ? window->window.pixels() * window->window.planes : shape.m * k_tiles) * array;
+  }
   std::uint64_t result_bytes() const {
     return results().block_bytes(shape.m * result_blocks(), array);
   }
@@ -94,8 +103,16 @@ struct Traffic {
 Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
                const Output& output = {});
 
+/// Cuts a convolution, so that it takes the fewest clocks. Throws UsageError as make_plan() of a
+/// product does, and where cut_convolution() does.
+Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {});
+
+/// Fills in what follows from a plan's window.
+void set_window(Plan& plan, WindowCut window);
+
 /// The bytes over each port: weights and parameters once for each block of M; activations once, or
-/// once for each tile of N where they do not stay on chip; results once.
+/// once for each tile of N where they do not stay on chip; results once. Of a convolution each
+/// input pixel once, or where strips share it once for each.
 Traffic predict_traffic(const Plan& plan);
 
 }  // namespace gemm64

@@ -112,19 +112,29 @@ Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint
 }
 
 std::uint64_t program_length(const Plan& plan) {
+  if (plan.window) return make_program(plan, {}).size();
   const std::uint64_t loads_and_more = plan.results().takes_parameters() ? 5 : 4;
   return loads_and_more * plan.groups.size() + 1;
 }
 
 bool can_have_seam_before(const Plan& plan) {
-  return plan.row_blocks() == 1 && plan.groups[0].retain && plan.k_tiles > 1;
+  return !plan.window && plan.row_blocks() == 1 && plan.groups[0].retain && plan.k_tiles > 1;
 }
 
 bool can_have_seam_behind(const Plan& plan) {
-  return plan.row_blocks() == 1 && plan.result_blocks() > 1;
+  return !plan.window && plan.row_blocks() == 1 && plan.result_blocks() > 1;
 }
 
 std::vector<Command> make_program(const Plan& plan, const Layout& layout, const Seams& seams) {
+  if (plan.window) {
+    WindowOperands operands{layout.weights, layout.activations, layout.parameters,
+                            plan.window->convolution.zero, store(plan, layout, plan.groups[0])};
+    std::vector<Command> program = window_program(plan.window->strips[0].plan, operands);
+    Command finish;
+    finish.opcode = Opcode::kFinish;
+    program.push_back(finish);
+    return program;
+  }
   std::vector<Command> program;
   for (const RowGroup& group : plan.groups) {
     for (const Command& command : {load_weights(plan, layout, group),

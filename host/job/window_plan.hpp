@@ -23,13 +23,14 @@ struct Window {
   std::uint32_t stride_height = 1, stride_width = 1;
   std::uint32_t dilation_height = 1, dilation_width = 1;
   std::uint32_t pad_top = 0, pad_left = 0;
-  std::uint32_t planes = 1;        // of the input, those of all groups
-  std::uint32_t group_planes = 1;  // that a pass reads; divides planes
-  std::uint32_t group_passes = 1;  // passes (planes of the output) that read the same ones
+  std::uint32_t planes = 1;          // of the input, those of all groups
+  std::uint32_t group_planes = 1;    // that a pass reads; divides planes
+  std::uint32_t group_passes = 1;    // passes (planes of the output) that read the same ones
+  std::uint32_t missing_passes = 0;  // that the last group has fewer
 
   std::uint64_t pixels() const { return std::uint64_t{images} * height * width; }
   std::uint64_t out_pixels() const { return std::uint64_t{images} * out_height * out_width; }
-  std::uint32_t passes() const { return planes / group_planes * group_passes; }
+  std::uint32_t passes() const { return planes / group_planes * group_passes - missing_passes; }
   /// Tiles of weights, in their order: [pass][plane of the pass][tap row][tap column].
   std::uint64_t tiles() const {
     return std::uint64_t{passes()} * group_planes * kernel_height * kernel_width;

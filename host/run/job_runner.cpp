@@ -23,6 +23,13 @@ Job JobRunner::job(const std::string& name, const GemmShape& shape, const Output
   return job;
 }
 
+Job JobRunner::job(const std::string& name, const Convolution& convolution,
+                   const Output& output) const {
+  Job job = make_job(name, convolution, driver_.geometry(), output);
+  driver_.check_fits(job);
+  return job;
+}
+
 void JobRunner::announce(const std::vector<Job>& jobs) const {
   for (JobObserver* observer : options_.observers) observer->announce(jobs);
 }
@@ -171,25 +178,38 @@ void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& pr
   listed_.clear();
 }
 
-std::vector<LayerReport> JobRunner::run_chain(std::vector<ChainLayer> layers,
-                                              const ProgressShare& progress) {
+namespace {
+
+/// What the host's own operators gave and the reference's formula are two opinions.
+void check_expected(const ProgramLayer& layer) {
+  const Plan& plan = layer.job.plan;
+  const Output& output = plan.output;
+  if (plan.window || layer.a.size() == 0 || !output.format.takes_parameters()) return;
+  const MatrixI32 reference =
+      reference_requantize(reference_gemm(layer.a, layer.w), layer.bias, layer.scale, output.zero,
+                           output.low, output.high);
+  if (compare(reference, layer.expected).count != 0) {
+    throw std::logic_error(layer.job.name + ": the host's results are not the reference's");
+  }
+}
+
+}  // namespace
+
+std::vector<LayerReport> JobRunner::run_program(std::vector<ProgramLayer> layers,
+                                                const ProgressShare& progress) {
   std::vector<LayerReport> reports;
   std::vector<Listed> list;
   std::string names;
-  for (ChainLayer& layer : layers) {
-    const Output& output = layer.job.plan.output;
+  for (ProgramLayer& layer : layers) {
+    check_expected(layer);
     reports.push_back(begin_layer(layer.job));
     reports.back().published = published_cycles(layer.job.plan.shape, driver_.geometry().n);
-    // What the host's own operators gave and the reference's formula are two opinions.
-    const MatrixI32 reference =
-        reference_requantize(reference_gemm(layer.a, layer.w), layer.bias, layer.scale, output.zero,
-                             output.low, output.high);
-    if (compare(reference, layer.expected).count != 0) {
-      throw std::logic_error(layer.job.name + ": the host's results are not the reference's");
-    }
-    layer.job.chained = !list.empty();
+    layer.job.source = layer.source;
     std::vector<std::uint8_t> packed = pack_weights(layer.job, layer.w);
-    std::vector<std::uint8_t> parameters = pack_parameters(layer.job, layer.bias, layer.scale);
+    std::vector<std::uint8_t> parameters;
+    if (layer.job.plan.results().takes_parameters()) {
+      parameters = pack_parameters(layer.job, layer.bias, layer.scale);
+    }
     names += (names.empty() ? "" : ", ") + layer.job.name;
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
                     std::move(layer.a), std::move(layer.w), std::move(layer.expected)});

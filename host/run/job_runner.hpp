@@ -13,13 +13,14 @@
 
 namespace gemm64 {
 
-/// A layer of 8-bit values for the device: its job, made with job() of a runner, its operands and
-/// what its results must be.
-struct ChainLayer {
+/// A layer of a program: its job, made with job() of a runner, its operands as Driver::run takes
+/// them, and what its results must be.
+struct ProgramLayer {
   Job job;
-  MatrixI8 a;  // [M x K]; of layers behind the first what the one before gives
-  MatrixI8 w;  // [N x K]
-  std::vector<std::int32_t> bias;
+  std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
+  MatrixI8 a;  // may be empty where there is a source; it then serves the check of a product
+  MatrixI8 w;
+  std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
   MatrixI32 expected;  // [M x N]
 };
@@ -31,9 +32,10 @@ class JobRunner {
 
   const RunOptions& options() const { return options_; }
 
-  /// The job of a product, cut for this device. Throws UsageError where it cannot be cut, or the
-  /// device's memory cannot hold it.
+  /// The job of a product or a convolution, cut for this device. Throws UsageError where it cannot
+  /// be cut, or the device's memory cannot hold it.
   Job job(const std::string& name, const GemmShape& shape, const Output& output = {}) const;
+  Job job(const std::string& name, const Convolution& convolution, const Output& output = {}) const;
 
   /// Tells all observers what is to come, before anything runs. Throws UsageError where one of them
   /// was asked for what none of the jobs has.
@@ -51,10 +53,11 @@ class JobRunner {
   /// nothing. Throws as run() does.
   void finish(std::vector<LayerReport>& layers, const ProgressShare& progress);
 
-  /// Runs layers of which each but the first takes the results of the one before, as one program:
-  /// nothing passes through the host between them. Every value of every layer is compared with
-  /// `expected` and with the reference. Throws as run() does.
-  std::vector<LayerReport> run_chain(std::vector<ChainLayer> layers, const ProgressShare& progress);
+  /// Runs layers as one program: nothing passes through the host between a layer and its source.
+  /// Every value of every layer is compared with `expected`, and `expected` of a product of 8-bit
+  /// results with the reference, where its activations are given. Throws as run() does.
+  std::vector<LayerReport> run_program(std::vector<ProgramLayer> layers,
+                                       const ProgressShare& progress);
 
   /// The first job that failed.
   const std::optional<Failure>& failure() const { return failure_; }

@@ -258,7 +258,7 @@ TEST(CycleModel, AlexNetsLinearLayersAsAChainOf8BitResultsHideTheRoundTripThroug
     for (const GemmShape& shape : {GemmShape{batch, 9216, 4096}, GemmShape{batch, 4096, 4096},
                                    GemmShape{batch, 4096, 1000}}) {
       jobs.push_back(make_job("classifier", shape, Accumulate::kDevice, geometry, output));
-      jobs.back().chained = jobs.size() > 1;
+      if (jobs.size() > 1) jobs.back().source = jobs.size() - 2;
     }
     const Prediction whole =
         gemm64::predict(make_job_program(jobs, geometry).program, geometry, MemoryTiming{});

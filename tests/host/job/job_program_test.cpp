@@ -119,7 +119,7 @@ std::vector<Job> chain_of(std::uint64_t m, const std::vector<std::uint64_t>& col
   for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
     jobs.push_back(make_job("layer " + std::to_string(i), {m, columns[i], columns[i + 1]},
                             Accumulate::kDevice, geometry, kInt8));
-    jobs.back().chained = i != 0;
+    if (i != 0) jobs.back().source = i - 1;
   }
   return jobs;
 }
@@ -173,7 +173,7 @@ TEST(JobProgram, ChainsWithAPlainFenceWhatCannotBeParted) {
 
 TEST(JobProgram, RefusesChainsThatDoNotFit) {
   auto jobs = chain_of(5, {8, 24, 17}, small());
-  jobs[0].chained = true;
+  jobs[0].source = 0;
   EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
   jobs = chain_of(5, {8, 24, 17}, small());
   jobs[0] = make_job("sums", {5, 8, 24}, Accumulate::kDevice, small());

@@ -54,7 +54,7 @@ inline JobProgram make_chain(std::uint64_t m, const std::vector<TestLayer>& laye
     const GemmShape shape{m, static_cast<std::uint64_t>(layer.weights.cols()),
                           static_cast<std::uint64_t>(layer.weights.rows())};
     jobs.push_back(make_job(layer.name, shape, Accumulate::kDevice, geometry, layer.output));
-    jobs.back().chained = jobs.size() > 1;
+    if (jobs.size() > 1) jobs.back().source = jobs.size() - 2;
   }
   return make_job_program(jobs, geometry);
 }

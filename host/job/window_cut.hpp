@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a convolution is cut for the array: into blocks of output pixels, and into strips where its
+// rows do not fit the scratchpad.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host/device/geometry.hpp"
+#include "host/job/convolution.hpp"
+#include "host/job/window_plan.hpp"
+
+namespace gemm64 {
+
+/// Columns of a convolution's output, as a convolution of their own over the input columns that
+/// they need. Where there are several, a block of each is a row of its output.
+struct WindowStrip {
+  WindowPlan plan;
+  std::uint32_t out_column = 0;  // of the whole output, with which it begins
+  std::uint32_t in_column = 0;   // of the whole input
+};
+
+/// All strips of a convolution, from left to right; mostly one.
+struct WindowCut {
+  Convolution convolution;
+  Window window;  // of the whole
+  std::vector<WindowStrip> strips;
+
+  std::uint64_t blocks() const;
+  /// Words of activations that are loaded. Strips share columns of the input.
+  std::uint64_t loaded_words() const;
+};
+
+/// Cuts a convolution so that it takes the fewest clocks. Throws UsageError where a size does not
+/// fit a command, or not even the input of one output pixel fits the scratchpad.
+WindowCut cut_convolution(const Convolution& convolution, const Geometry& geometry);
+
+}  // namespace gemm64

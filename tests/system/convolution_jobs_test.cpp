@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as jobs, from the network's operands to its results: every value, and the bytes over
+// each port as the plan says.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/system/convolutions.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+struct Setting {
+  int n;
+  double stalls;
+  bool tight;
+  unsigned channels;
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << (setting.tight ? "TightN" : "N") << setting.n << (setting.stalls > 0 ? "Stalling" : "");
+}
+
+class ConvolutionJobs : public testing::TestWithParam<Setting> {
+ protected:
+  static Rig rig() {
+    RtlOptions options = Rig::options(GetParam().n, GetParam().stalls, 3);
+    options.tight = GetParam().tight;
+    return Rig(options);
+  }
+};
+
+void expect_right(Rig& rig, const Convolution& c, const Output& output, const Operands& operands) {
+  SCOPED_TRACE(to_string(c));
+  const Job job = gemm64::make_job("convolution", c, rig.driver.geometry(), output);
+  const Packed packed(job, operands);
+  const GemmResult found =
+      rig.driver.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
+  EXPECT_EQ(found.sums, expected_convolution(c, output, operands));
+  EXPECT_EQ(job.plan.shape.macs(), macs(c));
+  expect_causes_add_up(found.counters);
+  const Traffic traffic = predict_traffic(job.plan);
+  EXPECT_EQ(found.counters[counter::kBytesWeights], traffic.weights);
+  EXPECT_EQ(found.counters[counter::kBytesActivations], traffic.activations);
+  EXPECT_EQ(found.counters[counter::kBytesResults], traffic.results);
+  EXPECT_EQ(found.counters[counter::kBytesCommands], traffic.commands);
+  EXPECT_EQ(found.counters[counter::kBytesParameters], traffic.parameters);
+}
+
+TEST_P(ConvolutionJobs, GiveTheirValues) {
+  Rig rig = this->rig();
+  for_seeds(3000, 60, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 150));
+    const Convolution c = random_convolution(random, GetParam().channels, 14, 1'500'000);
+    const Output output = draw(random, 0, 2) == 0 ? Output{} : random_output(random);
+    expect_right(rig, c, output, random_operands(random, c));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionJobs,
+                         testing::Values(Setting{2, 0, false, 9}, Setting{4, 0, false, 40},
+                                         Setting{4, 0.3, false, 30}, Setting{8, 0, false, 60},
+                                         Setting{8, 0.4, true, 40}, Setting{4, 0, true, 30},
+                                         Setting{64, 0, false, 200}),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace gemm64::system_test
