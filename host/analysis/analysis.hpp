@@ -146,7 +146,7 @@ struct Analysis {
   std::uint32_t memory_latency = 0;
   std::vector<std::pair<std::string, std::string>> inputs;  // of the graph: name, type and shape
   std::vector<std::pair<std::string, std::string>> outputs;
-  std::vector<LayerAnalysis> layers;  // in the order in which they run
+  std::vector<LayerAnalysis> layers;      // in the order in which they run
   std::vector<ProgramAnalysis> programs;  // of a quantized network
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;

@@ -83,8 +83,7 @@ std::optional<ArrayCost> ArrayModel::cost(const Products& products, std::string&
 void ArrayModel::add_roofs(ArrayCost& cost) const {
   const std::uint64_t n = geometry_.n;
   const ProductSizes& shape = cost.products.shape;
-  const std::uint64_t macs =
-      times(times(times(shape.m, shape.k), shape.n), cost.products.count);
+  const std::uint64_t macs = times(times(times(shape.m, shape.k), shape.n), cost.products.count);
   cost.macs_clocks = divide_up(macs, geometry_.macs_per_clock());
   cost.weights_clocks = divide_up(cost.bytes.weights, n);
   cost.activations_clocks =
@@ -110,9 +109,9 @@ ArrayCost ArrayModel::cost(const Products& products, const Job& job, const Count
   cost.padding_waste =
       1 - static_cast<double>(useful) / static_cast<double>(job.plan.weight_bytes());
   cost.clocks = counters[counter::kTotalClocks];
-  cost.published = {
-      times(published.scale_sim_os, count), times(published.scale_sim_ws, count),
-      times(published.single_buffered, count), times(published.double_buffered, count)};
+  cost.published = {times(published.scale_sim_os, count), times(published.scale_sim_ws, count),
+                    times(published.single_buffered, count),
+                    times(published.double_buffered, count)};
   cost.bytes.weights = counters[counter::kBytesWeights];
   cost.bytes.activations = counters[counter::kBytesActivations];
   cost.bytes.results = counters[counter::kBytesResults];

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "host/cycles/published.hpp"
-#include "host/device/geometry.hpp"
 #include "host/device/counters.hpp"
+#include "host/device/geometry.hpp"
 #include "host/job/job.hpp"
 #include "host/onnx/work.hpp"
 

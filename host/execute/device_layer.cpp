@@ -147,7 +147,7 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
 
   const bool is_convolution = node.op_type() == "QLinearConv";
   static const Tensor none;
-  const Tensor& bias = is_convolution             ? optional_input(inputs, 8)
+  const Tensor& bias = is_convolution              ? optional_input(inputs, 8)
                        : node.op_type() == "QGemm" ? optional_input(inputs, 6)
                                                    : none;
   ByteResults bytes = byte_results(context, inputs);

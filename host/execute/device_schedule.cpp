@@ -76,8 +76,7 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner) 
       schedule.on_device[i] += static_cast<double>(job.plan.shape.macs()) / macs_per_clock;
       schedule.jobs.push_back(std::move(job));
     }
-    for (; program != schedule.plan.programs.end() &&
-           program->last_node == static_cast<int>(i);
+    for (; program != schedule.plan.programs.end() && program->last_node == static_cast<int>(i);
          ++program) {
       const JobProgram made = make_program(*program, runner.geometry());
       runner.check_fits(made);

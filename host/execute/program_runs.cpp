@@ -17,8 +17,8 @@ void ProgramRuns::advance(const Step& step) {
     for (const DeviceLayer& layer : program.layers) {
       const auto found = waiting_.find(layer.node);
       const Step& of_layer = executor_.steps()[static_cast<std::size_t>(layer.node)];
-      layers.push_back(program_layer(layer, of_layer.context, found->second.inputs,
-                                     found->second.results));
+      layers.push_back(
+          program_layer(layer, of_layer.context, found->second.inputs, found->second.results));
       waiting_.erase(found);
     }
     run_(program, std::move(layers));

@@ -77,8 +77,7 @@ std::string Reader::why_scales(const Roles& roles) const {
 
 /// Why the device does not give 8-bit results; empty where it does, shapes apart.
 std::string Reader::why_no_layer(const Roles& roles) const {
-  const bool float_results =
-      node_.op_type() == "QGemm" && input_name(node_, roles.y_scale).empty();
+  const bool float_results = node_.op_type() == "QGemm" && input_name(node_, roles.y_scale).empty();
   if (float_results) return "its results are not of 8 bits";
   if (!model_.is_constant(input_name(node_, roles.weights))) {
     return "its weights depend on the input";

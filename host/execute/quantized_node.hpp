@@ -24,9 +24,9 @@ enum class NodePlace {
 /// A convolution or a Linear layer of a quantized file.
 struct QuantizedNode {
   NodePlace place = NodePlace::kOther;
-  std::string why;                         // of kHost and kSums, in words
-  GemmShape shape;                         // of kSums, and of a kLayer that is no convolution
-  std::optional<Convolution> convolution;  // of a kLayer
+  std::string why;                               // of kHost and kSums, in words
+  GemmShape shape;                               // of kSums, and of a kLayer that is no convolution
+  std::optional<Convolution> convolution;        // of a kLayer
   DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
   std::int32_t zero = 0;                         // theirs, as `type` has it
 };

@@ -42,7 +42,8 @@ Dims SpatialWindow::taps(std::size_t axis, std::int64_t at, std::int64_t input) 
   return positions;
 }
 
-std::int64_t SpatialWindow::padded_taps(std::size_t axis, std::int64_t at, std::int64_t input) const {
+std::int64_t SpatialWindow::padded_taps(std::size_t axis, std::int64_t at,
+                                        std::int64_t input) const {
   const std::int64_t room = input + begin[axis] + end[axis] - at * strides[axis];
   return std::min(kernel[axis], ceil_div(room, dilations[axis]));
 }

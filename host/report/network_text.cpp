@@ -80,9 +80,8 @@ std::string programs_text(const RunReport& report) {
 std::string host_text(const RunReport& report) {
   if (!report.host) return "";
   const std::string kinds = operators_text(*report.host);
-  std::string text =
-      fmt::format("{} on the host{}, {:.2f} s", counted(report.host->nodes, "node"),
-                  kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
+  std::string text = fmt::format("{} on the host{}, {:.2f} s", counted(report.host->nodes, "node"),
+                                 kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
   if (report.host->reference_seconds > 0) {
     text += fmt::format("; {:.2f} s for results to compare the device's with",
                         report.host->reference_seconds);

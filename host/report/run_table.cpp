@@ -101,9 +101,8 @@ std::string layer_table(const RunReport& report, std::size_t width) {
   Table table;
   table.add_column("layer", Align::kLeft);
   std::vector<Column> columns;
-  const bool programs =
-      std::any_of(report.layers.begin(), report.layers.end(),
-                  [](const LayerReport& layer) { return layer.program != 0; });
+  const bool programs = std::any_of(report.layers.begin(), report.layers.end(),
+                                    [](const LayerReport& layer) { return layer.program != 0; });
   if (programs) columns.assign(std::begin(kProgramColumns), std::end(kProgramColumns));
   columns.insert(columns.end(), std::begin(kColumns), std::end(kColumns));
   for (const Column& column : columns) table.add_column(column.heading);

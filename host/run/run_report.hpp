@@ -29,7 +29,7 @@ struct LayerReport {
   GemmShape padded;         // as the array sees it; M is never padded
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
   ResultFormat results = ResultFormat::int32();
-  std::size_t program = 0;  // it is a part of, from 1; 0: it ran by itself
+  std::size_t program = 0;                 // it is a part of, from 1; 0: it ran by itself
   std::optional<Convolution> convolution;  // empty: a Linear layer, or one product
   bool packed = false;             // of a convolution: the host laid out its windows as rows
   std::uint64_t packed_bytes = 0;  // so many

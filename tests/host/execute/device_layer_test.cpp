@@ -83,8 +83,8 @@ int result_of(const ProgramLayer& layer, std::int32_t sum, std::int64_t column) 
   const auto c = static_cast<std::size_t>(column);
   const Output& output = layer.job.plan.output;
   const double steps = static_cast<float>(sum + layer.bias[c]) * layer.scale[c];
-  return static_cast<int>(std::clamp<double>(std::nearbyint(steps) + output.zero, output.low,
-                                             output.high));
+  return static_cast<int>(
+      std::clamp<double>(std::nearbyint(steps) + output.zero, output.low, output.high));
 }
 
 std::vector<int> results_of(const ProgramLayer& layer) {
@@ -103,7 +103,8 @@ std::vector<int> results_of(const ProgramLayer& layer) {
 std::vector<int> results_of(const ProgramLayer& layer, const Convolution& c) {
   std::vector<int> results;
   const std::int64_t width = c.channels / c.groups, filters = c.out_channels / c.groups;
-  for (std::int64_t pixel = 0; pixel < std::int64_t{c.images} * c.out_height * c.out_width; ++pixel) {
+  for (std::int64_t pixel = 0; pixel < std::int64_t{c.images} * c.out_height * c.out_width;
+       ++pixel) {
     const std::int64_t image = pixel / c.out_width / c.out_height;
     for (std::int64_t filter = 0; filter < c.out_channels; ++filter) {
       std::int32_t sum = 0;
@@ -111,15 +112,14 @@ std::vector<int> results_of(const ProgramLayer& layer, const Convolution& c) {
       for (std::int64_t channel = 0; channel < width; ++channel) {
         for (std::int64_t i = 0; i < c.kernel_height; ++i) {
           for (std::int64_t j = 0; j < c.kernel_width; ++j, ++at) {
-            const std::int64_t row =
-                pixel / c.out_width % c.out_height * c.stride_height - c.pad_top + i * c.dilation_height;
+            const std::int64_t row = pixel / c.out_width % c.out_height * c.stride_height -
+                                     c.pad_top + i * c.dilation_height;
             const std::int64_t column =
                 pixel % c.out_width * c.stride_width - c.pad_left + j * c.dilation_width;
             const bool inside = row >= 0 && row < c.height && column >= 0 && column < c.width;
-            const std::int32_t value =
-                inside ? layer.a((image * c.height + row) * c.width + column,
-                                 filter / filters * width + channel)
-                       : c.zero;
+            const std::int32_t value = inside ? layer.a((image * c.height + row) * c.width + column,
+                                                        filter / filters * width + channel)
+                                              : c.zero;
             sum += value * layer.w(filter, at);
           }
         }
@@ -227,7 +227,8 @@ void check_convolution(std::mt19937& random) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
   };
   const bool flat = draw(0, 3) == 0;
-  const std::int64_t groups = draw(1, 3), channels = groups * draw(1, 3), filters = groups * draw(1, 4);
+  const std::int64_t groups = draw(1, 3), channels = groups * draw(1, 3),
+                     filters = groups * draw(1, 4);
   const auto axes = [&](auto value) { return flat ? Dims{value()} : Dims{value(), value()}; };
   const Dims kernel = axes([&] { return draw(1, 3); });
   const Dims pads = axes([&] { return draw(0, 2); });
@@ -239,18 +240,17 @@ void check_convolution(std::mt19937& random) {
     bias.mutable_values<std::int32_t>()[i] = static_cast<std::int32_t>(random() % 20001) - 10000;
   }
   const bool without = draw(0, 2) == 0;
-  Tensors inputs{random_bytes<X>(x, random), random_scales(1, random), random_bytes<X>({}, random),
-                 random_bytes<std::int8_t>(w, random), random_scales(filters, random),
-                 Tensor::of<std::int8_t>({}, {0}), random_scales(1, random),
-                 random_bytes<X>({}, random)};
+  Tensors inputs{random_bytes<X>(x, random),     random_scales(1, random),
+                 random_bytes<X>({}, random),    random_bytes<std::int8_t>(w, random),
+                 random_scales(filters, random), Tensor::of<std::int8_t>({}, {0}),
+                 random_scales(1, random),       random_bytes<X>({}, random)};
   if (!without) inputs.push_back(bias);
-  OneNode node(
-      fmt::format("y = QLinearConv <group = {}, strides = [{}], dilations = [{}], "
-                  "pads = [{},{}]> (a, b, c, d, e, f, g, h{})",
-                  groups, fmt::join(axes([&] { return draw(1, 2); }), ","),
-                  fmt::join(axes([&] { return draw(1, 2); }), ","), fmt::join(pads, ","),
-                  fmt::join(axes([&] { return draw(0, 2); }), ","), without ? "" : ", i"),
-      inputs);
+  OneNode node(fmt::format("y = QLinearConv <group = {}, strides = [{}], dilations = [{}], "
+                           "pads = [{},{}]> (a, b, c, d, e, f, g, h{})",
+                           groups, fmt::join(axes([&] { return draw(1, 2); }), ","),
+                           fmt::join(axes([&] { return draw(1, 2); }), ","), fmt::join(pads, ","),
+                           fmt::join(axes([&] { return draw(0, 2); }), ","), without ? "" : ", i"),
+               inputs);
   const QuantizedNode read = node.read();
   ASSERT_EQ(read.place, NodePlace::kLayer) << read.why;
   const ProgramLayer layer = node.layer();

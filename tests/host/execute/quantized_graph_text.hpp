@@ -24,8 +24,8 @@ class QuantizedText {
                       std::int64_t filters, std::int64_t kernel, const std::string& attributes = "",
                       std::int64_t groups = 1) {
     weights("w_" + to, {filters, channels / groups, kernel, kernel});
-    return node(to, fmt::format("QLinearConv <group = {}{}{}> ({}, s, z, w_{}, s, wz, s, z)", groups,
-                                attributes.empty() ? "" : ", ", attributes, from, to));
+    return node(to, fmt::format("QLinearConv <group = {}{}{}> ({}, s, z, w_{}, s, wz, s, z)",
+                                groups, attributes.empty() ? "" : ", ", attributes, from, to));
   }
   QuantizedText& matmul(const std::string& from, const std::string& to, std::int64_t k,
                         std::int64_t n) {
