@@ -18,7 +18,7 @@ WordWalk walk_of(const Command& command, std::uint32_t array) {
       walk.run_step = command.stride;
       walk.passes = command.passes;
       walk.blocks = command.blocks;
-      if (command.stride == command.rows) {
+      if (command.stride == command.rows && (command.flags & flag::kWindow) == 0) {
         walk.words *= walk.runs;
         walk.runs = 1;
       }

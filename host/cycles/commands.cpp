@@ -88,6 +88,7 @@ EngineModel& Commands::engine(Opcode opcode) const {
     case Opcode::kLoadActivations:
       return engines_.activations;
     case Opcode::kMatmul:
+    case Opcode::kSetWindow:
       return engines_.compute;
     case Opcode::kLoadParameters:
       return engines_.parameters;

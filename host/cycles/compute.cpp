@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/compute.hpp"
 
+#include "host/cycles/window_check.hpp"
+
 namespace gemm64::cycles {
 
 bool Compute::advance() {
@@ -11,9 +13,25 @@ bool Compute::advance() {
 
 bool Compute::take() {
   if (walk_ || !has_order()) return false;
-  walk_.emplace(order().command);
-  wait_for_work(order().seen);
+  const Command& command = order().command;
   free_ = std::max(free_, order().seen);
+  if (command.opcode == Opcode::kSetWindow) {
+    layer_ = {command.kernel_height * command.kernel_width, command.group_passes};
+    leave_queue(free_);
+    wait_for_work(++free_);
+    return true;
+  }
+  window_ = of_window(command);
+  if (window_) {
+    Command taps = command;
+    taps.flags = flag::kAccumulate;
+    taps.count *= layer_.taps;
+    walk_.emplace(taps);
+    loaded_ = free_ + 1;
+  } else {
+    walk_.emplace(command);
+  }
+  wait_for_work(order().seen);
   return true;
 }
 
@@ -23,10 +41,18 @@ void Compute::wait_for_work(Clock until) {
   ledger_.spend(counter::kComputeIdle, until);
 }
 
+/// Words of pixels that the next tile of a window claims: a plane's with its first tap, in the
+/// first pass that reads the plane.
+Clock Compute::claimed() const {
+  const bool claims = walk_->k() % layer_.taps == 0 && walk_->n() % layer_.group_passes == 0;
+  return claims ? order().command.new_pixels : 0;
+}
+
 Compute::Ready Compute::ready() {
   const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word()) + walk_->rows();
   return {std::max(columns_, memories_.weights.holds(weight_words_ + n_)),
-          memories_.scratchpad.holds(words),
+          window_ ? std::max(loaded_, memories_.pixels.holds(pixel_words_ + claimed()))
+                  : memories_.scratchpad.holds(words),
           walk_->begins_block() ? memories_.banks.room(0) : memories_.banks.room()};
 }
 
@@ -42,12 +68,13 @@ bool Compute::start_tile() {
   columns_ = start + n_;
   memories_.weights.free(start, n_);
   weight_words_ += n_;
+  if (window_) pixel_words_ += claimed();
   enter(start, 1);
   return true;
 }
 
 void Compute::enter(Clock at, Clock rows) {
-  if (walk_->releases()) memories_.scratchpad.free(at, rows);
+  if (!window_ && walk_->releases()) memories_.scratchpad.free(at, rows);
   free_ = at + rows;
   ledger_.spend(counter::kComputeCompute, free_);
   row_ += rows;
@@ -74,7 +101,11 @@ bool Compute::enter_rows() {
   if (walk_->ends_block()) memories_.banks.complete(drained_);
   walk_->next();
   if (walk_->done()) {
-    activation_words_ += static_cast<Clock>(walk_->first_word());
+    if (window_) {
+      memories_.pixels.free(order().command.freed_pixels, free_ - 1);
+    } else {
+      activation_words_ += static_cast<Clock>(walk_->first_word());
+    }
     walk_.reset();
     leave_queue(free_ - 1);
   }
@@ -82,7 +113,7 @@ bool Compute::enter_rows() {
 }
 
 Clock Compute::idle() const {
-  return walk_ || has_order() ? kUnknown : std::max(drained_, memories_.banks.empty());
+  return walk_ || has_order() ? kUnknown : std::max({free_, drained_, memories_.banks.empty()});
 }
 
 std::optional<Blocked> Compute::blocked() {

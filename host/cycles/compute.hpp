@@ -25,11 +25,17 @@ class Compute final : public EngineModel {
   std::optional<Blocked> blocked() override;
 
  private:
+  /// What MATMULs need of the SET_WINDOW before them.
+  struct Layer {
+    std::uint32_t taps = 1, group_passes = 1;
+  };
+
   /// When all that the next tile waits for is there, each by itself.
   struct Ready {
     Clock weights, activations, bank;
   };
   Ready ready();
+  Clock claimed() const;
   bool take();
   bool start_tile();
   bool enter_rows();
@@ -38,7 +44,11 @@ class Compute final : public EngineModel {
 
   Memories& memories_;
   Clock n_, pipeline_;
+  Layer layer_;
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
+  bool window_ = false;             // it is one of a window
+  Clock loaded_ = 0;                // first clock in which the walk over the window knows its row
+  Clock pixel_words_ = 0;           // claimed by all tiles before
   Clock row_ = 0;                   // rows of its tile that have entered; 0 between tiles
   Clock weight_words_ = 0;          // of all tiles before
   Clock activation_words_ = 0;      // of all MATMULs before

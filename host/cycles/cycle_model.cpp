@@ -30,11 +30,11 @@ class Model {
         geometry_(geometry),
         rate_(geometry.n, memory.bytes_per_cycle),
         memories_(geometry, rate_),
-        weights_(geometry, geometry.weight_burst_beats(), memories_.weights, Loads::kWeights,
-                 counters_),
-        activations_(geometry, geometry.burst_beats, memories_.scratchpad, Loads::kActivations,
-                     counters_),
-        parameters_(geometry, geometry.parameter_burst_beats(), memories_.parameters,
+        weights_(geometry, geometry.weight_burst_beats(), memories_.weights, nullptr,
+                 Loads::kWeights, counters_),
+        activations_(geometry, geometry.burst_beats, memories_.scratchpad, &memories_.pixels,
+                     Loads::kActivations, counters_),
+        parameters_(geometry, geometry.parameter_burst_beats(), memories_.parameters, nullptr,
                     Loads::kParameters, counters_),
         compute_(geometry, memories_, counters_),
         results_(geometry, memories_, rate_, counters_),
@@ -160,8 +160,11 @@ class Model {
 std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geometry& geometry) {
   std::vector<std::size_t> ends;
   std::vector<Command> program;
+  const Command* before = nullptr;      // the last SET_WINDOW of the programs before
+  const Command* set_window = nullptr;  // and of this one
   for (const Command& command : commands) {
     program.push_back(command);
+    if (command.opcode == Opcode::kSetWindow) set_window = &command;
     const bool last = &command == &commands.back();
     if (!last && command.opcode != Opcode::kFinish) continue;
     if (command.opcode != Opcode::kFinish) {
@@ -169,11 +172,12 @@ std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geo
       program.back().opcode = Opcode::kFinish;
     }
     try {
-      check_program(program, geometry);
+      check_program(program, geometry, before);
     } catch (const UsageError&) {
       break;
     }
     program.clear();
+    before = set_window;
     ends.push_back(static_cast<std::size_t>(&command - commands.data()) + 1);
   }
   return ends;

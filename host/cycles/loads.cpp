@@ -1,29 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/loads.hpp"
 
+#include "host/cycles/window_check.hpp"
+
 namespace gemm64::cycles {
+
+namespace {
+
+/// The pixels that a LOAD of a window brings are new; others add planes to those before.
+bool new_pixels(const Command& load) { return of_window(load) && load.place == 0; }
+
+}  // namespace
+
+/// First clock in which the scratchpad can be used as the next LOAD wants it, and has room for its
+/// pixels. It changes from words to pixels, or back, when it keeps nothing.
+Clock Loads::room() {
+  const Command& load = order().command;
+  Clock clock = 0;
+  if (of_window(load) != window_) {
+    clock = std::max(under_way_.empty(), window_ ? pixels_->empty() : buffer_.empty());
+  }
+  if (!new_pixels(load)) return clock;
+  const bool start = (load.flags & flag::kStart) != 0;
+  return std::max(clock, start ? pixels_->empty() : pixels_->room(load.rows, load.capacity));
+}
 
 bool Loads::advance() {
   if (!walk_.done() || !has_order()) return false;
-  walk_ = BurstWalk(walk_of(order().command, geometry_.n), geometry_.n, max_beats_);
+  const Command& load = order().command;
+  const Clock begin = std::max({order().seen, asked_ + 1, room()});
+  if (!known(begin)) return false;
+  window_ = of_window(load);
+  if (new_pixels(load)) pixels_->keep(load.rows);
+  walk_ = BurstWalk(walk_of(load, geometry_.n), geometry_.n, max_beats_);
   load_ = order().index;
   seen_ = order().seen;
-  asked_ = std::max(seen_, asked_ + 1);
-  leave_queue(asked_);
+  asked_ = begin;
+  leave_queue(begin);
   return true;
 }
 
 Clock Loads::next_request() {
   if (walk_.done()) return kUnknown;
-  return std::max(
-      {asked_ + 1, under_way_.room(), buffer_.room(words_ + static_cast<Clock>(walk_.beats()))});
+  const Clock request = std::max(asked_ + 1, under_way_.room());
+  if (window_) return request;
+  return std::max(request, buffer_.room(words_ + static_cast<Clock>(walk_.beats())));
 }
 
 void Loads::ask(Clock at) {
   beats_ = static_cast<Clock>(walk_.beats());
   walk_.next();
   asked_ = at;
-  words_ += beats_;
+  if (!window_) words_ += beats_;
   under_way_.begin();
   ledger_.spend(causes_.idle, seen_);
   ledger_.spend(causes_.wait_room, at + 1);  // nothing was under way
@@ -32,18 +60,25 @@ void Loads::ask(Clock at) {
 void Loads::serve(MemoryPort& port) {
   const Beats words = port.read(beats_);
   under_way_.end(words.last);
-  buffer_.fill(words);
+  if (window_) {
+    pixels_->fill(words);
+  } else {
+    buffer_.fill(words);
+  }
   ledger_.spend(causes_.transfer, causes_.wait_memory, words);
 }
 
 Clock Loads::idle() const {
   const Clock loaded = walk_.done() && !has_order() ? under_way_.empty() : kUnknown;
-  return std::max(loaded, buffer_.empty());
+  return std::max({loaded, buffer_.empty(), pixels_ == nullptr ? 0 : pixels_->empty()});
 }
 
 std::optional<Blocked> Loads::blocked() {
-  if (walk_.done()) return std::nullopt;
-  return Blocked{load_, "room for its words on the chip"};
+  if (!walk_.done()) return Blocked{load_, "room for its words on the chip"};
+  if (!has_order()) return std::nullopt;
+  return Blocked{order().index, of_window(order().command) == window_
+                                    ? "room for its pixels in the scratchpad"
+                                    : "the scratchpad to be empty"};
 }
 
 }  // namespace gemm64::cycles

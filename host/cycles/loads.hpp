@@ -27,11 +27,12 @@ class Loads final : public EngineModel, public Requester {
   static constexpr Causes kParameters{counter::kParametersTransfer, counter::kParametersWaitMemory,
                                       counter::kParametersWaitBuffer, counter::kParametersIdle};
 
-  /// `max_beats`: of a burst.
-  Loads(const Geometry& geometry, std::uint32_t max_beats, WordBuffer& buffer, const Causes& causes,
-        Counters& counters)
+  /// `max_beats`: of a burst. `pixels`: where the loads of windows go; null for an engine without.
+  Loads(const Geometry& geometry, std::uint32_t max_beats, WordBuffer& buffer, Pixels* pixels,
+        const Causes& causes, Counters& counters)
       : EngineModel(counters),
         buffer_(buffer),
+        pixels_(pixels),
         causes_(causes),
         geometry_(geometry),
         max_beats_(max_beats),
@@ -48,13 +49,17 @@ class Loads final : public EngineModel, public Requester {
   void serve(MemoryPort& port) override;
 
  private:
+  Clock room();
+
   WordBuffer& buffer_;
+  Pixels* const pixels_;
   Causes causes_;
   Geometry geometry_;
   std::uint32_t max_beats_;
   Slots under_way_;
   BurstWalk walk_;
   std::size_t load_ = 0;  // index of the LOAD under way
+  bool window_ = false;   // it is one of a window, and so are all bursts under way
   Clock seen_ = kNever;   // clock in which the engine saw it
   Clock asked_ = kNever;  // clock in which the last burst was asked for, or the LOAD was taken
   Clock beats_ = 0;       // of that burst

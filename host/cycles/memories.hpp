@@ -4,6 +4,7 @@
 
 #include "host/cycles/banks.hpp"
 #include "host/cycles/clock.hpp"
+#include "host/cycles/pixels.hpp"
 #include "host/cycles/runs.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/result_format.hpp"
@@ -47,9 +48,11 @@ struct Memories {
       : weights(Clock{geometry.weight_tiles} * geometry.n, 1, rate),
         scratchpad(geometry.scratchpad_words, 1, rate),
         parameters(geometry.parameter_words(), kParameterSetWords, rate),
+        pixels(rate),
         banks(rate) {}
 
   WordBuffer weights, scratchpad, parameters;
+  Pixels pixels;  // in the scratchpad, where it holds no word of the ring
   Banks banks;
 };
 

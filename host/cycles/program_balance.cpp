@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
-#include <limits>
 #include <utility>
 
+#include "host/cycles/activation_balance.hpp"
 #include "host/cycles/program_check.hpp"
+#include "host/cycles/shares.hpp"
+#include "host/cycles/window_check.hpp"
 #include "host/device/result_format.hpp"
 
 namespace gemm64::cycles {
@@ -16,57 +17,31 @@ namespace {
 
 using Program = std::vector<Command>;
 
-/// Where the product is larger than any program could run through, some number that is as well.
-std::uint64_t product(std::initializer_list<std::uint64_t> factors) {
-  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max() >> 16;
-  std::uint64_t result = 1;
-  for (const std::uint64_t factor : factors) {
-    result = factor != 0 && result > kMax / factor ? kMax : result * factor;
-  }
-  return result;
-}
-
 std::uint64_t tiles(const Command& matmul) {
   return product({matmul.count, matmul.passes, matmul.blocks});
 }
 
-/// Some amount, and the command that gives or takes it.
-struct Share {
-  std::size_t command;
-  std::uint64_t amount;
+/// What the MATMULs of a window take, all of it given by the SET_WINDOW before them.
+class Layer {
+ public:
+  void set(const Command& set_window) { set_ = &set_window; }
+  /// Throws UsageError where there was none.
+  void check(const Program& program, std::size_t matmul) const {
+    if (set_ == nullptr) refuse(program, matmul, "no SET_WINDOW before it");
+  }
+  std::uint64_t tiles(const Command& matmul) const {
+    return product({matmul.count, matmul.passes, set_->kernel_height, set_->kernel_width});
+  }
+  /// Words of pixels: those of each plane, once.
+  std::uint64_t claimed(const Command& matmul) const {
+    const std::uint64_t groups =
+        (std::uint64_t{matmul.passes} + set_->group_passes - 1) / set_->group_passes;
+    return product({matmul.count, groups, matmul.new_pixels});
+  }
+
+ private:
+  const Command* set_ = nullptr;
 };
-
-std::uint64_t sum(const std::vector<Share>& shares) {
-  std::uint64_t sum = 0;
-  for (const Share& share : shares) sum += share.amount;
-  return sum;
-}
-
-/// The first command with which more than `available` is wanted.
-std::size_t first_beyond(const std::vector<Share>& shares, std::uint64_t available) {
-  std::uint64_t wanted = 0;
-  for (const Share& share : shares) {
-    wanted += share.amount;
-    if (wanted > available) return share.command;
-  }
-  return 0;
-}
-
-/// The words that all loads of a kind bring are those that all commands of another take.
-void check_words(const Program& program, const char* what, const char* takers,
-                 const std::vector<Share>& loaded, const std::vector<Share>& taken) {
-  const std::uint64_t brought = sum(loaded), wanted = sum(taken);
-  if (brought < wanted) {
-    refuse(program, first_beyond(taken, brought),
-           fmt::format("the {} up to here take more words of {} than the program loads ({})",
-                       takers, what, brought));
-  }
-  if (brought > wanted) {
-    refuse(program, first_beyond(loaded, wanted),
-           fmt::format("the program loads more words of {} than its {} take ({})", what, takers,
-                       wanted));
-  }
-}
 
 /// STOREs take the blocks in the order in which MATMULs give them.
 void check_blocks(const Program& program, std::vector<Share> given, std::vector<Share> stored) {
@@ -94,9 +69,11 @@ void check_blocks(const Program& program, std::vector<Share> given, std::vector<
 
 }  // namespace
 
-void check_balance(const Program& program, const Geometry& geometry) {
-  std::vector<Share> weights, activations, weights_taken, activations_taken, given, stored;
-  std::vector<Share> parameters, parameters_taken;
+void check_balance(const Program& program, const Geometry& geometry, const Command* set_window) {
+  std::vector<Share> weights, weights_taken, given, stored, parameters, parameters_taken;
+  ActivationBalance activations;
+  Layer layer;
+  if (set_window != nullptr) layer.set(*set_window);
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Command& command = program[i];
     switch (command.opcode) {
@@ -104,18 +81,25 @@ void check_balance(const Program& program, const Geometry& geometry) {
         weights.push_back({i, product({command.count, command.passes})});
         break;
       case Opcode::kLoadActivations:
-        activations.push_back(
-            {i, product({command.rows, command.count, command.passes, command.blocks})});
+        activations.load(command, i);
         break;
       case Opcode::kLoadParameters:
         parameters.push_back({i, product({command.count, command.passes})});
         break;
       case Opcode::kMatmul: {
+        if (of_window(command)) {
+          layer.check(program, i);
+          weights_taken.push_back({i, product({layer.tiles(command), geometry.n})});
+          activations.take(command, i, layer.claimed(command));
+          given.push_back({i, command.passes});
+          break;
+        }
         const bool retain = (command.flags & flag::kRetain) != 0;
         const bool accumulate = (command.flags & flag::kAccumulate) != 0;
         weights_taken.push_back({i, product({tiles(command), geometry.n})});
-        activations_taken.push_back({i, product({command.rows, command.count, command.blocks,
-                                                 retain ? 1 : command.passes})});
+        activations.take(
+            command, i,
+            product({command.rows, command.count, command.blocks, retain ? 1 : command.passes}));
         given.push_back(
             {i, accumulate ? product({command.passes, command.blocks}) : tiles(command)});
         break;
@@ -127,13 +111,15 @@ void check_balance(const Program& program, const Geometry& geometry) {
         }
         break;
       case Opcode::kSetWindow:
+        layer.set(command);
+        break;
       case Opcode::kFence:
       case Opcode::kFinish:
         break;
     }
   }
   check_words(program, "weights", "MATMULs", weights, weights_taken);
-  check_words(program, "activations", "MATMULs", activations, activations_taken);
+  activations.check(program);
   check_words(program, "parameters", "STOREs", parameters, parameters_taken);
   check_blocks(program, std::move(given), std::move(stored));
 }

@@ -5,6 +5,7 @@
 
 #include "host/cycles/bursts.hpp"
 #include "host/cycles/program_balance.hpp"
+#include "host/cycles/window_check.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/error.hpp"
@@ -60,15 +61,14 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
     if (used && value == 0)
       refuse(program, index, fmt::format("{} is 0; it must be at least 1", field));
   };
-  const bool window = command.opcode == Opcode::kSetWindow ||
-                      ((activations || matmul) && (command.flags & flag::kWindow) != 0);
-  if (window) refuse(program, index, "the clocks of windows are not predicted yet");
+  if (command.opcode == Opcode::kSetWindow) return check_window(program, index, geometry);
   at_least_1(command.opcode != Opcode::kFence, "COUNT", command.count);
   at_least_1(load || matmul, "PASSES", command.passes);
   const bool rows = matmul || store || activations;
   at_least_1(rows, "BLOCKS", command.blocks);
   at_least_1(rows, "ROWS", command.rows);
-  if (rows && command.rows > geometry.accumulator_rows) {
+  const bool window = of_window(command);
+  if (rows && !(activations && window) && command.rows > geometry.accumulator_rows) {
     refuse(program, index,
            fmt::format("ROWS is {}; an accumulator bank has {}", command.rows,
                        geometry.accumulator_rows));
@@ -77,6 +77,7 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
     refuse(program, index, fmt::format("no result format has the number {}", command.format));
   }
   if (store) check_bounds(program, index);
+  if (window) check_window(program, index, geometry);
   if (load || store || is_snapshot(command)) check_address(program, index, geometry);
 }
 
@@ -94,6 +95,7 @@ void check_commands(const Program& program, const Geometry& geometry) {
       case Opcode::kMatmul:
       case Opcode::kStore:
       case Opcode::kFence:
+      case Opcode::kSetWindow:
         check_operands(program, i, geometry);
         if (last) refuse(program, i, "it is the last; FINISH must follow");
         break;
@@ -113,9 +115,9 @@ void refuse(const Program& program, std::size_t index, const std::string& why) {
   throw UsageError(fmt::format("{}: {}", describe(program, index), why));
 }
 
-void check_program(const Program& program, const Geometry& geometry) {
+void check_program(const Program& program, const Geometry& geometry, const Command* set_window) {
   check_commands(program, geometry);
-  check_balance(program, geometry);
+  check_balance(program, geometry, set_window);
 }
 
 }  // namespace gemm64::cycles

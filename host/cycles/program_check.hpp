@@ -20,6 +20,7 @@ std::string describe(const std::vector<Command>& program, std::size_t index);
 
 /// Throws UsageError, naming the command, where the accelerator would reject one, where FINISH is
 /// not the last command and no other, and as check_balance() does.
-void check_program(const std::vector<Command>& program, const Geometry& geometry);
+void check_program(const std::vector<Command>& program, const Geometry& geometry,
+                   const Command* set_window = nullptr);
 
 }  // namespace gemm64::cycles

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions of whole networks, each product by itself. Items are predicted clocks.
+// Predictions of whole networks, each product or convolution by itself, and layer after layer with
+// snapshots between. Items are predicted clocks.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
 #include "host/job/job.hpp"
+#include "host/job/window_plan.hpp"
 
 namespace gemm64::bench {
 namespace {
@@ -36,21 +40,113 @@ std::vector<GemmShape> resnet50() {
   return shapes;
 }
 
-void predict(benchmark::State& state, const std::vector<GemmShape>& shapes,
+using Program = std::vector<Command>;
+
+std::vector<Program> products(const std::vector<GemmShape>& shapes) {
+  std::vector<Program> programs;
+  for (const GemmShape& shape : shapes) {
+    programs.push_back(make_job("", shape, Accumulate::kDevice, Geometry{}).program);
+  }
+  return programs;
+}
+
+/// A convolution over square maps.
+Window convolution(std::uint32_t size, std::uint32_t channels, std::uint32_t out_channels,
+                   std::uint32_t kernel = 1, std::uint32_t stride = 1) {
+  Window w;
+  w.height = w.width = size;
+  w.out_height = w.out_width = (size + stride - 1) / stride;
+  w.kernel_height = w.kernel_width = kernel;
+  w.stride_height = w.stride_width = stride;
+  w.pad_top = w.pad_left = (kernel - 1) / 2;
+  w.planes = w.group_planes = (channels + 63) / 64;
+  w.group_passes = (out_channels + 63) / 64;
+  return w;
+}
+
+/// ResNet-50's layers as they run: rows of the first one are packed by the host.
+std::vector<Window> resnet50_windows() {
+  struct Stage {
+    std::uint32_t size, channels, blocks;
+  };
+  std::vector<Window> windows{convolution(112, 3 * 7 * 7, 64)};
+  std::uint32_t in = 64, size = 56;
+  for (const Stage& stage :
+       {Stage{56, 64, 3}, Stage{28, 128, 4}, Stage{14, 256, 6}, Stage{7, 512, 3}}) {
+    const std::uint32_t out = 4 * stage.channels, stride = size / stage.size;
+    windows.push_back(convolution(size, in, out, 1, stride));  // beside the first block
+    for (std::uint32_t block = 0; block < stage.blocks; ++block, in = out, size = stage.size) {
+      windows.push_back(convolution(size, in, stage.channels));
+      windows.push_back(convolution(size, stage.channels, stage.channels, 3, size / stage.size));
+      windows.push_back(convolution(stage.size, stage.channels, out));
+    }
+  }
+  windows.push_back(convolution(1, 2048, 1000));
+  return windows;
+}
+
+/// In as few blocks as fit the device.
+WindowPlan plan(const Window& window) {
+  const Geometry geometry;
+  for (std::uint32_t most = geometry.accumulator_rows;; --most) {
+    try {
+      return plan_window(window, balanced_rows(window.out_pixels(), most), geometry);
+    } catch (const UsageError&) {
+      if (most == 1) throw;
+    }
+  }
+}
+
+Program commands(const Window& window) {
+  WindowOperands operands;
+  operands.results.format = ResultFormat(ResultCode::kInt8).number();
+  operands.results.low = 0x80;
+  operands.results.high = 0x7f;
+  return window_program(plan(window), operands);
+}
+
+Command ending(Opcode opcode, std::uint32_t flags = 0) {
+  Command command;
+  command.opcode = opcode;
+  command.flags = flags;
+  return command;
+}
+
+std::vector<Program> convolutions(const std::vector<Window>& windows) {
+  std::vector<Program> programs;
+  for (const Window& window : windows) {
+    programs.push_back(commands(window));
+    programs.back().push_back(ending(Opcode::kFinish));
+  }
+  return programs;
+}
+
+/// One program, with a snapshot behind each layer.
+std::vector<Program> chain(const std::vector<Window>& windows) {
+  Program program;
+  for (const Window& window : windows) {
+    const Program layer = commands(window);
+    program.insert(program.end(), layer.begin(), layer.end());
+    program.push_back(ending(Opcode::kFence, flag::kSnapshot));
+  }
+  program.push_back(ending(Opcode::kFinish));
+  return {program};
+}
+
+void predict(benchmark::State& state, const std::vector<Program>& programs,
              const MemoryTiming& memory) {
   const Geometry geometry;
-  std::vector<Job> jobs;
-  for (const GemmShape& shape : shapes) {
-    jobs.push_back(make_job("", shape, Accumulate::kDevice, geometry));
-  }
   std::uint64_t clocks = 0;
   for (auto _ : state) {
-    for (const Job& job : jobs) {
-      clocks += predict_counters(job.program, geometry, memory)[counter::kTotalClocks];
+    for (const Program& program : programs) {
+      clocks += predict_counters(program, geometry, memory)[counter::kTotalClocks];
     }
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(clocks));
   state.counters["clocks"] = static_cast<double>(clocks) / static_cast<double>(state.iterations());
+  std::size_t count = 0;
+  for (const Program& program : programs) count += program.size();
+  state.counters["commands"] = static_cast<double>(count);
 }
 
 MemoryTiming memory(MemorySharing sharing, std::uint32_t bytes_per_cycle) {
@@ -63,7 +159,7 @@ MemoryTiming memory(MemorySharing sharing, std::uint32_t bytes_per_cycle) {
 void register_all() {
   struct Network {
     const char* name;
-    std::vector<GemmShape> shapes;
+    std::vector<Program> programs;
   };
   struct Memory {
     const char* name;
@@ -73,11 +169,14 @@ void register_all() {
                              {"24_bytes", memory(MemorySharing::kIndependent, 24)},
                              {"shared", memory(MemorySharing::kShared, 0)},
                              {"exclusive", memory(MemorySharing::kExclusive, 0)}};
-  for (const Network& network : {Network{"alexnet", alexnet()}, Network{"resnet50", resnet50()}}) {
+  for (const Network& network :
+       {Network{"alexnet", products(alexnet())}, Network{"resnet50", products(resnet50())},
+        Network{"resnet50_windows", convolutions(resnet50_windows())},
+        Network{"resnet50_snapshots", chain(resnet50_windows())}}) {
     for (const Memory& memory : memories) {
       const std::string name = std::string("prediction/") + network.name + "/" + memory.name;
       benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-        predict(state, network.shapes, memory.timing);
+        predict(state, network.programs, memory.timing);
       })->Unit(benchmark::kMicrosecond);
     }
   }

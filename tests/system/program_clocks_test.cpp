@@ -3,80 +3,16 @@
 // not stall, and never end where it says so.
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "host/cycles/cycle_model.hpp"
-#include "host/error.hpp"
+#include "tests/system/predicted.hpp"
 #include "tests/system/random_program.hpp"
-#include "tests/system/snapshots.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
 namespace {
-
-constexpr std::uint64_t kClockLimit = 2'000'000;
-constexpr std::uint32_t kWatchdog = 20'000;  // clocks without progress; no engine waits for so long
-
-Rig small_rig(int n, MemorySharing sharing = MemorySharing::kIndependent,
-              unsigned bytes_per_cycle = 0, bool tight = false) {
-  RtlOptions options = Rig::options(n);
-  options.memory_bytes = kMemoryBytes;
-  options.memory.sharing = sharing;
-  options.memory.bytes_per_cycle = bytes_per_cycle;
-  options.tight = tight;
-  return Rig(options);
-}
-
-/// Are all snapshots of a program in memory, as they were predicted?
-void expect_snapshots(Rig& rig, const std::vector<Command>& program,
-                      const std::vector<PredictedSnapshot>& predicted) {
-  auto expected = predicted.begin();
-  for (std::size_t i = 0; i < program.size(); ++i) {
-    if (!is_snapshot(program[i])) continue;
-    ASSERT_NE(expected, predicted.end());
-    EXPECT_EQ(expected->command, i);
-    const Counters found = read_snapshot(*rig.device, program[i].address());
-    EXPECT_TRUE(found == expected->counters)
-        << "snapshot of command " << i << difference(expected->counters, found);
-    expect_causes_add_up(found);
-    ++expected;
-  }
-  EXPECT_EQ(expected, predicted.end());
-}
-
-/// Does the program end, as the model predicts, after the very clocks that it predicts?
-bool expect_predicted(Rig& rig, const std::vector<Command>& program, std::uint32_t latency) {
-  SCOPED_TRACE("latency " + std::to_string(latency) + "\n" + list(program));
-  rig.set_latency(latency);
-  std::optional<Prediction> expected;
-  std::string refused;
-  try {
-    expected = predict(program, rig.driver.geometry(), rig.memory);
-  } catch (const UsageError& error) {
-    refused = error.what();
-  }
-  rig.device->write_register(reg::kWatchdog, kWatchdog);
-  if (!expected) {
-    const std::string error =
-        device_error([&] { rig.driver.run_program(0, program, kClockLimit); });
-    EXPECT_NE(error.find(text(ErrorCode::kWatchdog)), std::string::npos) << error << "\n"
-                                                                         << refused;
-    EXPECT_NE(refused.find("never ends: command "), std::string::npos) << refused;
-    return false;
-  }
-  rig.driver.run_program(0, program, kClockLimit);
-  const Counters found = rig.driver.read_counters();
-  EXPECT_TRUE(found == expected->counters) << difference(expected->counters, found);
-  expect_snapshots(rig, program, expected->snapshots);
-  return true;
-}
-
-std::uint32_t random_latency(std::mt19937& random) {
-  return draw(random, 0, 1) != 0 ? draw(random, 1, 12) : draw(random, 1, 300);
-}
 
 struct Setting {
   int n;

@@ -58,7 +58,7 @@ class ProgramMaker {
     return program;
   }
 
- private:
+ protected:
   std::uint64_t operand_address(std::uint64_t words) {
     const std::uint64_t places = (kOperandBytes - words * geometry_.n) / geometry_.n;
     return kOperands + random_() % places * geometry_.n;
@@ -217,6 +217,8 @@ class ProgramMaker {
 
   std::mt19937& random_;
   const Geometry& geometry_;
+
+ private:
   std::uint64_t results_ = kResults;
   std::uint64_t snapshots_ = kSnapshots;
 };

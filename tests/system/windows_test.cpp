@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions on the accelerator, from memory to memory: values as a plain loop over the
-// definition gives them, and each input pixel read once.
+// definition gives them, each input pixel read once, and clocks as predicted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -325,7 +325,12 @@ Counters run(Rig& rig, std::vector<Command> program) {
   program.push_back(finish());
   rig.device->write_register(reg::kWatchdog, kWatchdog);
   rig.driver.run_program(0, program, kClockLimit);
-  return rig.driver.read_counters();
+  const Counters counters = rig.driver.read_counters();
+  if (rig.memory.predictable()) {
+    const Counters expected = predict_counters(program, rig.driver.geometry(), rig.memory);
+    EXPECT_TRUE(counters == expected) << difference(expected, counters);
+  }
+  return counters;
 }
 
 constexpr std::uint64_t kOperands = 0x100000;  // behind the ring
