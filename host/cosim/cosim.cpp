@@ -5,20 +5,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <string_view>
 
 #include "host/device/snapshot.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/error.hpp"
-#include "host/job/job_program.hpp"
 
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kRound = 0x10000;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;  // of a platform's memory
 constexpr std::uint64_t kLimit = std::uint64_t{1}
                                  << 40;  // clocks of a wait; the watchdog is shorter
 
@@ -215,65 +211,7 @@ std::string counter_difference(const CosimOutcome& expected, const CosimOutcome&
   return compare("", *expected.counters, *found.counters);
 }
 
-/// The end of a work's memory; what lies before `end` is used.
-void resize(CosimWork& work, std::uint64_t end) {
-  if (end > kMostBytes) {
-    throw UsageError(
-        fmt::format("the work needs {} bytes of memory; there are {}", end, kMostBytes));
-  }
-  work.memory.resize((end + kRound - 1) / kRound * kRound);
-}
-
-void draw_operands(CosimWork& work, const Layout& layout, std::mt19937& random) {
-  for (std::uint64_t at = layout.weights; at < layout.results; at += 4) {
-    const std::uint32_t word = static_cast<std::uint32_t>(random());
-    std::memcpy(work.memory.data() + at, &word, sizeof word);
-  }
-}
-
 }  // namespace
-
-CosimWork make_fenced_work(const std::vector<GemmShape>& shapes, Accumulate accumulate,
-                           const Geometry& geometry, std::uint32_t seed) {
-  std::vector<Job> jobs;
-  for (const GemmShape& shape : shapes) {
-    jobs.push_back(make_job("product", shape, accumulate, geometry));
-  }
-  const JobProgram list = make_job_program(jobs, geometry);
-  CosimWork work;
-  work.ring = list.ring;
-  work.places = ring_places(list.program.size());
-  resize(work, list.end);
-  std::mt19937 random(seed);
-  for (std::size_t i = 0; i < list.jobs.size(); ++i) {
-    const Job& job = list.jobs[i];
-    work.programs.push_back({i == 0 ? list.program : std::vector<Command>(), job.layout.results,
-                             job.plan.result_bytes()});
-    if (i != 0) work.snapshots.push_back(list.snapshots + (i - 1) * list.snapshot_bytes);
-    draw_operands(work, job.layout, random);
-  }
-  work.jobs = list.jobs;
-  return work;
-}
-
-CosimWork make_cosim_work(const std::vector<GemmShape>& shapes, Accumulate accumulate,
-                          const Geometry& geometry, std::uint32_t seed) {
-  CosimWork work;
-  work.places = kRingCommands;
-  std::mt19937 random(seed);
-  std::uint64_t base = kRingCommands * kCommandBytes;
-  for (const GemmShape& shape : shapes) {
-    Job job = make_job("product", shape, accumulate, geometry);
-    job.layout = make_layout(job.plan, base);
-    job.program = make_program(job.plan, job.layout);
-    work.programs.push_back({job.program, job.layout.results, job.plan.result_bytes()});
-    resize(work, job.layout.end);
-    draw_operands(work, job.layout, random);
-    base = page_up(job.layout.end);
-    work.jobs.push_back(std::move(job));
-  }
-  return work;
-}
 
 void take_snapshots(const CosimWork& work, CosimOutcome& outcome) {
   for (const std::uint64_t address : work.snapshots) {

@@ -14,8 +14,11 @@
 #include "host/device/counters.hpp"
 #include "host/device/device_memory.hpp"
 #include "host/device/geometry.hpp"
+#include "host/device/pixel_planes.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
+#include "host/device/window_taps.hpp"
+#include "host/device/word_stream.hpp"
 
 namespace gemm64 {
 
@@ -56,38 +59,6 @@ class ReferenceDevice final : public Device {
   ReferenceDevice(const Geometry& geometry, std::unique_ptr<DeviceMemory> own,
                   DeviceMemory* others);
 
-  /// The words that LOADs of one kind bring, one after the other. Word numbers count from reset.
-  class Stream {
-   public:
-    void add(const Command& load, std::uint32_t tag);
-    /// Words of all LOADs so far.
-    std::uint64_t end() const { return end_; }
-    /// Words that follow each other in memory, and the command that they belong to.
-    struct Run {
-      std::uint64_t address, words;
-      std::uint32_t tag;
-    };
-    /// The run that begins with word number `word`, at most to the end of its pass.
-    Run run(std::uint64_t word, std::uint32_t word_bytes) const;
-    /// Drops LOADs of which no word from `word` on is left.
-    void forget(std::uint64_t word);
-
-    std::uint64_t arrived = 0;   // words that have come
-    std::uint64_t read = 0;      // the next one to enter the array
-    std::uint64_t released = 0;  // the first one that is kept
-
-   private:
-    struct Load {
-      std::uint64_t first, words, address;
-      // In each of its blocks, in each pass: so many tiles, from one of which it is `stride` words
-      // to the next.
-      std::uint64_t tile_words, tiles, stride, passes;
-      std::uint32_t tag;
-    };
-    std::deque<Load> loads_;
-    std::uint64_t end_ = 0;
-  };
-
   bool inside(std::uint64_t address, std::uint64_t bytes) {
     return memory_.reach(address, bytes) == bytes;
   }
@@ -100,8 +71,10 @@ class ReferenceDevice final : public Device {
   // Each does one step, if it can, and tells whether it did.
   void run();
   bool dispatch();
-  bool fetch(Stream& stream, std::uint64_t capacity, Engine engine, std::size_t bytes_counter);
+  bool begin_load();
+  bool fetch(WordStream& stream, std::uint64_t capacity, Engine engine, std::size_t bytes_counter);
   bool compute_tile();
+  bool compute_window_tile();
   bool store_block();
   bool store_snapshot();
   bool write_results(std::uint64_t address, const std::uint8_t* bytes, std::uint64_t beats,
@@ -110,7 +83,17 @@ class ReferenceDevice final : public Device {
   const std::uint8_t* results_of(const std::vector<std::uint32_t>& sums, const Command& store,
                                  const std::vector<std::uint8_t>& parameters);
   void multiply(const Command& matmul, bool first);
-  BlockBatch::Words words(const Stream& stream, std::uint64_t count);
+  void multiply_window(const WindowTile& tile, bool first);
+  void add_tile(std::uint32_t rows, bool first, const BlockBatch::Words& weights,
+                const BlockBatch::Words& activations);
+  void end_tile(const Command& matmul, std::uint64_t tiles);
+  BlockBatch::Words words(const WordStream& stream, std::uint64_t count);
+
+  struct ActivationLoad {
+    Command command;
+    std::uint32_t tag;
+  };
+  void load_pixels(const ActivationLoad& load);
 
   /// A block of sums of the batch, and where it is stored.
   struct PutOff {
@@ -125,7 +108,6 @@ class ReferenceDevice final : public Device {
   /// Some bytes are about to be read: what was put off does not change them later.
   void before_read(std::uint64_t address, std::uint64_t bytes);
   PutOff* put_off(unsigned bank);
-  ErrorCode check(const Command& command) const;
   std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
   const Geometry geometry_;
@@ -142,17 +124,26 @@ class ReferenceDevice final : public Device {
   // Engines
   std::uint32_t dispatched_ = 0;  // commands since reset
   std::optional<Command> next_;   // that waits to be dispatched
-  Stream weights_, activations_, parameters_;
-  std::deque<Command> matmuls_;
+  WordStream weights_, activations_, parameters_;
+  std::deque<ActivationLoad> loads_;  // that have not begun
+  bool windows_ = false;              // the last that began brought pixels
+  PixelPlanes planes_;
+  std::deque<Command> matmuls_;           // and SET_WINDOWs
+  std::optional<Command> window_;         // the last SET_WINDOW
+  std::optional<WindowTaps> block_taps_;  // of the window's block under way
+  // Its tiles by their places in a pass: what those that read the same planes have gathered.
+  static constexpr BlockBatch::Words kNotGathered{0, false};
+  std::vector<BlockBatch::Words> gathered_;
   struct Store {
     Command command;
     std::uint32_t tag;
     std::vector<std::uint8_t> snapshot;  // of a FENCE: what it writes
   };
   std::deque<Store> stores_;
-  std::uint32_t open_stores_ = 0;                  // those of them that are STOREs
-  std::uint32_t tile_ = 0, pass_ = 0, block_ = 0;  // of the MATMUL under way
-  std::uint64_t stored_ = 0;                       // tiles of the STORE under way
+  std::uint32_t open_stores_ = 0;       // those of them that are STOREs
+  std::uint64_t tile_ = 0;              // of the pass under way
+  std::uint32_t pass_ = 0, block_ = 0;  // of the MATMUL under way
+  std::uint64_t stored_ = 0;            // tiles of the STORE under way
   unsigned compute_bank_ = 0, store_bank_ = 0;
   unsigned banks_used_ = 0, banks_done_ = 0;
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row

@@ -10,6 +10,7 @@
 
 #include "host/device/array_geometry.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/window_taps.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -40,6 +41,19 @@ void balance(Counters& counters) {
     }
     counters[largest] += counters[counter::kTotalClocks] - spent;
   }
+}
+
+/// Tiles of a MATMUL: of a window as many for each plane as the last SET_WINDOW has taps.
+double tiles_of(const std::vector<Command>& commands, std::size_t index) {
+  const Command& matmul = commands[index];
+  double tiles = static_cast<double>(matmul.count) * matmul.passes * matmul.blocks;
+  if (!is_window(matmul)) return tiles;
+  for (std::size_t i = index; i-- > 0;) {
+    if (commands[i].opcode != Opcode::kSetWindow) continue;
+    tiles *= commands[i].kernel_height * commands[i].kernel_width;
+    break;
+  }
+  return tiles;
 }
 
 void add(Counters& sum, const Counters& counters) {
@@ -243,13 +257,11 @@ void TlmDevice::doorbell() {
 // on an idle device, some commands of which are there already.
 void TlmDevice::shorten_busy() {
   constexpr std::uint64_t kManyTiles = 1 << 16;
-  std::uint64_t tiles = 0;
+  double tiles = static_cast<double>(busy_.done);
   for (std::size_t i = 0; i < busy_.done; ++i) {
-    const Command& command = busy_.commands[i];
-    if (command.opcode != Opcode::kMatmul) continue;
-    tiles += std::uint64_t{command.count} * command.passes * command.blocks;
+    if (busy_.commands[i].opcode == Opcode::kMatmul) tiles += tiles_of(busy_.commands, i);
   }
-  if (tiles + busy_.done < kManyTiles || busy_.done == 0 ||
+  if (tiles < kManyTiles || busy_.done == 0 ||
       busy_.commands[busy_.done - 1].opcode != Opcode::kFinish) {
     return;
   }
@@ -327,29 +339,29 @@ void TlmDevice::schedule() {
 Counters TlmDevice::estimate(const Work& work) const {
   Counters counters{};
   const std::uint64_t most = std::uint64_t{1} << 40;  // programs without end do not wrap the sums
-  const auto spend = [&](std::size_t index, std::initializer_list<std::uint64_t> factors) {
+  const auto spend = [&](std::size_t index, std::initializer_list<double> factors) {
     double product = 1;
-    for (const std::uint64_t factor : factors) product *= static_cast<double>(factor);
+    for (const double factor : factors) product *= factor;
     counters[index] +=
         product > static_cast<double>(most) ? most : static_cast<std::uint64_t>(product);
   };
   for (std::size_t i = work.begin; i < work.behind; ++i) {
     const Command& command = busy_.commands[i];
+    const double rows = command.rows, count = command.count, passes = command.passes;
     spend(counter::kCommandsDispatch, {1});
     switch (command.opcode) {
       case Opcode::kLoadWeights:
-        spend(counter::kWeightsTransfer, {command.count, command.passes});
+        spend(counter::kWeightsTransfer, {count, passes});
         break;
       case Opcode::kLoadActivations:
         spend(counter::kActivationsTransfer,
-              {command.rows, command.count, command.passes, command.blocks});
+              {rows, count, passes, static_cast<double>(command.blocks)});
         break;
       case Opcode::kLoadParameters:
-        spend(counter::kParametersTransfer, {command.count, command.passes});
+        spend(counter::kParametersTransfer, {count, passes});
         break;
       case Opcode::kMatmul:
-        spend(counter::kComputeCompute,
-              {command.rows, command.count, command.passes, command.blocks});
+        spend(counter::kComputeCompute, {rows, tiles_of(busy_.commands, i)});
         break;
       default:
         break;

@@ -15,9 +15,11 @@
 #include "host/cosim/cosim.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
+#include "host/error.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "sim/platform/cosim_sides.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/system/convolutions.hpp"
 
 namespace gemm64::cosim_test {
 
@@ -118,18 +120,42 @@ inline Setting random_setting(std::mt19937& random, int n) {
   return setting;
 }
 
-/// One to three products, undisturbed or not, the last perhaps with an address that nobody has.
-inline CosimWork random_work(std::mt19937& random, const Setting& setting, unsigned most) {
-  std::vector<GemmShape> shapes;
-  for (unsigned i = draw(random, 1, 3); i != 0; --i) {
+/// A product or a convolution; where results are of 8 bits, `output` says how.
+inline Job random_job(std::mt19937& random, const Setting& setting, unsigned most) {
+  const Geometry geometry = geometry_of(setting.n);
+  Output output;
+  if (draw(random, 0, 1) == 0) output = system_test::random_output(random);
+  if (draw(random, 0, 1) == 0) {
     const std::uint64_t m = draw(random, 1, most), k = draw(random, 1, most);
-    shapes.push_back({m, k, draw(random, 1, most)});
+    const bool host = !output.format.takes_parameters() && draw(random, 0, 1) == 0;
+    return make_job("product", {m, k, draw(random, 1, most)},
+                    host ? Accumulate::kHost : Accumulate::kDevice, geometry, output);
   }
-  const Accumulate accumulate = draw(random, 0, 3) == 0 ? Accumulate::kHost : Accumulate::kDevice;
+  for (;;) {
+    const Convolution c = system_test::random_convolution(random, most, most / 2 + 1, 200'000);
+    try {
+      return make_job("convolution", c, geometry, output);
+    } catch (const UsageError&) {
+      // Its rows do not fit the scratchpad.
+    }
+  }
+}
+
+inline std::vector<Job> random_jobs(std::mt19937& random, const Setting& setting, unsigned count,
+                                    unsigned most) {
+  std::vector<Job> jobs;
+  while (jobs.size() < count) jobs.push_back(random_job(random, setting, most));
+  return jobs;
+}
+
+/// One to three products or convolutions, undisturbed or not, the last perhaps with an address that
+/// nobody has.
+inline CosimWork random_work(std::mt19937& random, const Setting& setting, unsigned most) {
+  const std::vector<Job> jobs = random_jobs(random, setting, draw(random, 1, 3), most);
   const bool fenced = draw(random, 0, 2) == 0;
-  const auto make = fenced ? make_fenced_work : make_cosim_work;
+  const auto seed = static_cast<std::uint32_t>(random());
   CosimWork work =
-      make(shapes, accumulate, geometry_of(setting.n), static_cast<std::uint32_t>(random()));
+      fenced ? make_fenced_work(jobs, geometry_of(setting.n), seed) : make_cosim_work(jobs, seed);
   using Disturbance = CosimWork::Disturbance;
   const bool error = draw(random, 0, 5) == 0;
   if (error) {

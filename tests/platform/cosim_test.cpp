@@ -55,8 +55,7 @@ TEST(Cosim, InjectedBusErrorsGiveTheSameOnAllSidesOfTheRtl) {
     std::mt19937 random(seed);
     Setting setting = random_setting(random, 2 << draw(random, 0, 2));
     setting.memory.stall_probability = 0;
-    const CosimWork work = make_cosim_work({{draw(random, 1, 20), draw(random, 1, 20), 9}},
-                                           Accumulate::kDevice, geometry_of(setting.n), seed);
+    const CosimWork work = make_cosim_work(random_jobs(random, setting, 1, 20), seed);
     const unsigned port = draw(random, 0, 2), burst = draw(random, 0, 2);
     const AxiResponse response =
         draw(random, 0, 1) == 0 ? AxiResponse::kSlaveError : AxiResponse::kDecodeError;

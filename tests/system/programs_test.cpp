@@ -10,6 +10,7 @@
 
 #include "host/device/reference_device.hpp"
 #include "tests/system/random_program.hpp"
+#include "tests/system/random_windows.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -29,7 +30,10 @@ void expect_same_memory(Device& found, Device& expected) {
   EXPECT_TRUE(at == bytes.end()) << "at address " << at - bytes.begin();
 }
 
-void expect_same_programs(int n, double stall_probability, unsigned first_seed, unsigned seeds) {
+using MakeProgram = std::vector<Command> (*)(std::mt19937&, const Geometry&, unsigned);
+
+void expect_same_programs(int n, double stall_probability, unsigned first_seed, unsigned seeds,
+                          MakeProgram make) {
   RtlOptions options = Rig::options(n, stall_probability, first_seed);
   options.memory_bytes = kMemoryBytes;
   Rig rtl(options);
@@ -44,8 +48,7 @@ void expect_same_programs(int n, double stall_probability, unsigned first_seed, 
       device->write_memory(kOperands, operands.data(), operands.size());
     }
     rtl.device->set_latency(draw(random, 1, 200));
-    const std::vector<Command> program =
-        random_program(random, rtl.driver.geometry(), draw(random, 1, 4));
+    const std::vector<Command> program = make(random, rtl.driver.geometry(), draw(random, 1, 4));
     SCOPED_TRACE(list(program));
     rtl.driver.run_program(0, program, kClockLimit);
     reference_driver.run_program(0, program, kClockLimit);
@@ -62,14 +65,20 @@ void expect_same_programs(int n, double stall_probability, unsigned first_seed, 
 }
 
 TEST(Programs, RandomOnesDoOnTheRtlWhatTheyDoOnTheReference) {
-  expect_same_programs(2, 0, 600, 25);
-  expect_same_programs(4, 0, 630, 25);
-  expect_same_programs(8, 0, 660, 25);
+  expect_same_programs(2, 0, 600, 25, random_program);
+  expect_same_programs(4, 0, 630, 25, random_program);
+  expect_same_programs(8, 0, 660, 25, random_program);
 }
 
 TEST(Programs, RandomOnesDoTheSameUnderStalls) {
-  expect_same_programs(2, 0.4, 700, 15);
-  expect_same_programs(8, 0.4, 720, 15);
+  expect_same_programs(2, 0.4, 700, 15, random_program);
+  expect_same_programs(8, 0.4, 720, 15, random_program);
+}
+
+TEST(Programs, RandomWindowsDoOnTheRtlWhatTheyDoOnTheReference) {
+  expect_same_programs(2, 0, 740, 25, random_window_program);
+  expect_same_programs(4, 0, 770, 25, random_window_program);
+  expect_same_programs(8, 0.4, 800, 15, random_window_program);
 }
 
 }  // namespace

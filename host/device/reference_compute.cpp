@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference device's products: of words as they follow each other, and of a window's pixels.
+#include <algorithm>
+#include <cstring>
+
+#include "host/device/reference_device.hpp"
+
+namespace gemm64 {
+
+bool ReferenceDevice::compute_tile() {
+  if (matmuls_.empty()) return false;
+  const Command& matmul = matmuls_.front();
+  if (matmul.opcode == Opcode::kSetWindow) {
+    window_ = matmul;
+    matmuls_.pop_front();
+    return true;
+  }
+  if (is_window(matmul)) return compute_window_tile();
+  const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
+  const bool retain = (matmul.flags & flag::kRetain) != 0;
+  const bool first = !accumulate || tile_ == 0;
+  if (weights_.arrived - weights_.read < geometry_.n) return false;
+  if (activations_.arrived - activations_.read < matmul.rows) return false;
+  if (first && banks_used_ == banks_.size()) return false;
+
+  multiply(matmul, first);
+  activations_.read += matmul.rows;
+  if (!retain || pass_ + 1 == matmul.passes) {
+    activations_.released = activations_.read;
+    activations_.forget(activations_.released);
+  } else if (tile_ + 1 == matmul.count) {
+    activations_.read = activations_.released;  // the next pass starts again at the block's start
+  }
+  end_tile(matmul, matmul.count);
+  return true;
+}
+
+bool ReferenceDevice::compute_window_tile() {
+  const Command& matmul = matmuls_.front();
+  if (!window_) return false;
+  if (!block_taps_) block_taps_.emplace(*window_, matmul);
+  const WindowTile tile = block_taps_->tile(pass_, tile_);
+  const bool first = tile_ == 0;
+  if (weights_.arrived - weights_.read < geometry_.n) return false;
+  if (tile.first_read && !planes_.ready(matmul.new_pixels)) return false;
+  if (first && banks_used_ == banks_.size()) return false;
+
+  if (tile.first_read) planes_.claim(matmul.new_pixels);
+  multiply_window(tile, first);
+  const std::uint64_t tiles = block_taps_->tiles();
+  if (pass_ + 1 == matmul.passes && tile_ + 1 == tiles) {
+    planes_.free(matmul.freed_pixels);
+    block_taps_.reset();
+  }
+  end_tile(matmul, tiles);
+  return true;
+}
+
+// What all tiles leave behind: weights that were used, blocks that are finished, the next tile.
+void ReferenceDevice::end_tile(const Command& matmul, std::uint64_t tiles) {
+  weights_.read += geometry_.n;
+  weights_.released = weights_.read;
+  weights_.forget(weights_.released);
+  const bool last_tile = tile_ + 1 == tiles;
+  if ((matmul.flags & flag::kAccumulate) == 0 || last_tile) {
+    ++banks_done_;
+    compute_bank_ ^= 1;
+  }
+  if (!last_tile) {
+    ++tile_;
+    return;
+  }
+  tile_ = 0;
+  if (++pass_ != matmul.passes) return;
+  pass_ = 0;
+  if (++block_ != matmul.blocks) return;
+  block_ = 0;
+  matmuls_.pop_front();
+}
+
+// The next words of a stream as they follow each other.
+BlockBatch::Words ReferenceDevice::words(const WordStream& stream, std::uint64_t count) {
+  const std::size_t n = geometry_.n;
+  const WordStream::Run first = stream.run(stream.read, geometry_.n);
+  if (first.words >= count) {
+    before_read(first.address, count * n);
+    return {first.address, false};
+  }
+  // They are read now, so what a STORE gives them must be there.
+  for (std::uint64_t done = 0; done < count;) {
+    const WordStream::Run run = stream.run(stream.read + done, geometry_.n);
+    before_read(run.address, run.words * n);
+    done += run.words;
+  }
+  std::uint8_t* room = nullptr;
+  const BlockBatch::Words gathered = batch_.gather(count, room);
+  for (std::uint64_t done = 0; done < count;) {
+    const WordStream::Run run = stream.run(stream.read + done, geometry_.n);
+    const std::uint64_t some = std::min(run.words, count - done);
+    std::memcpy(room + done * n, memory_.read(run.address, some * n, scratch_), some * n);
+    done += some;
+  }
+  return gathered;
+}
+
+void ReferenceDevice::multiply(const Command& matmul, bool first) {
+  if (batch_.full()) settle();
+  BlockBatch::Words weights = words(weights_, geometry_.n);
+  const std::size_t blocks = put_off_.size();
+  const BlockBatch::Words activations = words(activations_, matmul.rows);
+  if (put_off_.size() != blocks) weights = words(weights_, geometry_.n);  // it was settled
+  add_tile(matmul.rows, first, weights, activations);
+}
+
+// Passes that read the same planes share what their tiles gather, as long as nothing was settled.
+void ReferenceDevice::multiply_window(const WindowTile& tile, bool first) {
+  if (batch_.full()) settle();
+  const BlockBatch::Words weights = words(weights_, geometry_.n);
+  if (tile.first_read && tile_ == 0) gathered_.clear();
+  if (gathered_.size() <= tile_) gathered_.resize(tile_ + 1, kNotGathered);
+  BlockBatch::Words& activations = gathered_[tile_];
+  if (!activations.gathered) {
+    std::uint8_t* room = nullptr;
+    activations = batch_.gather(block_taps_->rows(), room);
+    planes_.gather(*window_, *block_taps_, tile, room);
+  }
+  add_tile(block_taps_->rows(), first, weights, activations);
+}
+
+void ReferenceDevice::add_tile(std::uint32_t rows, bool first, const BlockBatch::Words& weights,
+                               const BlockBatch::Words& activations) {
+  if (first) ++banks_used_;
+  if (first || put_off(compute_bank_) == nullptr) {
+    batch_.begin(rows, first ? nullptr : banks_[compute_bank_].data());
+    put_off_.push_back({compute_bank_});
+    last_block_[compute_bank_] = put_off_.size();
+  }
+  batch_.add(weights, activations);
+}
+
+}  // namespace gemm64

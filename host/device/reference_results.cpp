@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference device's results: sums that were put off, and what STOREs and snapshots write.
+#include <algorithm>
+#include <cstring>
+
+#include "host/device/reference_device.hpp"
+#include "host/device/requantize.hpp"
+#include "host/device/result_format.hpp"
+#include "host/device/snapshot.hpp"
+
+namespace gemm64 {
+
+void ReferenceDevice::settle() {
+  if (batch_.empty()) return;
+  batch_.compute();
+  for (std::size_t i = 0; i < put_off_.size(); ++i) {
+    const PutOff& block = put_off_[i];
+    const std::uint32_t* const sums = batch_.sums(i);
+    std::vector<std::uint32_t>& bank = banks_[block.bank];
+    std::copy(sums, sums + batch_.rows(i) * std::size_t{geometry_.n}, bank.begin());
+    if (block.stored) {
+      memory_.write(block.address, results_of(bank, block.store, block.parameters), block.bytes);
+    }
+  }
+  batch_.clear();
+  put_off_.clear();
+  gathered_.clear();
+  last_block_ = {};
+  unwritten_ = ~std::uint64_t{0};
+  unwritten_end_ = 0;
+}
+
+void ReferenceDevice::before_read(std::uint64_t address, std::uint64_t bytes) {
+  if (address < unwritten_end_ && unwritten_ < address + bytes) settle();
+}
+
+ReferenceDevice::PutOff* ReferenceDevice::put_off(unsigned bank) {
+  return last_block_[bank] == 0 ? nullptr : &put_off_[last_block_[bank] - 1];
+}
+
+// The next set of parameters, for one tile of results.
+std::vector<std::uint8_t> ReferenceDevice::take_parameters() {
+  const std::size_t n = geometry_.n;
+  std::vector<std::uint8_t> set(kParameterSetWords * n);
+  for (std::uint64_t done = 0; done < kParameterSetWords;) {
+    const WordStream::Run run = parameters_.run(parameters_.read + done, geometry_.n);
+    const std::uint64_t some = std::min<std::uint64_t>(run.words, kParameterSetWords - done);
+    before_read(run.address, some * n);
+    std::memcpy(set.data() + done * n, memory_.read(run.address, some * n, scratch_), some * n);
+    done += some;
+  }
+  parameters_.read += kParameterSetWords;
+  parameters_.released = parameters_.read;
+  parameters_.forget(parameters_.released);
+  return set;
+}
+
+// What a STORE writes of the rows of a bank.
+const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>& sums,
+                                                const Command& store,
+                                                const std::vector<std::uint8_t>& parameters) {
+  if (parameters.empty()) return reinterpret_cast<const std::uint8_t*>(sums.data());
+  const std::size_t n = geometry_.n;
+  requantized_.resize(store.rows * n);
+  for (std::size_t column = 0; column < n; ++column) {
+    std::uint32_t bias;
+    float scale;
+    std::memcpy(&bias, parameters.data() + column * sizeof bias, sizeof bias);
+    std::memcpy(&scale, parameters.data() + (n + column) * sizeof scale, sizeof scale);
+    for (std::size_t at = column; at < requantized_.size(); at += n) {
+      requantized_[at] = requantize(store, sums[at], bias, scale);
+    }
+  }
+  return requantized_.data();
+}
+
+bool ReferenceDevice::store_block() {
+  if (stores_.empty() || !stores_.front().snapshot.empty() || banks_done_ == 0) return false;
+  const Store& store = stores_.front();
+  const Command& command = store.command;
+  const ResultFormat format = *ResultFormat::of(command);
+  const bool requantizes = format.takes_parameters();
+  if (requantizes && parameters_.arrived - parameters_.read < kParameterSetWords) return false;
+
+  const std::uint64_t block = stored_ / command.count, tile = stored_ % command.count;
+  const std::uint64_t row = block * command.rows + tile * command.stride;
+  const std::uint64_t to = command.address() + format.block_bytes(row, geometry_.n);
+  const std::uint64_t beats = std::uint64_t{command.rows} * format.beats_per_row();
+  const std::uint64_t bytes = beats * geometry_.n;
+  if (!inside(to, bytes)) settle();
+  if (PutOff* const later = put_off(store_bank_)) {
+    later->store = command;
+    if (requantizes) later->parameters = take_parameters();
+    later->stored = true;
+    later->address = to;
+    later->bytes = bytes;
+    unwritten_ = std::min(unwritten_, to);
+    unwritten_end_ = std::max(unwritten_end_, to + bytes);
+    counters_[counter::kBytesResults] += bytes;
+  } else {
+    const std::vector<std::uint8_t> parameters =
+        requantizes ? take_parameters() : std::vector<std::uint8_t>();
+    if (!write_results(to, results_of(banks_[store_bank_], command, parameters), beats,
+                       store.tag)) {
+      return false;
+    }
+  }
+  --banks_done_;
+  --banks_used_;
+  store_bank_ ^= 1;
+  if (++stored_ == std::uint64_t{command.count} * command.blocks) {
+    stored_ = 0;
+    stores_.pop_front();
+    --open_stores_;
+  }
+  return true;
+}
+
+bool ReferenceDevice::store_snapshot() {
+  if (stores_.empty() || stores_.front().snapshot.empty()) return false;
+  settle();
+  const Store& store = stores_.front();
+  if (!write_results(store.command.address(), store.snapshot.data(), snapshot_beats(geometry_.n),
+                     store.tag)) {
+    return false;
+  }
+  stores_.pop_front();
+  return true;
+}
+
+// Beats that all cross the port; an error where some lie outside the memory.
+bool ReferenceDevice::write_results(std::uint64_t address, const std::uint8_t* bytes,
+                                    std::uint64_t beats, std::uint32_t tag) {
+  counters_[counter::kBytesResults] += beats * geometry_.n;
+  if (inside(address, beats * geometry_.n)) {
+    memory_.write(address, bytes, beats * geometry_.n);
+    return true;
+  }
+  for (std::uint64_t beat = 0; beat < beats; ++beat) {
+    const std::uint64_t offset = beat * geometry_.n;
+    if (inside(address + offset, geometry_.n)) {
+      memory_.write(address + offset, bytes + offset, geometry_.n);
+    }
+  }
+  fail(ErrorCode::kBusDecode, Engine::kResults, tag);
+  return false;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that LOADs of one kind bring, one after the other.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+
+/// Words in the order in which they come. Word numbers count from reset.
+class WordStream {
+ public:
+  /// A LOAD, and the number of its command.
+  void add(const Command& load, std::uint32_t tag);
+  /// Words of all LOADs so far.
+  std::uint64_t end() const { return end_; }
+  /// Words that follow each other in memory, and the command that they belong to.
+  struct Run {
+    std::uint64_t address, words;
+    std::uint32_t tag;
+  };
+  /// The run that begins with word number `word`, at most to the end of its pass.
+  Run run(std::uint64_t word, std::uint32_t word_bytes) const;
+  /// Drops LOADs of which no word from `word` on is left.
+  void forget(std::uint64_t word);
+
+  std::uint64_t arrived = 0;   // words that have come
+  std::uint64_t read = 0;      // the next one to enter the array
+  std::uint64_t released = 0;  // the first one that is kept
+
+ private:
+  struct Load {
+    std::uint64_t first, words, address;
+    // In each of its blocks, in each pass: so many tiles, from one of which it is `stride` words
+    // to the next.
+    std::uint64_t tile_words, tiles, stride, passes;
+    std::uint32_t tag;
+  };
+  std::deque<Load> loads_;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace gemm64

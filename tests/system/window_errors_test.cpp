@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands of windows that cannot be are refused, by the RTL and the reference alike, with the same
+// code at the same command.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/device/command_check.hpp"
+#include "host/device/reference_device.hpp"
+#include "tests/host/job/convolutions.hpp"
+#include "tests/system/commands.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 20, kClockLimit = 4'000'000;
+constexpr std::uint64_t kOperands = 0x100000;
+
+using Change = std::function<void(Command&, const Geometry&)>;
+
+/// A way to spoil a command, and what then happens.
+struct Fault {
+  const char* what;
+  Opcode opcode;
+  Change change;
+  ErrorCode code = ErrorCode::kBadOperand;
+};
+
+const std::vector<Fault>& faults() {
+  constexpr Opcode kSet = Opcode::kSetWindow, kLoad = Opcode::kLoadActivations,
+                   kMatmul = Opcode::kMatmul;
+  constexpr ErrorCode kAddress = ErrorCode::kBadAddress;
+  using G = const Geometry&;
+  static const std::vector<Fault> all{
+      {"CAPACITY 0", kSet, [](Command& c, G) { c.capacity = 0; }},
+      {"CAPACITY above the scratchpad", kSet,
+       [](Command& c, G g) { c.capacity = g.scratchpad_words + 1; }},
+      {"KERNEL_HEIGHT 0", kSet, [](Command& c, G) { c.kernel_height = 0; }},
+      {"KERNEL_WIDTH 0", kSet, [](Command& c, G) { c.kernel_width = 0; }},
+      {"GROUP_PASSES 0", kSet, [](Command& c, G) { c.group_passes = 0; }},
+      {"STRIDE_WIDTH above CAPACITY", kSet, [](Command& c, G) { c.stride_width = c.capacity + 1; }},
+      {"DILATION_WIDTH above CAPACITY", kSet,
+       [](Command& c, G) { c.dilation_width = c.capacity + 1; }},
+      {"ROW_STEP", kSet, [](Command& c, G) { c.row_step = c.capacity; }},
+      {"IMAGE_STEP", kSet, [](Command& c, G) { c.image_step = c.capacity; }},
+      {"TAP_ROW_STEP", kSet, [](Command& c, G) { c.tap_row_step = c.capacity; }},
+      {"ROWS above CAPACITY", kLoad, [](Command& c, G) { c.rows = c.capacity + 1; }},
+      {"ROWS 0", kLoad, [](Command& c, G) { c.rows = 0; }},
+      {"no planes", kLoad, [](Command& c, G) { c.count = 0; }},
+      {"SLOT", kLoad, [](Command& c, G) { c.slot = c.capacity; }},
+      {"BLOCKS", kLoad, [](Command& c, G) { c.blocks = 2; }},
+      {"PASSES", kLoad, [](Command& c, G) { c.passes = 2; }},
+      {"a PLACE too high", kLoad,
+       [](Command& c, G g) { c.place = g.scratchpad_words - c.count * c.capacity + 1; }},
+      {"a PLACE far too high", kLoad, [](Command& c, G) { c.place = 0xffffffff; }},
+      {"too many planes", kLoad,
+       [](Command& c, G g) { c.count = g.scratchpad_words / c.capacity + 1; }},
+      {"far too many planes", kLoad, [](Command& c, G) { c.count = 0xffffffff; }},
+      {"an address that is no multiple of N", kLoad, [](Command& c, G) { c.address_low += 1; },
+       kAddress},
+      {"that and a bad SLOT", kLoad,
+       [](Command& c, G) {
+         c.address_low += 1;
+         c.slot = c.capacity;
+       },
+       kAddress},
+      {"that and no planes", kLoad,
+       [](Command& c, G) {
+         c.address_low += 1;
+         c.count = 0;
+       }},
+      {"words beyond the end", kLoad,
+       [](Command& c, G g) {
+         c.set_address((std::uint64_t{1} << g.address_width) - g.n);
+         c.rows = 2;
+         c.capacity = 2;
+         c.slot = c.place = 0;
+         c.count = 1;
+       },
+       kAddress},
+      {"that and a bad SLOT", kLoad,
+       [](Command& c, G g) {
+         c.set_address((std::uint64_t{1} << g.address_width) - g.n);
+         c.rows = 2;
+         c.slot = c.capacity;
+       }},
+      {"no ACCUMULATE", kMatmul, [](Command& c, G) { c.flags = flag::kWindow; }},
+      {"BLOCKS", kMatmul, [](Command& c, G) { c.blocks = 2; }},
+      {"too many planes", kMatmul, [](Command& c, G) { c.count = 0x10000; }},
+      {"ROWS above a bank", kMatmul, [](Command& c, G g) { c.rows = g.accumulator_rows + 1; }},
+  };
+  return all;
+}
+
+class WindowErrors : public testing::TestWithParam<int> {
+ protected:
+  static RtlOptions options() {
+    RtlOptions options = Rig::options(GetParam());
+    options.memory_bytes = kMemoryBytes;
+    return options;
+  }
+  Rig rig{options()};
+  const Geometry geometry = rig.driver.geometry();
+  ReferenceDevice reference{geometry, kMemoryBytes};
+  Driver reference_driver{reference};
+
+  /// What each device says, after its name.
+  std::vector<std::string> errors(const std::vector<Command>& program) {
+    std::vector<std::string> found;
+    for (Driver* driver : {&rig.driver, &reference_driver}) {
+      const std::string text = device_error([&] { driver->run_program(0, program, kClockLimit); });
+      found.push_back(text.substr(text.find("': ")));
+    }
+    return found;
+  }
+};
+
+TEST_P(WindowErrors, AreToldByCodeAndCommand) {
+  std::mt19937 random(3);
+  PlainConvolution c;
+  do {
+    c = random_convolution(random, geometry.n);
+  } while (c.window.pixels() < 20 || c.window.stride_width > 2);
+  const PlacedConvolution placed(c, geometry.n, kOperands);
+  std::vector<Command> good =
+      window_program(random_plan(random, c.window, geometry), placed.operands());
+  good.push_back(finish());
+  for (const Fault& fault : faults()) {
+    SCOPED_TRACE(std::string(name(fault.opcode)) + ", " + fault.what);
+    std::vector<Command> program = good;
+    const auto bad = std::find_if(program.begin(), program.end(), [&](const Command& command) {
+      return command.opcode == fault.opcode;
+    });
+    fault.change(*bad, geometry);
+    EXPECT_EQ(check_command(*bad, geometry), fault.code);
+    placed.write(*rig.device);
+    placed.write(reference);
+    const std::vector<std::string> found = errors(program);
+    EXPECT_EQ(found[0], found[1]);
+    EXPECT_NE(
+        found[1].find(fmt::format("{} at command {} ", name(fault.code), bad - program.begin())),
+        std::string::npos)
+        << found[1];
+    if (testing::Test::HasFailure()) return;
+  }
+  for (Driver* driver : {&rig.driver, &reference_driver}) driver->run_program(0, good, kClockLimit);
+  placed.check(*rig.device);
+  placed.check(reference);
+}
+
+// Pixels that no block frees, or claims that nothing brings: as on the RTL the program waits, until
+// the watchdog ends it.
+TEST_P(WindowErrors, ThatOnlyTheWatchdogSeesEndAlike) {
+  std::mt19937 random(5);
+  const PlainConvolution c = random_convolution(random, geometry.n);
+  const PlacedConvolution placed(c, geometry.n, kOperands);
+  std::vector<Command> good = window_program(plan_window(c.window, 1, geometry), placed.operands());
+  good.push_back(finish());
+  const auto last = std::find_if(good.rbegin(), good.rend(), [](const Command& command) {
+    return command.opcode == Opcode::kMatmul;
+  });
+  const auto place = static_cast<std::size_t>(good.rend() - last) - 1;
+  const std::vector<Change> changes{
+      [](Command& m, const Geometry&) { ++m.freed_pixels; },
+      [](Command& m, const Geometry&) { --m.freed_pixels; },
+      [](Command& m, const Geometry&) { m.new_pixels += 1; },
+      [](Command& m, const Geometry&) {
+        m.opcode = Opcode::kFence;
+        m.flags = 0;
+      },
+  };
+  for (const Change& change : changes) {
+    std::vector<Command> program = good;
+    change(program[place], geometry);
+    rig.device->write_register(reg::kWatchdog, 2000);
+    const std::vector<std::string> found = errors(program);
+    EXPECT_NE(found[0].find("WATCHDOG"), std::string::npos) << found[0];
+    EXPECT_NE(found[1].find("WATCHDOG"), std::string::npos) << found[1];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Arrays, WindowErrors, testing::Values(2, 8),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace gemm64::system_test
