@@ -41,7 +41,8 @@ struct Placed {
 
 class Planner {
  public:
-  Planner(const OnnxModel& model, const Geometry& geometry) : model_(model), geometry_(geometry) {}
+  Planner(const OnnxModel& model, const Geometry& geometry, const std::string& why_no_convolutions)
+      : model_(model), geometry_(geometry), why_no_convolutions_(why_no_convolutions) {}
 
   DevicePlan run();
 
@@ -56,6 +57,7 @@ class Planner {
 
   const OnnxModel& model_;
   const Geometry& geometry_;
+  const std::string& why_no_convolutions_;
   DevicePlan plan_;
   std::vector<Placed> layers_;
   std::map<std::string, Value> values_;
@@ -179,6 +181,10 @@ void Planner::add_layer(int index, QuantizedNode node) {
 void Planner::add_node(int index) {
   const onnx::NodeProto& proto = model_.graph().node(index);
   QuantizedNode node = read_quantized_node(model_, index);
+  if (node.place == NodePlace::kLayer && node.convolution && !why_no_convolutions_.empty()) {
+    node.place = NodePlace::kHost;
+    node.why = why_no_convolutions_;
+  }
   if (node.place == NodePlace::kLayer) {
     add_layer(index, std::move(node));
     return;
@@ -237,8 +243,9 @@ bool DevicePlan::has(int node) const {
   });
 }
 
-DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry) {
-  return Planner(model, geometry).run();
+DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
+                       const std::string& why_no_convolutions) {
+  return Planner(model, geometry, why_no_convolutions).run();
 }
 
 DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {

@@ -49,7 +49,9 @@ struct DevicePlan {
 };
 
 /// Plans a model in QOperator form (host/onnx/quantized_graph.hpp makes it of QDQ).
-DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry);
+/// `why_no_convolutions`: empty where the device has them.
+DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
+                       const std::string& why_no_convolutions = "");
 
 /// The plan of a run whose options leave the device nothing but sums of Linear layers: `why`.
 DevicePlan plan_sums(const OnnxModel& model, const std::string& why);

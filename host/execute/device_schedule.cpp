@@ -28,7 +28,9 @@ std::string why_sums(const RunOptions& options) {
 
 DevicePlan plan_of(const Executor& executor, const JobRunner& runner) {
   const std::string why = why_sums(runner.options());
-  return why.empty() ? plan_device(executor.model(), runner.geometry())
+  const char* const why_no_convolutions =
+      runner.options().convolutions ? "" : "with --convolutions host";
+  return why.empty() ? plan_device(executor.model(), runner.geometry(), why_no_convolutions)
                      : plan_sums(executor.model(), why);
 }
 
