@@ -270,10 +270,11 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       ->transform(one_of(std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
                                                            {"int32", ResultCode::kInt32}}));
   command
-      .add_option("--convolutions", options.convolutions,
-                  "where the convolutions of a quantized network run: device or host (default "
-                  "device)")
-      ->transform(one_of(std::map<std::string, bool>{{"device", true}, {"host", false}}));
+      .add_option_function<std::string>(
+          "--convolutions",
+          [&options](const std::string& place) { options.convolutions = place == "device"; },
+          "where the convolutions of a quantized network run: device or host (default device)")
+      ->check(one_of(std::vector<std::string>{"device", "host"}));
   command.add_flag(
       "--one-program", options.one_program,
       "puts all Linear layers into one program, with int32 results, with a FENCE between "
