@@ -34,6 +34,7 @@ bool Arbiter::step(bool stuck) {
 /// Whose request comes next at a port, and when. Tells whether that is known, or is to be taken as
 /// never where it is not.
 bool Arbiter::find_next(Port& port, bool stuck) {
+  if (port.found) return true;
   port.asked = kUnknown;
   for (Requester* user : port.users) {
     const Clock asked = std::max(user->next_request(), port.memory.free());
@@ -43,11 +44,12 @@ bool Arbiter::find_next(Port& port, bool stuck) {
       port.user = user;
     }
   }
+  port.found = !stuck;
   return true;
 }
 
 void Arbiter::accept(Port& port, Clock at) {
-  port.waits = false;
+  port.waits = port.found = false;
   port.memory.accept(at);
   port.user->serve(port.memory);
 }

@@ -38,6 +38,7 @@ class Arbiter {
     std::vector<Requester*> users;
     Requester* user = nullptr;  // whose request comes next
     Clock asked = kUnknown;     // clock in which it is handed over
+    bool found = false;         // the two are so, whatever happens elsewhere
     bool waits = false;         // has been, and waits to be accepted
     Clock valid() const { return asked + 1; }
   };

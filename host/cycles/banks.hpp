@@ -33,6 +33,12 @@ class Banks {
     if (store == nullptr) return computed_ < kBanks ? 0 : kUnknown;
     return store->last + 1;
   }
+  /// If row `row` may enter: how many may from it on, one a clock.
+  Clock stretch(Clock row) {
+    const Store* const store = before();
+    if (store == nullptr || row == 0 || !store->requantized) return 1;
+    return row < store->rows ? passed_.stretch(store->begin + row - 1) : kUnknown;
+  }
   /// The block under way is seen as complete in clock `at`.
   void complete(Clock at) {
     complete_.push(at);
@@ -50,8 +56,9 @@ class Banks {
   }
   /// The next beats leave.
   void send(const Beats& beats) { sent_.push(beats); }
-  /// The next row is on its way to be requantized from clock `at` on.
-  void pass(Clock at) { passed_.push(at, 1); }
+  /// The next rows are on their way to be requantized, the first from clock `at` on, the others one
+  /// a clock.
+  void pass(Clock at, Clock rows) { passed_.push(at, rows); }
   /// That was the last of the oldest block, in clock `at`.
   void stored(Clock at) {
     complete_.pop();

@@ -27,6 +27,7 @@ bool Compute::take() {
     taps.flags = flag::kAccumulate;
     taps.count *= layer_.taps;
     walk_.emplace(taps);
+    tap_ = {};
     loaded_ = free_ + 1;
   } else {
     walk_.emplace(command);
@@ -44,8 +45,7 @@ void Compute::wait_for_work(Clock until) {
 /// Words of pixels that the next tile of a window claims: a plane's with its first tap, in the
 /// first pass that reads the plane.
 Clock Compute::claimed() const {
-  const bool claims = walk_->k() % layer_.taps == 0 && walk_->n() % layer_.group_passes == 0;
-  return claims ? order().command.new_pixels : 0;
+  return tap_.tap == 0 && tap_.pass == 0 ? order().command.new_pixels : 0;
 }
 
 Compute::Ready Compute::ready() {
@@ -69,7 +69,12 @@ bool Compute::start_tile() {
   memories_.weights.free(start, n_);
   weight_words_ += n_;
   if (window_) pixel_words_ += claimed();
-  enter(start, 1);
+  if (walk_->begins_block()) {
+    enter(start, 1);
+  } else {
+    enter(start, walk_->rows());
+    end_tile();
+  }
   return true;
 }
 
@@ -80,25 +85,33 @@ void Compute::enter(Clock at, Clock rows) {
   row_ += rows;
 }
 
-/// The tile's rows behind its first. They follow each other without a gap, but those that begin new
-/// sums do not overtake the store of the old ones.
+/// The rows behind its first of a tile that begins new sums. They follow each other without a gap,
+/// but do not overtake the store of the old ones.
 bool Compute::enter_rows() {
   if (row_ == 0) return false;
   const Clock rows = walk_->rows();
-  bool moved = false;
-  if (!walk_->begins_block() || memories_.banks.room() <= free_) {
+  if (memories_.banks.room() <= free_) {
     if (row_ != rows) enter(free_, rows - row_);
   } else {
-    for (; row_ != rows; moved = true) {
+    for (bool moved = false; row_ != rows; moved = true) {
       const Clock at = std::max(free_, memories_.banks.room(row_));
       if (!known(at)) return moved;
       ledger_.spend(counter::kComputeWaitResults, at);
-      enter(at, 1);
+      enter(at, std::min(rows - row_, memories_.banks.stretch(row_)));
     }
   }
+  end_tile();
+  return true;
+}
+
+void Compute::end_tile() {
   drained_ = free_ + pipeline_;
   row_ = 0;
   if (walk_->ends_block()) memories_.banks.complete(drained_);
+  if (window_ && ++tap_.tap == layer_.taps) {
+    tap_.tap = 0;
+    if (walk_->ends_block() && ++tap_.pass == layer_.group_passes) tap_.pass = 0;
+  }
   walk_->next();
   if (walk_->done()) {
     if (window_) {
@@ -109,7 +122,6 @@ bool Compute::enter_rows() {
     walk_.reset();
     leave_queue(free_ - 1);
   }
-  return true;
 }
 
 Clock Compute::idle() const {

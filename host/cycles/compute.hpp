@@ -29,6 +29,10 @@ class Compute final : public EngineModel {
   struct Layer {
     std::uint32_t taps = 1, group_passes = 1;
   };
+  /// Where the next tile of a window is: its tap, and its pass of those that read the same planes.
+  struct Tap {
+    std::uint32_t tap = 0, pass = 0;
+  };
 
   /// When all that the next tile waits for is there, each by itself.
   struct Ready {
@@ -40,6 +44,7 @@ class Compute final : public EngineModel {
   bool start_tile();
   bool enter_rows();
   void enter(Clock at, Clock rows);
+  void end_tile();
   void wait_for_work(Clock until);
 
   Memories& memories_;
@@ -47,6 +52,7 @@ class Compute final : public EngineModel {
   Layer layer_;
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
   bool window_ = false;             // it is one of a window
+  Tap tap_;                         // of it
   Clock loaded_ = 0;                // first clock in which the walk over the window knows its row
   Clock pixel_words_ = 0;           // claimed by all tiles before
   Clock row_ = 0;                   // rows of its tile that have entered; 0 between tiles

@@ -27,7 +27,7 @@ class Ledger {
   /// kCounters.
   void spend(std::size_t cause, Clock until) {
     if (until <= next_) return;
-    if (keeps_history_) history_.push_back({next_, until, cause, cause, {}});
+    if (keeps_history_) remember(until, cause);
     counters_[cause] += static_cast<std::uint64_t>(until - next_);
     next_ = until;
   }
@@ -37,7 +37,11 @@ class Ledger {
   void spend(std::size_t transfer, std::size_t waiting, const Beats& beats) {
     spend(waiting, beats.first);
     if (keeps_history_) {
-      history_.push_back({beats.first, beats.last + 1, transfer, waiting, beats});
+      if (rate_.full()) {
+        remember(beats.last + 1, transfer);
+      } else {
+        history_.push_back({beats.first, beats.last + 1, transfer, waiting, beats});
+      }
     }
     counters_[transfer] += static_cast<std::uint64_t>(beats.count);
     counters_[waiting] += static_cast<std::uint64_t>(beats.last + 1 - beats.first - beats.count);
@@ -63,6 +67,18 @@ class Ledger {
     std::size_t transfer, waiting;
     Beats beats;
   };
+
+  /// The clocks from next_ to `until` were spent on `cause`.
+  void remember(Clock until, std::size_t cause) {
+    if (!history_.empty()) {
+      Span& last = history_.back();
+      if (last.transfer == cause && last.beats.count == 0) {
+        last.until = until;
+        return;
+      }
+    }
+    history_.push_back({next_, until, cause, cause, {}});
+  }
 
   /// Adds the clocks of a span that are before `clock`.
   void count(const Span& span, Clock clock, Counters& counters) const {

@@ -19,6 +19,9 @@ class Rate {
     full_ = bytes_ >= width_;
   }
 
+  /// Is it a beat a clock?
+  bool full() const { return full_; }
+
   /// Clocks from a beat that leaves `left` to the one that is `beats` later, at least.
   Clock until(Clock beats, Clock left) const {
     return full_ ? beats : (beats * width_ - left + bytes_ - 1) / bytes_;

@@ -15,6 +15,13 @@ class Requantizer {
  public:
   /// The first clock from `from` on in which it moves, as far as it is known which do.
   Clock moves_from(Clock from) const { return nth_move(from - 1, 1); }
+  /// From a clock on in which it moves: how many clocks it does, as far as is known.
+  Clock moves(Clock from) const {
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (held_[i].until > from) return held_[i].from - from;
+    }
+    return kUnknown;
+  }
   /// The clock in which the beat of a row that enters in clock `at` is at the end.
   Clock end_of(Clock at) const { return nth_move(at, kStages - 1) + 1; }
   /// The clock in which the scales of the tile that begins with this row are read.

@@ -85,16 +85,18 @@ void Results::enter_requantizer(Clock at) {
   entered_ = requantizer_.moves_from(std::max({at, entered_ + 1, wide_free_}));
   burst_.valid = requantizer_.end_of(entered_);
   rows_left_ = burst_.beats - 1;
-  banks_.pass(entered_);
+  banks_.pass(entered_, 1);
 }
 
 /// The others follow, those that do so before clock `before`.
 void Results::pass_rows(Clock before) {
-  for (; rows_left_ != 0; --rows_left_) {
+  while (rows_left_ != 0) {
     const Clock at = requantizer_.moves_from(entered_ + 1);
     if (at >= before) return;
-    entered_ = at;
-    banks_.pass(at);
+    const Clock rows = std::min({rows_left_, before - at, requantizer_.moves(at)});
+    banks_.pass(at, rows);
+    entered_ = at + rows - 1;
+    rows_left_ -= rows;
   }
   data_.end(entered_);
   done_ = entered_;
@@ -108,6 +110,7 @@ void Results::hold(const Beats& beats) {
   for (Clock beat = 0; beat < beats.count; ++beat) {
     const Clock taken = beats.first + rate_.until(beat, beats.left);
     requantizer_.hold(at_end, taken);
+    if (rate_.full()) return;  // the others follow it
     at_end = taken + 1;
   }
 }

@@ -16,9 +16,15 @@ class Runs {
   explicit Runs(const Rate& rate) : rate_(rate) {}
 
   /// The next `count` events, the first of them in clock `first`, one a clock.
-  void push(Clock first, Clock count) { push({first, first + count - 1, count, 0}); }
+  void push(Clock first, Clock count) {
+    if (runs_.empty() || first != next_) runs_.push({count_, first, 0});
+    next_ = first + count;
+    count_ += count;
+    last_ = next_ - 1;
+  }
   /// The next events, at the rate.
   void push(const Beats& beats) {
+    if (rate_.full()) return push(beats.first, beats.count);
     if (runs_.empty() || beats.first != next_) {
       runs_.push({count_, beats.first, beats.left});
       next_ = beats.first + rate_.until(beats.count, beats.left);
@@ -39,15 +45,26 @@ class Runs {
   /// later than that of the latest.
   Clock at(Clock event) {
     if (event >= count_) return kUnknown;
-    while (runs_.size() > 1 && runs_[1].event <= event) runs_.pop();
-    const Run& run = runs_.front();
+    const Run& run = find(event);
     return event <= run.event ? run.clock : run.clock + rate_.until(event - run.event, run.left);
+  }
+  /// How many events, from a known one on, come in clocks that follow each other.
+  Clock stretch(Clock event) {
+    if (!rate_.full()) return 1;
+    find(event);
+    return (runs_.size() > 1 ? runs_[1].event : count_) - event;
   }
 
  private:
   struct Run {
     Clock event, clock, left;  // of its first
   };
+
+  const Run& find(Clock event) {
+    while (runs_.size() > 1 && runs_[1].event <= event) runs_.pop();
+    return runs_.front();
+  }
+
   Rate rate_;
   Queue<Run> runs_;
   Clock count_ = 0;

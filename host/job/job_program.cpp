@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "host/device/snapshot.hpp"
+#include "host/job/job_commands.hpp"
+#include "host/job/seam.hpp"
+#include "host/job/shared_planes.hpp"
 
 namespace gemm64 {
 namespace {
-
-/// Does a seam lead from a job to the next?
-bool is_seam(const std::vector<Job>& jobs, std::size_t job) {
-  return job + 1 < jobs.size() && jobs[job + 1].source == job &&
-         can_have_seam_behind(jobs[job].plan) && can_have_seam_before(jobs[job + 1].plan);
-}
 
 void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Job& next = jobs[job];
@@ -38,76 +35,77 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
       columns, source.name, from.m, from.n, source.plan.results().name()));
 }
 
-/// The commands of a job by their index, in the order in which they follow the job before.
-struct Order {
-  std::vector<std::size_t> ahead;  // of every fence: they take nothing from the job before
-  std::vector<std::size_t> early;  // of the fence that waits for its last tile of results
-  std::vector<std::size_t> rest;
-};
-
-Order order_of(const std::vector<Command>& program, bool seam) {
-  Order order;
-  bool weights = false, parameters = false, activations = false;
-  const auto is_first = [](bool& seen) { return !std::exchange(seen, true); };
-  for (std::size_t i = 0; i + 1 < program.size(); ++i) {
-    std::vector<std::size_t>* to = &order.rest;
-    switch (program[i].opcode) {
-      case Opcode::kLoadWeights:
-        if (is_first(weights)) to = &order.ahead;
-        break;
-      case Opcode::kLoadParameters:
-        if (is_first(parameters)) to = &order.ahead;
-        break;
-      case Opcode::kLoadActivations:
-        if (seam && is_first(activations)) to = &order.early;
-        break;
-      case Opcode::kMatmul:
-        if (seam) to = &order.early;
-        break;
-      default:
-        break;
+/// STOREs of a job's results that lie behind a cut.
+std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
+  std::uint64_t block = 0, tile = 0;
+  std::uint32_t behind = 0;
+  for (const Command& command : job.program) {
+    if (command.opcode != Opcode::kStore) continue;
+    if (block > cut.block || (block == cut.block && tile >= cut.tile)) ++behind;
+    tile += command.count;
+    if (tile == job.plan.result_blocks()) {
+      tile = 0;
+      block += command.blocks;
     }
-    to->push_back(i);
   }
-  return order;
+  return behind;
 }
 
-/// Puts the commands of jobs that lie where they should one after the other.
-void append_commands(JobProgram& list) {
+/// Puts the commands of jobs one after the other. `phases`: of each command of each job.
+void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& phases,
+                     const std::vector<Seams>& seams) {
   const auto append = [&list](const Command& command, const CommandOrigin& origin) {
     list.program.push_back(command);
     list.origins.push_back(origin);
   };
-  const auto append_all = [&](std::size_t job, const std::vector<std::size_t>& commands) {
-    for (const std::size_t i : commands) append(list.jobs[job].program[i], {job, i});
+  const auto append_all = [&](std::size_t job, Phase phase) {
+    std::uint32_t stores = 0;
+    const std::vector<Command>& program = list.jobs[job].program;
+    for (std::size_t i = 0; i + 1 < program.size(); ++i) {
+      if (phases[job][i] != phase) continue;
+      append(program[i], {job, i});
+      if (program[i].opcode == Opcode::kStore) ++stores;
+    }
+    return stores;
   };
   const auto end_of = [&list](std::size_t job) {
     return CommandOrigin{job, list.jobs[job].program.size() - 1, true};
   };
-  for (std::size_t i = 0; i + 1 < list.jobs[0].program.size(); ++i) {
-    append(list.jobs[0].program[i], {0, i});
-  }
+  const Job& first = list.jobs[0];
+  for (std::size_t i = 0; i + 1 < first.program.size(); ++i) append(first.program[i], {0, i});
   for (std::size_t j = 1; j < list.jobs.size(); ++j) {
-    const bool seam = is_seam(list.jobs, j - 1);
-    const Order order = order_of(list.jobs[j].program, seam);
+    append_all(j, Phase::kAhead);
     Command fence;
     fence.opcode = Opcode::kFence;
-    append_all(j, order.ahead);
-    if (seam) {
-      fence.count = 1;
+    if (const auto& cut = seams[j - 1].cut) {
+      fence.count = stores_behind(list.jobs[j - 1], *cut);
       CommandOrigin origin = end_of(j - 1);
       origin.ends_job = false;
       origin.parts_job = true;
       append(fence, origin);
-      append_all(j, order.early);
     }
-    fence.count = 0;
+    fence.count = append_all(j, Phase::kEarly);
     fence.flags = flag::kSnapshot;
     fence.set_address(list.snapshots + (j - 1) * list.snapshot_bytes);
     append(fence, end_of(j - 1));
-    append_all(j, order.rest);
+    append_all(j, Phase::kRest);
   }
   append(list.jobs.back().program.back(), end_of(list.jobs.size() - 1));
+}
+
+/// Where each job touches the one before it and the one behind it.
+std::vector<Seams> find_seams(const std::vector<Job>& jobs, const Geometry& geometry) {
+  std::vector<Seams> seams(jobs.size());
+  for (std::size_t j = 1; j < jobs.size(); ++j) {
+    if (jobs[j].source != j - 1) {
+      seams[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
+    } else if (const auto seam = find_seam(jobs[j - 1].plan, jobs[j].plan, geometry)) {
+      seams[j - 1].cut = seam->cut;
+      seams[j].early_blocks = seam->early_blocks;
+      seams[j].early_tiles = seam->early_tiles;
+    }
+  }
+  return seams;
 }
 
 }  // namespace
@@ -128,29 +126,32 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   if (jobs.empty()) throw std::invalid_argument("a program of no jobs");
   JobProgram list;
   list.jobs = jobs;
-  std::uint64_t commands = 0;
+  std::uint64_t most_commands = 0;
   for (const Job& job : jobs) {
-    // A FENCE stands where a job alone would have FINISH; seams add up to three.
-    commands += program_length(job.plan) + (job.source ? 3 : 0);
+    // A FENCE stands where a job alone would have FINISH; a seam adds another, up to three STOREs
+    // and a LOAD_ACTIVATIONS.
+    most_commands += program_length(job.plan) + 5;
   }
-  list.snapshots = page_up(std::uint64_t{ring_places(commands)} * kCommandBytes);
+  list.snapshots = page_up(std::uint64_t{ring_places(most_commands)} * kCommandBytes);
   list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
   list.end = list.snapshots + (jobs.size() - 1) * list.snapshot_bytes;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
+    if (jobs[j].source) check_source(jobs, j);
+  }
+  share_planes(list.jobs, geometry);
+  const std::vector<Seams> seams = find_seams(list.jobs, geometry);
+  std::vector<std::vector<Phase>> phases;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
     Job& job = list.jobs[j];
-    Seams seams;
     std::optional<std::uint64_t> activations;
-    if (job.source) {
-      check_source(list.jobs, j);
-      activations = list.jobs[*job.source].layout.results;
-      seams.before = j > 0 && is_seam(list.jobs, j - 1);
-    }
-    seams.behind = is_seam(list.jobs, j);
+    if (job.source) activations = list.jobs[*job.source].layout.results;
     job.layout = make_layout(job.plan, list.end, activations);
-    job.program = make_program(job.plan, job.layout, seams);
+    JobCommands commands = job_commands(job.plan, job.layout, seams[j]);
+    job.program = std::move(commands.commands);
+    phases.push_back(std::move(commands.phases));
     list.end = job.layout.end;
   }
-  append_commands(list);
+  append_commands(list, phases, seams);
   return list;
 }
 

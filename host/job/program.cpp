@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host/error.hpp"
+#include "host/job/job_commands.hpp"
 
 namespace gemm64 {
 namespace {
@@ -55,35 +56,6 @@ Command load_parameters(const Plan& plan, const Layout& layout, const RowGroup& 
   return load;
 }
 
-Command store(const Plan& plan, const Layout& layout, const RowGroup& group) {
-  const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
-  Command store;
-  store.opcode = Opcode::kStore;
-  store.rows = group.rows;
-  store.count = count_of(plan.result_blocks());
-  store.blocks = group.blocks;
-  store.set_address(layout.results + plan.results().block_bytes(group.first_row, plan.array));
-  store.format = plan.results().number();
-  store.zero = byte(plan.output.zero);
-  store.low = byte(plan.output.low);
-  store.high = byte(plan.output.high);
-  store.stride = count_of(plan.shape.m);
-  return store;
-}
-
-/// Adds a command that moves tiles; with a seam, the last of them by another one. `row_bytes`: of
-/// a tile.
-void push(std::vector<Command>& program, Command command, bool seam, std::uint64_t row_bytes) {
-  if (seam) {
-    --command.count;
-    program.push_back(command);
-    command.set_address(command.address() +
-                        std::uint64_t{command.count} * command.stride * row_bytes);
-    command.count = 1;
-  }
-  program.push_back(command);
-}
-
 }  // namespace
 
 std::uint64_t page_up(std::uint64_t address) { return (address + kPage - 1) / kPage * kPage; }
@@ -98,7 +70,9 @@ std::uint32_t ring_places(std::uint64_t commands) {
   return places;
 }
 
-Layout make_layout(const Plan& plan) { return make_layout(plan, kRingCommands * kCommandBytes); }
+Layout make_layout(const Plan& plan) {
+  return make_layout(plan, std::uint64_t{ring_places(program_length(plan))} * kCommandBytes);
+}
 
 Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint64_t> activations) {
   Layout layout;
@@ -117,39 +91,58 @@ std::uint64_t program_length(const Plan& plan) {
   return loads_and_more * plan.groups.size() + 1;
 }
 
-bool can_have_seam_before(const Plan& plan) {
-  return !plan.window && plan.row_blocks() == 1 && plan.groups[0].retain && plan.k_tiles > 1;
+Command store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                      std::uint32_t first_tile, std::uint32_t tiles) {
+  const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
+  Command store;
+  store.opcode = Opcode::kStore;
+  store.rows = blocks.rows;
+  store.count = tiles;
+  store.blocks = blocks.blocks;
+  store.set_address(layout.results + plan.results().block_bytes(
+                                         first_tile * plan.shape.m + blocks.first_row, plan.array));
+  store.format = plan.results().number();
+  store.zero = byte(plan.output.zero);
+  store.low = byte(plan.output.low);
+  store.high = byte(plan.output.high);
+  store.stride = count_of(plan.shape.m);
+  return store;
 }
 
-bool can_have_seam_behind(const Plan& plan) {
-  return !plan.window && plan.row_blocks() == 1 && plan.result_blocks() > 1;
-}
-
-std::vector<Command> make_program(const Plan& plan, const Layout& layout, const Seams& seams) {
-  if (plan.window) {
-    WindowOperands operands{layout.weights, layout.activations, layout.parameters,
-                            plan.window->convolution.zero, store(plan, layout, plan.groups[0])};
-    std::vector<Command> program = window_program(plan.window->strips[0].plan, operands);
-    Command finish;
-    finish.opcode = Opcode::kFinish;
-    program.push_back(finish);
-    return program;
-  }
-  std::vector<Command> program;
+JobCommands job_commands(const Plan& plan, const Layout& layout, const Seams& seams) {
+  if (plan.window) return window_commands(plan, layout, seams);
+  JobCommands list;
   for (const RowGroup& group : plan.groups) {
-    for (const Command& command : {load_weights(plan, layout, group),
-                                   load_activations(plan, layout, group), matmul(plan, group)}) {
-      push(program, command, command.opcode == Opcode::kLoadActivations && seams.before,
-           plan.array);
+    const bool first = &group == &plan.groups.front();
+    list.add(load_weights(plan, layout, group), first ? Phase::kAhead : Phase::kRest);
+    const bool early = first && seams.early_tiles != 0;
+    Command load = load_activations(plan, layout, group);
+    if (early) {
+      load.count = seams.early_tiles;
+      list.add(load, Phase::kEarly);
+      load.set_address(load.address() + std::uint64_t{load.count} * load.stride * plan.array);
+      load.count = plan.k_tiles - seams.early_tiles;
     }
-    if (plan.results().takes_parameters()) program.push_back(load_parameters(plan, layout, group));
-    push(program, store(plan, layout, group), seams.behind,
-         plan.results().block_bytes(1, plan.array));
+    list.add(load, Phase::kRest);
+    list.add(matmul(plan, group), early ? Phase::kEarly : Phase::kRest);
+    if (plan.results().takes_parameters()) {
+      list.add(load_parameters(plan, layout, group), first ? Phase::kAhead : Phase::kRest);
+    }
+    const auto tiles = count_of(plan.result_blocks());
+    const std::uint32_t now = seams.cut ? seams.cut->tile : tiles;
+    list.add(store_command(plan, layout, group, 0, now), Phase::kRest);
+    if (now != tiles) {
+      list.add(store_command(plan, layout, group, now, tiles - now), Phase::kRest);
+    }
   }
   Command finish;
   finish.opcode = Opcode::kFinish;
-  program.push_back(finish);
-  return program;
+  list.add(finish, Phase::kRest);
+  return list;
+}
+
+std::vector<Command> make_program(const Plan& plan, const Layout& layout) {
+  return job_commands(plan, layout).commands;
 }
 
 }  // namespace gemm64

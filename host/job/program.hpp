@@ -32,28 +32,15 @@ std::uint32_t ring_places(std::uint64_t commands);
 std::uint64_t page_up(std::uint64_t address);
 
 /// Lays out ring, weights, parameters, activations and results one after the other from address 0.
+/// The ring has places for the plan's own program.
 Layout make_layout(const Plan& plan);
 /// The same without a ring, from address `from` on. `activations`: where they lie already, if they
 /// do.
 Layout make_layout(const Plan& plan, std::uint64_t from,
                    std::optional<std::uint64_t> activations = std::nullopt);
 
-/// Where a product is part of a chain, the last tile of what passes between two of them is moved by
-/// a command of its own, so that a fence can wait for it alone.
-struct Seams {
-  bool before = false;  // the last tile of K is loaded apart
-  bool behind = false;  // the last tile of N is stored apart
-};
-
-/// Has the plan got a single block of M, so that it can have seams: before it only where its
-/// activations stay on chip, and each only with two tiles or more to part.
-bool can_have_seam_before(const Plan& plan);
-bool can_have_seam_behind(const Plan& plan);
-
-/// The commands that carry out a plan, FINISH last. For each group of blocks of M: LOAD_WEIGHTS,
-/// LOAD_ACTIVATIONS, MATMUL, LOAD_PARAMETERS where the results take some, STORE; their engines run
-/// ahead of each other.
-std::vector<Command> make_program(const Plan& plan, const Layout& layout, const Seams& seams = {});
+/// The commands that carry out a plan by itself, FINISH last; see job_commands().
+std::vector<Command> make_program(const Plan& plan, const Layout& layout);
 
 /// Commands in the program of a plan.
 std::uint64_t program_length(const Plan& plan);

@@ -13,7 +13,7 @@
 namespace gemm64 {
 
 /// Columns of a convolution's output, as a convolution of their own over the input columns that
-/// they need. Where there are several, a block of each is a row of its output.
+/// they need. Where there are several strips, each block is a row of one.
 struct WindowStrip {
   WindowPlan plan;
   std::uint32_t out_column = 0;  // of the whole output, with which it begins
@@ -31,8 +31,17 @@ struct WindowCut {
   std::uint64_t loaded_words() const;
 };
 
-/// Cuts a convolution so that it takes the fewest clocks. Throws UsageError where a size does not
-/// fit a command, or not even the input of one output pixel fits the scratchpad.
+/// Cuts a convolution so that it takes the fewest clocks: into as few and as equal blocks as the
+/// accumulator allows, into more where the input of two of them does not fit the scratchpad, so
+/// that one is loaded while the other is read, and into strips where not even one fits. Throws
+/// UsageError where a size does not fit a command, or the input of a single output pixel not the
+/// scratchpad.
 WindowCut cut_convolution(const Convolution& convolution, const Geometry& geometry);
+
+/// The least capacity at which a block's pixels are loaded while the block before it is read.
+std::uint64_t roomy_capacity(const WindowPlan& plan);
+
+/// Clocks that a block's tiles take alone.
+std::uint64_t block_clocks(const WindowPlan& plan, const WindowBlock& block);
 
 }  // namespace gemm64

@@ -55,7 +55,7 @@ Corner corner(const Window& w, std::uint64_t out_pixel) {
   c.out_row = static_cast<std::uint32_t>(out_line % w.out_height);
   c.out_column = static_cast<std::uint32_t>(out_pixel % w.out_width);
   c.row = std::int64_t{c.out_row} * w.stride_height - w.pad_top;
-  c.column = std::int64_t{c.out_column} * w.stride_width - w.pad_left;
+  c.column = std::int64_t{c.out_column} * w.stride_width - w.pad_left + w.skip_left;
   return c;
 }
 
@@ -96,19 +96,29 @@ std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most) {
 WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geometry& geometry) {
   check_fields(window);
   check("block of output pixels", block_rows, 1, geometry.accumulator_rows);
+  std::vector<std::uint32_t> rows(window.out_pixels() / block_rows, block_rows);
+  const auto rest = static_cast<std::uint32_t>(window.out_pixels() % block_rows);
+  if (rest != 0) rows.push_back(rest);
+  return plan_window(window, rows, geometry);
+}
+
+WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& block_rows,
+                       const Geometry& geometry) {
+  check_fields(window);
   if (window.planes == 0 || window.planes % window.group_planes != 0) {
     throw UsageError(fmt::format("a convolution's {} planes are no multiple of the {} of a group",
                                  window.planes, window.group_planes));
   }
-  WindowPlan plan{window, geometry.n, capacity(window, geometry), {}};
+  WindowPlan plan{window, geometry.n, capacity(window, geometry), {}, 0, true};
+  plan.blocks.reserve(block_rows.size());
   const std::int64_t span = std::int64_t{window.kernel_height - 1} * window.dilation_height + 1;
   std::uint64_t loaded = 0, freed = 0;  // pixels so far
-  for (std::uint64_t first = 0; first < window.out_pixels(); first += block_rows) {
+  std::uint64_t first = 0;
+  for (const std::uint32_t rows : block_rows) {
     WindowBlock block;
     block.first = first;
-    block.rows = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(block_rows, window.out_pixels() - first));
-    const std::uint64_t next = first + block.rows;
+    block.rows = rows;
+    const std::uint64_t next = first + rows;
     const std::uint64_t needed = std::max(loaded, row_begin(window, next - 1, span));
     if (needed - freed > plan.capacity) {
       throw UsageError(
@@ -127,6 +137,7 @@ WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geo
     block.freed_pixels = static_cast<std::uint32_t>(unneeded - freed);
     freed = unneeded;
     plan.blocks.push_back(block);
+    first = next;
   }
   return plan;
 }
@@ -174,7 +185,7 @@ Command load_window(const WindowPlan& plan, const WindowBlock& block, std::uint3
   command.set_address(address + (plane * pixels + block.first_pixel) * plan.n);
   command.stride = static_cast<std::uint32_t>(pixels);
   command.capacity = plan.capacity;
-  command.slot = static_cast<std::uint32_t>(block.first_pixel % plan.capacity);
+  command.slot = static_cast<std::uint32_t>((plan.first_slot + block.first_pixel) % plan.capacity);
   command.place = plane * plan.capacity;
   return command;
 }
@@ -190,7 +201,7 @@ Command matmul_window(const WindowPlan& plan, const WindowBlock& block) {
   command.count = w.group_planes;
   command.passes = w.passes();
   command.blocks = 1;
-  command.slot = modulo((image + c.row) * w.width + c.column, plan.capacity);
+  command.slot = modulo((image + c.row) * w.width + c.column + plan.first_slot, plan.capacity);
   command.out_row = c.out_row;
   command.out_column = c.out_column;
   command.in_row = static_cast<std::uint32_t>(c.row);

@@ -13,8 +13,8 @@
 namespace gemm64 {
 
 /// A convolution over planes. Output pixel (y, x) and tap (i, j) meet the input pixel
-/// (y * stride_height - pad_top + i * dilation_height, x * stride_width - pad_left + j *
-/// dilation_width), or the border.
+/// (y * stride_height - pad_top + i * dilation_height, x * stride_width - pad_left + skip_left + j
+/// * dilation_width), or the border.
 struct Window {
   std::uint32_t images = 1;
   std::uint32_t height = 1, width = 1;          // of the input
@@ -23,6 +23,7 @@ struct Window {
   std::uint32_t stride_height = 1, stride_width = 1;
   std::uint32_t dilation_height = 1, dilation_width = 1;
   std::uint32_t pad_top = 0, pad_left = 0;
+  std::uint32_t skip_left = 0;       // columns of the input before what the first tap meets
   std::uint32_t planes = 1;          // of the input, those of all groups
   std::uint32_t group_planes = 1;    // that a pass reads; divides planes
   std::uint32_t group_passes = 1;    // passes (planes of the output) that read the same ones
@@ -44,14 +45,19 @@ struct WindowBlock {
   std::uint64_t first_pixel = 0;  // of the input: what is loaded for it begins here
   std::uint32_t new_pixels = 0;   // so many of each plane, perhaps none
   std::uint32_t freed_pixels = 0;
+
+  std::uint64_t loaded() const { return first_pixel + new_pixels; }  // pixels, with it
 };
 
-/// How a convolution runs: the scratchpad holds `capacity` pixels of each plane.
+/// How a convolution runs: the scratchpad holds `capacity` pixels of each plane, the first of them
+/// in `first_slot`.
 struct WindowPlan {
   Window window;
   std::uint32_t n = 0;  // of the array
   std::uint32_t capacity = 0;
   std::vector<WindowBlock> blocks;
+  std::uint32_t first_slot = 0;
+  bool starts = true;  // its first pixels come when none of another convolution is kept
 
   /// Words of activations that are loaded, each once.
   std::uint64_t loaded_words() const;
@@ -64,6 +70,10 @@ std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most);
 /// UsageError where a size does not fit its field of a command, where block_rows is not from 1 to
 /// the accumulator's rows, and where the input rows that a block needs do not fit the scratchpad.
 WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geometry& geometry);
+
+/// The same in blocks of these heights, which add up to the output.
+WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& block_rows,
+                       const Geometry& geometry);
 
 /// SET_WINDOW; `zero` is what lies beyond the border.
 Command set_window(const WindowPlan& plan, std::int8_t zero);

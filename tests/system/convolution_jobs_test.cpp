@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "host/numerics/quality.hpp"
 #include "tests/system/convolutions.hpp"
 
 namespace gemm64::system_test {
@@ -30,13 +31,17 @@ class ConvolutionJobs : public testing::TestWithParam<Setting> {
   }
 };
 
-void expect_right(Rig& rig, const Convolution& c, const Output& output, const Operands& operands) {
-  SCOPED_TRACE(to_string(c));
-  const Job job = gemm64::make_job("convolution", c, rig.driver.geometry(), output);
+void expect_right(Rig& rig, const Job& job, const Operands& operands) {
+  const Convolution& c = job.plan.window->convolution;
+  const Output& output = job.plan.output;
   const Packed packed(job, operands);
   const GemmResult found =
       rig.driver.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
-  EXPECT_EQ(found.sums, expected_convolution(c, output, operands));
+  EXPECT_EQ(compare(expected_convolution(c, output, operands), found.sums).count, 0u);
+  if (rig.memory.predictable()) {
+    const Counters predicted = predict_counters(job.program, rig.driver.geometry(), rig.memory);
+    EXPECT_TRUE(found.counters == predicted) << difference(predicted, found.counters);
+  }
   EXPECT_EQ(job.plan.shape.macs(), macs(c));
   expect_causes_add_up(found.counters);
   const Traffic traffic = predict_traffic(job.plan);
@@ -49,19 +54,33 @@ void expect_right(Rig& rig, const Convolution& c, const Output& output, const Op
 
 TEST_P(ConvolutionJobs, GiveTheirValues) {
   Rig rig = this->rig();
+  unsigned done = 0, strips = 0;
   for_seeds(3000, 60, [&](std::mt19937& random) {
     rig.set_latency(draw(random, 1, 150));
     const Convolution c = random_convolution(random, GetParam().channels, 14, 1'500'000);
     const Output output = draw(random, 0, 2) == 0 ? Output{} : random_output(random);
-    expect_right(rig, c, output, random_operands(random, c));
+    SCOPED_TRACE(to_string(c));
+    const Operands operands = random_operands(random, c);
+    Job job;
+    try {
+      job = gemm64::make_job("convolution", c, rig.driver.geometry(), output);
+    } catch (const UsageError&) {
+      ASSERT_TRUE(GetParam().tight);  // a scratchpad too small for one output pixel
+      return;
+    }
+    ++done;
+    strips += job.plan.window->strips.size() > 1 ? 1 : 0;
+    expect_right(rig, job, operands);
   });
+  EXPECT_GE(done, 40u);
+  EXPECT_EQ(strips > 5, GetParam().tight) << strips << " are cut into strips";
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionJobs,
                          testing::Values(Setting{2, 0, false, 9}, Setting{4, 0, false, 40},
                                          Setting{4, 0.3, false, 30}, Setting{8, 0, false, 60},
-                                         Setting{8, 0.4, true, 40}, Setting{4, 0, true, 30},
-                                         Setting{64, 0, false, 200}),
+                                         Setting{8, 0.4, false, 40}, Setting{4, 0, true, 20},
+                                         Setting{4, 0.3, true, 20}, Setting{64, 0, false, 200}),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of a convolution.
+#include <algorithm>
+#include <utility>
+
+#include "host/job/job_commands.hpp"
+
+namespace gemm64 {
+namespace {
+
+// An engine's queue holds two commands, so that a MATMUL is dispatched a block before it runs. The
+// activations of a block are asked for so many clocks before that, as far as there is room: a way
+// to memory and back, and the words.
+constexpr std::uint64_t kLoadAhead = 400;
+
+/// A block by its strip and its place there.
+struct Place {
+  const WindowStrip& strip;
+  std::size_t block;
+};
+
+class WindowCommands {
+ public:
+  WindowCommands(const Plan& plan, const Layout& layout, const Seams& seams)
+      : plan_(plan), layout_(layout), seams_(seams) {}
+
+  JobCommands make() {
+    load(Opcode::kLoadWeights, layout_.weights, plan_.tiles() * plan_.array);
+    find_stores();
+    std::uint64_t before = 0;  // blocks of the strips before
+    for (const WindowStrip& strip : plan_.window->strips) {
+      add_strip(strip, before);
+      before += strip.plan.blocks.size();
+    }
+    Command finish;
+    finish.opcode = Opcode::kFinish;
+    list_.add(finish, Phase::kRest);
+    return std::move(list_);
+  }
+
+ private:
+  struct Store {
+    std::uint64_t block;
+    Command command;
+  };
+
+  /// Weights or parameters, all of them for each block.
+  void load(Opcode opcode, std::uint64_t address, std::uint64_t words) {
+    Command command;
+    command.opcode = opcode;
+    command.count = static_cast<std::uint32_t>(words);
+    command.passes = static_cast<std::uint32_t>(plan_.row_blocks());
+    command.set_address(address);
+    list_.add(command, Phase::kAhead);
+  }
+
+  void add_store(std::uint64_t block, const RowGroup& blocks, std::uint32_t first_tile,
+                 std::uint32_t tiles) {
+    if (blocks.blocks == 0 || tiles == 0) return;
+    stores_.push_back({block, store_command(plan_, layout_, blocks, first_tile, tiles)});
+  }
+
+  /// All STOREs, in their order.
+  void find_stores() {
+    const std::uint32_t tiles = plan_.n_tiles;
+    std::uint64_t block = 0;
+    for (const RowGroup& group : plan_.groups) {
+      const auto part = [&](std::uint64_t first, std::uint64_t count) {
+        return RowGroup{group.first_row + first * group.rows, group.rows,
+                        static_cast<std::uint32_t>(count), true};
+      };
+      const bool here =
+          seams_.cut && seams_.cut->block >= block && seams_.cut->block < block + group.blocks;
+      if (here) {
+        const std::uint64_t first = seams_.cut->block - block;
+        const std::uint32_t tile = seams_.cut->tile;
+        add_store(block, part(0, first), 0, tiles);
+        if (tile != 0) {
+          add_store(block + first, part(first, 1), 0, tile);
+          add_store(block + first, part(first, 1), tile, tiles - tile);
+          add_store(block + first + 1, part(first + 1, group.blocks - first - 1), 0, tiles);
+        } else {
+          add_store(block + first, part(first, group.blocks - first), 0, tiles);
+        }
+      } else {
+        add_store(block, part(0, group.blocks), 0, tiles);
+      }
+      block += group.blocks;
+    }
+  }
+
+  Phase phase_of(std::uint64_t block) const {
+    const bool early = block < seams_.early_blocks;
+    const bool partly = block == seams_.early_blocks && seams_.early_tiles != 0;
+    return early || partly ? Phase::kEarly : Phase::kRest;
+  }
+
+  /// The new pixels of a block; of the block that is early in part the planes behind that part come
+  /// later.
+  void add_load(const WindowStrip& strip, std::size_t i, std::uint64_t block, bool start) {
+    const WindowPlan& plan = strip.plan;
+    const WindowBlock& pixels = plan.blocks[i];
+    if (pixels.new_pixels == 0) return;
+    const std::uint32_t planes = plan.window.planes;
+    if (plan_.window->strips.size() > 1) {
+      add_rows(strip, pixels, start);
+      return;
+    }
+    const bool partly = block == seams_.early_blocks && seams_.early_tiles != 0;
+    const std::uint32_t now = partly ? seams_.early_tiles : planes;
+    list_.add(load_window(plan, pixels, 0, now, layout_.activations, start), phase_of(block));
+    if (now == planes) return;
+    list_.add(load_window(plan, pixels, now, planes - now, layout_.activations, false),
+              Phase::kRest);
+  }
+
+  /// The same of a strip, row by row.
+  void add_rows(const WindowStrip& strip, const WindowBlock& pixels, bool start) {
+    const WindowPlan& plan = strip.plan;
+    const Window& whole = plan_.window->window;
+    const std::uint64_t width = plan.window.width;
+    for (std::uint32_t plane = 0; plane < plan.window.planes; ++plane) {
+      for (std::uint64_t pixel = pixels.first_pixel; pixel < pixels.loaded(); pixel += width) {
+        WindowBlock row;
+        row.first_pixel = pixel;
+        row.new_pixels = plan.window.width;
+        Command command = load_window(plan, row, plane, 1, 0, std::exchange(start, false));
+        command.set_address(
+            layout_.activations +
+            (plane * whole.pixels() + pixel / width * whole.width + strip.in_column) * plan_.array);
+        list_.add(command, Phase::kRest);
+      }
+    }
+  }
+
+  void add_strip(const WindowStrip& strip, std::uint64_t before) {
+    const WindowPlan& plan = strip.plan;
+    std::size_t loaded = 0;  // blocks whose pixels are asked for
+    std::uint64_t freed = 0;
+    bool start = plan.starts, set = false;
+    for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+      const WindowBlock& block = plan.blocks[i];
+      std::uint64_t ahead = 0;  // clocks from this block to the next whose pixels are to be loaded
+      for (; loaded < plan.blocks.size() && (loaded <= i || ahead < kLoadAhead); ++loaded) {
+        // Early commands do not wait for late ones, nor all of them for room that only later ones
+        // make.
+        if (loaded > i && (phase_of(before + loaded) != phase_of(before + i) ||
+                           plan.blocks[loaded].loaded() - freed > plan.capacity)) {
+          break;
+        }
+        if (loaded > i) ahead += block_clocks(plan, plan.blocks[loaded]);
+        add_load(strip, loaded, before + loaded, start);
+        if (plan.blocks[loaded].new_pixels != 0) start = false;
+      }
+      const Phase phase = phase_of(before + i);
+      if (!std::exchange(set, true)) {
+        list_.add(set_window(plan, plan_.window->convolution.zero), phase);
+      }
+      list_.add(matmul_window(plan, block), phase);
+      freed += block.freed_pixels;
+      if (before + i == 0 && plan_.results().takes_parameters()) {
+        load(Opcode::kLoadParameters, layout_.parameters, plan_.parameter_bytes() / plan_.array);
+      }
+      for (; next_store_ < stores_.size() && stores_[next_store_].block == before + i;
+           ++next_store_) {
+        list_.add(stores_[next_store_].command, phase);
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const Layout& layout_;
+  const Seams& seams_;
+  JobCommands list_;
+  std::vector<Store> stores_;
+  std::size_t next_store_ = 0;
+};
+
+}  // namespace
+
+JobCommands window_commands(const Plan& plan, const Layout& layout, const Seams& seams) {
+  return WindowCommands(plan, layout, seams).make();
+}
+
+}  // namespace gemm64

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of convolutions and products that read each other's results, run by a driver alone.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/job/job_program.hpp"
+#include "host/numerics/quality.hpp"
+#include "tests/system/convolutions.hpp"
+
+namespace gemm64::system_test {
+
+/// A layer with its operands; `a` of one with a source is what that one gives.
+struct ProgramPart {
+  Job job;
+  Operands operands;
+  MatrixI32 expected;
+};
+
+/// A program under construction: layers are added one after the other.
+class ProgramParts {
+ public:
+  ProgramParts(std::mt19937& random, const Geometry& geometry)
+      : random_(random), geometry_(geometry) {}
+
+  std::vector<ProgramPart> parts;
+
+  /// A convolution of the results of `source`, or of random activations.
+  void add(const Convolution& c, const Output& output, std::optional<std::size_t> source) {
+    Operands operands = random_operands(random_, c);
+    if (source) operands.a = parts[*source].expected.cast<std::int8_t>();
+    Job job = gemm64::make_job(to_string(c), c, geometry_, output);
+    job.source = source;
+    MatrixI32 expected = expected_convolution(c, output, operands);
+    parts.push_back({std::move(job), std::move(operands), std::move(expected)});
+  }
+
+  /// A product of M x K activations.
+  void add(const GemmShape& shape, const Output& output, std::optional<std::size_t> source) {
+    Operands operands = random_operands(random_, shape);
+    if (source) operands.a = parts[*source].expected.cast<std::int8_t>();
+    Job job = gemm64::make_job("product", shape, Accumulate::kDevice, geometry_, output);
+    job.source = source;
+    MatrixI32 expected = expected_results(output, operands);
+    parts.push_back({std::move(job), std::move(operands), std::move(expected)});
+  }
+
+ private:
+  std::mt19937& random_;
+  const Geometry geometry_;
+};
+
+/// Runs the layers as one program; every value must be right, and every counter as predicted where
+/// the memory allows it. Returns the clocks of each layer.
+inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<ProgramPart>& parts) {
+  std::vector<Job> jobs;
+  for (const ProgramPart& part : parts) jobs.push_back(part.job);
+  const JobProgram list = make_job_program(jobs, rig.driver.geometry());
+  std::vector<Packed> packed;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    packed.emplace_back(list.jobs[i], parts[i].operands);
+  }
+  const MatrixI8 none;  // a layer with a source takes none from the host
+  std::vector<JobOperands> operands;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    operands.push_back(
+        {packed[i].weights, jobs[i].source ? none : parts[i].operands.a, &packed[i].parameters});
+  }
+  const std::vector<GemmResult> found = rig.driver.run(list, operands);
+  std::vector<std::uint64_t> clocks;
+  Counters sum{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    SCOPED_TRACE("layer " + std::to_string(i) + ": " + jobs[i].name);
+    EXPECT_EQ(compare(parts[i].expected, found[i].sums).count, 0u);
+    expect_causes_add_up(found[i].counters);
+    clocks.push_back(found[i].counters[counter::kTotalClocks]);
+    for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += found[i].counters[c];
+  }
+  EXPECT_EQ(sum, rig.driver.read_counters());
+  if (rig.memory.predictable()) {
+    const Counters predicted = predict_counters(list.program, rig.driver.geometry(), rig.memory);
+    EXPECT_TRUE(sum == predicted) << difference(predicted, sum);
+  }
+  Traffic traffic;
+  for (const Job& job : list.jobs) {
+    const Traffic own = predict_traffic(job.plan);
+    traffic.weights += own.weights;
+    traffic.activations += own.activations;
+    traffic.parameters += own.parameters;
+    traffic.results += own.results;
+  }
+  EXPECT_EQ(sum[counter::kBytesWeights], traffic.weights);
+  EXPECT_EQ(sum[counter::kBytesActivations], traffic.activations);
+  EXPECT_EQ(sum[counter::kBytesParameters], traffic.parameters);
+  EXPECT_EQ(sum[counter::kBytesResults],
+            traffic.results + (list.jobs.size() - 1) * list.snapshot_bytes);
+  EXPECT_EQ(sum[counter::kBytesCommands], list.program.size() * kCommandBytes);
+  return clocks;
+}
+
+}  // namespace gemm64::system_test

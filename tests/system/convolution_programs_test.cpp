@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of convolutions and products of which each reads the results of any layer before it:
+// values, bytes and clocks.
+#include "tests/system/convolution_programs.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gemm64::system_test {
+namespace {
+
+struct Setting {
+  int n;
+  double stalls;
+  unsigned bytes_per_cycle;
+  bool tight;
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << (setting.tight ? "TightN" : "N") << setting.n << (setting.stalls > 0 ? "Stalling" : "")
+       << (setting.bytes_per_cycle != 0 ? "Throttled" : "");
+}
+
+class ConvolutionPrograms : public testing::TestWithParam<Setting> {
+ protected:
+  static Rig rig() {
+    const Setting& setting = GetParam();
+    RtlOptions options = Rig::options(setting.n, setting.stalls, 3, setting.bytes_per_cycle);
+    options.tight = setting.tight;
+    return Rig(options);
+  }
+};
+
+/// What a convolution makes of the results of another.
+Convolution behind(std::mt19937& random, const Convolution& before, unsigned most_channels) {
+  Convolution c;
+  do {
+    c = random_convolution(random, most_channels, 12, 400'000);
+    c.images = before.images;
+    c.height = before.out_height;
+    c.width = before.out_width;
+    c.channels = before.out_channels;
+    if (draw(random, 0, 3) == 0) {
+      c.groups = c.channels;
+      c.out_channels = c.channels;
+    } else {
+      c.groups = 1;
+      c.out_channels = draw(random, 1, most_channels);
+    }
+    c.kernel_height = std::min(c.kernel_height, 5U);
+    c.pad_top = std::min(c.pad_top, c.kernel_height - 1);
+  } while (!draw_output(random, c) || macs(c) > 400'000);
+  return c;
+}
+
+Output int8_output(std::mt19937& random) {
+  Output output = random_output(random);
+  while (output.format.code() != ResultCode::kInt8) output = random_output(random);
+  return output;
+}
+
+TEST_P(ConvolutionPrograms, AreExact) {
+  Rig rig = this->rig();
+  for_seeds(3100, 40, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 150));
+    const unsigned channels = static_cast<unsigned>(GetParam().n) * draw(random, 1, 6);
+    ProgramParts program(random, rig.driver.geometry());
+    std::vector<std::optional<Convolution>> layers;  // none: a product, whose results none reads
+    const unsigned count = draw(random, 2, 7);
+    while (layers.size() < count) {
+      std::vector<std::size_t> sources;
+      for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (layers[i]) sources.push_back(i);
+      }
+      // Mostly the layer before; else any other, or none.
+      std::optional<std::size_t> source;
+      if (!sources.empty() && draw(random, 0, 4) != 0) {
+        source = draw(random, 0, 2) != 0 ? sources.back() : sources[random() % sources.size()];
+      }
+      try {
+        if (source && draw(random, 0, 5) == 0) {
+          const Convolution& c = *layers[*source];
+          program.add(GemmShape{c.out_pixels(), c.out_channels, draw(random, 1, channels)},
+                      random_output(random), source);
+          layers.emplace_back();
+        } else {
+          const Convolution c = source ? behind(random, *layers[*source], channels)
+                                       : random_convolution(random, channels, 12, 400'000);
+          program.add(c, int8_output(random), source);
+          layers.push_back(c);
+        }
+      } catch (const UsageError&) {
+        ASSERT_TRUE(GetParam().tight);  // a scratchpad too small for it
+      }
+    }
+    expect_program(rig, program.parts);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionPrograms,
+                         testing::Values(Setting{2, 0, 0, false}, Setting{4, 0, 0, false},
+                                         Setting{4, 0.3, 0, false}, Setting{8, 0, 0, false},
+                                         Setting{8, 0, 5, false}, Setting{8, 0.4, 0, false},
+                                         Setting{4, 0, 0, true}, Setting{4, 0.3, 0, true}),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace gemm64::system_test
