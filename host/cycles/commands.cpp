@@ -5,10 +5,6 @@
 
 namespace gemm64::cycles {
 
-Clock Commands::next_request() {
-  return all_requested() ? kUnknown : std::max(places_.room(), given(requested_));
-}
-
 void Commands::ask(Clock /*at*/) {
   ++requested_;
   places_.begin();
@@ -17,7 +13,8 @@ void Commands::ask(Clock /*at*/) {
 void Commands::serve(MemoryPort& port) {
   const Beats beats = port.read(beats_);
   seen_.push(beats.last + 1);
-  if (keeps_history_) fetched_.push_back(beats);
+  ++served_;
+  if (keeps_history_) fetched_.push(beats);
 }
 
 void Commands::keep_history(const Rate& rate) {
@@ -28,13 +25,20 @@ void Commands::keep_history(const Rate& rate) {
 
 void Commands::count_before(Clock clock, Counters& counters) {
   ledger_.count_before(clock, counters);
-  Clock beats = 0;
-  for (const Beats& command : fetched_) {
-    if (command.first >= clock) break;
-    beats += std::min(command.count, 1 + rate_.within(clock - 1 - command.first, command.left));
+  for (; !fetched_.empty() && fetched_.front().last < clock; fetched_.pop()) {
+    past_beats_ += fetched_.front().count;
+  }
+  Clock beats = past_beats_;
+  if (!fetched_.empty() && fetched_.front().first < clock) {
+    beats += 1 + rate_.within(clock - 1 - fetched_.front().first, fetched_.front().left);
   }
   counters[counter::kBytesCommands] =
       static_cast<std::uint64_t>(beats) * kCommandBytes / static_cast<std::uint64_t>(beats_);
+}
+
+/// The next is asked for later where that is not known: all commands up to now are dispatched.
+bool Commands::knows(Clock clock) const {
+  return ledger_.accounted() >= clock && served_ == requested_ && when_next() >= clock;
 }
 
 bool Commands::advance() {

@@ -37,7 +37,7 @@ class Commands final : public Requester {
         places_(geometry.commands),
         ledger_(counters) {}
 
-  Clock next_request() override;
+  Clock next_request() override { return when_next(); }
   bool all_requested() const override { return requested_ == program_.size(); }
   void ask(Clock /*at*/) override;
   void serve(MemoryPort& port) override;
@@ -55,6 +55,8 @@ class Commands final : public Requester {
   /// As the Ledger's. Counts the bytes of commands, too.
   void keep_history(const Rate& rate);
   void count_before(Clock clock, Counters& counters);
+  /// Is all known that it spends on the clocks before `clock`, and fetches in them?
+  bool knows(Clock clock) const;
 
   /// Has the last command been dispatched?
   bool done() const { return dispatched_ == end_; }
@@ -68,6 +70,9 @@ class Commands final : public Requester {
   Blocked blocked() const;
 
  private:
+  Clock when_next() const {
+    return all_requested() ? kUnknown : std::max(places_.room(), given(requested_));
+  }
   EngineModel& engine(Opcode opcode) const;
   Clock given(std::size_t command) const {
     return given_.empty() ? 0 : static_cast<Clock>(given_[command]);
@@ -91,7 +96,9 @@ class Commands final : public Requester {
 
   bool keeps_history_ = false;
   Rate rate_;
-  std::vector<Beats> fetched_;  // of each command
+  std::size_t served_ = 0;  // commands
+  Queue<Beats> fetched_;    // of each command since the last count_before()
+  Clock past_beats_ = 0;    // of those before
 };
 
 }  // namespace gemm64::cycles

@@ -13,7 +13,7 @@ bool Compute::advance() {
 
 bool Compute::take() {
   if (walk_ || !has_order()) return false;
-  const Command& command = order().command;
+  const Command& command = *order().command;
   free_ = std::max(free_, order().seen);
   if (command.opcode == Opcode::kSetWindow) {
     layer_ = {command.kernel_height * command.kernel_width, command.group_passes};
@@ -45,7 +45,7 @@ void Compute::wait_for_work(Clock until) {
 /// Words of pixels that the next tile of a window claims: a plane's with its first tap, in the
 /// first pass that reads the plane.
 Clock Compute::claimed() const {
-  return tap_.tap == 0 && tap_.pass == 0 ? order().command.new_pixels : 0;
+  return tap_.tap == 0 && tap_.pass == 0 ? order().command->new_pixels : 0;
 }
 
 Compute::Ready Compute::ready() {
@@ -115,7 +115,7 @@ void Compute::end_tile() {
   walk_->next();
   if (walk_->done()) {
     if (window_) {
-      memories_.pixels.free(order().command.freed_pixels, free_ - 1);
+      memories_.pixels.free(order().command->freed_pixels, free_ - 1);
     } else {
       activation_words_ += static_cast<Clock>(walk_->first_word());
     }

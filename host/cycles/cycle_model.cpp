@@ -52,8 +52,10 @@ class Model {
   }
 
   RingPrediction run() {
+    RingPrediction prediction;
     while (!commands_.done()) {
       if (!advance() && !bus_.advance_when_stuck()) refuse();
+      if (history_) take_snapshots(prediction, false);
     }
     // Commands behind which there is no FINISH end when nothing is left to do.
     const bool open = program_[commands_.last()].opcode != Opcode::kFinish;
@@ -66,13 +68,10 @@ class Model {
     }
     for (EngineModel* engine : engines_) engine->finish(total);
     commands_.finish(total);
-    RingPrediction prediction;
-    for (const auto& [command, at] : commands_.snapshots()) {
-      if (is_snapshot(program_[command])) {
-        prediction.snapshots.push_back({command, count_before(at)});
-      } else {
-        prediction.finishes.push_back({command, history_ ? count_before(at + 1) : count(total)});
-      }
+    if (history_) {
+      take_snapshots(prediction, true);
+    } else {
+      prediction.finishes.push_back({commands_.last(), count(total)});
     }
     if (open) prediction.finishes.push_back({commands_.last(), count_before(total)});
     return prediction;
@@ -96,6 +95,25 @@ class Model {
     moved |= results_.advance();
     moved |= commands_.advance();
     return moved;
+  }
+
+  /// Is all known that the clocks before `clock` were spent on?
+  bool knows(Clock clock) const {
+    return commands_.knows(clock) &&
+           std::all_of(std::begin(engines_), std::end(engines_),
+                       [=](const EngineModel* engine) { return engine->accounted() >= clock; });
+  }
+
+  /// Those that are known now; all of them where nothing more will be known.
+  void take_snapshots(RingPrediction& prediction, bool all) {
+    for (; snapshots_ < commands_.snapshots().size(); ++snapshots_) {
+      const auto& [command, at] = commands_.snapshots()[snapshots_];
+      const bool fence = is_snapshot(program_[command]);
+      const Clock clock = fence ? at : at + 1;
+      if (!all && !knows(clock)) return;
+      (fence ? prediction.snapshots : prediction.finishes)
+          .push_back({command, count_before(clock)});
+    }
   }
 
   static bool asks_counters(const Command& command) {
@@ -152,6 +170,7 @@ class Model {
   Commands commands_;
   Bus bus_;
   bool history_ = false;
+  std::size_t snapshots_ = 0;  // taken
   EngineModel* const engines_[5] = {&weights_, &activations_, &parameters_, &compute_, &results_};
 };
 

@@ -31,10 +31,10 @@ class EngineModel {
 
   /// First clock in which a command may be dispatched to the engine: two wait in its queue.
   Clock room() const { return places_.room(); }
-  /// Command number `index` is dispatched in clock `at`.
+  /// Command number `index` is dispatched in clock `at`. It stays where it is.
   void accept(const Command& command, std::size_t index, Clock at) {
     places_.begin();
-    queue_.push({command, index, at + 1});
+    queue_.push({&command, index, at + 1});
   }
 
   /// Goes as far as is known. Tells whether that was any further.
@@ -45,13 +45,14 @@ class EngineModel {
   virtual void finish(Clock total) = 0;
   /// As the Ledger's.
   void keep_history(const Rate& rate) { ledger_.keep_history(rate); }
+  Clock accounted() const { return ledger_.accounted(); }
   void count_before(Clock clock, Counters& counters) { ledger_.count_before(clock, counters); }
   /// The command under way and what it waits for, where it waits; asked when no engine advances.
   virtual std::optional<Blocked> blocked() = 0;
 
  protected:
   struct Order {
-    Command command;
+    const Command* command;
     std::size_t index;
     Clock seen;  // clock in which the engine sees it
   };

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "host/cycles/clock.hpp"
+#include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
 #include "host/device/counters.hpp"
 
@@ -40,7 +40,7 @@ class Ledger {
       if (rate_.full()) {
         remember(beats.last + 1, transfer);
       } else {
-        history_.push_back({beats.first, beats.last + 1, transfer, waiting, beats});
+        history_.push({beats.first, beats.last + 1, transfer, waiting, beats});
       }
     }
     counters_[transfer] += static_cast<std::uint64_t>(beats.count);
@@ -48,15 +48,18 @@ class Ledger {
     next_ = beats.last + 1;
   }
 
+  /// The first clock that is not accounted for.
+  Clock accounted() const { return next_; }
+
   /// Adds to `counters` what the clocks before `clock` were spent on, all of which are accounted
   /// for. Goes on from the clock of the call before.
   void count_before(Clock clock, Counters& counters) {
-    for (; read_ < history_.size() && history_[read_].until <= clock; ++read_) {
-      count(history_[read_], history_[read_].until, past_);
+    for (; !history_.empty() && history_.front().until <= clock; history_.pop()) {
+      count(history_.front(), history_.front().until, past_);
     }
     for (std::size_t i = 0; i < past_.size(); ++i) counters[i] += past_[i];
-    if (read_ < history_.size() && history_[read_].from < clock) {
-      count(history_[read_], clock, counters);
+    if (!history_.empty() && history_.front().from < clock) {
+      count(history_.front(), clock, counters);
     }
   }
 
@@ -77,7 +80,7 @@ class Ledger {
         return;
       }
     }
-    history_.push_back({next_, until, cause, cause, {}});
+    history_.push({next_, until, cause, cause, {}});
   }
 
   /// Adds the clocks of a span that are before `clock`.
@@ -95,9 +98,8 @@ class Ledger {
 
   bool keeps_history_ = false;
   Rate rate_;
-  std::vector<Span> history_;
-  std::size_t read_ = 0;  // spans of the history that `past_` holds
-  Counters past_{};
+  Queue<Span> history_;  // since the last count_before()
+  Counters past_{};      // of the spans before
 };
 
 }  // namespace gemm64::cycles

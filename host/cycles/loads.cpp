@@ -15,7 +15,7 @@ bool new_pixels(const Command& load) { return of_window(load) && load.place == 0
 /// First clock in which the scratchpad can be used as the next LOAD wants it, and has room for its
 /// pixels. It changes from words to pixels, or back, when it keeps nothing.
 Clock Loads::room() {
-  const Command& load = order().command;
+  const Command& load = *order().command;
   Clock clock = 0;
   if (of_window(load) != window_) {
     clock = std::max(under_way_.empty(), window_ ? pixels_->empty() : buffer_.empty());
@@ -27,7 +27,7 @@ Clock Loads::room() {
 
 bool Loads::advance() {
   if (!walk_.done() || !has_order()) return false;
-  const Command& load = order().command;
+  const Command& load = *order().command;
   const Clock begin = std::max({order().seen, asked_ + 1, room()});
   if (!known(begin)) return false;
   window_ = of_window(load);
@@ -76,7 +76,7 @@ Clock Loads::idle() const {
 std::optional<Blocked> Loads::blocked() {
   if (!walk_.done()) return Blocked{load_, "room for its words on the chip"};
   if (!has_order()) return std::nullopt;
-  return Blocked{order().index, of_window(order().command) == window_
+  return Blocked{order().index, of_window(*order().command) == window_
                                     ? "room for its pixels in the scratchpad"
                                     : "the scratchpad to be empty"};
 }

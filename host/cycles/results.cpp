@@ -13,7 +13,7 @@ constexpr Clock kNone = -1;  // no row is left, and that has been noted
 
 bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
-  const Command& store = order().command;
+  const Command& store = *order().command;
   snapshot_ = store.opcode == Opcode::kFence;
   requantizes_ = !snapshot_ && ResultFormat::of(store)->takes_parameters();
   if (!snapshot_) beats_per_row_ = ResultFormat::of(store)->beats_per_row();
