@@ -7,6 +7,7 @@
 
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/window_taps.hpp"
 
 namespace gemm64 {
 namespace {
@@ -24,6 +25,33 @@ nlohmann::ordered_json fields(const Command& command) {
   add("address", command.address());
   add("format", command.format);
   add("stride", command.stride);
+  if (!is_window(command)) return json;
+  add("zero", command.opcode == Opcode::kSetWindow ? command.zero : 0);
+  add("kernel_height", command.kernel_height);
+  add("kernel_width", command.kernel_width);
+  add("stride_height", command.stride_height);
+  add("stride_width", command.stride_width);
+  add("dilation_height", command.dilation_height);
+  add("dilation_width", command.dilation_width);
+  add("pad_top", command.pad_top);
+  add("pad_left", command.pad_left);
+  add("height", command.height);
+  add("width", command.width);
+  add("out_height", command.out_height);
+  add("out_width", command.out_width);
+  add("group_passes", command.group_passes);
+  add("capacity", command.capacity);
+  add("slot", command.slot);
+  add("place", command.place);
+  add("out_row", command.out_row);
+  add("out_column", command.out_column);
+  const auto add_signed = [&json](const char* field, std::uint32_t value) {
+    if (value != 0) json[field] = static_cast<std::int32_t>(value);
+  };
+  add_signed("in_row", command.in_row);
+  add_signed("in_column", command.in_column);
+  add("new_pixels", command.new_pixels);
+  add("freed_pixels", command.freed_pixels);
   return json;
 }
 
@@ -56,16 +84,27 @@ std::uint64_t moved_by(const Command& command) {
   }
 }
 
-/// What all commands of `opcode` move for a MATMUL.
-std::uint64_t moved_for(const Command& matmul, Opcode opcode, std::uint32_t array) {
+std::uint32_t taps_of(const Command& set) { return set.kernel_height * set.kernel_width; }
+
+/// Words of pixels that a block of a window brings: of the planes of all groups.
+std::uint64_t pixels_for(const Command& matmul, const Command& set) {
+  const std::uint64_t groups = (matmul.passes + set.group_passes - 1) / set.group_passes;
+  return groups * matmul.count * matmul.new_pixels;
+}
+
+/// What all commands of `opcode` move for a MATMUL. `set`: the SET_WINDOW before it.
+std::uint64_t moved_for(const Command& matmul, const Command& set, Opcode opcode,
+                        std::uint32_t array) {
+  const bool window = is_window(matmul);
   const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
   const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
   const bool retain = (matmul.flags & flag::kRetain) != 0;
   const std::uint64_t results = accumulate ? tiles / matmul.count : tiles;
   switch (opcode) {
     case Opcode::kLoadWeights:
-      return tiles * array;
+      return tiles * array * (window ? taps_of(set) : 1);
     case Opcode::kLoadActivations:
+      if (window) return pixels_for(matmul, set);
       return tiles * matmul.rows / (retain ? matmul.passes : 1);
     case Opcode::kLoadParameters:
       return results * kParameterSetWords;
@@ -80,6 +119,7 @@ std::uint64_t moved_for(const Command& matmul, Opcode opcode, std::uint32_t arra
 /// moved for it before.
 struct Served {
   const Command* matmul;
+  Command set;  // of a window: the SET_WINDOW before it
   std::uint64_t first_m;
   std::uint64_t moved;
 };
@@ -92,10 +132,12 @@ Served served_by(const std::vector<Command>& program, std::size_t index, std::ui
     if (program[i].opcode == opcode) moved += moved_by(program[i]);
   }
   std::uint64_t first_m = 0;
+  Command set;
   for (const Command& command : program) {
+    if (command.opcode == Opcode::kSetWindow) set = command;
     if (command.opcode != Opcode::kMatmul) continue;
-    const std::uint64_t all = moved_for(command, opcode, array);
-    if (moved < all) return {&command, first_m, moved};
+    const std::uint64_t all = moved_for(command, set, opcode, array);
+    if (moved < all) return {&command, set, first_m, moved};
     moved -= all;
     first_m += command.blocks;
   }
@@ -114,12 +156,18 @@ std::string to_string(const TileSpan& span) {
   add('m', span.m);
   add('k', span.k);
   add('n', span.n);
+  add('p', span.plane);
   return text;
 }
 
 TileSpan CommandTiles::span(std::uint64_t tile) const {
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   TileSpan span;
+  if (planes) {
+    if (has_m) span.m = first_m;
+    span.plane = number(first_plane + tile);
+    return span;
+  }
   tile += first_tile;
   if (has_m) span.m = first_m + number(tile / (k_tiles * n_tiles));
   if (has_k) span.k = number(tile % k_tiles);
@@ -144,9 +192,18 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   const Command& command = job.program[index];
   CommandTiles work = lone_command_tiles(command, plan.array);
   work.fields["command"] = index;
-  if (command.opcode == Opcode::kFence || command.opcode == Opcode::kFinish) return work;
+  switch (command.opcode) {
+    case Opcode::kFence:
+    case Opcode::kFinish:
+      return work;
+    case Opcode::kSetWindow:
+      work.title += fmt::format(" {}x{}", command.kernel_height, command.kernel_width);
+      return work;
+    default:
+      break;
+  }
 
-  const auto [matmul, first_m, moved] = served_by(job.program, index, plan.array);
+  const auto [matmul, set, first_m, moved] = served_by(job.program, index, plan.array);
   const std::uint64_t unit = unit_of(command, plan.array);
   work.tiles = moved_by(command) / unit;
   work.first_tile = moved / unit;
@@ -161,18 +218,26 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       work.transfers = unit;
       break;
     case Opcode::kLoadActivations:
-      work.title += fmt::format(" {}x{}", m, plan.shape.k);
       work.transfers = unit;
+      if (is_window(command)) {
+        work.title += fmt::format(" {} pixels", command.rows);
+        work.planes = true;
+        work.first_plane = command.place / command.capacity;
+        break;
+      }
+      work.title += fmt::format(" {}x{}", m, plan.shape.k);
       work.n_tiles = command.passes;
       work.has_n = (matmul->flags & flag::kRetain) == 0;
       break;
     case Opcode::kMatmul:
       work.title += fmt::format(" {}x{}x{}", m, plan.shape.k, plan.shape.n);
       work.tiles = std::uint64_t{command.count} * command.passes * command.blocks;
+      if (is_window(command)) work.tiles *= taps_of(set);
       work.transfers = command.rows;
       break;
     case Opcode::kStore:
-      work.title += fmt::format(" {}x{}", m, plan.shape.n);
+      work.title +=
+          fmt::format(" {}x{}", std::uint64_t{command.rows} * command.blocks, plan.shape.n);
       work.transfers = std::uint64_t{command.rows} * plan.results().beats_per_row();
       work.has_k = plan.accumulate == Accumulate::kHost;
       if (!work.has_k) work.k_tiles = 1;

@@ -16,9 +16,10 @@ struct TileSpan {
   std::int64_t m = -1;
   std::int64_t k = -1;
   std::int64_t n = -1;
+  std::int64_t plane = -1;  // of a convolution's input; its k counts taps too
 };
 
-/// "m1 k3 n7", without the axes that are -1.
+/// "m1 k3 n7" or "m1 p0", without the axes that are -1.
 std::string to_string(const TileSpan& span);
 
 /// What one command does, in the order in which it does it.
@@ -35,6 +36,8 @@ struct CommandTiles {
   std::uint64_t first_tile = 0;  // of those that the MATMUL takes or gives, that of the command
   std::uint64_t k_tiles = 1, n_tiles = 1;
   bool has_m = true, has_k = true, has_n = true;
+  bool planes = false;            // its tiles are planes of pixels
+  std::uint64_t first_plane = 0;  // of the first tile
 };
 
 /// A command that serves no MATMUL: FINISH, or a FENCE.

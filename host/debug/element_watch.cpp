@@ -13,8 +13,7 @@ std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(valu
 ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a,
                            const MatrixI8& w, std::uint64_t row, std::uint64_t column,
                            const JobStart& start)
-    : a_(a),
-      w_(w),
+    : operands_(job, a, w, row, column),
       row_(row),
       column_(column),
       n_(geometry.n),
@@ -30,20 +29,12 @@ unsigned ElementWatch::bank(const Pass& pass) const {
   return (pass.tile.bank() + static_cast<unsigned>(before_.blocks % 2)) % 2;
 }
 
-std::int8_t ElementWatch::activation(const Pass& pass, unsigned row) const {
-  const auto k = static_cast<Eigen::Index>(pass.tile.tile.k * n_ + row);
-  return k < a_.cols() ? a_(static_cast<Eigen::Index>(row_), k) : std::int8_t{0};
-}
-
-std::int8_t ElementWatch::weight(const Pass& pass, unsigned row) const {
-  const auto k = static_cast<Eigen::Index>(pass.tile.tile.k * n_ + row);
-  return k < w_.cols() ? w_(static_cast<Eigen::Index>(column_), k) : std::int8_t{0};
-}
-
 std::uint32_t ElementWatch::expected_sum(const Pass& pass, unsigned stage) const {
   std::uint32_t sum = 0;
   for (unsigned row = 0; row < (stage + 1) * stage_rows_; ++row) {
-    sum += static_cast<std::uint32_t>(activation(pass, row) * weight(pass, row));
+    const TileIndex& tile = pass.tile.tile;
+    const int activation = operands_.activation(tile, row).value_or(0);
+    sum += static_cast<std::uint32_t>(activation * operands_.weight(tile, row));
   }
   return sum;
 }
@@ -58,6 +49,7 @@ Finding ElementWatch::at(const Pass& pass) const {
   finding.wrong_clock = finding.clock;
   finding.bank = bank(pass);
   finding.column = array_column_;
+  finding.window = operands_.place(pass.tile.tile);
   return finding;
 }
 
@@ -70,15 +62,22 @@ void ElementWatch::found(Finding::Place place, const Pass& pass, std::uint64_t c
   finding_->row = row;
   finding_->expected = expected;
   finding_->found = found;
+  if (finding_->window &&
+      (place == Finding::Place::kWeight || place == Finding::Place::kActivation)) {
+    finding_->channel = finding_->window->plane * n_ + row;
+  }
 }
 
 void ElementWatch::check_operands(const Pass& pass, unsigned stage, std::uint64_t clock,
                                   const Probe& probe) {
   for (unsigned row = stage * stage_rows_; row < (stage + 1) * stage_rows_; ++row) {
-    found(Finding::Place::kWeight, pass, clock, row, weight(pass, row),
+    const TileIndex& tile = pass.tile.tile;
+    found(Finding::Place::kWeight, pass, clock, row, operands_.weight(tile, row),
           probe.weight(row, array_column_));
-    found(Finding::Place::kActivation, pass, clock, row, activation(pass, row),
-          probe.activation(row, array_column_));
+    if (const auto activation = operands_.activation(tile, row)) {
+      found(Finding::Place::kActivation, pass, clock, row, *activation,
+            probe.activation(row, array_column_));
+    }
   }
 }
 

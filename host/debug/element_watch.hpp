@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 
+#include "host/debug/element_operands.hpp"
 #include "host/debug/finding.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/device/geometry.hpp"
@@ -23,8 +24,8 @@ namespace gemm64 {
 /// sum is there a clock later, and the new sum is in the accumulator in clock t + 3 + S + c.
 class ElementWatch : public Observer {
  public:
-  /// Watches C[row, column] of C = a * w^T; job and operands outlive it. `start`: what the program
-  /// does before the job.
+  /// Watches C[row, column] of C = a * w^T, or of a convolution of a by w; job and operands outlive
+  /// it. `start`: what the program does before the job.
   ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a, const MatrixI8& w,
                std::uint64_t row, std::uint64_t column, const JobStart& start = {});
 
@@ -58,13 +59,10 @@ class ElementWatch : public Observer {
              std::int64_t expected, std::int64_t found);
   Finding at(const Pass& pass) const;
   unsigned bank(const Pass& pass) const;
-  std::int8_t activation(const Pass& pass, unsigned row) const;
-  std::int8_t weight(const Pass& pass, unsigned row) const;
   /// What the rows of stages 0 to `stage` give in a pass.
   std::uint32_t expected_sum(const Pass& pass, unsigned stage) const;
 
-  const MatrixI8& a_;
-  const MatrixI8& w_;
+  const ElementOperands operands_;
   const std::uint64_t row_;     // of C
   const std::uint64_t column_;  // of C
   const unsigned n_;

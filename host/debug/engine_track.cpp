@@ -95,6 +95,7 @@ void EngineTrack::end_tile(std::uint64_t clock) {
   if (span.m >= 0) args["M"] = span.m;
   if (span.k >= 0) args["K"] = span.k;
   if (span.n >= 0) args["N"] = span.n;
+  if (span.plane >= 0) args["plane"] = span.plane;
   add_clocks(tile_clocks_, args);
   events_.slice(track_, tile_begin_, clock, "tile", to_string(span), args);
   for (const CauseRun& wait : tile_waits_) {

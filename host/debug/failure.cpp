@@ -49,6 +49,11 @@ std::string finding_text(const Failure& failure) {
   const Mismatches& first = failure.mismatches;
   text += line("element", fmt::format("row {}, column {}: expected {}, found {}", first.first_row,
                                       first.first_column, first.expected, first.found));
+  if (finding.window) {
+    std::string multiplied = to_string(*finding.window);
+    if (finding.channel) multiplied += fmt::format(", channel {}", *finding.channel);
+    text += line("multiplied", multiplied);
+  }
   text += line("left array", fmt::format("clock {}, column {}", finding.clock, finding.column));
   if (finding.place == Finding::Place::kMemory || finding.place == Finding::Place::kRequantized) {
     return text + line("first wrong", place_in_words(finding));

@@ -16,6 +16,13 @@ std::vector<std::size_t> waits(const Finding& finding) {
   return counters;
 }
 
+std::string to_string(const WindowPlace& place) {
+  return fmt::format(
+      "output pixel {},{},{} (image, row, column), plane {}, tap {},{}, which meets {} {},{}",
+      place.image, place.out_row, place.out_column, place.plane, place.tap_row, place.tap_column,
+      place.inside ? "the input pixel" : "the border at", place.row, place.column);
+}
+
 const char* name(Finding::Place place) {
   switch (place) {
     case Finding::Place::kNone:

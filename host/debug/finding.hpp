@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,18 @@
 #include "host/job/tile_walk.hpp"
 
 namespace gemm64 {
+
+/// What a tap of a convolution meets at an output pixel.
+struct WindowPlace {
+  std::uint64_t image = 0, out_row = 0, out_column = 0;  // the output pixel
+  std::uint64_t plane = 0;                               // of N channels of the input
+  std::uint64_t tap_row = 0, tap_column = 0;
+  std::int64_t row = 0, column = 0;  // of the input
+  bool inside = false;               // else they lie beyond the border
+};
+
+/// "output pixel 0,3,4 (image, row, column), plane 1, tap 2,0, which meets the input pixel 4,3".
+std::string to_string(const WindowPlace& place);
 
 /// Where and when a value was wrong for the first time, or the work stood still.
 struct Finding {
@@ -39,6 +52,8 @@ struct Finding {
   std::uint64_t column = 0;       // of the array
   std::int64_t expected = 0;      // at that place
   std::int64_t found = 0;
+  std::optional<WindowPlace> window;     // of a convolution: what the tile multiplied
+  std::optional<std::uint64_t> channel;  // of its input, where an operand was wrong
   Events waits = 0;  // at a standstill: the causes that count, bits of Probe::events()
 };
 

@@ -8,12 +8,14 @@
 
 namespace gemm64 {
 
-/// Blocks of M; in each the passes (tiles of N); in each the tiles of K.
+/// Blocks of M; in each the passes (tiles of N); in each the tiles of K: of a window the planes,
+/// and in each its taps.
 class MatmulWalk {
  public:
-  explicit MatmulWalk(const Command& matmul)
+  /// `taps`: of a window, those of the last SET_WINDOW.
+  explicit MatmulWalk(const Command& matmul, std::uint32_t taps = 1)
       : rows_(matmul.rows),
-        k_tiles_(matmul.count),
+        k_tiles_(matmul.count * taps),
         n_tiles_(matmul.passes),
         blocks_(matmul.blocks),
         accumulate_((matmul.flags & flag::kAccumulate) != 0),

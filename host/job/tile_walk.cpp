@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "host/device/window_taps.hpp"
+
 namespace gemm64 {
 
 std::string to_string(const TileIndex& tile) {
@@ -11,15 +13,34 @@ std::string to_string(const TileIndex& tile) {
 
 TileIndex tile_counts(const Plan& plan) { return {plan.row_blocks(), plan.k_tiles, plan.n_tiles}; }
 
-TileWalk::TileWalk(const std::vector<Command>& program) : program_(&program) { find_matmul(); }
+TileWalk::TileWalk(const std::vector<Command>& program, const Plan* plan)
+    : program_(&program), plan_(plan) {
+  find_matmul();
+}
 
 void TileWalk::find_matmul() {
   matmul_.reset();
   while (!matmul_ && command_ < program_->size()) {
     const Command& command = (*program_)[command_++];
-    if (command.opcode == Opcode::kMatmul) matmul_.emplace(command);
+    if (command.opcode == Opcode::kSetWindow) taps_ = command.kernel_height * command.kernel_width;
+    if (command.opcode == Opcode::kMatmul) matmul_.emplace(command, is_window(command) ? taps_ : 1);
   }
-  if (matmul_) load_step();
+  if (!matmul_) return;
+  load_step();
+  find_first_row();
+}
+
+/// Blocks of a convolution that is cut into strips do not follow each other.
+void TileWalk::find_first_row() {
+  if (plan_ == nullptr) return;
+  std::uint64_t before = 0;
+  for (const RowGroup& group : plan_->groups) {
+    if (step_.tile.m < before + group.blocks) {
+      step_.first_row = group.first_row + (step_.tile.m - before) * group.rows;
+      return;
+    }
+    before += group.blocks;
+  }
 }
 
 void TileWalk::load_step() {

@@ -12,7 +12,8 @@
 
 namespace gemm64 {
 
-/// A tile by the coordinates of its block, each from 0: of M, of K, of N.
+/// A tile by the coordinates of its block, each from 0: of M, of K, of N. Of a convolution k counts
+/// the planes of its pass, and in each the taps, row by row.
 struct TileIndex {
   std::uint64_t m = 0;
   std::uint64_t k = 0;
@@ -47,8 +48,9 @@ struct TileStep {
 /// walk.
 class TileWalk {
  public:
-  explicit TileWalk(const std::vector<Command>& program);
-  explicit TileWalk(const Job& job) : TileWalk(job.program) {}
+  explicit TileWalk(const std::vector<Command>& program) : TileWalk(program, nullptr) {}
+  explicit TileWalk(const Job& job)
+      : TileWalk(job.program, job.plan.window ? &job.plan : nullptr) {}
 
   /// Have all tiles been gone through?
   bool done() const { return !matmul_; }
@@ -57,10 +59,14 @@ class TileWalk {
   void next();
 
  private:
+  TileWalk(const std::vector<Command>& program, const Plan* plan);
   void find_matmul();
   void load_step();
+  void find_first_row();
 
   const std::vector<Command>* program_;
+  const Plan* plan_;  // of a convolution
+  std::uint32_t taps_ = 1;
   std::size_t command_ = 0;  // after the MATMUL under way
   std::optional<MatmulWalk> matmul_;
   std::uint64_t blocks_before_ = 0;  // of M, in the MATMULs before

@@ -244,6 +244,14 @@ Json to_json(const Failure& failure) {
                          {"bank", finding.bank},         {"row", finding.row},
                          {"column", finding.column},     {"expected", finding.expected},
                          {"found", finding.found}};
+  if (finding.window) {
+    const WindowPlace& window = *finding.window;
+    json["multiplied"] = {
+        {"image", window.image}, {"out_row", window.out_row}, {"out_column", window.out_column},
+        {"plane", window.plane}, {"tap_row", window.tap_row}, {"tap_column", window.tap_column},
+        {"row", window.row},     {"column", window.column},   {"inside", window.inside}};
+    if (finding.channel) json["multiplied"]["channel"] = *finding.channel;
+  }
   if (finding.place == Finding::Place::kStandstill) {
     Json waits = Json::array();
     for (const std::size_t i : gemm64::waits(finding)) {
