@@ -2,11 +2,14 @@
 // A network from an ONNX file, its Linear layers on the RTL: values, clocks and bytes.
 #include "host/execute/network_run.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "host/analysis/analysis.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/onnx/networks.hpp"
+#include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -83,6 +86,56 @@ TEST_P(NetworkOnRtl, IsAsNearToTheFloatPathAsItsPrecision) {
     EXPECT_GT(quality.signal_to_noise_db, 30);
     EXPECT_LT(quality.signal_to_noise_db, 60);
   }
+}
+
+/// Branches, a projection beside a bottleneck, a depthwise layer, a packed first one, and a Linear
+/// layer that reads a map.
+OnnxModel branches() {
+  const char* const pad = "pads = [1,1,1,1]";
+  QuantizedText text("2,3,9,9");
+  text.conv("x", "first", 3, 12, 3, "strides = [2,2], pads = [1,1,1,1]")
+      .conv("first", "a", 12, 10, 1)
+      .conv("a", "b", 10, 10, 3, pad)
+      .conv("b", "c", 10, 20, 1)
+      .conv("first", "side", 12, 20, 1)
+      .add("c", "side", "sum")
+      .conv("sum", "deep", 20, 20, 3, "dilations = [2,2], pads = [2,1,2,3]", 20)
+      .node("pooled", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (sum)")
+      .conv("pooled", "pooled1", 20, 20, 1)
+      .conv("deep", "deep1", 20, 20, 2, "", 2)
+      .node("flat", "Flatten (deep1)")
+      .matmul("flat", "y", 320, 7);
+  return text.model();
+}
+
+TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
+  const OnnxModel model = branches();
+  Rig rig(8);
+  RunOptions options;
+  rig.device->set_latency(options.memory.latency);
+  JobRunner runner(*rig.device, rig.driver, options);
+  InputOptions seeded;
+  seeded.seed = 3;
+  const NetworkRun found =
+      run_network(Executor(model), NetworkInputs::of(open_inputs(model, seeded)), runner,
+                  runner.report("branches", 2), nullptr, nullptr);
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_TRUE(found.report.predictable());
+  EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
+  std::string order;
+  for (const LayerReport& layer : found.report.layers) {
+    order += fmt::format("{}{} ", layer.program, layer.name);
+  }
+  EXPECT_EQ(order, "1first 1a 1side 1b 1c 2deep 2pooled1 2deep1 2y ");
+  EXPECT_TRUE(found.report.layers[0].packed);
+  const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory.latency);
+  ASSERT_EQ(analysis.programs.size(), 2U);
+  std::uint64_t clocks[2] = {};
+  for (const LayerReport& layer : found.report.layers) {
+    clocks[layer.program - 1] += layer.counters[counter::kTotalClocks];
+  }
+  EXPECT_EQ(analysis.programs[0].clocks, clocks[0]);
+  EXPECT_EQ(analysis.programs[1].clocks, clocks[1]);
 }
 
 }  // namespace
