@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "host/analysis/attributes.hpp"
@@ -334,6 +335,7 @@ void Analyst::sum_up() {
 void Analyst::sum_up_array() {
   AnalysisTotals& totals = analysis_.totals;
   std::uint64_t timed_macs = 0;
+  std::map<std::size_t, ArrayCost> programs;  // a layer's weights come while the one before runs
   for (const LayerAnalysis& layer : analysis_.layers) {
     if (!layer.array) continue;
     const ArrayCost& cost = *layer.array;
@@ -349,7 +351,15 @@ void Analyst::sum_up_array() {
     add(totals.published.scale_sim_ws, cost.published.scale_sim_ws);
     add(totals.published.single_buffered, cost.published.single_buffered);
     add(totals.published.double_buffered, cost.published.double_buffered);
-    add(totals.roof_clocks, cost.roof_clocks());
+    if (cost.program == 0) {
+      add(totals.roof_clocks, cost.roof_clocks());
+    } else {
+      ArrayCost& program = programs[cost.program];
+      add(program.macs_clocks, cost.macs_clocks);
+      add(program.weights_clocks, cost.weights_clocks);
+      add(program.activations_clocks, cost.activations_clocks);
+      add(program.results_clocks, cost.results_clocks);
+    }
     if (!cost.clocks) {
       ++totals.array_unpredicted;
       continue;
@@ -357,6 +367,7 @@ void Analyst::sum_up_array() {
     add(totals.clocks, *cost.clocks);
     add(timed_macs, layer.macs);
   }
+  for (const auto& [number, program] : programs) add(totals.roof_clocks, program.roof_clocks());
   if (totals.clocks != 0) {
     totals.utilization = static_cast<double>(timed_macs) /
                          (static_cast<double>(analysis_.geometry.macs_per_clock()) *

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "host/cycles/published.hpp"
 #include "host/execute/device_schedule.hpp"
 #include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
@@ -116,6 +117,19 @@ Tensor exact_output(const Executor& executor, const NetworkInputs& inputs) {
   return executor.outputs(values).at(executor.model().graph().output(0).name());
 }
 
+/// Published formulas know matrix products: one for each group.
+PublishedCycles published_cycles_of(const DeviceLayer& layer, const Geometry& geometry) {
+  GemmShape shape = layer.job.plan.shape;
+  const std::uint64_t groups = layer.convolution ? layer.convolution->groups : 1;
+  shape.n /= groups;
+  PublishedCycles cycles = published_cycles(shape, geometry.n);
+  for (std::uint64_t* const value : {&cycles.scale_sim_os, &cycles.scale_sim_ws,
+                                     &cycles.single_buffered, &cycles.double_buffered}) {
+    *value *= groups;
+  }
+  return cycles;
+}
+
 /// Runs a network with a device, pass by pass.
 class Pass {
  public:
@@ -215,6 +229,7 @@ void Pass::run_program(const DeviceProgram& program, std::vector<ProgramLayer> l
     report.convolution = layer.convolution;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
+    report.published = published_cycles_of(layer, runner_.geometry());
     layers_.push_back(std::move(report));
   }
   share_.report(layers_.back().name, 1);

@@ -146,10 +146,6 @@ TEST_F(DevicePlanTest, TellsWhyTheHostHasAConvolution) {
   const DevicePlan found = plan_device(text.model(3), small_geometry());
   EXPECT_TRUE(found.programs.empty());
   EXPECT_EQ(found.on_host.at(0), "its weights have a zero point");
-  QuantizedText spatial("1,8,6,6,6");
-  spatial.conv("x", "y", 8, 8, 1);
-  OnnxModel model = spatial.model();
-  EXPECT_FALSE(plan_device(model, small_geometry()).has(0));
 }
 
 TEST_F(DevicePlanTest, LeavesConvolutionsToTheHostWhereOptionsAskForSums) {
