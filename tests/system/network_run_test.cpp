@@ -88,28 +88,8 @@ TEST_P(NetworkOnRtl, IsAsNearToTheFloatPathAsItsPrecision) {
   }
 }
 
-/// Branches, a projection beside a bottleneck, a depthwise layer, a packed first one, and a Linear
-/// layer that reads a map.
-OnnxModel branches() {
-  const char* const pad = "pads = [1,1,1,1]";
-  QuantizedText text("2,3,9,9");
-  text.conv("x", "first", 3, 12, 3, "strides = [2,2], pads = [1,1,1,1]")
-      .conv("first", "a", 12, 10, 1)
-      .conv("a", "b", 10, 10, 3, pad)
-      .conv("b", "c", 10, 20, 1)
-      .conv("first", "side", 12, 20, 1)
-      .add("c", "side", "sum")
-      .conv("sum", "deep", 20, 20, 3, "dilations = [2,2], pads = [2,1,2,3]", 20)
-      .node("pooled", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (sum)")
-      .conv("pooled", "pooled1", 20, 20, 1)
-      .conv("deep", "deep1", 20, 20, 2, "", 2)
-      .node("flat", "Flatten (deep1)")
-      .matmul("flat", "y", 320, 7);
-  return text.model();
-}
-
 TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
-  const OnnxModel model = branches();
+  const OnnxModel model = quantized_branches();
   Rig rig(8);
   RunOptions options;
   rig.device->set_latency(options.memory.latency);
