@@ -95,4 +95,14 @@ inline OnnxModel quantized_branches() {
   return text.model();
 }
 
+/// Random bytes for it.
+inline Tensor quantized_input(const Dims& dims = {2, 3, 9, 9}) {
+  std::mt19937 random(4);
+  Tensor tensor(onnx::TensorProto::UINT8, dims);
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    tensor.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(random());
+  }
+  return tensor;
+}
+
 }  // namespace gemm64

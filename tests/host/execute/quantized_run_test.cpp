@@ -23,15 +23,6 @@ class QuantizedRunTest : public testing::Test {
  protected:
   QuantizedRunTest() : driver_(device_) {}
 
-  static Tensor bytes(const Dims& dims) {
-    std::mt19937 random(4);
-    Tensor tensor(onnx::TensorProto::UINT8, dims);
-    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-      tensor.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(random());
-    }
-    return tensor;
-  }
-
   NetworkRun run(const OnnxModel& model, const NetworkInputs& inputs, const RunOptions& options,
                  const RunProgress& progress = nullptr) {
     JobRunner runner(device_, driver_, options);
@@ -40,8 +31,7 @@ class QuantizedRunTest : public testing::Test {
   }
   NetworkRun run(const OnnxModel& model, const RunOptions& options = {},
                  const RunProgress& progress = nullptr) {
-    return run(model, NetworkInputs::of(NamedTensors{{"x", bytes({2, 3, 9, 9})}}), options,
-               progress);
+    return run(model, NetworkInputs::of(NamedTensors{{"x", quantized_input()}}), options, progress);
   }
 
   DamagedDevice device_;
@@ -57,7 +47,7 @@ TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
   EXPECT_TRUE(found.report.host_layers.empty());
   EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
   EXPECT_EQ(found.report.host->nodes, 3U);  // QLinearAdd, MaxPool, Flatten
-  const NamedTensors expected = Executor(model).run({{"x", bytes({2, 3, 9, 9})}});
+  const NamedTensors expected = Executor(model).run({{"x", quantized_input()}});
   const Tensor& y = found.outputs.at("y");
   ASSERT_EQ(y.bytes(), expected.at("y").bytes());
   EXPECT_EQ(std::memcmp(y.raw(), expected.at("y").raw(), y.bytes()), 0);
@@ -139,7 +129,7 @@ TEST_F(QuantizedRunTest, LeavesConvolutionsToTheHostWhereOptionsDo) {
 TEST_F(QuantizedRunTest, RunsImagesInPasses) {
   QuantizedText text("2,3,6,6");
   text.conv("x", "a", 3, 9, 3).conv("a", "y", 9, 4, 1);
-  const Tensor images = bytes({3, 3, 6, 6});
+  const Tensor images = quantized_input({3, 3, 6, 6});
   const NetworkRun found =
       run(text.model(), NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2), {});
   EXPECT_TRUE(found.report.verified());
