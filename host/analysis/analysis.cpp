@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "host/analysis/attributes.hpp"
 #include "host/analysis/modules.hpp"
 #include "host/analysis/operands.hpp"
 #include "host/error.hpp"
+#include "host/execute/device_plan.hpp"
 #include "host/onnx/checked.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/operator.hpp"
@@ -86,7 +88,10 @@ class Analyst {
   bool is_made(const std::string& output, int i) const {
     return i == 0 || read_.count(output) != 0;
   }
-  void add_work(const onnx::NodeProto& node, LayerAnalysis& layer);
+  /// Predicts the programs that `run` runs.
+  void add_programs();
+  std::string why_host(const onnx::NodeProto& node, int index) const;
+  void add_work(const onnx::NodeProto& node, int index, LayerAnalysis& layer);
   void add_to_kind(const onnx::NodeProto& node, const LayerAnalysis& layer);
   void sum_up();
   void sum_up_array();
@@ -96,9 +101,11 @@ class Analyst {
   const Origins origins_;
   ArrayModel array_;
   Analysis analysis_;
-  std::set<std::string> counted_;   // parameters
-  std::set<std::string> read_;      // by nodes, or given out by the graph
-  std::uint64_t values_moved_ = 0;  // of the layer under work, biases left out
+  DevicePlan plan_;
+  std::map<int, ArrayCost> planned_;  // by node, of layers in programs
+  std::set<std::string> counted_;     // parameters
+  std::set<std::string> read_;        // by nodes, or given out by the graph
+  std::uint64_t values_moved_ = 0;    // of the layer under work, biases left out
   std::uint64_t values_of_layers_with_macs_ = 0;
 };
 
@@ -187,12 +194,47 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
   }
 }
 
-void Analyst::add_work(const onnx::NodeProto& node, LayerAnalysis& layer) {
+void Analyst::add_programs() {
+  if (!analysis_.why_not_run.empty()) return;
+  plan_ = plan_device(model_, analysis_.geometry);
+  for (const DeviceProgram& program : plan_.programs) {
+    std::uint64_t tiles = 0;
+    for (const DeviceLayer& layer : program.layers) {
+      add(tiles, times(layer.job.plan.tiles(), layer.job.plan.row_blocks()));
+    }
+    if (!array_.follow(tiles)) continue;
+    const JobProgram made = make_program(program, analysis_.geometry);
+    const std::vector<Counters> counters =
+        predict_layers(made, analysis_.geometry, MemoryTiming{analysis_.memory_latency});
+    ProgramAnalysis& entry = analysis_.programs.emplace_back();
+    for (std::size_t i = 0; i < program.layers.size(); ++i) {
+      const DeviceLayer& layer = program.layers[i];
+      const auto work = work_of(model_, model_.graph().node(layer.node));
+      if (!work || !work->products) continue;
+      ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i]);
+      cost.program = analysis_.programs.size();
+      cost.packed = layer.packed;
+      entry.layers.push_back(layer.job.name);
+      entry.clocks += *cost.clocks;
+      entry.macs += work->macs;
+      planned_[layer.node] = std::move(cost);
+    }
+  }
+}
+
+/// Why `run` computes a node's products on the host; empty where it does not.
+std::string Analyst::why_host(const onnx::NodeProto& node, int index) const {
+  if (!analysis_.why_not_run.empty()) return "gemm64 run refuses the network";
+  const auto found = plan_.on_host.find(index);
+  if (found != plan_.on_host.end()) return found->second;
+  return plan_.has(index) ? "" : why_on_host(model_, node);
+}
+
+void Analyst::add_work(const onnx::NodeProto& node, int index, LayerAnalysis& layer) {
   if (layer.folded) return;
   const std::optional<Work> work = work_of(model_, node);
   if (!work || work->macs != 0) {
-    layer.on_host = analysis_.why_not_run.empty() ? why_on_host(model_, node)
-                                                  : "gemm64 run refuses the network";
+    layer.on_host = why_host(node, index);
   }
   if (!work) {
     layer.macs_known = false;
@@ -207,7 +249,9 @@ void Analyst::add_work(const onnx::NodeProto& node, LayerAnalysis& layer) {
     layer.intensity = static_cast<double>(work->macs) / static_cast<double>(values_moved_);
     add(values_of_layers_with_macs_, values_moved_);
   }
-  if (work->products) {
+  if (const auto planned = planned_.find(index); planned != planned_.end()) {
+    layer.array = planned->second;
+  } else if (work->products) {
     std::string why;
     layer.array = array_.cost(*work->products, why);
     if (layer.array) return;
@@ -245,7 +289,7 @@ void Analyst::add_layer(const onnx::NodeProto& node, int index) {
       if (!node.input(i).empty()) read_operand(node, i, layer);
     }
     write_outputs(node, layer);
-    add_work(node, layer);
+    add_work(node, index, layer);
     add_to_kind(node, layer);
   } catch (const std::overflow_error& error) {
     throw UsageError(
@@ -291,6 +335,7 @@ void Analyst::sum_up() {
 void Analyst::sum_up_array() {
   AnalysisTotals& totals = analysis_.totals;
   std::uint64_t timed_macs = 0;
+  std::map<std::size_t, ArrayCost> programs;  // a layer's weights come while the one before runs
   for (const LayerAnalysis& layer : analysis_.layers) {
     if (!layer.array) continue;
     const ArrayCost& cost = *layer.array;
@@ -306,7 +351,15 @@ void Analyst::sum_up_array() {
     add(totals.published.scale_sim_ws, cost.published.scale_sim_ws);
     add(totals.published.single_buffered, cost.published.single_buffered);
     add(totals.published.double_buffered, cost.published.double_buffered);
-    add(totals.roof_clocks, cost.roof_clocks());
+    if (cost.program == 0) {
+      add(totals.roof_clocks, cost.roof_clocks());
+    } else {
+      ArrayCost& program = programs[cost.program];
+      add(program.macs_clocks, cost.macs_clocks);
+      add(program.weights_clocks, cost.weights_clocks);
+      add(program.activations_clocks, cost.activations_clocks);
+      add(program.results_clocks, cost.results_clocks);
+    }
     if (!cost.clocks) {
       ++totals.array_unpredicted;
       continue;
@@ -314,6 +367,7 @@ void Analyst::sum_up_array() {
     add(totals.clocks, *cost.clocks);
     add(timed_macs, layer.macs);
   }
+  for (const auto& [number, program] : programs) add(totals.roof_clocks, program.roof_clocks());
   if (totals.clocks != 0) {
     totals.utilization = static_cast<double>(timed_macs) /
                          (static_cast<double>(analysis_.geometry.macs_per_clock()) *
@@ -376,6 +430,7 @@ void Analyst::find_live_peak() {
 
 Analysis Analyst::analyze() {
   describe_ends();
+  add_programs();
   for (int i = 0; i < model_.graph().node_size(); ++i) add_layer(model_.graph().node(i), i);
   try {
     sum_up();

@@ -80,6 +80,13 @@ struct OperatorKind {
   std::map<std::string, Attribute> attributes;
 };
 
+/// Layers that `run` gives the device as one program.
+struct ProgramAnalysis {
+  std::vector<std::string> layers;  // in the device's order
+  std::uint64_t clocks = 0;
+  std::uint64_t macs = 0;
+};
+
 /// Sums over all layers.
 struct AnalysisTotals {
   std::uint64_t parameters = 0;
@@ -139,7 +146,8 @@ struct Analysis {
   std::uint32_t memory_latency = 0;
   std::vector<std::pair<std::string, std::string>> inputs;  // of the graph: name, type and shape
   std::vector<std::pair<std::string, std::string>> outputs;
-  std::vector<LayerAnalysis> layers;  // in the order in which they run
+  std::vector<LayerAnalysis> layers;      // in the order in which they run
+  std::vector<ProgramAnalysis> programs;  // of a quantized network
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;

@@ -37,6 +37,8 @@ Json array_json(const ArrayCost& cost) {
                  {"results", cost.bytes.results},
                  {"commands", cost.bytes.commands}}},
                {"macs_per_byte", cost.intensity}};
+  if (cost.program != 0) json["program"] = cost.program;
+  if (cost.packed) json["packed"] = true;
   return json;
 }
 
@@ -166,6 +168,10 @@ Json to_json(const Analysis& analysis) {
                    {"utilization", totals.utilization},
                    {"roof_clocks", totals.roof_clocks},
                    {"published_cycles", published_json(totals.published)}};
+  for (const ProgramAnalysis& program : analysis.programs) {
+    json["array"]["programs"].push_back(
+        {{"layers", program.layers}, {"macs", program.macs}, {"clocks", program.clocks}});
+  }
   for (const auto& [name, kind] : analysis.kinds) json["operators"][name] = kind_json(kind);
   json["layers"] = Json::array();
   for (const LayerAnalysis& layer : analysis.layers) json["layers"].push_back(layer_json(layer));

@@ -161,6 +161,37 @@ std::string array_table(const Analysis& analysis, std::size_t width) {
   return "\n" + table.render(width) + host_text(analysis);
 }
 
+/// The programs of `run`, a row each.
+std::string programs_table(const Analysis& analysis, std::size_t width) {
+  if (analysis.programs.empty()) return "";
+  Table table;
+  table.add_column("program", Align::kLeft);
+  for (const char* heading : {"layers", "MACs", "clocks", "utilization"}) {
+    table.add_column(heading);
+  }
+  table.add_column("from", Align::kLeft);
+  table.add_column("to", Align::kLeft);
+  const auto row = [&](const std::string& name, const ProgramAnalysis& program,
+                       const std::string& from, const std::string& to) {
+    const double all = static_cast<double>(analysis.geometry.macs_per_clock()) *
+                       static_cast<double>(program.clocks);
+    table.add_row({name, grouped(program.layers.size()), grouped(program.macs),
+                   grouped(program.clocks), percent(static_cast<double>(program.macs) / all), from,
+                   to});
+  };
+  ProgramAnalysis total;
+  for (std::size_t i = 0; i < analysis.programs.size(); ++i) {
+    const ProgramAnalysis& program = analysis.programs[i];
+    row(std::to_string(i + 1), program, program.layers.front(), program.layers.back());
+    total.layers.insert(total.layers.end(), program.layers.begin(), program.layers.end());
+    total.clocks += program.clocks;
+    total.macs += program.macs;
+  }
+  table.add_rule();
+  row("total", total, "", "");
+  return "\n" + table.render(width);
+}
+
 std::string kinds_table(const Analysis& analysis, std::size_t width) {
   Table table;
   table.add_column("operator", Align::kLeft);
@@ -253,6 +284,7 @@ std::string analysis_tables(const Analysis& analysis, const std::vector<std::siz
   text += "\n" + totals_table(analysis, width);
   text += partial_text(analysis);
   text += array_table(analysis, width);
+  text += programs_table(analysis, width);
   text += "\n" + kinds_table(analysis, width);
   text += attributes_table(analysis, width);
   text += "\n" + layers_table(analysis, layers, width);

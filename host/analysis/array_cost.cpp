@@ -46,8 +46,7 @@ const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
   entry.tiles = times(plan.tiles(), plan.row_blocks());
   entry.published = published_cycles(shape, geometry_.n);
   entry.bytes = predict_traffic(plan);
-  if (entry.tiles <= max_tiles_ - followed_) {
-    followed_ += entry.tiles;
+  if (follow(entry.tiles)) {
     const Counters counters =
         predict_counters(make_program(plan, make_layout(plan)), geometry_, MemoryTiming{latency_});
     entry.clocks = counters[counter::kTotalClocks];
@@ -76,19 +75,49 @@ std::optional<ArrayCost> ArrayModel::cost(const Products& products, std::string&
                     times(single.published.double_buffered, count)};
   cost.bytes = {times(single.bytes.weights, count), times(single.bytes.activations, count),
                 times(single.bytes.results, count), times(single.bytes.commands, count)};
-  const std::uint64_t macs = times(shape.macs(), count);
+  if (single.clocks) cost.clocks = times(*single.clocks, count);
+  add_roofs(cost);
+  return cost;
+}
+
+void ArrayModel::add_roofs(ArrayCost& cost) const {
+  const std::uint64_t n = geometry_.n;
+  const ProductSizes& shape = cost.products.shape;
+  const std::uint64_t macs = times(times(times(shape.m, shape.k), shape.n), cost.products.count);
   cost.macs_clocks = divide_up(macs, geometry_.macs_per_clock());
   cost.weights_clocks = divide_up(cost.bytes.weights, n);
-  cost.activations_clocks = divide_up(plus(cost.bytes.activations, cost.bytes.commands), n);
+  cost.activations_clocks =
+      divide_up(plus(plus(cost.bytes.activations, cost.bytes.commands), cost.bytes.parameters), n);
   cost.results_clocks = divide_up(cost.bytes.results, n);
   const std::uint64_t port =
       std::max({cost.weights_clocks, cost.activations_clocks, cost.results_clocks});
   cost.intensity = static_cast<double>(macs) / (static_cast<double>(port) * static_cast<double>(n));
-  if (single.clocks) {
-    cost.clocks = times(*single.clocks, count);
+  if (cost.clocks) {
     cost.utilization = static_cast<double>(macs) / static_cast<double>(geometry_.macs_per_clock()) /
                        static_cast<double>(*cost.clocks);
   }
+}
+
+ArrayCost ArrayModel::cost(const Products& products, const Job& job, const Counters& counters) {
+  const PublishedCycles published =
+      published_cycles({products.shape.m, products.shape.k, products.shape.n}, geometry_.n);
+  const std::uint64_t count = products.count;
+  ArrayCost cost;
+  cost.products = products;
+  cost.tiles = job.plan.tiles() * job.plan.row_blocks();
+  const std::uint64_t useful = times(times(products.shape.k, products.shape.n), count);
+  cost.padding_waste =
+      1 - static_cast<double>(useful) / static_cast<double>(job.plan.weight_bytes());
+  cost.clocks = counters[counter::kTotalClocks];
+  cost.published = {times(published.scale_sim_os, count), times(published.scale_sim_ws, count),
+                    times(published.single_buffered, count),
+                    times(published.double_buffered, count)};
+  cost.bytes.weights = counters[counter::kBytesWeights];
+  cost.bytes.activations = counters[counter::kBytesActivations];
+  cost.bytes.results = counters[counter::kBytesResults];
+  cost.bytes.commands = counters[counter::kBytesCommands];
+  cost.bytes.parameters = counters[counter::kBytesParameters];
+  add_roofs(cost);
   return cost;
 }
 

@@ -9,8 +9,9 @@
 #include <tuple>
 
 #include "host/cycles/published.hpp"
+#include "host/device/counters.hpp"
 #include "host/device/geometry.hpp"
-#include "host/job/plan.hpp"
+#include "host/job/job.hpp"
 #include "host/onnx/work.hpp"
 
 namespace gemm64 {
@@ -22,6 +23,8 @@ struct ArrayCost {
   double padding_waste = 0;  // part of the tiles' multiplications that meets padding of K or N
   std::optional<std::uint64_t> clocks;  // predicted; empty where there are too many tiles to follow
   double utilization = 0;               // useful MACs / (N^2 x clocks)
+  std::size_t program = 0;  // of `run`, whose part it is, from 1; 0: predicted by itself
+  bool packed = false;      // a convolution whose windows the host lays out as rows
   PublishedCycles published;
   Traffic bytes;                  // over each port
   double intensity = 0;           // MACs per byte of the busiest port
@@ -45,6 +48,16 @@ class ArrayModel {
   ArrayModel(const Geometry& geometry, std::uint32_t latency, std::uint64_t max_tiles)
       : geometry_(geometry), latency_(latency), max_tiles_(max_tiles) {}
 
+  /// May so many tiles more be followed? Then they count.
+  bool follow(std::uint64_t tiles) {
+    const bool may = tiles <= max_tiles_ - followed_;
+    if (may) followed_ += tiles;
+    return may;
+  }
+
+  /// The cost of a layer of a program that `run` runs, from its counters.
+  ArrayCost cost(const Products& products, const Job& job, const Counters& counters);
+
   /// Empty, with the reason in `why`, where the accelerator's commands do not hold such a product.
   /// Throws std::overflow_error where a count is beyond 63 bits.
   std::optional<ArrayCost> cost(const Products& products, std::string& why);
@@ -58,6 +71,8 @@ class ArrayModel {
     std::string why;
   };
   const One& one(const GemmShape& shape);
+  /// What follows from products and bytes.
+  void add_roofs(ArrayCost& cost) const;
 
   Geometry geometry_;
   std::uint32_t latency_;

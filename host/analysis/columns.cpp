@@ -104,6 +104,12 @@ const std::vector<LayerColumn>& layer_columns() {
        [](const L& l) {
          return from_array(l, [](const A& a) -> Cell { return product_text(a); });
        }},
+      {"program", nullptr,
+       [](const L& l) {
+         return from_array(l, [](const A& a) -> Cell {
+           return a.program == 0 ? Cell() : Cell(std::uint64_t{a.program});
+         });
+       }},
       {"tiles", "tiles",
        [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.tiles; }); }},
       {"padding_waste", "padding",

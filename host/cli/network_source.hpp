@@ -31,6 +31,7 @@ struct NetworkOptions : CommonOptions {
   bool allow_host_only = false;
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
   bool one_program = false;
+  bool convolutions = true;  // on the device
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;

@@ -39,6 +39,7 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
     }
   }
   if (options.one_program) own["one_program"] = true;
+  if (!options.convolutions) own["convolutions"] = "host";
   if (options.results) own["results"] = *options.results == ResultCode::kInt32 ? "int32" : "int8";
   return own;
 }
@@ -123,6 +124,7 @@ int run_network_command(const NetworkOptions& options) {
   Driver driver(session.device(), session.patience());
   RunOptions run_options = session.run_options();
   run_options.one_program = options.one_program;
+  run_options.convolutions = options.convolutions;
   run_options.results = results_of(options);
   JobRunner runner(session.device(), driver, run_options);
   const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
@@ -192,6 +194,9 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
   if (own.contains("one_program")) {
     options.one_program = json_field<bool>(own, "options", "one_program");
   }
+  if (own.contains("convolutions")) {
+    options.convolutions = json_field<std::string>(own, "options", "convolutions") != "host";
+  }
   if (own.contains("results")) {
     options.results = json_field<std::string>(own, "options", "results") == "int32"
                           ? ResultCode::kInt32
@@ -216,8 +221,9 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const model =
       command
           .add_option("--model", options.model,
-                      "a network from this ONNX file: its Linear layers (Gemm, and MatMul with "
-                      "constant weights) on the device, everything else on the host")
+                      "a network from this ONNX file: of a quantized one convolutions and Linear "
+                      "layers, of a float one Linear layers (Gemm, and MatMul with constant "
+                      "weights) on the device, everything else on the host")
           ->excludes(network)
           ->excludes(data);
   CLI::Option* const input =
@@ -258,16 +264,24 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       .add_option(
           "--results", options.results,
           "what the device gives of a layer of 8-bit values. int8: 8-bit values, bias, scale "
-          "and zero point applied; layers that take each other's results run as one program. "
-          "int32: its sums, each layer by itself (default int8)")
+          "and zero point applied; layers without work of the host between them run as one "
+          "program. int32: its sums, each Linear layer by itself, convolutions on the host "
+          "(default int8)")
       ->transform(one_of(std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
                                                            {"int32", ResultCode::kInt32}}));
-  command.add_flag("--one-program", options.one_program,
-                   "puts all layers into one program, with int32 results, with a FENCE between "
-                   "them: the device never "
-                   "waits for the host, and loads a layer's weights while the one before ends; "
-                   "every layer's input is prepared ahead, from the reference's results; figures "
-                   "by layer are from fence to fence");
+  command
+      .add_option_function<std::string>(
+          "--convolutions",
+          [&options](const std::string& place) { options.convolutions = place == "device"; },
+          "where the convolutions of a quantized network run: device or host (default device)")
+      ->check(one_of(std::vector<std::string>{"device", "host"}));
+  command.add_flag(
+      "--one-program", options.one_program,
+      "puts all Linear layers into one program, with int32 results, with a FENCE between "
+      "them: the device never "
+      "waits for the host, and loads a layer's weights while the one before ends; "
+      "every layer's input is prepared ahead, from the reference's results; figures "
+      "by layer are from fence to fence");
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
 }
@@ -278,7 +292,9 @@ void add_run_command(CLI::App& app, int& result) {
   auto options = std::make_shared<NetworkOptions>();
   options->batch = 64;
   CLI::App* command = app.add_subcommand(
-      "run", "runs a network's Linear layers on a device and checks every value, clock and byte");
+      "run",
+      "runs a network's convolutions and Linear layers on a device and checks every value, clock "
+      "and byte");
   add_model_options(*command, *options);
   add_common_options(*command, *options);
   command->get_option("--batch")->description(

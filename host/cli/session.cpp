@@ -24,11 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Window = std::pair<std::uint64_t, std::uint64_t>;
+using ClockRange = std::pair<std::uint64_t, std::uint64_t>;
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 // Of a trace that is opened later, by DebugDevice::trace().
-constexpr Window kNotYet{kNever - 1, kNever};
+constexpr ClockRange kNotYet{kNever - 1, kNever};
 
 void need_inspectable(const CommonOptions& options) {
   const DebugOptions& debug = options.debug;
@@ -46,7 +46,7 @@ void need_inspectable(const CommonOptions& options) {
 Session::Session(const CommonOptions& options, std::string command, nlohmann::ordered_json own)
     : options_(options), command_(std::move(command)), own_(std::move(own)) {
   const DebugOptions& debug = options_.debug;
-  Window window{0, kNever};
+  ClockRange window{0, kNever};
   if (!debug.trace_window.empty()) window = parse_window(debug.trace_window);
   std::optional<TileName> tile;
   if (!debug.trace_tile.empty()) {

@@ -138,6 +138,10 @@ void Driver::check_fits(const Job& job) const {
   check_fits(job.layout.end, fmt::format("{}x{}x{}", shape.m, shape.k, shape.n));
 }
 
+void Driver::check_fits(const JobProgram& list) const {
+  check_fits(list.end, fmt::format("a program of {} jobs", list.jobs.size()));
+}
+
 void Driver::check_operands(const Job& job, const JobOperands& operands) const {
   if (job.plan.array != geometry_.n) {
     throw std::invalid_argument(
@@ -211,7 +215,7 @@ std::vector<GemmResult> Driver::run(const JobProgram& list,
         fmt::format("operands of {} jobs, the list has {}", operands.size(), list.jobs.size()));
   }
   for (std::size_t i = 0; i < operands.size(); ++i) check_operands(list.jobs[i], operands[i]);
-  check_fits(list.end, fmt::format("a program of {} jobs", list.jobs.size()));
+  check_fits(list);
   Traffic traffic;
   for (std::size_t i = 0; i < list.jobs.size(); ++i) {
     write_operands(list.jobs[i], operands[i]);

@@ -72,8 +72,9 @@ class Driver {
   std::vector<GemmResult> run(const JobProgram& list, const std::vector<JobOperands>& operands,
                               const Progress& progress = nullptr);
 
-  /// Throws UsageError where the device's memory cannot hold the job.
+  /// Throws UsageError where the device's memory cannot hold the job, or the program.
   void check_fits(const Job& job) const;
+  void check_fits(const JobProgram& list) const;
 
   /// Runs commands from the start of an empty ring, the last of them FINISH: writes them, starts,
   /// and waits. At most `clock_limit` clocks, unless it is 0. Throws DeviceError as run() does.

@@ -19,7 +19,7 @@ std::int64_t product(const Dims& dims) {
 
 /// For each window along one axis and each position in its kernel, where that lies in the input; -1
 /// in the padding.
-std::vector<Dims> places_along(const Window& window, std::size_t axis, std::int64_t input) {
+std::vector<Dims> places_along(const SpatialWindow& window, std::size_t axis, std::int64_t input) {
   std::vector<Dims> places(static_cast<std::size_t>(window.output[axis]));
   for (std::int64_t at = 0; at < window.output[axis]; ++at) {
     for (std::int64_t tap = 0; tap < window.kernel[axis]; ++tap) {
@@ -41,7 +41,7 @@ struct Geometry {
   std::int64_t windows = 1;
 };
 
-Geometry geometry(const Window& window, const Dims& x) {
+Geometry geometry(const SpatialWindow& window, const Dims& x) {
   Geometry result;
   const std::size_t axes = window.kernel.size();
   for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -103,7 +103,7 @@ template <class X, class W>
 Tensor convolve(const NodeContext& node, const IntegerOperand& x, const IntegerOperand& weights,
                 std::int64_t groups) {
   const Dims& shape = x.values.dims();
-  const Window window = make_window(
+  const SpatialWindow window = make_window(
       node, shape, Dims(weights.values.dims().begin() + 2, weights.values.dims().end()));
   const std::int64_t filters_of_group = weights.values.dim(0) / groups;
   const std::int64_t channels = shape[1] / groups;

@@ -7,12 +7,15 @@
 #include <chrono>
 #include <optional>
 #include <set>
-#include <unordered_map>
+#include <utility>
 
+#include "host/cycles/published.hpp"
+#include "host/execute/device_schedule.hpp"
 #include "host/execute/double_check.hpp"
-#include "host/execute/layer_chains.hpp"
 #include "host/execute/linear.hpp"
 #include "host/execute/passes.hpp"
+#include "host/execute/program_runs.hpp"
+#include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 
@@ -23,10 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-std::string layer_name(const Executor& executor, const Step& step) {
-  return node_label(*step.context.node, static_cast<int>(&step - executor.steps().data()));
 }
 
 /// A node with MACs that ran on the host.
@@ -42,44 +41,6 @@ std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, 
     layer.reason += "; its MACs are not known";
   }
   return layer;
-}
-
-/// Is it a Linear layer of float32, rather than of integers?
-bool is_float_product(const Step& step) {
-  const std::string& type = step.context.node->op_type();
-  return step.context.node->domain().empty() && (type == "Gemm" || type == "MatMul");
-}
-
-/// Linear layers whose jobs follow from the file alone, and the MACs of each step on the device.
-struct Expected {
-  std::vector<Job> jobs;
-  std::unordered_map<const Step*, double> macs;
-  double all_macs = 0;
-  std::size_t first = 0;  // step that may be the first on the device
-};
-
-Expected expect_jobs(const Executor& executor, const JobRunner& runner) {
-  Expected expected;
-  expected.first = executor.steps().size();
-  for (const Step& step : executor.steps()) {
-    const std::optional<GemmShape> shape = linear_shape(executor.model(), step);
-    if (!shape) continue;
-    const std::size_t index = static_cast<std::size_t>(&step - executor.steps().data());
-    expected.first = std::min(expected.first, index);
-    if (is_float_product(step)) {
-      for (Job& job : float_jobs(runner, layer_name(executor, step), *shape)) {
-        expected.jobs.push_back(std::move(job));
-      }
-    } else if (runner.options().precision == Precision::kInt8) {
-      expected.jobs.push_back(runner.job(layer_name(executor, step), *shape));
-    } else {
-      continue;
-    }
-    const auto macs = static_cast<double>(shape->macs());
-    expected.macs[&step] = macs;
-    expected.all_macs += macs;
-  }
-  return expected;
 }
 
 /// The part of the work that each step is: by its MACs, and a little for those without.
@@ -156,166 +117,272 @@ Tensor exact_output(const Executor& executor, const NetworkInputs& inputs) {
   return executor.outputs(values).at(executor.model().graph().output(0).name());
 }
 
+/// Published formulas know matrix products: one for each group.
+PublishedCycles published_cycles_of(const DeviceLayer& layer, const Geometry& geometry) {
+  GemmShape shape = layer.job.plan.shape;
+  const std::uint64_t groups = layer.convolution ? layer.convolution->groups : 1;
+  shape.n /= groups;
+  PublishedCycles cycles = published_cycles(shape, geometry.n);
+  for (std::uint64_t* const value : {&cycles.scale_sim_os, &cycles.scale_sim_ws,
+                                     &cycles.single_buffered, &cycles.double_buffered}) {
+    *value *= groups;
+  }
+  return cycles;
+}
+
+/// Runs a network with a device, pass by pass.
+class Pass {
+ public:
+  Pass(const Executor& executor, JobRunner& runner, const DeviceSchedule& schedule,
+       std::int64_t passes, const NodeObserver& after, const RunProgress& progress)
+      : executor_(executor),
+        runner_(runner),
+        schedule_(schedule),
+        passes_(passes),
+        after_(after),
+        progress_(progress),
+        share_(progress) {}
+
+  ExecutorHooks hooks();
+  void begin();
+  /// What ran on the device since the last call.
+  std::vector<LayerReport> take_layers() { return std::exchange(layers_, {}); }
+  /// Runs what waits for the end: all jobs, with --one-program.
+  void finish();
+
+  const ExactValues& exact() const { return exact_; }
+  /// Is there a float32 value beside another one?
+  bool any_exact() const { return any_exact_; }
+  double device_seconds() const { return device_seconds_; }
+  HostWork host_work() const { return host_; }
+  std::vector<HostLayer> take_host_layers() { return std::exchange(host_layers_, {}); }
+
+ private:
+  Tensors instead(const Step& step, const Tensors& arguments);
+  Tensors on_device(const Step& step, const Tensors& arguments);
+  Tensors sums_on_device(const Step& step, const Tensors& arguments);
+  void add_host_step(const Step& step, const std::string& reason);
+  void run_program(const DeviceProgram& program, std::vector<ProgramLayer> layers);
+  std::string why_host(const Step& step, const Tensors& arguments) const;
+  /// The part of the whole that begins now.
+  void next(double clocks) {
+    const double all = schedule_.all * static_cast<double>(passes_);
+    share_.next(all == 0 ? 0 : clocks / all);
+  }
+  double device_clocks(const Step& step) const {
+    return schedule_.on_device[index_of(executor_, step)];
+  }
+
+  const Executor& executor_;
+  JobRunner& runner_;
+  const DeviceSchedule& schedule_;
+  const std::int64_t passes_;
+  const NodeObserver& after_;
+  const RunProgress& progress_;
+  ProgressShare share_;
+  std::optional<ProgramRuns> programs_;  // of the pass
+  ExactValues exact_;
+  std::vector<LayerReport> layers_;   // of the pass
+  std::set<const Step*> host_steps_;  // a step may run once for each group of images
+  std::vector<HostLayer> host_layers_;
+  HostWork host_;
+  double device_seconds_ = 0;  // of products there, and their preparation
+  bool any_exact_ = false;
+};
+
+void Pass::begin() {
+  exact_ = ExactValues();
+  programs_.emplace(executor_, schedule_.plan,
+                    [this](const DeviceProgram& program, std::vector<ProgramLayer> layers) {
+                      run_program(program, std::move(layers));
+                    });
+}
+
+void Pass::add_host_step(const Step& step, const std::string& reason) {
+  if (!host_steps_.insert(&step).second) return;
+  ++host_.nodes;
+  ++host_.operators[operator_name(*step.context.node)];
+  if (auto layer = host_layer(executor_, step, reason, static_cast<std::uint64_t>(passes_))) {
+    host_layers_.push_back(std::move(*layer));
+  }
+}
+
+/// Why a step that is in no program runs on the host; empty where the device has its sums.
+std::string Pass::why_host(const Step& step, const Tensors& arguments) const {
+  std::string reason = why_on_host(step, arguments);
+  const auto planned = schedule_.plan.on_host.find(static_cast<int>(index_of(executor_, step)));
+  if (!reason.empty() && planned != schedule_.plan.on_host.end()) reason = planned->second;
+  if (reason.empty() && !is_float_product(step) &&
+      runner_.options().precision == Precision::kFloat32) {
+    reason = "with --precision float32, the device computes products of float32 alone";
+  }
+  return reason;
+}
+
+void Pass::run_program(const DeviceProgram& program, std::vector<ProgramLayer> layers) {
+  const auto begin = Clock::now();
+  const auto& reports = runner_.run_program(std::move(layers), share_);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const DeviceLayer& layer = program.layers[i];
+    LayerReport report = reports[i];
+    report.program = 1 + static_cast<std::size_t>(&program - schedule_.plan.programs.data());
+    report.convolution = layer.convolution;
+    report.packed = layer.packed;
+    report.packed_bytes = packed_bytes(layer);
+    report.published = published_cycles_of(layer, runner_.geometry());
+    layers_.push_back(std::move(report));
+  }
+  share_.report(layers_.back().name, 1);
+  device_seconds_ += seconds_since(begin);
+}
+
+/// A Linear layer of float32.
+Tensors Pass::on_device(const Step& step, const Tensors& arguments) {
+  next(device_clocks(step));
+  const auto begin = Clock::now();
+  const Tensor output =
+      run_linear(step.context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
+        MatrixF product;
+        layers_.push_back(
+            run_float(runner_, layer_name(executor_, step), a, weights, product, share_));
+        return product;
+      });
+  device_seconds_ += seconds_since(begin);
+  return {output};
+}
+
+/// A Linear layer of integers whose sums alone the device gives.
+Tensors Pass::sums_on_device(const Step& step, const Tensors& arguments) {
+  next(device_clocks(step));
+  const IntegerProduct product = [&](const MatrixI8& a, const MatrixI8& w) {
+    const auto begin = Clock::now();
+    const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+    MatrixI32 sums;
+    const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
+    layers_.push_back(
+        runner_.run(runner_.job(layer_name(executor_, step), shape), a, w, sums, share_));
+    const auto why = schedule_.plan.sums.find(static_cast<int>(index_of(executor_, step)));
+    layers_.back().why_sums = why == schedule_.plan.sums.end()
+                                  ? "its shape was not known before the network ran"
+                                  : why->second;
+    device_seconds_ += seconds_since(begin);
+    return sums;
+  };
+  NodeContext context = step.context;
+  context.product = &product;
+  return compute(*step.info, context, arguments);
+}
+
+Tensors Pass::instead(const Step& step, const Tensors& arguments) {
+  const std::size_t index = index_of(executor_, step);
+  next(schedule_.on_host[index]);
+  share_.report(step.context.label, 0);
+  const std::optional<Tensors> exact_arguments = exact_.arguments(step, arguments);
+  if (schedule_.plan.has(static_cast<int>(index))) {
+    const auto begin = Clock::now();
+    if (exact_arguments) exact_.store(step, compute(*step.info, step.context, *exact_arguments));
+    const Tensors results = compute(*step.info, step.context, arguments);
+    host_.reference_seconds += seconds_since(begin);
+    next(device_clocks(step));
+    programs_->add(step, arguments, results[0]);
+    return results;
+  }
+  const std::string reason = why_host(step, arguments);
+  if (!reason.empty()) {
+    add_host_step(step, reason);
+    if (exact_arguments) exact_.store(step, compute(*step.info, step.context, *exact_arguments));
+    return {};
+  }
+  if (!is_float_product(step)) {
+    if (exact_arguments) exact_.store(step, compute(*step.info, step.context, *exact_arguments));
+    return sums_on_device(step, arguments);
+  }
+  any_exact_ = true;
+  share_.report("float32: " + step.context.label, 1);
+  const Tensors wanted =
+      compute(*step.info, step.context, exact_arguments ? *exact_arguments : arguments);
+  exact_.store(step, wanted);
+  Tensors found = on_device(step, arguments);
+  if (runner_.options().precision == Precision::kInt8) {
+    layers_.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
+  }
+  return found;
+}
+
+ExecutorHooks Pass::hooks() {
+  ExecutorHooks hooks;
+  hooks.instead = [this](const Step& step, const Tensors& arguments) {
+    return instead(step, arguments);
+  };
+  hooks.after = [this](const Step& step, const Tensors& outputs) {
+    programs_->advance(step);
+    if (after_) after_(step, outputs);
+    exact_.forget(step);
+  };
+  return hooks;
+}
+
+void Pass::finish() {
+  if (!runner_.options().one_program) return;
+  ProgressShare all(progress_);
+  all.next(1);
+  const auto begin = Clock::now();
+  runner_.finish(layers_, all);
+  device_seconds_ += seconds_since(begin);
+}
+
 }  // namespace
 
 void check_jobs(const OnnxModel& model, const JobRunner& runner) {
   const Executor executor(model);
-  expect_jobs(executor, runner);
+  make_schedule(executor, runner);
 }
 
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact_network) {
-  const Expected expected = expect_jobs(executor, runner);
+  const DeviceSchedule schedule = make_schedule(executor, runner);
   std::vector<Job> jobs;
-  for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
-    jobs.insert(jobs.end(), expected.jobs.begin(), expected.jobs.end());
+  for (std::int64_t i = 0; i < inputs.passes(); ++i) {
+    jobs.insert(jobs.end(), schedule.jobs.begin(), schedule.jobs.end());
   }
   runner.announce(jobs);
-  const double all_macs = expected.all_macs * static_cast<double>(inputs.passes());
-  ProgressShare share(progress);
-  ExactValues exact;
-  std::vector<LayerReport> layers;   // of a pass
-  double seconds = 0;                // of products, the device's and their preparation
-  std::set<const Step*> host_steps;  // a step may run once for each group of images
-  const auto add_host_layer = [&](const Step& step, const std::string& reason) {
-    if (!host_steps.insert(&step).second) return;
-    const auto passes = static_cast<std::uint64_t>(inputs.passes());
-    if (auto layer = host_layer(executor, step, reason, passes)) {
-      report.host_layers.push_back(std::move(*layer));
-    }
-  };
-  ExecutorHooks hooks;
-  const auto on_device = [&](const Step& step, const Tensors& arguments) {
-    const auto macs = expected.macs.find(&step);
-    share.next(macs == expected.macs.end() ? 0 : macs->second / all_macs);
-    const auto begin = Clock::now();
-    const Tensor output =
-        run_linear(step.context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
-          MatrixF product;
-          layers.push_back(
-              run_float(runner, layer_name(executor, step), a, weights, product, share));
-          return product;
-        });
-    seconds += seconds_since(begin);
-    return Tensors{output};
-  };
-  // Layers of 8-bit values: the host computes them too, so that chains can run as one program.
-  const bool chains_wanted = runner.options().results == ResultCode::kInt8 &&
-                             runner.options().accumulate == Accumulate::kDevice &&
-                             !runner.options().one_program;
-  LayerChains chains([&](std::vector<QuantizedLayer> chain) {
-    double macs = 0;
-    for (const QuantizedLayer& layer : chain) {
-      macs += static_cast<double>(layer.a.size()) * static_cast<double>(layer.w.rows());
-    }
-    share.next(all_macs == 0 ? 0 : macs / all_macs);
-    const auto begin = Clock::now();
-    report.chained = report.chained || chain.size() > 1;
-    for (LayerReport& layer : run_chain(runner, std::move(chain), share)) {
-      layers.push_back(std::move(layer));
-    }
-    seconds += seconds_since(begin);
-  });
-  const auto integers_on_device = [&](const Step& step, const Tensors& arguments) {
-    std::string why;
-    if (chains_wanted) {
-      if (auto layer = quantized_layer(executor, step, arguments, why)) {
-        const Tensors results = compute(*step.info, step.context, arguments);
-        layer->results = results[0];
-        chains.add(std::move(*layer));
-        return results;
-      }
-    }
-    chains.finish();
-    const auto macs = expected.macs.find(&step);
-    share.next(macs == expected.macs.end() ? 0 : macs->second / all_macs);
-    const IntegerProduct product = [&](const MatrixI8& a, const MatrixI8& w) {
-      const auto begin = Clock::now();
-      const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
-      MatrixI32 sums;
-      layers.push_back(runner.run(
-          runner.job(layer_name(executor, step), {size(a.rows()), size(a.cols()), size(w.rows())}),
-          a, w, sums, share));
-      layers.back().why_sums = why;
-      seconds += seconds_since(begin);
-      return sums;
-    };
-    NodeContext context = step.context;
-    context.product = &product;
-    return compute(*step.info, context, arguments);
-  };
-  bool any_exact = exact_network != nullptr;  // is there a float32 value beside the other?
-  hooks.instead = [&](const Step& step, const Tensors& arguments) {
-    const std::optional<Tensors> exact_arguments = exact.arguments(step, arguments);
-    std::string reason = why_on_host(step, arguments);
-    const bool integers = !is_float_product(step);
-    if (reason.empty() && integers && report.precision == Precision::kFloat32) {
-      reason = "with --precision float32, the device computes products of float32 alone";
-    }
-    if (!reason.empty()) {
-      add_host_layer(step, reason);
-      share.report(step.context.label, 1);
-      if (exact_arguments) exact.store(step, compute(*step.info, step.context, *exact_arguments));
-      return Tensors{};
-    }
-    if (integers) {
-      if (exact_arguments) exact.store(step, compute(*step.info, step.context, *exact_arguments));
-      return integers_on_device(step, arguments);
-    }
-    chains.finish();
-    any_exact = true;
-    share.report("float32: " + step.context.label, 1);
-    const Tensors wanted =
-        compute(*step.info, step.context, exact_arguments ? *exact_arguments : arguments);
-    exact.store(step, wanted);
-    Tensors found = on_device(step, arguments);
-    if (report.precision == Precision::kInt8) {
-      layers.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
-    }
-    return found;
-  };
-  hooks.after = [&](const Step& step, const Tensors& outputs) {
-    if (after) after(step, outputs);
-    exact.forget(step);
-  };
+  for (const DeviceProgram& program : schedule.plan.programs) {
+    report.chained = report.chained || program.layers.size() > 1;
+  }
+  Pass pass(executor, runner, schedule, inputs.passes(), after, progress);
+  const ExecutorHooks hooks = pass.hooks();
   const auto begin = Clock::now();
   NetworkRun run;
   Passes passes;
   try {
-    for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
-      exact = ExactValues();
-      const NetworkInputs given = inputs.pass(pass);
-      Values values = run_head(executor, expected.first, given, hooks);
-      executor.run_steps(expected.first, executor.steps().size(), values, hooks);
-      chains.finish();
-      if (runner.options().one_program) {
-        ProgressShare all(progress);
-        all.next(1);
-        const auto begin_program = Clock::now();
-        runner.finish(layers, all);
-        seconds += seconds_since(begin_program);
-      }
+    for (std::int64_t i = 0; i < inputs.passes(); ++i) {
+      pass.begin();
+      const NetworkInputs given = inputs.pass(i);
+      Values values = run_head(executor, schedule.first, given, hooks);
+      executor.run_steps(schedule.first, executor.steps().size(), values, hooks);
+      pass.finish();
       const auto& graph = executor.model().graph();
       Tensor beside;
       if (exact_network != nullptr) beside = exact_output(*exact_network, given);
       const Tensor* wanted = exact_network != nullptr   ? &beside
                              : graph.output_size() == 0 ? nullptr
-                                                        : exact.find(graph.output(0).name());
-      passes.add(executor, executor.outputs(values), wanted, inputs.images_of(pass),
-                 inputs.at_once);
-      join(report.layers, std::move(layers));
-      layers.clear();
+                                                        : pass.exact().find(graph.output(0).name());
+      passes.add(executor, executor.outputs(values), wanted, inputs.images_of(i), inputs.at_once);
+      join(report.layers, pass.take_layers());
     }
     set_outputs(run, executor, passes.outputs());
   } catch (const DeviceError& error) {
     report.error = error.what();
-    join(report.layers, std::move(layers));
+    join(report.layers, pass.take_layers());
   }
-  report.host = HostWork{host_steps.size(), seconds_since(begin) - seconds};
+  report.host_layers = pass.take_host_layers();
+  report.host = pass.host_work();
+  report.host->seconds =
+      seconds_since(begin) - pass.device_seconds() - report.host->reference_seconds;
   describe(inputs, report);
   // Where nothing was quantized, float32 would agree with itself.
-  if (any_exact) {
+  if (exact_network != nullptr || pass.any_exact()) {
     report.quality = passes.quality();
     run.exact = passes.exact();
   }
@@ -354,7 +421,9 @@ NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, Ru
     layers.clear();
   }
   set_outputs(run, executor, passes.outputs());
-  report.host = HostWork{executor.steps().size(), seconds_since(begin) - seconds};
+  report.host.emplace();
+  report.host->nodes = executor.steps().size();
+  report.host->seconds = seconds_since(begin) - seconds;
   describe(inputs, report);
   run.report = std::move(report);
   return run;

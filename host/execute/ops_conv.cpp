@@ -99,7 +99,7 @@ Operands checked_operands(const NodeContext& node, const Tensors& inputs) {
 
 Tensor convolve(const NodeContext& node, const Operands& operands) {
   const auto& [x, weights, bias, groups] = operands;
-  const Window window =
+  const SpatialWindow window =
       make_window(node, x.dims(), Dims(weights.dims().begin() + 2, weights.dims().end()));
   Dims dims{x.dim(0), weights.dim(0)};
   dims.insert(dims.end(), window.output.begin(), window.output.end());

@@ -28,7 +28,7 @@ Along along(const Dims& dims, std::size_t axis) {
 }
 
 /// For each window along one spatial axis, the positions that it takes.
-std::vector<Dims> taps_along(const Window& window, std::size_t axis, std::int64_t input) {
+std::vector<Dims> taps_along(const SpatialWindow& window, std::size_t axis, std::int64_t input) {
   std::vector<Dims> taps;
   for (std::int64_t at = 0; at < window.output[axis]; ++at) {
     taps.push_back(window.taps(axis, at, input));
@@ -55,7 +55,7 @@ Dims pooled_dims(Dims dims, std::size_t axis, std::int64_t windows) {
   return dims;
 }
 
-Window checked_window(const NodeContext& node, const Tensor& x) {
+SpatialWindow checked_window(const NodeContext& node, const Tensor& x) {
   if (x.rank() < 3) {
     throw failure(node, fmt::format("its input is {}; a batch of channels is needed", describe(x)));
   }
@@ -99,7 +99,7 @@ Tensor positions(const Dims& dims, bool first_axis_fastest) {
 /// The last axis first: among equals the first in row-major order wins.
 template <class T>
 Tensors max_pool_of(const NodeContext& node, const Tensor& x, bool with_positions) {
-  const Window window = checked_window(node, x);
+  const SpatialWindow window = checked_window(node, x);
   Tensor values = x;
   Tensor places;
   if (with_positions) {
@@ -153,7 +153,7 @@ namespace {
 
 template <class T>
 Tensor average_pool_of(const NodeContext& node, const Tensor& x) {
-  const Window window = checked_window(node, x);
+  const SpatialWindow window = checked_window(node, x);
   const bool with_padding = attribute(*node.node, "count_include_pad", std::int64_t{0}) != 0;
   Tensor values = x;
   for (std::size_t axis = window.kernel.size(); axis-- > 0;) {

@@ -30,7 +30,7 @@ const Tensor& checked_planes(const NodeContext& node, const Tensors& inputs) {
 }
 
 /// The positions that a window takes along up to three axes; missing axes have one of one.
-std::array<std::vector<Dims>, 3> window_taps(const Window& window, const Dims& dims) {
+std::array<std::vector<Dims>, 3> window_taps(const SpatialWindow& window, const Dims& dims) {
   std::array<std::vector<Dims>, 3> taps{{{{0}}, {{0}}, {{0}}}};
   const std::size_t axes = window.kernel.size();
   for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -48,7 +48,7 @@ std::array<std::vector<Dims>, 3> window_taps(const Window& window, const Dims& d
 template <class T>
 Tensor average_of(const NodeContext& node, const Tensor& x, const Quantization& from,
                   const Quantization& to) {
-  const Window window = make_window(node, x.dims(), kernel_shape(node, x.rank() - 2));
+  const SpatialWindow window = make_window(node, x.dims(), kernel_shape(node, x.rank() - 2));
   const bool with_padding = attribute(*node.node, "count_include_pad", std::int64_t{0}) != 0;
   const std::int64_t kernel = std::accumulate(window.kernel.begin(), window.kernel.end(),
                                               std::int64_t{1}, std::multiplies<>());

@@ -31,7 +31,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 }  // namespace
 
-Dims Window::taps(std::size_t axis, std::int64_t at, std::int64_t input) const {
+Dims SpatialWindow::taps(std::size_t axis, std::int64_t at, std::int64_t input) const {
   Dims positions;
   const std::int64_t step = dilations[axis];
   const std::int64_t start = at * strides[axis] - begin[axis];
@@ -42,14 +42,15 @@ Dims Window::taps(std::size_t axis, std::int64_t at, std::int64_t input) const {
   return positions;
 }
 
-std::int64_t Window::padded_taps(std::size_t axis, std::int64_t at, std::int64_t input) const {
+std::int64_t SpatialWindow::padded_taps(std::size_t axis, std::int64_t at,
+                                        std::int64_t input) const {
   const std::int64_t room = input + begin[axis] + end[axis] - at * strides[axis];
   return std::min(kernel[axis], ceil_div(room, dilations[axis]));
 }
 
-Window make_window(const NodeContext& node, const Dims& dims, const Dims& kernel) {
+SpatialWindow make_window(const NodeContext& node, const Dims& dims, const Dims& kernel) {
   const std::size_t axes = kernel.size();
-  Window window;
+  SpatialWindow window;
   window.kernel = kernel;
   window.strides = sizes(node, "strides", axes, 1, 1);
   window.dilations = sizes(node, "dilations", axes, 1, 1);

@@ -7,7 +7,7 @@
 namespace gemm64 {
 
 /// By spatial axis. `begin` and `end` are the padding before and after the input.
-struct Window {
+struct SpatialWindow {
   Dims kernel, strides, dilations, begin, end, output;
 
   /// Positions of the input that window number `at` along `axis` covers, padding left out.
@@ -19,7 +19,7 @@ struct Window {
 /// The window of a node over an input of `dims` [N, C, spatial...], from its attributes (strides,
 /// dilations, pads, auto_pad, ceil_mode). With ceil_mode no window starts in the padding at the
 /// end, as in PyTorch and ONNX Runtime. Throws UsageError where attributes do not fit.
-Window make_window(const NodeContext& node, const Dims& dims, const Dims& kernel);
+SpatialWindow make_window(const NodeContext& node, const Dims& dims, const Dims& kernel);
 
 /// The attribute kernel_shape. Throws UsageError where it is missing or not of `axes` sizes.
 Dims kernel_shape(const NodeContext& node, std::size_t axes);

@@ -67,10 +67,13 @@ int weights_input(const onnx::NodeProto& node) { return quantized_weights(node).
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
                         const std::optional<TensorType>& a, const std::optional<TensorType>& b) {
   const std::string& type = node.op_type();
-  if (node.domain().empty() && (type == "Conv" || type == "ConvTranspose")) {
-    return "convolutions run on the host";
+  if (node.domain().empty() && type == "ConvTranspose") {
+    return "transposed convolutions run on the host";
   }
-  if (type == "QLinearConv" || type == "ConvInteger") return "convolutions run on the host";
+  // host/execute/device_plan knows more of quantized ones.
+  if ((node.domain().empty() && type == "Conv") || type == "QLinearConv" || type == "ConvInteger") {
+    return "convolutions run on the device only where their values are of 8 bits";
+  }
   const bool quantized = quantized_weights(node).has_value();
   if (!quantized && (!node.domain().empty() || (type != "Gemm" && type != "MatMul"))) {
     return printable(type) + " runs on the host";

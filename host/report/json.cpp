@@ -2,7 +2,9 @@
 #include "host/report/json.hpp"
 
 #include <cmath>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "host/report/classification_text.hpp"
 
@@ -43,6 +45,50 @@ Json decibels(double value) { return std::isfinite(value) ? Json(value) : Json()
 
 double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : 0; }
 
+Json window_json(const Convolution& c) {
+  return {{"images", c.images},
+          {"input", {c.channels, c.height, c.width}},
+          {"output", {c.out_channels, c.out_height, c.out_width}},
+          {"kernel", {c.kernel_height, c.kernel_width}},
+          {"strides", {c.stride_height, c.stride_width}},
+          {"dilations", {c.dilation_height, c.dilation_width}},
+          {"padding", {c.pad_top, c.pad_left}},
+          {"groups", c.groups}};
+}
+
+/// What each program took, and the weights of all against the model's.
+void add_programs(const RunReport& report, Json& json) {
+  std::map<std::size_t, Json> programs;
+  std::uint64_t model_bytes = 0, loaded = 0;
+  for (const LayerReport& layer : report.layers) {
+    if (layer.program == 0) continue;
+    Json& program = programs[layer.program];
+    if (program.is_null()) {
+      program = {{"program", layer.program}, {"layers", 0}, {"cycles", 0}, {"predicted_cycles", 0}};
+    }
+    const auto add = [&program](const char* name, std::uint64_t value) {
+      program[name] = program[name].get<std::uint64_t>() + value;
+    };
+    add("layers", 1);
+    add("cycles", layer.counters[counter::kTotalClocks]);
+    add("predicted_cycles", layer.predicted[counter::kTotalClocks]);
+    model_bytes += layer.shape.k * layer.shape.n;
+    loaded += layer.counters[counter::kBytesWeights];
+  }
+  if (programs.empty()) return;
+  json["programs"] = Json::array();
+  for (auto& [number, program] : programs) json["programs"].push_back(std::move(program));
+  json["total"]["weights"] = {{"model_bytes", model_bytes}, {"loaded_bytes", loaded}};
+}
+
+Json host_json(const HostWork& host) {
+  Json json = {{"nodes", host.nodes}, {"seconds", host.seconds}};
+  if (host.operators.empty()) return json;
+  json["operators"] = host.operators;
+  json["reference_seconds"] = host.reference_seconds;
+  return json;
+}
+
 Json layer_json(const LayerReport& layer) {
   Json json = {{"name", layer.name},
                {"on", "device"},
@@ -70,6 +116,9 @@ Json layer_json(const LayerReport& layer) {
                {"mismatches", layer.mismatches.count},
                {"max_abs_error", layer.max_abs_error},
                {"seconds", layer.seconds}};
+  if (layer.program != 0) json["program"] = layer.program;
+  if (layer.convolution) json["window"] = window_json(*layer.convolution);
+  if (layer.packed) json["packed_bytes"] = layer.packed_bytes;
   if (!layer.why_sums.empty()) json["why_int32"] = layer.why_sums;
   if (layer.error_bound != 0) json["error_bound"] = layer.error_bound;
   if (layer.on_device) {
@@ -137,9 +186,8 @@ Json to_json(const RunReport& report) {
                   per_second(static_cast<double>(total.simulated_clocks), total.seconds)},
                  {"macs_per_second", per_second(static_cast<double>(macs), total.seconds)}}}};
   if (report.one_program) json["one_program"] = true;
-  if (report.host) {
-    json["host"] = {{"nodes", report.host->nodes}, {"seconds", report.host->seconds}};
-  }
+  if (report.host) json["host"] = host_json(*report.host);
+  add_programs(report, json);
   if (report.quality) {
     json["quality"] = {
         {"top1_agreement", report.quality->top1_agreement()},

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "host/escaped.hpp"
 #include "host/report/classification_text.hpp"
@@ -16,12 +18,75 @@ namespace {
 
 constexpr std::size_t kNamesShown = 4;  // of layers with the same reason
 
+/// Bytes over the data port.
+std::uint64_t data_bytes(const LayerReport& layer) {
+  return layer.counters[counter::kBytesActivations] + layer.counters[counter::kBytesCommands] +
+         layer.counters[counter::kBytesParameters];
+}
+
+/// "12 Relu, 1 Softmax": the most frequent first.
+std::string operators_text(const HostWork& host) {
+  std::vector<std::pair<std::uint64_t, std::string>> kinds;
+  for (const auto& [name, nodes] : host.operators) kinds.emplace_back(nodes, name);
+  std::sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::string text;
+  for (const auto& [nodes, name] : kinds) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", nodes, escaped(name));
+  }
+  return text;
+}
+
+/// What the host did for layers of programs, and what their weights cost.
+std::string programs_text(const RunReport& report) {
+  std::size_t programs = 0;
+  std::uint64_t packed = 0, packed_layers = 0, model_bytes = 0, loaded = 0;
+  for (const LayerReport& layer : report.layers) {
+    programs = std::max(programs, layer.program);
+    packed += layer.packed_bytes;
+    packed_layers += layer.packed ? 1 : 0;
+    if (layer.program == 0) continue;
+    model_bytes += layer.shape.k * layer.shape.n;
+    loaded += layer.counters[counter::kBytesWeights];
+  }
+  if (programs == 0) return "";
+  std::string text = fmt::format("{} on the device.\n", counted(programs, "program"));
+  if (packed_layers != 0) {
+    text += fmt::format("Windows that the host laid out as rows: {} of {}.\n", bytes(packed),
+                        counted(packed_layers, "layer"));
+  }
+  if (!report.timed()) return text;
+  const LayerReport total = report.total();
+  text += fmt::format(
+      "Weights: {} loaded for {} of the model, {:.2f} times as many; each block of results loads "
+      "its layer's again.\n",
+      bytes(loaded), bytes(model_bytes),
+      static_cast<double>(loaded) / static_cast<double>(model_bytes));
+  const std::uint64_t all = total.counters[counter::kBytesWeights] + data_bytes(total) +
+                            total.counters[counter::kBytesResults];
+  const std::uint64_t clocks = all / report.geometry.n;
+  text += fmt::format(
+      "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.0f} % of "
+      "those counted.\n",
+      report.geometry.n, grouped(clocks),
+      100 * static_cast<double>(clocks) /
+          static_cast<double>(total.counters[counter::kTotalClocks]));
+  return text;
+}
+
 }  // namespace
 
 std::string host_text(const RunReport& report) {
   if (!report.host) return "";
-  std::string text = fmt::format("{} on the host, {:.2f} s.\n", counted(report.host->nodes, "node"),
-                                 report.host->seconds);
+  const std::string kinds = operators_text(*report.host);
+  std::string text = fmt::format("{} on the host{}, {:.2f} s", counted(report.host->nodes, "node"),
+                                 kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
+  if (report.host->reference_seconds > 0) {
+    text += fmt::format("; {:.2f} s for results to compare the device's with",
+                        report.host->reference_seconds);
+  }
+  text += ".\n" + programs_text(report);
   if (!report.why_in_turn.empty()) {
     text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
                         escaped(report.why_in_turn));

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "host/escaped.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
@@ -16,6 +19,24 @@ namespace {
 
 std::string shape_text(const GemmShape& shape) {
   return fmt::format("{}x{}x{}", shape.m, shape.k, shape.n);
+}
+
+/// "3x3 /2", with what else is unusual about it.
+std::string window_text(const LayerReport& layer) {
+  if (!layer.convolution) return "";
+  const Convolution& c = *layer.convolution;
+  const auto pair = [](std::uint32_t height, std::uint32_t width) {
+    return height == width ? std::to_string(width) : fmt::format("{}x{}", height, width);
+  };
+  std::string text = fmt::format("{}x{}", c.kernel_height, c.kernel_width);
+  if (c.stride_height != 1 || c.stride_width != 1) {
+    text += " /" + pair(c.stride_height, c.stride_width);
+  }
+  if (c.dilation_height != 1 || c.dilation_width != 1) {
+    text += " dilated " + pair(c.dilation_height, c.dilation_width);
+  }
+  if (c.groups != 1) text += fmt::format(" in {} groups", c.groups);
+  return layer.packed ? text + " packed" : text;
 }
 
 /// A row of the table: a layer, or the sum of all.
@@ -32,6 +53,15 @@ struct Row {
 struct Column {
   const char* heading;
   std::string (*cell)(const Row& row);
+};
+
+/// Of networks whose layers are parts of programs.
+const Column kProgramColumns[] = {
+    {"program",
+     [](const Row& row) {
+       return row.if_layer(row.layer.program == 0 ? "-" : std::to_string(row.layer.program));
+     }},
+    {"window", [](const Row& row) { return row.if_layer(window_text(row.layer)); }},
 };
 
 const Column kColumns[] = {
@@ -70,11 +100,16 @@ std::string layer_table(const RunReport& report, std::size_t width) {
   if (report.layers.empty()) return "";
   Table table;
   table.add_column("layer", Align::kLeft);
-  for (const Column& column : kColumns) table.add_column(column.heading);
+  std::vector<Column> columns;
+  const bool programs = std::any_of(report.layers.begin(), report.layers.end(),
+                                    [](const LayerReport& layer) { return layer.program != 0; });
+  if (programs) columns.assign(std::begin(kProgramColumns), std::end(kProgramColumns));
+  columns.insert(columns.end(), std::begin(kColumns), std::end(kColumns));
+  for (const Column& column : columns) table.add_column(column.heading);
   const auto add = [&](const LayerReport& layer, bool is_total) {
     const Row row{layer, is_total, report.timed()};
     std::vector<std::string> cells{layer.name};
-    for (const Column& column : kColumns) cells.push_back(column.cell(row));
+    for (const Column& column : columns) cells.push_back(column.cell(row));
     table.add_row(cells);
   };
   for (const LayerReport& layer : report.layers) add(layer, false);
@@ -122,7 +157,7 @@ std::string run_table(const RunReport& report, std::size_t width) {
           : fmt::format("{} memory, ", name(report.memory.sharing)),
       report.memory.latency,
       report.one_program ? ", all layers as one program"
-      : report.chained   ? ", layers that take each other's results as one program"
+      : report.chained   ? ", layers without work of the host between them as one program"
                          : "");
   text += layer_table(report, width) + price_table(report, width);
   if (report.precision == Precision::kFloat32) {

@@ -31,11 +31,15 @@ class JobRunner {
   JobRunner(Device& device, Driver& driver, const RunOptions& options);
 
   const RunOptions& options() const { return options_; }
+  const Geometry& geometry() const { return driver_.geometry(); }
 
   /// The job of a product or a convolution, cut for this device. Throws UsageError where it cannot
   /// be cut, or the device's memory cannot hold it.
   Job job(const std::string& name, const GemmShape& shape, const Output& output = {}) const;
   Job job(const std::string& name, const Convolution& convolution, const Output& output = {}) const;
+
+  /// Throws UsageError where the device's memory cannot hold a program.
+  void check_fits(const JobProgram& list) const { driver_.check_fits(list); }
 
   /// Tells all observers what is to come, before anything runs. Throws UsageError where one of them
   /// was asked for what none of the jobs has.

@@ -148,6 +148,7 @@ void add_image(LayerReport& images, const LayerReport& image) {
   images.max_abs_error = error;
   images.shape.m += image.shape.m;
   images.padded.m += image.padded.m;
+  images.packed_bytes += image.packed_bytes;
 }
 
 }  // namespace gemm64

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/device/result_format.hpp"
+#include "host/job/convolution.hpp"
 #include "host/job/plan.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/run/classification.hpp"
@@ -27,6 +29,10 @@ struct LayerReport {
   GemmShape padded;         // as the array sees it; M is never padded
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
   ResultFormat results = ResultFormat::int32();
+  std::size_t program = 0;                 // it is a part of, from 1; 0: it ran by itself
+  std::optional<Convolution> convolution;  // empty: a Linear layer, or one product
+  bool packed = false;             // of a convolution: the host laid out its windows as rows
+  std::uint64_t packed_bytes = 0;  // so many
   std::string why_sums;  // why a layer of 8-bit values has int32 results; empty: it has not
   bool skipped = false;  // another product runs alone: all below is zero
   Counters counters{};   // of the device; clocks are zero where it has no notion of time
@@ -63,7 +69,9 @@ NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found);
 /// What the host did of a network, beside the device.
 struct HostWork {
   std::uint64_t nodes = 0;
+  std::map<std::string, std::uint64_t> operators;  // nodes of each kind; empty where all are
   double seconds = 0;
+  double reference_seconds = 0;  // besides, of results that the device's are compared with
 };
 
 /// A node with MACs that ran on the host, and why.

@@ -41,8 +41,8 @@ std::vector<Job> sliced_jobs(const JobRunner& runner, const std::string& name,
   }
   std::vector<Job> jobs;
   for (std::uint64_t order = 0; order < kSlices; ++order) {
-    jobs.push_back(runner.job(fmt::format("{}/{}", name, order),
-                              GemmShape{shape.m, shape.k * (order + 1), shape.n}));
+    const GemmShape sliced{shape.m, shape.k * (order + 1), shape.n};
+    jobs.push_back(runner.job(fmt::format("{}/{}", name, order), sliced));
   }
   return jobs;
 }

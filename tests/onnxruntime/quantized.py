@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantized networks, compared with ONNX Runtime in every tensor."""
 
+import json
+
 import numpy
 import onnx
 import onnxruntime
@@ -50,6 +52,16 @@ class QuantizedTest(ProgramTest):
                 wrong.append(f"{value}: {differ} of {wanted.size} {wanted.dtype}")
         self.assertFalse(wrong, f"{len(wrong)} of {len(names)} tensors: {wrong}")
         return len(names)
+
+    def run_on_rtl(self, path, x, array=8, share=1):
+        """All layers of a file on the RTL, each value compared there with the host's; the report."""
+        numpy.save(self.folder / "x.npy", x)
+        self.succeed("run", "--model", path, "--input", "x.npy", "--array", array, "--json",
+                     "rtl.json")
+        report = json.loads((self.folder / "rtl.json").read_text())
+        self.assertTrue(report["verified"])
+        self.assertGreaterEqual(report["total"]["device_share"], share)
+        return report
 
     @staticmethod
     def all_values(model):

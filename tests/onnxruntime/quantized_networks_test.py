@@ -175,11 +175,13 @@ class Networks(QuantizedTest):
                     self.assertGreaterEqual(count, 6)
                     # Nothing but the network's own outputs, so that nothing stops the fusing.
                     self.compare(model, name, x, lambda _: [], stay)
+                    self.run_on_rtl(model, x)
                 with self.subTest(form="QOperator", activations=activations, per_channel=per_channel):
                     model, name, x = self.quantize(network, QuantFormat.QOperator, activations,
                                                    weights, per_channel)
                     count = self.compare(model, name, x, self.all_values)
                     self.assertGreaterEqual(count, 9)
+                    self.run_on_rtl(model, x)
 
     def test_lenet(self):
         self.static("lenet")
@@ -198,6 +200,25 @@ class Networks(QuantizedTest):
 
     def test_layout(self):
         self.static("layout")
+
+    def test_analyze_predicts_what_run_counts(self):
+        for network in ("resnet", "mobilenet", "googlenet", "mnist-cnn"):
+            for form in (QuantFormat.QDQ, QuantFormat.QOperator):
+                with self.subTest(network=network, form=form):
+                    activations = QuantType.QInt8 if saturates() else QuantType.QUInt8
+                    model, _, x = self.quantize(network, form, activations, QuantType.QInt8, True)
+                    report = self.run_on_rtl(model, x, 64)
+                    self.succeed("analyze", model, "--json", "analysis.json")
+                    analysis = json.loads((self.folder / "analysis.json").read_text())
+                    programs = analysis["array"]["programs"]
+                    self.assertEqual([program["clocks"] for program in programs],
+                                     [program["cycles"] for program in report["programs"]])
+                    clocks = {layer["name"]: layer["array"]["clocks"] for layer in analysis["layers"]
+                              if "array" in layer}
+                    self.assertEqual({layer["name"]: layer["cycles"] for layer in report["layers"]
+                                      if "program" in layer},
+                                     {layer: clocks[layer] for program in programs
+                                      for layer in program["layers"]})
 
     def test_analyze_and_tile_take_quantized_files(self):
         macs = set()

@@ -2,11 +2,14 @@
 // A network from an ONNX file, its Linear layers on the RTL: values, clocks and bytes.
 #include "host/execute/network_run.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "host/analysis/analysis.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/onnx/networks.hpp"
+#include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -83,6 +86,34 @@ TEST_P(NetworkOnRtl, IsAsNearToTheFloatPathAsItsPrecision) {
     EXPECT_GT(quality.signal_to_noise_db, 30);
     EXPECT_LT(quality.signal_to_noise_db, 60);
   }
+}
+
+TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
+  const OnnxModel model = quantized_branches();
+  Rig rig(8);
+  RunOptions options;
+  rig.device->set_latency(options.memory.latency);
+  JobRunner runner(*rig.device, rig.driver, options);
+  const NetworkRun found =
+      run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
+                  runner, runner.report("branches", 2), nullptr, nullptr);
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_TRUE(found.report.predictable());
+  EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
+  std::string order;
+  for (const LayerReport& layer : found.report.layers) {
+    order += fmt::format("{}{} ", layer.program, layer.name);
+  }
+  EXPECT_EQ(order, "1first 1a 1side 1b 1c 2deep 2pooled1 2deep1 2y ");
+  EXPECT_TRUE(found.report.layers[0].packed);
+  const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory.latency);
+  ASSERT_EQ(analysis.programs.size(), 2U);
+  std::uint64_t clocks[2] = {};
+  for (const LayerReport& layer : found.report.layers) {
+    clocks[layer.program - 1] += layer.counters[counter::kTotalClocks];
+  }
+  EXPECT_EQ(analysis.programs[0].clocks, clocks[0]);
+  EXPECT_EQ(analysis.programs[1].clocks, clocks[1]);
 }
 
 }  // namespace

@@ -293,7 +293,8 @@ TEST(Analysis, TellsLayersOfTheDeviceFromThoseOfTheHost) {
       "(float[1,1,8,8] x, float[2,1,3,3] f, float[6,70] w, float[1,70,3] v) => (float[1,2,6,3] y)"
       "{c = Conv(x, f) s = MatMul(c, c) a = MatMul(s, w) y = MatMul(a, v)}",
       {"f", "w", "v"});
-  EXPECT_EQ(analysis.layers.at(0).on_host, "convolutions run on the host");
+  EXPECT_EQ(analysis.layers.at(0).on_host,
+            "convolutions run on the device only where their values are of 8 bits");
   EXPECT_EQ(analysis.layers.at(1).on_host, "its weights depend on the input");
   EXPECT_EQ(analysis.layers.at(2).on_host, "");
   EXPECT_EQ(analysis.layers.at(3).on_host, "");  // a stack of one matrix is one

@@ -101,7 +101,7 @@ TEST_F(Report, SaysWhatRunsOnTheDevice) {
   const std::string text = analysis_tables(alexnet(), sorted(""), 0);
   for (const char* expected :
        {"8.2 % (58,621,952 of 714,188,480) of their MACs", "predicted, if on the device",
-        "On the host in gemm64 run: 5 Conv: convolutions run on the host", "runs on"}) {
+        "On the host in gemm64 run: 5 Conv: convolutions run on the device only", "runs on"}) {
     EXPECT_THAT(text, HasSubstr(expected));
   }
   EXPECT_THAT(text, Not(HasSubstr(">=")));
@@ -112,7 +112,8 @@ TEST_F(Report, SaysWhatRunsOnTheDevice) {
                 json["array"]["predicted_if_on_device"]["clocks"].get<int>(),
             json["array"]["clocks"]);
   EXPECT_EQ(json["layers"][0]["on"], "host");
-  EXPECT_EQ(json["layers"][0]["why_on_host"], "convolutions run on the host");
+  EXPECT_EQ(json["layers"][0]["why_on_host"],
+            "convolutions run on the device only where their values are of 8 bits");
   EXPECT_EQ(json["layers"].back()["on"], "device");
   EXPECT_TRUE(json["total"]["partial"].empty());
 }

@@ -348,7 +348,8 @@ TEST_F(NetworkRunTest, TellsWhichLayersRanOnTheHostAndWhy) {
   EXPECT_EQ(on_host[0].name, "node0");
   EXPECT_EQ(on_host[0].op_type, "Conv");
   EXPECT_EQ(on_host[0].macs, 2U * 3 * 9 * 2 * 2);
-  EXPECT_EQ(on_host[0].reason, "convolutions run on the host");
+  EXPECT_EQ(on_host[0].reason,
+            "convolutions run on the device only where their values are of 8 bits");
   EXPECT_EQ(on_host[1].name, "node4");
   EXPECT_EQ(on_host[1].macs, 2U * 5 * 2);
   EXPECT_EQ(on_host[1].reason, "its weights depend on the input");

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/device_layer.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/execute/integer_product.hpp"
+#include "host/execute/quantization.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+/// What moves 8-bit values into the range of int8.
+std::uint8_t flip(const Tensor& tensor) { return tensor.type() == TensorProto::UINT8 ? 0x80 : 0; }
+
+const std::uint8_t* bytes_of(const Tensor& tensor) {
+  return reinterpret_cast<const std::uint8_t*>(tensor.raw());
+}
+
+/// A matrix that lies row by row, as int8.
+MatrixI8 rows_of(const Tensor& tensor, Eigen::Index rows, Eigen::Index columns) {
+  MatrixI8 result(rows, columns);
+  const std::uint8_t* const from = bytes_of(tensor);
+  const std::uint8_t move = flip(tensor);
+  for (Eigen::Index i = 0; i < result.size(); ++i) {
+    result.data()[i] = static_cast<std::int8_t>(from[i] ^ move);
+  }
+  return result;
+}
+
+/// [images][channels][pixels] as rows of channels, one for each pixel. A block of pixels at a time,
+/// so that what is written stays in the cache.
+template <class Value, class Convert>
+Matrix<Value> pixels_of(const Tensor& tensor, std::int64_t images, std::int64_t channels,
+                        std::int64_t pixels, Convert convert) {
+  Matrix<Value> result(images * pixels, channels);
+  const std::uint8_t* const from = bytes_of(tensor);
+  constexpr std::int64_t kBlock = 64;
+  for (std::int64_t image = 0; image < images; ++image) {
+    for (std::int64_t begin = 0; begin < pixels; begin += kBlock) {
+      const std::int64_t end = std::min(begin + kBlock, pixels);
+      for (std::int64_t channel = 0; channel < channels; ++channel) {
+        const std::uint8_t* const plane = from + (image * channels + channel) * pixels;
+        Value* to = result.data() + (image * pixels + begin) * channels + channel;
+        for (std::int64_t pixel = begin; pixel < end; ++pixel, to += channels) {
+          *to = convert(plane[pixel]);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// The values under each window as a row, channel by channel, as weights have them.
+MatrixI8 windows_of(const Tensor& x, const Convolution& c) {
+  const std::uint8_t move = flip(x);
+  const std::int64_t taps = std::int64_t{c.kernel_height} * c.kernel_width;
+  MatrixI8 result(std::int64_t{c.images} * c.out_height * c.out_width, c.channels * taps);
+  const std::int64_t plane = std::int64_t{c.height} * c.width;
+  std::vector<std::int64_t> places(static_cast<std::size_t>(taps));
+  Eigen::Index row = 0;
+  for (std::int64_t image = 0; image < c.images; ++image) {
+    for (std::int64_t y = 0; y < c.out_height; ++y) {
+      for (std::int64_t x_out = 0; x_out < c.out_width; ++x_out, ++row) {
+        std::size_t tap = 0;
+        for (std::int64_t i = 0; i < c.kernel_height; ++i) {
+          const std::int64_t line = y * c.stride_height - c.pad_top + i * c.dilation_height;
+          for (std::int64_t j = 0; j < c.kernel_width; ++j) {
+            const std::int64_t column = x_out * c.stride_width - c.pad_left + j * c.dilation_width;
+            const bool inside = line >= 0 && line < c.height && column >= 0 && column < c.width;
+            places[tap++] = inside ? line * c.width + column : -1;
+          }
+        }
+        std::int8_t* to = result.row(row).data();
+        const std::uint8_t* from = bytes_of(x) + image * c.channels * plane;
+        for (std::uint32_t channel = 0; channel < c.channels; ++channel, from += plane) {
+          for (const std::int64_t place : places) {
+            *to++ = place < 0 ? c.zero : static_cast<std::int8_t>(from[place] ^ move);
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// [outputs x inputs]; of a convolution [O][C / groups][taps] as it lies.
+MatrixI8 weights_of(const onnx::NodeProto& node, const Tensor& b) {
+  if (node.op_type() == "QLinearConv") return rows_of(b, b.dim(0), b.elements() / b.dim(0));
+  const std::int64_t rows = b.dim(b.rank() - 2);
+  const std::int64_t columns = b.dim(b.rank() - 1);
+  const MatrixI8 stored = rows_of(b, rows, columns);
+  if (attribute(node, "transB", std::int64_t{0}) != 0) return stored;
+  return stored.transpose();
+}
+
+/// Sums wrap at 32 bits, as the device's do.
+std::int32_t wrapped(std::int64_t value) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(value)));
+}
+
+MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t k) {
+  // A product's are for the check of its results, where they come from another layer.
+  if (!layer.convolution) return rows_of(x, x.elements() / k, k);
+  if (layer.source) return {};
+  const Convolution& c = *layer.convolution;
+  if (layer.packed) return windows_of(x, c);
+  const std::uint8_t move = flip(x);
+  return pixels_of<std::int8_t>(
+      x, c.images, c.channels, std::int64_t{c.height} * c.width,
+      [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
+}
+
+/// Results as the job gives them: uint8, or int8 to which uint8 was moved.
+MatrixI32 expected_of(const DeviceLayer& layer, const Tensor& results) {
+  const bool is_unsigned = layer.job.plan.output.format.code() == ResultCode::kUint8;
+  const std::uint8_t move = is_unsigned ? 0 : flip(results);
+  const auto convert = [is_unsigned, move](std::uint8_t value) -> std::int32_t {
+    return is_unsigned ? value : static_cast<std::int8_t>(value ^ move);
+  };
+  const GemmShape& shape = layer.job.plan.shape;
+  const auto columns = static_cast<std::int64_t>(shape.n);
+  std::int64_t images = static_cast<std::int64_t>(shape.m), pixels = 1;
+  if (layer.convolution) {
+    images = layer.convolution->images;
+    pixels = static_cast<std::int64_t>(shape.m) / images;
+  }
+  return pixels_of<std::int32_t>(results, images, columns, pixels, convert);
+}
+
+}  // namespace
+
+ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
+                           const Tensors& inputs, const Tensor& results) {
+  const onnx::NodeProto& node = *context.node;
+  const Tensor& x = inputs[0];
+  ProgramLayer made;
+  made.job = layer.job;
+  made.source = layer.source;
+  made.w = weights_of(node, inputs[3]);
+  const Eigen::Index outputs = made.w.rows();
+  made.a = activations_of(layer, x, made.w.cols());
+  made.expected = expected_of(layer, results);
+
+  const bool is_convolution = node.op_type() == "QLinearConv";
+  static const Tensor none;
+  const Tensor& bias = is_convolution              ? optional_input(inputs, 8)
+                       : node.op_type() == "QGemm" ? optional_input(inputs, 6)
+                                                   : none;
+  ByteResults bytes = byte_results(context, inputs);
+  if (bytes.scales.size() == 1) {
+    bytes.scales.resize(static_cast<std::size_t>(outputs), bytes.scales[0]);
+  }
+  made.scale = std::move(bytes.scales);
+  const std::int64_t zero =
+      quantization_of(context, inputs, 1, x.type()).zero + move_to_int8(x.type());
+  for (Eigen::Index i = 0; i < outputs; ++i) {
+    const std::int64_t sum = made.w.row(i).cast<std::int64_t>().sum();
+    const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
+    made.bias.push_back(wrapped(own - zero * sum));
+  }
+  return made;
+}
+
+std::uint64_t packed_bytes(const DeviceLayer& layer) {
+  return layer.packed ? layer.job.plan.activation_bytes() : 0;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A planned layer's tensors as what the accelerator knows: int8 activations and weights, a bias and
+// a scale for each output channel.
+#pragma once
+
+#include "host/execute/device_plan.hpp"
+#include "host/execute/executor.hpp"
+#include "host/numerics/matrix.hpp"
+#include "host/run/job_runner.hpp"
+
+namespace gemm64 {
+
+/// The layer for the device, of the operands that its node takes and the results that the host got:
+/// result = clamp(rint((a * w + bias) * scale) + zero). uint8 activations and weights are moved
+/// down by 128, zero points too, so that all differences stay the same; the bias is the node's,
+/// less the input's zero point times the weights' sums. Throws UsageError where operands do not
+/// fit.
+ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
+                           const Tensors& inputs, const Tensor& results);
+
+/// Bytes that the host lays out for a layer whose windows it packs; 0 for others.
+std::uint64_t packed_bytes(const DeviceLayer& layer);
+
+}  // namespace gemm64

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/device_plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/device/snapshot.hpp"
+#include "host/onnx/supported.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Of packed windows, what the host may send for each byte of the tensor itself: a quarter more.
+constexpr std::uint64_t kPackedBytes = 5, kTensorBytes = 4;
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
+
+/// Operators whose output has the values of the input in the same order.
+bool is_view(const onnx::NodeProto& node) {
+  static const std::set<std::string> kViews{"Flatten", "Identity", "Reshape", "Squeeze",
+                                            "Unsqueeze"};
+  return kViews.count(operator_name(node)) != 0;
+}
+
+/// Where a value comes from.
+struct Value {
+  std::size_t level = 0;
+  std::optional<std::size_t> layer;  // whose results it is, perhaps in another shape
+};
+
+/// A layer and its place.
+struct Placed {
+  DeviceLayer layer;
+  QuantizedNode node;
+  std::size_t level = 0;
+  std::size_t depth = 0;  // layers of the level before it, each reading the one before
+  bool read = false;      // by another layer of the level
+};
+
+class Planner {
+ public:
+  Planner(const OnnxModel& model, const Geometry& geometry, const std::string& why_no_convolutions)
+      : model_(model), geometry_(geometry), why_no_convolutions_(why_no_convolutions) {}
+
+  DevicePlan run();
+
+ private:
+  void add_node(int index);
+  void add_layer(int index, QuantizedNode node);
+  bool reads_as_it_lies(const Placed& from, QuantizedNode& to) const;
+  bool is_packed(const QuantizedNode& node) const;
+  Job make(int index, const Placed& placed) const;
+  Value host_value(const onnx::NodeProto& node) const;
+  std::vector<DeviceProgram> programs();
+
+  const OnnxModel& model_;
+  const Geometry& geometry_;
+  const std::string& why_no_convolutions_;
+  DevicePlan plan_;
+  std::vector<Placed> layers_;
+  std::map<std::string, Value> values_;
+};
+
+/// What the host computes of its inputs.
+Value Planner::host_value(const onnx::NodeProto& node) const {
+  Value value;
+  for (const std::string& name : node.input()) {
+    const auto found = values_.find(name);
+    if (found == values_.end()) continue;
+    value.level = std::max(value.level, found->second.level + (found->second.layer ? 1 : 0));
+  }
+  return value;
+}
+
+/// Can the layer read the results of another where they lie? A Linear layer of a map becomes a
+/// convolution whose window is the map.
+bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
+  const QuantizedNode& before = from.node;
+  Convolution map;  // of the results
+  map.images = static_cast<std::uint32_t>(before.shape.m);
+  map.channels = static_cast<std::uint32_t>(before.shape.n);
+  if (before.convolution) {
+    map.images = before.convolution->images;
+    map.height = before.convolution->out_height;
+    map.width = before.convolution->out_width;
+  }
+  if (to.convolution) {
+    const Convolution& c = *to.convolution;
+    return c.images == map.images && c.channels == map.channels && c.height == map.height &&
+           c.width == map.width;
+  }
+  const std::uint64_t pixels = std::uint64_t{map.height} * map.width;
+  if (to.shape.m != map.images || to.shape.k != pixels * map.channels) return false;
+  if (pixels == 1) return true;
+  map.kernel_height = map.height;
+  map.kernel_width = map.width;
+  map.out_channels = static_cast<std::uint32_t>(to.shape.n);
+  map.zero = 0;  // nothing lies beyond the border
+  to.convolution = map;
+  return true;
+}
+
+/// Does a layer whose activations come from the host take fewer tiles if it lays out the windows,
+/// and about as many bytes?
+bool Planner::is_packed(const QuantizedNode& node) const {
+  const Convolution& c = *node.convolution;
+  if (c.groups != 1) return false;
+  const std::uint64_t taps = std::uint64_t{c.kernel_height} * c.kernel_width;
+  const std::uint64_t packed = divide_up(node.shape.k, geometry_.n);
+  const std::uint64_t planes = divide_up(c.channels, geometry_.n);
+  const std::uint64_t pixels = std::uint64_t{c.images} * c.height * c.width;
+  return packed < planes * taps &&
+         packed * node.shape.m * kTensorBytes <= planes * pixels * kPackedBytes;
+}
+
+/// The layer's job. Throws UsageError where there is none.
+Job Planner::make(int index, const Placed& placed) const {
+  const DeviceLayer& layer = placed.layer;
+  const QuantizedNode& node = placed.node;
+  Output output;
+  const bool as_unsigned = node.type == onnx::TensorProto::UINT8 && !placed.read;
+  output.format = ResultFormat(as_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
+  output.zero = node.zero + (as_unsigned ? 0 : move_to_int8(node.type));
+  output.low = output.format.least();
+  output.high = output.format.largest();
+  std::string name = node_label(model_.graph().node(index), index);
+  if (layer.convolution && !layer.packed) {
+    return make_job(std::move(name), *layer.convolution, geometry_, output);
+  }
+  return make_job(std::move(name), node.shape, Accumulate::kDevice, geometry_, output);
+}
+
+void Planner::add_layer(int index, QuantizedNode node) {
+  const onnx::NodeProto& proto = model_.graph().node(index);
+  const auto found = values_.find(proto.input(0));
+  const Value input = found == values_.end() ? Value{} : found->second;
+  Placed placed;
+  placed.layer.node = index;
+  const auto try_to_make = [&](bool packed) {
+    placed.layer.packed = packed;
+    placed.layer.convolution = placed.node.convolution;
+    try {
+      placed.layer.job = make(index, placed);
+      return true;
+    } catch (const UsageError& error) {
+      plan_.on_host[index] = error.what();
+      return false;
+    }
+  };
+  bool made = false;
+  placed.node = node;
+  if (input.layer && reads_as_it_lies(layers_[*input.layer], placed.node)) {
+    placed.layer.source = input.layer;
+    placed.level = input.level;
+    placed.depth = layers_[*input.layer].depth + 1;
+    made = try_to_make(false);
+  }
+  if (!made) {
+    placed.node = std::move(node);
+    placed.layer.source.reset();
+    placed.level = input.level + (input.layer ? 1 : 0);
+    placed.depth = 0;
+    made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
+    made = made || try_to_make(false);
+    // What is no window for the device is a product, if the host lays it out.
+    const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
+    made = made || (one_group && try_to_make(true));
+  }
+  if (!made) {
+    values_[proto.output(0)] = host_value(proto);
+    return;
+  }
+  plan_.on_host.erase(index);
+  if (placed.layer.source) layers_[*placed.layer.source].read = true;
+  values_[proto.output(0)] = {placed.level, layers_.size()};
+  layers_.push_back(std::move(placed));
+}
+
+void Planner::add_node(int index) {
+  const onnx::NodeProto& proto = model_.graph().node(index);
+  QuantizedNode node = read_quantized_node(model_, index);
+  if (node.place == NodePlace::kLayer && node.convolution && !why_no_convolutions_.empty()) {
+    node.place = NodePlace::kHost;
+    node.why = why_no_convolutions_;
+  }
+  if (node.place == NodePlace::kLayer) {
+    add_layer(index, std::move(node));
+    return;
+  }
+  if (node.place == NodePlace::kHost) plan_.on_host[index] = std::move(node.why);
+  if (node.place == NodePlace::kSums) plan_.sums[index] = std::move(node.why);
+  Value value = host_value(proto);
+  if (is_view(proto)) {
+    const auto found = values_.find(proto.input(0));
+    if (found != values_.end()) value = found->second;
+  }
+  for (const std::string& output : proto.output()) values_[output] = value;
+}
+
+std::vector<DeviceProgram> Planner::programs() {
+  std::vector<std::size_t> order(layers_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return std::pair(layers_[a].level, layers_[a].depth) <
+           std::pair(layers_[b].level, layers_[b].depth);
+  });
+  std::vector<DeviceProgram> programs;
+  std::vector<std::size_t> place(layers_.size());  // of each layer in its program
+  int last_node = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Placed& placed = layers_[order[i]];
+    if (i == 0 || placed.level != layers_[order[i - 1]].level) programs.emplace_back();
+    DeviceProgram& program = programs.back();
+    place[order[i]] = program.layers.size();
+    if (placed.read && placed.node.type == onnx::TensorProto::UINT8) {
+      placed.layer.job = make(placed.layer.node, placed);  // int8 after all
+    }
+    if (placed.layer.source) {
+      placed.layer.source = place[*placed.layer.source];
+      placed.layer.job.source = placed.layer.source;
+    }
+    last_node = std::max(last_node, placed.layer.node);
+    program.last_node = last_node;
+    program.layers.push_back(std::move(placed.layer));
+  }
+  return programs;
+}
+
+DevicePlan Planner::run() {
+  for (int i = 0; i < model_.graph().node_size(); ++i) add_node(i);
+  plan_.programs = programs();
+  return std::move(plan_);
+}
+
+}  // namespace
+
+bool DevicePlan::has(int node) const {
+  return std::any_of(programs.begin(), programs.end(), [node](const DeviceProgram& program) {
+    return std::any_of(program.layers.begin(), program.layers.end(),
+                       [node](const DeviceLayer& layer) { return layer.node == node; });
+  });
+}
+
+DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
+                       const std::string& why_no_convolutions) {
+  return Planner(model, geometry, why_no_convolutions).run();
+}
+
+DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {
+  DevicePlan plan;
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    QuantizedNode node = read_quantized_node(model, i);
+    if (node.place == NodePlace::kHost) plan.on_host[i] = std::move(node.why);
+    if (node.place == NodePlace::kSums) plan.sums[i] = std::move(node.why);
+    if (node.place != NodePlace::kLayer) continue;
+    (node.convolution ? plan.on_host : plan.sums)[i] = why;
+  }
+  return plan;
+}
+
+JobProgram make_program(const DeviceProgram& program, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (const DeviceLayer& layer : program.layers) jobs.push_back(layer.job);
+  return make_job_program(jobs, geometry);
+}
+
+std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
+                                     const MemoryTiming& memory) {
+  const Prediction predicted = predict(program.program, geometry, memory);
+  std::vector<Counters> layers;
+  Counters before{};
+  for (std::size_t i = 0; i < program.jobs.size(); ++i) {
+    const Counters& after =
+        i < predicted.snapshots.size() ? predicted.snapshots[i].counters : predicted.counters;
+    layers.push_back(between(before, after));
+    before = after;
+  }
+  return layers;
+}
+
+}  // namespace gemm64

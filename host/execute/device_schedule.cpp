@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/execute/device_schedule.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/execute/linear.hpp"
+#include "host/onnx/work.hpp"
+#include "host/run/float_gemm.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Why the options leave the device nothing but sums of Linear layers; empty where they do not.
+std::string why_sums(const RunOptions& options) {
+  if (options.precision == Precision::kFloat32) {
+    return "with --precision float32, the device computes products of float32 alone";
+  }
+  constexpr const char* kAlone = "the device computes Linear layers alone";
+  if (options.one_program) return std::string("with --one-program, ") + kAlone;
+  if (options.accumulate == Accumulate::kHost) {
+    return std::string("with --accumulate host, ") + kAlone;
+  }
+  return options.results == ResultCode::kInt32 ? std::string("with --results int32, ") + kAlone
+                                               : "";
+}
+
+DevicePlan plan_of(const Executor& executor, const JobRunner& runner) {
+  const std::string why = why_sums(runner.options());
+  const char* const why_no_convolutions =
+      runner.options().convolutions ? "" : "with --convolutions host";
+  return why.empty() ? plan_device(executor.model(), runner.geometry(), why_no_convolutions)
+                     : plan_sums(executor.model(), why);
+}
+
+/// The jobs of a Linear layer by itself.
+std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, const Step& step) {
+  const std::optional<GemmShape> shape = linear_shape(executor.model(), step);
+  if (!shape) return {};
+  if (is_float_product(step)) return float_jobs(runner, layer_name(executor, step), *shape);
+  if (runner.options().precision == Precision::kFloat32) return {};
+  return {runner.job(layer_name(executor, step), *shape)};
+}
+
+}  // namespace
+
+std::size_t index_of(const Executor& executor, const Step& step) {
+  return static_cast<std::size_t>(&step - executor.steps().data());
+}
+
+std::string layer_name(const Executor& executor, const Step& step) {
+  return node_label(*step.context.node, static_cast<int>(index_of(executor, step)));
+}
+
+bool is_float_product(const Step& step) {
+  const std::string& type = step.context.node->op_type();
+  return step.context.node->domain().empty() && (type == "Gemm" || type == "MatMul");
+}
+
+DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner) {
+  DeviceSchedule schedule;
+  schedule.plan = plan_of(executor, runner);
+  const std::size_t steps = executor.steps().size();
+  schedule.first = steps;
+  schedule.on_host.assign(steps, 0);
+  schedule.on_device.assign(steps, 0);
+  const auto macs_per_clock = static_cast<double>(runner.geometry().macs_per_clock());
+  auto program = schedule.plan.programs.begin();
+  for (std::size_t i = 0; i < steps; ++i) {
+    const Step& step = executor.steps()[i];
+    const bool planned = schedule.plan.has(static_cast<int>(i));
+    std::vector<Job> alone;
+    if (!planned) alone = jobs_alone(executor, runner, step);
+    if (planned || !alone.empty()) schedule.first = std::min(schedule.first, i);
+    const bool has_alone = !alone.empty();
+    for (Job& job : alone) {
+      schedule.on_device[i] += static_cast<double>(job.plan.shape.macs()) / macs_per_clock;
+      schedule.jobs.push_back(std::move(job));
+    }
+    for (; program != schedule.plan.programs.end() && program->last_node == static_cast<int>(i);
+         ++program) {
+      const JobProgram made = make_program(*program, runner.geometry());
+      runner.check_fits(made);
+      for (const Counters& layer :
+           predict_layers(made, runner.geometry(), runner.options().memory)) {
+        schedule.on_device[i] += static_cast<double>(layer[counter::kTotalClocks]);
+      }
+      schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
+    }
+    const std::optional<Work> work = work_of(executor.model(), *step.context.node);
+    // Steps before the first one may run in groups of images.
+    if (work && !has_alone && i >= schedule.first) {
+      schedule.on_host[i] = static_cast<double>(work->macs) / macs_per_clock;
+    }
+    schedule.all += schedule.on_host[i] + schedule.on_device[i];
+  }
+  return schedule;
+}
+
+}  // namespace gemm64

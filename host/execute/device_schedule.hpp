@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass through a network gives the device to do, and when: known before anything runs.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "host/execute/device_plan.hpp"
+#include "host/execute/executor.hpp"
+#include "host/run/job_runner.hpp"
+
+namespace gemm64 {
+
+struct DeviceSchedule {
+  DevicePlan plan;
+  std::vector<Job> jobs;  // in the order in which they run
+  std::size_t first = 0;  // step that may be the first with work for the device
+  /// Of each step, clocks for its part of the whole: the host's as if the array did its products,
+  /// and the device's that begin when the step is done. Their sum, of one pass, is `all`.
+  std::vector<double> on_host, on_device;
+  double all = 0;
+};
+
+/// The schedule of a pass, as the runner's options have it. Throws UsageError where the device has
+/// no room for a job.
+DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner);
+
+/// "conv1", or "Conv number 3" where a node has no name.
+std::string layer_name(const Executor& executor, const Step& step);
+
+/// Which step of its executor it is.
+std::size_t index_of(const Executor& executor, const Step& step);
+
+/// Is it a Linear layer of float32, rather than of integers?
+bool is_float_product(const Step& step);
+
+}  // namespace gemm64

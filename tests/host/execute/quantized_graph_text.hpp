@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantized networks for tests: nodes as text, their constants made for them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <random>
+#include <string>
+
+#include "host/execute/tensor.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+
+/// A network of uint8 from x to y. Nodes are added in the order in which they run, each named for
+/// its output.
+class QuantizedText {
+ public:
+  /// `x`: its shape, "1,3,8,8".
+  explicit QuantizedText(std::string x) : x_(std::move(x)), random_(1) {}
+
+  /// A convolution of `channels` channels; `attributes` as "pads = [1,1,1,1]".
+  QuantizedText& conv(const std::string& from, const std::string& to, std::int64_t channels,
+                      std::int64_t filters, std::int64_t kernel, const std::string& attributes = "",
+                      std::int64_t groups = 1) {
+    weights("w_" + to, {filters, channels / groups, kernel, kernel});
+    return node(to, fmt::format("QLinearConv <group = {}{}{}> ({}, s, z, w_{}, s, wz, s, z)",
+                                groups, attributes.empty() ? "" : ", ", attributes, from, to));
+  }
+  QuantizedText& matmul(const std::string& from, const std::string& to, std::int64_t k,
+                        std::int64_t n) {
+    weights("w_" + to, {k, n});
+    return node(to, fmt::format("QLinearMatMul ({}, s, z, w_{}, s, wz, s, z)", from, to));
+  }
+  QuantizedText& add(const std::string& a, const std::string& b, const std::string& to) {
+    return node(to, fmt::format("com.microsoft.QLinearAdd ({}, s, z, {}, s, z, s, z)", a, b));
+  }
+  QuantizedText& node(const std::string& to, const std::string& text) {
+    nodes_ += fmt::format("{} = {}\n", to, text);
+    names_.push_back(to);
+    return *this;
+  }
+
+  /// `zero`: of the weights.
+  OnnxModel model(std::int8_t zero = 0) {
+    onnx::ModelProto proto =
+        parse_model(fmt::format("(uint8[{}] x) => (uint8[1] y) {{{}}}", x_, nodes_));
+    onnx::GraphProto& graph = *proto.mutable_graph();
+    graph.mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+    int node = 0;
+    for (const std::string& name : names_) graph.mutable_node(node++)->set_name(name);
+    const auto constant = [&graph](const std::string& name, const Tensor& tensor) {
+      *graph.add_initializer() = tensor.to_proto();
+      graph.mutable_initializer(graph.initializer_size() - 1)->set_name(name);
+    };
+    constant("s", Tensor::of<float>({}, {0.0078125F}));
+    constant("z", Tensor::of<std::uint8_t>({}, {131}));
+    constant("wz", Tensor::of<std::int8_t>({}, {zero}));
+    for (const auto& [name, tensor] : weights_) constant(name, tensor);
+    return OnnxModel::from_proto(std::move(proto), "test.onnx");
+  }
+
+ private:
+  void weights(const std::string& name, const Dims& dims) {
+    Tensor tensor(onnx::TensorProto::INT8, dims);
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+      tensor.mutable_values<std::int8_t>()[i] = static_cast<std::int8_t>(random_() % 255 - 127);
+    }
+    weights_.emplace_back(name, tensor);
+  }
+
+  std::string x_, nodes_;
+  std::mt19937 random_;
+  std::vector<std::string> names_;
+  std::vector<std::pair<std::string, Tensor>> weights_;
+};
+
+/// Branches, a projection beside a bottleneck, a depthwise layer, a packed first one, and a Linear
+/// layer that reads a map.
+inline OnnxModel quantized_branches() {
+  const char* const pad = "pads = [1,1,1,1]";
+  QuantizedText text("2,3,9,9");
+  text.conv("x", "first", 3, 12, 3, "strides = [2,2], pads = [1,1,1,1]")
+      .conv("first", "a", 12, 10, 1)
+      .conv("a", "b", 10, 10, 3, pad)
+      .conv("b", "c", 10, 20, 1)
+      .conv("first", "side", 12, 20, 1)
+      .add("c", "side", "sum")
+      .conv("sum", "deep", 20, 20, 3, "dilations = [2,2], pads = [2,1,2,3]", 20)
+      .node("pooled", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (sum)")
+      .conv("pooled", "pooled1", 20, 20, 1)
+      .conv("deep", "deep1", 20, 20, 2, "", 2)
+      .node("flat", "Flatten (deep1)")
+      .matmul("flat", "y", 320, 7);
+  return text.model();
+}
+
+/// Random bytes for it.
+inline Tensor quantized_input(const Dims& dims = {2, 3, 9, 9}) {
+  std::mt19937 random(4);
+  Tensor tensor(onnx::TensorProto::UINT8, dims);
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    tensor.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(random());
+  }
+  return tensor;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantized networks with their layers on a reference device: host/execute/network_run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "host/execute/network_input.hpp"
+#include "host/execute/network_run.hpp"
+#include "host/report/json.hpp"
+#include "host/report/run_table.hpp"
+#include "tests/host/execute/quantized_graph_text.hpp"
+#include "tests/host/run/small_device.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class QuantizedRunTest : public testing::Test {
+ protected:
+  QuantizedRunTest() : driver_(device_) {}
+
+  NetworkRun run(const OnnxModel& model, const NetworkInputs& inputs, const RunOptions& options,
+                 const RunProgress& progress = nullptr) {
+    JobRunner runner(device_, driver_, options);
+    return run_network(Executor(model), inputs, runner, runner.report("test", 2), nullptr,
+                       progress);
+  }
+  NetworkRun run(const OnnxModel& model, const RunOptions& options = {},
+                 const RunProgress& progress = nullptr) {
+    return run(model, NetworkInputs::of(NamedTensors{{"x", quantized_input()}}), options, progress);
+  }
+
+  DamagedDevice device_;
+  Driver driver_;
+};
+
+TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
+  const OnnxModel model = quantized_branches();
+  const NetworkRun found = run(model);
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_EQ(device_.runs, 2);
+  EXPECT_EQ(found.report.layers.size(), 9U);
+  EXPECT_TRUE(found.report.host_layers.empty());
+  EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
+  EXPECT_EQ(found.report.host->nodes, 3U);  // QLinearAdd, MaxPool, Flatten
+  const NamedTensors expected = Executor(model).run({{"x", quantized_input()}});
+  const Tensor& y = found.outputs.at("y");
+  ASSERT_EQ(y.bytes(), expected.at("y").bytes());
+  EXPECT_EQ(std::memcmp(y.raw(), expected.at("y").raw(), y.bytes()), 0);
+}
+
+TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
+  const NetworkRun found = run(quantized_branches());
+  const std::string text = run_table(found.report, 0);
+  EXPECT_THAT(text, HasSubstr("3x3 /2 packed"));
+  EXPECT_THAT(text, HasSubstr("3x3 dilated 2 in 20 groups"));
+  EXPECT_THAT(text, HasSubstr("3 nodes on the host (1 Flatten, 1 MaxPool, 1 "
+                              "com.microsoft.QLinearAdd)"));
+  EXPECT_THAT(text, HasSubstr("2 programs on the device.\n"));
+  // 2 x 5 x 5 windows of 27 bytes, in words of 8.
+  EXPECT_THAT(text, HasSubstr("Windows that the host laid out as rows: 1.562 KiB of 1 layer.\n"));
+  EXPECT_THAT(text, HasSubstr("MACs on the device: 100.0 %"));
+  const nlohmann::ordered_json json = to_json(found.report);
+  EXPECT_EQ(json["total"]["device_share"], 1);
+  EXPECT_EQ(json["layers"][0]["program"], 1);
+  EXPECT_EQ(json["layers"][0]["packed_bytes"], 50 * 32);
+  EXPECT_EQ(json["layers"][5]["name"], "deep");
+  EXPECT_EQ(json["layers"][5]["window"]["groups"], 20);
+  EXPECT_EQ(json["layers"][5]["window"]["padding"], (nlohmann::ordered_json{2, 1}));
+  EXPECT_EQ(json["programs"][0]["layers"], 5);
+  EXPECT_EQ(json["programs"][1]["layers"], 4);
+  EXPECT_EQ(json["host"]["operators"]["MaxPool"], 1);
+}
+
+TEST_F(QuantizedRunTest, AnnouncesThePrograms) {
+  JobNotes notes;
+  RunOptions options;
+  options.observers = {&notes};
+  run(quantized_branches(), options);
+  EXPECT_THAT(notes.notes, ElementsAre("announce first a side b c deep pooled1 deep1 y",
+                                       "begin together first a side b c", "end",
+                                       "begin together deep pooled1 deep1 y", "end"));
+}
+
+TEST_F(QuantizedRunTest, NoticesAFlippedBitInAConvolution) {
+  device_.damage = true;
+  const NetworkRun found = run(quantized_branches());
+  EXPECT_FALSE(found.report.verified());
+  EXPECT_EQ(found.report.layers[1].mismatches.count, 1U);
+  EXPECT_THAT(run_table(found.report, 0), HasSubstr("a: 1 values differ; the first at row 0"));
+}
+
+TEST_F(QuantizedRunTest, TellsProgressFromNothingToAll) {
+  std::vector<double> told;
+  run(quantized_branches(), {}, [&](const std::string&, double done) { told.push_back(done); });
+  EXPECT_EQ(told.front(), 0);
+  EXPECT_NEAR(told.back(), 1, 1e-9);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+}
+
+TEST_F(QuantizedRunTest, LeavesConvolutionsToTheHostWhereOptionsDo) {
+  const OnnxModel model = quantized_branches();
+  RunOptions sums, one_program, host_adds, host, float32;
+  sums.results = ResultCode::kInt32;
+  one_program.one_program = true;
+  host_adds.accumulate = Accumulate::kHost;
+  host.convolutions = false;
+  float32.precision = Precision::kFloat32;
+  const std::pair<RunOptions, const char*> cases[] = {{sums, "--results int32"},
+                                                      {one_program, "--one-program"},
+                                                      {host_adds, "--accumulate host"},
+                                                      {host, "--convolutions host"},
+                                                      {float32, "--precision float32"}};
+  for (const auto& [options, name] : cases) {
+    SCOPED_TRACE(name);
+    const NetworkRun found = run(model, options);
+    EXPECT_EQ(found.report.layers.size(), options.precision == Precision::kInt8 ? 1U : 0U);
+    ASSERT_GE(found.report.host_layers.size(), 8U);
+    EXPECT_THAT(found.report.host_layers[0].reason, HasSubstr(name));
+    EXPECT_EQ(found.report.verified(), options.precision == Precision::kInt8);
+    EXPECT_LT(found.report.device_macs(), found.report.all_macs());
+  }
+}
+
+TEST_F(QuantizedRunTest, RunsImagesInPasses) {
+  QuantizedText text("2,3,6,6");
+  text.conv("x", "a", 3, 9, 3).conv("a", "y", 9, 4, 1);
+  const Tensor images = quantized_input({3, 3, 6, 6});
+  const NetworkRun found =
+      run(text.model(), NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2), {});
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_EQ(device_.runs, 2);
+  ASSERT_EQ(found.report.layers.size(), 2U);
+  EXPECT_EQ(found.report.layers[1].shape.m, 4U * 4 * 4);
+  EXPECT_EQ(found.outputs.at("y").dims(), (Dims{3, 4, 4, 4}));
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random convolutions on the RTL, behind memories that stall at random: the bytes of ONNX Runtime.
+GEMM64_CASES: how many (default 12), GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which
+sizes."""
+
+import json
+import math
+import os
+import random
+import unittest
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from harness import ProgramTest, saturates
+
+CASES = int(os.environ.get("GEMM64_CASES", "12"))
+SEED = int(os.environ.get("GEMM64_SEED", "1"))
+ARRAYS = [int(size) for size in os.environ.get("GEMM64_ARRAYS", "4 8 64").split()]
+CLOCKS = 2_000_000    # that no case may take
+ROWS = 350_000        # of the smallest array, so that stalls do not bring a case near that
+
+
+def up(a, b):
+    return -(-a // b)
+
+
+class Convolution:
+    """One QLinearConv: its sizes, and a network of it alone."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.numpy = numpy.random.default_rng(self.random.getrandbits(32))
+        while not self.draw():
+            pass
+
+    def log_uniform(self, least, most):
+        return min(most, int(least * (most / least + 1)**self.random.random()))
+
+    def draw(self):
+        """Sizes; false where a window does not fit, or the case would take too long."""
+        r = self.random
+        self.rank = r.choice([2, 2, 2, 2, 2, 1])
+        axes = range(self.rank)
+        self.kernel = [r.choice([1, 3, r.randint(1, 11)]) for _ in axes]
+        self.strides = [r.choice([1, r.randint(1, 4)]) for _ in axes]
+        self.dilations = [r.choice([1, 1, r.randint(1, 3)]) for _ in axes]
+        self.size = [self.log_uniform(1, 60) for _ in axes]
+        self.batch = r.choice([1, r.randint(1, 5)])
+        self.pads = [r.choice([0, r.randint(0, size)]) for size in self.kernel * 2]
+        kind = r.choice(["plain", "plain", "groups", "depthwise"])
+        self.groups = 1
+        self.channels, self.filters = self.log_uniform(1, 200), self.log_uniform(1, 200)
+        if kind == "groups":
+            self.groups = self.log_uniform(1, 40)
+            self.channels = self.groups * self.log_uniform(1, 200 // self.groups)
+            self.filters = self.groups * self.log_uniform(1, 200 // self.groups)
+        elif kind == "depthwise":
+            self.groups = self.channels
+            self.filters = self.channels * (r.randint(1, 3) if self.channels < 70 else 1)
+        reach = [d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilations)]
+        room = [size + self.pads[i] + self.pads[self.rank + i] - reach[i]
+                for i, size in enumerate(self.size)]
+        if min(room) < 0:
+            return False
+        self.output = [room[i] // self.strides[i] + 1 for i in axes]
+        pixels = self.batch * math.prod(self.output)
+        taps = math.prod(self.kernel)
+        # Groups that share tiles of the smallest array meet as many zeros as four of them.
+        tiles = up(self.channels, 4) * up(self.filters, 4) * taps
+        if self.groups > 1:
+            tiles = up(tiles * 4, self.groups) + up(self.filters, 4) * taps
+        return pixels * tiles <= ROWS
+
+    def text(self):
+        return (f"{self.batch}x{self.channels}x{self.size} to {self.filters}, kernel {self.kernel}, "
+                f"strides {self.strides}, dilations {self.dilations}, pads {self.pads}, "
+                f"groups {self.groups}")
+
+    def model(self):
+        """QLinearConv of random bytes, and its input."""
+        r, n = self.random, self.numpy
+        signed = saturates() or r.random() < 0.5
+        kind, low, high = (TensorProto.INT8, -128, 128) if signed else (TensorProto.UINT8, 0, 256)
+        dtype = numpy.int8 if signed else numpy.uint8
+        per_channel = r.random() < 0.5
+        length = self.channels // self.groups * math.prod(self.kernel)
+        weights = n.integers(-128, 128, [self.filters, self.channels // self.groups] + self.kernel)
+        scales = n.uniform(0.5, 2, self.filters if per_channel else 1).astype(numpy.float32) / 1000
+        constants = {
+            "x_scale": numpy.float32(0.02), "x_zero": dtype(r.randrange(low, high)),
+            "w": weights.astype(numpy.int8), "w_scale": scales if per_channel else scales[0],
+            "w_zero": numpy.zeros(self.filters, numpy.int8) if per_channel else numpy.int8(0),
+            "y_scale": numpy.float32(0.02 * 0.001 * 74 * 74 * length**0.5 / 60),
+            "y_zero": dtype(r.randrange(low, high))}
+        if r.random() < 0.7:
+            constants["bias"] = n.integers(-90000, 90000, self.filters).astype(numpy.int32)
+        inputs = ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"]
+        node = helper.make_node(
+            "QLinearConv", inputs + (["bias"] if "bias" in constants else []), ["y"], "conv",
+            kernel_shape=self.kernel, strides=self.strides, dilations=self.dilations, pads=self.pads,
+            group=self.groups)
+        shape = [self.batch, self.channels] + self.size
+        graph = helper.make_graph(
+            [node], "convolution", [helper.make_tensor_value_info("x", kind, shape)],
+            [helper.make_tensor_value_info("y", kind, [self.batch, self.filters] + self.output)],
+            [numpy_helper.from_array(numpy.asarray(value), name)
+             for name, value in constants.items()])
+        model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+        return model, n.integers(low, high, shape).astype(dtype)
+
+
+class RandomConvolutions(ProgramTest):
+    def check(self, number):
+        case = Convolution(f"{SEED} {number}")
+        model, x = case.model()
+        onnx.save(model, self.folder / "c.onnx")
+        numpy.save(self.folder / "x.npy", x)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options,
+                                               providers=["CPUExecutionProvider"])
+        wanted = session.run(None, {"x": x})[0]
+        clocks = {}
+        for array in ARRAYS:
+            stalls = case.random.choice([0, 0.1, 0.3])
+            latency = case.random.choice([1, 20, 100])
+            what = f"case {number}, array {array}, stalls {stalls}: {case.text()}"
+            (self.folder / "y.npy").unlink(missing_ok=True)
+            code, output, complaint = self.run_program(
+                "run", "--model", "c.onnx", "--input", "x.npy", "--output", "y.npy", "--json",
+                "r.json", "--array", array, "--memory-stalls", stalls, "--memory-latency", latency,
+                "--seed", number)
+            self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
+            self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), what)
+            report = json.loads((self.folder / "r.json").read_text())
+            self.assertEqual(report["total"]["device_share"], 1, what)
+            self.assertTrue(report["verified"], what)
+            clocks[array] = report["total"]["cycles"]
+            self.assertLessEqual(clocks[array], CLOCKS, what)
+        return clocks
+
+    def test_random_cases(self):
+        most = dict.fromkeys(ARRAYS, 0)
+        for number in range(CASES):
+            for array, clocks in self.check(number).items():
+                most[array] = max(most[array], clocks)
+        print(f"{CASES} convolutions, at most {most} clocks each", flush=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
