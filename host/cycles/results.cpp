@@ -97,6 +97,7 @@ void Results::pass_rows(Clock before) {
     banks_.pass(at, rows);
     entered_ = at + rows - 1;
     rows_left_ -= rows;
+    requantizer_.forget(entered_);
   }
   data_.end(entered_);
   done_ = entered_;
@@ -125,7 +126,6 @@ void Results::serve(MemoryPort& port) {
   if (burst_.requantized) {
     hold(beats);
     if (rows_left_ != kNone) pass_rows(kUnknown);
-    requantizer_.forget(entered_);
     return;
   }
   wide_free_ = free_;

@@ -19,16 +19,17 @@ struct Block {
   std::uint64_t tile_clocks;         // of a tile
 };
 
-/// The blocks of a plan that can have seams; none where it cannot.
+/// The blocks of a plan that can have seams; none where it has strips, or is a product of several
+/// blocks.
 std::vector<Block> blocks_of(const Plan& plan) {
   std::vector<Block> blocks;
   if (!plan.window) {
-    if (plan.row_blocks() != 1 || !plan.groups[0].retain) return blocks;
+    if (plan.row_blocks() != 1) return blocks;
     const std::uint64_t m = plan.shape.m;
     blocks.push_back({0, m, m, m, std::max<std::uint64_t>(m, plan.array)});
     return blocks;
   }
-  if (plan.window->strips.size() != 1) return blocks;
+  if (plan.window->in_strips()) return blocks;
   const WindowPlan& window = plan.window->strips[0].plan;
   for (const WindowBlock& block : window.blocks) {
     blocks.push_back({block.first, block.first + block.rows, block.loaded(), block.new_pixels,
@@ -97,7 +98,8 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
 
 std::optional<Seam> find_seam(const Plan& plan, const Plan& next, const Geometry& geometry) {
   const std::vector<Block> blocks = blocks_of(plan), next_blocks = blocks_of(next);
-  if (blocks.empty() || next_blocks.empty() || plan.result_blocks() != plan.n_tiles) return {};
+  if (blocks.empty() || next_blocks.empty() || plan.accumulate == Accumulate::kHost) return {};
+  if (!next.window && !next.groups[0].retain) return {};  // its activations do not stay on chip
   if (!plan.window && !next.window) {  // the last tile of N is the last tile of K
     if (plan.n_tiles < 2) return {};
     return Seam{{0, plan.n_tiles - 1}, 0, plan.n_tiles - 1};

@@ -12,7 +12,7 @@ constexpr std::uint64_t kMostCapacity = 0xffff;  // of its field in a command
 
 /// What shares planes: all of a convolution in one strip.
 WindowPlan* shared_plan(Job& job) {
-  if (!job.plan.window || job.plan.window->strips.size() != 1) return nullptr;
+  if (!job.plan.window || job.plan.window->in_strips()) return nullptr;
   return &job.plan.window->strips[0].plan;
 }
 
@@ -40,11 +40,13 @@ void share_planes(std::vector<Job>& jobs, const Geometry& geometry) {
     const auto capacity =
         static_cast<std::uint32_t>(std::min(geometry.scratchpad_words / planes, kMostCapacity));
     std::uint64_t slot = 0;
+    bool starts = true;
     for (std::size_t i = first; i < end; ++i) {
       WindowPlan& plan = *shared_plan(jobs[i]);
-      plan.starts = i == first;
+      plan.starts = starts;
       plan.capacity = capacity;
       plan.first_slot = static_cast<std::uint32_t>(slot);
+      if (plan.blocks.back().loaded() != 0) starts = false;
       slot = (slot + plan.blocks.back().loaded()) % capacity;
     }
     first = std::max(end, first + 1);

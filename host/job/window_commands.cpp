@@ -8,17 +8,6 @@
 namespace gemm64 {
 namespace {
 
-// An engine's queue holds two commands, so that a MATMUL is dispatched a block before it runs. The
-// activations of a block are asked for so many clocks before that, as far as there is room: a way
-// to memory and back, and the words.
-constexpr std::uint64_t kLoadAhead = 400;
-
-/// A block by its strip and its place there.
-struct Place {
-  const WindowStrip& strip;
-  std::size_t block;
-};
-
 class WindowCommands {
  public:
   WindowCommands(const Plan& plan, const Layout& layout, const Seams& seams)
@@ -102,7 +91,7 @@ class WindowCommands {
     const WindowBlock& pixels = plan.blocks[i];
     if (pixels.new_pixels == 0) return;
     const std::uint32_t planes = plan.window.planes;
-    if (plan_.window->strips.size() > 1) {
+    if (plan_.window->in_strips()) {
       add_rows(strip, pixels, start);
       return;
     }
@@ -140,15 +129,14 @@ class WindowCommands {
     bool start = plan.starts, set = false;
     for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
       const WindowBlock& block = plan.blocks[i];
-      std::uint64_t ahead = 0;  // clocks from this block to the next whose pixels are to be loaded
-      for (; loaded < plan.blocks.size() && (loaded <= i || ahead < kLoadAhead); ++loaded) {
-        // Early commands do not wait for late ones, nor all of them for room that only later ones
-        // make.
+      // The pixels of the next block are asked for before this one is dispatched, so that a full
+      // queue of MATMULs does not hold them up; more would hold up the MATMULs. Early commands do
+      // not wait for late ones, nor do any for room that only later ones make.
+      for (; loaded <= std::min(i + 1, plan.blocks.size() - 1); ++loaded) {
         if (loaded > i && (phase_of(before + loaded) != phase_of(before + i) ||
                            plan.blocks[loaded].loaded() - freed > plan.capacity)) {
           break;
         }
-        if (loaded > i) ahead += block_clocks(plan, plan.blocks[loaded]);
         add_load(strip, loaded, before + loaded, start);
         if (plan.blocks[loaded].new_pixels != 0) start = false;
       }

@@ -13,7 +13,8 @@
 namespace gemm64 {
 
 /// Columns of a convolution's output, as a convolution of their own over the input columns that
-/// they need. Where there are several strips, each block is a row of one.
+/// they need. Each block is a row of it where there are several, or columns of the input that none
+/// needs.
 struct WindowStrip {
   WindowPlan plan;
   std::uint32_t out_column = 0;  // of the whole output, with which it begins
@@ -26,6 +27,10 @@ struct WindowCut {
   Window window;  // of the whole
   std::vector<WindowStrip> strips;
 
+  /// Is it cut into strips, or has it one that leaves out columns of the input?
+  bool in_strips() const {
+    return strips.size() != 1 || strips[0].plan.window.width != window.width;
+  }
   std::uint64_t blocks() const;
   /// Words of activations that are loaded. Strips share columns of the input.
   std::uint64_t loaded_words() const;

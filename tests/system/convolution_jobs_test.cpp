@@ -69,7 +69,7 @@ TEST_P(ConvolutionJobs, GiveTheirValues) {
       return;
     }
     ++done;
-    strips += job.plan.window->strips.size() > 1 ? 1 : 0;
+    strips += job.plan.window->in_strips() ? 1 : 0;
     expect_right(rig, job, operands);
   });
   EXPECT_GE(done, 40u);
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionJobs,
                          testing::Values(Setting{2, 0, false, 9}, Setting{4, 0, false, 40},
                                          Setting{4, 0.3, false, 30}, Setting{8, 0, false, 60},
                                          Setting{8, 0.4, false, 40}, Setting{4, 0, true, 20},
-                                         Setting{4, 0.3, true, 20}, Setting{64, 0, false, 200}),
+                                         Setting{4, 0.3, true, 20}),
                          testing::PrintToStringParamName());
 
 }  // namespace

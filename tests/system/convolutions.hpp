@@ -19,18 +19,21 @@ namespace gemm64::system_test {
 inline std::int32_t convolution_sum(const Convolution& c, const MatrixI8& input,
                                     const MatrixI8& weights, std::uint64_t image, std::int64_t y,
                                     std::int64_t x, std::uint32_t out) {
+  const std::uint32_t taps = c.taps(), channels = c.group_channels();
+  const std::int8_t* const tile = weights.data() + std::uint64_t{out} * channels * taps;
   std::int64_t sum = 0;
-  for (std::uint32_t channel = 0; channel < c.group_channels(); ++channel) {
-    for (std::uint32_t i = 0; i < c.kernel_height; ++i) {
-      for (std::uint32_t j = 0; j < c.kernel_width; ++j) {
-        const std::int64_t row = y * c.stride_height - c.pad_top + i * c.dilation_height;
-        const std::int64_t column = x * c.stride_width - c.pad_left + j * c.dilation_width;
-        const bool inside = row >= 0 && row < c.height && column >= 0 && column < c.width;
-        const std::int64_t pixel =
-            (static_cast<std::int64_t>(image) * c.height + row) * c.width + column;
-        const std::uint32_t from = out / c.group_out_channels() * c.group_channels() + channel;
-        sum += weights(out, (channel * c.kernel_height + i) * c.kernel_width + j) *
-               (inside ? input(pixel, from) : c.zero);
+  for (std::uint32_t i = 0; i < c.kernel_height; ++i) {
+    for (std::uint32_t j = 0; j < c.kernel_width; ++j) {
+      const std::int64_t row = y * c.stride_height - c.pad_top + i * c.dilation_height;
+      const std::int64_t column = x * c.stride_width - c.pad_left + j * c.dilation_width;
+      const bool inside = row >= 0 && row < c.height && column >= 0 && column < c.width;
+      const std::int64_t pixel =
+          (static_cast<std::int64_t>(image) * c.height + row) * c.width + column;
+      const std::int8_t* const from = input.data() + (inside ? pixel : 0) * c.channels +
+                                      out / c.group_out_channels() * channels;
+      const std::int8_t* weight = tile + i * c.kernel_width + j;
+      for (std::uint32_t channel = 0; channel < channels; ++channel, weight += taps) {
+        sum += *weight * (inside ? from[channel] : c.zero);
       }
     }
   }

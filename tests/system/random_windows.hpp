@@ -37,6 +37,7 @@ class WindowMaker : public ProgramMaker {
 
  private:
   static constexpr std::uint64_t kMostClocks = 20'000, kMostBlocks = 12;
+  static constexpr std::uint64_t kMostResults = 0x10000;  // bytes, in a tenth of their memory
 
   Window random_window() {
     Window w;
@@ -74,8 +75,11 @@ class WindowMaker : public ProgramMaker {
       const std::uint64_t pixels = w.out_pixels();
       const auto rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(
           draw(random_, 1, std::min(4 * geometry_.n, geometry_.accumulator_rows)), pixels));
-      if ((pixels + rows - 1) / rows > kMostBlocks) continue;
+      if (pixels > rows * kMostBlocks) continue;
       if (w.tiles() * std::max<std::uint64_t>(pixels, geometry_.n) > kMostClocks) continue;
+      const std::uint64_t blocks = (pixels + rows - 1) / rows, n = geometry_.n;
+      if (w.tiles() * blocks * n * n > kOperandBytes / 2) continue;
+      if (pixels * w.passes() * 4 * n > kMostResults) continue;
       Geometry some = geometry_;
       if (draw(random_, 0, 3) != 0) {
         some.scratchpad_words = draw(random_, 1, std::min(400u, geometry_.scratchpad_words));

@@ -126,6 +126,17 @@ TEST(WalkOf, LoadsTilesThatTouchAsOneRun) {
   EXPECT_EQ(walk.block_step, 5u);
 }
 
+// Each plane begins at a slot of its own.
+TEST(WalkOf, LoadsThePlanesOfAWindowByThemselves) {
+  Command planes = load(5, 7, 5);
+  planes.flags = flag::kWindow;
+  planes.passes = planes.blocks = 1;
+  const WordWalk walk = walk_of(planes, 8);
+  EXPECT_EQ(walk.words, 5u);
+  EXPECT_EQ(walk.runs, 7u);
+  EXPECT_EQ(walk.run_step, 5u);
+}
+
 TEST(WalkOf, StoresEachTileByItself) {
   Command store = load(5, 7, 5);
   store.opcode = Opcode::kStore;

@@ -8,6 +8,7 @@
 #include "host/cycles/banks.hpp"
 #include "host/cycles/ledger.hpp"
 #include "host/cycles/memories.hpp"
+#include "host/cycles/pixels.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
 #include "host/cycles/requantizer.hpp"
@@ -51,6 +52,18 @@ TEST(Runs, KnowTheClockOfEachEvent) {
   EXPECT_EQ(runs.at(7), kUnknown);
   EXPECT_EQ(runs.after_last(), 22);
   EXPECT_LE(runs.at(4), 20);  // forgotten, but known to be before the latest
+}
+
+TEST(Runs, KnowHowManyEventsFollowEachOther) {
+  Runs runs;
+  runs.push(5, 3);
+  runs.push(8, 2);
+  runs.push(20, 2);
+  EXPECT_EQ(runs.stretch(1), 4);
+  EXPECT_EQ(runs.stretch(4), 1);
+  EXPECT_EQ(runs.stretch(5), 2);
+  runs.push(22, 1);
+  EXPECT_EQ(runs.stretch(5), 3);
 }
 
 TEST(Runs, KnowTheClocksOfBeatsAtARate) {
@@ -129,13 +142,16 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreRequantized) {
   banks.complete(10);
   banks.complete(20);
   banks.store(12, 3, 1, true);
-  banks.pass(12);
-  banks.pass(15);
+  banks.pass(12, 1);
+  banks.pass(15, 1);
   EXPECT_EQ(banks.room(0), 12);
   EXPECT_EQ(banks.room(1), 13) << "it is read when the one before passes on";
+  EXPECT_EQ(banks.stretch(1), 1) << "a gap follows";
   EXPECT_EQ(banks.room(2), 16);
+  EXPECT_EQ(banks.stretch(2), 1) << "no other has passed";
   EXPECT_FALSE(known(banks.room(3)));
-  banks.pass(16);
+  banks.pass(16, 1);
+  EXPECT_EQ(banks.stretch(2), 2);
   banks.stored(16);
   EXPECT_EQ(banks.room(), 17);
 }
@@ -155,12 +171,47 @@ TEST(Requantizer, StandsStillWhileABeatWaits) {
   EXPECT_EQ(pipeline.moves_from(9), 9);
   EXPECT_EQ(pipeline.moves_from(10), 13);
   EXPECT_EQ(pipeline.moves_from(12), 13);
+  EXPECT_EQ(pipeline.moves(7), 3);
+  EXPECT_EQ(pipeline.moves(13), 1);
+  EXPECT_FALSE(known(pipeline.moves(20)));
   EXPECT_EQ(pipeline.moves_from(14), 20);
   EXPECT_EQ(pipeline.end_of(5), 23);     // 6, 7, 8, 9, 13, 20, 21, 22
   EXPECT_EQ(pipeline.scales_of(9), 21);  // 13, 20, 21
   EXPECT_EQ(pipeline.scales_of(6), 9);
   pipeline.forget(15);
   EXPECT_EQ(pipeline.moves_from(15), 20);
+}
+
+TEST(Pixels, HaveRoomAClockAfterOthersWereFreed) {
+  Pixels pixels{Rate()};
+  EXPECT_EQ(pixels.room(10, 10), 0);
+  EXPECT_EQ(pixels.empty(), 0);
+  pixels.keep(10);
+  EXPECT_EQ(pixels.room(5, 15), 0);
+  EXPECT_FALSE(known(pixels.room(6, 15)));
+  EXPECT_FALSE(known(pixels.empty()));
+  pixels.free(2, 100);
+  pixels.free(3, 200);
+  EXPECT_EQ(pixels.room(2, 10), 101);
+  EXPECT_EQ(pixels.room(3, 10), 201);
+  EXPECT_EQ(pixels.room(5, 10), 201);
+  EXPECT_FALSE(known(pixels.room(6, 10)));
+  pixels.free(5, 300);
+  EXPECT_EQ(pixels.empty(), 301);
+  pixels.free(0, 400);  // the border alone
+  EXPECT_EQ(pixels.empty(), 301);
+  pixels.keep(4);
+  EXPECT_FALSE(known(pixels.empty()));
+}
+
+TEST(Pixels, HoldWordsAClockAfterTheyCame) {
+  Pixels pixels{Rate()};
+  EXPECT_EQ(pixels.holds(0), 0);
+  EXPECT_FALSE(known(pixels.holds(1)));
+  pixels.fill({50, 59, 10, 0});
+  EXPECT_EQ(pixels.holds(1), 51);
+  EXPECT_EQ(pixels.holds(10), 60);
+  EXPECT_FALSE(known(pixels.holds(11)));
 }
 
 TEST(WordBuffer, FreesPlacesOfManyWordsAtOnce) {

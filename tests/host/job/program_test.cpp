@@ -9,6 +9,8 @@
 #include <map>
 #include <vector>
 
+#include "host/job/job_commands.hpp"
+#include "host/job/seam.hpp"
 #include "tests/host/job/plans.hpp"
 
 namespace gemm64 {
@@ -274,8 +276,8 @@ TEST(Program, OfAProductInAChainReadsAsDocumented) {
   const Output output{ResultFormat(ResultCode::kInt8), -3, -128, 127};
   const Plan plan = make_plan({5, 30, 16}, Accumulate::kDevice, geometry, output);
   std::vector<std::string> words;
-  for (const Command& command : make_program(plan, make_layout(plan, 0), {true, true}))
-    words.push_back(to_string(command));
+  const JobCommands list = job_commands(plan, make_layout(plan, 0), Seams{0, 3, ResultCut{0, 1}});
+  for (const Command& command : list.commands) words.push_back(to_string(command));
   EXPECT_EQ(words, (std::vector<std::string>{
                        "LOAD_WEIGHTS count=64 passes=1 address=0",
                        "LOAD_ACTIVATIONS rows=5 count=3 passes=1 blocks=1 address=8192 stride=5",
@@ -288,6 +290,9 @@ TEST(Program, OfAProductInAChainReadsAsDocumented) {
                        "high=127 stride=5",
                        "FINISH",
                    }));
+  constexpr Phase kAhead = Phase::kAhead, kEarly = Phase::kEarly, kRest = Phase::kRest;
+  EXPECT_EQ(list.phases,
+            (std::vector<Phase>{kAhead, kEarly, kRest, kEarly, kAhead, kRest, kRest, kRest}));
 }
 
 TEST(Program, HasSeamsOnlyInASingleBlockOfTilesThatCanBeParted) {
@@ -298,13 +303,14 @@ TEST(Program, HasSeamsOnlyInASingleBlockOfTilesThatCanBeParted) {
   const auto plan = [&](const GemmShape& shape) {
     return make_plan(shape, Accumulate::kDevice, geometry);
   };
-  EXPECT_TRUE(can_have_seam_before(plan({5, 16, 8})));
-  EXPECT_FALSE(can_have_seam_before(plan({5, 8, 8})));    // one tile of K
-  EXPECT_FALSE(can_have_seam_before(plan({17, 16, 8})));  // two blocks
-  EXPECT_FALSE(can_have_seam_before(plan({16, 80, 8})));  // more than stays on chip
-  EXPECT_TRUE(can_have_seam_behind(plan({16, 80, 16})));
-  EXPECT_FALSE(can_have_seam_behind(plan({16, 80, 8})));   // one tile of N
-  EXPECT_FALSE(can_have_seam_behind(plan({17, 16, 16})));  // two blocks
+  const auto is_seam = [&](const GemmShape& shape, const GemmShape& next) {
+    return find_seam(plan(shape), plan(next), geometry).has_value();
+  };
+  EXPECT_TRUE(is_seam({5, 8, 16}, {5, 16, 8}));
+  EXPECT_TRUE(is_seam({16, 80, 16}, {16, 16, 8}));   // what the first reads need not stay
+  EXPECT_FALSE(is_seam({5, 8, 8}, {5, 8, 8}));       // one tile between them
+  EXPECT_FALSE(is_seam({17, 8, 16}, {17, 16, 8}));   // two blocks
+  EXPECT_FALSE(is_seam({16, 16, 80}, {16, 80, 8}));  // more than stays on chip
 }
 
 }  // namespace

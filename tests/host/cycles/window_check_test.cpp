@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cycles/window_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/host/cycles/windows.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// 5x5 pixels of two planes in blocks of a row: LOAD_WEIGHTS, LOAD_PARAMETERS, SET_WINDOW, then a
+/// LOAD_ACTIVATIONS, the first block's MATMUL and STORE, the second block's LOAD_ACTIVATIONS ...
+class WindowCheck : public testing::Test {
+ protected:
+  static constexpr std::size_t kSet = 2, kLoad = 3, kMatmul = 4, kSecondLoad = 6;
+
+  WindowCheck() {
+    geometry_.n = 4;
+    program_ = program_of(plan_window(same(5, 2), 5, geometry_));
+  }
+
+  /// The message with which the program is refused where a command is changed.
+  std::string refusal_of(std::size_t index, const std::function<void(Command&)>& change) const {
+    std::vector<Command> program = program_;
+    change(program[index]);
+    const std::string message = refusal(program, geometry_);
+    EXPECT_THAT(message, HasSubstr("command " + std::to_string(index) + " ("));
+    return message;
+  }
+
+  Geometry geometry_;
+  std::vector<Command> program_;
+};
+
+TEST_F(WindowCheck, TakesAProgramThatFits) { EXPECT_EQ(refusal(program_, geometry_), ""); }
+
+TEST_F(WindowCheck, NamesWhatIsWrongWithALayer) {
+  const auto refused = [&](const std::function<void(Command&)>& change) {
+    return refusal_of(kSet, change);
+  };
+  EXPECT_THAT(refused([](Command& c) { c.capacity = 0; }), HasSubstr("CAPACITY is 0"));
+  EXPECT_THAT(refused([](Command& c) { c.capacity = 9217; }),
+              HasSubstr("CAPACITY is 9217; the number of words in the scratchpad is 9216"));
+  EXPECT_THAT(refused([](Command& c) { c.kernel_height = 0; }), HasSubstr("KERNEL_HEIGHT is 0"));
+  EXPECT_THAT(refused([](Command& c) { c.kernel_width = 0; }), HasSubstr("KERNEL_WIDTH is 0"));
+  EXPECT_THAT(refused([](Command& c) { c.group_passes = 0; }), HasSubstr("GROUP_PASSES is 0"));
+  EXPECT_THAT(refused([](Command& c) { c.stride_width = 26; }),
+              HasSubstr("STRIDE_WIDTH is 26; CAPACITY is 25"));
+  EXPECT_THAT(refused([](Command& c) { c.dilation_width = 26; }),
+              HasSubstr("DILATION_WIDTH is 26"));
+  EXPECT_THAT(refused([](Command& c) { c.row_step = 25; }),
+              HasSubstr("ROW_STEP is 25; it must be below CAPACITY, 25"));
+  EXPECT_THAT(refused([](Command& c) { c.image_step = 25; }), HasSubstr("IMAGE_STEP is 25"));
+  EXPECT_THAT(refused([](Command& c) { c.tap_row_step = 25; }), HasSubstr("TAP_ROW_STEP is 25"));
+}
+
+TEST_F(WindowCheck, NamesWhatIsWrongWithALoad) {
+  const auto refused = [&](const std::function<void(Command&)>& change) {
+    return refusal_of(kLoad, change);
+  };
+  EXPECT_THAT(refused([](Command& c) { c.passes = 2; }), HasSubstr("PASSES is 2"));
+  EXPECT_THAT(refused([](Command& c) { c.blocks = 3; }), HasSubstr("BLOCKS is 3"));
+  EXPECT_THAT(refused([](Command& c) { c.rows = 26; }), HasSubstr("ROWS is 26; CAPACITY is 25"));
+  EXPECT_THAT(refused([](Command& c) { c.slot = 25; }), HasSubstr("SLOT is 25"));
+  EXPECT_THAT(refused([](Command& c) { c.place = 9216 - 2 * 25 + 1; }),
+              HasSubstr("PLACE + COUNT * CAPACITY is 9217"));
+  EXPECT_THAT(refused([](Command& c) { c.count = 0; }), HasSubstr("COUNT is 0"));
+}
+
+// More pixels than an accumulator bank has rows: of a product they would be refused.
+TEST_F(WindowCheck, TakesMorePixelsThanABankHasRows) {
+  geometry_.accumulator_rows = 8;
+  EXPECT_GT(program_[kLoad].rows, 8u);
+  EXPECT_EQ(refusal(program_, geometry_), "");
+  EXPECT_THAT(refusal_of(kLoad, [](Command& c) { c.flags = 0; }),
+              HasSubstr("ROWS is 10; an accumulator bank has 8"));
+}
+
+TEST_F(WindowCheck, NamesWhatIsWrongWithAMatmul) {
+  const auto refused = [&](const std::function<void(Command&)>& change) {
+    return refusal_of(kMatmul, change);
+  };
+  EXPECT_THAT(refused([](Command& c) { c.blocks = 2; }), HasSubstr("BLOCKS is 2"));
+  EXPECT_THAT(refused([](Command& c) { c.flags = flag::kWindow; }), HasSubstr("ACCUMULATE"));
+  EXPECT_THAT(refused([](Command& c) { c.count = 0x10000; }), HasSubstr("COUNT is 65536"));
+  EXPECT_THAT(refused([](Command& c) { c.rows = 129; }), HasSubstr("ROWS is 129"));
+}
+
+TEST_F(WindowCheck, WantsALayerBeforeItsMatmuls) {
+  program_.erase(program_.begin() + kSet);
+  EXPECT_THAT(refusal(program_, geometry_),
+              AllOf(HasSubstr("command 3 (MATMUL"), HasSubstr("no SET_WINDOW before it")));
+}
+
+// Behind another program in a ring the layer may be that one's.
+TEST_F(WindowCheck, TakesTheLayerOfAProgramBefore) {
+  std::vector<Command> ring = program_;
+  program_.erase(program_.begin() + kSet);
+  ring.insert(ring.end(), program_.begin(), program_.end());
+  const std::vector<std::uint64_t> given(ring.size(), 0);
+  EXPECT_EQ(predict_ring(ring, given, geometry_, MemoryTiming{}).finishes.size(), 2u);
+}
+
+TEST_F(WindowCheck, NamesTheMatmulWhoseWordsNobodyLoads) {
+  --program_[kLoad].rows;
+  EXPECT_THAT(refusal(program_, geometry_),
+              AllOf(HasSubstr("command 11 (MATMUL "), HasSubstr("take more words of pixels"),
+                    HasSubstr("loads (48)")));
+}
+
+TEST_F(WindowCheck, NamesTheLoadThatBringsTooMuch) {
+  --program_[kMatmul].new_pixels;
+  EXPECT_THAT(refusal(program_, geometry_),
+              AllOf(HasSubstr("(LOAD_ACTIVATIONS "), HasSubstr("more words of pixels"),
+                    HasSubstr("take (48)")));
+}
+
+TEST_F(WindowCheck, NamesWhoFreesPixelsThatAreNotThere) {
+  EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.freed_pixels = 11; }),
+              HasSubstr("free 11 pixels; of those that they claim, 10 were loaded"));
+}
+
+TEST_F(WindowCheck, NamesTheLoadWhosePixelsNobodyFrees) {
+  std::vector<Command> program = program_;
+  const auto last = std::find_if(program.rbegin(), program.rend(),
+                                 [](const Command& c) { return c.opcode == Opcode::kMatmul; });
+  --last->freed_pixels;
+  EXPECT_THAT(refusal(program, geometry_),
+              AllOf(HasSubstr("(LOAD_ACTIVATIONS "),
+                    HasSubstr("no MATMUL frees all of its pixels: 24 of 25")));
+}
+
+// Pixels of further planes are those of the loads before, not new ones.
+TEST_F(WindowCheck, CountsPixelsOfTheFirstPlaneAlone) {
+  const Command whole = program_[kLoad];
+  program_[kLoad].count = 1;
+  Command second = program_[kLoad];
+  second.place = second.capacity;
+  program_.insert(program_.begin() + kLoad + 1, second);
+  EXPECT_EQ(refusal(program_, geometry_), "");
+  program_[kLoad + 1].place = 0;
+  EXPECT_THAT(refusal(program_, geometry_), HasSubstr("no MATMUL frees all of its pixels"));
+}
+
+TEST_F(WindowCheck, NamesAMatmulThatMeetsTheOtherKindOfActivations) {
+  const auto matmul = [](const Command& c) { return c.opcode == Opcode::kMatmul; };
+  const std::vector<Command> before = program_;
+  for (Command& command : program_) {
+    if (matmul(command)) command.flags = flag::kAccumulate;
+  }
+  // As many words of weights as before.
+  for (Command& command : program_) {
+    if (matmul(command)) command.count *= 9;
+  }
+  EXPECT_THAT(refusal(program_, geometry_),
+              AllOf(HasSubstr("command 4 (MATMUL"), HasSubstr("activations of a product"),
+                    HasSubstr("command 3 (LOAD_ACTIVATIONS"), HasSubstr("of a window")));
+}
+
+// The second chunk has no room until the first block is done, which waits for both.
+TEST_F(WindowCheck, NamesTheCommandsOfAProgramThatNeverEnds) {
+  for (Command& command : program_) {
+    if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kLoadActivations) {
+      command.capacity = 14;
+      command.slot %= 14;
+      if (command.place != 0) command.place = 14;
+    }
+    command.row_step %= 14;
+    command.image_step %= 14;
+    command.tap_row_step %= 14;
+  }
+  Command& first = program_[kMatmul];
+  ++first.new_pixels;
+  Command& second = program_[kMatmul + 3];
+  ASSERT_EQ(second.opcode, Opcode::kMatmul);
+  --second.new_pixels;
+  EXPECT_THAT(refusal(program_, geometry_),
+              AllOf(HasSubstr("the program never ends: command "),
+                    HasSubstr("command 6 (LOAD_ACTIVATIONS "),
+                    HasSubstr("waits for room for its pixels in the scratchpad"),
+                    HasSubstr("command 4 (MATMUL "), HasSubstr("waits for activations")));
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of windows and products at N = 64 take the clocks that the model predicts.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/system/predicted.hpp"
+#include "tests/system/random_windows.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+TEST(WindowClocks64, OfRandomProgramsAreExact) {
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    for (const unsigned bytes_per_cycle : {0u, 24u}) {
+      SCOPED_TRACE(std::string(name(sharing)) +
+                   ", bytes a clock: " + std::to_string(bytes_per_cycle));
+      Rig rig = small_rig(64, sharing, bytes_per_cycle);
+      for_seeds(1500, bytes_per_cycle == 0 ? 6 : 2, [&](std::mt19937& random) {
+        const auto program =
+            random_window_program(random, rig.driver.geometry(), draw(random, 1, 4));
+        EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
