@@ -156,6 +156,7 @@ class WindowMaker : public ProgramMaker {
       const WindowBlock& block = plan.blocks[b];
       std::vector<Command> part;
       add_loads_of(plan, block, part);
+      if (b != 0 && draw(random_, 0, 2) == 0) part.push_back(set_window(plan, 0));
       part.push_back(matmul_of(plan, block));
       if (covered == b) {
         std::size_t equal = 1;

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "tests/system/commands.hpp"
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_windows.hpp"
 #include "tests/system/system.hpp"
@@ -25,6 +26,17 @@ TEST(WindowClocks64, OfRandomProgramsAreExact) {
       });
     }
   }
+}
+
+// Behind a MATMUL its clock is hidden, since two commands are in the queue; with commands of many
+// beats, behind their fetch.
+TEST(SetWindow, TakesAClockByItself) {
+  Rig rig = small_rig(64);
+  Command set;
+  set.opcode = Opcode::kSetWindow;
+  set.kernel_height = set.kernel_width = set.group_passes = set.capacity = 1;
+  EXPECT_TRUE(expect_predicted(rig, {set, finish()}, 10));
+  EXPECT_TRUE(expect_predicted(rig, {set, set, finish()}, 10));
 }
 
 }  // namespace

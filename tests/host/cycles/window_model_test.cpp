@@ -29,6 +29,17 @@ TEST(WindowModel, OfAConvolutionWith64Channels) {
   EXPECT_EQ(counters[counter::kComputeCompute], 28'224u);
 }
 
+TEST(WindowModel, ALayerSetBetweenItsBlocksCostsAClock) {
+  std::vector<Command> program = program_of(plan_window(same(56, 1), 126, Geometry{}));
+  const auto clocks = [&] {
+    return predict_counters(program, Geometry{}, MemoryTiming{})[counter::kTotalClocks];
+  };
+  EXPECT_EQ(clocks(), 29'118u);
+  ASSERT_EQ(program[2].opcode, Opcode::kSetWindow);
+  program.insert(program.end() - 6, program[2]);
+  EXPECT_EQ(clocks(), 29'119u);
+}
+
 TEST(WindowModel, OfADepthwiseConvolution) {
   Window depthwise = same(56, 6);
   depthwise.group_planes = depthwise.group_passes = 1;
