@@ -2,6 +2,7 @@
 // The reference device's results: sums that were put off, and what STOREs and snapshots write.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "host/device/reference_device.hpp"
 #include "host/device/requantize.hpp"
@@ -87,10 +88,13 @@ bool ReferenceDevice::store_block() {
   const std::uint64_t to = command.address() + format.block_bytes(row, geometry_.n);
   const std::uint64_t beats = std::uint64_t{command.rows} * format.beats_per_row();
   const std::uint64_t bytes = beats * geometry_.n;
+  // First, since reading them may settle what was put off.
+  std::vector<std::uint8_t> parameters;
+  if (requantizes) parameters = take_parameters();
   if (!inside(to, bytes)) settle();
   if (PutOff* const later = put_off(store_bank_)) {
     later->store = command;
-    if (requantizes) later->parameters = take_parameters();
+    later->parameters = std::move(parameters);
     later->stored = true;
     later->address = to;
     later->bytes = bytes;
@@ -98,8 +102,6 @@ bool ReferenceDevice::store_block() {
     unwritten_end_ = std::max(unwritten_end_, to + bytes);
     counters_[counter::kBytesResults] += bytes;
   } else {
-    const std::vector<std::uint8_t> parameters =
-        requantizes ? take_parameters() : std::vector<std::uint8_t>();
     if (!write_results(to, results_of(banks_[store_bank_], command, parameters), beats,
                        store.tag)) {
       return false;

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/cosim/cosim.hpp"
@@ -148,11 +150,35 @@ inline std::vector<Job> random_jobs(std::mt19937& random, const Setting& setting
   return jobs;
 }
 
+/// A convolution that reads the results of job number `source`; nothing where these cannot be read.
+inline std::optional<Job> random_reader(std::mt19937& random, const Setting& setting,
+                                        const Job& before, std::size_t source) {
+  const auto& window = before.plan.window;
+  if (!window || before.plan.results().code() != ResultCode::kInt8) return std::nullopt;
+  for (;;) {
+    Convolution c = system_test::random_convolution(random, 9, 9, 200'000);
+    c.groups = 1;
+    c.images = window->convolution.images;
+    c.height = window->convolution.out_height;
+    c.width = window->convolution.out_width;
+    c.channels = window->convolution.out_channels;
+    if (!system_test::draw_output(random, c) || system_test::macs(c) > 500'000) continue;
+    Job job = make_job("reader", c, geometry_of(setting.n), system_test::random_output(random));
+    job.source = source;
+    return job;
+  }
+}
+
 /// One to three products or convolutions, undisturbed or not, the last perhaps with an address that
 /// nobody has.
 inline CosimWork random_work(std::mt19937& random, const Setting& setting, unsigned most) {
-  const std::vector<Job> jobs = random_jobs(random, setting, draw(random, 1, 3), most);
+  std::vector<Job> jobs = random_jobs(random, setting, draw(random, 1, 3), most);
   const bool fenced = draw(random, 0, 2) == 0;
+  while (fenced && jobs.size() < 5) {
+    auto reader = random_reader(random, setting, jobs.back(), jobs.size() - 1);
+    if (!reader) break;
+    jobs.push_back(std::move(*reader));
+  }
   const auto seed = static_cast<std::uint32_t>(random());
   CosimWork work =
       fenced ? make_fenced_work(jobs, geometry_of(setting.n), seed) : make_cosim_work(jobs, seed);

@@ -208,6 +208,23 @@ inline std::vector<Command> random_window_program(std::mt19937& random, const Ge
   return WindowMaker(random, geometry).program(parts);
 }
 
+/// The same, each window beginning when no pixel of the one before is kept: what its blocks read
+/// then does not depend on the clock.
+inline std::vector<Command> random_separate_windows(std::mt19937& random, const Geometry& geometry,
+                                                    unsigned parts) {
+  std::vector<Command> program = random_window_program(random, geometry, parts);
+  bool first = false;
+  for (Command& command : program) {
+    if (command.opcode == Opcode::kSetWindow) first = true;
+    const bool pixels = command.opcode == Opcode::kLoadActivations &&
+                        (command.flags & flag::kWindow) != 0 && command.place == 0;
+    if (!first || !pixels) continue;
+    command.flags |= flag::kStart;
+    first = false;
+  }
+  return program;
+}
+
 /// The same with each engine's commands in their order, but mixed with those of others in any: the
 /// engines may wait for each other for ever.
 inline std::vector<Command> random_merge(std::mt19937& random,

@@ -3,6 +3,7 @@
 // faults are found at their very place, told by pixel, tap and channel.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -159,7 +160,12 @@ void expect_timeline(Rig& rig, std::mt19937& random, unsigned layers) {
   }
   Tiles found = found_tiles(file, all);
   found.erase("activations");
-  EXPECT_TRUE(found == tiles_of(list.plans)) << "other tiles than the plans'";
+  std::vector<std::string>& results = found["results"];
+  const auto is_snapshot = [](const std::string& tile) { return tile.rfind("-1 -1 -1", 0) == 0; };
+  results.erase(std::remove_if(results.begin(), results.end(), is_snapshot), results.end());
+  const Tiles planned = tiles_of(list.plans);
+  ASSERT_EQ(found.size(), planned.size());
+  for (const auto& [engine, tiles] : planned) EXPECT_EQ(found[engine], tiles) << engine;
   std::uint64_t planes = 0, words = 0;
   for (const TimelineSlice& slice : file.tracks.at("activations")) {
     if (slice.category != "tile") continue;

@@ -162,7 +162,7 @@ TEST_P(WindowErrors, ThatOnlyTheWatchdogSeesEndAlike) {
   std::vector<Command> good = window_program(plan_window(c.window, 1, geometry), placed.operands());
   good.push_back(finish());
   const auto last = std::find_if(good.rbegin(), good.rend(), [](const Command& command) {
-    return command.opcode == Opcode::kMatmul;
+    return command.opcode == Opcode::kMatmul && command.freed_pixels != 0;
   });
   const auto place = static_cast<std::size_t>(good.rend() - last) - 1;
   const std::vector<Change> changes{
