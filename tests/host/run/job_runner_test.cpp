@@ -23,7 +23,7 @@ class JobRunnerTest : public testing::Test {
 
   LayerReport run(JobRunner& runner, const std::string& name = "one",
                   const ProgressShare& progress = ProgressShare()) {
-    return runner.run(runner.job(name, {6, 20, 11}), a_, w_, sums_, progress);
+    return runner.run(runner.job(name, GemmShape{6, 20, 11}), a_, w_, sums_, progress);
   }
   LayerReport run(const RunOptions& options = {}) {
     JobRunner runner(device_, driver_, options);
@@ -107,7 +107,7 @@ TEST_F(JobRunnerTest, TellsItsObserversWhatIsToComeAndWhatRuns) {
   RunOptions options;
   options.observers = {&first, &second};
   JobRunner runner(device_, driver_, options);
-  runner.announce({runner.job("a", {1, 2, 3}), runner.job("b", {6, 20, 11})});
+  runner.announce({runner.job("a", GemmShape{1, 2, 3}), runner.job("b", GemmShape{6, 20, 11})});
   run(runner, "b");
   for (const JobNotes* notes : {&first, &second}) {
     EXPECT_THAT(notes->notes, ElementsAre("announce a b", "begin b", "end"));
@@ -146,12 +146,12 @@ TEST_F(JobRunnerTest, TellsProgressFromNothingToAll) {
 TEST_F(JobRunnerTest, RefusesWhatTheMemoryCannotHold) {
   const JobRunner runner(device_, driver_, {});
   try {
-    runner.job("huge", {4096, 4096, 4096});
+    runner.job("huge", GemmShape{4096, 4096, 4096});
     FAIL() << "it was cut";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("4096x4096x4096 needs"));
   }
-  EXPECT_THROW(runner.job("none", {0, 1, 1}), UsageError);
+  EXPECT_THROW(runner.job("none", GemmShape{0, 1, 1}), UsageError);
 }
 
 TEST_F(JobRunnerTest, BeginsAReportOfItsDeviceAndOptions) {
@@ -194,7 +194,7 @@ TEST_F(JobRunnerTest, RunsAllJobsAsOneProgramWhereThatIsAskedFor) {
   EXPECT_EQ(layers[1].counters[counter::kBytesActivations], 6u * 3 * 8);
   EXPECT_EQ(layers[0].counters[counter::kBytesResults] + layers[1].counters[counter::kBytesResults],
             2 * 6u * 16 * 4 + 272);
-  const Job alone = runner.job("one", {6, 20, 11});
+  const Job alone = runner.job("one", GemmShape{6, 20, 11});
   const std::uint64_t apart =
       2 * predict_counters(alone.program, small_geometry(), MemoryTiming{})[counter::kTotalClocks];
   EXPECT_LT(clocks, apart) << "loads while the one before ends";
