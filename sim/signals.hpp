@@ -36,8 +36,8 @@ inline std::string accumulator_column(unsigned index) {
   return kTop + ".u_accumulator.column[" + std::to_string(index) + "].u_column";
 }
 inline constexpr const char* kStoredSums[] = {"sums_0_q",
-                                              "sums_1_q"};  // of each bank, a word a row
-inline constexpr const char* kOldSum = "old_sum";
+                                              "sums_1_q"};           // of each bank, a word a row
+inline constexpr const char* kOldSums[] = {"read_0_q", "read_1_q"};  // of each bank
 inline constexpr const char* kAddedSum = "sum_i";
 
 /// "scope.signal", and "scope.signal[index]" for a word of an array.

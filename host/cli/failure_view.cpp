@@ -67,8 +67,8 @@ void add_accumulator(std::vector<WaveTrace>& traces, const Failure& failure, std
   const Finding& finding = failure.finding;
   const std::string column = signals::accumulator_column(static_cast<unsigned>(finding.column));
   if (finding.place == Finding::Place::kAccumulator) {
-    traces.push_back(
-        {fmt::format("n{} old sum", finding.column), signals::in(column, signals::kOldSum), 0, 32});
+    traces.push_back({fmt::format("n{} old sum", finding.column),
+                      signals::in(column, signals::kOldSums[finding.bank]), 0, 32});
     traces.push_back({fmt::format("n{} is added", finding.column),
                       signals::in(column, signals::kAddedSum), 0, 32});
   }

@@ -119,7 +119,7 @@ class GTKWave(unittest.TestCase):
         # The sum of row 0 leaves column 0 a second time, with the second tile of K.
         again = self.tile + N + 2 + STAGES
         adds, added = self.look("accumulator", again, again + 1)
-        self.assertEqual(adds["column 0", "old sum"], str(dot(self.a, self.b, 0, 0, 0, N)))
+        self.assertEqual(adds["column 0", "old sum, bank 0"], str(dot(self.a, self.b, 0, 0, 0, N)))
         self.assertEqual(adds["column 0", "sum of the array"],
                          str(dot(self.a, self.b, 0, 0, N, 2 * N)))
         self.assertEqual(adds["column 0", "is"], "added")
