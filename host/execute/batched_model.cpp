@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/cli/batched_model.hpp"
+#include "host/execute/batched_model.hpp"
 
 #include <fmt/format.h>
 
