@@ -45,6 +45,16 @@ class NodeArg:
     shape: Shape  #: sizes; a name or None where the file leaves one open
 
 
+def _as_array(expected: NodeArg, value: object) -> NDArray[Any]:
+    """An array as it is; numbers in lists take the type that the network asks for."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    try:
+        return np.asarray(value, dtype=_TYPES.get(expected.type))
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"input {expected.name!r} is no array of NumPy's: {error}") from None
+
+
 def _check_input(expected: NodeArg, array: NDArray[Any]) -> None:
     known = _TYPES.get(expected.type)
     if known is None or array.dtype != np.dtype(known):
@@ -167,11 +177,7 @@ class InferenceSession:
         for name, value in feed.items():
             if name not in expected:
                 raise InvalidArgument(f"there is no input {name!r}; the inputs are {list(expected)}")
-            if not isinstance(value, (np.ndarray, np.generic)):
-                raise InvalidArgument(
-                    f"input {name!r} is of type {type(value).__name__}; give an array of NumPy's"
-                )
-            array = np.asarray(value)
+            array = _as_array(expected[name], value)
             _check_input(expected[name], array)
             # NumPy makes an array of one dimension of a scalar.
             arrays[name] = array if array.ndim == 0 else np.ascontiguousarray(array)

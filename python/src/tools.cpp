@@ -11,7 +11,6 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/published.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/device/reference_device.hpp"
 #include "host/error.hpp"
 #include "host/execute/batched_model.hpp"
 #include "host/execute/calibration.hpp"
@@ -37,10 +36,19 @@ void check_array(int array) {
 
 Geometry geometry_of(const Design& design) {
   check_array(design.array);
+  const std::uint32_t rows = design.accumulator_rows;
+  if (rows == 0 || (rows & (rows - 1)) != 0) {
+    throw UsageError(fmt::format("accumulator_rows is {}; it is a power of two", rows));
+  }
   Geometry geometry = geometry_of_array(design.array);
+  // A block's last row may come with all the others of its burst.
+  const std::uint32_t words = rows + geometry.burst_beats - 1;
+  if (design.scratchpad_words < words) {
+    throw UsageError(fmt::format("scratchpad_words is {}; {} accumulator rows take at least {}",
+                                 design.scratchpad_words, rows, words));
+  }
   geometry.scratchpad_words = design.scratchpad_words;
   geometry.accumulator_rows = design.accumulator_rows;
-  const ReferenceDevice checked(geometry);  // throws for what the RTL cannot have
   return geometry;
 }
 

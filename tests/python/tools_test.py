@@ -29,6 +29,7 @@ def test_a_prediction_tells_of_the_design():
 @pytest.mark.parametrize("arguments, text", [
     ({"m": 0}, "m is 0"), ({"k": 2**40}, "k is"), ({"array": 7}, "7x7"),
     ({"memory_latency": 0}, "memory_latency"), ({"accumulator_rows": 100}, "power of two"),
+    ({"scratchpad_words": 190}, "at least 191"),
     ({"memory": "none"}, "memory is"), ({"accumulate": "nowhere"}, "accumulate is"),
 ])
 def test_designs_that_cannot_be_are_refused(arguments, text):
@@ -38,9 +39,9 @@ def test_designs_that_cannot_be_are_refused(arguments, text):
 
 def test_alexnet_is_analyzed():
     found = gemm64.analyze(DATA / "alexnet.onnx")
-    assert found["totals"]["macs"] == 714_188_480
-    assert found["totals"]["parameters"] == 61_100_840
-    assert gemm64.analyze(DATA / "alexnet.onnx", batch=2)["totals"]["macs"] == 2 * 714_188_480
+    assert found["total"]["macs"] == 714_188_480
+    assert found["total"]["parameters"] == 61_100_840
+    assert gemm64.analyze(DATA / "alexnet.onnx", batch=2)["total"]["macs"] == 2 * 714_188_480
 
 
 def test_scales_come_from_arrays_by_name_and_from_files(linear_network, random, tmp_path):
