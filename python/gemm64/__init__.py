@@ -23,7 +23,7 @@ from ._errors import (
     UnsupportedOperator,
     VerificationError,
 )
-from ._gemm64 import __version__
+from ._gemm64 import VERSION as __version__
 from ._report import Report
 from ._session import InferenceSession, NodeArg
 from ._tools import analyze, predict, quantize

@@ -206,8 +206,7 @@ class Device:
         self.report = Report.from_json(report)
         if check:
             self.report.require_verified()
-        result: NDArray[np.int32] = sums
-        return result
+        return np.asarray(sums)
 
     @property
     def memory_bytes(self) -> int:

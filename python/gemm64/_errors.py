@@ -14,6 +14,18 @@ from ._gemm64 import (
     UnsupportedOperator,
 )
 
+__all__ = [
+    "DeviceError",
+    "InvalidArgument",
+    "InvalidGraph",
+    "InvalidProtobuf",
+    "NoSuchFile",
+    "OutputError",
+    "UnsupportedOperator",
+    "VerificationError",
+    "model_source",
+]
+
 for _error in (DeviceError, InvalidArgument, InvalidGraph, OutputError, UnsupportedOperator):
     _error.__module__ = "gemm64"
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64._gemm64: what python/gemm64 is made of. Reports cross as JSON, arrays as NumPy's.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 
@@ -22,7 +19,7 @@ std::string dump(const nlohmann::ordered_json& json) {
 
 NB_MODULE(_gemm64, module) {
   using namespace gemm64;
-  module.attr("__version__") = GEMM64_VERSION;
+  module.attr("VERSION") = GEMM64_VERSION;
   const nanobind::exception<UsageError> usage(module, "InvalidArgument", PyExc_ValueError);
   nanobind::exception<python::InvalidModel>(module, "InvalidGraph", usage);
   nanobind::exception<python::UnsupportedOperator>(module, "UnsupportedOperator",

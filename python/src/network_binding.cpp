@@ -48,15 +48,20 @@ NetworkSession* open(const std::string& name, const std::optional<nb::bytes>& co
   return new NetworkSession(std::move(source), settings);
 }
 
-NamedTensors tensors(const std::map<std::string, AnyArray>& arrays) {
+/// Arrays of NumPy's by name.
+using Arrays = nb::typed<nb::dict, nb::str, nb::object>;
+
+NamedTensors tensors(const Arrays& arrays) {
   NamedTensors named;
-  for (const auto& [name, array] : arrays) named[name] = to_tensor(array);
+  for (const auto& [name, array] : arrays) {
+    named[nb::cast<std::string>(name)] = to_tensor(nb::cast<AnyArray>(array));
+  }
   return named;
 }
 
 /// The outputs by name, and the report.
-std::pair<nb::dict, std::string> run(NetworkSession& session, BoundDevice& bound,
-                                     const std::map<std::string, AnyArray>& arrays) {
+std::pair<Arrays, std::string> run(NetworkSession& session, BoundDevice& bound,
+                                   const Arrays& arrays) {
   const NamedTensors inputs = tensors(arrays);
   NetworkResult result;
   {
@@ -64,7 +69,7 @@ std::pair<nb::dict, std::string> run(NetworkSession& session, BoundDevice& bound
     const nb::gil_scoped_release release;
     result = session.run(bound.device, inputs);
   }
-  nb::dict outputs;
+  Arrays outputs;
   for (const auto& [name, tensor] : result.outputs) {
     outputs[nb::str(name.c_str(), name.size())] = to_array(tensor);
   }
@@ -90,7 +95,7 @@ std::string analyze(const std::string& file, std::int64_t batch,
 }
 
 std::string quantize(const std::string& name, const std::optional<nb::bytes>& contents,
-                     const std::string& output, const std::map<std::string, AnyArray>& arrays,
+                     const std::string& output, const Arrays& arrays,
                      const std::vector<std::string>& files, std::int64_t images,
                      const std::string& preprocessing) {
   const ModelSource source = source_of(name, contents);

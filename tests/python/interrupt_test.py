@@ -26,7 +26,7 @@ PROGRAM = """
 @pytest.mark.parametrize("work", ["device.step(10**12)", "device.wait_interrupt(10**12)",
                                   "device.matmul(a, a)"])
 def test_a_simulation_ends(work):
-    program = textwrap.dedent(PROGRAM).format(work=work, rows=8000)
+    program = textwrap.dedent(PROGRAM).format(work=work, rows=1000)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                             timeout=300, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert result.returncode == 0, result.stderr
