@@ -166,14 +166,14 @@ class InferenceSession:
             raise DeviceError(self._report["error"])
         if self._check:
             self._report.require_verified()
-        return [outputs[name] for name in wanted]
+        return [np.asarray(outputs[name]) for name in wanted]
 
-    def _arrays(self, feed: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def _arrays(self, feed: Mapping[str, Any]) -> dict[str, object]:
         expected = {value.name: value for value in self._inputs}
         missing = [name for name in expected if name not in feed]
         if missing:
             raise InvalidArgument(f"inputs {missing} are missing from the feed, {list(feed)}")
-        arrays = {}
+        arrays: dict[str, object] = {}
         for name, value in feed.items():
             if name not in expected:
                 raise InvalidArgument(f"there is no input {name!r}; the inputs are {list(expected)}")

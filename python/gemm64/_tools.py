@@ -114,7 +114,7 @@ def quantize(
     Returns how many nodes of each operator are computed on integers ("quantized") or in "float".
     """
     name, contents = model_source(model)
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, object] = {}
     files: list[str] = []
     if isinstance(calibrate, np.ndarray):
         network = _gemm64.Network(

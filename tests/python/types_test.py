@@ -6,28 +6,34 @@ import subprocess
 import sys
 
 import gemm64
+import pytest
 
 USE = pathlib.Path(__file__).with_name("typed_use.py")
 
 
-def mypy(tmp_path, *arguments):
-    package = pathlib.Path(gemm64.__file__).parent
-    return subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", "--config-file=",
-         *map(str, arguments), str(package)],
-        capture_output=True, text=True, check=False, cwd=tmp_path)
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mypy")  # keeps what it learnt of NumPy and pandas
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={folder}", "--config-file=",
+             *map(str, arguments), str(pathlib.Path(gemm64.__file__).parent)],
+            capture_output=True, text=True, check=False, cwd=folder)
+
+    return run
 
 
-def test_mypy_finds_nothing(tmp_path):
-    result = mypy(tmp_path, USE)
+def test_mypy_finds_nothing(mypy):
+    result = mypy(USE)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_mypy_finds_a_wrong_type(tmp_path):
+def test_mypy_finds_a_wrong_type(mypy, tmp_path):
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import gemm64\nclocks: str = gemm64.Device('rtl').clocks\n"
                      "gemm64.Device('fpga')\n")
-    result = mypy(tmp_path, wrong)
+    result = mypy(wrong)
     assert "Found 2 errors" in result.stdout, result.stdout
 
 
