@@ -227,7 +227,10 @@ class Device:
         if isinstance(data, (bytes, bytearray, memoryview)):
             values = np.frombuffer(data, np.uint8)
         else:
-            values = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+            array = np.ascontiguousarray(data)
+            if array.dtype.kind not in "biuf":
+                raise InvalidArgument(f"data is {array.dtype}; give bytes, or an array of numbers")
+            values = array.reshape(-1).view(np.uint8)
         if address < 0 or address + values.size > self.memory_bytes:
             raise IndexError(
                 f"{values.size} bytes at {address:#x}; the memory has {self.memory_bytes:#x}"
