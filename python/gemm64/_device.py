@@ -284,6 +284,15 @@ class Device:
         """
         return Signal(self._device, name)
 
+    def inject(self, fault: str) -> None:
+        """Flips a bit inside, or upsets a bus, in a clock to come, counted as `clocks` does.
+
+        fault: as `gemm64 gemm --inject` takes it: "accumulator:0,2,3:20@400" is bit 20 of row 2,
+            column 3 of bank 0 in clock 400. A reset, with which matmul() begins, forgets those that
+            wait in a bus. Needs "rtl"; with array=64, debug=True.
+        """
+        self._device.inject(fault)
+
     def trace(self, file: str | os.PathLike[str], window: tuple[int, int] | None = None) -> Trace:
         """Begins a waveform (FST, for GTKWave) of all signals.
 

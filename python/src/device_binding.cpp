@@ -158,6 +158,10 @@ void bind_device(nb::module_& module) {
       .def("interrupt", [](BoundDevice& bound) { return bound.device.interrupt(); })
       .def("reset",
            [](BoundDevice& bound) { simulate(bound, [](auto& it) { it.device().reset(); }); })
+      .def("inject",
+           [](BoundDevice& bound, const std::string& fault) {
+             simulate(bound, [&](auto& it) { it.inject(fault); });
+           })
       .def("start_trace",
            [](BoundDevice& bound, const std::string& file, std::uint64_t begin, std::uint64_t end) {
              simulate(bound, [&](auto& it) { it.start_trace(file, begin, end); });

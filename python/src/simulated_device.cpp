@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/device/array_geometry.hpp"
+#include "host/device/fault.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
 #include "host/files/lost_outputs.hpp"
@@ -111,6 +113,20 @@ bool SimulatedDevice::interrupt() const {
   if (rtl_ != nullptr) return rtl_->interrupt();
   if (const auto* tlm = dynamic_cast<const TlmDevice*>(device_.get())) return tlm->interrupt();
   return dynamic_cast<const ReferenceDevice&>(*device_).interrupt();
+}
+
+void SimulatedDevice::inject(const std::string& text) {
+  RtlDevice& device = rtl("a fault");
+  const Fault fault = parse_fault(text);
+  check_fault(fault, geometry_of_array(settings_.array));
+  if (fault.clock < device.clocks()) {
+    throw UsageError(fmt::format("{}: the device is at clock {}", text, device.clocks()));
+  }
+  try {
+    device.inject(fault);
+  } catch (const std::logic_error&) {
+    throw UsageError("this build takes no faults; give Device(..., debug=True)");
+  }
 }
 
 void SimulatedDevice::start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end) {

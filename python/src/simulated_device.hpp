@@ -59,6 +59,10 @@ class SimulatedDevice {
   bool wait_interrupt(std::uint64_t max_clocks);
   bool interrupt() const;
 
+  /// Puts a fault inside, as the program's --inject names it. Throws UsageError where there is no
+  /// such place, or its clock has passed.
+  void inject(const std::string& fault);
+
   /// A new waveform of the clocks begin <= clock < end.
   void start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end);
   /// Ends it. Throws OutputError where it was lost.

@@ -135,3 +135,36 @@ def test_products_in_threads_do_not_disturb_each_other(int8):
         thread.join()
     for (a, w), sums in zip(operands, found):
         np.testing.assert_array_equal(sums, exact(a, w))
+
+
+def test_a_fault_is_found_and_reported(int8):
+    a, w = int8(4, 8), int8(4, 8)
+    device = gemm64.Device("rtl", array=4)
+    device.matmul(a, w)
+    begin = device.clocks
+    device.inject(f"result:2:3@{begin + 200}")  # bit 3 of byte 2 of the next beat of results
+    with pytest.raises(gemm64.VerificationError, match="1 values differ"):
+        device.matmul(a, w)
+    layer, = device.report["layers"]
+    assert layer["mismatches"] == 1 and not device.report["verified"]
+    assert abs(layer["first_mismatch"]["found"] - layer["first_mismatch"]["expected"]) % 2**16 == 0
+    np.testing.assert_array_equal(device.matmul(a, w), exact(a, w))
+
+
+def test_a_fault_that_stops_the_device_is_its_error(int8):
+    a, w = int8(4, 8), int8(4, 8)
+    device = gemm64.Device("rtl", array=4)
+    device.inject(f"slverr:weights@{device.clocks + 150}")
+    with pytest.raises(gemm64.DeviceError, match="weights"):
+        device.matmul(a, w)
+    np.testing.assert_array_equal(device.matmul(a, w), exact(a, w))
+
+
+@pytest.mark.parametrize("device, fault, text", [
+    ({"array": 4}, "weight:9,0:0@99", "row"), ({"array": 4}, "nonsense", "nonsense"),
+    ({"array": 4}, "weight:1,1:0@0", "at clock"), ({"array": 64}, "weight:1,1:0@99", "debug=True"),
+    ({"device": "tlm"}, "weight:1,1:0@99", "rtl"),
+])
+def test_faults_that_cannot_be_are_refused(device, fault, text):
+    with pytest.raises(gemm64.InvalidArgument, match=text):
+        gemm64.Device(**device).inject(fault)
