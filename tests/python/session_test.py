@@ -3,6 +3,7 @@
 
 import gemm64
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from conftest import DATA
@@ -119,6 +120,31 @@ def test_what_onnx_runtime_refuses_is_refused(linear_network, names, feed):
         theirs.run(names, feed)
     with pytest.raises(gemm64.InvalidArgument):
         mine.run(names, feed)
+
+
+def test_sizes_that_the_file_fixes_stay(linear_network, tmp_path):
+    model = onnx.load(linear_network)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(model, tmp_path / "one.onnx")
+    mine, theirs = both(tmp_path / "one.onnx")
+    two = {"x": np.zeros((2, 12), np.float32)}
+    with pytest.raises(Exception):
+        theirs.run(None, two)
+    with pytest.raises(gemm64.InvalidArgument, match="size 0 must be 1"):
+        mine.run(None, two)
+    assert mine.run(["y"], {"x": two["x"][:1]})[0].shape == (1, 6)
+
+
+def test_a_device_that_fails_ends_the_run_and_the_report_tells_of_it(linear_network):
+    device = gemm64.Device("rtl", array=4)
+    mine = gemm64.InferenceSession(linear_network, device=device)
+    device.inject(f"slverr:weights@{device.clocks + 150}")
+    x = {"x": np.ones((1, 12), np.float32)}
+    with pytest.raises(gemm64.DeviceError, match="weights"):
+        mine.run(None, x)
+    assert "weights" in mine.report["error"] and not mine.report["verified"]
+    mine.run(None, x)
+    assert mine.report["verified"]
 
 
 def test_files_that_are_none_are_refused(tmp_path):

@@ -44,6 +44,13 @@ def test_alexnet_is_analyzed():
     assert gemm64.analyze(DATA / "alexnet.onnx", batch=2)["total"]["macs"] == 2 * 714_188_480
 
 
+def test_open_sizes_are_told(linear_network):
+    found = gemm64.analyze(linear_network, input_shapes={"x": (5, 12)})
+    assert found["total"]["macs"] == 5 * (12 * 10 + 10 * 6)
+    with pytest.raises(gemm64.InvalidArgument, match="z"):
+        gemm64.analyze(linear_network, input_shapes={"z": (5, 12)})
+
+
 def test_scales_come_from_arrays_by_name_and_from_files(linear_network, random, tmp_path):
     x = random.standard_normal((40, 12)).astype(np.float32)
     np.save(tmp_path / "x.npy", x)
@@ -53,6 +60,9 @@ def test_scales_come_from_arrays_by_name_and_from_files(linear_network, random, 
         onnx.checker.check_model(onnx.load(tmp_path / f"{number}.onnx"), full_check=True)
     contents = {(tmp_path / f"{number}.onnx").read_bytes() for number in range(4)}
     assert len(contents) == 1
+    gemm64.quantize(linear_network, tmp_path / "three.onnx", tmp_path / "x.npy", images=3)
+    gemm64.quantize(linear_network, tmp_path / "first.onnx", x[:3])
+    assert (tmp_path / "three.onnx").read_bytes() == (tmp_path / "first.onnx").read_bytes()
     gemm64.quantize(linear_network.read_bytes(), tmp_path / "bytes.onnx", x)
     first = gemm64.InferenceSession(tmp_path / "bytes.onnx", device="reference", array=4)
     theirs = onnxruntime.InferenceSession(str(tmp_path / "0.onnx"))
