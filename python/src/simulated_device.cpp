@@ -49,6 +49,7 @@ Product SimulatedDevice::multiply(const MatrixI8& a, const MatrixI8& w, Accumula
   options.accumulate = accumulate;
   options.results = ResultCode::kInt32;
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+  const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
   Driver driver(*device_, patience());
   JobRunner runner(*device_, driver, options);
   SignalCheck check;
@@ -57,8 +58,7 @@ Product SimulatedDevice::multiply(const MatrixI8& a, const MatrixI8& w, Accumula
   Product product;
   product.report = runner.report("matmul", 1);
   product.report.layers.push_back(
-      runner.run(runner.job("matmul", {size(a.rows()), size(a.cols()), size(w.rows())}), a, w,
-                 product.sums, progress));
+      runner.run(runner.job("matmul", shape), a, w, product.sums, progress));
   return product;
 }
 
