@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 
+import gemm64
 import pytest
 
 PROGRAM = """
@@ -43,6 +44,7 @@ def test_a_simulation_ends(before, work):
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].startswith("interrupted at") and lines[1] == "900", result.stdout
+    assert int(lines[0].split()[-1]) < gemm64.predict(1000, 900, 1000, array=8)["cycles"]
 
 
 def test_a_script_ends_as_python_scripts_do():
