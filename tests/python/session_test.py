@@ -11,11 +11,15 @@ from onnx import TensorProto, helper
 
 
 def both(path, **options):
+    return both_of(str(path), **options)
+
+
+def both_of(model, **options):
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
     settings.intra_op_num_threads = 1
-    theirs = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
-    return gemm64.InferenceSession(str(path), **{"device": "tlm", "array": 8, **options}), theirs
+    theirs = onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
+    return gemm64.InferenceSession(model, **{"device": "tlm", "array": 8, **options}), theirs
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +149,24 @@ def test_a_device_that_fails_ends_the_run_and_the_report_tells_of_it(linear_netw
     assert "weights" in mine.report["error"] and not mine.report["verified"]
     mine.run(None, x)
     assert mine.report["verified"]
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "float16", "int8", "int16", "int32", "int64",
+                                  "uint8", "uint16", "uint32", "uint64", "bool"])
+def test_every_type_of_numpys_passes_through_a_network_of_the_host_alone(name):
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(name))
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Identity", ["s"], ["z"])], "same",
+        [helper.make_tensor_value_info("x", kind, [None, 3]), helper.make_tensor_value_info("s", kind, [])],
+        [helper.make_tensor_value_info("y", kind, [None, 3]), helper.make_tensor_value_info("z", kind, [])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    mine, theirs = both_of(model.SerializeToString())
+    x = np.arange(12).reshape(3, 4).T.astype(name)  # its rows are not contiguous
+    for feed in ({"x": x[:, :3], "s": np.array(1, name)}, {"x": x[:0, :3], "s": np.ones((), name)}):
+        for found, wanted in zip(mine.run(None, feed), theirs.run(None, feed)):
+            assert found.dtype == wanted.dtype and found.shape == wanted.shape
+            np.testing.assert_array_equal(found, wanted)
+    assert mine.report["layers"] == [] and mine.get_inputs()[1].shape == theirs.get_inputs()[1].shape == []
 
 
 def test_files_that_are_none_are_refused(tmp_path):
