@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim accuracy imagenet test wave firmware bench fuzz abuse lint synth formal clean help
+.PHONY: build sim accuracy imagenet test python wave firmware bench fuzz abuse lint synth formal clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -71,6 +71,14 @@ test:
 	$(call configure,test)
 	@$(compile)
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) $(ARGS)
+
+# To be imported from build/python; `pip install .` makes a package of it.
+python:
+	@$(SETUP) build python
+	$(call configure,all)
+	@cmake -S . -B $(BUILD) -DGEMM64_PYTHON=ON >$(BUILD)/python.log || { cat $(BUILD)/python.log >&2; exit 1; }
+	@$(compile) --target gemm64_python_package
+	@echo 'Built: PYTHONPATH=$(BUILD)/python python3 (with NumPy), then import gemm64. Or pip install .'
 
 # The viewer is needed only where there is a display to show it on.
 wave:
@@ -144,6 +152,7 @@ help:
 	@echo "make accuracy  classifies Fashion-MNIST's 10,000 test images in int8 and in float32"
 	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"
 	@echo "make test   builds and runs the tests"
+	@echo "make python builds the Python module into build/python"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
 	@echo "            axi or accumulator"
 	@echo "make firmware  runs AlexNet's Linear layers by firmware on a simulated RISC-V processor"

@@ -142,4 +142,20 @@ void Inside::flip(const Fault& fault) {
   }
 }
 
+NamedSignals inside_views(VerilatedContext& context) {
+  NamedSignals views;
+  for (const auto& [scope, found] : *context.scopeNameMap()) {
+    const std::string below = std::string(scope) + ".";
+    if (found->varsp() == nullptr || below.rfind(signals::kTop + ".", 0) != 0) continue;
+    for (const auto& [name, var] : *found->varsp()) {
+      if (var.isParam() || var.entSize() == 0) continue;
+      const std::size_t words = var.udims() == 0 ? 0 : var.totalSize() / var.entSize();
+      views.emplace_back(
+          below.substr(signals::kTop.size() + 1) + name,
+          SignalView{var.datap(), words == 0 ? var.totalSize() : var.entSize(), words});
+    }
+  }
+  return views;
+}
+
 }  // namespace gemm64

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/device/debug_device.hpp"
+#include "sim/signal_view.hpp"
 
 class VerilatedContext;
 
@@ -52,5 +53,8 @@ class Inside final : public Probe {
   std::vector<std::array<std::uint32_t*, 2>> columns_;  // of the accumulator: the rows of each bank
   std::vector<RegisterBit> registers_;                  // bit after bit of kFaultRegisters
 };
+
+/// Every signal that debug.vlt opens, by its name below the top module.
+NamedSignals inside_views(VerilatedContext& context);
 
 }  // namespace gemm64

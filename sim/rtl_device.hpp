@@ -14,6 +14,7 @@
 #include "sim/axi_write_port.hpp"
 #include "sim/memory.hpp"
 #include "sim/memory_arbiter.hpp"
+#include "sim/signal_view.hpp"
 
 namespace gemm64 {
 
@@ -74,6 +75,17 @@ class RtlDevice : public DebugDevice {
 
   /// The interrupt line as it is now.
   virtual bool interrupt() const = 0;
+
+  /// What can be read of the model: all ports, and where it can be looked into, the signals that
+  /// debug.vlt opens. Values are those just after the last clock's edge.
+  virtual NamedSignals signals() = 0;
+
+  /// Writes the clocks begin <= clock < end to this file, in place of the window that the device
+  /// was built with or that was set before; a waveform that is open is closed. Throws UsageError
+  /// where the window is empty or the file cannot be written. Needs options.debug.
+  virtual void start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end) = 0;
+  /// Closes the waveform. A loss is noted (lost_outputs.hpp).
+  virtual void end_trace() = 0;
 
  protected:
   RtlDevice(const RtlOptions& options, unsigned width);

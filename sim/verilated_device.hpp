@@ -31,6 +31,7 @@
 #include "host/output_file.hpp"
 #include "sim/fst_writer.hpp"
 #include "sim/inside.hpp"
+#include "sim/port_views.hpp"
 #include "sim/rtl_device.hpp"
 
 namespace gemm64 {
@@ -78,9 +79,7 @@ class VerilatedDevice final : public RtlDevice {
   }
 
   ~VerilatedDevice() override {
-    if constexpr (kDebug) {
-      if (trace_) close_trace();
-    }
+    end_trace();
     model_->final();
     // The model takes its scopes out of the thread's context, which is that of the device made
     // last.
@@ -131,6 +130,30 @@ class VerilatedDevice final : public RtlDevice {
     need_debug();
     trace_begin_ = begin;
     trace_end_ = end;
+  }
+
+  NamedSignals signals() override {
+    NamedSignals all = port_views(*model_);
+    if constexpr (kDebug) {
+      for (auto& view : inside_views(*context_)) all.push_back(std::move(view));
+    }
+    return all;
+  }
+
+  void start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end) override {
+    need_debug();
+    if (end <= begin)
+      throw UsageError("the trace window is empty; its end must be after its begin");
+    end_trace();
+    if constexpr (kDebug) waveform_ = std::make_unique<OutputFile>(file, "the waveform");
+    trace(begin, end);
+  }
+
+  void end_trace() override {
+    if constexpr (kDebug) {
+      if (trace_) close_trace();
+    }
+    waveform_.reset();
   }
 
   void inject(const Fault& fault) override {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/batched_model.hpp"
 #include "host/cli/image_options.hpp"
 #include "host/cli/options.hpp"
+#include "host/execute/batched_model.hpp"
 #include "host/execute/head.hpp"
 #include "host/images/fashion_mnist.hpp"
 #include "host/onnx/model.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/cli/batched_model.hpp"
+#include "host/execute/batched_model.hpp"
 
 #include <fmt/format.h>
 
@@ -121,7 +121,7 @@ bool any_in_memory(const InputSources& sources) {
 }  // namespace
 
 BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& options,
-                              const CheckModel& check) {
+                              const CheckModel& check, const OpenInputs& open) {
   ImportOptions import;
   import.batch = options.batch;
   const auto check_loaded = [&](const Loaded& loaded, std::int64_t passes, bool inputs_held) {
@@ -138,7 +138,7 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& optio
   bool in_turn = !loaded.why_in_turn.empty();
   const bool files = !options.files.empty();
   check_loaded(loaded, in_turn ? options.batch : 1, !files);
-  InputSources sources = open_inputs(loaded.model, options, in_turn ? options.batch : 0);
+  InputSources sources = open(loaded.model, options, in_turn ? options.batch : 0);
   std::int64_t images = images_of(loaded.model, sources);
   if (in_turn && images == 0) images = options.batch;
   std::int64_t at_once = in_turn || images == 0

@@ -16,6 +16,10 @@ using ModelLoader = std::function<OnnxModel(const ImportOptions&)>;
 /// Throws UsageError where a model cannot run.
 using CheckModel = std::function<void(const OnnxModel&)>;
 
+/// The inputs of a model, as open_inputs() finds them.
+using OpenInputs = std::function<InputSources(const OnnxModel&, const InputOptions& options,
+                                              std::int64_t images_in_turn)>;
+
 struct BatchedModel {
   OnnxModel model;
   ImportOptions import;  // by which it was read
@@ -29,6 +33,6 @@ struct BatchedModel {
 /// is asked as soon as all shapes are known, before memory for them is taken. Throws UsageError
 /// where the model or the inputs cannot be used, or this machine has too little memory.
 BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& options,
-                              const CheckModel& check);
+                              const CheckModel& check, const OpenInputs& open = open_inputs);
 
 }  // namespace gemm64

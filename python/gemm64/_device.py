@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One accelerator with its memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, MutableMapping
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _gemm64
+from ._errors import InvalidArgument
+from ._report import Report
+
+DeviceName = Literal["rtl", "tlm", "reference"]
+Sharing = Literal["independent", "shared", "exclusive"]
+Place = Literal["device", "host"]
+
+_NEVER = 2**64 - 1
+
+
+class Registers(MutableMapping[str, int]):
+    """The accelerator's registers by the names of rtl/README.md: `registers["RING_TAIL"] = 3`.
+
+    Words of 32 bits. An access takes two clocks of the RTL.
+    """
+
+    _OFFSETS = {name: offset for name, offset, _ in _gemm64.registers()}
+    _PURPOSES = {name: purpose for name, _, purpose in _gemm64.registers()}
+
+    def __init__(self, device: _gemm64.Device) -> None:
+        self._device = device
+
+    def _offset(self, name: str) -> int:
+        if name not in self._OFFSETS:
+            known = ", ".join(self._OFFSETS)
+            raise KeyError(f"there is no register {name!r}; the registers are {known}")
+        return self._OFFSETS[name]
+
+    def __getitem__(self, name: str) -> int:
+        return self._device.read_register(self._offset(name))
+
+    def __setitem__(self, name: str, value: int) -> None:
+        if not 0 <= value < 2**32:
+            raise InvalidArgument(f"{name} = {value}: a register holds 0 to 2**32 - 1")
+        self._device.write_register(self._offset(name), value)
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a register cannot be deleted")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._OFFSETS)
+
+    def __len__(self) -> int:
+        return len(self._OFFSETS)
+
+    def __repr__(self) -> str:
+        return f"Registers({', '.join(self._OFFSETS)})"
+
+    def purpose(self, name: str) -> str:
+        """What the register is for, in a sentence."""
+        self._offset(name)
+        return self._PURPOSES[name]
+
+
+class Signal:
+    """A signal of the RTL, read whenever it is asked for."""
+
+    def __init__(self, device: _gemm64.Device, name: str) -> None:
+        self._device = device
+        self.name = name
+        device.read_signal(name)  # raises for a name that is none
+
+    @property
+    def value(self) -> int | NDArray[Any]:
+        """Its bits as an unsigned number, just after the last clock's edge.
+
+        An unpacked array is an array of NumPy's, a word an element, the lowest index first. View it
+        as signed where it is: `signal.value.view(np.int8)`.
+        """
+        data, size, words = self._device.read_signal(self.name)
+        if words == 0:
+            return int.from_bytes(data, "little")
+        if size in (1, 2, 4, 8):
+            return np.frombuffer(data, dtype=f"<u{size}").copy()
+        values = [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data), size)]
+        return np.array(values, dtype=object)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __repr__(self) -> str:
+        return f"Signal({self.name!r}, value={self.value!r})"
+
+
+class Trace:
+    """A waveform that is being written. Close it, or leave its `with`, to have the file."""
+
+    def __init__(self, device: _gemm64.Device) -> None:
+        self._device: _gemm64.Device | None = device
+
+    def close(self) -> None:
+        """Ends the waveform. Raises OutputError where it could not be written."""
+        if self._device is not None:
+            device, self._device = self._device, None
+            device.end_trace()
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _int8_matrix(what: str, shape: str, array: ArrayLike) -> NDArray[np.int8]:
+    matrix = np.asarray(array)
+    if matrix.dtype != np.int8 or matrix.ndim != 2:
+        raise InvalidArgument(
+            f"{what} is {matrix.dtype} of shape {list(matrix.shape)}; it must be int8 {shape}"
+        )
+    return np.ascontiguousarray(matrix)
+
+
+class Device:
+    """An accelerator with a memory of its own.
+
+    device: "rtl", the Verilated accelerator, exact to the clock; "tlm", the same results in the
+        predicted clocks, fast; "reference", the results alone.
+    array: rows and columns of the array. "rtl" has 2, 4, 8 and 64, the others 16 and 32 too.
+    memory_latency: clocks from a request to its answer.
+    memory_bytes_per_cycle: bytes that memory carries in a clock on each port, or on all of them
+        together where they share it; 0: as wide as the port.
+    memory: "independent" ports, "shared": one memory serves all in order, "exclusive": one port at
+        a time.
+    memory_stalls: probability that a channel stalls in any one clock; `seed` is theirs.
+    debug: with array=64, the slower build whose inside can be looked into. Small arrays always can.
+
+    A device belongs to one thread at a time; others may run other devices meanwhile, since nothing
+    holds Python's lock while it simulates. Ctrl-C ends whatever runs.
+    """
+
+    def __init__(
+        self,
+        device: DeviceName = "rtl",
+        array: int = 64,
+        memory_latency: int = 100,
+        *,
+        memory_bytes_per_cycle: int = 0,
+        memory: Sharing = "independent",
+        memory_stalls: float = 0.0,
+        seed: int = 1,
+        debug: bool = False,
+    ) -> None:
+        for name, value in (
+            ("memory_latency", memory_latency),
+            ("memory_bytes_per_cycle", memory_bytes_per_cycle),
+            ("seed", seed),
+        ):
+            if not 0 <= value < 2**32:
+                raise InvalidArgument(f"{name} is {value}; it is from 0 to 2**32 - 1")
+        self._device = _gemm64.Device(
+            device=device,
+            array=array,
+            memory_latency=memory_latency,
+            memory_bytes_per_cycle=memory_bytes_per_cycle,
+            memory=memory,
+            memory_stalls=memory_stalls,
+            seed=seed,
+            debug=debug,
+        )
+        self.name: str = device
+        self.array = array
+        self.registers = Registers(self._device)
+        self.report: Report | None = None  #: of the last matmul()
+
+    def __repr__(self) -> str:
+        return f"<gemm64.Device {self.name!r}, array {self.array}x{self.array}>"
+
+    def matmul(
+        self, a: ArrayLike, w: ArrayLike, *, accumulate: Place = "device", check: bool = True
+    ) -> NDArray[np.int32]:
+        """a @ w.T on the device: int32 [M, N] from int8 `a` [M, K] and `w` [N, K].
+
+        A Linear layer stores its weights as `w`: a row for each output. For a product a @ b give
+        `b.T`. Both are read where they lie if their rows are contiguous in memory (b.T is copied
+        once), and the result is the simulation's own memory.
+
+        accumulate: where partial sums of tiles are added; with "host" every tile is read back.
+        check: raises VerificationError where a sum is not NumPy's, or a counter of clocks or bytes
+            is not as predicted. Otherwise see `report["verified"]`.
+
+        The device is reset first, its memory written from address 0 on. `report` then tells clocks
+        and bytes, in one layer.
+        """
+        sums, report = self._device.matmul(
+            _int8_matrix("a", "[M, K]", a), _int8_matrix("w", "[N, K]", w), accumulate
+        )
+        self.report = Report.from_json(report)
+        if check:
+            self.report.require_verified()
+        return np.asarray(sums)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the device's memory; addresses run from 0. What is not used takes none of ours."""
+        return self._device.memory_bytes()
+
+    def read(self, address: int, size: int) -> NDArray[np.uint8]:
+        """`size` bytes of the device's memory from `address` on; takes no clocks."""
+        if address < 0 or size < 0 or address + size > self.memory_bytes:
+            raise IndexError(f"{size} bytes at {address:#x}; the memory has {self.memory_bytes:#x}")
+        data = np.empty(size, np.uint8)
+        if size:
+            self._device.read_memory(address, data)
+        return data
+
+    def write(self, address: int, data: ArrayLike | bytes | bytearray | memoryview) -> None:
+        """Writes an array's bytes (in C order), or bytes, from `address` on; takes no clocks."""
+        if isinstance(data, (bytes, bytearray, memoryview)):
+            values = np.frombuffer(data, np.uint8)
+        else:
+            array = np.ascontiguousarray(data)
+            if array.dtype.kind not in "biuf":
+                raise InvalidArgument(f"data is {array.dtype}; give bytes, or an array of numbers")
+            values = array.reshape(-1).view(np.uint8)
+        if address < 0 or address + values.size > self.memory_bytes:
+            raise IndexError(
+                f"{values.size} bytes at {address:#x}; the memory has {self.memory_bytes:#x}"
+            )
+        if values.size:
+            self._device.write_memory(address, values)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """All counters of clocks and bytes, by "engine.cause": "total.clocks", "bytes.weights".
+
+        They are read from their registers, which takes some 200 clocks of the RTL.
+        """
+        return dict(zip(_gemm64.counter_names(), self._device.counters()))
+
+    @property
+    def clocks(self) -> int:
+        """Clocks since the device was made; 0 for "reference", which has no notion of time."""
+        return self._device.clocks()
+
+    def step(self, clocks: int = 1) -> None:
+        """Lets so many clocks pass."""
+        if clocks < 0:
+            raise InvalidArgument(f"clocks is {clocks}; time only passes")
+        self._device.step(clocks)
+
+    def wait_interrupt(self, max_clocks: int) -> bool:
+        """Runs until the interrupt line is high (True), at most `max_clocks` (False)."""
+        if max_clocks < 0:
+            raise InvalidArgument(f"max_clocks is {max_clocks}; it is at least 0")
+        return self._device.wait_interrupt(max_clocks)
+
+    @property
+    def interrupt(self) -> bool:
+        """The interrupt line as it is now."""
+        return self._device.interrupt()
+
+    def reset(self) -> None:
+        """Hard reset for 8 clocks; memory keeps its contents."""
+        self._device.reset()
+
+    def signals(self) -> list[str]:
+        """The signals that signal() knows: every port, and inside a small array (or with debug=True)
+        the array's registers, partial sums, the accumulator, and the registers that the host sets.
+        """
+        return self._device.signal_names()
+
+    def signal(self, name: str) -> Signal:
+        """A signal by its name below the RTL's top module: "irq_o", "u_registers.ring_tail_o",
+        "u_array.stage[0].u_stage.weight_q". Needs "rtl".
+        """
+        return Signal(self._device, name)
+
+    def inject(self, fault: str) -> None:
+        """Flips a bit inside, or upsets a bus, in a clock to come, counted as `clocks` does.
+
+        fault: as `gemm64 gemm --inject` takes it: "accumulator:0,2,3:20@400" is bit 20 of row 2,
+            column 3 of bank 0 in clock 400. A reset, with which matmul() begins, forgets those that
+            wait in a bus. Needs "rtl"; with array=64, debug=True.
+        """
+        self._device.inject(fault)
+
+    def trace(self, file: str | os.PathLike[str], window: tuple[int, int] | None = None) -> Trace:
+        """Begins a waveform (FST, for GTKWave) of all signals.
+
+        window: the clocks begin <= clock < end, counted as `clocks` does; without it, all from now
+            until the trace is closed. Needs "rtl"; with array=64, debug=True.
+
+            with device.trace("product.fst"):
+                device.matmul(a, w)
+        """
+        begin, end = window if window is not None else (self.clocks, _NEVER)
+        if not 0 <= begin < end:
+            raise InvalidArgument(f"window is {begin}:{end}; its end must be after its begin")
+        self._device.start_trace(os.fspath(file), begin, end)
+        return Trace(self._device)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions, analyses and quantized networks, without a device."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _gemm64
+from ._device import Place, Sharing
+from ._errors import InvalidArgument, model_source
+
+
+def predict(
+    m: int,
+    k: int,
+    n: int,
+    *,
+    array: int = 64,
+    scratchpad_words: int = 9216,
+    accumulator_rows: int = 128,
+    memory_latency: int = 100,
+    memory_bytes_per_cycle: int = 0,
+    memory: Sharing = "independent",
+    accumulate: Place = "device",
+) -> dict[str, Any]:
+    """What a product [M, K] x [K, N] with int32 results takes, without simulating it.
+
+    array: rows and columns: 2, 4, 8, 16, 32 or 64.
+    scratchpad_words: words of `array` activations that the scratchpad holds.
+    accumulator_rows: rows in each of two banks of sums, a power of two.
+    memory_latency, memory_bytes_per_cycle, memory: as Device has them.
+
+    Names are those of a layer of a report: `cycles`, `bytes` (by port), `utilization` (useful MACs /
+    (array^2 x clocks)), `roofline_utilization`, `counters` (clocks by engine and cause), and
+    `published_cycles` of other models. A Device("rtl") counts exactly the same.
+    """
+    for name, value in (("m", m), ("k", k), ("n", n)):
+        if not 1 <= value <= 2**31:
+            raise InvalidArgument(f"{name} is {value}; it is from 1 to 2**31")
+    result: dict[str, Any] = json.loads(
+        _gemm64.predict(
+            m=m,
+            k=k,
+            n=n,
+            array=array,
+            scratchpad_words=scratchpad_words,
+            accumulator_rows=accumulator_rows,
+            memory_latency=memory_latency,
+            memory_bytes_per_cycle=memory_bytes_per_cycle,
+            memory=memory,
+            accumulate=accumulate,
+        )
+    )
+    return result
+
+
+def analyze(
+    path: str | os.PathLike[str],
+    *,
+    batch: int = 0,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    array: int = 64,
+    memory_latency: int = 100,
+) -> dict[str, Any]:
+    """A network's parameters, memory, MACs, traffic and cost on the array, by layer.
+
+    What `gemm64 analyze --json` writes. The file's weights may be missing.
+
+    batch: size of the inputs' first dimension; 0: the file's, or 1 where it leaves it open.
+    input_shapes: shapes of inputs by name, which win over the file's and over `batch`.
+    """
+    shapes = {name: [int(size) for size in shape] for name, shape in (input_shapes or {}).items()}
+    file, _ = model_source(os.fspath(path))
+    result: dict[str, Any] = json.loads(
+        _gemm64.analyze(
+            file=file,
+            batch=batch,
+            input_shapes=shapes,
+            array=array,
+            memory_latency=memory_latency,
+        )
+    )
+    return result
+
+
+def quantize(
+    model: str | bytes | os.PathLike[str],
+    output: str | os.PathLike[str],
+    calibrate: (
+        NDArray[Any]
+        | Mapping[str, NDArray[Any]]
+        | str
+        | os.PathLike[str]
+        | Sequence[str | os.PathLike[str]]
+    ),
+    *,
+    images: int = 0,
+    preprocess: str = "",
+) -> dict[str, dict[str, int]]:
+    """Writes a float network as a QDQ file: int8 weights by output channel, uint8 activations.
+
+    model: the ONNX file, or its contents.
+    calibrate: what the scales come from: an array for the first input, arrays by input, or files
+        (.npy, idx, PNG, JPEG, a folder of images; "NAME=FILE" for another input than the first).
+    images: takes only so many of the files' images, the first ones.
+    preprocess: of image files: "imagenet", "mnist", "unit" or "raw"; "": by their colours.
+
+    Returns how many nodes of each operator are computed on integers ("quantized") or in "float".
+    """
+    name, contents = model_source(model)
+    arrays: dict[str, object] = {}
+    files: list[str] = []
+    if isinstance(calibrate, np.ndarray):
+        network = _gemm64.Network(
+            name=name, contents=contents, precision="int8", accumulate="device", results=None
+        )
+        first = json.loads(network.inputs())[0]["name"]
+        arrays = {first: np.ascontiguousarray(calibrate)}
+    elif isinstance(calibrate, Mapping):
+        arrays = {key: np.ascontiguousarray(value) for key, value in calibrate.items()}
+    elif isinstance(calibrate, (str, os.PathLike)):
+        files = [os.fspath(calibrate)]
+    else:
+        files = [os.fspath(file) for file in calibrate]
+    if not arrays and not files:
+        raise InvalidArgument("calibrate is empty; give arrays or files")
+    if preprocess not in ("", "imagenet", "mnist", "unit", "raw"):
+        raise InvalidArgument(
+            f"preprocess is {preprocess!r}; it is 'imagenet', 'mnist', 'unit' or 'raw'"
+        )
+    result: dict[str, dict[str, int]] = json.loads(
+        _gemm64.quantize(
+            name=name,
+            contents=contents,
+            output=os.fspath(output),
+            arrays=arrays,
+            files=files,
+            images=images,
+            preprocessing=preprocess,
+        )
+    )
+    return result

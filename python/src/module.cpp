@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64._gemm64: what python/gemm64 is made of. Reports cross as JSON, arrays as NumPy's.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+
+#include "host/error.hpp"
+#include "python/src/bindings.hpp"
+#include "python/src/network_session.hpp"
+
+namespace gemm64::python {
+
+std::string dump(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace gemm64::python
+
+NB_MODULE(_gemm64, module) {
+  using namespace gemm64;
+  module.attr("VERSION") = GEMM64_VERSION;
+  const nanobind::exception<UsageError> usage(module, "InvalidArgument", PyExc_ValueError);
+  nanobind::exception<python::InvalidModel>(module, "InvalidGraph", usage);
+  nanobind::exception<python::UnsupportedOperator>(module, "UnsupportedOperator",
+                                                   PyExc_NotImplementedError);
+  nanobind::exception<DeviceError>(module, "DeviceError", PyExc_RuntimeError);
+  nanobind::exception<OutputError>(module, "OutputError", PyExc_OSError);
+  python::bind_device(module);
+  python::bind_network(module);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+
+#include "host/error.hpp"
+#include "host/report/json.hpp"
+#include "python/src/arrays.hpp"
+#include "python/src/bindings.hpp"
+#include "python/src/network_session.hpp"
+#include "python/src/tools.hpp"
+
+namespace gemm64::python {
+namespace {
+
+ModelSource source_of(const std::string& name, const std::optional<nb::bytes>& contents) {
+  if (!contents) return {name, std::nullopt};
+  return {name, std::string(contents->c_str(), contents->size())};
+}
+
+NetworkSettings settings_of(const std::string& precision, const std::string& accumulate,
+                            const std::optional<std::string>& results) {
+  NetworkSettings settings;
+  if (precision != "int8" && precision != "float32") {
+    throw UsageError("precision is '" + precision + "'; it is 'int8' or 'float32'");
+  }
+  settings.precision = precision == "int8" ? Precision::kInt8 : Precision::kFloat32;
+  settings.accumulate = accumulate_named(accumulate);
+  if (results) {
+    if (*results != "int8" && *results != "int32") {
+      throw UsageError("results is '" + *results + "'; it is 'int8' or 'int32'");
+    }
+    settings.results = *results == "int8" ? ResultCode::kInt8 : ResultCode::kInt32;
+  }
+  return settings;
+}
+
+NetworkSession* open(const std::string& name, const std::optional<nb::bytes>& contents,
+                     const std::string& precision, const std::string& accumulate,
+                     const std::optional<std::string>& results) {
+  ModelSource source = source_of(name, contents);
+  const NetworkSettings settings = settings_of(precision, accumulate, results);
+  const nb::gil_scoped_release release;
+  return new NetworkSession(std::move(source), settings);
+}
+
+/// Arrays of NumPy's by name.
+using Arrays = nb::typed<nb::dict, nb::str, nb::object>;
+
+NamedTensors tensors(const Arrays& arrays) {
+  NamedTensors named;
+  for (const auto& [name, array] : arrays) {
+    named[nb::cast<std::string>(name)] = to_tensor(nb::cast<AnyArray>(array));
+  }
+  return named;
+}
+
+/// The outputs by name, and the report.
+std::pair<Arrays, std::string> run(NetworkSession& session, BoundDevice& bound,
+                                   const Arrays& arrays) {
+  const NamedTensors inputs = tensors(arrays);
+  NetworkResult result;
+  {
+    const Use use(bound.used);
+    const nb::gil_scoped_release release;
+    result = session.run(bound.device, inputs);
+  }
+  Arrays outputs;
+  for (const auto& [name, tensor] : result.outputs) {
+    outputs[nb::str(name.c_str(), name.size())] = to_array(tensor);
+  }
+  return {outputs, dump(to_json(result.report))};
+}
+
+std::string predict(std::uint64_t m, std::uint64_t k, std::uint64_t n, int array,
+                    std::uint32_t scratchpad_words, std::uint32_t accumulator_rows,
+                    std::uint32_t latency, std::uint32_t bytes_per_cycle, const std::string& memory,
+                    const std::string& accumulate) {
+  const Design design{array, scratchpad_words, accumulator_rows,
+                      memory_timing(latency, bytes_per_cycle, memory),
+                      accumulate_named(accumulate)};
+  const nb::gil_scoped_release release;
+  return dump(predict_product({m, k, n}, design));
+}
+
+std::string analyze(const std::string& file, std::int64_t batch,
+                    const std::map<std::string, std::vector<std::int64_t>>& input_shapes, int array,
+                    std::uint32_t latency) {
+  const nb::gil_scoped_release release;
+  return dump(analyze_network(file, batch, input_shapes, array, latency));
+}
+
+std::string quantize(const std::string& name, const std::optional<nb::bytes>& contents,
+                     const std::string& output, const Arrays& arrays,
+                     const std::vector<std::string>& files, std::int64_t images,
+                     const std::string& preprocessing) {
+  const ModelSource source = source_of(name, contents);
+  const CalibrationData calibration{tensors(arrays), files, images, preprocessing};
+  const nb::gil_scoped_release release;
+  return dump(quantize_network(source, output, calibration));
+}
+
+}  // namespace
+
+void bind_network(nb::module_& module) {
+  nb::class_<NetworkSession>(module, "Network")
+      .def(nb::new_(&open), nb::arg("name"), nb::arg("contents").none(), nb::arg("precision"),
+           nb::arg("accumulate"), nb::arg("results").none())
+      .def("inputs", [](const NetworkSession& session) { return dump(session.inputs()); })
+      .def("outputs", [](const NetworkSession& session) { return dump(session.outputs()); })
+      .def("run", &run, nb::arg("device"), nb::arg("inputs"));
+  module.def("predict", &predict, nb::arg("m"), nb::arg("k"), nb::arg("n"), nb::arg("array"),
+             nb::arg("scratchpad_words"), nb::arg("accumulator_rows"), nb::arg("memory_latency"),
+             nb::arg("memory_bytes_per_cycle"), nb::arg("memory"), nb::arg("accumulate"));
+  module.def("analyze", &analyze, nb::arg("file"), nb::arg("batch"), nb::arg("input_shapes"),
+             nb::arg("array"), nb::arg("memory_latency"));
+  module.def("quantize", &quantize, nb::arg("name"), nb::arg("contents").none(), nb::arg("output"),
+             nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"));
+}
+
+}  // namespace gemm64::python

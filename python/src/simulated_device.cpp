@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/simulated_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "host/device/array_geometry.hpp"
+#include "host/device/fault.hpp"
+#include "host/device/reference_device.hpp"
+#include "host/error.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/run/job_runner.hpp"
+#include "host/tlm/tlm_device.hpp"
+#include "sim/devices.hpp"
+#include "sim/rtl_device.hpp"
+
+namespace gemm64::python {
+namespace {
+
+// Of the simulation between two looks for signals: at most a second of the slowest.
+constexpr std::uint64_t kClocksAtOnce = 1 << 14;
+
+std::unique_ptr<Device> make(const DeviceSettings& settings) {
+  const DeviceKind& kind = devices().find(settings.device, settings.array);
+  if (settings.memory.latency == 0) throw UsageError("memory_latency is 0; it is at least 1 clock");
+  if (!settings.debug) return kind.make(settings);
+  return devices().find_inspectable(settings.device, "debug=True").make_inspectable(settings, {});
+}
+
+}  // namespace
+
+SimulatedDevice::SimulatedDevice(const DeviceSettings& settings)
+    : settings_(settings), device_(make(settings)), rtl_(dynamic_cast<RtlDevice*>(device_.get())) {}
+
+SimulatedDevice::~SimulatedDevice() = default;
+
+RtlDevice& SimulatedDevice::rtl(const char* wanted_for) {
+  if (rtl_ != nullptr) return *rtl_;
+  throw UsageError(fmt::format("{} needs the RTL's signals: Device(\"rtl\"); '{}' has none",
+                               wanted_for, settings_.device));
+}
+
+Product SimulatedDevice::multiply(const MatrixI8& a, const MatrixI8& w, Accumulate accumulate) {
+  RunOptions options;
+  options.memory = settings_.memory;
+  options.accumulate = accumulate;
+  options.results = ResultCode::kInt32;
+  const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+  const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
+  Driver driver(*device_, patience());
+  JobRunner runner(*device_, driver, options);
+  SignalCheck check;
+  ProgressShare progress([&check](const std::string&, double) { check(); });
+  progress.next(1);
+  Product product;
+  product.report = runner.report("matmul", 1);
+  product.report.layers.push_back(
+      runner.run(runner.job("matmul", shape), a, w, product.sums, progress));
+  return product;
+}
+
+Counters SimulatedDevice::counters() {
+  Counters values{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint32_t offset = kCounters[i].offset;
+    std::uint32_t high = device_->read_register(offset + 4);
+    for (;;) {
+      const std::uint32_t low = device_->read_register(offset);
+      const std::uint32_t again = device_->read_register(offset + 4);
+      values[i] = std::uint64_t{high} << 32 | low;
+      if (again == high) break;
+      high = again;  // the low half has just gone past its end
+    }
+  }
+  return values;
+}
+
+void SimulatedDevice::step(std::uint64_t clocks) {
+  auto* const tlm = dynamic_cast<TlmDevice*>(device_.get());
+  if (rtl_ == nullptr && tlm == nullptr) {
+    throw UsageError(fmt::format("device '{}' has no notion of time; give \"rtl\" or \"tlm\"",
+                                 settings_.device));
+  }
+  SignalCheck check;
+  while (clocks != 0) {
+    const std::uint64_t now = std::min(clocks, kClocksAtOnce);
+    if (rtl_ != nullptr) {
+      rtl_->run(now);
+    } else {
+      tlm->run(now);
+    }
+    clocks -= now;
+    check();
+  }
+}
+
+bool SimulatedDevice::wait_interrupt(std::uint64_t max_clocks) {
+  if (!devices().find(settings_.device).has_clocks) return device_->wait_interrupt(max_clocks);
+  SignalCheck check;
+  for (;;) {
+    const std::uint64_t now = std::min(max_clocks, kClocksAtOnce);
+    if (device_->wait_interrupt(now)) return true;
+    max_clocks -= now;
+    if (max_clocks == 0) return false;
+    check();
+  }
+}
+
+bool SimulatedDevice::interrupt() const {
+  if (rtl_ != nullptr) return rtl_->interrupt();
+  if (const auto* tlm = dynamic_cast<const TlmDevice*>(device_.get())) return tlm->interrupt();
+  return dynamic_cast<const ReferenceDevice&>(*device_).interrupt();
+}
+
+void SimulatedDevice::inject(const std::string& text) {
+  RtlDevice& device = rtl("a fault");
+  const Fault fault = parse_fault(text);
+  check_fault(fault, geometry_of_array(settings_.array));
+  if (fault.clock < device.clocks()) {
+    throw UsageError(fmt::format("{}: the device is at clock {}", text, device.clocks()));
+  }
+  try {
+    device.inject(fault);
+  } catch (const std::logic_error&) {
+    throw UsageError("this build takes no faults; give Device(..., debug=True)");
+  }
+}
+
+void SimulatedDevice::start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end) {
+  RtlDevice& device = rtl("a waveform");
+  try {
+    device.start_trace(file, begin, end);
+  } catch (const std::logic_error&) {
+    throw UsageError("this build has no waveforms; give Device(..., debug=True)");
+  }
+  trace_file_ = file;
+}
+
+void SimulatedDevice::end_trace() {
+  rtl("a waveform").end_trace();
+  const std::string file = std::exchange(trace_file_, "");
+  if (!file.empty() && is_lost(file)) {
+    throw OutputError(file, file + ": the waveform is lost: no space is left, or the disk failed");
+  }
+}
+
+NamedSignals SimulatedDevice::signals() { return rtl("a signal").signals(); }
+
+Use::Use(std::atomic<bool>& used) : used_(used) {
+  if (used_.exchange(true)) {
+    throw std::runtime_error("another thread uses this device; give each thread one of its own");
+  }
+}
+
+}  // namespace gemm64::python

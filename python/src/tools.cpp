@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/tools.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "host/analysis/analysis.hpp"
+#include "host/analysis/analysis_report.hpp"
+#include "host/cycles/cycle_model.hpp"
+#include "host/cycles/published.hpp"
+#include "host/device/array_geometry.hpp"
+#include "host/error.hpp"
+#include "host/execute/batched_model.hpp"
+#include "host/execute/calibration.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/images/preprocessing.hpp"
+#include "host/job/job.hpp"
+#include "host/onnx/quantized_graph.hpp"
+#include "host/onnx/save.hpp"
+#include "host/report/json.hpp"
+#include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/rewrite/quantize.hpp"
+#include "python/src/signals.hpp"
+
+namespace gemm64::python {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void check_array(int array) {
+  if (array >= 2 && array <= 64 && (array & (array - 1)) == 0) return;
+  throw UsageError(fmt::format("an array of {0}x{0}; its size is 2, 4, 8, 16, 32 or 64", array));
+}
+
+Geometry geometry_of(const Design& design) {
+  check_array(design.array);
+  const std::uint32_t rows = design.accumulator_rows;
+  if (rows == 0 || (rows & (rows - 1)) != 0) {
+    throw UsageError(fmt::format("accumulator_rows is {}; it is a power of two", rows));
+  }
+  Geometry geometry = geometry_of_array(design.array);
+  // A block's last row may come with all the others of its burst.
+  const std::uint32_t words = rows + geometry.burst_beats - 1;
+  if (design.scratchpad_words < words) {
+    throw UsageError(fmt::format("scratchpad_words is {}; {} accumulator rows take at least {}",
+                                 design.scratchpad_words, rows, words));
+  }
+  geometry.scratchpad_words = design.scratchpad_words;
+  geometry.accumulator_rows = design.accumulator_rows;
+  return geometry;
+}
+
+/// The float model for as many rows as the calibration has, with these.
+BatchedModel with_calibration(const OnnxModel& model, const CalibrationData& data) {
+  const auto load = [&model](const ImportOptions& import) {
+    return OnnxModel::from_proto(model.proto(), model.name(), import);
+  };
+  const auto any = [](const OnnxModel&) {};
+  InputOptions options;
+  options.files = data.files;
+  options.limit = data.images;
+  if (!data.preprocessing.empty()) {
+    options.pixels.values = preprocessing_named(data.preprocessing);
+  }
+  if (data.arrays.empty()) return load_with_inputs(load, options, any);
+  return load_with_inputs(load, options, any,
+                          [&data](const OnnxModel&, const InputOptions&, std::int64_t) {
+                            InputSources sources;
+                            for (const auto& [name, tensor] : data.arrays)
+                              sources[name] = InputSource::of(tensor);
+                            return sources;
+                          });
+}
+
+}  // namespace
+
+Json predict_product(const GemmShape& shape, const Design& design) {
+  const Geometry geometry = geometry_of(design);
+  if (design.memory.latency == 0) throw UsageError("memory_latency is 0; it is at least 1 clock");
+  const Job job = make_job("matmul", shape, design.accumulate, geometry);
+  LayerReport layer;
+  layer.name = job.name;
+  layer.shape = shape;
+  const std::uint64_t n = geometry.n;
+  layer.padded = {shape.m, job.plan.k_tiles * n, job.plan.n_tiles * n};
+  layer.tiles = job.plan.tiles() * job.plan.row_blocks();
+  layer.counters = predict_counters(job.program, geometry, design.memory);
+  layer.published = published_cycles(shape, geometry.n);
+  set_utilization(layer, geometry, design.memory);
+  RunReport report;
+  report.geometry = geometry;
+  report.memory = design.memory;
+  report.layers = {layer};
+  const Json whole = to_json(report);
+  Json json = whole["layers"][0];
+  for (const char* of_runs : {"name", "on", "predicted_cycles", "predicted_bytes",
+                              "predicted_counters", "mismatches", "max_abs_error", "seconds"}) {
+    json.erase(of_runs);
+  }
+  json["array"] = geometry.n;
+  json["memory"] = whole["memory"];
+  return json;
+}
+
+Json analyze_network(const std::string& file, std::int64_t batch,
+                     const std::map<std::string, std::vector<std::int64_t>>& input_shapes,
+                     int array, std::uint32_t memory_latency) {
+  check_array(array);
+  ImportOptions import;
+  import.shapes_only = true;
+  import.batch = batch;
+  import.input_shapes = input_shapes;
+  const OnnxModel model =
+      with_quantized_operators(ModelSource{file, std::nullopt}.load(import), import);
+  return to_json(analyze(model, geometry_of_array(array), memory_latency));
+}
+
+Json quantize_network(const ModelSource& source, const std::string& output,
+                      const CalibrationData& calibration) {
+  ClaimedFiles files;
+  if (!source.bytes) files.input("the model", source.file);
+  for (const std::string& text : calibration.files) {
+    for (const std::string& file : input_files(text)) files.input("calibrate", file);
+  }
+  files.output("output", output);
+  OutputFile file(output, "the quantized model");
+  OnnxModel read = source.load({});
+  for (const std::string& external : read.external_files()) {
+    files.input("the model's external data,", external);
+  }
+  // What is written is for as many images as the file says, not as many as it is calibrated on.
+  const OnnxModel model = OnnxModel::from_proto(fold_batch_normalization(read), source.file);
+  const BatchedModel batched = with_calibration(model, calibration);
+  const QuantizedModel quantized =
+      quantize_model(model, calibrate(Executor(batched.model), batched.inputs));
+  save_model(quantized.proto, file);
+  return {{"quantized", quantized.quantized}, {"float", quantized.left}};
+}
+
+}  // namespace gemm64::python

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products on devices of every kind, and what can be seen of them."""
+
+import threading
+
+import gemm64
+import numpy as np
+import pytest
+
+
+def exact(a, w):
+    return a.astype(np.int32) @ w.astype(np.int32).T
+
+
+@pytest.mark.parametrize("kind", ["rtl", "tlm", "reference"])
+@pytest.mark.parametrize("array", [2, 4, 8, 64])
+def test_sums_are_numpys(kind, array, int8):
+    a, w = int8(5, 70), int8(67, 70)
+    device = gemm64.Device(kind, array=array)
+    sums = device.matmul(a, w)
+    assert sums.dtype == np.int32 and sums.flags["C_CONTIGUOUS"]
+    np.testing.assert_array_equal(sums, exact(a, w))
+    assert device.report["verified"] and device.report["device"] == kind
+
+
+def test_views_and_transposes_are_taken(int8):
+    a, b = int8(9, 14)[::2, 1::3], int8(5, 7)
+    np.testing.assert_array_equal(
+        gemm64.Device("rtl", array=4).matmul(a, b.T[:, :5]),
+        a.astype(np.int32) @ b.T[:, :5].T.astype(np.int32))
+
+
+def test_partial_sums_can_be_added_on_the_host(int8):
+    a, w = int8(3, 30), int8(9, 30)
+    device = gemm64.Device("rtl", array=4)
+    np.testing.assert_array_equal(device.matmul(a, w, accumulate="host"), exact(a, w))
+    assert device.report["accumulate"] == "host"
+    on_host = device.report["total"]["bytes"]["results"]
+    device.matmul(a, w)
+    assert on_host == 8 * device.report["total"]["bytes"]["results"]
+
+
+@pytest.mark.parametrize("a, w", [
+    (np.zeros((2, 3)), np.zeros((4, 3), np.int8)),  # float64
+    (np.zeros((2, 3), np.int8), np.zeros((4, 3), np.uint8)),
+    (np.zeros(3, np.int8), np.zeros((4, 3), np.int8)),
+    (np.zeros((2, 3), np.int8), np.zeros((3, 4), np.int8)),  # b in place of w
+    (np.zeros((0, 3), np.int8), np.zeros((4, 3), np.int8)),
+])
+def test_operands_that_do_not_fit_are_refused(a, w):
+    with pytest.raises(gemm64.InvalidArgument):
+        gemm64.Device("reference", array=4).matmul(a, w)
+
+
+@pytest.mark.parametrize("arguments, text", [
+    ({"device": "fpga"}, "no device called 'fpga'"),
+    ({"device": "rtl", "array": 5}, "array of 5x5"),
+    ({"device": "rtl", "array": 4, "memory_latency": 0}, "memory_latency is 0"),
+    ({"device": "rtl", "array": 4, "memory_latency": -1}, "memory_latency is -1"),
+    ({"device": "rtl", "array": 4, "memory": "fast"}, "'independent', 'shared' or 'exclusive'"),
+    ({"device": "rtl", "array": 4, "memory_stalls": 1.5}, "memory_stalls is 1.5"),
+    ({"device": "tlm", "array": 4, "debug": True}, "debug=True"),
+])
+def test_devices_that_do_not_exist_are_refused(arguments, text):
+    with pytest.raises(gemm64.InvalidArgument, match=text):
+        gemm64.Device(**arguments)
+
+
+@pytest.mark.parametrize("memory", [
+    {}, {"memory_latency": 7}, {"memory": "shared"},
+    {"memory": "exclusive", "memory_bytes_per_cycle": 2},
+])
+def test_the_rtl_counts_what_is_predicted(memory, int8):
+    a, w = int8(6, 33), int8(18, 33)
+    device = gemm64.Device("rtl", array=4, **memory)
+    device.matmul(a, w)
+    predicted = gemm64.predict(6, 33, 18, array=4, **memory)
+    layer, = device.report["layers"]
+    for key in ("cycles", "bytes", "counters", "utilization", "cycle_breakdown"):
+        assert layer[key] == predicted[key], key
+    assert device.counters["total.clocks"] == predicted["cycles"]
+    assert device.counters["bytes.weights"] == predicted["bytes"]["weights"]
+
+
+def test_the_64_by_64_array_takes_the_clocks_that_it_always_took(int8):
+    device = gemm64.Device("rtl")
+    device.matmul(int8(64, 128), int8(128, 128))
+    assert device.report["total"]["cycles"] == gemm64.predict(64, 128, 128)["cycles"] == 1094
+
+
+def test_memory_holds_what_was_written():
+    device = gemm64.Device("rtl", array=4)
+    words = np.arange(6, dtype=np.int32).reshape(2, 3)
+    device.write(100, words)
+    np.testing.assert_array_equal(device.read(100, 24).view(np.int32), words.ravel())
+    device.write(100, b"\x09")
+    assert device.read(99, 3).tolist() == [0, 9, 0]
+    assert device.read(0, 0).size == 0
+    for address, size in ((-1, 1), (device.memory_bytes, 1), (0, -1)):
+        with pytest.raises(IndexError):
+            device.read(address, size)
+    with pytest.raises(IndexError):
+        device.write(device.memory_bytes - 1, b"12")
+
+
+def test_a_device_serves_one_thread_at_a_time_and_holds_no_lock():
+    device = gemm64.Device("rtl", array=8)
+    count = 0
+    thread = threading.Thread(target=device.step, args=(30_000,))
+    refused = None
+    thread.start()
+    while thread.is_alive():
+        count += 1  # while the other thread simulates
+        if refused is None:
+            try:
+                device.step(1)
+            except RuntimeError as error:
+                refused = str(error)
+    thread.join()
+    assert count > 1
+    assert refused is not None and "another thread" in refused
+
+
+def test_products_in_threads_do_not_disturb_each_other(int8):
+    operands = [(int8(5, 40), int8(30, 40)) for _ in range(4)]
+    found = [None] * 4
+
+    def run(index):
+        found[index] = gemm64.Device("rtl", array=4).matmul(*operands[index])
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for (a, w), sums in zip(operands, found):
+        np.testing.assert_array_equal(sums, exact(a, w))
+
+
+def test_a_fault_is_found_and_reported(int8):
+    a, w = int8(4, 8), int8(4, 8)
+    device = gemm64.Device("rtl", array=4)
+    device.matmul(a, w)
+    begin = device.clocks
+    device.inject(f"result:2:3@{begin + 200}")  # bit 3 of byte 2 of the next beat of results
+    with pytest.raises(gemm64.VerificationError, match="1 values differ"):
+        device.matmul(a, w)
+    layer, = device.report["layers"]
+    assert layer["mismatches"] == 1 and not device.report["verified"]
+    assert abs(layer["first_mismatch"]["found"] - layer["first_mismatch"]["expected"]) % 2**16 == 0
+    np.testing.assert_array_equal(device.matmul(a, w), exact(a, w))
+
+
+def test_a_fault_that_stops_the_device_is_its_error(int8):
+    a, w = int8(4, 8), int8(4, 8)
+    device = gemm64.Device("rtl", array=4)
+    device.inject(f"slverr:weights@{device.clocks + 150}")
+    with pytest.raises(gemm64.DeviceError, match="weights"):
+        device.matmul(a, w)
+    np.testing.assert_array_equal(device.matmul(a, w), exact(a, w))
+
+
+@pytest.mark.parametrize("device, fault, text", [
+    ({"array": 4}, "weight:9,0:0@99", "row"), ({"array": 4}, "nonsense", "nonsense"),
+    ({"array": 4}, "weight:1,1:0@0", "at clock"), ({"array": 64}, "weight:1,1:0@99", "debug=True"),
+    ({"device": "tlm"}, "weight:1,1:0@99", "rtl"),
+])
+def test_faults_that_cannot_be_are_refused(device, fault, text):
+    with pytest.raises(gemm64.InvalidArgument, match=text):
+        gemm64.Device(**device).inject(fault)
