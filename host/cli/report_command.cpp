@@ -25,19 +25,17 @@ struct ReportCommand {
   std::string timeline, output;
 };
 
-using Json = nlohmann::ordered_json;
-
 /// An analysis verifies nothing.
-bool holds(const Json& report) {
-  return is_analysis(report) || report.value("verified", Json(false)) == true;
+bool run_held(const nlohmann::ordered_json& report) {
+  return is_analysis(report) || report.value("verified", nlohmann::ordered_json(false)) == true;
 }
 
-const char* command_of(const Json& report) {
+const char* command_behind(const nlohmann::ordered_json& report) {
   return is_analysis(report) ? "analyze" : "run or gemm";
 }
 
 /// One report as a page, beside its timeline.
-int show(const ReportCommand& options) {
+int show_report(const ReportCommand& options) {
   if (options.output.empty()) {
     throw UsageError(
         fmt::format("{}: say where the page goes, as --output FILE.html; or compare two reports "
@@ -56,18 +54,18 @@ int show(const ReportCommand& options) {
   return 0;
 }
 
-int compare(const ReportCommand& options) {
+int compare_reports(const ReportCommand& options) {
   need_charts("--output", options.output);
   ClaimedFiles files;
   for (const std::string& file : options.compare) files.input("--compare", file);
   files.output("--output", options.output);
   const std::unique_ptr<OutputFile> output = open_output(options.output);
-  const Json a = read_report(options.compare[0]);
-  const Json b = read_report(options.compare[1]);
+  const nlohmann::ordered_json a = read_report(options.compare[0]);
+  const nlohmann::ordered_json b = read_report(options.compare[1]);
   if (is_analysis(a) != is_analysis(b)) {
     throw UsageError(
         fmt::format("--compare: {} is a report of {}, {} one of {}; give two of a kind",
-                    options.compare[0], command_of(a), options.compare[1], command_of(b)));
+                    options.compare[0], command_behind(a), options.compare[1], command_behind(b)));
   }
   print_report("A: {}\nB: {}\n{}", escaped(options.compare[0]), escaped(options.compare[1]),
                comparison_tables(a, b, terminal_width()));
@@ -77,8 +75,8 @@ int compare(const ReportCommand& options) {
           page({{{options.compare[0], a}, {options.compare[1], b}}, pair_layers(a, b), nullptr}));
     });
   }
-  if (holds(a) && holds(b)) return 0;
-  print_report("\nNOT VERIFIED: {}.\n", holds(a) ? "B" : holds(b) ? "A" : "both runs");
+  if (run_held(a) && run_held(b)) return 0;
+  print_report("\nNOT VERIFIED: {}.\n", run_held(a) ? "B" : run_held(b) ? "A" : "both runs");
   return 1;
 }
 
@@ -108,7 +106,7 @@ void add_report_command(CLI::App& app, int& result) {
     if (compared->count() == 0 && options->file.empty()) {
       throw UsageError("give a report that --json wrote, or two with --compare A.json B.json");
     }
-    result = compared->count() == 0 ? show(*options) : compare(*options);
+    result = compared->count() == 0 ? show_report(*options) : compare_reports(*options);
   });
 }
 
