@@ -77,5 +77,5 @@ const paragraph = (...text) => element("p", {class: "soft"}, ...text);
 function choice(label, options, changed) {
   const select = element("select", {onchange: () => changed(select.value)},
                          options.map(([value, text]) => element("option", {value}, text)));
-  return element("label", {}, label + " ", select);
+  return element("label", {}, element("span", {}, label), select);
 }

@@ -10,6 +10,8 @@ function chart(label, draw, ...after) {
     if (!fresh && now === width) return;
     width = now;
     const drawn = draw(width);
+    // One picture with one label; its parts have none of their own.
+    drawn.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
     drawn.setAttribute("role", "img");
     drawn.setAttribute("aria-label", label);
     frame.replaceChildren(drawn);
@@ -24,7 +26,7 @@ function chart(label, draw, ...after) {
 function nameAxis(names, width) {
   const most = width < 520 ? 16 : 28;
   const longest = Math.max(4, ...names.map((name) => Math.min(most, [...printable(name)].length)));
-  return {margin: Math.round(14 + 6.9 * longest), domain: names.map((_, i) => i), format: (i) => short(names[i], most)};
+  return {margin: Math.round(22 + 7.1 * longest), domain: names.map((_, i) => i), format: (i) => short(names[i], most)};
 }
 
 const rowHeight = (count) => (count > 40 ? 16 : 26);

@@ -24,7 +24,7 @@ function predicted(report, layers) {
   const span = d3.extent([0.9, 1.1, ...points.map((p) => p.ratio)]);
   const drawn = chart(`Clocks by published formulas${of === "counted" ? " and as predicted" : ""}, as multiples of the ${of} clocks, by layer`,
                       (width) => bars({width, names: timed.map((l) => l.name),
-    x: {type: "log", domain: [span[0] / 1.05, span[1] * 1.08], label: `÷ ${of} clocks`, tickFormat: (v) => `${figures(v, 2)}×`},
+    x: {type: "log", domain: [span[0] / 1.05, span[1] * 1.08], label: `÷ ${of} clocks`, tickFormat: (v) => `${figures(v, 3)}×`},
     symbol: {domain: names, range: names.map((name) => look(name).symbol)},
     marks: [
       Plot.ruleX([1], {stroke: "var(--grid)", strokeDasharray: "4 3"}),

@@ -50,7 +50,8 @@ function trackNames(track, x, top, right) {
     const left = Math.max(kTrack.label, x(slice.begin));
     const room = Math.floor((Math.min(right, x(slice.end)) - left - 8) / 6.6);
     const text = slice.cause === "idle" ? "" : words(slice.text);
-    if (text && room >= Math.min(4, text.length)) {
+    // Names of layers may lack their beginning; of causes and tiles that would tell nothing.
+    if (text && room >= (slice.cause === "layer" ? Math.min(6, text.length) : text.length)) {
       made.push(svg("text", {x: left + 4, y: top + 16, fill: "var(--surface)", "font-size": 11}, short(text, room)));
     }
   }
