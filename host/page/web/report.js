@@ -78,6 +78,9 @@ const kKnownFields = ["name", "on", "operator", "m", "k", "n", "padded", "tiles"
                       "predicted_cycles", "utilization", "roofline_utilization", "mismatches", "max_abs_error", "seconds",
                       "reason", "why_on_host", "folded"];
 
+const kPaperColumns = ["layer", "on", "M×K×N", "tiles", "MACs", "clocks", "predicted", "utilization", "of its roofline", "weights",
+                       "activations", "results, bytes", "mismatches"];
+
 /// The columns of these layers, with fields that have no column of their own yet.
 function layerColumns(layers) {
   const fields = new Set();
@@ -93,7 +96,7 @@ function layerColumns(layers) {
                                  : (v) => (Number.isInteger(v) ? whole(v) : figures(v, 4));
     return make(words(field), (l) => l.raw[field], text);
   });
-  return [...kLayerColumns, ...others];
+  return [...kLayerColumns, ...others].map((col) => ({...col, screen: !kPaperColumns.includes(col.label)}));
 }
 
 /// Every counter of a layer, or of all together: [engine, cause, counted, predicted].

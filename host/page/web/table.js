@@ -7,9 +7,12 @@ function column(label, value, text = null, more = {}) {
 }
 const numeric = (label, value, text = whole, more = {}) => column(label, value, text, {numeric: true, ...more});
 
+/// Columns that paper has no room for are for the screen alone.
+const columnClass = (col) => [col.numeric ? "" : "text", col.screen ? "screen" : ""].filter(Boolean).join(" ");
+
 function cell(col, row, header) {
   const value = col.value(row);
-  const kind = [col.numeric ? "" : "text", col.long ? "long" : "", col.kind ? col.kind(value, row) : ""];
+  const kind = [columnClass(col), col.long ? "long" : "", col.kind ? col.kind(value, row) : ""];
   return element(header ? "th" : "td",
                  {scope: header ? "row" : null, class: kind.filter(Boolean).join(" ") || null}, col.text(value, row));
 }
@@ -32,7 +35,7 @@ function table({caption, columns, rows, sum = null, sorts = true}) {
   const fill = (ordered) =>
       body.replaceChildren(...ordered.map((row) => element("tr", {}, shown.map((col, i) => cell(col, row, i === 0)))));
   const heads = shown.map((col) => {
-    const head = element("th", {scope: "col", class: col.numeric ? null : "text", title: col.title});
+    const head = element("th", {scope: "col", class: columnClass(col) || null});
     if (!sorts) {
       head.append(col.label);
       return head;
