@@ -44,7 +44,8 @@ std::string difference(std::uint64_t a, std::uint64_t b) {
 }
 
 std::string change(std::uint64_t a, std::uint64_t b) {
-  if (a == 0) return a == b ? "0.00 %" : "-";
+  if (a == b) return "0.00 %";
+  if (a == 0) return "-";
   return fmt::format("{:+.2f} %", 100.0 * (static_cast<double>(b) / static_cast<double>(a) - 1));
 }
 
@@ -69,6 +70,17 @@ std::string settings(const Json& a, const Json& b) {
     text += fmt::format("{}: {} in A, {} in B\n", key + 1, shown(of_a), shown(of_b));
   }
   return text;
+}
+
+/// "64x128x64", or nothing where a layer has no such size.
+std::string size(const Json& layer) {
+  const Json& of = cost(layer);
+  std::vector<std::string> sizes;
+  for (const char* name : {"m", "k", "n"}) {
+    const auto at = of.find(name);
+    if (at != of.end() && at->is_number_unsigned()) sizes.push_back(at->dump());
+  }
+  return fmt::format("{}", fmt::join(sizes, "x"));
 }
 
 void add_row(Table& table, const std::string& name, const std::uint64_t (&a)[2],
@@ -156,6 +168,7 @@ std::string comparison_tables(const Json& a, const Json& b, std::size_t width) {
   std::uint64_t all_a[2] = {0, 0};
   std::uint64_t all_b[2] = {0, 0};
   std::vector<std::string> only_a, only_b;
+  std::string sizes;
   for (const auto& [in_a, in_b] : pairs) {
     const Json& one = in_a < 0 ? b.at("layers")[static_cast<std::size_t>(in_b)]
                                : a.at("layers")[static_cast<std::size_t>(in_a)];
@@ -169,6 +182,9 @@ std::string comparison_tables(const Json& a, const Json& b, std::size_t width) {
     const std::uint64_t of_a[2] = {clocks(one), moved(one)};
     const std::uint64_t of_b[2] = {clocks(other), moved(other)};
     if (of_a[0] == 0 && of_b[0] == 0) continue;  // both on the host
+    if (size(one) != size(other)) {
+      sizes += fmt::format("{}: {} in A, {} in B\n", name, size(one), size(other));
+    }
     add_row(table, name, of_a, of_b);
     for (const int i : {0, 1}) {
       all_a[i] += of_a[i];
@@ -177,7 +193,7 @@ std::string comparison_tables(const Json& a, const Json& b, std::size_t width) {
   }
   table.add_rule();
   add_row(table, "layers of both", all_a, all_b);
-  std::string text = settings(a, b);
+  std::string text = settings(a, b) + sizes;
   if (!text.empty()) text += "\n";
   text += table.render(width);
   if (!only_a.empty()) text += fmt::format("\nOnly in A: {}.\n", fmt::join(only_a, ", "));

@@ -78,7 +78,7 @@ const kKnownFields = ["name", "on", "operator", "m", "k", "n", "padded", "tiles"
                       "predicted_cycles", "utilization", "roofline_utilization", "mismatches", "max_abs_error", "seconds",
                       "reason", "why_on_host", "folded"];
 
-const kPaperColumns = ["layer", "on", "M×K×N", "tiles", "MACs", "clocks", "predicted", "utilization", "of its roofline", "weights",
+const kPaperColumns = ["layer", "M×K×N", "tiles", "MACs", "clocks", "predicted", "utilization", "of its roofline", "weights",
                        "activations", "results, bytes", "mismatches"];
 
 /// The columns of these layers, with fields that have no column of their own yet.
