@@ -28,6 +28,22 @@ class Data(unittest.TestCase):
         self.assertNotIn("http:", head)
         self.assertNotIn("src=", head)
 
+    def test_goes_to_standard_output_and_is_lost_on_a_full_disk(self):
+        product = ["gemm", 4, 4, 4, "--array", 4, "--device", "tlm"]
+        outcome = harness.run(*product, "--report", "-")
+        self.assertTrue(outcome.stdout.startswith("<!DOCTYPE html>"))
+        self.assertTrue(outcome.stdout.endswith("</html>\n"))
+        self.assertIn("VERIFIED", outcome.stderr)
+        outcome = harness.run(*product, "--report", "/dev/full", code=3)
+        self.assertIn("gemm64: /dev/full: ", outcome.stderr)
+        self.assertIn("Report: product.html\n", harness.run(*product, "--report", "product.html").stdout)
+        outcome = harness.run(*product, "--report", "same.json", "--json", "./same.json", code=2)
+        self.assertIn("--report same.json", outcome.stderr)
+
+    def test_without_a_timeline_that_can_be_read_again_shows_layers(self):
+        harness.run(*harness.REPORTS["gemm"][:6], "--timeline", "/dev/null", "--report", "unread.html")
+        self.assertIsNone(harness.data_of(harness.path("unread.html"))["timeline"])
+
     def test_recording_adds_up_to_the_counters(self):
         page, report = harness.report("gemm")
         recording = harness.data_of(page)["timeline"]

@@ -107,7 +107,7 @@ def show(page, **how):
     shown.get("file://" + page)
     wait_for(lambda: shown.execute_script("return document.documentElement.dataset.ready"), "the page")
     wait_for(lambda: shown.execute_script(
-        "return [...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg'))"), "its charts")
+        "return [...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg')?.firstChild)"), "its charts")
     errors = [entry["message"] for entry in shown.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     assert not errors, errors
     return shown

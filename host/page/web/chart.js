@@ -5,9 +5,10 @@
 function chart(label, draw, ...after) {
   const frame = element("div", {class: "chart"});
   let width = 0;
-  const update = (fresh = false) => {
-    const now = Math.max(280, Math.floor(frame.clientWidth || 900));
-    if (!fresh && now === width) return;
+  const update = () => {
+    if (frame.clientWidth === 0) return;  // not laid out
+    const now = Math.max(280, Math.floor(frame.clientWidth));
+    if (now === width) return;
     width = now;
     const drawn = draw(width);
     // One picture with one label; its parts have none of their own.
@@ -16,10 +17,8 @@ function chart(label, draw, ...after) {
     drawn.setAttribute("aria-label", label);
     frame.replaceChildren(drawn);
   };
-  new ResizeObserver(() => update()).observe(frame);
-  const made = element("figure", {}, frame, ...after);
-  made.redraw = () => update(true);
-  return made;
+  new ResizeObserver(update).observe(frame);
+  return element("figure", {}, frame, ...after);
 }
 
 /// The names beside bars: places in a list, since names may repeat.

@@ -19,5 +19,4 @@ document.body.append(
     element("main", {id: "main", tabindex: -1}, sections),
     element("footer", {}, "Clocks are those of one simulated accelerator. Every chart has a table with the same figures; this page needs no network. " +
                           "Charts: D3 and Observable Plot (ISC licence)."));
-// Paper has no window: charts take the width that they have there.
 document.documentElement.dataset.ready = "yes";

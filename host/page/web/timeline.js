@@ -72,6 +72,7 @@ function timelineView(tracks, label) {
   let at = {track: 0, clock: all[0]};  // of the keys
 
   const draw = () => {
+    if (width === 0) return;
     const right = width - kTrack.right;
     const parts = [];
     tracks.forEach((track, i) => {
@@ -103,13 +104,14 @@ function timelineView(tracks, label) {
   }).on("end", tell);
   const selection = d3.select(drawing).call(zoom).on("dblclick.zoom", null);
   const show = (from, to) => {
+    if (width === 0) return;
     const room = width - kTrack.right - kTrack.label;
     const k = (all[1] - all[0]) / (to - from);
     selection.call(zoom.transform, d3.zoomIdentity.translate(kTrack.label, 0).scale(k)
         .translate(-kTrack.label - room * (from - all[0]) / (all[1] - all[0]), 0));
   };
   const resize = () => {
-    const now = Math.max(280, Math.floor(place.clientWidth || 900));
+    const now = place.clientWidth === 0 ? width : Math.max(280, Math.floor(place.clientWidth));  // 0: not laid out
     if (now === width) return;
     const domain = width ? x.domain() : all;
     width = now;
