@@ -135,6 +135,13 @@ class Shown(unittest.TestCase):
         self.assertIn("the device hangs", shown.execute_script("return document.querySelector('header .verdict').textContent"))
         self.assertEqual(self.sections(shown), ["layers"])
 
+    def test_a_field_of_a_wrong_kind_costs_its_section_alone(self):
+        report = copy.deepcopy(harness.report("linear")[1])
+        report["layers"][0]["padded"] = 5
+        shown = harness.show(harness.page_of("odd", report))
+        self.assertEqual(len(self.sections(shown)), 6)
+        self.assertEqual(shown.execute_script("return document.querySelectorAll('section .verdict.bad').length"), 1)
+
     def test_two_runs_stand_side_by_side(self):
         harness.run("gemm", 20, 30, 40, "--array", 4, "--device", "tlm", "--memory", "shared", "--json", "shared.json")
         _, a = harness.report("gemm")

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together.
 
+/// A section, or a word on why it is not there: a field of a wrong kind must not cost the other sections.
+function attempt(make, ...of) {
+  try {
+    return make(...of);
+  } catch (error) {
+    return section(make.name, make.name, element("p", {class: "verdict bad"}, `This part cannot be shown: ${error.message}`));
+  }
+}
+
 function single() {
   const report = data.reports[0].report;
   const layers = layersOf(report);
-  return [summary(report, layers), [
-    layerTable(layers, report), roofline(report, layers), clocks(report, layers), bytesAndUtilization(report, layers),
-    predicted(report, layers), accuracy(report), timeline(report, layers)]];
+  return [summary(report, layers), [layerTable, roofline, clocks, bytesAndUtilization, predicted, accuracy, timeline]
+      .map((make) => attempt(make, report, layers))];
 }
 
 const [head, made] = data.reports.length === 2 ? compare() : single();

@@ -65,7 +65,7 @@ function summary(report, layers) {
 }
 
 /// The layers' table, which holds what the charts show.
-function layerTable(layers, report) {
+function layerTable(report, layers) {
   const timed = layers.filter((layer) => layer.timed);
   const kinds = [...new Set(timed.flatMap((layer) => Object.keys(layer.bytes)))];
   const sum = timed.length > 1 ? {
