@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,15 @@ std::string work_of(const Json& event) {
   return "transfer";
 }
 
+std::uint64_t clocks(const Json& number) {
+  // Sums of two do not wrap, and JavaScript knows each number exactly.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
+  if (number.is_number_unsigned() && number.get<std::uint64_t>() < kMost) {
+    return number.get<std::uint64_t>();
+  }
+  throw std::invalid_argument("no number of clocks: " + number.dump());
+}
+
 void read(const Json& event, std::map<int, Track>& tracks, Strings& causes, Strings& texts) {
   Track& track = tracks[event.at("tid").get<int>()];
   const std::string name = event.at("name").get<std::string>();
@@ -81,8 +91,8 @@ void read(const Json& event, std::map<int, Track>& tracks, Strings& causes, Stri
   }
   const std::string category = event.at("cat").get<std::string>();
   if (category == "command") return;
-  const auto begin = event.at("ts").get<std::uint64_t>();
-  const std::uint64_t end = begin + event.at("dur").get<std::uint64_t>();
+  const std::uint64_t begin = clocks(event.at("ts"));
+  const std::uint64_t end = begin + clocks(event.at("dur"));
   cut_open(track, begin, end);
   if (category == "tile") {
     cut_open(track, track.open.end, std::numeric_limits<std::uint64_t>::max());
@@ -143,7 +153,7 @@ Json page_recording(const std::string& file, std::size_t most) {
     line.erase(line.find_last_not_of(", \r") + 1);
     try {
       read(Json::parse(line), tracks, causes, texts);
-    } catch (const Json::exception& error) {
+    } catch (const std::exception& error) {
       throw UsageError(fmt::format("{}: no event of a timeline: {}", file, error.what()));
     }
   }
@@ -176,6 +186,9 @@ Json page_recording(const std::string& file, std::size_t most) {
     std::uint64_t last = begin;
     std::int64_t last_name = 0;
     for (const Slice& slice : track.slices) {
+      if (slice.begin < last) {
+        throw UsageError(fmt::format("{}: two slices at clock {} overlap", file, slice.begin));
+      }
       gaps.push_back(slice.begin - last);
       clocks.push_back(slice.end - slice.begin);
       of.push_back(slice.cause);

@@ -33,6 +33,9 @@ Json parse(const std::string& text) {
   } catch (const Json::parse_error& error) {
     throw Wrong{
         fmt::format("this is no JSON (byte {}); give a report that --json wrote", error.byte)};
+  } catch (const Json::exception&) {
+    throw Wrong{
+        "this is no JSON, for a number in it is too large; give a report that --json wrote"};
   }
 }
 

@@ -42,32 +42,32 @@ TEST(Comparison, TellsEveryDifference) {
   EXPECT_EQ(comparison_tables(a, b, 0),
             "memory/latency: 100 in A, 300 in B\n"
             "\n"
-            "               clocks  clocks  clocks    clocks  bytes  bytes  bytes    bytes\n"
-            "layer               A       B   B - A    change      A      B  B - A   change\n"
-            "-----------------------------------------------------------------------------\n"
-            "fc1             1,200   1,500    +300  +25.00 %  4,106  4,010    -96  -2.34 %\n"
-            "fc2               300     300       0    0.00 %    110    110      0  0.00 %\n"
-            "-----------------------------------------------------------------------------\n"
-            "layers of both  1,500   1,800    +300  +20.00 %  4,216  4,120    -96  -2.28 %\n"
+            "                clocks  clocks  clocks    clocks  bytes  bytes  bytes    bytes\n"
+            "layer                A       B   B - A    change      A      B  B - A   change\n"
+            "------------------------------------------------------------------------------\n"
+            "fc1              1,200   1,500    +300  +25.00 %  4,106  4,010    -96  -2.34 %\n"
+            "fc2                300     300       0    0.00 %    110    110      0   0.00 %\n"
+            "------------------------------------------------------------------------------\n"
+            "layers of both   1,500   1,800    +300  +20.00 %  4,216  4,120    -96  -2.28 %\n"
             "\n"
             "Only in A: gone (500 clocks).\n"
             "\n"
             "Only in B: new\\x1b[2J (700 clocks).\n"
             "\n"
-            "counters that differ       A      B  B - A    change\n"
-            "----------------------------------------------------\n"
-            "compute.wait_weights   1,300  1,600   +300  +23.08 %\n");
+            "counters that differ      A      B  B - A    change\n"
+            "---------------------------------------------------\n"
+            "compute.wait_weights  1,300  1,600   +300  +23.08 %\n");
 }
 
 TEST(Comparison, SaysWhereAllCountersAreEqual) {
-  const Json a = report({layer("fc1", 1200, 4096)});
+  const Json a = report(Json::array({layer("fc1", 1200, 4096)}));
   const std::string text = comparison_tables(a, a, 0);
   EXPECT_THAT(text, HasSubstr("All 2 counters are equal."));
   EXPECT_THAT(text, Not(HasSubstr("in B")));
 }
 
 TEST(Comparison, LeavesOutLayersOnTheHost) {
-  Json a = report({layer("fc1", 1200, 4096)});
+  Json a = report(Json::array({layer("fc1", 1200, 4096)}));
   a["layers"].push_back({{"name", "conv"}, {"on", "host"}});
   EXPECT_THAT(comparison_tables(a, a, 0), Not(HasSubstr("conv")));
 }
@@ -79,7 +79,7 @@ TEST(Comparison, OfAnalysesReadsWhatTheArrayCosts) {
   Json b = a;
   b["layers"][0]["array"]["clocks"] = 400;
   EXPECT_THAT(comparison_tables(a, b, 0),
-              HasSubstr("conv               500     400    -100  -20.00 %"));
+              HasSubstr("conv                500     400    -100  -20.00 %"));
 }
 
 }  // namespace

@@ -40,16 +40,16 @@ TEST_F(Recording, PutsWaitsBetweenThePartsOfATile) {
   TraceEvents events(file_);
   events.name_track(1, "layers");
   events.name_track(5, "compute");
-  events.begin(1, 10, "layer", "fc", {});
+  events.begin(1, 10, "layer", "fc", Json::object());
   events.slice(5, 10, 20, "idle", "idle");
-  events.begin(5, 20, "command", "MATMUL 4x4x4", {});
+  events.begin(5, 20, "command", "MATMUL 4x4x4", Json::object());
   events.slice(5, 20, 40, "tile", "k0 n0", {{"compute", 16}});
   events.slice(5, 25, 29, "wait", "wait_weights");
   events.slice(5, 40, 44, "tile", "k1 n0", {{"compute", 4}});
   events.slice(5, 46, 47, "wait", "drain");
-  events.end(5, 44, {});
+  events.end(5, 44, Json::object());
   events.end(1, 50, {{"clocks", 40}});
-  events.finish({});
+  events.finish(Json::object());
 
   const Json recording = page_recording(file_, 100);
   EXPECT_EQ(recording, Json::parse(R"({
@@ -70,7 +70,7 @@ TEST_F(Recording, MakesNeighboursOneWhereThereAreTooMany) {
     events.slice(3, 3 * tile + 2, 3 * tile + 3, "wait", "wait_memory");
   }
   events.slice(3, 192, 400, "idle", "idle");
-  events.finish({});
+  events.finish(Json::object());
 
   const Json recording = page_recording(file_, 40);
   EXPECT_EQ(recording["shortest"], 4);
@@ -92,6 +92,11 @@ TEST_F(Recording, RefusesWhatIsNoTimeline) {
       "{\"traceEvents\":[\n{\"ph\":\"X\",\"tid\":1,\"name\":\"n\",\"cat\":\"wait\",\"ts\":-1,"
       "\"dur\":5}\n],\n",
       "no event");
+  expect_refused(
+      "{\"traceEvents\":[\n"
+      "{\"ph\":\"X\",\"tid\":1,\"name\":\"n\",\"cat\":\"wait\",\"ts\":5,\"dur\":5},\n"
+      "{\"ph\":\"X\",\"tid\":1,\"name\":\"n\",\"cat\":\"wait\",\"ts\":7,\"dur\":5}\n],\n",
+      "slices at clock 7 overlap");
   EXPECT_THROW(page_recording("/nonexistent/timeline.json", 100), UsageError);
 }
 

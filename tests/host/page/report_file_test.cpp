@@ -66,6 +66,7 @@ TEST_F(ReportFile, RefusesWhatIsNoJson) {
   expect_refused("", "no JSON");
   expect_refused("VERIFIED", "no JSON (byte 1)");
   expect_refused(R"({"model": )", "no JSON");
+  expect_refused(R"({"model": 1e400})", "no JSON");
   expect_refused(std::string(100000, '['), "nests more than 32 levels");
 }
 
