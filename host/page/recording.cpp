@@ -20,6 +20,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// JavaScript knows such numbers exactly, and sums of two do not wrap.
+constexpr std::uint64_t kMostClocks = std::uint64_t{1} << 52;
+
 struct Slice {
   std::uint64_t begin, end;
   std::size_t cause, text;
@@ -74,9 +77,7 @@ std::string work_of(const Json& event) {
 }
 
 std::uint64_t clocks(const Json& number) {
-  // Sums of two do not wrap, and JavaScript knows each number exactly.
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
-  if (number.is_number_unsigned() && number.get<std::uint64_t>() < kMost) {
+  if (number.is_number_unsigned() && number.get<std::uint64_t>() < kMostClocks) {
     return number.get<std::uint64_t>();
   }
   throw std::invalid_argument("no number of clocks: " + number.dump());
@@ -113,7 +114,7 @@ std::vector<Slice> merged(const std::vector<Slice>& slices, std::uint64_t shorte
     std::map<std::size_t, std::uint64_t> clocks;  // by cause
     while (next < slices.size() && slices[next].end - slices[next].begin < shortest &&
            slices[next].end - slices[i].begin <= 4 * shortest &&
-           (next == i || slices[next].begin == slices[next - 1].end)) {
+           (next == i || slices[next].begin - slices[next - 1].end < shortest)) {
       clocks[slices[next].cause] += slices[next].end - slices[next].begin;
       ++next;
     }
@@ -162,11 +163,15 @@ Json page_recording(const std::string& file, std::size_t most) {
     std::vector<Slice>& slices = at->second.slices;
     std::stable_sort(slices.begin(), slices.end(),
                      [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+    for (std::size_t i = 1; i < slices.size(); ++i) {
+      if (slices[i].begin >= slices[i - 1].end) continue;
+      throw UsageError(fmt::format("{}: two slices at clock {} overlap", file, slices[i].begin));
+    }
     at = slices.empty() ? tracks.erase(at) : std::next(at);
   }
 
   std::uint64_t shortest = 1;
-  while (count(tracks) > most) {
+  while (count(tracks) > most && shortest < kMostClocks) {
     shortest *= 2;
     for (auto& [number, track] : tracks) track.slices = merged(track.slices, shortest, texts);
   }
@@ -186,9 +191,6 @@ Json page_recording(const std::string& file, std::size_t most) {
     std::uint64_t last = begin;
     std::int64_t last_name = 0;
     for (const Slice& slice : track.slices) {
-      if (slice.begin < last) {
-        throw UsageError(fmt::format("{}: two slices at clock {} overlap", file, slice.begin));
-      }
       gaps.push_back(slice.begin - last);
       clocks.push_back(slice.end - slice.begin);
       of.push_back(slice.cause);

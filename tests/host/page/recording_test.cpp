@@ -83,6 +83,16 @@ TEST_F(Recording, MakesNeighboursOneWhereThereAreTooMany) {
   EXPECT_EQ(recording["causes"][track["causes"][0].get<std::size_t>()], "transfer");
 }
 
+TEST_F(Recording, MakesNeighboursOneAcrossGapsToo) {
+  TraceEvents events(file_);
+  events.name_track(3, "weights");
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    events.slice(3, 10 * i, 10 * i + 1, "wait", "wait_memory");
+  events.finish(Json::object());
+  EXPECT_LE(page_recording(file_, 40)["tracks"][0]["clocks"].size(), 40U);
+  EXPECT_EQ(page_recording(file_, 0)["tracks"][0]["clocks"].size(), 1U);  // never none
+}
+
 TEST_F(Recording, RefusesWhatIsNoTimeline) {
   expect_refused("", "no timeline");
   expect_refused("{\"layers\": []}\n", "no timeline");
