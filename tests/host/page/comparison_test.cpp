@@ -79,7 +79,7 @@ TEST(Comparison, OfAnalysesReadsWhatTheArrayCosts) {
   Json b = a;
   b["layers"][0]["array"]["clocks"] = 400;
   EXPECT_THAT(comparison_tables(a, b, 0),
-              HasSubstr("conv                500     400    -100  -20.00 %"));
+              HasSubstr("conv               500     400    -100  -20.00 %"));
 }
 
 }  // namespace
