@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim accuracy imagenet test python wave firmware bench fuzz abuse lint synth formal clean help
+.PHONY: build sim report accuracy imagenet test python wave firmware bench fuzz abuse lint synth formal clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -49,6 +49,14 @@ sim:
 	@$(compile) --target gemm64
 	@$(BUILD)/gemm64 run $(ARGS)
 
+# The same, with a page to look at; the program can write pages from then on.
+report:
+	@$(SETUP) build report
+	$(call configure,main)
+	@scripts/charts $(BUILD)/page
+	@$(compile) --target gemm64
+	@$(BUILD)/gemm64 run --report $(BUILD)/report.html $(ARGS)
+
 # All 10,000 test images of Fashion-MNIST through a small trained network, with scales from 1,000 images of
 # the training set.
 accuracy:
@@ -69,6 +77,7 @@ imagenet:
 test:
 	@$(SETUP) build test
 	$(call configure,test)
+	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@$(compile)
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) $(ARGS)
 
@@ -149,6 +158,7 @@ clean:
 help:
 	@echo "make        builds the program, build/gemm64, with arrays of all sizes"
 	@echo "make sim    builds what that needs, runs AlexNet's Linear layers on the simulated accelerator and checks them"
+	@echo "make report runs the same and writes it as a page, build/report.html; fetches the page's charts with npm"
 	@echo "make accuracy  classifies Fashion-MNIST's 10,000 test images in int8 and in float32"
 	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"
 	@echo "make test   builds and runs the tests"

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "host/analysis/analysis_report.hpp"
+#include "host/report/json.hpp"
 
 namespace gemm64 {
 namespace {
@@ -143,7 +144,8 @@ Json totals_json(const AnalysisTotals& totals) {
 
 Json to_json(const Analysis& analysis) {
   const AnalysisTotals& totals = analysis.totals;
-  Json json = {{"model", analysis.model},
+  Json json = {{"format", kReportFormat},
+               {"model", analysis.model},
                {"graph", analysis.graph},
                {"opset", analysis.opset ? Json(*analysis.opset) : Json()},
                {"nodes", analysis.layers.size()}};

@@ -12,6 +12,7 @@
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
+#include "host/page/page.hpp"
 #include "host/report/progress.hpp"
 
 namespace gemm64 {
@@ -24,7 +25,7 @@ struct AnalyzeCommand {
   std::string sort_by;
   std::size_t top = 0;
   std::uint32_t memory_latency = 100;
-  std::string json, csv, plot;
+  std::string json, csv, plot, page;
 };
 
 int analyze_model(const AnalyzeCommand& options) {
@@ -37,9 +38,12 @@ int analyze_model(const AnalyzeCommand& options) {
   files.output("--json", options.json);
   files.output("--csv", options.csv);
   files.output("--plot", options.plot);
+  need_charts("--report", options.page);
+  files.output("--report", options.page);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<OutputFile> csv = open_output(options.csv);
   const std::unique_ptr<OutputFile> plot = open_output(options.plot);
+  const std::unique_ptr<OutputFile> page_file = open_output(options.page);
   OnnxModel file = OnnxModel::load(options.model, import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
@@ -56,6 +60,9 @@ int analyze_model(const AnalyzeCommand& options) {
     keep_going([&] { csv->write(text); });
   }
   if (plot) keep_going([&] { plot->write(plot_svg(analysis, layers)); });
+  if (page_file) {
+    keep_going([&] { page_file->write(page({{{options.json, to_json(analysis)}}, {}, nullptr})); });
+  }
   return 0;
 }
 
@@ -89,6 +96,7 @@ void add_analyze_command(CLI::App& app, int& result) {
   command->add_option("--csv", options->csv, "writes the table by layer to this file");
   command->add_option("--plot", options->plot,
                       "writes the roofline, and MACs and traffic by layer, to this SVG file");
+  add_page_option(*command, options->page);
   command->callback([options, &result] { result = analyze_model(*options); });
 }
 

@@ -15,6 +15,8 @@ void add_cosim_command(CLI::App& app, int& result);
 /// Only in programs that hold the SystemC platform.
 void add_firmware_command(CLI::App& app, int& result);
 void add_info_command(CLI::App& app, int& result);
+/// Reports that were written before: as a page, or two side by side.
+void add_report_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);
 void add_tile_command(CLI::App& app, int& result);
 void add_quantize_command(CLI::App& app, int& result);

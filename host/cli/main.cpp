@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
 #endif
   gemm64::add_info_command(app, result);
   gemm64::add_analyze_command(app, result);
+  gemm64::add_report_command(app, result);
   gemm64::add_tile_command(app, result);
   gemm64::add_quantize_command(app, result);
   gemm64::add_make_linear_command(app, result);

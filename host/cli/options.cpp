@@ -9,6 +9,7 @@
 
 #include "host/cli/values.hpp"
 #include "host/error.hpp"
+#include "host/page/page.hpp"
 #include "sim/devices.hpp"
 
 namespace gemm64 {
@@ -98,8 +99,15 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
+  add_page_option(app, options.page);
   app.add_flag("--engines", options.engines, "also prints each engine's clocks by cause");
   add_debug_options(app, options.debug);
+}
+
+void add_page_option(CLI::App& app, std::string& page) {
+  app.add_option(
+      "--report", page,
+      "writes the report to this HTML file, with charts: for any browser, without a network");
 }
 
 std::unique_ptr<Device> make_device(const NamedDevice& options) {
@@ -109,7 +117,9 @@ std::unique_ptr<Device> make_device(const NamedDevice& options) {
 void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
   check_waveform_name(options.debug.trace);
   check_waveform_name(options.debug.trace_mismatch);
+  need_charts("--report", options.page);
   files.output("--json", options.json);
+  files.output("--report", options.page);
   files.output("--timeline", options.debug.timeline);
   if (!options.debug.trace.empty()) {
     files.output("--trace", options.debug.trace);

@@ -37,6 +37,7 @@ struct CommonOptions : NamedDevice {
   Accumulate accumulate = Accumulate::kDevice;
   std::int64_t batch = 1;
   std::string json;
+  std::string page;  // --report
   bool engines = false;
   DebugOptions debug;
   std::optional<Replay> replay;
@@ -46,6 +47,8 @@ struct CommonOptions : NamedDevice {
 
 void add_device_options(CLI::App& app, NamedDevice& options);
 void add_common_options(CLI::App& app, CommonOptions& options);
+/// --report FILE.html.
+void add_page_option(CLI::App& app, std::string& page);
 
 /// Builds the device that the options name. Throws UsageError where it has no such array.
 std::unique_ptr<Device> make_device(const NamedDevice& options);

@@ -13,6 +13,8 @@
 #include "host/error.hpp"
 #include "host/escaped.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "host/page/page.hpp"
+#include "host/page/recording.hpp"
 #include "host/report/json.hpp"
 #include "host/report/progress.hpp"
 #include "host/report/run_table.hpp"
@@ -46,6 +48,7 @@ void need_inspectable(const CommonOptions& options) {
 Session::Session(const CommonOptions& options, std::string command, nlohmann::ordered_json own)
     : options_(options), command_(std::move(command)), own_(std::move(own)) {
   const DebugOptions& debug = options_.debug;
+  page_ = open_output(options_.page);
   ClockRange window{0, kNever};
   if (!debug.trace_window.empty()) window = parse_window(debug.trace_window);
   std::optional<TileName> tile;
@@ -221,6 +224,18 @@ void Session::write_trace_view() const {
                escaped(beside.string()));
 }
 
+void Session::write_page(const nlohmann::ordered_json& report) const {
+  const std::string& timeline = options_.debug.timeline;
+  PageContent content{{{options_.json, report}}, {}, nullptr};
+  // What cannot be read again, such as a pipe, is not shown.
+  if (timeline_ && !is_lost(timeline) && std::filesystem::is_regular_file(timeline)) {
+    content.recording = page_recording(timeline, kPageSlices);
+  }
+  if (keep_going([&] { page_->write(page(content)); })) {
+    print_report("Report: {}\n", escaped(options_.page));
+  }
+}
+
 int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
   // Where one job ran alone, the others have nothing to tell.
   auto& layers = report.layers;
@@ -241,11 +256,13 @@ int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
     print_report(run_table(report, width));
     if (options_.engines && report.timed()) print_report("\n{}", engine_table(report, width));
   }
+  const nlohmann::ordered_json in_json = to_json(report);
   if (json != nullptr) {
     const std::string text =
-        to_json(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+        in_json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     keep_going([&] { json->write(text + "\n"); });
   }
+  if (page_) write_page(in_json);
   if (!report.error.empty()) {
     print_error_lines(report.error);
     return 1;

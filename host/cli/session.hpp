@@ -34,9 +34,9 @@ class Session {
   RunOptions run_options();
 
   /// Ends the run: the device is gone, its files are written, the report's tables are printed and
-  /// its JSON written. Returns the exit code: 2 where a window, a tile or a fault was asked for
-  /// that never came, else 1 where something did not hold, or nothing was checked (a network
-  /// without a layer on the device), unless that is allowed.
+  /// its JSON and its page written. Returns the exit code: 2 where a window, a tile or a fault was
+  /// asked for that never came, else 1 where something did not hold, or nothing was checked (a
+  /// network without a layer on the device), unless that is allowed.
   int finish(RunReport report, OutputFile* json, bool allow_host_only = false);
 
  private:
@@ -46,10 +46,12 @@ class Session {
   std::vector<std::string> find_problems(std::uint64_t clocks) const;
   void print_faults() const;
   void write_trace_view() const;
+  void write_page(const nlohmann::ordered_json& report) const;
 
   const CommonOptions options_;
   const std::string command_;
   const nlohmann::ordered_json own_;
+  std::unique_ptr<OutputFile> page_;  // of --report
   std::vector<Fault> faults_;
   std::uint64_t window_begin_ = 0;  // of --trace
   Geometry geometry_;

@@ -158,7 +158,8 @@ Json to_json(const RunReport& report) {
   Json layers = Json::array();
   for (const LayerReport& layer : report.layers) layers.push_back(layer_json(layer));
   for (const HostLayer& layer : report.host_layers) layers.push_back(layer_json(layer));
-  Json json = {{"model", report.model},
+  Json json = {{"format", kReportFormat},
+               {"model", report.model},
                {"device", report.device},
                {"precision", name(report.precision)},
                {"accumulate", name(report.accumulate)},

@@ -13,6 +13,9 @@ namespace gemm64 {
 const char* name(Precision precision);
 const char* name(Accumulate accumulate);
 
+/// What reports call their format: raised where a name changes its meaning.
+inline constexpr int kReportFormat = 1;
+
 nlohmann::ordered_json to_json(const RunReport& report);
 nlohmann::ordered_json to_json(const Geometry& geometry);
 nlohmann::ordered_json to_json(const Failure& failure);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "host/cli/commands.hpp"
+#include "host/cli/options.hpp"
+#include "host/console.hpp"
+#include "host/error.hpp"
+#include "host/escaped.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/page/comparison.hpp"
+#include "host/page/page.hpp"
+#include "host/page/recording.hpp"
+#include "host/page/report_file.hpp"
+#include "host/report/progress.hpp"
+
+namespace gemm64 {
+namespace {
+
+struct ReportCommand {
+  std::string file;
+  std::vector<std::string> compare;  // two, or none
+  std::string timeline, output;
+};
+
+/// An analysis verifies nothing.
+bool run_held(const nlohmann::ordered_json& report) {
+  return is_analysis(report) || report.value("verified", nlohmann::ordered_json(false)) == true;
+}
+
+const char* command_behind(const nlohmann::ordered_json& report) {
+  return is_analysis(report) ? "analyze" : "run or gemm";
+}
+
+/// One report as a page, beside its timeline.
+int show_report(const ReportCommand& options) {
+  if (options.output.empty()) {
+    throw UsageError(
+        fmt::format("{}: say where the page goes, as --output FILE.html; or compare two reports "
+                    "with --compare A.json B.json",
+                    options.file));
+  }
+  need_charts("--output", options.output);
+  ClaimedFiles files;
+  files.input("the report", options.file);
+  files.input("--timeline", options.timeline);
+  files.output("--output", options.output);
+  const std::unique_ptr<OutputFile> output = open_output(options.output);
+  PageContent content{{{options.file, read_report(options.file)}}, {}, nullptr};
+  if (!options.timeline.empty()) content.recording = page_recording(options.timeline, kPageSlices);
+  keep_going([&] { output->write(page(content)); });
+  return 0;
+}
+
+int compare_reports(const ReportCommand& options) {
+  need_charts("--output", options.output);
+  ClaimedFiles files;
+  for (const std::string& file : options.compare) files.input("--compare", file);
+  files.output("--output", options.output);
+  const std::unique_ptr<OutputFile> output = open_output(options.output);
+  const nlohmann::ordered_json a = read_report(options.compare[0]);
+  const nlohmann::ordered_json b = read_report(options.compare[1]);
+  if (is_analysis(a) != is_analysis(b)) {
+    throw UsageError(
+        fmt::format("--compare: {} is a report of {}, {} one of {}; give two of a kind",
+                    options.compare[0], command_behind(a), options.compare[1], command_behind(b)));
+  }
+  print_report("A: {}\nB: {}\n{}", escaped(options.compare[0]), escaped(options.compare[1]),
+               comparison_tables(a, b, terminal_width()));
+  if (output) {
+    keep_going([&] {
+      output->write(
+          page({{{options.compare[0], a}, {options.compare[1], b}}, pair_layers(a, b), nullptr}));
+    });
+  }
+  if (run_held(a) && run_held(b)) return 0;
+  print_report("\nNOT VERIFIED: {}.\n", run_held(a) ? "B" : run_held(b) ? "A" : "both runs");
+  return 1;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<ReportCommand>();
+  CLI::App* command = app.add_subcommand(
+      "report", "a report that --json wrote as an HTML page, or two reports side by side");
+  CLI::Option* const file =
+      command->add_option("file", options->file, "a report that --json wrote");
+  CLI::Option* const compared =
+      command
+          ->add_option("--compare", options->compare,
+                       "two reports: clocks, causes and bytes of both, and what differs")
+          ->type_name("A.json B.json")
+          ->expected(2)
+          ->excludes(file);
+  command
+      ->add_option("--timeline", options->timeline,
+                   "the run's recording, which --timeline of run and gemm wrote")
+      ->needs(file);
+  command->add_option("--output", options->output, "writes the page to this HTML file");
+  command->footer(
+      "With --compare, the exit code is 0 where both runs were verified, and 1 where one was not.");
+  command->callback([options, compared, &result] {
+    if (compared->count() == 0 && options->file.empty()) {
+      throw UsageError("give a report that --json wrote, or two with --compare A.json B.json");
+    }
+    result = compared->count() == 0 ? show_report(*options) : compare_reports(*options);
+  });
+}
+
+}  // namespace gemm64

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts by Observable Plot, drawn again where their width changes.
+
+/// `draw(width)` gives an SVG element. `label` says what it shows; `after` follows inside the figure.
+function chart(label, draw, ...after) {
+  const frame = element("div", {class: "chart"});
+  let width = 0;
+  const update = () => {
+    if (frame.clientWidth === 0) return;  // not laid out
+    const now = Math.max(280, Math.floor(frame.clientWidth));
+    if (now === width) return;
+    width = now;
+    const drawn = draw(width);
+    // One picture with one label; its parts have none of their own.
+    drawn.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
+    drawn.setAttribute("role", "img");
+    drawn.setAttribute("aria-label", label);
+    frame.replaceChildren(drawn);
+  };
+  new ResizeObserver(update).observe(frame);
+  return element("figure", {}, frame, ...after);
+}
+
+/// The names beside bars: places in a list, since names may repeat.
+function nameAxis(names, width) {
+  const most = width < 520 ? 16 : 28;
+  const longest = Math.max(4, ...names.map((name) => Math.min(most, [...printable(name)].length)));
+  return {margin: Math.round(22 + 7.1 * longest), domain: names.map((_, i) => i), format: (i) => short(names[i], most)};
+}
+
+const rowHeight = (count) => (count > 40 ? 16 : 26);
+
+/// Bars of rows beside their names. `marks`: of Plot, with y = the row's place.
+function bars({width, names, x, marks, space = 0, ...more}) {
+  const axis = nameAxis(names, width);
+  return Plot.plot({
+    width, marginLeft: axis.margin, marginRight: 24 + space, marginTop: 26, marginBottom: 34,
+    height: 62 + rowHeight(names.length) * names.length,
+    x: {axis: "bottom", grid: true, ticks: Math.max(2, Math.round((width - axis.margin) / 110)), ...x},
+    y: {type: "band", domain: axis.domain, tickFormat: axis.format, label: null, tickSize: 0, padding: 0.22},
+    marks, ...more,
+  });
+}
+
+/// Shapes tell kinds apart where colours do not.
+const kSymbols = ["circle", "triangle", "square", "diamond", "cross", "star", "wye"];
+const kKindColors = ["var(--c-work)", "var(--c-memory)", "var(--c-compute)", "var(--c-weights)", "var(--c-buffer)",
+                     "var(--c-engine)", "var(--c-other)"];
+
+function legend(items) {
+  return element("ul", {class: "legend"}, items.map(({name, color, symbol}) => {
+    const path = symbol ? d3.symbol(d3["symbol" + symbol[0].toUpperCase() + symbol.slice(1)], 70)() : "M-6,-6h12v12h-12z";
+    return element("li", {}, svg("svg", {width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true"},
+                                 svg("path", {d: path, fill: color})), name);
+  }));
+}
+
+const kCauseColors = {
+  dispatch: "work", transfer: "work", compute: "work", drain: "drain", fill: "drain", idle: "idle",
+  wait_memory: "memory", wait_buffer: "buffer", wait_scratchpad: "scratchpad", wait_engine: "engine",
+  wait_weights: "weights", wait_activations: "activations", wait_compute: "compute", wait_results: "results",
+  wait_parameters: "parameters", wait_response: "response",
+};
+const causeColor = (cause) => `var(--c-${kCauseColors[cause] ?? "other"})`;
+/// Of names written on it.
+const causeText = (cause) => (cause === "idle" ? "var(--text)" : "var(--surface)");
+/// Work first, then waits, then what is idle.
+const causeOrder = (cause) => {
+  const at = Object.keys(kCauseColors).indexOf(cause);
+  return cause === "idle" ? 1000 : at < 0 ? 900 : at;
+};
+const causeLegend = (causes) => legend([...new Set(causes)].sort((a, b) => causeOrder(a) - causeOrder(b))
+                                           .map((cause) => ({name: words(cause), color: causeColor(cause)})));

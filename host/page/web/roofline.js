@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roofline: how many MACs a clock each layer reaches, under what its bytes and the array allow.
+
+const kBounds = ["MACs", "weights", "activations", "results", "memory"];
+
+function roofline(report, layers) {
+  const points = layers.filter((layer) => layer.timed && layer.macs > 0).map((layer) => roofPoint(layer, report));
+  if (points.length === 0) return null;
+  const peak = arrayOf(report) ** 2;
+  const width = portWidth(report);
+  const low = Math.min(peak / width / 2, ...points.map((p) => p.x / 1.5));
+  const high = Math.max((peak / width) * 2, ...points.map((p) => p.x * 1.5));
+  const roof = [...new Set([low, peak / width, high])].sort((a, b) => a - b).map((x) => ({x, y: Math.min(peak, x * width)}));
+  const bottom = Math.min(...roof.map((r) => r.y), ...points.map((p) => p.y / 1.4));
+  const kinds = kBounds.filter((bound) => points.some((p) => p.bound === bound));
+  const label = `Roofline: ${points.length} layers, MACs a clock over MACs per byte of the busiest port. ` +
+      `The array’s peak is ${whole(peak)} MACs a clock.`;
+  const describe = (p) => `${printable(p.layer.name)}\n${figures(p.y, 4)} MACs a clock\n${figures(p.x, 4)} MACs a byte\n` +
+      `bound by ${p.bound}, ${percent(p.layer.roofline)} of its roof`;
+  const draw = (wide) => {
+    const x = d3.scaleLog([low, high], [62, wide - 20]);
+    const y = d3.scaleLog([bottom, peak * 1.3], [370, 24]);
+    return Plot.plot({
+      width: wide, height: 410, marginLeft: 62, marginRight: 20, marginTop: 24, marginBottom: 40,
+      x: {type: "log", domain: [low, high], label: "MACs per byte of the busiest port", grid: true, ticks: 6, tickFormat: (v) => figures(v, 3)},
+      y: {type: "log", domain: [bottom, peak * 1.3], label: "MACs a clock", grid: true, ticks: 5, tickFormat: (v) => figures(v, 3)},
+      color: {domain: kinds, range: kinds.map((kind) => kKindColors[kBounds.indexOf(kind)])},
+      symbol: {domain: kinds, range: kinds.map((kind) => kSymbols[kBounds.indexOf(kind)])},
+      marks: [
+        Plot.line(roof, {x: "x", y: "y", stroke: "var(--text)", strokeWidth: 1.8}),
+        Plot.text([roof.at(-1)], {x: "x", y: "y", text: () => `${whole(peak)} MACs a clock`, dy: -8, textAnchor: "end", fill: "var(--text)"}),
+        Plot.dot(points, {x: "x", y: "y", fill: "bound", symbol: "bound", r: 5.5, stroke: "var(--surface)", strokeWidth: 0.8}),
+        Plot.text(labelled(points, x, y, wide), {x: "x", y: "y", text: (p) => short(p.layer.name, 22),
+                  textAnchor: (p) => (x(p.x) > wide * 0.6 ? "end" : "start"), dx: 0, dy: 16, fill: "var(--text)",
+                  stroke: "var(--surface)", strokeWidth: 4, paintOrder: "stroke"}),
+        Plot.tip(points, Plot.pointer({x: "x", y: "y", title: describe})),
+      ],
+    });
+  };
+  return section("roofline", "Roofline",
+                 paragraph("A layer can reach no more MACs a clock than the array has, nor more than its bytes allow. Its mark " +
+                           "tells which of the two is lower for it; the distance to the line is what waits cost."),
+                 chart(label, draw, legend(kinds.map((kind) => ({
+                   name: kind === "MACs" ? "bound by the array’s MACs" : `bound by bytes: ${kind}`,
+                   color: kKindColors[kBounds.indexOf(kind)], symbol: kSymbols[kBounds.indexOf(kind)]})))),
+                 folded("roofline", table({caption: "roofline, a point a layer", rows: points, columns: [
+                   column("layer", (p) => p.layer.name), numeric("MACs a byte", (p) => p.x, (v) => figures(v, 4)),
+                   numeric("MACs a clock", (p) => p.y, (v) => figures(v, 4)),
+                   numeric("of its roof", (p) => p.layer.roofline, percent), column("bound by", (p) => p.bound)]})));
+}
+
+/// The layers with the most clocks, as far as their names do not cover each other.
+function labelled(points, x, y, wide) {
+  const taken = [];
+  return [...points].sort((a, b) => b.layer.clocks - a.layer.clocks).slice(0, 24).filter((p) => {
+    const room = 7 * Math.min(22, [...printable(p.layer.name)].length);
+    const right = x(p.x) > wide * 0.6 ? x(p.x) : x(p.x) + room;
+    const box = {left: right - room, right, top: y(p.y) + 8, bottom: y(p.y) + 24};
+    if (taken.length === 8 || taken.some((o) => o.left < box.right && box.left < o.right && o.top < box.bottom && box.top < o.bottom)) return false;
+    taken.push(box);
+    return true;
+  });
+}

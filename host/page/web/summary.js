@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of the page: what ran, whether it held, and the figures that one looks for first.
+
+function tiles(items) {
+  return element("dl", {class: "tiles"}, items.filter(Boolean).map(([name, value, more]) =>
+      element("div", {}, element("dt", {}, name), element("dd", {}, value, more ? element("small", {}, more) : null))));
+}
+
+function titleOf(report) {
+  const name = printable(report.model ?? "gemm64").split("/").at(-1);
+  return isAnalysis(report) ? `${name}, analysed` : `${name} on device ‘${printable(report.device)}’`;
+}
+
+/// One line of what the run was told.
+function settingsOf(report) {
+  if (isAnalysis(report)) {
+    return [`${report.array.n}×${report.array.n} array`, report.opset ? `opset ${report.opset}` : null,
+            `${report.nodes} nodes`, `memory latency ${report.array.memory_latency} clocks`];
+  }
+  const memory = report.memory ?? {};
+  return [`${report.array}×${report.array} array`, report.precision, `partial sums added on the ${report.accumulate}`,
+          `batch ${report.batch}`, `memory latency ${memory.latency} clocks`,
+          memory.sharing !== "independent" ? `${memory.sharing} memory` : null,
+          memory.bytes_per_cycle ? `${memory.bytes_per_cycle} bytes a clock` : null,
+          memory.stall_probability ? `stalls ${memory.stall_probability}` : null,
+          report.one_program ? "one program" : null];
+}
+
+function verdict(report) {
+  if (isAnalysis(report)) return null;
+  const why = [report.error, ...(report.problems ?? [])].filter(Boolean).map(printable).join("; ");
+  const text = report.verified ? "Verified: every result equals the reference, every checked counter its prediction."
+                               : "Not verified" + (why ? ": " + why : ".");
+  return element("p", {class: "verdict " + (report.verified ? "good" : "bad")}, report.verified ? "✓ " : "✗ ", text);
+}
+
+function summary(report, layers) {
+  const timed = layers.filter((layer) => layer.timed);
+  const all = report.total ?? {};
+  const array = isAnalysis(report) ? report.array : null;
+  const clocks = array ? array.clocks : all.cycles;
+  const quality = report.quality;
+  const moved = total(timed.flatMap((layer) => Object.values(layer.bytes)));
+  return element("header", {class: "top"},
+                 element("h1", {}, titleOf(report)),
+                 element("p", {class: "soft"}, settingsOf(report).filter(Boolean).map(printable).join(" · ")),
+                 verdict(report),
+                 tiles([
+                   ["clocks" + (array ? ", predicted" : ""), whole(clocks),
+                    array ? `${whole(array.roof_clocks)} at the roofline` : `${whole(all.predicted_cycles)} predicted`],
+                   ["utilization", percent(array ? array.utilization : all.utilization), "of all MACs of the array"],
+                   isNumber(all.roofline_utilization) && ["of the roofline", percent(all.roofline_utilization)],
+                   ["MACs on the array", whole(array ? array.macs : all.macs),
+                    isNumber(all.device_share) ? `${percent(all.device_share)} of the network’s` : null],
+                   ["bytes moved", bytes(moved), `${whole(moved)} bytes`],
+                   array && ["parameters", whole(all.parameters), bytes(all.parameter_bytes)],
+                   isNumber(all.mismatches) && ["wrong results", whole(all.mismatches)],
+                   quality && isNumber(quality.signal_to_noise_db) &&
+                       ["signal to noise", `${quality.signal_to_noise_db.toFixed(1)} dB`,
+                        isNumber(quality.centred_signal_to_noise_db)
+                            ? `${quality.centred_signal_to_noise_db.toFixed(1)} dB without each output’s mean` : null],
+                   quality && ["same best class as float32", percent(quality.top1_agreement),
+                               `${whole(quality.top1_equal)} of ${whole(quality.images)}`],
+                 ]));
+}
+
+/// The layers' table, which holds what the charts show.
+function layerTable(report, layers) {
+  const timed = layers.filter((layer) => layer.timed);
+  const kinds = [...new Set(timed.flatMap((layer) => Object.keys(layer.bytes)))];
+  const sum = timed.length > 1 ? {
+    name: "total", raw: {tiles: total(timed.map((l) => l.raw.tiles ?? l.raw.array?.tiles)), predicted_cycles: 0, mismatches:
+        isAnalysis(report) ? null : total(timed.map((l) => l.raw.mismatches))},
+    macs: total(timed.map((l) => l.macs)), clocks: total(timed.map((l) => l.clocks)),
+    predicted: total(timed.map((l) => l.predicted)),
+    utilization: report.total?.utilization ?? report.array?.utilization, roofline: report.total?.roofline_utilization,
+    bytes: Object.fromEntries(kinds.map((kind) => [kind, total(timed.map((l) => l.bytes[kind]))])),
+  } : null;
+  const what = timed.length === layers.length ? "layers" : `layers; the total is that of the ${timed.length} with clocks`;
+  return section("layers", "Layers", table({caption: what, columns: layerColumns(layers), rows: layers, sum}));
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports read back: two of them side by side, and what is none. Pages are tests/page's.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace gemm64::cli_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Report : public Program {
+ protected:
+  /// A report of one product, in `file`.
+  void write_report(const std::string& file, const std::string& options = "") const {
+    ASSERT_EQ(run("gemm 64 128 64 --device tlm --json " + file + " " + options).code, 0);
+  }
+
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(folder_ / file) << text;
+  }
+
+  nlohmann::ordered_json read(const std::string& file) const {
+    return nlohmann::ordered_json::parse(contents(folder_ / file));
+  }
+
+  /// Exit 2 and one line that names what was wrong.
+  void expect_bad(const std::string& arguments, const std::string& reason) const {
+    SCOPED_TRACE(arguments);
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+};
+
+TEST_F(Report, ComparesTwoRunsByTheClock) {
+  write_report("a.json");
+  write_report("b.json", "--memory shared");
+  const Outcome outcome = run("report --compare a.json b.json");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out,
+              StartsWith("A: a.json\nB: b.json\nmemory/sharing: independent in A, shared in B\n"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr(
+          "gemm               838     965    +127  +15.16 %  33,088  33,088      0  0.00 %\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("activations.wait_memory   100  227   +127    +127.00 %\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("compute.wait_activations    1  128   +127  +12700.00 %\n"));
+}
+
+TEST_F(Report, OfEqualRunsSaysSo) {
+  write_report("a.json");
+  const Outcome outcome = run("report --compare a.json a.json");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("\nAll 34 counters are equal.\n"));
+}
+
+TEST_F(Report, TellsSizesThatDiffer) {
+  write_report("a.json");
+  ASSERT_EQ(run("gemm 64 64 64 --device tlm --json b.json").code, 0);
+  EXPECT_THAT(run("report --compare a.json b.json").out,
+              HasSubstr("gemm: 64x128x64 in A, 64x64x64 in B\n"));
+}
+
+TEST_F(Report, EndsWithOneWhereARunWasNotVerified) {
+  write_report("a.json");
+  nlohmann::ordered_json wrong = read("a.json");
+  wrong["verified"] = false;
+  write("b.json", wrong.dump());
+  for (const auto& [files, which] :
+       {std::pair("a.json b.json", "B"), std::pair("b.json a.json", "A"),
+        std::pair("b.json b.json", "both runs")}) {
+    const Outcome outcome = run(std::string("report --compare ") + files);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.out, HasSubstr(std::string("\nNOT VERIFIED: ") + which + ".\n"));
+  }
+}
+
+TEST_F(Report, RefusesWhatIsNoReportByName) {
+  write_report("a.json");
+  write("text.json", "VERIFIED\n");
+  write("newer.json", R"({"format": 7, "model": "m", "total": {}, "array": 8, "layers": []})");
+  write("other.json", R"({"name": "project"})");
+  write("nested.json", std::string(1000000, '['));
+  expect_bad("report --compare a.json text.json", "text.json: this is no JSON (byte 1)");
+  expect_bad("report --compare newer.json a.json",
+             "newer.json: a report of format 7; this program reads format 1");
+  expect_bad("report --compare a.json other.json", "other.json: this is no report of gemm64");
+  expect_bad("report --compare a.json nested.json",
+             "nested.json: it nests more than 32 levels deep");
+  expect_bad("report --compare a.json nowhere.json", "nowhere.json: cannot be read");
+}
+
+TEST_F(Report, RefusesTwoOfDifferentKinds) {
+  write_report("a.json");
+  ASSERT_EQ(run(std::string("analyze ") + GEMM64_TEST_DATA + "/alexnet.onnx --json b.json").code,
+            0);
+  expect_bad("report --compare a.json b.json",
+             "a.json is a report of run or gemm, b.json one of analyze");
+  const Outcome outcome = run("report --compare b.json b.json");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out,
+              HasSubstr("layers of both                 1,084,179  1,084,179       0  0.00 %"));
+}
+
+TEST_F(Report, SaysWhatItNeeds) {
+  write_report("a.json");
+  expect_bad("report", "give a report that --json wrote, or two with --compare A.json B.json");
+  expect_bad("report a.json", "a.json: say where the page goes, as --output FILE.html");
+  expect_bad("report --compare a.json", "At least 2 required");
+  expect_bad("report a.json --compare a.json a.json", "excludes");
+  expect_bad("report --compare a.json a.json --timeline a.json", "requires");
+}
+
+}  // namespace
+}  // namespace gemm64::cli_test

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a page shows: the report's figures, in every section, whatever the names are."""
+
+import copy
+import unittest
+
+import harness
+
+HOSTILE = [
+    "</script><script>window.broken = 1</script>",
+    "\"><img src=x onerror=\"window.broken = 1\">",
+    "<!--<script>", "]]>", "'; window.broken = 1; '", "&lt;b&gt; &amp;", "${window.broken = 1}",
+    "back\u202eslash\u2066", "line\u2028feed\n\t\r\u0000\u0007", "Ω≈ç√ 名前 🦊 שלום", "__proto__", "constructor",
+    "", " ", "x" * 5000,
+]
+
+
+class Shown(unittest.TestCase):
+    def sections(self, shown):
+        return shown.execute_script("return [...document.querySelectorAll('main > section')].map((one) => one.id)")
+
+    def test_every_section_has_its_place(self):
+        for name, sections in {
+                "gemm": ["layers", "roofline", "clocks", "bytes", "predicted", "timeline"],
+                "linear": ["layers", "roofline", "clocks", "bytes", "predicted", "timeline"],
+                "classified": ["layers", "roofline", "clocks", "bytes", "predicted", "accuracy", "timeline"],
+                "analysis": ["layers", "roofline", "bytes", "predicted", "timeline"]}.items():
+            shown = harness.show(harness.report(name)[0])
+            self.assertEqual(self.sections(shown), sections, name)
+            self.assertEqual(shown.execute_script(
+                "return [...document.querySelectorAll('nav a')].map((one) => one.getAttribute('href'))"),
+                ["#" + section for section in sections], name)
+
+    def test_layers_are_those_of_the_report(self):
+        page, report = harness.report("linear")
+        shown = harness.show(page)
+        heads = shown.execute_script("return [...document.querySelectorAll('#layers thead th')].map((one) => one.textContent)")
+        rows = [dict(zip(heads, row)) for row in harness.rows(shown, "layers")]
+        self.assertEqual([row["layer"] for row in rows], [layer["name"] for layer in report["layers"]])
+        for row, layer in zip(rows, report["layers"]):
+            self.assertEqual(row["MACs"], f"{layer['macs']:,}")
+            if layer["on"] == "device":
+                self.assertEqual(row["clocks"], f"{layer['cycles']:,}")
+                self.assertEqual(row["predicted"], f"{layer['predicted_cycles']:,}")
+                self.assertEqual(row["M×K×N"], f"{layer['m']}×{layer['k']}×{layer['n']}")
+        foot = shown.execute_script("return document.querySelector('#layers tfoot').textContent")
+        self.assertIn(f"{report['total']['cycles']:,}", foot)
+
+    def test_a_field_that_it_does_not_know_is_a_column(self):
+        report = copy.deepcopy(harness.report("linear")[1])
+        report["layers"][0]["reloaded_weights"] = 4711
+        report["layers"][0]["packed_by"] = "host"
+        shown = harness.show(harness.page_of("fields", report))
+        heads = shown.execute_script("return [...document.querySelectorAll('#layers thead th')].map((one) => one.textContent)")
+        row = dict(zip(heads, harness.rows(shown, "layers")[0]))
+        self.assertEqual((row["reloaded weights"], row["packed by"]), ("4,711", "host"))
+
+    def test_counters_that_differ_are_told(self):
+        page, report = harness.report("gemm")
+        verdict = "return document.querySelector('#predicted .verdict').textContent"
+        self.assertIn("✓ All 34 counters of 1 layer", harness.show(page).execute_script(verdict))
+        wrong = copy.deepcopy(report)
+        wrong["layers"][0]["counters"]["compute"]["idle"] += 1
+        wrong["verified"] = False
+        shown = harness.show(harness.page_of("wrong", wrong))
+        self.assertIn("✗ 1 of 34 counters", shown.execute_script(verdict))
+        self.assertIn("✗ Not verified", shown.execute_script("return document.querySelector('header .verdict').textContent"))
+
+    def test_images_that_differ_are_listed(self):
+        page, report = harness.report("classified")
+        of = report["classification"]
+        of = {**of, "differ": [{"image": 7, "float32": 1, "int8": 2, "label": 2}, {"image": 12, "float32": 3, "int8": 4, "label": 3}]}
+        shown = harness.show(harness.page_of("differ", {**report, "classification": of}))
+        self.assertEqual(harness.rows(shown, "accuracy"), [["7", "2", "1", "2", "int8"], ["12", "3", "3", "4", "float32"]])
+        text = harness.show(page).execute_script("return document.querySelector('#accuracy').textContent")
+        self.assertIn(f"{of['top1']} of 300" if "float32" not in of else f"{of['float32']['top1']} of 300", text)
+
+    def test_roofline_says_what_bounds_a_layer(self):
+        shown = harness.show(harness.report("linear")[0])
+        self.assertEqual({row[-1] for row in harness.rows(shown, "roofline")}, {"weights"})
+        # 3,025×363×64: 28.6 % of the tiles' columns and rows are padding, so its bytes bound no more than its MACs.
+        rows = harness.rows(harness.show(harness.report("analysis")[0]), "roofline")
+        self.assertIn("MACs", {row[-1] for row in rows})
+
+    def test_tables_sort_by_any_column(self):
+        shown = harness.show(harness.report("analysis")[0])
+        heads = shown.execute_script("return [...document.querySelectorAll('#layers thead th')].map((one) => one.textContent)")
+        at = heads.index("MACs")
+        sort = "document.querySelectorAll('#layers thead button')[arguments[0]].click()"
+        order = lambda: [int(row[at].replace(",", "")) for row in harness.rows(shown, "layers") if row[at] != "–"]
+        states = "return document.querySelectorAll('#layers thead th')[arguments[0]].getAttribute('aria-sort')"
+        shown.execute_script(sort, at)
+        self.assertEqual(order(), sorted(order(), reverse=True))
+        self.assertEqual(shown.execute_script(states, at), "descending")
+        shown.execute_script(sort, at)
+        self.assertEqual(order(), sorted(order()))
+        self.assertEqual(shown.execute_script(states, at), "ascending")
+        shown.execute_script(sort, 0)
+        names = [row[0] for row in harness.rows(shown, "layers")]
+        self.assertEqual(len(names), len(harness.report("analysis")[1]["layers"]))
+        self.assertEqual(shown.execute_script(states, at), None)
+        self.assertLess(names.index("/layer1/layer1.0/conv1/Conv"), names.index("/layer4/layer4.2/conv3/Conv"))
+
+    def test_hostile_names_stay_names(self):
+        report = copy.deepcopy(harness.report("linear")[1])
+        layer = report["layers"][0]
+        report["layers"] = [{**copy.deepcopy(layer), "name": name} for name in HOSTILE]
+        report["model"] = HOSTILE[0]
+        report["device"] = HOSTILE[1]
+        report["problems"] = HOSTILE
+        report["layers"][0][HOSTILE[0]] = HOSTILE[1]
+        report["layers"][0]["counters"][HOSTILE[1]] = {HOSTILE[0]: 1}
+        report["classification"] = {"images": 1, "best": [[{"class": 1, "score": 0.5, "name": name} for name in HOSTILE[:5]]],
+                                    "differ": []}
+        page = harness.page_of("hostile", report)
+        shown = harness.show(page)
+        names = [row[0] for row in harness.rows(shown, "layers")]
+        self.assertEqual(names[:7], HOSTILE[:7])
+        self.assertEqual(names[7], "back\\u{202e}slash\\u{2066}")
+        self.assertEqual(names[8], "line\\u{2028}feed\\u{000a}\\u{0009}\\u{000d}\\u{0000}\\u{0007}")
+        self.assertEqual(names[9], HOSTILE[9])
+        self.assertEqual(len(names), len(HOSTILE))
+        self.assertIsNone(shown.execute_script("return window.broken ?? null"))
+        self.assertEqual(shown.execute_script("return document.querySelectorAll('script').length"), 3)
+        self.assertEqual(shown.execute_script("return document.querySelectorAll('img, iframe, object, link').length"), 0)
+        harness.run("report", "--compare", "hostile.json", "hostile.json", "--output", "hostile2.html", code=0)
+        shown = harness.show(harness.path("hostile2.html"))
+        self.assertEqual([row[0] for row in harness.rows(shown, "layers")][:7], HOSTILE[:7])
+        self.assertIsNone(shown.execute_script("return window.broken ?? null"))
+
+    def test_reports_with_nothing_in_them_are_shown(self):
+        _, report = harness.report("gemm")
+        empty = {**copy.deepcopy(report), "layers": [], "error": "the device hangs", "verified": False}
+        shown = harness.show(harness.page_of("empty", empty))
+        self.assertIn("the device hangs", shown.execute_script("return document.querySelector('header .verdict').textContent"))
+        self.assertEqual(self.sections(shown), ["layers"])
+
+    def test_a_field_of_a_wrong_kind_costs_its_section_alone(self):
+        report = copy.deepcopy(harness.report("linear")[1])
+        report["layers"][0]["padded"] = 5
+        shown = harness.show(harness.page_of("odd", report))
+        self.assertEqual(len(self.sections(shown)), 6)
+        self.assertEqual(shown.execute_script("return document.querySelectorAll('section .verdict.bad').length"), 1)
+
+    def test_two_runs_stand_side_by_side(self):
+        harness.run("gemm", 20, 30, 40, "--array", 4, "--device", "tlm", "--memory", "shared", "--json", "shared.json")
+        _, a = harness.report("gemm")
+        harness.run("report", "--compare", "gemm.json", "shared.json", "--output", "compared.html")
+        page = harness.path("compared.html")
+        shown = harness.show(page)
+        b = harness.data_of(page)["reports"][1]["report"]
+        self.assertEqual(self.sections(shown), ["layers", "clocks", "bytes"])
+        ca, cb = a["total"]["cycles"], b["total"]["cycles"]
+        self.assertGreater(cb, ca)
+        self.assertEqual(harness.rows(shown, "layers"),
+                         [["gemm", "20×30×40", f"{ca:,}", f"{cb:,}", f"+{cb - ca:,}", f"+{100 * (cb / ca - 1):.2f}"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
