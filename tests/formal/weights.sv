@@ -2,7 +2,7 @@
 // gemm64_weights never asks for more than its buffer has room for, its words leave in the order in which they came, none is
 // read before it came or replaced before it was read, and its causes are one-hot. AR keeps AXI's rules.
 //
-// prove induction 2, cover 14
+// prove induction 1, cover 14
 // probe room_q = dut.u_reader.room_q
 // probe level_q = dut.level_q
 // probe write_q = dut.write_q
