@@ -3,7 +3,7 @@
 // place of the input pixel that the loops' formula gives, and never takes a place beyond the border for one inside. For all
 // convolutions of the widths below (kernels, strides and dilations to 3, images to 7 x 7, planes of 31 words).
 //
-// prove induction 2, cover 12
+// prove induction 1, cover 12
 // probe row_q = dut.row_q
 // probe column_q = dut.column_q
 // probe slot_q = dut.slot_q
@@ -34,20 +34,26 @@ module window_proof (
     (* anyconst *) reg [1:0] planes, group_passes;
     (* anyconst *) reg [2:0] height, width, out_h, out_w, first_row, first_column;  // of the block's first pixel
     (* anyconst *) reg [4:0] capacity;
-    (* anyconst *) reg signed [11:0] row_turns, image_turns, tap_turns, slot_turns;
+    // Whole rounds of a plane: multiples of CAPACITY, of which the proof needs no more than that they are added
+    (* anyconst *) reg signed [11:0] row_rounds, image_rounds, tap_rounds, slot_rounds;
 
     // Distances in pixels of the tensor
     wire signed [11:0] image_words = height * width, row_words = stride_h * width, tap_words = dilation_h * width;
-    wire signed [11:0] cap = capacity;
-    wire signed [11:0] row_step   = row_words - $signed({9'd0, out_w - 3'd1}) * $signed({10'd0, stride_w}) + row_turns * cap;
-    wire signed [11:0] image_step = image_words - $signed({9'd0, out_h - 3'd1}) * row_words
-                                  - $signed({9'd0, out_w - 3'd1}) * $signed({10'd0, stride_w}) + image_turns * cap;
-    wire signed [11:0] tap_step   = tap_words - $signed({10'd0, kernel_w - 2'd1}) * $signed({10'd0, dilation_w}) + tap_turns * cap;
+    wire signed [11:0] cap = capacity, right_move = stride_w, tap_right = dilation_w;
+    wire [2:0]         last_out_row = out_h - 3'd1, last_out_column = out_w - 3'd1;
+    wire [1:0]         last_tap_column = kernel_w - 2'd1;
+    wire signed [11:0] row_length = last_out_column * stride_w, rows_length = last_out_row * row_words[4:0];
+    wire signed [11:0] row_step   = row_words - row_length + row_rounds;
+    wire signed [11:0] image_step = image_words - rows_length - row_length + image_rounds;
+    wire signed [11:0] taps_length = last_tap_column * dilation_w;
+    wire signed [11:0] tap_step   = tap_words - taps_length + tap_rounds;
     wire signed [11:0] border     = pad_top * width + pad_left;
-    wire signed [11:0] block_slot = $signed({9'd0, first_row}) * row_words + $signed({9'd0, first_column}) * $signed({10'd0, stride_w})
-                                  - border + slot_turns * cap;
-    wire signed [17:0] block_row    = $signed({15'd0, first_row}) * $signed({16'd0, stride_h}) - $signed({16'd0, pad_top});
-    wire signed [17:0] block_column = $signed({15'd0, first_column}) * $signed({16'd0, stride_w}) - $signed({16'd0, pad_left});
+    wire signed [11:0] first_rows = first_row * row_words[4:0], first_columns = first_column * stride_w;
+    wire signed [11:0] block_slot = first_rows + first_columns - border + slot_rounds;
+    wire signed [17:0] first_in_row = first_row * stride_h, first_in_column = first_column * stride_w;
+    wire signed [17:0] top = pad_top, left = pad_left;
+    wire signed [17:0] block_row    = first_in_row - top;
+    wire signed [17:0] block_column = first_in_column - left;
 
     wire [24:0] place;
     wire        inside, first_tap, first_pass, first_tile, last_tile;
@@ -76,7 +82,11 @@ module window_proof (
     reg [5:0]  whole_plane, group;         // from the first plane of the tensor on
     reg [1:0]  image;                      // from the block's first on
     reg [2:0]  out_row, out_column;
-    reg signed [11:0] turns, tap_q_turns, tile_turns;  // how often a slot has gone around
+    reg signed [11:0] rounds, tap_slot_rounds, tile_rounds;        // what a slot differs from its pixel by
+    // In pixels of the tensor, and in rows of the input: how far each loop is
+    reg signed [11:0] images, rows, columns, tap_rows, taps;
+    reg signed [17:0] in_rows, tap_in_rows;
+    reg [24:0]        base, group_base;
 
     wire last_column = tap_column == kernel_w - 2'd1;
     wire last_tap    = last_column & tap_row == kernel_h - 2'd1;
@@ -88,65 +98,74 @@ module window_proof (
     wire [1:0] tap_row_next    = last_tap ? 0 : tap_row + last_column;
     wire [1:0] tap_column_next = last_column ? 0 : tap_column + 1;
 
-    // Formulas of the loops
-    wire signed [17:0] in_row    = $signed({15'd0, out_row}) * $signed({16'd0, stride_h})
-                                 + $signed({16'd0, tap_row}) * $signed({16'd0, dilation_h}) - $signed({16'd0, pad_top});
-    wire signed [17:0] in_column = $signed({15'd0, out_column}) * $signed({16'd0, stride_w})
-                                 + $signed({16'd0, tap_column}) * $signed({16'd0, dilation_w}) - $signed({16'd0, pad_left});
-    wire signed [11:0] distance  = $signed({10'd0, tap_row}) * tap_words + $signed({10'd0, tap_column}) * $signed({10'd0, dilation_w});
-    wire signed [11:0] pixel     = $signed({10'd0, image}) * image_words + $signed({9'd0, out_row}) * row_words
-                                 + $signed({9'd0, out_column}) * $signed({10'd0, stride_w}) + distance - border;
-    wire signed [11:0] slot      = pixel + turns * cap;               // pixel modulo CAPACITY, as turns say
-    wire signed [11:0] tap_slot  = distance + tap_q_turns * cap;
-    wire signed [11:0] step      = next_image ? image_step : wrap ? row_step : {10'd0, stride_w};
-    wire signed [11:0] step_turns = next_image ? image_turns : wrap ? row_turns : 12'd0;
-    wire signed [11:0] tap_move  = last_column ? tap_step : {10'd0, dilation_w};
-    wire signed [11:0] next_tap_turns = last_tap ? 12'd0 : tap_q_turns + (last_column ? tap_turns : 12'd0)
-                                      - (tap_slot + tap_move >= cap ? 12'd1 : 12'd0);
-    wire signed [11:0] next_distance = $signed({10'd0, tap_row_next}) * tap_words
-                                     + $signed({10'd0, tap_column_next}) * $signed({10'd0, dilation_w});
-    wire signed [11:0] next_tap_slot = next_distance + next_tap_turns * cap;
-    wire signed [11:0] next_tile_turns = slot_turns + next_tap_turns - (block_slot + next_tap_slot >= cap ? 12'd1 : 12'd0);
+    wire signed [11:0] tap_rows_next = last_tap ? 12'd0 : last_column ? tap_rows + tap_words : tap_rows;
+    wire signed [17:0] tap_in_rows_next = last_tap ? 18'd0 : last_column ? tap_in_rows + $signed({16'd0, dilation_h}) : tap_in_rows;
+    wire signed [11:0] taps_next     = last_column ? 12'd0 : taps + tap_right;
+
+    // The input pixel that the loops' formula gives, and its slot
+    wire signed [17:0] in_row    = in_rows + tap_in_rows - top;
+    wire signed [17:0] in_column = columns + taps - left;
+    wire signed [11:0] pixel     = images + rows + columns + tap_rows + taps - border;
+    wire signed [11:0] slot      = pixel + rounds;
+    wire signed [11:0] tap_slot  = tap_rows + taps + tap_slot_rounds;
+    wire signed [11:0] step      = next_image ? image_step : wrap ? row_step : right_move;
+    wire signed [11:0] tap_move  = last_column ? tap_step : tap_right;
+    wire signed [11:0] next_tap_rounds = last_tap ? 12'd0 : tap_slot_rounds + (last_column ? tap_rounds : 12'd0)
+                                       - (tap_slot + tap_move >= cap ? cap : 12'd0);
+    wire signed [11:0] next_tap_slot = tap_rows_next + taps_next + next_tap_rounds;
+    wire signed [11:0] next_tile_rounds = slot_rounds + next_tap_rounds - (block_slot + next_tap_slot >= cap ? cap : 12'd0);
     wire tile_end = row_i & tile_end_i;
 
     always @(posedge clk_i) begin
         begun <= 1'b1;
         if (!rst_ni) begin
-            {tap_row, tap_column, plane, loaded, ended, tap_q_turns} <= 0;
+            {tap_row, tap_column, plane, loaded, ended} <= 0;
+            {tap_slot_rounds, tap_rows, taps, tap_in_rows} <= 0;
         end else begin
-            loaded <= load_i | loaded;
-            ended  <= tile_end;
-            tile_turns <= next_tile_turns;
-            if (load_i) begin
-                {image, pass, whole_plane, group} <= 0;
+            loaded      <= load_i | loaded;
+            ended       <= tile_end;
+            tile_rounds <= next_tile_rounds;
+            if (load_i | tile_end) begin
+                {image, images}       <= 0;
                 {out_row, out_column} <= {first_row, first_column};
-                turns <= slot_turns;
-            end else if (tile_end) begin
-                image <= 0;
-                {out_row, out_column} <= {first_row, first_column};
-                turns       <= tile_turns;
-                tap_row     <= tap_row_next;
-                tap_column  <= tap_column_next;
-                tap_q_turns <= next_tap_turns;
+                rows    <= first_rows;
+                columns <= first_columns;
+                in_rows <= first_in_row;
+                rounds  <= load_i ? slot_rounds : tile_rounds;
+            end else if (row_i) begin
+                rounds     <= rounds + (next_image ? image_rounds : wrap ? row_rounds : 12'd0)
+                            - (slot + step >= cap ? cap : 12'd0);
+                image      <= image + next_image;
+                images     <= next_image ? images + image_words : images;
+                out_row    <= next_image ? 0 : out_row + wrap;
+                rows       <= next_image ? 0 : wrap ? rows + row_words : rows;
+                in_rows    <= next_image ? 0 : wrap ? in_rows + $signed({16'd0, stride_h}) : in_rows;
+                out_column <= wrap ? 0 : out_column + 1;
+                columns    <= wrap ? 0 : columns + right_move;
+            end
+            if (load_i) {pass, whole_plane, group, base, group_base} <= 0;
+            if (tile_end) begin
+                tap_row         <= tap_row_next;
+                tap_column      <= tap_column_next;
+                tap_rows        <= tap_rows_next;
+                tap_in_rows     <= tap_in_rows_next;
+                taps            <= taps_next;
+                tap_slot_rounds <= next_tap_rounds;
                 if (last_tap) begin
                     plane       <= last_plane ? 0 : plane + 1;
                     whole_plane <= last_plane & ~last_pass ? group : whole_plane + 1;
+                    base        <= last_plane & ~last_pass ? group_base : base + capacity;
                     if (last_plane) begin
                         pass <= last_pass ? 0 : pass + 1;
                         if (last_pass) group <= whole_plane + 1;
+                        if (last_pass) group_base <= base + capacity;
                     end
                 end
-            end else if (row_i) begin
-                turns      <= turns + step_turns - (slot + step >= cap ? 12'd1 : 12'd0);
-                image      <= image + next_image;
-                out_row    <= next_image ? 0 : out_row + wrap;
-                out_column <= wrap ? 0 : out_column + 1;
             end
         end
     end
 
-    wire signed [11:0] tile_slot = $signed({9'd0, first_row}) * row_words + $signed({9'd0, first_column}) * $signed({10'd0, stride_w})
-                                 - border + next_distance + tile_turns * cap;
+    wire signed [11:0] tile_slot = first_rows + first_columns - border + tap_rows_next + taps_next + tile_rounds;
 
     always @* begin
         if (!begun) assume (!rst_ni);
@@ -156,8 +175,8 @@ module window_proof (
         assume (stride_w <= capacity & dilation_w <= capacity);
         assume (row_step >= 0 & row_step < cap & image_step >= 0 & image_step < cap & tap_step >= 0 & tap_step < cap);
         assume (block_slot >= 0 & block_slot < cap);
-        assume (row_turns <= 40 & row_turns >= -40 & image_turns <= 200 & image_turns >= -200);
-        assume (tap_turns <= 40 & tap_turns >= -40 & slot_turns <= 200 & slot_turns >= -200);
+        assume (row_rounds < 500 & row_rounds > -500 & image_rounds < 500 & image_rounds > -500);
+        assume (tap_rounds < 500 & tap_rounds > -500 & slot_rounds < 500 & slot_rounds > -500);
         // The handshake: load_i between blocks, rows after it, tiles that end two clocks apart
         if (load_i) assume (~row_i & ~loaded);
         if (row_i) assume (loaded);
@@ -167,26 +186,28 @@ module window_proof (
         if (begun & rst_ni) begin
             assert (tap_row < kernel_h & tap_column < kernel_w & plane < planes);
             assert (tap_row_q == tap_row & tap_column_q == tap_column & plane_q == plane);
-            assert (down_q == $signed({16'd0, tap_row}) * $signed({16'd0, dilation_h}));
-            assert (right_q == $signed({16'd0, tap_column}) * $signed({16'd0, dilation_w}));
+            assert (down_q == tap_in_rows & right_q == taps);
+            assert (taps == tap_column * dilation_w & taps <= 9);
             assert (distance_q == {4'd0, tap_slot} & tap_slot >= 0 & tap_slot < cap);
-            assert (tap_q_turns <= 250 & tap_q_turns >= -250);
-            if (~loaded) assert (tap_row == 0 & tap_column == 0 & plane == 0 & tap_q_turns == 0);
+            if (~loaded) assert (tap_row == 0 & tap_column == 0 & plane == 0 & tap_rows == 0 & tap_slot_rounds == 0 & tap_in_rows == 0);
+            if (tap_row == 0) assert (tap_rows == 0 & tap_in_rows == 0);
         end
         if (begun & rst_ni & loaded) begin
             assert (pass < group_passes & pass_q == pass);
-            assert (base_q == whole_plane * {20'd0, capacity} & group_q == group * {20'd0, capacity});
+            assert (base_q == base & group_q == group_base);
             assert (whole_plane == group + plane);
             assert (out_row < out_h & out_column < out_w & out_row_q == out_row & out_column_q == out_column);
+            assert (columns == out_column * stride_w & columns <= 21);
+            assert (rows == out_row * row_words[4:0]);
             assert (row_q == in_row & column_q == in_column);
             assert (slot_q == {4'd0, slot} & slot >= 0 & slot < cap);
             if (~ended) begin
-                assert (tile_row_q == block_row + $signed({16'd0, tap_row_next}) * $signed({16'd0, dilation_h}));
-                assert (tile_column_q == block_column + $signed({16'd0, tap_column_next}) * $signed({16'd0, dilation_w}));
+                assert (tile_row_q == first_in_row + tap_in_rows_next - top);
+                assert (tile_column_q == first_in_column + taps_next - left);
                 assert (tile_slot_q == {4'd0, tile_slot} & tile_slot >= 0 & tile_slot < cap);
             end
             // What is promised
-            assert (place == whole_plane * {20'd0, capacity} + slot_q & slot_q < capacity);
+            assert (place == base + slot & slot < cap);
             assert (inside == (in_row >= 0 & in_row < $signed({15'd0, height}) & in_column >= 0
                                & in_column < $signed({15'd0, width})));
             assert (first_tap == (tap_row == 0 & tap_column == 0) & first_pass == (pass == 0));

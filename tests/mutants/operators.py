@@ -228,8 +228,11 @@ class Module:
             begin, end = self.take()
             right = self.binary(BINARY[operator] + 1)
             a, b = self.text[left.begin:left.end], self.text[right.begin:right.end]
-            instead = [{"l": a, "r": b}.get(i, f"{self.text[left.begin:begin]}{i}{self.text[end:right.end]}")
-                       for i in INSTEAD.get(operator, [])]
+            if re.match(r"[A-Z_]+$", a) or re.match(r"[A-Z_]+ (==|!=) \d", a):  # a choice of parameters
+                instead = []
+            else:
+                instead = [{"l": a, "r": b}.get(i, f"{self.text[left.begin:begin]}{i}{self.text[end:right.end]}")
+                           for i in INSTEAD.get(operator, [])]
             left = Node(left.begin, right.end, [left, right], instead)
         return left
 
