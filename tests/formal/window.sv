@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_window meets, for each pass, plane and tap, each output pixel once, in the order of plain loops; it tells the
 // place of the input pixel that the loops' formula gives, and never takes a place beyond the border for one inside. For all
-// convolutions of the widths below (kernels, strides and dilations to 3, images to 7 x 7, planes of 31 words).
+// convolutions of the widths below (kernels, strides and dilations to 3, inputs and outputs to 3 x 3 pixels, planes of 15 words).
 //
 // prove induction 1, cover 12
 // probe row_q = dut.row_q
@@ -32,24 +32,24 @@ module window_proof (
     // A layer, and what the program says of its steps: true modulo CAPACITY
     (* anyconst *) reg [1:0] kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
     (* anyconst *) reg [1:0] planes, group_passes;
-    (* anyconst *) reg [2:0] height, width, out_h, out_w, first_row, first_column;  // of the block's first pixel
-    (* anyconst *) reg [4:0] capacity;
+    (* anyconst *) reg [1:0] height, width, out_h, out_w, first_row, first_column;  // of the block's first pixel
+    (* anyconst *) reg [3:0] capacity;
     // Whole rounds of a plane: multiples of CAPACITY, of which the proof needs no more than that they are added
-    (* anyconst *) reg signed [11:0] row_rounds, image_rounds, tap_rounds, slot_rounds;
+    (* anyconst *) reg signed [8:0] row_rounds, image_rounds, tap_rounds, slot_rounds;
 
     // Distances in pixels of the tensor
-    wire signed [11:0] image_words = height * width, row_words = stride_h * width, tap_words = dilation_h * width;
-    wire signed [11:0] cap = capacity, right_move = stride_w, tap_right = dilation_w;
-    wire [2:0]         last_out_row = out_h - 3'd1, last_out_column = out_w - 3'd1;
+    wire signed [8:0] image_words = height * width, row_words = stride_h * width, tap_words = dilation_h * width;
+    wire signed [8:0] cap = capacity, right_move = stride_w, tap_right = dilation_w;
+    wire [1:0]         last_out_row = out_h - 2'd1, last_out_column = out_w - 2'd1;
     wire [1:0]         last_tap_column = kernel_w - 2'd1;
-    wire signed [11:0] row_length = last_out_column * stride_w, rows_length = last_out_row * row_words[4:0];
-    wire signed [11:0] row_step   = row_words - row_length + row_rounds;
-    wire signed [11:0] image_step = image_words - rows_length - row_length + image_rounds;
-    wire signed [11:0] taps_length = last_tap_column * dilation_w;
-    wire signed [11:0] tap_step   = tap_words - taps_length + tap_rounds;
-    wire signed [11:0] border     = pad_top * width + pad_left;
-    wire signed [11:0] first_rows = first_row * row_words[4:0], first_columns = first_column * stride_w;
-    wire signed [11:0] block_slot = first_rows + first_columns - border + slot_rounds;
+    wire signed [8:0] row_length = last_out_column * stride_w, rows_length = last_out_row * row_words[3:0];
+    wire signed [8:0] row_step   = row_words - row_length + row_rounds;
+    wire signed [8:0] image_step = image_words - rows_length - row_length + image_rounds;
+    wire signed [8:0] taps_length = last_tap_column * dilation_w;
+    wire signed [8:0] tap_step   = tap_words - taps_length + tap_rounds;
+    wire signed [8:0] border     = pad_top * width + pad_left;
+    wire signed [8:0] first_rows = first_row * row_words[3:0], first_columns = first_column * stride_w;
+    wire signed [8:0] block_slot = first_rows + first_columns - border + slot_rounds;
     wire signed [17:0] first_in_row = first_row * stride_h, first_in_column = first_column * stride_w;
     wire signed [17:0] top = pad_top, left = pad_left;
     wire signed [17:0] block_row    = first_in_row - top;
@@ -61,12 +61,12 @@ module window_proof (
         .clk_i (clk_i), .rst_ni (rst_ni), .kernel_height_i ({6'd0, kernel_h}), .kernel_width_i ({6'd0, kernel_w}),
         .stride_height_i ({6'd0, stride_h}), .stride_width_i ({6'd0, stride_w}),
         .dilation_height_i ({6'd0, dilation_h}), .dilation_width_i ({6'd0, dilation_w}),
-        .pad_top_i ({6'd0, pad_top}), .pad_left_i ({6'd0, pad_left}), .height_i ({13'd0, height}),
-        .width_i ({13'd0, width}), .out_height_i ({13'd0, out_h}), .out_width_i ({13'd0, out_w}),
-        .capacity_i ({11'd0, capacity}), .row_step_i ({4'd0, row_step}), .image_step_i ({4'd0, image_step}),
-        .tap_row_step_i ({4'd0, tap_step}), .planes_i ({14'd0, planes}), .group_passes_i ({14'd0, group_passes}),
-        .active_i (1'b1), .load_i (load_i), .block_slot_i ({4'd0, block_slot}), .block_out_row_i ({13'd0, first_row}),
-        .block_out_column_i ({13'd0, first_column}), .block_row_i (block_row), .block_column_i (block_column),
+        .pad_top_i ({6'd0, pad_top}), .pad_left_i ({6'd0, pad_left}), .height_i ({14'd0, height}),
+        .width_i ({14'd0, width}), .out_height_i ({14'd0, out_h}), .out_width_i ({14'd0, out_w}),
+        .capacity_i ({12'd0, capacity}), .row_step_i ({7'd0, row_step}), .image_step_i ({7'd0, image_step}),
+        .tap_row_step_i ({7'd0, tap_step}), .planes_i ({14'd0, planes}), .group_passes_i ({14'd0, group_passes}),
+        .active_i (1'b1), .load_i (load_i), .block_slot_i ({7'd0, block_slot}), .block_out_row_i ({14'd0, first_row}),
+        .block_out_column_i ({14'd0, first_column}), .block_row_i (block_row), .block_column_i (block_column),
         .row_i (row_i), .tile_end_i (tile_end_i), .place_o (place), .inside_o (inside), .first_tap_o (first_tap),
         .first_pass_o (first_pass), .first_tile_o (first_tile), .last_tile_o (last_tile)
     );
@@ -80,11 +80,11 @@ module window_proof (
     reg        begun = 1'b0, loaded, ended;
     reg [1:0]  tap_row, tap_column, plane, pass;
     reg [5:0]  whole_plane, group;         // from the first plane of the tensor on
-    reg [1:0]  image;                      // from the block's first on
-    reg [2:0]  out_row, out_column;
-    reg signed [11:0] rounds, tap_slot_rounds, tile_rounds;        // what a slot differs from its pixel by
+    reg        image;                      // from the block's first on
+    reg [1:0]  out_row, out_column;
+    reg signed [8:0] rounds, tap_slot_rounds, tile_rounds;        // what a slot differs from its pixel by
     // In pixels of the tensor, and in rows of the input: how far each loop is
-    reg signed [11:0] images, rows, columns, tap_rows, taps;
+    reg signed [8:0] images, rows, columns, tap_rows, taps;
     reg signed [17:0] in_rows, tap_in_rows;
     reg [24:0]        base, group_base;
 
@@ -92,28 +92,28 @@ module window_proof (
     wire last_tap    = last_column & tap_row == kernel_h - 2'd1;
     wire last_plane  = plane == planes - 2'd1;
     wire last_pass   = pass == group_passes - 2'd1;
-    wire wrap        = out_column == out_w - 3'd1;
-    wire next_image  = wrap & out_row == out_h - 3'd1;
+    wire wrap        = out_column == out_w - 2'd1;
+    wire next_image  = wrap & out_row == out_h - 2'd1;
 
     wire [1:0] tap_row_next    = last_tap ? 0 : tap_row + last_column;
     wire [1:0] tap_column_next = last_column ? 0 : tap_column + 1;
 
-    wire signed [11:0] tap_rows_next = last_tap ? 12'd0 : last_column ? tap_rows + tap_words : tap_rows;
+    wire signed [8:0] tap_rows_next = last_tap ? 9'd0 : last_column ? tap_rows + tap_words : tap_rows;
     wire signed [17:0] tap_in_rows_next = last_tap ? 18'd0 : last_column ? tap_in_rows + $signed({16'd0, dilation_h}) : tap_in_rows;
-    wire signed [11:0] taps_next     = last_column ? 12'd0 : taps + tap_right;
+    wire signed [8:0] taps_next     = last_column ? 9'd0 : taps + tap_right;
 
     // The input pixel that the loops' formula gives, and its slot
     wire signed [17:0] in_row    = in_rows + tap_in_rows - top;
     wire signed [17:0] in_column = columns + taps - left;
-    wire signed [11:0] pixel     = images + rows + columns + tap_rows + taps - border;
-    wire signed [11:0] slot      = pixel + rounds;
-    wire signed [11:0] tap_slot  = tap_rows + taps + tap_slot_rounds;
-    wire signed [11:0] step      = next_image ? image_step : wrap ? row_step : right_move;
-    wire signed [11:0] tap_move  = last_column ? tap_step : tap_right;
-    wire signed [11:0] next_tap_rounds = last_tap ? 12'd0 : tap_slot_rounds + (last_column ? tap_rounds : 12'd0)
-                                       - (tap_slot + tap_move >= cap ? cap : 12'd0);
-    wire signed [11:0] next_tap_slot = tap_rows_next + taps_next + next_tap_rounds;
-    wire signed [11:0] next_tile_rounds = slot_rounds + next_tap_rounds - (block_slot + next_tap_slot >= cap ? cap : 12'd0);
+    wire signed [8:0] pixel     = images + rows + columns + tap_rows + taps - border;
+    wire signed [8:0] slot      = pixel + rounds;
+    wire signed [8:0] tap_slot  = tap_rows + taps + tap_slot_rounds;
+    wire signed [8:0] step      = next_image ? image_step : wrap ? row_step : right_move;
+    wire signed [8:0] tap_move  = last_column ? tap_step : tap_right;
+    wire signed [8:0] next_tap_rounds = last_tap ? 9'd0 : tap_slot_rounds + (last_column ? tap_rounds : 9'd0)
+                                       - (tap_slot + tap_move >= cap ? cap : 9'd0);
+    wire signed [8:0] next_tap_slot = tap_rows_next + taps_next + next_tap_rounds;
+    wire signed [8:0] next_tile_rounds = slot_rounds + next_tap_rounds - (block_slot + next_tap_slot >= cap ? cap : 9'd0);
     wire tile_end = row_i & tile_end_i;
 
     always @(posedge clk_i) begin
@@ -133,8 +133,8 @@ module window_proof (
                 in_rows <= first_in_row;
                 rounds  <= load_i ? slot_rounds : tile_rounds;
             end else if (row_i) begin
-                rounds     <= rounds + (next_image ? image_rounds : wrap ? row_rounds : 12'd0)
-                            - (slot + step >= cap ? cap : 12'd0);
+                rounds     <= rounds + (next_image ? image_rounds : wrap ? row_rounds : 9'd0)
+                            - (slot + step >= cap ? cap : 9'd0);
                 image      <= image + next_image;
                 images     <= next_image ? images + image_words : images;
                 out_row    <= next_image ? 0 : out_row + wrap;
@@ -165,7 +165,7 @@ module window_proof (
         end
     end
 
-    wire signed [11:0] tile_slot = first_rows + first_columns - border + tap_rows_next + taps_next + tile_rounds;
+    wire signed [8:0] tile_slot = first_rows + first_columns - border + tap_rows_next + taps_next + tile_rounds;
 
     always @* begin
         if (!begun) assume (!rst_ni);
@@ -175,20 +175,20 @@ module window_proof (
         assume (stride_w <= capacity & dilation_w <= capacity);
         assume (row_step >= 0 & row_step < cap & image_step >= 0 & image_step < cap & tap_step >= 0 & tap_step < cap);
         assume (block_slot >= 0 & block_slot < cap);
-        assume (row_rounds < 500 & row_rounds > -500 & image_rounds < 500 & image_rounds > -500);
-        assume (tap_rounds < 500 & tap_rounds > -500 & slot_rounds < 500 & slot_rounds > -500);
+        assume (row_rounds < 100 & row_rounds > -100 & image_rounds < 100 & image_rounds > -100);
+        assume (tap_rounds < 100 & tap_rounds > -100 & slot_rounds < 100 & slot_rounds > -100);
         // The handshake: load_i between blocks, rows after it, tiles that end two clocks apart
         if (load_i) assume (~row_i & ~loaded);
         if (row_i) assume (loaded);
         if (ended) assume (~tile_end);
-        if (loaded & row_i & next_image & ~tile_end) assume (image != 3);
+        if (loaded & row_i & next_image & ~tile_end) assume (~image);
         if (tile_end) assume (whole_plane < 60);
         if (begun & rst_ni) begin
             assert (tap_row < kernel_h & tap_column < kernel_w & plane < planes);
             assert (tap_row_q == tap_row & tap_column_q == tap_column & plane_q == plane);
             assert (down_q == tap_in_rows & right_q == taps);
             assert (taps == tap_column * dilation_w & taps <= 9);
-            assert (distance_q == {4'd0, tap_slot} & tap_slot >= 0 & tap_slot < cap);
+            assert (distance_q == {7'd0, tap_slot} & tap_slot >= 0 & tap_slot < cap);
             if (~loaded) assert (tap_row == 0 & tap_column == 0 & plane == 0 & tap_rows == 0 & tap_slot_rounds == 0 & tap_in_rows == 0);
             if (tap_row == 0) assert (tap_rows == 0 & tap_in_rows == 0);
         end
@@ -197,19 +197,19 @@ module window_proof (
             assert (base_q == base & group_q == group_base);
             assert (whole_plane == group + plane);
             assert (out_row < out_h & out_column < out_w & out_row_q == out_row & out_column_q == out_column);
-            assert (columns == out_column * stride_w & columns <= 21);
-            assert (rows == out_row * row_words[4:0]);
+            assert (columns == out_column * stride_w & columns <= 9);
+            assert (rows == out_row * row_words[3:0]);
             assert (row_q == in_row & column_q == in_column);
-            assert (slot_q == {4'd0, slot} & slot >= 0 & slot < cap);
+            assert (slot_q == {7'd0, slot} & slot >= 0 & slot < cap);
             if (~ended) begin
                 assert (tile_row_q == first_in_row + tap_in_rows_next - top);
                 assert (tile_column_q == first_in_column + taps_next - left);
-                assert (tile_slot_q == {4'd0, tile_slot} & tile_slot >= 0 & tile_slot < cap);
+                assert (tile_slot_q == {7'd0, tile_slot} & tile_slot >= 0 & tile_slot < cap);
             end
             // What is promised
             assert (place == base + slot & slot < cap);
-            assert (inside == (in_row >= 0 & in_row < $signed({15'd0, height}) & in_column >= 0
-                               & in_column < $signed({15'd0, width})));
+            assert (inside == (in_row >= 0 & in_row < $signed({16'd0, height}) & in_column >= 0
+                               & in_column < $signed({16'd0, width})));
             assert (first_tap == (tap_row == 0 & tap_column == 0) & first_pass == (pass == 0));
             assert (first_tile == (tap_row == 0 & tap_column == 0 & plane == 0));
             assert (last_tile == (last_tap & last_plane));
