@@ -3,6 +3,8 @@
 // it came or replaced before it was released, pass after pass; between products and windows it changes only when it
 // keeps nothing; the engine's causes are one-hot.
 //
+// break gemm64_activations.v: (window_q == next_window | (empty & ~pending)) -> 1'b1
+// break gemm64_activations.v: read_q  <= oldest_q; -> read_q  <= after(read_q);
 // prove induction 1, cover 16
 // probe room_q = dut.u_reader.room_q
 // probe kept_walk = dut.u_reader.kept_q

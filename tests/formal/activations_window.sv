@@ -3,6 +3,8 @@
 // planes; pixels that are kept and those on their way never exceed CAPACITY; and no chunk takes the slot of a pixel that is
 // still needed.
 //
+// break gemm64_activations.v: pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity} -> 1'b1
+// break gemm64_activations.v: slot == capacity - 16'd1 ? 16'd0 -> slot == capacity ? 16'd0
 // prove induction 1, cover 12
 // probe walk_in_q = dut.walk_in_q
 // probe walk_out_q = dut.walk_out_q

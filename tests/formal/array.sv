@@ -3,6 +3,7 @@
 // those that came last when, or up to c clocks after, the row did. For all operands; nothing is used of multiplication.
 //
 // multiplication any
+// break gemm64_array.v: .weight_valid_i     (weight_valid[g]) -> .weight_valid_i     (weight_valid_i)
 // prove induction 6, cover 10; N=2,STAGE_ROWS=1,COLUMN=0 N=2,STAGE_ROWS=2,COLUMN=1 N=2,STAGE_ROWS=1,COLUMN=1
 // prove induction 9, cover 12; N=4,STAGE_ROWS=2,COLUMN=3 N=4,STAGE_ROWS=4,COLUMN=1
 // probe entries_0 = dut.stage[0].u_stage.weight_q[0] where COLUMN=0

@@ -2,6 +2,8 @@
 // gemm64_commands: commands in its queue, those on their way and room always add up to the queue, so that none is lost; each
 // is dispatched once, in order; and while the ring holds commands exactly one cause tells what a clock is spent on.
 //
+// break gemm64_commands.v: room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i -> ~stop_i
+// break gemm64_commands.v: wait_memory_o   = ~valid & ~idle_o & ~unreachable -> wait_memory_o   = ~valid & ~idle_o
 // prove induction 1, cover 16
 // probe room_q = dut.room_q
 // probe pending_q = dut.pending_q

@@ -3,6 +3,9 @@
 // old sum is still needed, and adds to none that was not begun or is being stored; its causes are one-hot. The store is any
 // that takes finished blocks in order, row after row.
 //
+// break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
+// break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
+// break gemm64_compute.v: wait_results_o     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
 // prove induction 1, cover 14; WINDOW=0 WINDOW=1
 // probe valid = dut.valid
 // probe set = dut.set

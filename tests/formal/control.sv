@@ -3,6 +3,8 @@
 // engines until a soft reset, which comes only when the bus is quiet, and comes then.
 //
 // short
+// break gemm64_control.v: still_q >= watchdog_i -> still_q > watchdog_i
+// break gemm64_control.v: error & ~halted_q & ~resetting_q -> error & ~resetting_q
 // prove induction 1, cover 12
 // probe still_q = dut.still_q
 module control_proof (

@@ -2,6 +2,7 @@
 // gemm64_parameter_sets never asks for more than its ring has room for; no set is read before it came or replaced before it
 // was read; its causes are one-hot.
 //
+// break gemm64_parameter_sets.v: .RELEASED(SET_WORDS) -> .RELEASED(SET_WORDS + 1)
 // prove induction 1, cover 24
 // probe room_q = dut.u_reader.room_q
 // probe kept_walk = dut.u_reader.kept_q

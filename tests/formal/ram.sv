@@ -2,6 +2,7 @@
 // A word that is read from gemm64_ram is the one that was written there last, and stays until the next read.
 //
 // short
+// break gemm64_ram.v: if (read_i) data_o -> data_o
 // prove induction 1, cover 6
 // probe entries_0 = dut.memory_q[0]
 // probe entries_1 = dut.memory_q[1]

@@ -3,6 +3,7 @@
 // room always add up to the buffer. Memory sends what was asked for, and no more.
 //
 // short
+// break gemm64_reader.v: beats <= {{32-WORDS_WIDTH{1'b0}}, room_q} -> 1'b1
 // prove induction 1, cover 12; RELEASED=1 RELEASED=8
 // probe room_q = dut.room_q
 // probe kept_q = dut.kept_q

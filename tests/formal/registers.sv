@@ -3,6 +3,7 @@
 // none comes unasked.
 //
 // short
+// break gemm64_registers.v: awvalid_i & wvalid_i & (~bvalid_o | bready_i) -> awvalid_i & wvalid_i
 // prove induction 1, cover 8
 module registers_proof (
     input wire        clk_i,

@@ -5,6 +5,9 @@
 // scale's significand; that these add up to the product, and that two significands give 2^46 to 2^48, is arithmetic.
 //
 // multiplication any
+// break gemm64_requantize.v: half & (kept[0] | rest) -> half
+// break gemm64_requantize.v: normal_3[c][8] | normal_3[c][6:0] -> normal_3[c][6:0]
+// break gemm64_requantize.v: power_7[c] >= 10'sd9 -> power_7[c] >= 10'sd10
 // prove induction 1, cover 14
 // probe biased_1 = dut.biased_1[0]
 // probe sign_2 = dut.sign_2[0]

@@ -3,6 +3,8 @@
 // that its address announced and WLAST with the last of them alone, no data come before their address is offered; and its
 // causes are one-hot.
 //
+// break gemm64_results.v: wide_valid   = data_valid & ~narrow & ~narrow_busy & -> wide_valid   = data_valid & ~narrow &
+// break gemm64_results.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
 // prove induction 1, cover 24
 // probe burst_valid = dut.burst_valid
 // probe burst_beats = dut.burst_beats

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lane g of each valid word leaves gemm64_skew g clocks after it came; LANES=16 is that of N=64.
 //
+// break gemm64_skew.v: valid_q <= valid_o[g-1]; -> valid_q <= valid_i;
 // prove induction 5, cover 6; LANES=4
 // prove induction 17, cover 18; LANES=16
 module skew_proof #(

@@ -3,6 +3,7 @@
 // partial sum: for all operands, however rows and weights follow each other. Nothing is used of multiplication.
 //
 // multiplication any
+// break gemm64_stage.v: step = {valid, activation_valid_i} -> step = {valid, 1'b0}
 // prove induction 4, cover 8; N=2,ROWS=2,COLUMN=0 N=2,ROWS=2,COLUMN=1 N=2,ROWS=1,COLUMN=1
 // prove induction 6, cover 10; N=4,ROWS=4,COLUMN=0 N=4,ROWS=4,COLUMN=3 N=4,ROWS=2,COLUMN=2
 // probe entries = dut.weight_q[0] where COLUMN=0

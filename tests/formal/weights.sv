@@ -2,6 +2,8 @@
 // gemm64_weights never asks for more than its buffer has room for, its words leave in the order in which they came, none is
 // read before it came or replaced before it was read, and its causes are one-hot. AR keeps AXI's rules.
 //
+// break gemm64_weights.v: level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - -> level_q + {{LOG_WORDS{1'b0}}, 1'b1} -
+// break gemm64_weights.v: ~rvalid_i & ~pending & (asking | next_valid) -> ~rvalid_i & (asking | next_valid)
 // prove induction 1, cover 14
 // probe room_q = dut.u_reader.room_q
 // probe level_q = dut.level_q

@@ -3,6 +3,7 @@
 // place of the input pixel that the loops' formula gives, and never takes a place beyond the border for one inside. For all
 // convolutions of the widths below (kernels, strides and dilations to 3, inputs and outputs to 3 x 3 pixels, planes of 15 words).
 //
+// break gemm64_window.v: column_q + {10'd0, stride_width_i} -> column_q + {10'd0, dilation_width_i}
 // prove induction 1, cover 12
 // probe row_q = dut.row_q
 // probe column_q = dut.column_q
