@@ -3,6 +3,7 @@
 // place of the input pixel that the loops' formula gives, and never takes a place beyond the border for one inside. For all
 // convolutions of the widths below (kernels, strides and dilations to 3, inputs and outputs to 3 x 3 pixels, planes of 15 words).
 //
+// one by one
 // break gemm64_window.v: column_q + {10'd0, stride_width_i} -> column_q + {10'd0, dilation_width_i}
 // prove induction 1, cover 12
 // probe row_q = dut.row_q
@@ -168,7 +169,13 @@ module window_proof (
 
     wire signed [8:0] tile_slot = first_rows + first_columns - border + tap_rows_next + taps_next + tile_rounds;
 
+    // What `one by one` does not let hold yet in this clock held in the one before.
+    reg later, later_q = 1'b1;
+    always @(posedge clk_i) later_q <= later;
+
     always @* begin
+        later = 1'b1;
+        assume (later_q);
         if (!begun) assume (!rst_ni);
         // What dispatch lets through
         assume (kernel_h != 0 & kernel_w != 0 & planes != 0 & group_passes != 0 & capacity != 0);
