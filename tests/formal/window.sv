@@ -5,7 +5,7 @@
 //
 // one by one
 // break gemm64_window.v: column_q + {10'd0, stride_width_i} -> column_q + {10'd0, dilation_width_i}
-// prove induction 1, cover 12
+// prove induction 1, cover 18
 // probe row_q = dut.row_q
 // probe column_q = dut.column_q
 // probe slot_q = dut.slot_q
@@ -223,7 +223,7 @@ module window_proof (
             assert (last_tile == (last_tap & last_plane));
         end
         cover (begun & loaded & image == 1 & tap_row == 1 & inside & kernel_w == 2);
-        cover (begun & loaded & group == 1 & plane == 1 & ~inside & pass == 1);
+        cover (begun & loaded & group == 2 & plane == 1 & ~inside);
     end
 
 endmodule
