@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python wave firmware bench fuzz abuse lint synth formal clean help
+.PHONY: build sim report accuracy imagenet test python wave firmware bench fuzz abuse lint synth formal mutants clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -150,7 +150,12 @@ synth:
 
 formal:
 	@$(SETUP) formal
-	@tests/formal/prove $(ARGS)
+	@tests/formal/prove --jobs $(JOBS) $(ARGS)
+
+# ARGS="--draw 60": so many of them, drawn by the commit.
+mutants:
+	@$(SETUP) build test
+	@tests/mutants/run --jobs $(JOBS) $(ARGS)
 
 clean:
 	rm -rf $(BUILD)
@@ -173,6 +178,7 @@ help:
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make synth  synthesizes the array and reports area and timing"
 	@echo "make formal proves what tests/formal states of the RTL"
+	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
 	@echo "make clean  removes build/"
 	@echo
 	@echo "ARGS=\"...\" is handed to the program; CXX, JOBS and SETUP=true as described at the head of the Makefile."

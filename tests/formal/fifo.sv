@@ -2,6 +2,8 @@
 // Every word that goes into gemm64_fifo comes out once, in order. Words are numbered as they go in and out; the proof
 // follows one of them, whichever it is.
 //
+// short
+// break gemm64_fifo.v: push = valid_i & ready_o -> push = valid_i
 // prove induction 1, cover 12; LOG_DEPTH=1 LOG_DEPTH=2
 // probe head_q = dut.head_q
 // probe tail_q = dut.tail_q

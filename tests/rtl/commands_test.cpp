@@ -396,6 +396,45 @@ TEST(Commands, RowsOfAWindowAreNoRowsOfSums) {
   }
 }
 
+TEST(Commands, RowsOfAWindowsMatmulAre) {
+  for (const unsigned rows : {16u, 17u}) {
+    Command matmul = command(Opcode::kMatmul, rows, 1, 1, 1, 0);
+    matmul.flags = flag::kWindow | flag::kAccumulate;
+    TrialN8 trial({matmul}, 1, {});
+    for (unsigned t = 0; t < 9; ++t) trial.clock();
+    trial.bench.settle();
+    EXPECT_EQ(trial.bench->error_o, rows == 17);
+  }
+}
+
+TEST(Commands, TheEndOfARingIsNotToldBeforeTheCommandsAheadOfIt) {
+  TrialN64 trial(std::vector<Command>(3, command(Opcode::kStore, 1, 1, 0, 1, 64)), 7, {});
+  trial.bench->ring_base_i = (1ull << 40) - 128;
+  trial.base = (1ull << 40) - 128;
+  trial.bench->ring_tail_i = 3;
+  trial.bench->request_ready_i = 1;
+  trial.bench->results_ready_i = 0;
+  for (unsigned i = 0; i < 2; ++i) trial.bench.step();  // both that can be are asked for
+  std::array<std::uint8_t, kCommandBytes> bytes{};
+  command(Opcode::kStore, 1, 1, 0, 1, 64).encode(bytes.data());
+  for (unsigned i = 0; i < 64; ++i) set_lane(trial.bench->beat_data_i, i, bytes[i]);
+  trial.bench->beat_i = trial.bench->beat_last_i = 1;
+  for (unsigned i = 0; i < 2; ++i) trial.bench.step();
+  trial.bench->beat_i = 0;
+  for (unsigned i = 0; i < 5; ++i) {
+    trial.bench.settle();
+    EXPECT_EQ(trial.bench->quiet_o, 1);
+    EXPECT_EQ(trial.bench->error_o, 0) << "two commands wait for their engine";
+    EXPECT_EQ(trial.bench->wait_engine_o, 1);
+    trial.bench.edge();
+  }
+  trial.bench->results_ready_i = 1;
+  for (unsigned i = 0; i < 2; ++i) trial.bench.step();
+  trial.bench.settle();
+  EXPECT_EQ(trial.bench->error_o, 1);
+  EXPECT_EQ(trial.bench->error_tag_o, 2);
+}
+
 struct Case {
   const char* what;
   Command command;

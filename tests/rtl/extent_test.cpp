@@ -119,5 +119,27 @@ TEST(Extent, CountsTheLargestWalksInFull) {
   EXPECT_EQ(trial.errors, 8u);
 }
 
+TEST(Extent, AResetOfOneClockForgetsTheWalksUnderWay) {
+  for (unsigned clocks = 0; clocks < 2; ++clocks) {
+    Bench<Vextent_n8> bench;
+    bench->valid_i = 1;
+    bench->address_i = (1ull << 40) - 8;
+    bench->run_i = 2;
+    bench->blocks_i = bench->count_i = 1;
+    bench->stride_i = 0;
+    bench.step();
+    bench->valid_i = 0;
+    for (unsigned t = 0; t < clocks; ++t) bench.step();
+    bench->rst_ni = 0;
+    bench.step();
+    bench->rst_ni = 1;
+    for (unsigned t = 0; t < 3; ++t) {
+      bench.settle();
+      EXPECT_EQ(bench->error_o, 0) << clocks << ", " << t;
+      bench.edge();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gemm64::rtl_test

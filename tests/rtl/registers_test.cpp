@@ -75,6 +75,16 @@ class Registers : public testing::Test {
   Bench<Vregisters_n8> bench_{10000000};
 };
 
+TEST_F(Registers, AskForNothingAfterAReset) {
+  for (unsigned t = 0; t < 3; ++t) {
+    bench_.settle();
+    EXPECT_EQ(bench_->reset_o, 0) << t;
+    EXPECT_EQ(bench_->clear_counters_o, 0) << t;
+    EXPECT_EQ(bench_->irq_o, 0) << t;
+    bench_.edge();
+  }
+}
+
 TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
   bench_->busy_i = 1;
   bench_->halted_i = 0;

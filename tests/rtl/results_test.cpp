@@ -495,6 +495,16 @@ TEST(Results, ASnapshotWaitsUntilTheOneBeforeHasBeenSent) {
   EXPECT_EQ(run.taken_at[1], run.data_at[33] + 1);
 }
 
+// The data of the first burst have left by then, so that nothing else tells what the engine waits
+// for.
+TEST(Results, AnAddressThatIsNotTakenIsAWaitForMemory) {
+  TrialN4 run({{0, 2, 9}}, {Gate(), Gate(), Gate(0, 1)}, 1);
+  for (unsigned t = 0; t < 100; ++t) run.clock();
+  EXPECT_EQ(run.data_at.size(), 8u);
+  EXPECT_EQ(run.bench->wait_memory_o, 1);
+  EXPECT_EQ(run.bench->wait_compute_o, 0);
+}
+
 TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
   TrialN4 run({{0, 16, 9}}, {Gate(), Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 400; ++t) run.clock();

@@ -95,6 +95,7 @@ class Trial {
       EXPECT_TRUE(is_memory_word(bench->word_o, words_[shown_])) << shown_;
     }
     if (bench->arvalid_o) {
+      EXPECT_EQ(bench->arid_o, 0) << "words come in order";
       check_burst(bench->araddr_o, bench->arlen_o, bench->arsize_o, bench->arburst_o, kN);
     }
     stays_(bench->arvalid_o, bench->arready_i, {bench->araddr_o, bench->arlen_o});

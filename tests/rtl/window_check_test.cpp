@@ -143,5 +143,25 @@ TEST(WindowCheck, TakesACommandAClock) {
   });
 }
 
+TEST(WindowCheck, AResetOfOneClockForgetsWhatWasGiven) {
+  for (unsigned clocks = 0; clocks < 2; ++clocks) {
+    Bench<Vwindow_check_w100> bench;
+    Command command = good_set();
+    command.capacity = 0;
+    give(*bench, command);
+    bench.step();
+    bench->valid_i = 0;
+    for (unsigned t = 0; t < clocks; ++t) bench.step();
+    bench->rst_ni = 0;
+    bench.step();
+    bench->rst_ni = 1;
+    for (unsigned t = 0; t < 3; ++t) {
+      bench.settle();
+      EXPECT_EQ(bench->error_o, 0) << clocks << ", " << t;
+      bench.edge();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gemm64::rtl_test

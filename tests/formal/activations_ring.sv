@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scratchpad of gemm64_activations as a ring, which it is for products: no word is asked for without room, read before
+// it came or replaced before it was released, pass after pass; between products and windows it changes only when it
+// keeps nothing; the engine's causes are one-hot.
+//
+// break gemm64_activations.v: (window_q == next_window | (empty & ~pending)) -> 1'b1
+// break gemm64_activations.v: read_q  <= oldest_q; -> read_q  <= after(read_q);
+// prove induction 1, cover 16
+// probe room_q = dut.u_reader.room_q
+// probe kept_walk = dut.u_reader.kept_q
+// probe walking = dut.u_reader.burst_valid
+// probe beat_window = dut.beat_window
+// probe begins = dut.begins
+// probe next_window = dut.next_window
+// probe next_rows = dut.next_rows
+// probe new_pixels = dut.new_pixels
+// probe level_q = dut.level_q
+// probe ahead_q = dut.ahead_q
+// probe write_q = dut.write_q
+// probe read_q = dut.read_q
+// probe oldest_q = dut.oldest_q
+// probe window_q = dut.window_q
+// probe pixels_q = dut.pixels_q
+module activations_ring_proof (
+    input wire        clk_i,
+    input wire        rst_ni,
+    input wire        stop_i,
+    input wire        command_valid_i,
+    input wire [15:0] command_rows_i,
+    input wire [31:0] command_count_i,
+    input wire [31:0] command_passes_i,
+    input wire [31:0] command_blocks_i,
+    input wire [31:0] command_stride_i,
+    input wire        command_window_i,
+    input wire        command_start_i,
+    input wire [15:0] command_capacity_i,
+    input wire [31:0] command_place_i,
+    input wire        request_ready_i,
+    input wire        beat_i,
+    input wire        beat_last_i,
+    input wire        read_i,
+    input wire        release_i,
+    input wire        rewind_i,
+    input wire        window_i,
+    input wire        claim_i,
+    input wire [15:0] new_i,
+    input wire        free_i,
+    input wire [15:0] freed_i
+);
+
+    localparam WORDS = 67;
+
+    wire       request_valid, idle, quiet, transfer, wait_memory, wait_scratchpad, idle_clock;
+    wire [6:0] beats, ahead_words;
+    gemm64_activations #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .WORDS(WORDS), .WORDS_WIDTH(7), .LOG_BURSTS(1)) dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
+        .command_address_i (24'd0), .command_rows_i (command_rows_i), .command_count_i (command_count_i),
+        .command_passes_i (command_passes_i), .command_blocks_i (command_blocks_i),
+        .command_stride_i (command_stride_i), .command_window_i (command_window_i),
+        .command_start_i (command_start_i), .command_capacity_i (command_capacity_i), .command_slot_i (16'd0),
+        .command_place_i (command_place_i), .command_tag_i (16'd0), .request_valid_o (request_valid),
+        .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (beats), .beat_i (beat_i),
+        .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (ahead_words),
+        .read_i (read_i), .release_i (release_i), .rewind_i (rewind_i), .window_i (window_i), .place_i (25'd0),
+        .inside_i (1'b0), .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i),
+        .word_o (), .idle_o (idle), .quiet_o (quiet), .error_o (), .error_tag_o (), .transfer_o (transfer),
+        .wait_memory_o (wait_memory), .wait_scratchpad_o (wait_scratchpad), .idle_clock_o (idle_clock)
+    );
+
+    (* keep *) wire [6:0]  room_q, level_q, ahead_q, write_q, read_q, oldest_q;
+    (* keep *) wire        kept_walk, walking, beat_window, begins, next_window, window_q, new_pixels;
+    (* keep *) wire [16:0] pixels_q;
+    (* keep *) wire [15:0] next_rows;
+
+    function [6:0] sum;  // places of the ring
+        input [6:0] a, b;
+        sum = {1'b0, a} + b >= WORDS ? {1'b0, a} + b - WORDS : a + b;
+    endfunction
+
+    reg        begun = 1'b0;
+    reg [15:0] owed;  // words of the ring that were asked for and have not come
+    reg        pixels_owed;  // words of pixels may come: they were asked for in this use of the scratchpad
+    wire       ring_beat = beat_i & ~beat_window;
+    wire       ring_read = read_i & ~window_i;
+    wire       asked     = request_valid & request_ready_i & ~kept_walk;
+
+    // The place that is followed: whether it holds a word that is needed
+    (* anyconst *) reg [6:0] place;
+    reg        full;
+    wire [6:0] ahead = place >= oldest_q ? place - oldest_q : place + WORDS - oldest_q;
+
+    always @(posedge clk_i) begin
+        begun <= 1'b1;
+        owed  <= rst_ni ? owed + (asked ? beats : 0) - ring_beat : 0;
+        pixels_owed <= rst_ni & (pixels_owed & ~quiet | request_valid & request_ready_i & kept_walk);
+        if (!rst_ni) full <= 1'b0;
+        else if (ring_beat & write_q == place) full <= 1'b1;
+        else if (ring_read & release_i & read_q == place) full <= 1'b0;
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        assume (place < WORDS);
+        // Memory sends what was asked for, in order: each walk's bursts are all of one kind (fifo.sv).
+        if (ring_beat) assume (owed != 0);
+        if (beat_i & beat_window) assume (pixels_owed & ~quiet);
+        if (beat_i) assume (~quiet);
+        if (quiet) assume (owed == 0);  // RLAST comes with the last word
+        if (walking) assume (beats != 0);  // bursts.sv
+        // The array's side (compute.sv): it reads what is there, releases from the oldest word on, and rewinds to it.
+        if (ring_read) assume (ahead_words != 0 & ~window_q);
+        if (ring_read & release_i) assume (ahead_words == level_q);
+        if (rewind_i) assume (ring_read & ~release_i);
+        assume (~(claim_i & ring_read));
+        if (claim_i) assume (window_q & new_i <= ahead_words);
+        if (free_i) assume (window_q & freed_i <= pixels_q);
+        // The program's: all pixels that came for windows have been claimed before words of products come.
+        if (begins & ~next_window & window_q) assume (ahead_words == 0);
+        if (begins & new_pixels) assume (next_rows != 0 & pixels_q + next_rows < 65536);
+        if (begun) begin
+            assert (room_q + level_q + owed == WORDS);
+            assert (room_q <= WORDS & level_q <= WORDS & owed <= WORDS);
+            assert (write_q < WORDS & read_q < WORDS & oldest_q < WORDS);
+            assert (write_q == sum(oldest_q, level_q));
+            if (window_q) assert (level_q == 0 & owed == 0);
+            else begin
+                assert (~pixels_owed | quiet);
+                assert (ahead_q <= level_q);
+                assert (read_q == sum(oldest_q, level_q - ahead_q));
+                assert (pixels_q == 0);
+            end
+            if (window_q) assert (read_q == oldest_q);
+            if (walking) assert (kept_walk == window_q);
+            assert (full == (ahead < level_q));
+            // Never asked for without room, never read before it came, never replaced before it was released
+            if (request_valid & ~kept_walk) assert (beats + level_q + owed <= WORDS);
+            if (rst_ni & ring_read & read_q == place) assert (full);
+            if (rst_ni & ring_beat & write_q == place) assert (~full);
+            if (rst_ni & ring_beat) assert (~window_q);
+            assert (transfer + wait_memory + wait_scratchpad + idle_clock == 3'd1);
+            if (idle) assert (idle_clock);
+        end
+        cover (begun & rst_ni & ring_read & rewind_i & level_q == 3);
+        cover (begun & rst_ni & request_valid & owed == 64);
+        cover (begun & rst_ni & begins & window_q & ~next_window);
+    end
+
+endmodule

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64_commands: commands in its queue, those on their way and room always add up to the queue, so that none is lost; each
+// is dispatched once, in order; and while the ring holds commands exactly one cause tells what a clock is spent on.
+//
+// break gemm64_commands.v: room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i -> ~stop_i
+// break gemm64_commands.v: wait_memory_o   = ~valid & ~idle_o & ~unreachable -> wait_memory_o   = ~valid & ~idle_o
+// prove induction 1, cover 16
+// probe room_q = dut.room_q
+// probe pending_q = dut.pending_q
+// probe fetch_q = dut.fetch_q
+// probe head_q = dut.head_q
+// probe queue_in = dut.u_queue.tail_q
+// probe queue_out = dut.u_queue.head_q
+// probe pop = dut.pop
+module commands_proof (
+    input wire         clk_i,
+    input wire         rst_ni,
+    input wire         stop_i,
+    input wire [39:0]  ring_base_i,
+    input wire         request_ready_i,
+    input wire         beat_i,
+    input wire [511:0] beat_data_i,
+    input wire [4:0]   ready_i,
+    input wire         store_done_i,
+    input wire         engines_idle_i,
+    input wire [15:0]  added_i  // commands that the host adds to the ring in this clock
+);
+
+    localparam DEPTH = 4;
+
+    (* anyconst *) reg [15:0] mask;
+    reg  [15:0] tail;
+    wire        request_valid, idle, quiet, error, bus_error, dispatch, wait_memory, wait_engine;
+    wire [15:0] head;
+    wire [4:0]  valid;
+    gemm64_commands #(.LOG_COMMANDS(2)) dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .ring_base_i (ring_base_i), .ring_mask_i (mask),
+        .ring_tail_i (tail), .ring_head_o (head), .request_valid_o (request_valid),
+        .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (), .beat_i (beat_i),
+        .beat_data_i (beat_data_i), .beat_error_i (1'b0), .beat_last_i (1'b1), .weights_valid_o (valid[0]),
+        .weights_ready_i (ready_i[0]), .activations_valid_o (valid[1]), .activations_ready_i (ready_i[1]),
+        .compute_valid_o (valid[2]), .compute_ready_i (ready_i[2]), .parameters_valid_o (valid[3]),
+        .parameters_ready_i (ready_i[3]), .results_valid_o (valid[4]), .results_ready_i (ready_i[4]), .snapshot_o (),
+        .set_window_o (), .flags_o (), .rows_o (), .count_o (), .passes_o (), .blocks_o (), .address_o (), .format_o (),
+        .zero_o (), .low_o (), .high_o (), .stride_o (), .window_o (), .tag_o (), .store_done_i (store_done_i),
+        .engines_idle_i (engines_idle_i), .finish_o (), .idle_o (idle), .quiet_o (quiet), .error_o (),
+        .error_code_o (), .error_tag_o (), .bus_error_o (), .bus_error_tag_o (), .dispatch_o (dispatch),
+        .wait_memory_o (wait_memory), .wait_engine_o (wait_engine)
+    );
+
+    (* keep *) wire [2:0]  room_q, pending_q, queue_in, queue_out;
+    (* keep *) wire [15:0] fetch_q, head_q;
+    (* keep *) wire        pop;
+
+    reg         begun = 1'b0;
+    reg [16:0]  left;  // commands in the ring that have not been dispatched
+    wire [2:0]  queued = queue_in - queue_out;
+    always @(posedge clk_i) begin
+        begun <= 1'b1;
+        tail  <= rst_ni ? tail + added_i & mask : 0;
+        left  <= rst_ni ? left + added_i - pop : 0;
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        assume ((mask & (mask + 1)) == 0 & mask >= 7);
+        assume (left + added_i <= mask);  // the host never fills the ring past its head
+        if (beat_i) assume (pending_q != 0);
+        if (begun) begin
+            // No command is lost: memory may answer each that was asked for
+            assert (room_q + pending_q + queued == DEPTH);
+            assert (room_q <= DEPTH & pending_q <= DEPTH & queued <= DEPTH);
+            if (request_valid) assert (pending_q + queued < DEPTH);
+            // In order, each once
+            assert (left <= mask & pending_q + queued <= left);
+            assert (head == head_q & tail == (head + left & mask) & head == (head & mask));
+            assert (fetch_q == (head + pending_q + queued & mask));
+            if (pop) assert (left != 0);
+            assert ($countones(valid) <= 1);
+            // Causes
+            assert (dispatch + wait_memory + wait_engine + idle == 3'd1);
+            assert (quiet == (pending_q == 0));
+            if (stop_i) assert (~request_valid & ~pop);
+        end
+        cover (begun & rst_ni & queued == DEPTH & head > 1 & wait_engine);
+        cover (begun & rst_ni & tail < head & pop);
+    end
+
+endmodule

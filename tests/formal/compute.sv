@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64_compute takes words of weights and activations only where they are there; it begins no row of sums in a place whose
+// old sum is still needed, and adds to none that was not begun or is being stored; its causes are one-hot. The store is any
+// that takes finished blocks in order, row after row.
+//
+// break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
+// break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
+// break gemm64_compute.v: wait_results_o     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
+// prove induction 1, cover 14; WINDOW=0 WINDOW=1
+// probe valid = dut.valid
+// probe set = dut.set
+// probe rows = dut.rows
+// probe count = dut.count
+// probe passes = dut.passes
+// probe blocks = dut.blocks
+// probe accumulate = dut.accumulate
+// probe retain = dut.retain
+// probe of_window = dut.of_window
+// probe queue_in = dut.u_commands.tail_q
+// probe queue_out = dut.u_commands.head_q
+// probe row_q = dut.row_q
+// probe column_q = dut.column_q
+// probe tile_q = dut.tile_q
+// probe pass_q = dut.pass_q
+// probe block_q = dut.block_q
+// probe bank_q = dut.bank_q
+// probe in_use_q = dut.in_use_q
+// probe start = dut.start
+// probe first_tile = dut.first_tile
+module compute_proof #(
+    parameter WINDOW = 0  // 1: MATMULs of windows and SET_WINDOW, of which the places of sums are not looked at
+) (
+    input wire         clk_i,
+    input wire         rst_ni,
+    input wire         stop_i,
+    input wire         command_valid_i,
+    input wire         command_set_i,
+    input wire         accumulate_i,
+    input wire         retain_i,
+    input wire [15:0]  command_rows_i,
+    input wire [31:0]  command_count_i,
+    input wire [31:0]  command_passes_i,
+    input wire [31:0]  command_blocks_i,
+    input wire [255:0] command_window_i,
+    input wire [2:0]   weight_words_i,
+    input wire [6:0]   activation_words_i,
+    input wire         bank_free_i,
+    input wire [2:0]   rows_stored_i,
+    input wire         done_i  // the oldest finished block is whole in the accumulator
+);
+
+    wire        weight_read, read, release_word, rewind, window_read, claim, row_first, row_last, row_bank;
+    wire        idle, wait_weights, wait_activations, wait_results, drain, idle_clock, free_pixels;
+    wire [15:0] fresh;
+    wire [1:0]  row;
+    gemm64_compute #(.N(2), .LOG_N(1), .WEIGHT_WIDTH(3), .WORDS_WIDTH(7), .ROW_WIDTH(2), .PIPELINE(4)) dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
+        .command_set_i (WINDOW != 0 & command_set_i),
+        .command_flags_i ({4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0}),
+        .command_rows_i (command_rows_i), .command_count_i (command_count_i), .command_passes_i (command_passes_i),
+        .command_blocks_i (command_blocks_i), .command_zero_i (8'd0), .command_window_i (command_window_i),
+        .weight_words_i (weight_words_i), .weight_read_o (weight_read), .weight_column_o (),
+        .activation_words_i (activation_words_i), .activation_read_o (read), .activation_release_o (release_word),
+        .activation_rewind_o (rewind), .activation_window_o (window_read), .activation_place_o (),
+        .activation_inside_o (), .activation_zero_o (), .activation_claim_o (claim), .activation_new_o (fresh),
+        .activation_free_o (free_pixels), .activation_freed_o (), .row_first_o (row_first), .row_last_o (row_last),
+        .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free_i), .rows_stored_i (rows_stored_i),
+        .idle_o (idle), .wait_weights_o (wait_weights), .wait_activations_o (wait_activations),
+        .wait_results_o (wait_results), .drain_o (drain), .idle_clock_o (idle_clock)
+    );
+
+    (* keep *) wire        valid, set, accumulate, retain, of_window, bank_q, start, first_tile, column_q;
+    (* keep *) wire [15:0] rows, row_q;
+    (* keep *) wire [31:0] count, passes, blocks, tile_q, pass_q, block_q;
+    (* keep *) wire [1:0]  queue_in, queue_out, in_use_q;
+
+    reg        begun = 1'b0, was_retained;  // words were read that are to be read again
+    reg [2:0]  weights_were;
+    reg [6:0]  words_were;
+    reg        weight_was_read, word_was_read;
+    reg [6:0]  claimed;
+
+    // Blocks, the oldest first, and the rows of each: `done` of them are whole, `sent` have all rows on their way, and one
+    // may be under way. The store has read `stored` rows of the oldest.
+    reg [1:0]  done, sent;
+    reg        under_way, store_bank;
+    reg [15:0] rows_0, rows_1, rows_2;
+    reg [2:0]  stored;
+    wire [1:0] blocks_held = done + sent + under_way;
+    wire       begins = start & first_tile;
+    wire       ends   = read & row_last;
+    wire       done_now = done_i;
+    wire [1:0] held_after = blocks_held - bank_free_i;
+
+    // The place of a sum that is followed: whether a sum is there that is needed
+    (* anyconst *) reg       bank;
+    (* anyconst *) reg [1:0] place;
+    reg        live;
+    reg        after_free;
+    wire       issued     = read & row_bank == bank & row == place;
+    wire [2:0] more_stored = rows_stored_i - (after_free ? 3'd0 : stored);
+    wire       store_reads = more_stored != 0 & store_bank == bank & (rows_stored_i - 1) == place;
+
+    always @(posedge clk_i) begin
+        begun           <= 1'b1;
+        weights_were    <= weight_words_i;
+        words_were      <= activation_words_i;
+        weight_was_read <= rst_ni & weight_read;
+        word_was_read   <= rst_ni & read & ~window_read;
+        claimed         <= rst_ni & claim ? fresh[6:0] : 0;
+        was_retained    <= rst_ni & (read & ~window_read ? ~release_word & ~rewind : was_retained);
+        if (!rst_ni) begin
+            {done, sent, under_way, store_bank, stored, live, after_free} <= 0;
+        end else begin
+            done      <= done + done_now - bank_free_i;
+            sent      <= sent + ends - done_now;
+            under_way <= ~ends & (under_way | begins);
+            stored    <= rows_stored_i;
+            after_free <= bank_free_i;
+            if (bank_free_i) begin
+                store_bank <= ~store_bank;
+                rows_0     <= rows_1;
+                rows_1     <= rows_2;
+            end
+            if (begins) begin
+                if (held_after == 0) rows_0 <= rows;
+                if (held_after == 1) rows_1 <= rows;
+                if (held_after == 2) rows_2 <= rows;
+            end
+            if (issued) live <= 1'b1;
+            else if (store_reads) live <= 1'b0;
+        end
+    end
+
+    // Where the followed place lies among the blocks: oldest, second, third
+    wire [15:0] spot = {14'd0, place};
+    wire        last_full = ~under_way | ~first_tile;  // of the newest block: all rows have been begun
+    wire in_0 = blocks_held >= 1 & store_bank == bank & spot >= stored_now & spot < (blocks_held == 1 & ~last_full ? row_q : rows_0);
+    wire in_1 = blocks_held >= 2 & store_bank != bank & spot < (blocks_held == 2 & ~last_full ? row_q : rows_1);
+    wire in_2 = blocks_held == 3 & store_bank == bank & spot < (~last_full ? row_q : rows_2);
+    wire [2:0] stored_now = after_free ? 3'd0 : stored;
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        if (valid) begin
+            // Dispatch refuses others, and the queue hands on what it got (fifo.sv).
+            assume (rows != 0 & rows <= 4 & count != 0 & passes != 0 & blocks != 0);
+            assume (of_window == WINDOW);
+        end
+        // Words come, and leave only where they are read.
+        if (begun) assume (weight_words_i >= weights_were - weight_was_read & weight_words_i <= 4);
+        if (begun) assume (activation_words_i >= words_were - word_was_read - claimed);
+        // The store: it reads rows of the oldest whole block in order and frees its bank with the last.
+        if (done_i) assume (sent != 0);
+        assume (rows_stored_i == stored_now | (rows_stored_i == stored_now + 1 & done != 0 & stored_now < rows_0));
+        if (bank_free_i) assume (done != 0 & rows_stored_i == rows_0);
+        if (begun) begin
+            assert (queue_in - queue_out <= 2'd2);
+            if (row_q != 0) assert (valid & row_q < rows);
+            if (column_q != 0) assert (weight_words_i >= 1);
+            if (~of_window & row_q != 0) assert (activation_words_i >= rows - row_q);
+            if (WINDOW == 0 & valid) assert (was_retained == (retain & pass_q != passes - 1 & (tile_q != 0 | row_q != 0)));
+            if (WINDOW == 0 & ~valid) assert (~was_retained);
+            if (valid) assert (pass_q < passes & block_q < blocks);
+            else assert (pass_q == 0 & block_q == 0 & tile_q == 0);
+            if (WINDOW == 0 & valid) assert (tile_q < count);
+            // Words are read only where they are there, and released from the oldest on.
+            if (rst_ni & weight_read) assert (weight_words_i != 0);
+            if (rst_ni & read & ~window_read) assert (activation_words_i != 0);
+            if (rst_ni & read & ~window_read & release_word) assert (~was_retained & ~rewind);
+            if (rst_ni & rewind) assert (read & ~release_word);
+            if (rst_ni & claim) assert (fresh <= activation_words_i);
+            if (stop_i & row_q == 0) assert (~read);
+            // Causes
+            assert (read + wait_weights + wait_activations + wait_results + drain + idle_clock == 3'd1);
+            if (idle) assert (idle_clock);
+        end
+        if (begun & WINDOW == 0) begin
+            assert (in_use_q == blocks_held & done + sent <= 3 & blocks_held <= done + sent + under_way);
+            assert ({1'b0, done} + sent + under_way <= 3);
+            assert (under_way == (valid & (row_q != 0 | (accumulate & tile_q != 0))));
+            assert (bank_q == store_bank ^ done[0] ^ sent[0]);
+            if (blocks_held >= 1) assert (rows_0 != 0 & rows_0 <= 4);
+            if (blocks_held >= 2) assert (rows_1 != 0 & rows_1 <= 4);
+            if (blocks_held == 3) assert (rows_2 != 0 & rows_2 <= 4 & done != 0);
+            if (under_way) assert (rows == (blocks_held == 1 ? rows_0 : blocks_held == 2 ? rows_1 : rows_2));
+            if (blocks_held == 3) assert ((last_full ? rows_2 : row_q) <= stored_now);
+            assert (stored_now <= 4 & (stored_now == 0 | (done != 0 & stored_now <= rows_0)));
+            assert (live == (in_0 | in_1 | in_2));
+            // No sum is begun over one that is needed, none is added to that was not begun or is being stored.
+            if (rst_ni & issued & row_first) assert (~live | store_reads);
+            if (rst_ni & issued & ~row_first) assert (live & ~(done != 0 & store_bank == bank));
+            if (rst_ni & store_reads) assert (live);
+        end
+        cover (begun & rst_ni & (WINDOW == 0 ? blocks_held == 3 & read & row == 1 : claim & fresh == 3));
+        cover (begun & rst_ni & (WINDOW == 0 ? rewind : read & row == 1));
+    end
+
+endmodule

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64_registers keeps AXI4-Lite's rules: each write and each read is answered once, an answer stays until it is taken, and
+// none comes unasked.
+//
+// short
+// break gemm64_registers.v: awvalid_i & wvalid_i & (~bvalid_o | bready_i) -> awvalid_i & wvalid_i
+// prove induction 1, cover 8
+module registers_proof (
+    input wire        clk_i,
+    input wire        rst_ni,
+    input wire        awvalid_i,
+    input wire [11:0] awaddr_i,
+    input wire        wvalid_i,
+    input wire [31:0] wdata_i,
+    input wire [3:0]  wstrb_i,
+    input wire        bready_i,
+    input wire        arvalid_i,
+    input wire [11:0] araddr_i,
+    input wire        rready_i,
+    input wire        clear_i,
+    input wire        resetting_i,
+    input wire [31:0] error_i,
+    input wire [63:0] value_i
+);
+
+    wire        awready, wready, bvalid, arready, rvalid;
+    wire [1:0]  bresp, rresp;
+    wire [31:0] rdata;
+    wire [15:0] tail;
+    gemm64_registers dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .awvalid_i (awvalid_i), .awready_o (awready), .awaddr_i (awaddr_i),
+        .wvalid_i (wvalid_i), .wready_o (wready), .wdata_i (wdata_i), .wstrb_i (wstrb_i), .bvalid_o (bvalid),
+        .bready_i (bready_i), .bresp_o (bresp), .arvalid_i (arvalid_i), .arready_o (arready), .araddr_i (araddr_i),
+        .rvalid_o (rvalid), .rready_i (rready_i), .rdata_o (rdata), .rresp_o (rresp), .watchdog_o (), .ring_base_o (),
+        .ring_mask_o (), .ring_tail_o (tail), .reset_o (), .clear_counters_o (), .ring_clear_i (clear_i),
+        .busy_i (1'b0), .halted_i (1'b0), .resetting_i (resetting_i), .finish_i (1'b0), .fail_i (1'b0),
+        .error_i (error_i), .ring_head_i (16'd0), .irq_o (), .counter_o (), .counter_value_i (value_i)
+    );
+
+    reg        begun = 1'b0, b_held, r_held, b_due, r_due, still;
+    reg [1:0]  b_was;
+    reg [33:0] r_was;
+    reg [15:0] tail_was;
+    wire       write = rst_ni & awvalid_i & awready & wvalid_i & wready;
+    wire       read  = rst_ni & arvalid_i & arready;
+    always @(posedge clk_i) begin
+        begun    <= 1'b1;
+        b_held   <= rst_ni & bvalid & ~bready_i;
+        r_held   <= rst_ni & rvalid & ~rready_i;
+        b_was    <= bresp;
+        r_was    <= {rresp, rdata};
+        b_due    <= rst_ni & (write | b_due & ~bready_i);
+        r_due    <= rst_ni & (read | r_due & ~rready_i);
+        still    <= rst_ni & resetting_i & ~clear_i;
+        tail_was <= tail;
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        if (begun) begin
+            assert (bvalid == b_due & rvalid == r_due);
+            if (b_held) assert (bvalid & bresp == b_was);
+            if (r_held) assert (rvalid & {rresp, rdata} == r_was);
+            // A write is taken whole, and neither channel is taken over an answer that waits.
+            assert (awready == wready & (~awready | awvalid_i & wvalid_i));
+            if (b_held & ~bready_i) assert (~awready);
+            if (r_held & ~rready_i) assert (~arready);
+            // A tail is refused during a soft reset.
+            if (still) assert (tail == tail_was);
+        end
+        cover (begun & write & bvalid & bready_i & bresp == 2'b10);
+        cover (begun & read & rvalid & rready_i & rresp == 2'b00);
+    end
+
+endmodule

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64_results keeps AXI's rules on AW, W and B: offers stay as they are until they are accepted, each burst has the beats
+// that its address announced and WLAST with the last of them alone, no data come before their address is offered; and its
+// causes are one-hot.
+//
+// break gemm64_results.v: wide_valid   = data_valid & ~narrow & ~narrow_busy & -> wide_valid   = data_valid & ~narrow &
+// break gemm64_results.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
+// prove induction 1, cover 24
+// probe burst_valid = dut.burst_valid
+// probe burst_beats = dut.burst_beats
+// probe taken = dut.taken
+// probe step = dut.step
+// probe last_step = dut.last_step
+// probe row_in = dut.row_in
+// probe narrow = dut.narrow
+// probe data_valid = dut.data_valid
+// probe data_beats = dut.data_beats
+// probe data_in = dut.u_data.tail_q
+// probe data_out = dut.u_data.head_q
+// probe entries_0 = dut.u_data.entries_q[0]
+// probe entries_1 = dut.u_data.entries_q[1]
+// probe beat_q = dut.beat_q
+// probe narrow_valid = dut.narrow_valid
+// probe narrow_last = dut.narrow_last
+// probe narrow_busy = dut.narrow_busy
+// probe response_in = dut.u_responses.tail_q
+// probe response_out = dut.u_responses.head_q
+// probe valid_q = dut.u_requantize.valid_q
+// probe last_q = dut.u_requantize.last_q
+// probe row_valid_q = dut.row_valid_q
+module results_proof (
+    input wire        clk_i,
+    input wire        rst_ni,
+    input wire        stop_i,
+    input wire        command_valid_i,
+    input wire        command_snapshot_i,
+    input wire [15:0] command_rows_i,
+    input wire [31:0] command_count_i,
+    input wire [31:0] command_blocks_i,
+    input wire [3:0]  command_format_i,
+    input wire        set_ready_i,
+    input wire        block_done_i,
+    input wire        awready_i,
+    input wire        wready_i,
+    input wire        bvalid_i,
+    input wire [15:0] snapshot_i,
+    input wire [63:0] row_data_i
+);
+
+    wire        awvalid, wvalid, wlast, bready, idle, quiet, snapshot_next, row_read;
+    wire        transfer, wait_memory, wait_compute, wait_parameters, wait_response, idle_clock;
+    wire [23:0] awaddr;
+    wire [7:0]  awlen;
+    wire [15:0] wdata;
+    gemm64_results #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .ROW_WIDTH(2), .LOG_BURSTS(1)) dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
+        .command_snapshot_i (command_snapshot_i), .command_address_i (24'd0), .command_rows_i (command_rows_i),
+        .command_count_i (command_count_i), .command_stride_i (32'd4), .command_blocks_i (command_blocks_i),
+        .command_format_i (command_format_i), .command_zero_i (8'd0), .command_low_i (8'd0), .command_high_i (8'd9),
+        .command_tag_i (16'd0), .store_done_o (), .snapshot_take_o (), .snapshot_next_o (snapshot_next),
+        .snapshot_i (snapshot_i), .set_ready_i (set_ready_i), .set_claim_o (), .bias_read_o (), .bias_next_o (),
+        .bias_i (64'd0), .scale_read_o (), .scale_i (64'd0), .block_done_i (block_done_i), .bank_free_o (),
+        .rows_stored_o (), .row_read_o (row_read), .row_bank_o (), .row_o (), .row_data_i (row_data_i),
+        .awvalid_o (awvalid), .awready_i (awready_i), .awid_o (), .awaddr_o (awaddr), .awlen_o (awlen), .awsize_o (),
+        .awburst_o (), .wvalid_o (wvalid), .wready_i (wready_i), .wdata_o (wdata), .wstrb_o (), .wlast_o (wlast),
+        .bvalid_i (bvalid_i), .bready_o (bready), .berror_i (1'b0), .idle_o (idle), .quiet_o (quiet), .error_o (),
+        .error_tag_o (), .transfer_o (transfer), .wait_memory_o (wait_memory), .wait_compute_o (wait_compute),
+        .wait_parameters_o (wait_parameters), .wait_response_o (wait_response), .idle_clock_o (idle_clock)
+    );
+
+    (* keep *) wire        burst_valid, taken, step, last_step, row_in, narrow, data_valid, narrow_valid, narrow_last;
+    (* keep *) wire        narrow_busy, row_valid_q;
+    (* keep *) wire [6:0]  burst_beats, data_beats, beat_q;
+    (* keep *) wire [1:0]  data_in, data_out, response_in, response_out;
+    (* keep *) wire [9:1]  valid_q, last_q;
+    (* keep *) wire [36:0] entries_0, entries_1;
+
+    reg         begun = 1'b0, aw_held, w_held, row_held, snapshot_held;
+    reg [31:0]  aw_was;
+    reg [16:0]  w_was;
+    reg [63:0]  row_was;
+    reg [15:0]  snapshot_was;
+    reg [15:0]  announced;  // bursts that were offered on AW and whose last beat has not left
+    reg [15:0]  answers;    // bursts that left whole, their addresses too, and were not answered
+
+    // What leaves: the beats before this one in its burst. Those of 8 bits are delayed by the requantizer, which hands on
+    // what it got (valid_q and last_q are its stages).
+    wire        w_taken = wvalid & wready_i;
+    reg  [6:0]  left_beats;   // beats of the burst under way that have left
+    wire [3:0]  in_pipe = $countones(valid_q);
+    wire [3:0]  lasts   = $countones(valid_q & last_q);
+    wire [1:0]  data_held = data_in - data_out, due = response_in - response_out;
+
+    wire [8:0]  marks = valid_q & last_q;
+    wire [3:0]  newest = $countones(valid_q & (marks & -marks) - 9'd1);  // rows behind the last mark
+    wire [6:0]  beats_out = beat_q - in_pipe;
+    wire [15:0] inside = data_held + lasts;
+    always @(posedge clk_i) begin
+        begun         <= 1'b1;
+        aw_held       <= rst_ni & awvalid & ~awready_i;
+        w_held        <= rst_ni & wvalid & ~wready_i;
+        aw_was        <= {awaddr, awlen};
+        w_was         <= {wlast, wdata};
+        row_held      <= ~row_read;
+        row_was       <= row_data_i;
+        snapshot_held <= ~snapshot_next;
+        snapshot_was  <= snapshot_i;
+        announced     <= rst_ni ? announced + taken - (w_taken & wlast) : 0;
+        left_beats    <= ~rst_ni | w_taken & wlast ? 0 : left_beats + w_taken;
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        if (burst_valid) assume (burst_beats >= 1 & burst_beats <= 64);  // bursts.sv
+        if (row_held) assume (row_data_i == row_was);                    // the accumulator's output holds
+        if (snapshot_held) assume (snapshot_i == snapshot_was);
+        if (bvalid_i) assume (due != 0);
+        if (begun) begin
+            assert (data_held <= 2 & due <= 2);
+            if (data_held != 0) assert (data_beats >= 1 & data_beats <= 64 & beat_q < data_beats);
+            if (data_held == 2) assert (data_out[0] ? entries_0[6:0] >= 1 & entries_0[6:0] <= 64
+                                                    : entries_1[6:0] >= 1 & entries_1[6:0] <= 64);
+            if (data_held == 0) assert (beat_q == 0);
+            // As many bursts are announced as are to be sent or on their way through the requantizer ...
+            assert (announced == inside);
+            // ... and as many beats of the burst under way went in as have left or are inside.
+            if (lasts == 0) assert (left_beats == beats_out & beat_q >= in_pipe);
+            else assert (newest == beat_q);
+            if (data_valid & ~narrow & lasts == 0) assert (in_pipe == 0);
+            if (data_valid & ~narrow & in_pipe != 0) assert (beat_q == 0);
+            // AXI
+            if (aw_held) assert (awvalid & {awaddr, awlen} == aw_was);
+            if (awvalid) assert (awlen <= 63);
+            if (w_held) assert (wvalid & {wlast, wdata} == w_was);
+            if (wvalid) assert (announced != 0);
+            if (wvalid & ~narrow_valid) assert (left_beats == beat_q & wlast == (beat_q == data_beats - 1));
+            assert (bready);
+            // The requantizer's side: the last beat of a burst goes in as such, and with no other
+            if (rst_ni & step) assert (last_step == (beat_q + 1 == data_beats));
+            // Causes
+            assert (transfer + wait_memory + wait_compute + wait_parameters + wait_response + idle_clock == 3'd1);
+            if (idle) assert (idle_clock);
+        end
+        cover (begun & w_taken & wlast & narrow_valid & left_beats == 2);
+        cover (begun & w_taken & wlast & ~narrow_valid & left_beats == 3);
+        cover (begun & wait_parameters);
+    end
+
+endmodule

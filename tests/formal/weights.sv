@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64_weights never asks for more than its buffer has room for, its words leave in the order in which they came, none is
+// read before it came or replaced before it was read, and its causes are one-hot. AR keeps AXI's rules.
+//
+// break gemm64_weights.v: level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - -> level_q + {{LOG_WORDS{1'b0}}, 1'b1} -
+// break gemm64_weights.v: ~rvalid_i & ~pending & (asking | next_valid) -> ~rvalid_i & (asking | next_valid)
+// prove induction 1, cover 14
+// probe room_q = dut.u_reader.room_q
+// probe level_q = dut.level_q
+// probe write_q = dut.write_q
+// probe read_q = dut.read_q
+// probe next_valid = dut.next_valid
+// probe walking = dut.u_reader.burst_valid
+// probe kept_q = dut.u_reader.kept_q
+// probe beats = dut.u_reader.request_beats_o
+module weights_proof (
+    input wire        clk_i,
+    input wire        rst_ni,
+    input wire        stop_i,
+    input wire        command_valid_i,
+    input wire [39:0] command_address_i,
+    input wire [31:0] command_count_i,
+    input wire [31:0] command_passes_i,
+    input wire        arready_i,
+    input wire        rvalid_i,
+    input wire        rlast_i,
+    input wire        read_i
+);
+
+    localparam LOG_WORDS = 3;
+    localparam WORDS     = 1 << LOG_WORDS;
+
+    wire               arvalid, rready, idle, quiet, transfer, wait_memory, wait_buffer, idle_clock;
+    wire [39:0]        araddr;
+    wire [7:0]         arlen;
+    wire [2:0]         arsize;
+    wire [1:0]         arburst;
+    wire [LOG_WORDS:0] words;
+    gemm64_weights #(.N(2), .LOG_N(1), .LOG_WORDS(LOG_WORDS), .LOG_BURSTS(1)) dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
+        .command_address_i (command_address_i), .command_count_i (command_count_i),
+        .command_passes_i (command_passes_i), .command_tag_i (16'd0), .arvalid_o (arvalid), .arready_i (arready_i),
+        .arid_o (), .araddr_o (araddr), .arlen_o (arlen), .arsize_o (arsize), .arburst_o (arburst),
+        .rvalid_i (rvalid_i), .rready_o (rready), .rdata_i (16'd0), .rresp_i (2'b00), .rlast_i (rlast_i),
+        .words_o (words), .read_i (read_i), .word_o (), .idle_o (idle), .quiet_o (quiet), .error_o (),
+        .error_decode_o (), .error_tag_o (), .transfer_o (transfer), .wait_memory_o (wait_memory),
+        .wait_buffer_o (wait_buffer), .idle_clock_o (idle_clock)
+    );
+
+    (* keep *) wire [LOG_WORDS:0]   room_q, level_q;
+    (* keep *) wire [LOG_WORDS-1:0] write_q, read_q;
+    (* keep *) wire                 next_valid, walking, kept_q;
+    (* keep *) wire [6:0]           beats;
+
+    reg         begun = 1'b0, held;
+    reg [49:0]  offered;
+    reg [15:0]  due;          // words that memory has accepted to send
+    reg [15:0]  in, out;      // words so far
+    wire [15:0] asked = arvalid ? arlen + 1 : 0;
+
+    // The place that is followed: whether it holds a word to be read, and which
+    (* anyconst *) reg [LOG_WORDS-1:0] place;
+    reg                  full;
+    reg [15:0]           number;
+    wire [LOG_WORDS-1:0] ahead = place - read_q;
+
+    always @(posedge clk_i) begin
+        begun   <= 1'b1;
+        held    <= rst_ni & arvalid & ~arready_i;
+        offered <= {araddr, arlen, arburst};
+        due     <= rst_ni ? due + (arready_i ? asked : 0) - rvalid_i : 0;
+        in      <= rst_ni ? in + rvalid_i : 0;
+        out     <= rst_ni ? out + read_i : 0;
+        if (!rst_ni) full <= 1'b0;
+        else if (rvalid_i & write_q == place) full <= 1'b1;
+        else if (read_i & read_q == place) full <= 1'b0;
+        if (rvalid_i & write_q == place) number <= in;
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        if (rvalid_i) assume (due != 0 & ~idle);  // idle: the last burst has not ended while its words are due
+        if (read_i) assume (words != 0);
+        if (walking) assume (beats != 0);  // bursts.sv
+        if (begun) begin
+            assert (room_q + level_q + due + asked == WORDS);
+            assert (level_q <= WORDS & due <= WORDS & room_q <= WORDS);
+            assert (level_q == in - out & write_q == in[LOG_WORDS-1:0] & read_q == out[LOG_WORDS-1:0]);
+            if (walking) assert (~kept_q);
+            assert (full == (ahead < level_q));
+            if (full) assert (number == out + ahead);
+            // Never read before it came, never replaced before it was read, and in order
+            if (rst_ni & read_i & read_q == place) assert (full & number == out);
+            if (rst_ni & rvalid_i & write_q == place) assert (~full);
+            // AXI
+            assert (rready & arsize == 3'd1 & arburst == 2'b01);
+            if (arvalid) assert (arlen < WORDS / 2);
+            if (held) assert (arvalid & {araddr, arlen, arburst} == offered);
+            // Causes
+            assert (transfer + wait_memory + wait_buffer + idle_clock == 3'd1);
+            if (idle) assert (idle_clock);
+        end
+        cover (begun & rst_ni & level_q == WORDS & read_i & next_valid);
+        cover (begun & rst_ni & wait_buffer);
+    end
+
+endmodule
