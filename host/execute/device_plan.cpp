@@ -12,9 +12,6 @@
 namespace gemm64 {
 namespace {
 
-/// Of packed windows, what the host may send for each byte of the tensor itself: a quarter more.
-constexpr std::uint64_t kPackedBytes = 5, kTensorBytes = 4;
-
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
 /// Operators whose output has the values of the input in the same order.
@@ -102,17 +99,13 @@ bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
   return true;
 }
 
-/// Does a layer whose activations come from the host take fewer tiles if it lays out the windows,
-/// and about as many bytes?
+/// Is a layer whose activations come from the host one with few channels, at most half a word, that
+/// takes fewer tiles if the host lays out its windows?
 bool Planner::is_packed(const QuantizedNode& node) const {
   const Convolution& c = *node.convolution;
-  if (c.groups != 1) return false;
   const std::uint64_t taps = std::uint64_t{c.kernel_height} * c.kernel_width;
-  const std::uint64_t packed = divide_up(node.shape.k, geometry_.n);
-  const std::uint64_t planes = divide_up(c.channels, geometry_.n);
-  const std::uint64_t pixels = std::uint64_t{c.images} * c.height * c.width;
-  return packed < planes * taps &&
-         packed * node.shape.m * kTensorBytes <= planes * pixels * kPackedBytes;
+  return c.groups == 1 && std::uint64_t{2} * c.channels <= geometry_.n &&
+         divide_up(node.shape.k, geometry_.n) < taps;
 }
 
 /// The layer's job. Throws UsageError where there is none.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "host/onnx/supported.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -14,6 +16,15 @@ constexpr double kCopies = 2;
 double bytes_of(const OnnxModel& model, const std::string& value) {
   const std::optional<TensorType> type = model.type(value);
   return type && !model.is_constant(value) ? static_cast<double>(type->bytes()) : 0;
+}
+
+/// Of an operator with 8-bit results: its sums, then the device's results and what they are
+/// compared with, int32 each, of the few layers of a program.
+double bytes_to_compare(const OnnxModel& model, const onnx::NodeProto& node) {
+  constexpr double kBytes = 12;
+  if (operator_name(node).find("QLinearConv") != 0) return 0;
+  const std::optional<TensorType> type = model.type(node.output(0));
+  return type ? kBytes * static_cast<double>(type->elements()) : 0;
 }
 
 }  // namespace
@@ -39,7 +50,7 @@ double memory_need(const OnnxModel& model, std::int64_t passes, bool inputs_held
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
     for (const std::string& name : node.output()) live += bytes_of(model, name);
-    most = std::max(most, live);
+    most = std::max(most, live + bytes_to_compare(model, node));
     for (auto* const names : {&node.input(), &node.output()}) {
       for (const std::string& name : *names) {
         const auto use = last_use.find(name);

@@ -35,7 +35,7 @@ struct RunOptions {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   ResultCode results = ResultCode::kInt8;  // of layers of 8-bit values; kInt32: their sums
-  bool convolutions = true;  // on the device, those of quantized networks
+  bool convolutions = true;                // on the device, those of quantized networks
   MemoryTiming memory;
   bool one_program =
       false;                // all jobs as one, behind each other with fences; see JobRunner::finish

@@ -69,9 +69,9 @@ NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found);
 /// What the host did of a network, beside the device.
 struct HostWork {
   std::uint64_t nodes = 0;
-  std::map<std::string, std::uint64_t> operators;  // nodes of each kind; empty where all are
   double seconds = 0;
   double reference_seconds = 0;  // besides, of results that the device's are compared with
+  std::map<std::string, std::uint64_t> operators;  // nodes of each kind; empty where all are
 };
 
 /// A node with MACs that ran on the host, and why.

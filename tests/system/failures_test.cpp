@@ -42,8 +42,8 @@ struct Experiment {
 LayerReport run_job(JobRunner& runner, const std::string& name, const Operands& operands,
                     MatrixI32* sums = nullptr) {
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
-  const Job job =
-      runner.job(name, {size(operands.a.rows()), size(operands.a.cols()), size(operands.w.rows())});
+  const Job job = runner.job(
+      name, GemmShape{size(operands.a.rows()), size(operands.a.cols()), size(operands.w.rows())});
   MatrixI32 found;
   LayerReport layer = runner.run(job, operands.a, operands.w, found, ProgressShare());
   if (sums != nullptr) *sums = found;

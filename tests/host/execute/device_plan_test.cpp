@@ -98,10 +98,14 @@ TEST_F(DevicePlanTest, PacksTheWindowsOfAFirstLayerWithFewChannels) {
   const DevicePlan found = plan(text);
   EXPECT_THAT(texts(found), ElementsAre("a! y<a"));
   EXPECT_EQ(found.programs[0].layers[0].job.plan.shape.k, 27U);
-  // Not where that takes much more than the tensor, and not what is on the device already.
-  QuantizedText more("1,3,8,8");
-  more.conv("x", "a", 3, 3, 3, kPad).conv("a", "y", 3, 8, 3, kPad);
+  // Not where a word holds but one pixel, and not what is on the device already.
+  QuantizedText more("1,5,8,8");
+  more.conv("x", "a", 5, 3, 3, kPad).conv("a", "y", 3, 8, 3, kPad);
   EXPECT_THAT(texts(plan(more)), ElementsAre("a y<a"));
+  // Nor where it saves no tile.
+  QuantizedText point("1,4,8,8");
+  point.conv("x", "y", 4, 8, 1);
+  EXPECT_THAT(texts(plan(point)), ElementsAre("y"));
 }
 
 TEST_F(DevicePlanTest, TakesALinearLayerBehindAFlattenAsAWindow) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/onnx_text.hpp"
 
 namespace gemm64 {
@@ -23,6 +24,12 @@ TEST(MemoryNeed, LeavesConstantsOut) {
   EXPECT_EQ(memory_need(load_text(
                 "(float[10,4] x, float[4,3] w) => (float[10,3] y) {y = MatMul(x, w)}", {"w"})),
             2.0 * (160 + 120));
+}
+
+TEST(MemoryNeed, CountsWhatTheDevicesResultsAreComparedWith) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "y", 8, 8, 1);
+  EXPECT_EQ(memory_need(text.model()), 2.0 * (288 + 288 + 12 * 288));
 }
 
 TEST(MemoryNeed, CountsInputsAndOutputsOfImagesInTurn) {

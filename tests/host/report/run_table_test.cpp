@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/report/json.hpp"
 #include "tests/host/run/reports.hpp"
 
 namespace gemm64 {
@@ -35,6 +36,28 @@ TEST(RunTable, NamesFourLayersOfAReason) {
   }
   EXPECT_THAT(run_table(report, 0),
               HasSubstr("5 layers, 1,200 MACs (conv1, conv2, conv3, conv4, ...): conv"));
+}
+
+TEST(RunTable, TellsWhatReloadedWeightsMeanForASharedMemory) {
+  RunReport report = example_report();
+  report.geometry.n = 64;
+  report.layers.resize(1);
+  LayerReport& layer = report.layers[0];
+  layer.program = 1;
+  layer.shape = {100, 64, 32};
+  layer.counters = {};
+  layer.counters[counter::kTotalClocks] = 1000;
+  layer.counters[counter::kBytesWeights] = 3 * 64 * 32;
+  layer.counters[counter::kBytesActivations] = 6400;
+  layer.counters[counter::kBytesResults] = 3200;
+  const std::string text = run_table(report, 0);
+  EXPECT_THAT(text, HasSubstr("Weights: 6.000 KiB loaded for 2.000 KiB of the model, 3.00 times as "
+                              "many; each block of results loads its layer's again.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("One memory of 64 bytes a clock shared by all ports would be busy for "
+                        "246 clocks, 25 % of those counted.\n"));
+  EXPECT_EQ(to_json(report)["total"]["weights"],
+            (nlohmann::ordered_json{{"model_bytes", 2048}, {"loaded_bytes", 6144}}));
 }
 
 TEST(RunTable, CountsImagesOfTheSameClass) {
