@@ -246,6 +246,8 @@ void Pass::wait() {
   const auto begin = Clock::now();
   pool_->finish();
   device_seconds_ += seconds_since(begin);
+  next(0);
+  if (!layers_.empty()) share_.report(layers_.back().name, 1);
 }
 
 std::size_t Pass::give_up() {

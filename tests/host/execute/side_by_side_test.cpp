@@ -125,6 +125,7 @@ class SideBySideTest : public testing::Test {
 
   /// Damages these programs of a run, counted from 0.
   void damage(Damage damage, const std::vector<std::size_t>& programs) {
+    marks_.damage.clear();
     run(1);
     ASSERT_EQ(marks_.ran.size(), 10U);
     ASSERT_EQ(std::set<std::uint64_t>(marks_.ran.begin(), marks_.ran.end()).size(), 10U);
