@@ -32,6 +32,7 @@ struct NetworkOptions : CommonOptions {
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
   bool one_program = false;
   bool convolutions = true;  // on the device
+  unsigned jobs = 0;         // devices side by side; 0: one a core
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;

@@ -2,6 +2,7 @@
 #include "host/cli/run_command.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <memory>
@@ -96,6 +97,22 @@ std::string scales_text(const NetworkOptions& options, const NetworkSource& sour
          "images, as a network in use has them";
 }
 
+/// Programs side by side: as many as cores that this process may use, where nobody says.
+unsigned jobs_of(const NetworkOptions& options) {
+  if (options.jobs != 0) return options.jobs;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<unsigned>(std::max(CPU_COUNT(&cores), 1));
+}
+
+/// Says that more jobs were asked for than run.
+void tell_one_job(const NetworkOptions& options, const std::string& why) {
+  if (options.jobs > 1 && !why.empty()) {
+    print_error_lines(fmt::format("--jobs {}: one job, since {}", options.jobs, why));
+  }
+}
+
 /// Options that would be of no effect.
 void check_images(const NetworkOptions& options) {
   if (options.model.empty() && options.pixels.choice().given()) {
@@ -126,6 +143,7 @@ int run_network_command(const NetworkOptions& options) {
   run_options.one_program = options.one_program;
   run_options.convolutions = options.convolutions;
   run_options.results = results_of(options);
+  run_options.side_by_side = session.side_by_side(jobs_of(options));
   JobRunner runner(session.device(), driver, run_options);
   const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
     if (!host_only) check_jobs(model, runner);
@@ -160,6 +178,9 @@ int run_network_command(const NetworkOptions& options) {
     run.report.failure = runner.failure();
   }
   bar.erase();
+  tell_one_job(options, host_only                       ? "the host alone runs the network"
+                        : session.why_one_job().empty() ? run.why_one_job
+                                                        : session.why_one_job());
   if (const std::string note = dropout_note(source.model); !note.empty()) {
     print_report("{}\n", note);
   }
@@ -282,6 +303,12 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       "waits for the host, and loads a layer's weights while the one before ends; "
       "every layer's input is prepared ahead, from the reference's results; figures "
       "by layer are from fence to fence");
+  command
+      .add_option("--jobs", options.jobs,
+                  "programs of a quantized network simulated side by side, each on a device of its "
+                  "own; whatever the number, the report is the same: its clocks are those of one "
+                  "accelerator that works alone (default: one a core)")
+      ->transform(whole_number(1, 1024));
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
 }

@@ -168,6 +168,23 @@ RunOptions Session::run_options() {
   return run;
 }
 
+std::string Session::why_one_job() const {
+  const DebugOptions& debug = options_.debug;
+  if (options_.replay) return "a replay runs one product";
+  if (timeline_) return "--timeline shows one device";
+  if (!debug.trace.empty()) return "--trace records one device";
+  if (!debug.inject.empty()) return "--inject counts the clocks of one device";
+  return "";
+}
+
+SideBySide Session::side_by_side(unsigned jobs) const {
+  SideBySide beside;
+  beside.jobs = why_one_job().empty() ? jobs : 1;
+  beside.make = [this] { return make_device(options_); };
+  beside.patience = patience();
+  return beside;
+}
+
 std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
   std::vector<std::string> problems;
   for (const Fault& fault : faults_) {

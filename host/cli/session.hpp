@@ -30,6 +30,13 @@ class Session {
   /// How long a driver of this device should wait.
   Patience patience() const { return {options_.memory.latency, options_.debug.watchdog}; }
 
+  /// Why this device must run all, in its order; empty where others may run some of it.
+  std::string why_one_job() const;
+
+  /// More devices like this one, for programs side by side; `jobs` with this one. Just this one
+  /// where why_one_job() says so.
+  SideBySide side_by_side(unsigned jobs) const;
+
   /// What a runner on this device must be told.
   RunOptions run_options();
 

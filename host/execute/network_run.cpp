@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,9 +16,11 @@
 #include "host/execute/linear.hpp"
 #include "host/execute/passes.hpp"
 #include "host/execute/program_runs.hpp"
+#include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
+#include "host/run/program_pool.hpp"
 
 namespace gemm64 {
 namespace {
@@ -133,22 +136,39 @@ PublishedCycles published_cycles_of(const DeviceLayer& layer, const Geometry& ge
 /// Runs a network with a device, pass by pass.
 class Pass {
  public:
+  /// `side_by_side`: programs run on several devices, and the host goes on while they do.
   Pass(const Executor& executor, JobRunner& runner, const DeviceSchedule& schedule,
-       std::int64_t passes, const NodeObserver& after, const RunProgress& progress)
+       std::int64_t passes, const NodeObserver& after, const RunProgress& progress,
+       bool side_by_side)
       : executor_(executor),
         runner_(runner),
         schedule_(schedule),
         passes_(passes),
         after_(after),
         progress_(progress),
-        share_(progress) {}
+        joint_(progress),
+        share_(side_by_side ? joint_.part(1) : progress) {
+    if (side_by_side) {
+      pool_.emplace(runner_, [this](std::size_t, std::vector<LayerReport> reports) {
+        const HandedOut program = handed_out_.front();
+        collect_for(program.pass);
+        add_layers(*program.program, reports);
+        handed_out_.pop_front();
+      });
+    }
+  }
 
   ExecutorHooks hooks();
   void begin();
-  /// What ran on the device since the last call.
-  std::vector<LayerReport> take_layers() { return std::exchange(layers_, {}); }
-  /// Runs what waits for the end: all jobs, with --one-program.
+  /// Runs what waits for the end of a pass: all jobs, with --one-program.
   void finish();
+  /// Waits for all that was handed out.
+  void wait();
+  /// The device failed: what the host did ahead of the program that failed is forgotten. Returns
+  /// the pass that was under way, counted from 0.
+  std::size_t give_up();
+  /// What ran on the device, all passes joined.
+  std::vector<LayerReport> take_layers();
 
   const ExactValues& exact() const { return exact_; }
   /// Is there a float32 value beside another one?
@@ -162,13 +182,18 @@ class Pass {
   Tensors on_device(const Step& step, const Tensors& arguments);
   Tensors sums_on_device(const Step& step, const Tensors& arguments);
   void add_host_step(const Step& step, const std::string& reason);
+  /// What comes now is of this pass.
+  void collect_for(std::size_t pass);
+  void add_layers(const DeviceProgram& program, const std::vector<LayerReport>& reports);
+  void hand_out(const DeviceProgram& program, std::vector<ProgramLayer> layers);
   void run_program(const DeviceProgram& program, std::vector<ProgramLayer> layers);
   std::string why_host(const Step& step, const Tensors& arguments) const;
-  /// The part of the whole that begins now.
-  void next(double clocks) {
+  double share_of(double clocks) const {
     const double all = schedule_.all * static_cast<double>(passes_);
-    share_.next(all == 0 ? 0 : clocks / all);
+    return all == 0 ? 0 : clocks / all;
   }
+  /// The part of the whole that begins now.
+  void next(double clocks) { share_.next(share_of(clocks)); }
   double device_clocks(const Step& step) const {
     return schedule_.on_device[index_of(executor_, step)];
   }
@@ -179,18 +204,65 @@ class Pass {
   const std::int64_t passes_;
   const NodeObserver& after_;
   const RunProgress& progress_;
+  const JointProgress joint_;
   ProgressShare share_;
+  double next_program_ = 0;              // the part of the whole that it is, side by side
+  std::size_t begun_ = 0;                // passes
   std::optional<ProgramRuns> programs_;  // of the pass
   ExactValues exact_;
-  std::vector<LayerReport> layers_;   // of the pass
+  std::vector<LayerReport> joined_;   // of the passes before
+  std::vector<LayerReport> layers_;   // of pass_
+  std::size_t pass_ = 0;              // whose layers come in
   std::set<const Step*> host_steps_;  // a step may run once for each group of images
   std::vector<HostLayer> host_layers_;
   HostWork host_;
   double device_seconds_ = 0;  // of products there, and their preparation
   bool any_exact_ = false;
+
+  /// A program on its way, and what the host had done when it was handed out.
+  struct HandedOut {
+    const DeviceProgram* program;
+    std::size_t pass;
+    HostWork host;
+    std::size_t host_layers;
+  };
+  std::deque<HandedOut> handed_out_;
+  std::optional<ProgramPool> pool_;  // the last, so that its threads end first
 };
 
+void Pass::collect_for(std::size_t pass) {
+  if (pass == pass_) return;
+  join(joined_, std::exchange(layers_, {}));
+  pass_ = pass;
+}
+
+std::vector<LayerReport> Pass::take_layers() {
+  join(joined_, std::exchange(layers_, {}));
+  return std::exchange(joined_, {});
+}
+
+void Pass::wait() {
+  if (!pool_) return;
+  const auto begin = Clock::now();
+  pool_->finish();
+  device_seconds_ += seconds_since(begin);
+  next(0);
+  if (!layers_.empty()) share_.report(layers_.back().name, 1);
+}
+
+std::size_t Pass::give_up() {
+  if (handed_out_.empty()) return begun_ - 1;
+  const HandedOut& failed = handed_out_.front();
+  host_.nodes = failed.host.nodes;
+  host_.operators = failed.host.operators;
+  host_layers_.erase(host_layers_.begin() + static_cast<std::ptrdiff_t>(failed.host_layers),
+                     host_layers_.end());
+  return failed.pass;
+}
+
 void Pass::begin() {
+  ++begun_;
+  if (!pool_) collect_for(begun_ - 1);
   exact_ = ExactValues();
   programs_.emplace(executor_, schedule_.plan,
                     [this](const DeviceProgram& program, std::vector<ProgramLayer> layers) {
@@ -219,9 +291,23 @@ std::string Pass::why_host(const Step& step, const Tensors& arguments) const {
   return reason;
 }
 
+void Pass::hand_out(const DeviceProgram& program, std::vector<ProgramLayer> layers) {
+  handed_out_.push_back({&program, begun_ - 1, host_, host_layers_.size()});
+  pool_->add(std::move(layers), joint_.part(std::exchange(next_program_, 0)));
+}
+
 void Pass::run_program(const DeviceProgram& program, std::vector<ProgramLayer> layers) {
   const auto begin = Clock::now();
-  const auto& reports = runner_.run_program(std::move(layers), share_);
+  if (pool_) {
+    hand_out(program, std::move(layers));
+  } else {
+    add_layers(program, runner_.run_program(std::move(layers), share_));
+    share_.report(layers_.back().name, 1);
+  }
+  device_seconds_ += seconds_since(begin);
+}
+
+void Pass::add_layers(const DeviceProgram& program, const std::vector<LayerReport>& reports) {
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
     LayerReport report = reports[i];
@@ -232,8 +318,6 @@ void Pass::run_program(const DeviceProgram& program, std::vector<ProgramLayer> l
     report.published = published_cycles_of(layer, runner_.geometry());
     layers_.push_back(std::move(report));
   }
-  share_.report(layers_.back().name, 1);
-  device_seconds_ += seconds_since(begin);
 }
 
 /// A Linear layer of float32.
@@ -283,7 +367,11 @@ Tensors Pass::instead(const Step& step, const Tensors& arguments) {
     if (exact_arguments) exact_.store(step, compute(*step.info, step.context, *exact_arguments));
     const Tensors results = compute(*step.info, step.context, arguments);
     host_.reference_seconds += seconds_since(begin);
-    next(device_clocks(step));
+    if (pool_) {
+      next_program_ = share_of(device_clocks(step));
+    } else {
+      next(device_clocks(step));
+    }
     programs_->add(step, arguments, results[0]);
     return results;
   }
@@ -331,6 +419,23 @@ void Pass::finish() {
   device_seconds_ += seconds_since(begin);
 }
 
+/// Why the programs of a network must run in their order, on one device; empty where they need not.
+std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule) {
+  constexpr const char* kAlone =
+      "with layers that are not from 8-bit values to 8-bit values, the host goes on with the "
+      "device's results";
+  if (schedule.plan.programs.empty() || !schedule.plan.sums.empty()) return kAlone;
+  const OnnxModel& model = executor.model();
+  for (std::size_t i = 0; i < executor.steps().size(); ++i) {
+    const Step& step = executor.steps()[i];
+    const onnx::NodeProto& node = *step.context.node;
+    if (schedule.plan.has(static_cast<int>(i)) || !step.constant_weights) continue;
+    if (linear_product(model, node) && is_float_product(step)) return kAlone;
+    if (!model.type(node.input(0))) return kAlone;  // perhaps
+  }
+  return "";
+}
+
 }  // namespace
 
 void check_jobs(const OnnxModel& model, const JobRunner& runner) {
@@ -350,32 +455,42 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
   for (const DeviceProgram& program : schedule.plan.programs) {
     report.chained = report.chained || program.layers.size() > 1;
   }
-  Pass pass(executor, runner, schedule, inputs.passes(), after, progress);
+  NetworkRun run;
+  const SideBySide& beside = runner.options().side_by_side;
+  if (beside.jobs > 1) run.why_one_job = why_one_job(executor, schedule);
+  Pass pass(executor, runner, schedule, inputs.passes(), after, progress,
+            beside.jobs > 1 && run.why_one_job.empty());
   const ExecutorHooks hooks = pass.hooks();
   const auto begin = Clock::now();
-  NetworkRun run;
   Passes passes;
+  const auto run_pass = [&](std::int64_t i) {
+    pass.begin();
+    const NetworkInputs given = inputs.pass(i);
+    Values values = run_head(executor, schedule.first, given, hooks);
+    executor.run_steps(schedule.first, executor.steps().size(), values, hooks);
+    pass.finish();
+    const auto& graph = executor.model().graph();
+    Tensor beside;
+    if (exact_network != nullptr) beside = exact_output(*exact_network, given);
+    const Tensor* wanted = exact_network != nullptr   ? &beside
+                           : graph.output_size() == 0 ? nullptr
+                                                      : pass.exact().find(graph.output(0).name());
+    passes.add(executor, executor.outputs(values), wanted, inputs.images_of(i), inputs.at_once);
+  };
   try {
-    for (std::int64_t i = 0; i < inputs.passes(); ++i) {
-      pass.begin();
-      const NetworkInputs given = inputs.pass(i);
-      Values values = run_head(executor, schedule.first, given, hooks);
-      executor.run_steps(schedule.first, executor.steps().size(), values, hooks);
-      pass.finish();
-      const auto& graph = executor.model().graph();
-      Tensor beside;
-      if (exact_network != nullptr) beside = exact_output(*exact_network, given);
-      const Tensor* wanted = exact_network != nullptr   ? &beside
-                             : graph.output_size() == 0 ? nullptr
-                                                        : pass.exact().find(graph.output(0).name());
-      passes.add(executor, executor.outputs(values), wanted, inputs.images_of(i), inputs.at_once);
-      join(report.layers, pass.take_layers());
+    try {
+      for (std::int64_t i = 0; i < inputs.passes(); ++i) run_pass(i);
+    } catch (const UsageError&) {
+      pass.wait();  // what failed before the host got there comes first
+      throw;
     }
+    pass.wait();
     set_outputs(run, executor, passes.outputs());
   } catch (const DeviceError& error) {
     report.error = error.what();
-    join(report.layers, pass.take_layers());
+    passes.keep(pass.give_up());
   }
+  report.layers = pass.take_layers();
   report.host_layers = pass.take_host_layers();
   report.host = pass.host_work();
   report.host->seconds =

@@ -16,6 +16,8 @@ struct NetworkRun {
   NamedTensors outputs;
   Tensor first;  // the first output; absent where there is none
   Tensor exact;  // the same by float32; absent where nothing else was computed
+  /// Why one device ran all, though there were to be several; empty where it did not.
+  std::string why_one_job;
 };
 
 /// Told each node's outputs, once they are the device's.
@@ -31,7 +33,8 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner);
 /// quality of the first output, if anything ran on the device. Before the device runs, the jobs are
 /// announced. Products of 8-bit integers have one value: the device's sums, and the host's
 /// arithmetic on them. `exact`: the float network that a quantized one is to be compared with;
-/// nullptr: none.
+/// nullptr: none. Where the runner's options have several devices, programs run on them side by
+/// side while the host goes on; all that is reported, wall times apart, is what one device gives.
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact = nullptr);

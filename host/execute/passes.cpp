@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/passes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -31,6 +32,15 @@ void Passes::add(const Executor& executor, NamedTensors outputs, const Tensor* e
     }
   }
   for (auto& [name, tensor] : outputs) outputs_[name].push_back(std::move(tensor));
+}
+
+void Passes::keep(std::size_t passes) {
+  const auto cut = [passes](std::vector<Tensor>& parts) {
+    parts.resize(std::min(parts.size(), passes));
+  };
+  for (auto& [name, parts] : outputs_) cut(parts);
+  cut(found_);
+  cut(exact_);
 }
 
 NamedTensors Passes::outputs() const {

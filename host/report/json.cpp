@@ -172,6 +172,7 @@ Json to_json(const RunReport& report) {
                  {"stall_probability", report.memory.stall_probability}}},
                {"predictions_exact", report.predictable()},
                {"array", report.geometry.n},
+               {"accelerators", 1},  // whose clocks these are, however many were simulated
                {"layers", layers},
                {"total",
                 {{"cycles", total.counters[counter::kTotalClocks]},

@@ -65,6 +65,9 @@ std::string programs_text(const RunReport& report) {
       static_cast<double>(loaded) / static_cast<double>(model_bytes));
   const std::uint64_t all = total.counters[counter::kBytesWeights] + data_bytes(total) +
                             total.counters[counter::kBytesResults];
+  text +=
+      "Clocks are those of one accelerator working alone, program after program, however many were "
+      "simulated side by side; simulated clocks a second are those of one simulation.\n";
   const std::uint64_t clocks = all / report.geometry.n;
   text += fmt::format(
       "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.0f} % of "

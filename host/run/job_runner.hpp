@@ -31,6 +31,8 @@ class JobRunner {
   JobRunner(Device& device, Driver& driver, const RunOptions& options);
 
   const RunOptions& options() const { return options_; }
+  Device& device() { return device_; }
+  Driver& driver() { return driver_; }
   const Geometry& geometry() const { return driver_.geometry(); }
 
   /// The job of a product or a convolution, cut for this device. Throws UsageError where it cannot
@@ -65,6 +67,10 @@ class JobRunner {
 
   /// The first job that failed.
   const std::optional<Failure>& failure() const { return failure_; }
+  /// A job failed elsewhere, in place of this runner's.
+  void adopt(Failure failure) {
+    if (!failure_) failure_ = std::move(failure);
+  }
 
   /// A report of a run on this device, without layers.
   RunReport report(const std::string& model, std::uint64_t batch) const;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -42,6 +44,35 @@ class ProgressShare {
   RunProgress told_;
   double done_ = 0;   // of the whole, before what is under way
   double share_ = 0;  // of the whole, what is under way
+};
+
+/// The progress of parts that run side by side, each on a thread of its own.
+class JointProgress {
+ public:
+  explicit JointProgress(RunProgress told)
+      : whole_(std::make_shared<Whole>()), is_told_(told != nullptr) {
+    whole_->told = std::move(told);
+  }
+
+  /// Takes the progress of a part, `share` of the whole: 0 to 1 of it.
+  RunProgress part(double share) const {
+    if (!is_told_) return nullptr;
+    return [whole = whole_, share, before = 0.0](const std::string& name, double done) mutable {
+      const std::lock_guard<std::mutex> lock(whole->mutex);
+      whole->done += share * (done - before);
+      before = done;
+      whole->told(name, whole->done);
+    };
+  }
+
+ private:
+  struct Whole {
+    std::mutex mutex;
+    RunProgress told;
+    double done = 0;
+  };
+  std::shared_ptr<Whole> whole_;
+  bool is_told_;
 };
 
 }  // namespace gemm64

@@ -5,14 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
 #include "host/debug/job_observer.hpp"
+#include "host/device/device.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/device/registers.hpp"
+#include "host/driver/driver.hpp"
 #include "host/job/plan.hpp"
 
 namespace gemm64 {
@@ -31,6 +34,13 @@ struct OneJob {
   std::function<void(std::uint64_t)> reset_at;  // of the device, as DebugDevice's
 };
 
+/// Programs that do not depend on each other, on several devices.
+struct SideBySide {
+  unsigned jobs = 1;                              // devices, the runner's own included
+  std::function<std::unique_ptr<Device>()> make;  // called by several threads
+  Patience patience;                              // of their drivers
+};
+
 struct RunOptions {
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
@@ -41,6 +51,7 @@ struct RunOptions {
       false;                // all jobs as one, behind each other with fences; see JobRunner::finish
   Investigate investigate;  // empty: a failure is only reported
   std::optional<OneJob> alone;          // empty: all run
+  SideBySide side_by_side;              // where more than one, there are no observers
   std::vector<JobObserver*> observers;  // told of each job; the device must show its clocks
 };
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/run/program_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Thrown through a program that nobody waits for any more.
+struct Stopped {};
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+ProgramPool::ProgramPool(JobRunner& first, Finished finished)
+    : first_(first),
+      finished_(std::move(finished)),
+      first_clock_(first.device().clocks()),
+      last_(kNone) {}
+
+/// One more device, on a thread of its own.
+void ProgramPool::grow() {
+  try {
+    threads_.emplace_back([this, i = threads_.size()] { work(i); });
+  } catch (const std::system_error& error) {
+    if (!threads_.empty()) return;  // fewer devices give the same results
+    throw UsageError(
+        fmt::format("no thread can be started ({}); --jobs 1 needs none, or allow more (ulimit -u)",
+                    error.what()));
+  }
+}
+
+ProgramPool::~ProgramPool() { stop(); }
+
+void ProgramPool::stop() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    end_ = true;
+    waiting_.clear();
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void ProgramPool::add(std::vector<ProgramLayer> layers, RunProgress told) {
+  if (threads_.size() < first_.options().side_by_side.jobs) grow();
+  std::unique_lock<std::mutex> lock(mutex_);
+  const std::size_t count = layers.size();
+  waiting_.push_back({added_++, jobs_, std::move(layers), std::move(told)});
+  jobs_ += count;
+  changed_.notify_all();
+  while (waiting_.size() >= threads_.size()) {
+    take_finished(lock);
+    changed_.wait(
+        lock, [this] { return waiting_.size() < threads_.size() || results_.count(told_) != 0; });
+  }
+  take_finished(lock);
+}
+
+void ProgramPool::finish() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!end_ && told_ != added_) {
+    changed_.wait(lock, [this] { return results_.count(told_) != 0; });
+    take_finished(lock);
+  }
+}
+
+void ProgramPool::take_finished(std::unique_lock<std::mutex>& lock) {
+  for (auto next = results_.find(told_); next != results_.end(); next = results_.find(told_)) {
+    Result result = std::move(next->second);
+    results_.erase(next);
+    const std::size_t program = told_++;
+    lock.unlock();
+    if (result.error) {
+      stop();
+      std::rethrow_exception(result.error);
+    }
+    if (result.failure) first_.adopt(std::move(*result.failure));
+    finished_(program, std::move(result.layers));
+    lock.lock();
+  }
+}
+
+void ProgramPool::work(std::size_t device) {
+  std::unique_ptr<Device> own_device;
+  std::unique_ptr<Driver> own_driver;
+  const SideBySide& beside = first_.options().side_by_side;
+  while (true) {
+    Task task;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [this] { return end_ || !waiting_.empty(); });
+      if (end_) return;
+      task = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    changed_.notify_all();
+    Result result;
+    try {
+      if (device != 0 && !own_driver) {
+        own_device = beside.make();
+        own_driver = std::make_unique<Driver>(*own_device, beside.patience);
+      }
+      result = own_driver ? run(task, *own_device, *own_driver)
+                          : run(task, first_.device(), first_.driver());
+    } catch (const Stopped&) {
+    } catch (...) {
+      result.error = std::current_exception();
+    }
+    store(task.index, std::move(result));
+  }
+}
+
+ProgramPool::Result ProgramPool::run(Task& task, Device& device, Driver& driver) {
+  RunOptions options = first_.options();
+  options.observers.clear();
+  bool looked = false;
+  if (options.investigate) {
+    options.investigate = [&](const JobRun& run, Failure& failure) {
+      look_again(run, failure, task, looked);
+    };
+  }
+  JobRunner runner(device, driver, options);
+  ProgressShare share([&](const std::string& name, double done) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (is_stopped(task.index)) throw Stopped();
+    }
+    if (task.told) task.told(name, done);
+  });
+  share.next(1);
+  Result result;
+  const std::uint64_t begin = device.clocks();
+  result.layers = runner.run_program(std::move(task.layers), share);
+  result.clocks = device.clocks() - begin;
+  if (looked) result.failure = runner.failure();
+  if (task.told) task.told(result.layers.back().name, 1);
+  return result;
+}
+
+/// The second look belongs to the first failure of all, so it waits for the programs before.
+void ProgramPool::look_again(const JobRun& run, Failure& failure, const Task& task, bool& looked) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return done_ == task.index || is_stopped(task.index); });
+    if (is_stopped(task.index)) throw Stopped();
+    if (failed_) return;
+    failed_ = true;
+    failure.first_clock = first_clock_ + clocks_;
+  }
+  failure.index += task.first_job;
+  looked = true;
+  first_.options().investigate(run, failure);
+}
+
+void ProgramPool::store(std::size_t index, Result result) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (result.error) last_ = std::min(last_, index);
+    results_.emplace(index, std::move(result));
+    for (auto next = results_.find(done_); next != results_.end(); next = results_.find(done_)) {
+      clocks_ += next->second.clocks;
+      ++done_;
+    }
+  }
+  changed_.notify_all();
+}
+
+}  // namespace gemm64

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that do not depend on each other, side by side: each on one of several devices.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "host/run/job_runner.hpp"
+
+namespace gemm64 {
+
+/// What comes out is what one device gives that runs all programs in the order of add(): reports,
+/// errors, and the failure that is looked at again, with its clock. Each program begins with a
+/// reset, so its clocks do not depend on where it runs. Only the thread that made a pool may call
+/// it.
+class ProgramPool {
+ public:
+  /// Told the layers of each program, in the order of add(), by add() and finish().
+  using Finished = std::function<void(std::size_t program, std::vector<LayerReport> layers)>;
+
+  /// `first`, with its device, is not owned and runs nothing else as long as the pool lives; the
+  /// other devices are its options' (RunOptions::side_by_side), made when they are needed.
+  ProgramPool(JobRunner& first, Finished finished);
+  /// Stops what is under way.
+  ~ProgramPool();
+  ProgramPool(const ProgramPool&) = delete;
+  ProgramPool& operator=(const ProgramPool&) = delete;
+
+  /// Hands a program out; returns when fewer programs wait than there are devices, so that memory
+  /// grows with the devices alone. `told` hears of its progress, on another thread. Throws what
+  /// JobRunner::run_program throws, of the first program that failed; all behind it are stopped.
+  void add(std::vector<ProgramLayer> layers, RunProgress told);
+
+  /// Returns when all programs have run. Throws as add() does.
+  void finish();
+
+ private:
+  struct Task {
+    std::size_t index = 0;
+    std::size_t first_job = 0;
+    std::vector<ProgramLayer> layers;
+    RunProgress told;
+  };
+  struct Result {
+    std::vector<LayerReport> layers;
+    std::optional<Failure> failure;
+    std::exception_ptr error;
+    std::uint64_t clocks = 0;  // that the program took, register accesses included
+  };
+
+  void grow();
+  void work(std::size_t device);
+  Result run(Task& task, Device& device, Driver& driver);
+  void look_again(const JobRun& run, Failure& failure, const Task& task, bool& looked);
+  void store(std::size_t index, Result result);
+  bool is_stopped(std::size_t program) const { return end_ || program > last_; }
+  void take_finished(std::unique_lock<std::mutex>& lock);
+  void stop();
+
+  JobRunner& first_;
+  const Finished finished_;
+  const std::uint64_t first_clock_;  // in which one device would have begun
+  std::vector<std::thread> threads_;
+
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  std::deque<Task> waiting_;
+  std::map<std::size_t, Result> results_;  // those that nobody was told of
+  std::size_t added_ = 0, jobs_ = 0;       // programs, and their layers
+  std::size_t done_ = 0;                   // programs before the first that has not ended
+  std::size_t told_ = 0;                   // programs that `finished` was told of
+  std::size_t last_;                       // program that may run: the first with an error
+  std::uint64_t clocks_ = 0;               // of the programs before done_
+  bool failed_ = false;  // one of these: a second look is taken at the first alone
+  bool end_ = false;
+};
+
+}  // namespace gemm64
