@@ -128,7 +128,9 @@ Region Maker::need(const std::string& name, const DeviceLayer* reader) {
     add_pool(*node, source, region);
     return regions_[root] = region;
   }
-  if (reader == nullptr) throw std::logic_error("a value of the host's behind a layer");
+  if (reader == nullptr || plan_.is_behind_layer(root)) {
+    throw std::logic_error("'" + root + "' is read before its layer");
+  }
   if (!reader->convolution) {
     const GemmShape& shape = reader->job.plan.shape;
     region.map = map_of({static_cast<std::int64_t>(shape.m), static_cast<std::int64_t>(shape.k)});
@@ -207,7 +209,7 @@ void Maker::add_program(const DeviceProgram& program, JobProgram list) {
     put(base + job.layout.parameters, pack_parameters(job, operands.bias, operands.scale));
     Region region;
     region.map = map_of(host_.values.at(output).dims());
-    if (!layer.convolution || region.map.pixels() * region.map.channels == 0) {
+    if (!layer.convolution) {
       const GemmShape& shape = job.plan.shape;
       region.map = map_of({static_cast<std::int64_t>(shape.m), static_cast<std::int64_t>(shape.n)});
     }
