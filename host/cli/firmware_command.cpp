@@ -46,20 +46,20 @@ struct Outputs {
   std::unique_ptr<FirmwareTimeline> timeline;
 };
 
-int finish(const Outputs& outputs, const nlohmann::ordered_json& json, const ModeReport& shown,
-           bool held) {
+int write_outputs(const Outputs& outputs, const nlohmann::ordered_json& json,
+                  const ModeReport& shown, bool held) {
   if (outputs.json) keep_going([&] { outputs.json->write(json.dump(2) + "\n"); });
   if (outputs.timeline) keep_going([&] { outputs.timeline->finish(shown.report); });
   return held ? 0 : 1;
 }
 
-std::unique_ptr<Device> make(const FirmwareCommand& options, const std::string& name) {
+std::unique_ptr<Device> device_of(const FirmwareCommand& options, const std::string& name) {
   return devices().find(name, options.array).make(options);
 }
 
 int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& outputs) {
   const auto m = static_cast<std::uint64_t>(options.batch);
-  std::unique_ptr<Device> device = make(options, "reference");
+  std::unique_ptr<Device> device = device_of(options, "reference");
   const Geometry geometry = read_geometry(*device);
   const std::vector<GemmShape> shapes{{m, 9216, 4096}, {m, 4096, 4096}, {m, 4096, 1000}};
   CosimWork work = make_cosim_work(shapes, Accumulate::kDevice, geometry, options.seed);
@@ -69,7 +69,7 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
   const std::vector<FirmwareJob> jobs = jobs_of(work, run_cosim(*device, work, "reference", ""));
   const std::vector<FirmwareJob> layers =
       jobs_of(fenced, run_cosim(*device, fenced, "reference", ""));
-  device = make(options, options.device);
+  device = device_of(options, options.device);
   const auto begin = std::chrono::steady_clock::now();
   const CosimOutcome found = run_cosim(*device, work, options.device, options.device);
   const std::chrono::duration<double> alone = std::chrono::steady_clock::now() - begin;
@@ -95,13 +95,14 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
       text_of(modes) +
       fmt::format("\nThe same jobs on '{}' by itself: {:.2f} s.\n", options.device, alone.count()) +
       (held ? "VERIFIED: the CRC of each result is the reference's.\n" : "FAILED\n"));
-  return finish(outputs, {{"modes", json_of(modes)}, {"device_alone_seconds", alone.count()}},
-                modes[1], held);
+  return write_outputs(outputs,
+                       {{"modes", json_of(modes)}, {"device_alone_seconds", alone.count()}},
+                       modes[1], held);
 }
 
-int run_network(const FirmwareCommand& options, const Elf& elf, const Outputs& outputs,
-                ClaimedFiles& files) {
-  const Geometry geometry = read_geometry(*make(options, "reference"));
+int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& outputs,
+              ClaimedFiles& files) {
+  const Geometry geometry = read_geometry(*device_of(options, "reference"));
   const NetworkSource source = open_network(options, files, [&](const OnnxModel&) {});
   if (source.inputs.passes() != 1) {
     throw UsageError(fmt::format(
@@ -128,13 +129,13 @@ int run_network(const FirmwareCommand& options, const Elf& elf, const Outputs& o
                           counted(network.jobs.size() - network.layers.jobs.size() - 1, "layer"),
                           counted(network.classes.size(), "class"))
             : "FAILED\n"));
-  return finish(outputs,
-                {{"model", source.name},
-                 {"modes", json_of(modes)},
-                 {"programs", plan.programs().size()},
-                 {"jobs", network.jobs.size()},
-                 {"classes", network.classes}},
-                modes[0], held);
+  return write_outputs(outputs,
+                       {{"model", source.name},
+                        {"modes", json_of(modes)},
+                        {"programs", plan.programs().size()},
+                        {"jobs", network.jobs.size()},
+                        {"classes", network.classes}},
+                       modes[0], held);
 }
 
 int run_firmware_command(const FirmwareCommand& options) {
@@ -142,18 +143,18 @@ int run_firmware_command(const FirmwareCommand& options) {
   files.input("--elf", options.elf);
   claim_inputs(options, files);
   files.output("--json", options.json);
-  files.output("--timeline", options.timeline);
+  files.output("--timeline", options.debug.timeline);
   Outputs outputs;
   outputs.json = open_output(options.json);
   if (options.device == "reference") {
     throw UsageError("--device reference: firmware needs a device with clocks: rtl or tlm");
   }
   const Elf elf = load_elf(options.elf.empty() ? firmware_file() : options.elf);
-  if (!options.timeline.empty()) {
-    outputs.timeline = std::make_unique<FirmwareTimeline>(options.timeline);
+  if (!options.debug.timeline.empty()) {
+    outputs.timeline = std::make_unique<FirmwareTimeline>(options.debug.timeline);
   }
   return options.model.empty() ? run_alexnet(options, elf, outputs)
-                               : run_network(options, elf, outputs, files);
+                               : run_model(options, elf, outputs, files);
 }
 
 }  // namespace
@@ -197,7 +198,7 @@ void add_firmware_command(CLI::App& app, int& result) {
       ->capture_default_str();
   command->add_option("--json", options->json, "writes the report to this file");
   command->add_option(
-      "--timeline", options->timeline,
+      "--timeline", options->debug.timeline,
       "writes functions, registers, interrupts, bursts, and with --device rtl what each engine did "
       "(without --model in the run of one product at a time), for Perfetto");
   command->callback([options, &result] {

@@ -17,7 +17,6 @@ namespace gemm64 {
 struct FirmwareCommand : NetworkOptions {
   std::string elf;
   std::uint64_t max_instructions = 10'000'000'000;
-  std::string timeline;
 };
 
 /// Work for the firmware, and how it is given to the accelerator.

@@ -125,9 +125,9 @@ double FirmwareReport::reaction() const {
 }
 
 std::uint64_t FirmwareReport::work() const {
-  std::uint64_t clocks = 0;
-  for (const FirmwareJobResult& job : jobs) clocks += job.clocks;
-  return clocks;
+  std::uint64_t sum = 0;
+  for (const FirmwareJobResult& job : jobs) sum += job.clocks;
+  return sum;
 }
 
 FirmwareReport Platform::run(const Elf& elf, const FirmwareOptions& options,
