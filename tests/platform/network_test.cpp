@@ -41,18 +41,18 @@ const Tensor& input() {
   return tensor;
 }
 
-struct Run {
+struct Outcome {
   NetworkJobs network;
   FirmwareReport report;
   std::vector<std::uint8_t> memory;
 };
 
 /// `change`: of jobs or platform, before the run.
-Run run(const std::string& accelerator, bool one_at_a_time = false,
-        const std::function<void(NetworkJobs&, Platform&)>& change = nullptr) {
+Outcome run(const std::string& accelerator, bool one_at_a_time = false,
+            const std::function<void(NetworkJobs&, Platform&)>& change = nullptr) {
   const Geometry geometry = geometry_of_array(kArray);
   const OnnxModel model = pooled_network();
-  Run run;
+  Outcome run;
   run.network = make_network_jobs(NetworkPlan(model, geometry), {{"x", input()}}, geometry);
   PlatformOptions options;
   options.accelerator = accelerator;
@@ -93,7 +93,7 @@ class FirmwareNetwork : public testing::TestWithParam<const char*> {};
 
 TEST_P(FirmwareNetwork, RunsAsOnnxSaysInterruptByInterrupt) {
   for (const bool one_at_a_time : {false, true}) {
-    const Run found = run(GetParam(), one_at_a_time);
+    const Outcome found = run(GetParam(), one_at_a_time);
     EXPECT_EQ(found.report.stopped, "");
     EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
     // first; pool1; a, side, b; pool2; hidden, y; classes
@@ -121,8 +121,8 @@ TEST_P(FirmwareNetwork, RunsAsOnnxSaysInterruptByInterrupt) {
 
 TEST_P(FirmwareNetwork, TellsWhichLayerHasAWrongCrc) {
   for (const std::size_t wrong : {1U, 3U, 8U}) {
-    const Run found = run(GetParam(), false,
-                          [&](NetworkJobs& network, Platform&) { network.jobs[wrong].crc ^= 1; });
+    const Outcome found = run(
+        GetParam(), false, [&](NetworkJobs& network, Platform&) { network.jobs[wrong].crc ^= 1; });
     EXPECT_EQ(found.report.exit_code, 1U);
     std::vector<std::uint32_t> expected(9, JOB_DONE);
     expected[wrong] = JOB_WRONG_CRC;
@@ -133,7 +133,7 @@ TEST_P(FirmwareNetwork, TellsWhichLayerHasAWrongCrc) {
 
 // What pools wrongly is found where it pools, and in all that reads it.
 TEST_P(FirmwareNetwork, TellsOfPoolingThatIsBroken) {
-  const Run found = run(GetParam(), false, [](NetworkJobs& network, Platform&) {
+  const Outcome found = run(GetParam(), false, [](NetworkJobs& network, Platform&) {
     network.jobs[1].work.dilation_width = 2;
   });
   EXPECT_EQ(found.report.exit_code, 1U);
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Accelerators, FirmwareNetwork, testing::Values("rtl", "
 // In the first program, among the layers of the second, and in the last.
 TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
   for (const std::uint64_t burst : {1U, 40U, 120U}) {
-    const Run found = run("rtl", false, [&](NetworkJobs&, Platform& platform) {
+    const Outcome found = run("rtl", false, [&](NetworkJobs&, Platform& platform) {
       platform.rtl()->ports().results.fail_burst(burst);
     });
     EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
