@@ -122,12 +122,12 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
   const bool held = modes[0].report.exit_code == 0;
   print_report(
       text_of(modes) +
-      (held ? fmt::format("VERIFIED: the CRC of each layer's results, {} programs of the "
-                          "accelerator's and {} of the processor's own, and the {} are "
-                          "those of ONNX's arithmetic.\n",
-                          plan.programs().size(),
-                          counted(network.jobs.size() - network.layers.jobs.size() - 1, "layer"),
-                          counted(network.classes.size(), "class"))
+      (held ? fmt::format(
+                  "VERIFIED: {} programs of the accelerator's and {} of the processor's own; the "
+                  "CRC "
+                  "of each layer's results, and of the classes, is that of ONNX's arithmetic.\n",
+                  plan.programs().size(),
+                  counted(network.jobs.size() - network.layers.jobs.size() - 1, "layer"))
             : "FAILED\n"));
   return write_outputs(outputs,
                        {{"model", source.name},
