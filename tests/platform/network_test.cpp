@@ -3,20 +3,28 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <set>
 #include <string>
 
+#include "host/debug/timeline.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
 #include "sim/platform/firmware/job_list.h"
 #include "sim/platform/network_jobs.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/host/debug/timeline_file.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 
 namespace gemm64 {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 constexpr std::uint32_t kArray = 8;
@@ -49,7 +57,8 @@ struct Outcome {
 
 /// `change`: of jobs or platform, before the run.
 Outcome run(const std::string& accelerator, bool one_at_a_time = false,
-            const std::function<void(NetworkJobs&, Platform&)>& change = nullptr) {
+            const std::function<void(NetworkJobs&, Platform&)>& change = nullptr,
+            bool debug = false) {
   const Geometry geometry = geometry_of_array(kArray);
   const OnnxModel model = pooled_network();
   Outcome run;
@@ -58,6 +67,7 @@ Outcome run(const std::string& accelerator, bool one_at_a_time = false,
   options.accelerator = accelerator;
   options.device.array = kArray;
   options.memory_bytes = run.network.memory.size();
+  options.debug = debug;
   Platform platform(options);
   platform.device().write_memory(0, run.network.memory.data(), run.network.memory.size());
   if (change) change(run.network, platform);
@@ -145,17 +155,54 @@ TEST_P(FirmwareNetwork, TellsOfPoolingThatIsBroken) {
 INSTANTIATE_TEST_SUITE_P(Accelerators, FirmwareNetwork, testing::Values("rtl", "tlm"),
                          [](const auto& info) { return std::string(info.param); });
 
-// In the first program, among the layers of the second, and in the last.
+// Whichever burst fails, the program that it belongs to runs again, and all else as ever.
 TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
-  for (const std::uint64_t burst : {1U, 40U, 120U}) {
+  std::set<std::size_t> failed;
+  for (std::uint64_t burst = 1;; ++burst) {
+    ASSERT_LT(burst, 1000U);
     const Outcome found = run("rtl", false, [&](NetworkJobs&, Platform& platform) {
       platform.rtl()->ports().results.fail_burst(burst);
     });
     EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
+    EXPECT_EQ(statuses(found.report), std::vector<std::uint32_t>(9, JOB_DONE));
+    if (found.report.resets == 0) break;  // there are no more
     EXPECT_THAT(found.report.printed, HasSubstr("BUS_SLAVE"));
     EXPECT_EQ(found.report.resets, 1U);
     EXPECT_EQ(found.report.doorbells.size(), 4U);
-    EXPECT_EQ(statuses(found.report), std::vector<std::uint32_t>(9, JOB_DONE));
+    for (std::size_t i = 0; i < found.report.jobs.size(); ++i) {
+      if (found.report.jobs[i].error_code != 0) failed.insert(i);
+    }
+  }
+  EXPECT_EQ(failed, (std::set<std::size_t>{0, 2, 6}));  // of each program its first layer
+}
+
+// Layers of the engines' timeline begin with their programs' doorbells, and end with interrupts.
+TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
+  const fs::path path =
+      fs::path(testing::TempDir()) / ("gemm64_network." + std::to_string(getpid()) + ".json");
+  TraceEvents trace(path);
+  Timeline timeline(trace, 3);
+  NetworkJobs network;  // outlives the platform
+  const Outcome found = run(
+      "rtl", false,
+      [&](NetworkJobs& jobs, Platform& platform) {
+        network.layers = jobs.layers;
+        timeline.begin(network.layers, 0);
+        platform.observe(timeline);
+      },
+      true);
+  timeline.end(found.report.clocks);
+  trace.finish({});
+  const TimelineFile file(path);
+  fs::remove(path);
+  const std::vector<TimelineSlice>& layers = file.tracks.at("layers");
+  ASSERT_EQ(layers.size(), 6U);
+  const std::size_t first[] = {0, 1, 4}, last[] = {0, 3, 5};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(static_cast<double>(layers[first[i]].begin),
+                static_cast<double>(found.report.doorbells[i]), 2);
+    EXPECT_NEAR(static_cast<double>(layers[last[i]].end),
+                static_cast<double>(found.report.interrupts[i]), 2);
   }
 }
 
