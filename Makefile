@@ -97,7 +97,9 @@ wave:
 	@$(compile) --target gemm64
 	@scripts/wave --build $(BUILD) $(VIEW) $(ARGS)
 
-# On the fast device, then on the RTL.
+# On the fast device, then on the RTL: AlexNet's Linear layers, and a small quantized network.
+FIRMWARE_NETWORK := --model tests/data/fashion_cnn.onnx --calibrate $(FASHION)/train-images-idx3-ubyte.gz \
+    --calibrate-images 1000 --input $(FASHION)/t10k-images-idx3-ubyte.gz --images 8
 firmware:
 	@$(SETUP) build platform
 	$(call configure,all)
@@ -106,6 +108,8 @@ firmware:
 	@$(compile) --target gemm64
 	@$(BUILD)/gemm64 firmware --device tlm $(ARGS)
 	@$(BUILD)/gemm64 firmware --device rtl $(ARGS)
+	@$(BUILD)/gemm64 firmware --device tlm $(FIRMWARE_NETWORK)
+	@$(BUILD)/gemm64 firmware --device rtl $(FIRMWARE_NETWORK)
 
 bench:
 	@$(SETUP) build test
@@ -170,7 +174,7 @@ help:
 	@echo "make python builds the Python module into build/python"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
 	@echo "            axi or accumulator"
-	@echo "make firmware  runs AlexNet's Linear layers by firmware on a simulated RISC-V processor"
+	@echo "make firmware  runs AlexNet's Linear layers and a quantized network by firmware on a simulated RISC-V processor"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"
 	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"

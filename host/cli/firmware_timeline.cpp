@@ -78,6 +78,12 @@ void FirmwareTimeline::observe(Platform& platform, const std::vector<Job>& jobs)
   platform.observe(*engines_);
 }
 
+void FirmwareTimeline::observe(Platform& platform, const JobProgram& programs) {
+  engines_ = std::make_unique<Timeline>(trace_, kEngineTracks);
+  engines_->begin(programs, 0);
+  platform.observe(*engines_);
+}
+
 void FirmwareTimeline::finish(const FirmwareReport& report) {
   if (engines_) engines_->end(report.clocks);
   std::vector<Slice> slices;

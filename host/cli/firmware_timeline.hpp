@@ -9,6 +9,7 @@
 #include "host/debug/timeline.hpp"
 #include "host/debug/trace_events.hpp"
 #include "host/job/job.hpp"
+#include "host/job/job_program.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gemm64 {
@@ -23,6 +24,8 @@ class FirmwareTimeline {
   /// Observes a platform's RTL, which is about to run `jobs` one after the other. They live until
   /// finish(), the timeline as long as the platform.
   void observe(Platform& platform, const std::vector<Job>& jobs);
+  /// The same of programs, one behind the other.
+  void observe(Platform& platform, const JobProgram& programs);
 
   /// Writes the events of the run. Throws OutputError where they are lost.
   void finish(const FirmwareReport& report);

@@ -82,8 +82,10 @@ void Timeline::begin(const JobProgram& list, std::uint64_t clock) {
                              ? lone_command_tiles(list.program[i], job.plan.array)
                              : command_tiles(job, origin.command);
     tiles.fields["command"] = i;
-    steps.push_back({&job, std::move(tiles), engine_of(list.program[i]),
-                     begins_next ? &list.jobs[origin.job + 1] : nullptr, nullptr});
+    const Job* const next = begins_next ? &list.jobs[origin.job + 1] : nullptr;
+    const bool finishes = list.program[i].opcode == Opcode::kFinish;
+    steps.push_back({&job, std::move(tiles), engine_of(list.program[i]), finishes ? nullptr : next,
+                     finishes ? next : nullptr});
   }
   begin(std::move(steps), clock);
 }

@@ -41,6 +41,7 @@ std::vector<std::uint8_t> job_list_bytes(const FirmwareOptions& options,
     to.result_bytes = from.result_bytes;
     to.crc = from.crc;
     to.check = from.check ? 1 : 0;
+    to.work = from.work;
     append(bytes, to);
     commands += from.commands.size() * kCommandBytes;
   }
@@ -96,6 +97,7 @@ FirmwareJobResult result_of(const job& job) {
   result.error_code = job.error_code;
   result.error_engine = job.error_engine;
   result.error_command = job.error_command;
+  result.clocks = job.clocks;
   return result;
 }
 
@@ -120,6 +122,12 @@ double FirmwareReport::reaction() const {
     ++count;
   }
   return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
+}
+
+std::uint64_t FirmwareReport::work() const {
+  std::uint64_t sum = 0;
+  for (const FirmwareJobResult& job : jobs) sum += job.clocks;
+  return sum;
 }
 
 FirmwareReport Platform::run(const Elf& elf, const FirmwareOptions& options,

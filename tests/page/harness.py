@@ -39,7 +39,7 @@ def run(*arguments, code=0):
 # Reports by name, as the program's arguments.
 REPORTS = {
     "gemm": ["gemm", 20, 30, 40, "--array", 4, "--timeline", "gemm.timeline.json"],
-    "linear": ["run", "lenet", "--device", "tlm", "--batch", 4],
+    "linear": ["run", "lenet", "--device", "tlm", "--convolutions", "host", "--batch", 4],
     "classified": ["run", "--device", "tlm", "--model", os.path.join(DATA, "fashion_cnn.onnx"),
                    "--calibrate", f"{FASHION}/train-images-idx3-ubyte.gz", "--calibrate-images", 20,
                    "--input", f"{FASHION}/t10k-images-idx3-ubyte.gz", "--images", 300,

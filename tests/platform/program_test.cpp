@@ -2,8 +2,11 @@
 // `gemm64 cosim` and `gemm64 firmware` as a user meets them.
 #include "tests/cli/program.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "tests/host/debug/timeline_file.hpp"
 
@@ -94,6 +97,43 @@ TEST_F(Program, FirmwareOnRtlShowsItsEngines) {
   EXPECT_THAT(svg, testing::Not(HasSubstr("bursts")));
   EXPECT_NE(draw(timeline.string(), " --window 9:9"), 0);
   EXPECT_NE(draw(json.string(), ""), 0);
+}
+
+TEST_F(Program, FirmwareClassifiesImagesAsRunDoes) {
+  const fs::path json = folder_ / "network.json", scores = folder_ / "scores.npy";
+  const std::string images = "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz";
+  const std::string network = " --model " GEMM64_SOURCE
+                              "/tests/data/fashion_cnn.onnx --calibrate " +
+                              images + " --calibrate-images 3 --input " + images + " --images 3";
+  const Outcome outcome = run("firmware --device tlm" + network + " --json " + json.string());
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("firmware: 9 of 9 jobs done"));
+  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 4 programs"));
+  const auto report = nlohmann::json::parse(contents(json));
+  EXPECT_EQ(report["modes"][0]["interrupts"].size(), 4u);
+  EXPECT_GT(report["modes"][0]["work_clocks"], 0);
+  ASSERT_EQ(report["classes"].size(), 3u);
+
+  const Outcome direct = run("run --device reference" + network + " --output " + scores.string());
+  EXPECT_EQ(direct.code, 0) << direct.out << direct.err;
+  const std::string file = contents(scores);
+  std::vector<float> values(30);  // the last bytes of the file
+  ASSERT_GT(file.size(), values.size() * sizeof(float));
+  std::memcpy(values.data(), file.data() + file.size() - values.size() * sizeof(float),
+              values.size() * sizeof(float));
+  for (std::size_t image = 0; image < 3; ++image) {
+    const auto row = values.begin() + static_cast<std::ptrdiff_t>(10 * image);
+    const auto best = std::max_element(row, row + 10) - row;
+    EXPECT_EQ(report["classes"][image], best);
+    EXPECT_THAT(outcome.out, HasSubstr("image " + std::to_string(image) + ": class " +
+                                       std::to_string(best) + "\n"));
+  }
+}
+
+TEST_F(Program, FirmwareRefusesNetworksThatItCannotRun) {
+  expect_refused("firmware --model " GEMM64_SOURCE "/tests/data/fashion_cnn.onnx",
+                 "has no quantized layer");
+  expect_refused("firmware --input x.npy", "--model");
 }
 
 TEST_F(Program, FirmwareThatDoesNotBehaveEndsWithOneLine) {

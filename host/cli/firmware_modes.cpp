@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/firmware_modes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "host/console.hpp"
+#include "host/error.hpp"
+#include "host/report/table.hpp"
+#include "host/text.hpp"
+
+namespace gemm64 {
+
+double ModeReport::waiting() const {
+  const double span = static_cast<double>(report.span());
+  return span == 0 ? 0 : std::max(0.0, 1 - static_cast<double>(busy) / span);
+}
+
+ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const FirmwareMode& how,
+                    const std::function<void(Platform&)>& observe) {
+  PlatformOptions platform_options;
+  platform_options.accelerator = options.device;
+  platform_options.device = options;
+  platform_options.memory_bytes = how.memory.size();
+  platform_options.debug = observe != nullptr;
+  Platform platform(platform_options);
+  platform.device().write_memory(0, how.memory.data(), how.memory.size());
+  if (observe && options.device == "rtl") observe(platform);
+  FirmwareOptions firmware;
+  firmware.one_at_a_time = how.one_at_a_time;
+  firmware.ring = how.ring;
+  firmware.places = how.places;
+  firmware.max_instructions = options.max_instructions;
+  ModeReport mode;
+  mode.mode = how.name;
+  const auto begin = std::chrono::steady_clock::now();
+  mode.report = platform.run(elf, firmware, how.jobs, observe != nullptr);
+  mode.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!mode.report.stopped.empty()) {
+    print_report(mode.report.printed);
+    throw DeviceError(mode.report.stopped);
+  }
+  const std::uint32_t offset = kCounters[counter::kTotalClocks].offset;
+  mode.busy = platform.device().read_register(offset) |
+              std::uint64_t{platform.device().read_register(offset + 4)} << 32;
+  return mode;
+}
+
+std::string text_of(const std::vector<ModeReport>& modes) {
+  std::string text;
+  for (const ModeReport& mode : modes) text += mode.report.printed;
+  Table table;
+  table.add_column("jobs are given", Align::kLeft);
+  table.add_column("instructions");
+  table.add_column("first doorbell to\nend of work,\nclocks");
+  table.add_column("array\nworks,\nclocks");
+  table.add_column("array waits\nfor software");
+  table.add_column("interrupt to\nnext doorbell,\nclocks");
+  table.add_column("processor's\nown layers,\nclocks");
+  table.add_column("seconds");
+  const auto clocks = [](double value) {
+    return value == 0 ? "-" : grouped(static_cast<std::uint64_t>(value + 0.5));
+  };
+  for (const ModeReport& mode : modes) {
+    table.add_row({mode.mode, grouped(mode.report.instructions), grouped(mode.report.span()),
+                   grouped(mode.busy), fmt::format("{:.2f} %", 100 * mode.waiting()),
+                   clocks(mode.report.reaction()), clocks(static_cast<double>(mode.report.work())),
+                   fmt::format("{:.2f}", mode.seconds)});
+  }
+  return text + "\n" + table.render();
+}
+
+nlohmann::ordered_json json_of(const std::vector<ModeReport>& modes) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ModeReport& mode : modes) {
+    list.push_back({{"mode", mode.mode},
+                    {"exit_code", mode.report.exit_code},
+                    {"stopped", mode.report.stopped},
+                    {"instructions", mode.report.instructions},
+                    {"clocks", mode.report.clocks},
+                    {"span_clocks", mode.report.span()},
+                    {"busy_clocks", mode.busy},
+                    {"waiting_share", mode.waiting()},
+                    {"reaction_clocks", mode.report.reaction()},
+                    {"work_clocks", mode.report.work()},
+                    {"doorbells", mode.report.doorbells},
+                    {"interrupts", mode.report.interrupts},
+                    {"seconds", mode.seconds}});
+  }
+  return list;
+}
+
+}  // namespace gemm64

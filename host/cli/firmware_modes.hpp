@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of firmware on the platform, and what is told of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "host/cli/firmware_timeline.hpp"
+#include "host/cli/network_source.hpp"
+#include "sim/platform/platform.hpp"
+
+namespace gemm64 {
+
+struct FirmwareCommand : NetworkOptions {
+  std::string elf;
+  std::uint64_t max_instructions = 10'000'000'000;
+};
+
+/// Work for the firmware, and how it is given to the accelerator.
+struct FirmwareMode {
+  const char* name;
+  bool one_at_a_time;
+  const std::vector<std::uint8_t>& memory;
+  std::uint64_t ring;
+  std::uint32_t places;
+  const std::vector<FirmwareJob>& jobs;
+};
+
+struct ModeReport {
+  const char* mode;
+  FirmwareReport report;
+  std::uint64_t busy = 0;  // clocks
+  double seconds = 0;
+
+  /// Part of the time between the first doorbell and the end of the work in which the array had
+  /// nothing to do.
+  double waiting() const;
+};
+
+/// Boots the firmware. `observe` shows an RTL to a timeline; empty: there is none. Throws
+/// DeviceError, once what was printed is shown, where the processor did not come to an end.
+ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const FirmwareMode& how,
+                    const std::function<void(Platform&)>& observe = nullptr);
+
+/// What was printed, and a table of figures.
+std::string text_of(const std::vector<ModeReport>& modes);
+nlohmann::ordered_json json_of(const std::vector<ModeReport>& modes);
+
+}  // namespace gemm64
