@@ -47,7 +47,7 @@ sim:
 	@$(SETUP) build
 	$(call configure,main)
 	@$(compile) --target gemm64
-	@$(BUILD)/gemm64 run $(ARGS)
+	@$(BUILD)/gemm64 run $(or $(ARGS),--convolutions host)
 
 # The same, with a page to look at; the program can write pages from then on.
 report:
