@@ -11,6 +11,7 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/firmware_modes.hpp"
+#include "host/cli/network_jobs.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/cosim/cosim.hpp"
@@ -19,7 +20,6 @@
 #include "host/files/lost_outputs.hpp"
 #include "host/text.hpp"
 #include "sim/devices.hpp"
-#include "sim/platform/network_jobs.hpp"
 
 namespace gemm64 {
 

@@ -12,11 +12,11 @@
 #include <set>
 #include <string>
 
+#include "host/cli/network_jobs.hpp"
 #include "host/debug/timeline.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
 #include "sim/platform/firmware/job_list.h"
-#include "sim/platform/network_jobs.hpp"
 #include "sim/rtl_device.hpp"
 #include "tests/host/debug/timeline_file.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"

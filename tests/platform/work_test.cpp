@@ -190,10 +190,10 @@ TEST(ProcessorWork, RefusesWhatCannotBeWithOneLine) {
   EXPECT_THAT(pool([](Work& work) { work.source = 0x7ffffff8; }), HasSubstr(source));
   EXPECT_THAT(pool([](Work& work) { work.source = 0xc0000000; }), HasSubstr(source));
   EXPECT_THAT(pool([](Work& work) { work.source = ~std::uint64_t{0}; }), HasSubstr(source));
-  // A size whose product passes 64 bits.
+  // Sizes whose product is 0 modulo 2^64.
   EXPECT_THAT(pool([](Work& work) {
-                work.maps = 0xffffff;
-                work.pixel_bytes = work.height = work.width = 0xffff;
+                work.maps = 0x800000;
+                work.pixel_bytes = work.height = work.width = 0x8000;
               }),
               HasSubstr(source));
   EXPECT_THAT(pool([](Work& work) { work.source = 0x4000; }),

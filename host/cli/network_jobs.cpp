@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/platform/network_jobs.hpp"
+#include "host/cli/network_jobs.hpp"
 
 #include <fmt/format.h>
 

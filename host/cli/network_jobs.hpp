@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/cli/network_plan.hpp"
 #include "host/execute/executor.hpp"
 #include "host/job/job_program.hpp"
-#include "sim/platform/network_plan.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gemm64 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/platform/network_plan.hpp"
+#include "host/cli/network_plan.hpp"
 
 #include <fmt/format.h>
 
