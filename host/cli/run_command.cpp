@@ -109,7 +109,7 @@ unsigned jobs_of(const NetworkOptions& options) {
 /// Says that more jobs were asked for than run.
 void tell_one_job(const NetworkOptions& options, const std::string& why) {
   if (options.jobs > 1 && !why.empty()) {
-    print_error_lines(fmt::format("--jobs {}: one job, since {}", options.jobs, why));
+    print_error_lines(fmt::format("--jobs {}: one job runs all; {}", options.jobs, why));
   }
 }
 

@@ -422,7 +422,7 @@ void Pass::finish() {
 /// Why the programs of a network must run in their order, on one device; empty where they need not.
 std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule) {
   constexpr const char* kAlone =
-      "with layers that are not from 8-bit values to 8-bit values, the host goes on with the "
+      "of layers that are not from 8-bit values to 8-bit values, the host goes on with the "
       "device's results";
   if (schedule.plan.programs.empty() || !schedule.plan.sums.empty()) return kAlone;
   const OnnxModel& model = executor.model();
