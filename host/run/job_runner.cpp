@@ -214,6 +214,11 @@ std::vector<LayerReport> JobRunner::run_program(std::vector<ProgramLayer> layers
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
                     std::move(layer.a), std::move(layer.w), std::move(layer.expected)});
   }
+  if (options_.alone && options_.alone->index - jobs_ >= list.size()) {
+    jobs_ += list.size();
+    for (LayerReport& report : reports) report.skipped = true;
+    return reports;
+  }
   run_list(list, reports, names, progress);
   return reports;
 }

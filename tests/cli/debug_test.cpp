@@ -99,6 +99,19 @@ TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
   FAIL() << "no fault showed";
 }
 
+TEST_F(Debug, AProgramOfANetworkIsReplayedAlone) {
+  // LeNet is five programs; the fault comes in a convolution of the second.
+  const Outcome outcome = run("run lenet --array 8 --batch 2 --inject accumulator:0,0,0:20@9000");
+  ASSERT_EQ(outcome.code, 1) << outcome.err;
+  const json failure = read("failure.json")["failure"];
+  EXPECT_EQ(failure["product"], "c3");
+  const Outcome again = run("replay failure.json");
+  EXPECT_EQ(again.code, 1) << again.err;
+  for (const char* field : {"product", "index", "clock", "element", "tile", "first_wrong"}) {
+    EXPECT_EQ(read("failure.json")["failure"][field], failure[field]) << field;
+  }
+}
+
 TEST_F(Debug, EveryOptionIsReplayed) {
   const std::string arguments =
       "gemm 6 24 12 --array 4 --batch 2 --seed 9 --memory-latency 11 --memory-bytes-per-cycle 3 "
