@@ -149,7 +149,7 @@ class WindowMaker : public ProgramMaker {
         w.tiles() / w.passes() * passes_ * std::uint64_t{plan.blocks.size()};
     std::vector<Command> program;
     add_loads(program, Opcode::kLoadWeights, tiles * geometry_.n);
-    for (unsigned sets = draw(random_, 0, 5) == 0 ? 2 : 1; sets > 0; --sets) {
+    for (unsigned sets = draw(random_, 0, 5) == 0 ? draw(random_, 2, 9) : 1; sets > 0; --sets) {
       program.push_back(set_window(plan, 0));
     }
     unsigned open = 0;        // STOREs that come before the last of their blocks
