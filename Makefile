@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python wave firmware bench fuzz abuse lint synth formal mutants clean help
+.PHONY: build sim report accuracy imagenet test python wave firmware bench fuzz abuse lint tidy synth formal mutants signoff clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -148,6 +148,13 @@ lint:
 	@$(SETUP) lint
 	@scripts/lint
 
+# clang-tidy on host/, sim/ and python/src; takes what the tests are built of.
+tidy:
+	@$(SETUP) build test tidy
+	$(call configure,test)
+	@$(compile)
+	@scripts/tidy --build $(BUILD) --jobs $(JOBS) $(ARGS)
+
 synth:
 	@$(SETUP) synth
 	@scripts/synth $(ARGS)
@@ -160,6 +167,10 @@ formal:
 mutants:
 	@$(SETUP) build test
 	@tests/mutants/run --jobs $(JOBS) $(ARGS)
+
+# All of the above that takes long, as one table. Each check installs and builds what it needs.
+signoff:
+	@scripts/signoff --build $(BUILD) $(ARGS)
 
 clean:
 	rm -rf $(BUILD)
@@ -180,9 +191,11 @@ help:
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"
 	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
+	@echo "make tidy   checks the C++ with clang-tidy"
 	@echo "make synth  synthesizes the array and reports area and timing"
 	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
+	@echo "make signoff  runs synth, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"
 	@echo "make clean  removes build/"
 	@echo
 	@echo "ARGS=\"...\" is handed to the program; CXX, JOBS and SETUP=true as described at the head of the Makefile."
