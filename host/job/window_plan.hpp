@@ -86,15 +86,4 @@ Command load_window(const WindowPlan& plan, const WindowBlock& block, std::uint3
 /// The block's MATMUL.
 Command matmul_window(const WindowPlan& plan, const WindowBlock& block);
 
-/// Where a convolution's operands and results lie.
-struct WindowOperands {
-  std::uint64_t weights = 0, activations = 0;
-  std::uint64_t parameters = 0;  // of 8-bit results, a set for each pass
-  std::int8_t zero = 0;          // beyond the border
-  Command results;               // ADDRESS, FORMAT, ZERO, LOW and HIGH of the STOREs
-};
-
-/// All commands, without a FENCE or FINISH. The results are planes too.
-std::vector<Command> window_program(const WindowPlan& plan, const WindowOperands& operands);
-
 }  // namespace gemm64

@@ -12,6 +12,7 @@
 #include "host/error.hpp"
 #include "host/job/job.hpp"
 #include "host/job/window_plan.hpp"
+#include "tests/host/job/window_program.hpp"
 
 namespace gemm64::bench {
 namespace {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "host/job/window_plan.hpp"
+#include "tests/host/job/window_program.hpp"
 #include "tests/icarus/run_image.hpp"
 
 namespace gemm64::icarus_test {

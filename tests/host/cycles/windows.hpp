@@ -9,6 +9,7 @@
 #include "host/device/result_format.hpp"
 #include "host/error.hpp"
 #include "host/job/window_plan.hpp"
+#include "tests/host/job/window_program.hpp"
 
 namespace gemm64 {
 

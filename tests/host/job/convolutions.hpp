@@ -15,7 +15,7 @@
 
 #include "host/device/device.hpp"
 #include "host/error.hpp"
-#include "host/job/window_plan.hpp"
+#include "tests/host/job/window_program.hpp"
 
 namespace gemm64 {
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "host/error.hpp"
+#include "tests/host/job/window_program.hpp"
 
 namespace gemm64 {
 namespace {
