@@ -162,5 +162,40 @@ TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
   EXPECT_EQ(run("run --model q.onnx --calibrate q.onnx").code, 2);
 }
 
+/// Without what the clock on the wall said.
+json timeless(json report) {
+  report.erase("simulation");
+  report["host"].erase("seconds");
+  report["host"].erase("reference_seconds");
+  for (json& layer : report["layers"]) layer.erase("seconds");
+  return report;
+}
+
+TEST_F(AccuracyOfRun, IsTheSameWithAnyNumberOfJobs) {
+  const std::string images = "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz";
+  ASSERT_EQ(run("make-model mnist-cnn -o m.onnx").code, 0);
+  ASSERT_EQ(run("quantize m.onnx -o q.onnx --calibrate-images 3 --calibrate " + images).code, 0);
+  const auto with_jobs = [&](const std::string& jobs) {
+    const Outcome outcome = run("run --model q.onnx --array 8 --batch 1 --images 3 --output y" +
+                                jobs + ".npy --json r.json --input " + images + " --jobs " + jobs);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return timeless(report());
+  };
+  const json one = with_jobs("1");
+  EXPECT_EQ(one["verified"], true);
+  EXPECT_EQ(one["images_at_once"], 1);
+  EXPECT_EQ(json::diff(one, with_jobs("3")), json::array());
+  EXPECT_EQ(contents(folder_ / "y1.npy"), contents(folder_ / "y3.npy"));
+}
+
+TEST_F(AccuracyOfRun, TakesNoJobForNone) { expect_refused("run --jobs 0", "0"); }
+
+TEST_F(AccuracyOfRun, SaysWhyOneJobRunsAFloatNetwork) {
+  write_all();
+  const Outcome outcome = run(kRun + std::string("--jobs 2"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("--jobs 2: one job runs all; of layers that are not"));
+}
+
 }  // namespace
 }  // namespace gemm64::cli_test
