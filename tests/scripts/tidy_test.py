@@ -51,7 +51,7 @@ class Tidy(unittest.TestCase):
 
     def tidy(self, *arguments):
         path = os.path.join(self.root, "bin") + os.pathsep + os.environ["PATH"]
-        done = subprocess.run([os.path.join(self.root, "scripts", "tidy"), *arguments], cwd=self.root,
+        done = subprocess.run([os.path.join(self.root, "scripts", "tidy"), "--clang-tidy", os.path.join(self.root, "bin", "clang-tidy"), *arguments], cwd=self.root,
                               env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
