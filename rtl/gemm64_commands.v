@@ -212,6 +212,7 @@ module gemm64_commands #(
     gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
         .clk_i       (clk_i),
         .rst_ni      (rst_ni),
+        .look_i      (valid),
         .valid_i     (pop & has_address),
         .address_i   (address_o),
         .run_i       (run),
