@@ -79,7 +79,7 @@ module gemm64_activations #(
     wire [15:0]              next_rows, next_tag, next_capacity, next_slot;
     wire [24:0]              next_place;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
+    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1), .HEAD(1)) u_commands (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (command_valid_i),
