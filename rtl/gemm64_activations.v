@@ -79,7 +79,7 @@ module gemm64_activations #(
     wire [15:0]              next_rows, next_tag, next_capacity, next_slot;
     wire [24:0]              next_place;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
+    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1), .HEAD(1)) u_commands (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (command_valid_i),
@@ -109,9 +109,16 @@ module gemm64_activations #(
     wire begins     = next_valid & may_begin & reader_ready;
     assign next_ready = may_begin & reader_ready;
 
-    // Tiles that follow each other in memory are one run, so that bursts end with the last of them alone.
-    wire        together = ~next_window & next_stride == {16'd0, next_rows};
-    wire [47:0] next_run = {32'd0, next_rows} * {16'd0, together ? next_count : 32'd1};
+    wire [47:0] next_run;
+    wire [31:0] next_runs;
+    gemm64_run u_run (
+        .rows_i   (next_rows),
+        .count_i  (next_count),
+        .stride_i (next_stride),
+        .window_i (next_window),
+        .words_o  (next_run),
+        .runs_o   (next_runs)
+    );
 
     wire beat_window, beat_first, beat_end;  // what the words that come belong to
 
@@ -125,7 +132,7 @@ module gemm64_activations #(
         .command_ready_o   (reader_ready),
         .command_address_i (next_address),
         .command_run_i     (next_run),
-        .command_count_i   (together ? 32'd1 : next_count),
+        .command_count_i   (next_runs),
         .command_stride_i  ({4'd0, next_stride}),
         .command_passes_i  (next_passes),
         .command_step_i    ({4'd0, next_rows}),
@@ -229,8 +236,10 @@ module gemm64_activations #(
     wire [WORDS_WIDTH-1:0] new_words = new_pixels_words[WORDS_WIDTH-1:0];
     wire [WORDS_WIDTH-1:0] in       = {{WORDS_WIDTH-1{1'b0}}, beat_i};
     wire [WORDS_WIDTH-1:0] ring_in  = {{WORDS_WIDTH-1{1'b0}}, beat_i & ~beat_window};
-    wire [WORDS_WIDTH-1:0] out      = claim_i ? new_words : {{WORDS_WIDTH-1{1'b0}}, ring_read};
-    wire [WORDS_WIDTH-1:0] released = {{WORDS_WIDTH-1{1'b0}}, ring_read & release_i};
+
+    // What leaves is known late in its clock, so that both outcomes are found before.
+    wire [WORDS_WIDTH-1:0] level    = level_q + ring_in;
+    wire [WORDS_WIDTH-1:0] ahead    = ahead_q + in;
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -242,7 +251,7 @@ module gemm64_activations #(
             window_q <= 1'b0;
             pixels_q <= 17'd0;
         end else begin
-            level_q <= level_q + ring_in - released;
+            level_q <= ring_read & release_i ? level - 1'b1 : level;
             if (beat_i & ~beat_window) write_q <= after(write_q);
             if (ring_read & release_i) oldest_q <= after(oldest_q);
             if (ring_read & rewind_i) begin
@@ -250,7 +259,7 @@ module gemm64_activations #(
                 ahead_q <= level_q + in;
             end else begin
                 if (ring_read) read_q <= after(read_q);
-                ahead_q <= ahead_q + in - out;
+                ahead_q <= claim_i ? ahead - new_words : ring_read ? ahead - 1'b1 : ahead;
             end
             if (begins) window_q <= next_window;
             pixels_q <= pixels_q + (begins & new_pixels ? {1'b0, next_rows} : 17'd0)

@@ -114,7 +114,7 @@ module gemm64_commands #(
 
     wire                 valid, pop;
     wire [USED_BITS-1:0] command;
-    gemm64_fifo #(.WIDTH(USED_BITS), .LOG_DEPTH(LOG_COMMANDS)) u_queue (
+    gemm64_fifo #(.WIDTH(USED_BITS), .LOG_DEPTH(LOG_COMMANDS), .HEAD(1)) u_queue (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (beat_i & beat_last_i),
@@ -212,6 +212,7 @@ module gemm64_commands #(
     gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
         .clk_i       (clk_i),
         .rst_ni      (rst_ni),
+        .look_i      (valid),
         .valid_i     (pop & has_address),
         .address_i   (address_o),
         .run_i       (run),

@@ -71,7 +71,7 @@ module gemm64_compute #(
     wire [15:0]  rows;
     wire [31:0]  count, passes, blocks;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
+    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1), .HEAD(1)) u_commands (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (command_valid_i),

@@ -13,6 +13,7 @@ module gemm64_extent #(
     input  wire                     clk_i,
     input  wire                     rst_ni,     // synchronous, active low
     // Walk
+    input  wire                     look_i,     // these may be a walk; valid_i tells later in the clock
     input  wire                     valid_i,
     input  wire [ADDRESS_WIDTH-1:0] address_i,  // a multiple of N
     input  wire [31:0]              run_i,      // words of a run
@@ -30,35 +31,44 @@ module gemm64_extent #(
     reg                  given_q, known_q;
     reg [31:0]           run_q, blocks_q, strides_q;
     reg [35:0]           stride_q;
-    reg [63:0]           first_q;  // words of all blocks' first runs
-    reg [67:0]           rest_q;   // words from there to the start of the last run
-    reg [ROOM_WIDTH-1:0] room_q, known_room_q;  // words from the address to the end
+    wire [63:0]          first;      // words of all blocks' first runs
+    wire [67:0]          rest;       // words from there to the start of the last run
+    reg [ROOM_WIDTH-2:0] address_q;  // in words
+    reg [ROOM_WIDTH-1:0] room_q;     // words from there to the end
     reg [15:0]           tag_q, known_tag_q;
 
     always @(posedge clk_i) begin
         given_q <= valid_i & rst_ni;
         known_q <= given_q & rst_ni;
-        if (valid_i) begin
+        if (look_i) begin
             run_q     <= run_i;
             blocks_q  <= blocks_i;
             stride_q  <= stride_i;
             strides_q <= count_i - 32'd1;
-            room_q    <= {1'b1, {ROOM_WIDTH-1{1'b0}}} - {1'b0, address_i[ADDRESS_WIDTH-1:LOG_N]};
+            address_q <= address_i[ADDRESS_WIDTH-1:LOG_N];
             tag_q     <= tag_i;
         end
         if (given_q) begin
-            first_q      <= {32'd0, run_q} * {32'd0, blocks_q};
-            rest_q       <= {32'd0, stride_q} * {36'd0, strides_q};
-            known_room_q <= room_q;
-            known_tag_q  <= tag_q;
+            room_q      <= {1'b1, {ROOM_WIDTH-1{1'b0}}} - {1'b0, address_q};
+            known_tag_q <= tag_q;
         end
     end
 
-    // No room has more than 63 bits.
-    wire        huge  = first_q[63] | rest_q[67:63] != 5'd0;
-    wire [63:0] words = {1'b0, first_q[62:0]} + {1'b0, rest_q[62:0]};
+    gemm64_product #(.A_WIDTH(32), .B_WIDTH(32)) u_first (
+        .clk_i(clk_i), .valid_i(given_q), .a_i(run_q), .b_i(blocks_q), .product_o(first)
+    );
 
-    assign error_o     = known_q & (huge | words > {{64-ROOM_WIDTH{1'b0}}, known_room_q});
+    gemm64_product #(.A_WIDTH(36), .B_WIDTH(32)) u_rest (
+        .clk_i(clk_i), .valid_i(given_q), .a_i(stride_q), .b_i(strides_q), .product_o(rest)
+    );
+
+    // What is left of the room is below zero where the walk passes the end. Neither part of a walk is longer than the whole
+    // address space, or that is enough to know.
+    wire                  huge = first[63:ROOM_WIDTH] != {64-ROOM_WIDTH{1'b0}}
+                               | rest[67:ROOM_WIDTH] != {68-ROOM_WIDTH{1'b0}};
+    wire [ROOM_WIDTH+1:0] left = {2'd0, room_q} - {2'd0, first[ROOM_WIDTH-1:0]} - {2'd0, rest[ROOM_WIDTH-1:0]};
+
+    assign error_o     = known_q & (huge | left[ROOM_WIDTH+1]);
     assign error_tag_o = known_tag_q;
 
 endmodule

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small queue whose first word falls through to the output.
 // Latency: 1 clock from a push to valid_o.
-// Handshake: valid/ready on both sides; ready_o depends on registers alone.
+// Handshake: valid/ready on both sides; all outputs depend on registers alone. With HEAD = 1 data_o is a register.
 `default_nettype none
 
 module gemm64_fifo #(
     parameter WIDTH     = 32,  // bits of an entry
-    parameter LOG_DEPTH = 1    // log2 of the number of entries; at least 1
+    parameter LOG_DEPTH = 1,   // log2 of the number of entries; at least 1
+    parameter HEAD      = 0    // 1: the entry that is shown has a register of its own, so that nobody waits for its selection
 ) (
     input  wire             clk_i,
     input  wire             rst_ni,   // synchronous, active low
@@ -28,7 +29,20 @@ module gemm64_fifo #(
 
     assign valid_o = head_q != tail_q;
     assign ready_o = (head_q ^ tail_q) != {1'b1, {LOG_DEPTH{1'b0}}};
-    assign data_o  = entries_q[head_q[LOG_DEPTH-1:0]];
+
+    generate
+        if (HEAD != 0) begin : own
+            // An array of one, so that a simulator keeps aside what loads, not in every clock what stays.
+            reg [WIDTH-1:0] shown_q [0:0];
+            wire [LOG_DEPTH:0] next = head_q + 1'b1;
+            always @(posedge clk_i)
+                if (push & (~valid_o | (pop & next == tail_q))) shown_q[0] <= data_i;
+                else if (pop) shown_q[0] <= entries_q[next[LOG_DEPTH-1:0]];
+            assign data_o = shown_q[0];
+        end else begin : selected
+            assign data_o = entries_q[head_q[LOG_DEPTH-1:0]];
+        end
+    endgenerate
 
     always @(posedge clk_i) begin
         if (push) entries_q[tail_q[LOG_DEPTH-1:0]] <= data_i;

@@ -61,15 +61,20 @@ module gemm64_reader #(
 
     reg  [WORDS_WIDTH-1:0] room_q;  // words neither in the buffer nor requested
     wire [31:0]            beats = {25'd0, request_beats_o};
-    wire [WORDS_WIDTH-1:0] taken =
-        request_valid_o & request_ready_i & ~kept_q ? beats[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}};
+
+    // Both come late in their clock, so all that may become of the room waits for them.
+    wire                   taken     = request_valid_o & request_ready_i & ~kept_q;
+    wire [WORDS_WIDTH-1:0] less      = room_q - beats[WORDS_WIDTH-1:0];
+    wire [WORDS_WIDTH-1:0] more      = room_q + RELEASED[WORDS_WIDTH-1:0];
+    wire [WORDS_WIDTH-1:0] both      = room_q + RELEASED[WORDS_WIDTH-1:0] - beats[WORDS_WIDTH-1:0];
 
     always @(posedge clk_i)
         if (command_valid_i & command_ready_o) kept_q <= command_kept_i;
 
     always @(posedge clk_i)
         if (!rst_ni) room_q <= WORDS[WORDS_WIDTH-1:0];
-        else room_q <= room_q - taken + (released_i ? RELEASED[WORDS_WIDTH-1:0] : {WORDS_WIDTH{1'b0}});
+        else if (taken) room_q <= released_i ? both : less;
+        else if (released_i) room_q <= more;
 
     wire go = tags_ready & (kept_q | beats <= {{32-WORDS_WIDTH{1'b0}}, room_q}) & ~stop_i;
 

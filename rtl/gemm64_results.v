@@ -226,6 +226,7 @@ module gemm64_results #(
     // block before if it is the first. The snapshots between two blocks do not touch the row that was read.
     reg                 row_valid_q;  // the accumulator's output holds row_q
     reg [ROW_WIDTH-1:0] row_q;
+    reg [ROW_WIDTH:0]   stored_q;     // rows of the block that have been read: row_q + 1, or none
     reg [1:0]           quarter_q;    // beat within the row
     reg [6:0]           beat_q;       // beat, or row of 8-bit results, within the burst
     reg                 bank_q;
@@ -286,7 +287,7 @@ module gemm64_results #(
     assign row_o      = first_row | end_of_block ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;
     assign row_bank_o = bank_q ^ end_of_block;
     assign bank_free_o   = end_of_block;
-    assign rows_stored_o = row_valid_q ? {1'b0, row_q} + 1'b1 : {ROW_WIDTH + 1{1'b0}};
+    assign rows_stored_o = stored_q;
 
     wire [1:0] done_in  = {1'b0, block_done_i};
     wire [1:0] done_out = {1'b0, block_taken};
@@ -296,6 +297,7 @@ module gemm64_results #(
             done_q          <= 2'd0;
             row_valid_q     <= 1'b0;
             row_q           <= {ROW_WIDTH{1'b0}};
+            stored_q        <= {ROW_WIDTH + 1{1'b0}};
             quarter_q       <= 2'd0;
             beat_q          <= 7'd0;
             bank_q          <= 1'b0;
@@ -307,6 +309,8 @@ module gemm64_results #(
                                       - {{LOG_BURSTS{1'b0}}, end_of_burst & ~data_snapshot};
             snapshot_kept_q <= snapshot_take_o | (snapshot_kept_q & ~(end_of_burst & data_snapshot & data_last));
             if (row_read_o) row_q <= row_o;
+            if (row_read_o) stored_q <= {1'b0, row_o} + 1'b1;
+            else if (end_of_block) stored_q <= {ROW_WIDTH + 1{1'b0}};
             if (first_row) row_valid_q <= 1'b1;
             else if (end_of_block) row_valid_q <= more;
             if (row_step) quarter_q <= end_of_row ? 2'd0 : quarter_q + 2'd1;

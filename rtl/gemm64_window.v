@@ -62,81 +62,80 @@ module gemm64_window (
     // Tap: how far it is from the first one. These are zero between blocks.
     reg [7:0]             tap_row_q, tap_column_q;
     reg [17:0]            down_q, right_q;  // rows and columns of the input
-    reg [15:0]            distance_q;       // slots
     reg [15:0]            plane_q;
+
+    // These begin with each block.
+    reg [15:0]            start_q;          // slot of what the tap meets at the block's first output pixel
     reg [15:0]            pass_q;           // of those that read the same planes
     reg [24:0]            base_q, group_q;  // first words of the plane, and of the first plane of the pass
+
+    // The tap after it and where its tile begins, a clock after the tap is known
+    reg [7:0]             next_tap_row_q, next_tap_column_q;
+    reg [17:0]            next_down_q, next_right_q, next_row_q, next_column_q;
+    reg [15:0]            next_start_q, next_plane_q, next_pass_q;
+    reg [24:0]            next_base_q, next_group_q;
 
     // Output pixel, and the input pixel that the tap meets there
     reg [15:0]            out_row_q, out_column_q;
     reg [17:0]            row_q, column_q;
     reg [15:0]            slot_q;
 
-    // Where the next tile begins, a clock after its tap is known
-    reg [17:0]            tile_row_q, tile_column_q;
-    reg [15:0]            tile_slot_q;
-
     // What is told of the row
-    reg [24:0]            place_q;
+    reg [24:0]            place_base_q;
+    reg [15:0]            place_slot_q;
     reg                   inside_q, first_tap_q, first_pass_q, first_tile_q, last_tile_q;
 
     // Next values. All is one block, which alone reads its state, so that an idle walk costs the simulation nothing.
     reg                   tile_end, last_column, last_tap, last_plane, last_pass, wrap, image;
-    reg [7:0]             tap_row, tap_column;
-    reg [17:0]            down, right, row, column, tile_row, tile_column;
-    reg [15:0]            plane, pass, distance, slot, tile_slot;
-    reg [24:0]            base, group;
+    reg                   first_tap, next_first_tap, next_last_tile;
+    reg [7:0]             next_tap_row, next_tap_column;
+    reg [17:0]            next_down, next_right, row, column;
+    reg [15:0]            start, next_start, next_plane, pass, next_pass, slot;
+    reg [24:0]            base, next_base, group, next_group;
 
     always @(posedge clk_i)
         if (active_i | ~rst_ni) begin
+            pass  = load_i ? 16'd0 : pass_q;
+            base  = load_i ? 25'd0 : base_q;
+            group = load_i ? 25'd0 : group_q;
+            start = load_i ? block_slot_i : start_q;
+
             // The tap after this one
-            last_column = tap_column_q == kernel_width_i - 8'd1;
-            last_tap    = last_column & tap_row_q == kernel_height_i - 8'd1;
-            tap_row     = last_tap ? 8'd0 : tap_row_q + {7'd0, last_column};
-            tap_column  = last_column ? 8'd0 : tap_column_q + 8'd1;
-            down        = last_tap ? 18'd0 : last_column ? down_q + {10'd0, dilation_height_i} : down_q;
-            right       = last_column ? 18'd0 : right_q + {10'd0, dilation_width_i};
-            distance    = last_tap ? 16'd0
-                        : around(distance_q, last_column ? tap_row_step_i : {8'd0, dilation_width_i},
-                                 capacity_i);
-            tile_row    = block_row_i + down;
-            tile_column = block_column_i + right;
-            tile_slot   = around(block_slot_i, distance, capacity_i);
+            last_column     = tap_column_q == kernel_width_i - 8'd1;
+            last_tap        = last_column & tap_row_q == kernel_height_i - 8'd1;
+            next_tap_row    = last_tap ? 8'd0 : tap_row_q + {7'd0, last_column};
+            next_tap_column = last_column ? 8'd0 : tap_column_q + 8'd1;
+            next_down       = last_tap ? 18'd0 : last_column ? down_q + {10'd0, dilation_height_i} : down_q;
+            next_right      = last_column ? 18'd0 : right_q + {10'd0, dilation_width_i};
+            next_start      = around(start, last_column ? tap_row_step_i : {8'd0, dilation_width_i}, capacity_i);
+            if (last_tap) next_start = block_slot_i;
 
             // Its plane and pass
             last_plane = plane_q == planes_i - 16'd1;
-            last_pass  = pass_q == group_passes_i - 16'd1;
-            plane      = plane_q;
-            pass       = pass_q;
-            base       = base_q;
-            group      = group_q;
+            last_pass  = pass == group_passes_i - 16'd1;
+            next_plane = plane_q;
+            next_pass  = pass;
+            next_base  = base;
+            next_group = group;
             if (last_tap) begin
-                plane = last_plane ? 16'd0 : plane_q + 16'd1;
-                base  = last_plane & ~last_pass ? group_q : base_q + {9'd0, capacity_i};
+                next_plane = last_plane ? 16'd0 : plane_q + 16'd1;
+                next_base  = last_plane & ~last_pass ? group : base + {9'd0, capacity_i};
                 if (last_plane) begin
-                    pass  = last_pass ? 16'd0 : pass_q + 16'd1;
-                    group = base;
+                    next_pass  = last_pass ? 16'd0 : pass + 16'd1;
+                    next_group = next_base;
                 end
             end
 
-            // It is the next row's, or the same goes on.
-            tile_end = row_i & tile_end_i;
-            if (~tile_end) begin
-                tap_row    = tap_row_q;
-                tap_column = tap_column_q;
-                down       = down_q;
-                right      = right_q;
-                distance   = distance_q;
-                plane      = plane_q;
-                pass       = pass_q;
-                base       = base_q;
-                group      = group_q;
-            end
-            if (load_i) begin
-                pass  = 16'd0;
-                base  = 25'd0;
-                group = 25'd0;
-            end
+            // The next row is of the tap that was found a clock ago, or of the same.
+            tile_end       = row_i & tile_end_i;
+            first_tap      = tap_row_q == 8'd0 & tap_column_q == 8'd0;
+            next_first_tap = next_tap_row_q == 8'd0 & next_tap_column_q == 8'd0;
+            next_last_tile = next_tap_column_q == kernel_width_i - 8'd1 & next_tap_row_q == kernel_height_i - 8'd1
+                           & next_plane_q == planes_i - 16'd1;
+            first_tap_q  <= tile_end ? next_first_tap : first_tap;
+            first_pass_q <= tile_end ? next_pass_q == 16'd0 : pass == 16'd0;
+            first_tile_q <= tile_end ? next_first_tap & next_plane_q == 16'd0 : first_tap & plane_q == 16'd0;
+            last_tile_q  <= tile_end ? next_last_tile : last_tap & last_plane;
 
             // The output pixel after this one
             wrap   = out_column_q == out_width_i - 16'd1;
@@ -145,9 +144,9 @@ module gemm64_window (
             column = column_q;
             slot   = slot_q;
             if (load_i | tile_end) begin
-                row    = load_i ? block_row_i : tile_row_q;
-                column = load_i ? block_column_i : tile_column_q;
-                slot   = load_i ? block_slot_i : tile_slot_q;
+                row    = load_i ? block_row_i : next_row_q;
+                column = load_i ? block_column_i : next_column_q;
+                slot   = load_i ? block_slot_i : next_start_q;
                 out_row_q    = block_out_row_i;
                 out_column_q = block_out_column_i;
             end else if (row_i) begin
@@ -158,43 +157,52 @@ module gemm64_window (
                 out_row_q    = image ? 16'd0 : out_row_q + {15'd0, wrap};
                 out_column_q = wrap ? 16'd0 : out_column_q + 16'd1;
             end
+            inside_q <= row < {2'd0, height_i} & column < {2'd0, width_i};  // below 0 is far above
 
             // The step is done.
-            tap_row_q     = tap_row;
-            tap_column_q  = tap_column;
-            down_q        = down;
-            right_q       = right;
-            distance_q    = distance;
-            plane_q       = plane;
-            pass_q        = pass;
-            base_q        = base;
-            group_q       = group;
-            row_q         = row;
-            column_q      = column;
-            slot_q        = slot;
-            tile_row_q    = tile_row;
-            tile_column_q = tile_column;
-            tile_slot_q   = tile_slot;
+            if (tile_end) begin
+                tap_row_q    = next_tap_row_q;
+                tap_column_q = next_tap_column_q;
+                down_q       = next_down_q;
+                right_q      = next_right_q;
+                start        = next_start_q;
+                plane_q      = next_plane_q;
+                pass         = next_pass_q;
+                base         = next_base_q;
+                group        = next_group_q;
+            end
+            start_q  = start;
+            pass_q   = pass;
+            base_q   = base;
+            group_q  = group;
+            row_q    = row;
+            column_q = column;
+            slot_q   = slot;
+            place_base_q <= base;
+            place_slot_q <= slot;
 
-            place_q      <= base + {9'd0, slot};
-            inside_q     <= row < {2'd0, height_i} & column < {2'd0, width_i};  // below 0 is far above
-            first_tap_q  <= tap_row == 8'd0 & tap_column == 8'd0;
-            first_pass_q <= pass == 16'd0;
-            first_tile_q <= tap_row == 8'd0 & tap_column == 8'd0 & plane == 16'd0;
-            last_tile_q  <= tap_row == kernel_height_i - 8'd1 & tap_column == kernel_width_i - 8'd1
-                          & plane == planes_i - 16'd1;
+            next_tap_row_q    = next_tap_row;
+            next_tap_column_q = next_tap_column;
+            next_down_q       = next_down;
+            next_right_q      = next_right;
+            next_start_q      = next_start;
+            next_row_q        = block_row_i + next_down;
+            next_column_q     = block_column_i + next_right;
+            next_plane_q      = next_plane;
+            next_pass_q       = next_pass;
+            next_base_q       = next_base;
+            next_group_q      = next_group;
 
             if (!rst_ni) begin
                 tap_row_q    = 8'd0;
                 tap_column_q = 8'd0;
                 down_q       = 18'd0;
                 right_q      = 18'd0;
-                distance_q   = 16'd0;
                 plane_q      = 16'd0;
             end
         end
 
-    assign place_o      = place_q;
+    assign place_o      = place_base_q + {9'd0, place_slot_q};
     assign inside_o     = inside_q;
     assign first_tap_o  = first_tap_q;
     assign first_pass_o = first_pass_q;

@@ -15,12 +15,14 @@ set(GEMM64_RTL
   gemm64_fifo.v
   gemm64_parameter_sets.v
   gemm64_parameters.v
+  gemm64_product.v
   gemm64_ram.v
   gemm64_reader.v
   gemm64_registers.v
   gemm64_requantize.v
   gemm64_request.v
   gemm64_results.v
+  gemm64_run.v
   gemm64_set_ram.v
   gemm64_skew.v
   gemm64_stage.v

@@ -4,7 +4,7 @@
 //
 // short
 // break gemm64_fifo.v: push = valid_i & ready_o -> push = valid_i
-// prove induction 1, cover 12; LOG_DEPTH=1 LOG_DEPTH=2
+// prove induction 1, cover 12; LOG_DEPTH=1,HEAD=0 LOG_DEPTH=2,HEAD=0 LOG_DEPTH=1,HEAD=1 LOG_DEPTH=2,HEAD=1
 // probe head_q = dut.head_q
 // probe tail_q = dut.tail_q
 // probe entry_0 = dut.entries_q[0]
@@ -14,7 +14,8 @@
 // probe entry_2 = dut.entries_q[2] where LOG_DEPTH=2
 // probe entry_3 = dut.entries_q[3] where LOG_DEPTH=2
 module fifo_proof #(
-    parameter LOG_DEPTH = 2
+    parameter LOG_DEPTH = 2,
+    parameter HEAD      = 0
 ) (
     input wire       clk_i,
     input wire       rst_ni,
@@ -27,7 +28,7 @@ module fifo_proof #(
 
     wire       ready, valid;
     wire [7:0] data;
-    gemm64_fifo #(.WIDTH(8), .LOG_DEPTH(LOG_DEPTH)) dut (
+    gemm64_fifo #(.WIDTH(8), .LOG_DEPTH(LOG_DEPTH), .HEAD(HEAD)) dut (
         .clk_i (clk_i), .rst_ni (rst_ni),
         .valid_i (valid_i), .ready_o (ready), .data_i (data_i),
         .valid_o (valid), .ready_i (ready_i), .data_o (data)

@@ -15,14 +15,22 @@
 // probe tap_column_q = dut.tap_column_q
 // probe down_q = dut.down_q
 // probe right_q = dut.right_q
-// probe distance_q = dut.distance_q
+// probe start_q = dut.start_q
 // probe plane_q = dut.plane_q
 // probe pass_q = dut.pass_q
 // probe base_q = dut.base_q
 // probe group_q = dut.group_q
-// probe tile_row_q = dut.tile_row_q
-// probe tile_column_q = dut.tile_column_q
-// probe tile_slot_q = dut.tile_slot_q
+// probe next_tap_row_q = dut.next_tap_row_q
+// probe next_tap_column_q = dut.next_tap_column_q
+// probe next_down_q = dut.next_down_q
+// probe next_right_q = dut.next_right_q
+// probe next_start_q = dut.next_start_q
+// probe next_row_q = dut.next_row_q
+// probe next_column_q = dut.next_column_q
+// probe next_plane_q = dut.next_plane_q
+// probe next_pass_q = dut.next_pass_q
+// probe next_base_q = dut.next_base_q
+// probe next_group_q = dut.next_group_q
 module window_proof (
     input wire clk_i,
     input wire rst_ni,
@@ -73,10 +81,10 @@ module window_proof (
         .first_pass_o (first_pass), .first_tile_o (first_tile), .last_tile_o (last_tile)
     );
 
-    (* keep *) wire [17:0] row_q, column_q, down_q, right_q, tile_row_q, tile_column_q;
-    (* keep *) wire [15:0] slot_q, out_row_q, out_column_q, distance_q, plane_q, pass_q, tile_slot_q;
-    (* keep *) wire [7:0]  tap_row_q, tap_column_q;
-    (* keep *) wire [24:0] base_q, group_q;
+    (* keep *) wire [17:0] row_q, column_q, down_q, right_q, next_row_q, next_column_q, next_down_q, next_right_q;
+    (* keep *) wire [15:0] slot_q, out_row_q, out_column_q, start_q, plane_q, pass_q, next_start_q, next_plane_q, next_pass_q;
+    (* keep *) wire [7:0]  tap_row_q, tap_column_q, next_tap_row_q, next_tap_column_q;
+    (* keep *) wire [24:0] base_q, group_q, next_base_q, next_group_q;
 
     // The loops: group of passes, pass, plane, tap row, tap; and for each of these image, output row, output column
     reg        begun = 1'b0, loaded, ended;
@@ -84,7 +92,7 @@ module window_proof (
     reg [5:0]  whole_plane, group;         // from the first plane of the tensor on
     reg        image;                      // from the block's first on
     reg [1:0]  out_row, out_column;
-    reg signed [8:0] rounds, tap_slot_rounds, tile_rounds;        // what a slot differs from its pixel by
+    reg signed [8:0] rounds, start_rounds;        // what a slot differs from its pixel by
     // In pixels of the tensor, and in rows of the input: how far each loop is
     reg signed [8:0] images, rows, columns, tap_rows, taps;
     reg signed [17:0] in_rows, tap_in_rows;
@@ -99,6 +107,10 @@ module window_proof (
 
     wire [1:0] tap_row_next    = last_tap ? 0 : tap_row + last_column;
     wire [1:0] tap_column_next = last_column ? 0 : tap_column + 1;
+    wire [1:0] plane_next      = ~last_tap ? plane : last_plane ? 0 : plane + 1;
+    wire [1:0] pass_next       = ~(last_tap & last_plane) ? pass : last_pass ? 0 : pass + 1;
+    wire [24:0] base_next      = ~last_tap ? base : last_plane & ~last_pass ? group_base : base + capacity;
+    wire [24:0] group_next     = last_tap & last_plane & last_pass ? base + capacity : group_base;
 
     wire signed [8:0] tap_rows_next = last_tap ? 9'd0 : last_column ? tap_rows + tap_words : tap_rows;
     wire signed [17:0] tap_in_rows_next = last_tap ? 18'd0 : last_column ? tap_in_rows + $signed({16'd0, dilation_h}) : tap_in_rows;
@@ -109,31 +121,29 @@ module window_proof (
     wire signed [17:0] in_column = columns + taps - left;
     wire signed [8:0] pixel     = images + rows + columns + tap_rows + taps - border;
     wire signed [8:0] slot      = pixel + rounds;
-    wire signed [8:0] tap_slot  = tap_rows + taps + tap_slot_rounds;
+    wire signed [8:0] start     = first_rows + first_columns - border + tap_rows + taps + start_rounds;
     wire signed [8:0] step      = next_image ? image_step : wrap ? row_step : right_move;
     wire signed [8:0] tap_move  = last_column ? tap_step : tap_right;
-    wire signed [8:0] next_tap_rounds = last_tap ? 9'd0 : tap_slot_rounds + (last_column ? tap_rounds : 9'd0)
-                                       - (tap_slot + tap_move >= cap ? cap : 9'd0);
-    wire signed [8:0] next_tap_slot = tap_rows_next + taps_next + next_tap_rounds;
-    wire signed [8:0] next_tile_rounds = slot_rounds + next_tap_rounds - (block_slot + next_tap_slot >= cap ? cap : 9'd0);
+    wire signed [8:0] next_rounds = last_tap ? slot_rounds : start_rounds + (last_column ? tap_rounds : 9'd0)
+                                   - (start + tap_move >= cap ? cap : 9'd0);
+    wire signed [8:0] next_start  = first_rows + first_columns - border + tap_rows_next + taps_next + next_rounds;
     wire tile_end = row_i & tile_end_i;
 
     always @(posedge clk_i) begin
         begun <= 1'b1;
         if (!rst_ni) begin
             {tap_row, tap_column, plane, loaded, ended} <= 0;
-            {tap_slot_rounds, tap_rows, taps, tap_in_rows} <= 0;
+            {tap_rows, taps, tap_in_rows} <= 0;
         end else begin
             loaded      <= load_i | loaded;
             ended       <= tile_end;
-            tile_rounds <= next_tile_rounds;
             if (load_i | tile_end) begin
                 {image, images}       <= 0;
                 {out_row, out_column} <= {first_row, first_column};
                 rows    <= first_rows;
                 columns <= first_columns;
                 in_rows <= first_in_row;
-                rounds  <= load_i ? slot_rounds : tile_rounds;
+                {rounds, start_rounds} <= {2{load_i ? slot_rounds : next_rounds}};
             end else if (row_i) begin
                 rounds     <= rounds + (next_image ? image_rounds : wrap ? row_rounds : 9'd0)
                             - (slot + step >= cap ? cap : 9'd0);
@@ -152,22 +162,15 @@ module window_proof (
                 tap_rows        <= tap_rows_next;
                 tap_in_rows     <= tap_in_rows_next;
                 taps            <= taps_next;
-                tap_slot_rounds <= next_tap_rounds;
-                if (last_tap) begin
-                    plane       <= last_plane ? 0 : plane + 1;
-                    whole_plane <= last_plane & ~last_pass ? group : whole_plane + 1;
-                    base        <= last_plane & ~last_pass ? group_base : base + capacity;
-                    if (last_plane) begin
-                        pass <= last_pass ? 0 : pass + 1;
-                        if (last_pass) group <= whole_plane + 1;
-                        if (last_pass) group_base <= base + capacity;
-                    end
-                end
+                plane           <= plane_next;
+                pass            <= pass_next;
+                base            <= base_next;
+                group_base      <= group_next;
+                if (last_tap) whole_plane <= last_plane & ~last_pass ? group : whole_plane + 1;
+                if (last_tap & last_plane & last_pass) group <= whole_plane + 1;
             end
         end
     end
-
-    wire signed [8:0] tile_slot = first_rows + first_columns - border + tap_rows_next + taps_next + tile_rounds;
 
     // What `one by one` does not let hold yet in this clock held in the one before.
     reg later, later_q = 1'b1;
@@ -196,8 +199,7 @@ module window_proof (
             assert (tap_row_q == tap_row & tap_column_q == tap_column & plane_q == plane);
             assert (down_q == tap_in_rows & right_q == taps);
             assert (taps == tap_column * dilation_w & taps <= 9);
-            assert (distance_q == {7'd0, tap_slot} & tap_slot >= 0 & tap_slot < cap);
-            if (~loaded) assert (tap_row == 0 & tap_column == 0 & plane == 0 & tap_rows == 0 & tap_slot_rounds == 0 & tap_in_rows == 0);
+            if (~loaded) assert (tap_row == 0 & tap_column == 0 & plane == 0 & tap_rows == 0 & tap_in_rows == 0);
             if (tap_row == 0) assert (tap_rows == 0 & tap_in_rows == 0);
         end
         if (begun & rst_ni & loaded) begin
@@ -209,10 +211,15 @@ module window_proof (
             assert (rows == out_row * row_words[3:0]);
             assert (row_q == in_row & column_q == in_column);
             assert (slot_q == {7'd0, slot} & slot >= 0 & slot < cap);
+            assert (start_q == {7'd0, start} & start >= 0 & start < cap);
             if (~ended) begin
-                assert (tile_row_q == first_in_row + tap_in_rows_next - top);
-                assert (tile_column_q == first_in_column + taps_next - left);
-                assert (tile_slot_q == {7'd0, tile_slot} & tile_slot >= 0 & tile_slot < cap);
+                assert (next_tap_row_q == tap_row_next & next_tap_column_q == tap_column_next);
+                assert (next_down_q == tap_in_rows_next & next_right_q == taps_next);
+                assert (next_row_q == first_in_row + tap_in_rows_next - top);
+                assert (next_column_q == first_in_column + taps_next - left);
+                assert (next_start_q == {7'd0, next_start} & next_start >= 0 & next_start < cap);
+                assert (next_plane_q == plane_next & next_pass_q == pass_next);
+                assert (next_base_q == base_next & next_group_q == group_next);
             end
             // What is promised
             assert (place == base + slot & slot < cap);

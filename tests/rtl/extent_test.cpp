@@ -29,6 +29,7 @@ class Trial {
  public:
   /// Gives a walk, or none, in this clock; checks what came two clocks before.
   void clock(const Walk& walk) {
+    bench_->look_i = walk.valid || walk.tag % 2 != 0;  // looked at, and perhaps given later
     bench_->valid_i = walk.valid;
     bench_->address_i = walk.address;
     bench_->run_i = walk.run;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vfifo_d2.h>
+#include <Vfifo_d2_head.h>
 #include <Vfifo_d8.h>
+#include <Vfifo_d8_head.h>
 
 #include <deque>
 
@@ -46,7 +48,8 @@ class Fifo : public testing::Test {
   }
 };
 
-using Depths = testing::Types<Depth<Vfifo_d2, 2>, Depth<Vfifo_d8, 8>>;
+using Depths = testing::Types<Depth<Vfifo_d2, 2>, Depth<Vfifo_d8, 8>, Depth<Vfifo_d2_head, 2>,
+                              Depth<Vfifo_d8_head, 8>>;
 TYPED_TEST_SUITE(Fifo, Depths);
 
 TYPED_TEST(Fifo, KeepsTheOrderWhateverThePatterns) {
