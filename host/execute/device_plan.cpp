@@ -273,16 +273,4 @@ std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& 
   return layers;
 }
 
-PublishedCycles published_cycles(const DeviceLayer& layer, const Geometry& geometry) {
-  GemmShape shape = layer.job.plan.shape;
-  const std::uint64_t groups = layer.convolution ? layer.convolution->groups : 1;
-  shape.n /= groups;
-  PublishedCycles cycles = published_cycles(shape, geometry.n);
-  for (std::uint64_t* const value : {&cycles.scale_sim_os, &cycles.scale_sim_ws,
-                                     &cycles.single_buffered, &cycles.double_buffered}) {
-    *value *= groups;
-  }
-  return cycles;
-}
-
 }  // namespace gemm64

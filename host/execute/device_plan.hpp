@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "host/cycles/published.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/execute/quantized_node.hpp"
@@ -63,8 +62,5 @@ JobProgram make_program(const DeviceProgram& program, const Geometry& geometry);
 /// Counters of each of a program's layers, as a run has them behind a memory that does not stall.
 std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
                                      const MemoryTiming& memory);
-
-/// The published formulas for a layer. They know matrix products: one for each group.
-PublishedCycles published_cycles(const DeviceLayer& layer, const Geometry& geometry);
 
 }  // namespace gemm64

@@ -52,7 +52,9 @@ DeviceWork::Program program_of(const DeviceProgram& planned, std::size_t number,
     layer.program = number;
     layer.convolution = from.convolution;
     layer.packed = from.packed;
-    layer.published = published_cycles(from, geometry);
+    if (from.convolution) {
+      layer.published = published_cycles(layer.shape, geometry.n, from.convolution->groups);
+    }
     program.layers.push_back(std::move(layer));
   }
   return program;
