@@ -133,12 +133,12 @@ std::string Drawing::draw(const std::string& title) {
   svg_.text(x(0), kTop - 8, "clocks", 11);
   svg_.text(x(1), kTop - 8, "utilization (light: of the roofline)", 11);
   svg_.text(x(2), kTop - 8, "bytes", 11);
-  double at = x(2) + 40;
+  double at = x(2) - 70;
   for (const auto& [name, colour] :
        {std::pair("weights", kDark), std::pair("activations", "#7fb3d9"),
         std::pair("results", "#e08a1e"), std::pair("rest", kRest)}) {
-    svg_.rect(at, kTop - 16, 8, 8, colour, kDark);
-    svg_.text(at + 11, kTop - 8, name, 9);
+    svg_.rect(at, kTop - 38, 8, 8, colour, kDark);
+    svg_.text(at + 11, kTop - 30, name, 9);
     at += 17 + text_width(name, 9);
   }
   const SweepRow* before = nullptr;
