@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
@@ -105,11 +106,10 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
   for (std::size_t i = 0; i < runner.sweep().size(); ++i) {
     if (rows.by_point.count(i) == 0) missing.push_back(i);
   }
-  ProgressBar bar;
-  bar.show("planning", 0);
+  std::optional<ProgressBar> bar;
   const BeforeEnd before_end([&] {
     const std::lock_guard<std::mutex> lock(rows.mutex);
-    bar.erase();
+    if (bar) bar->erase();
     const std::string finished =
         fmt::format("with {} of {} points finished", rows.by_point.size(), runner.sweep().size());
     if (keeper.path().empty()) {
@@ -120,6 +120,11 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
           fmt::format("{}, which {} has; --resume goes on", finished, keeper.path().string()));
     }
   });
+  {
+    const std::lock_guard<std::mutex> lock(rows.mutex);
+    bar.emplace();  // has a thread
+  }
+  bar->show("planning", 0);
   const std::vector<double> costs = runner.check();
   run_points(
       runner, missing, jobs_of(options.jobs), costs,
@@ -128,7 +133,7 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
         keeper.add(row);
         rows.by_point[point] = std::move(row);
       },
-      [&bar](const std::string& name, double done) { bar.show(name, done); });
+      [&bar](const std::string& name, double done) { bar->show(name, done); });
 }
 
 int run_sweep(const SweepCommand& options) {
