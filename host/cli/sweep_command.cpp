@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sched.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -91,15 +89,6 @@ class Keeper {
   bool lost_ = false;
 };
 
-/// Points side by side: as many as cores that this process may use, where nobody says.
-unsigned jobs_of(unsigned jobs) {
-  if (jobs != 0) return jobs;
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&cores), 1));
-}
-
 void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& keeper,
                    FinishedRows& rows) {
   std::vector<std::size_t> missing;
@@ -127,7 +116,7 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
   bar->show("planning", 0);
   const std::vector<double> costs = runner.check();
   run_points(
-      runner, missing, jobs_of(options.jobs), costs,
+      runner, missing, jobs_or_cores(options.jobs), costs,
       [&](std::size_t point, SweepRow row) {
         const std::lock_guard<std::mutex> lock(rows.mutex);
         keeper.add(row);

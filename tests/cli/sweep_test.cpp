@@ -125,7 +125,7 @@ TEST_F(SweepProgram, PredictsAWholeQuantizedNetworkAsAnalyzeDoes) {
 TEST_F(SweepProgram, WritesTheSampleAsTableCsvJsonAndPlot) {
   const Outcome table = run(std::string("sweep ") + kSample);
   EXPECT_EQ(table.code, 0);
-  EXPECT_THAT(table.out, AllOf(HasSubstr("64x256x128"), HasSubstr(" exclusive"),
+  EXPECT_THAT(table.out, AllOf(HasSubstr("40x64x48"), HasSubstr(" exclusive"),
                                HasSubstr("VERIFIED: every value, clock and byte of 36 points.\n")));
   const Outcome files =
       run(std::string("sweep ") + kSample + " --csv a.csv --json a.json --plot a.svg --jobs 1");
