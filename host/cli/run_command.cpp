@@ -2,7 +2,6 @@
 #include "host/cli/run_command.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <memory>
@@ -97,15 +96,6 @@ std::string scales_text(const NetworkOptions& options, const NetworkSource& sour
          "images, as a network in use has them";
 }
 
-/// Programs side by side: as many as cores that this process may use, where nobody says.
-unsigned jobs_of(const NetworkOptions& options) {
-  if (options.jobs != 0) return options.jobs;
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&cores), 1));
-}
-
 /// Says that more jobs were asked for than run.
 void tell_one_job(const NetworkOptions& options, const std::string& why) {
   if (options.jobs > 1 && !why.empty()) {
@@ -143,7 +133,7 @@ int run_network_command(const NetworkOptions& options) {
   run_options.one_program = options.one_program;
   run_options.convolutions = options.convolutions;
   run_options.results = results_of(options);
-  run_options.side_by_side = session.side_by_side(jobs_of(options));
+  run_options.side_by_side = session.side_by_side(jobs_or_cores(options.jobs));
   JobRunner runner(session.device(), driver, run_options);
   const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
     if (!host_only) check_jobs(model, runner);
