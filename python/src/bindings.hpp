@@ -36,4 +36,7 @@ void bind_device(nanobind::module_& module);
 /// Network, predict, analyze, quantize.
 void bind_network(nanobind::module_& module);
 
+/// NetworkUnits, UnitWorker.
+void bind_cluster(nanobind::module_& module);
+
 }  // namespace gemm64::python
