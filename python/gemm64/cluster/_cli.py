@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from .. import _gemm64
 from .._errors import InvalidArgument, OutputError
 from ._dask import cores
+from ._estimate import run_estimate
 from ._run import run, say
 from ._stop import Stop, Stopped
 from ._work import NetworkWork
+
+_SAMPLE = 8  # units at most that an estimate runs
 
 _RUN = """\
 All other options are those of `gemm64 run` (gemm64 run --help): --model FILE.onnx is required;
@@ -24,10 +27,26 @@ A unit is one pass of images through the network: with --batch 1 each image is o
 eight are. Without --batch up to 256 images make one pass, which one worker runs alone."""
 
 
+_ESTIMATE = """\
+All other options are those of `gemm64 run`; --input takes images like those that are to run, of which
+some are measured. Without --batch each image is a unit."""
+
+
 def _whole(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return value
+
+
+def _list_of_whole(text: str) -> list[int]:
+    return [_whole(part) for part in text.split(",")]
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return value
 
 
@@ -54,10 +73,39 @@ def _parser() -> argparse.ArgumentParser:
         "run", help="runs a network, as gemm64 run does", allow_abbrev=False, epilog=_RUN,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     _add_cluster(network)
+    guess = commands.add_parser(
+        "estimate", help="measures here, and tells what clusters of some sizes need",
+        allow_abbrev=False, epilog=_ESTIMATE, formatter_class=argparse.RawDescriptionHelpFormatter)
+    guess.add_argument("--images", type=_whole, default=50000, metavar="N",
+                       help="that are to run (default 50000)")
+    guess.add_argument("--cores", type=_list_of_whole, default=[16, 256, 4096], metavar="N,N,...",
+                       help="of the clusters (default 16,256,4096)")
+    guess.add_argument("--link", type=_positive, default=1.25e9, metavar="BYTES",
+                       help="that the client's link carries in a second (default 1.25e9)")
+    guess.add_argument("--json", metavar="FILE", help="writes all figures to this file")
     return parser
 
 
+def _batch(others: list[str]) -> int:
+    """The images of a unit; the option is added where it is not there."""
+    for i, word in enumerate(others):
+        if word.startswith("--batch"):
+            value = word.partition("=")[2] or (others[i + 1] if i + 1 < len(others) else "")
+            return int(value) if value.isdecimal() else 1  # the program refuses what is no number
+    others += ["--batch", "1"]
+    return 1
+
+
+def _estimate(known: argparse.Namespace, others: list[str], stop: Stop) -> int:
+    batch = _batch(others)
+    if any(word.startswith("--input") for word in others):
+        others += ["--images", str(_SAMPLE * batch)]
+    return run_estimate(NetworkWork(others), known.images, known.cores, known.link, known.json, stop)
+
+
 def _dispatch(known: argparse.Namespace, others: list[str], stop: Stop) -> int:
+    if known.command == "estimate":
+        return _estimate(known, others, stop)
     if known.scheduler is not None and (known.workers or known.dashboard):
         raise InvalidArgument(
             "--workers and --dashboard are of a cluster on this machine; leave them out, or "

@@ -7,12 +7,13 @@ import contextlib
 import importlib
 import logging
 import os
+import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from .._errors import InvalidArgument
-from ._stop import no_interrupts
+from ._stop import Stop, no_interrupts
 
 #: How often a unit's worker may be lost before the unit is given up, of a cluster of our own.
 LOSSES = 3
@@ -94,7 +95,7 @@ def threads(client: Any) -> int:
     return max(1, sum(client.nthreads().values()))
 
 
-def put(client: Any, function: Any, value: Any, key: str) -> Any:
+def put(client: Any, function: Any, value: Any, key: str, stop: Stop) -> Any:
     """The future of function(value) on all workers that there are, handed on from one to another.
 
     Where workers are lost, Dask makes it again; those that come later take it from others.
@@ -102,7 +103,9 @@ def put(client: Any, function: Any, value: Any, key: str) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
         future = client.submit(function, value, key=key, pure=False)
-    _distributed().wait(future)
+    while not future.done():  # where there are no workers yet, it waits for them
+        stop.check()
+        time.sleep(0.05)
     if future.status == "finished":
         client.replicate([future])
     return future

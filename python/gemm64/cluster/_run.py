@@ -63,6 +63,8 @@ class Runner:
 
     def _loop(self, waiting: Iterator[int]) -> None:
         self._take_results()
+        if len(self._finished) == self._work.count():
+            return
         self._fill(waiting)
         while self._futures:
             self._stop.check()
@@ -88,7 +90,8 @@ class Runner:
     def _hand_out(self, unit: int) -> None:
         if self._model is None and self._work.model is not None:
             model = self._work.model
-            self._model = _dask.put(self._client, keep, model, f"gemm64-model-{model.sha256}")
+            key = f"gemm64-model-{model.sha256}"
+            self._model = _dask.put(self._client, keep, model, key, self._stop)
         given = self._work.input(unit)
         function, arguments = self._work.call(given)
         model_first = () if self._model is None else (self._model,)
@@ -176,6 +179,10 @@ def run(work: Work, *, scheduler: str | None, workers: int, checkpoint: str | No
     whole = work.count()
     if finished:
         say(f"{finished} of {whole} units are in {checkpoint}")
+    if finished == whole:
+        runner = Runner(None, work, kept, stop)
+        runner.run()
+        return work.finish()
     with _dask.connect(scheduler, workers, dashboard) as client:
         stop.check()
         if dashboard is not None or scheduler is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from types import FrameType
 
 
@@ -49,6 +50,7 @@ def no_interrupts() -> Iterator[None]:
     """Threads that begin within never see Ctrl-C, nor do their child processes: a terminal sends it
     to all of them, and the first process alone ends the others.
     """
+    resource_tracker.ensure_running()  # when multiprocessing starts it, it lets SIGINT through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -43,9 +43,13 @@ class _Session:
 
 _kept = threading.local()  # a device belongs to one thread
 
+#: How many sessions this process has prepared.
+prepared_sessions = 0
+
 
 def _session(model: Model, arguments: tuple[str, ...]) -> tuple[_gemm64.UnitWorker, float]:
     """The network on a device, prepared once by each thread of a process."""
+    global prepared_sessions
     key = (model.sha256, arguments)
     session: _Session | None = getattr(_kept, "session", None)
     if session is not None and session.key == key:
@@ -54,6 +58,7 @@ def _session(model: Model, arguments: tuple[str, ...]) -> tuple[_gemm64.UnitWork
     begin = time.perf_counter()
     session = _Session(key, _gemm64.UnitWorker(list(arguments), model.data))
     _kept.session = session
+    prepared_sessions += 1
     return session.worker, time.perf_counter() - begin
 
 
