@@ -47,25 +47,6 @@ std::string power_text(double exponent) {
                       : grouped(static_cast<std::uint64_t>(std::exp2(exponent)));
 }
 
-/// "2.42 G": three digits and the unit's letter.
-std::string short_count(double value) {
-  const char* const units[] = {"", " k", " M", " G", " T", " P", " E"};
-  std::size_t unit = 0;
-  while (value >= 999.5 && unit < 6) {
-    value /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.3g}{}", value, units[unit]);
-}
-
-/// The end of a name, which tells more than its beginning.
-std::string short_name(const std::string& name, std::size_t most) {
-  if (name.size() <= most) return name;
-  std::size_t begin = name.size() - most;
-  while (begin < name.size() && (static_cast<unsigned char>(name[begin]) & 0xc0) == 0x80) ++begin;
-  return "…" + name.substr(begin);
-}
-
 double achieved(const LayerAnalysis& layer) {
   return static_cast<double>(layer.macs) / static_cast<double>(*layer.array->clocks);
 }

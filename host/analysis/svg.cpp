@@ -107,4 +107,21 @@ std::string Svg::document(double width, double height, const std::string& title)
       width, height, xml_text(title), body_);
 }
 
+std::string short_count(double value) {
+  const char* const units[] = {"", " k", " M", " G", " T", " P", " E"};
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit < 6) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g}{}", value, units[unit]);
+}
+
+std::string short_name(const std::string& name, std::size_t most) {
+  if (name.size() <= most) return name;
+  std::size_t begin = name.size() - most;
+  while (begin < name.size() && (static_cast<unsigned char>(name[begin]) & 0xc0) == 0x80) ++begin;
+  return "…" + name.substr(begin);
+}
+
 }  // namespace gemm64

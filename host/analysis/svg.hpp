@@ -2,6 +2,7 @@
 // A drawing as SVG: black on white, in sizes that stay readable on paper.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace gemm64 {
@@ -34,5 +35,11 @@ std::string xml_text(const std::string& text);
 
 /// About how wide a text is printed.
 double text_width(const std::string& text, double size);
+
+/// "2.42 G": three digits and the unit's letter.
+std::string short_count(double value);
+
+/// The end of a name, which tells more than its beginning.
+std::string short_name(const std::string& name, std::size_t most);
 
 }  // namespace gemm64

@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   gemm64::add_info_command(app, result);
   gemm64::add_analyze_command(app, result);
   gemm64::add_report_command(app, result);
+  gemm64::add_sweep_command(app, result);
   gemm64::add_tile_command(app, result);
   gemm64::add_quantize_command(app, result);
   gemm64::add_make_linear_command(app, result);

@@ -5,15 +5,17 @@
 
 namespace gemm64 {
 
-PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array) {
+PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array,
+                                 std::uint32_t groups) {
   const std::uint64_t r = array;
   const auto tiles = [r](std::uint64_t size) { return (size + r - 1) / r; };
-  const std::uint64_t t = tiles(shape.k) * tiles(shape.n);
+  const std::uint64_t columns = tiles(shape.n / groups);
+  const std::uint64_t t = tiles(shape.k) * columns;
   PublishedCycles cycles;
-  cycles.scale_sim_os = tiles(shape.m) * tiles(shape.n) * (shape.k + 2 * r - 2) - 1;
-  cycles.scale_sim_ws = t * (shape.m + 3 * r - 2) - 1;
-  cycles.single_buffered = t * (r + shape.m) + 2 * r - 2;
-  cycles.double_buffered = r + t * std::max(shape.m, r) + 2 * r - 2;
+  cycles.scale_sim_os = groups * (tiles(shape.m) * columns * (shape.k + 2 * r - 2) - 1);
+  cycles.scale_sim_ws = groups * (t * (shape.m + 3 * r - 2) - 1);
+  cycles.single_buffered = groups * (t * (r + shape.m) + 2 * r - 2);
+  cycles.double_buffered = groups * (r + t * std::max(shape.m, r) + 2 * r - 2);
   return cycles;
 }
 

@@ -21,6 +21,9 @@ struct PublishedCycles {
   std::uint64_t double_buffered = 0;
 };
 
-PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array);
+/// `groups`: the formulas know matrix products alone, so a convolution of several groups is that
+/// many products, one after the other, each of N / groups columns.
+PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array,
+                                 std::uint32_t groups = 1);
 
 }  // namespace gemm64

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator that the RTL makes of an array's size.
+// The accelerator that the RTL makes of its parameters.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 
 #include "host/device/geometry.hpp"
 
 namespace gemm64 {
 
+/// The sizes that a design may choose.
+struct DesignSizes {
+  std::int64_t array = 64;               // rows and columns
+  std::int64_t scratchpad_words = 9216;  // words of `array` activations
+  std::int64_t accumulator_rows = 128;   // rows in each of two banks
+};
+
 /// What rtl/gemm64.v makes of N = `n` where no other parameter is given.
-inline Geometry geometry_of_array(int n) {
-  constexpr std::uint32_t kWeightWords = 1024;
-  Geometry geometry;
-  geometry.n = static_cast<std::uint32_t>(n);
-  geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
-  geometry.weight_tiles = kWeightWords / geometry.n;
-  return geometry;
-}
+Geometry geometry_of_array(int n);
+
+/// What it makes of these sizes. Throws UsageError, which names the size and what it may be, where
+/// the RTL has no such accelerator.
+Geometry geometry_of(const DesignSizes& sizes);
 
 }  // namespace gemm64

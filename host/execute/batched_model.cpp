@@ -28,13 +28,6 @@ void check_memory(const OnnxModel& model, std::int64_t passes, bool inputs_held)
                                model.name(), gibibytes(need), gibibytes(machine_memory())));
 }
 
-/// A model for as many images as asked for, or for one where it can take no more.
-struct Loaded {
-  OnnxModel model;
-  ImportOptions import;
-  std::string why_in_turn;  // empty: it takes as many as asked for
-};
-
 /// Does every input that the file leaves to the user hold one image?
 bool takes_one_image(const OnnxModel& model) {
   const std::vector<std::string> names = model.inputs();
@@ -42,28 +35,6 @@ bool takes_one_image(const OnnxModel& model) {
     const std::optional<TensorType> type = model.type(name);
     return type && !type->dims.empty() && type->dims[0] == 1;
   });
-}
-
-/// Loads the model for `images` images by `import`. Where its shapes do not allow so many, though
-/// they allow one: for one.
-Loaded load_for(const ModelLoader& load, const ImportOptions& import, std::int64_t images) {
-  try {
-    return {load(import), import, ""};
-  } catch (const UsageError& error) {
-    if (images < 2) throw;
-    const std::string why = error.what();
-    ImportOptions one = import;
-    one.batch = 0;
-    for (auto& [name, dims] : one.input_shapes) {
-      if (!dims.empty() && dims[0] == images) dims[0] = 1;
-    }
-    try {
-      OnnxModel alone = load(one);
-      if (takes_one_image(alone)) return {std::move(alone), one, why};
-    } catch (const UsageError&) {  // then what was wrong is not the number of images
-    }
-    throw;
-  }
 }
 
 /// The first size of all sources; 0 where they differ, or the model does not know an input.
@@ -120,11 +91,31 @@ bool any_in_memory(const InputSources& sources) {
 
 }  // namespace
 
+LoadedModel load_for(const ModelLoader& load, const ImportOptions& import, std::int64_t images) {
+  try {
+    return {load(import), import, ""};
+  } catch (const UsageError& error) {
+    if (images < 2) throw;
+    const std::string why = error.what();
+    ImportOptions one = import;
+    one.batch = 0;
+    for (auto& [name, dims] : one.input_shapes) {
+      if (!dims.empty() && dims[0] == images) dims[0] = 1;
+    }
+    try {
+      OnnxModel alone = load(one);
+      if (takes_one_image(alone)) return {std::move(alone), one, why};
+    } catch (const UsageError&) {  // then what was wrong is not the number of images
+    }
+    throw;
+  }
+}
+
 BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& options,
                               const CheckModel& check, const OpenInputs& open) {
   ImportOptions import;
   import.batch = options.batch;
-  const auto check_loaded = [&](const Loaded& loaded, std::int64_t passes, bool inputs_held) {
+  const auto check_loaded = [&](const LoadedModel& loaded, std::int64_t passes, bool inputs_held) {
     require_supported(loaded.model);
     try {
       check(loaded.model);
@@ -134,7 +125,7 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& optio
       throw UsageError(fmt::format("--batch {}: {}", options.batch, error.what()));
     }
   };
-  Loaded loaded = load_for(load, import, options.batch);
+  LoadedModel loaded = load_for(load, import, options.batch);
   bool in_turn = !loaded.why_in_turn.empty();
   const bool files = !options.files.empty();
   check_loaded(loaded, in_turn ? options.batch : 1, !files);

@@ -16,6 +16,17 @@ using ModelLoader = std::function<OnnxModel(const ImportOptions&)>;
 /// Throws UsageError where a model cannot run.
 using CheckModel = std::function<void(const OnnxModel&)>;
 
+/// A model for as many images as asked for, or for one where it can take no more.
+struct LoadedModel {
+  OnnxModel model;
+  ImportOptions import;
+  std::string why_in_turn;  // empty: it takes as many as asked for
+};
+
+/// Loads the model for `images` images by `import`. Where its shapes do not allow so many, though
+/// they allow one: for one. Throws UsageError where it cannot be read.
+LoadedModel load_for(const ModelLoader& load, const ImportOptions& import, std::int64_t images);
+
 /// The inputs of a model, as open_inputs() finds them.
 using OpenInputs = std::function<InputSources(const OnnxModel&, const InputOptions& options,
                                               std::int64_t images_in_turn)>;

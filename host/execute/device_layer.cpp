@@ -139,6 +139,7 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   const Tensor& x = inputs[0];
   ProgramLayer made;
   made.job = layer.job;
+  if (layer.convolution) made.groups = layer.convolution->groups;
   made.source = layer.source;
   made.w = weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();

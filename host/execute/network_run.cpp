@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "host/cycles/published.hpp"
 #include "host/execute/device_schedule.hpp"
 #include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
@@ -118,19 +117,6 @@ Tensor exact_output(const Executor& executor, const NetworkInputs& inputs) {
   Values values = run_head(executor, head, inputs, {});
   executor.run_steps(head, steps.size(), values);
   return executor.outputs(values).at(executor.model().graph().output(0).name());
-}
-
-/// Published formulas know matrix products: one for each group.
-PublishedCycles published_cycles_of(const DeviceLayer& layer, const Geometry& geometry) {
-  GemmShape shape = layer.job.plan.shape;
-  const std::uint64_t groups = layer.convolution ? layer.convolution->groups : 1;
-  shape.n /= groups;
-  PublishedCycles cycles = published_cycles(shape, geometry.n);
-  for (std::uint64_t* const value : {&cycles.scale_sim_os, &cycles.scale_sim_ws,
-                                     &cycles.single_buffered, &cycles.double_buffered}) {
-    *value *= groups;
-  }
-  return cycles;
 }
 
 /// Runs a network with a device, pass by pass.
@@ -315,7 +301,6 @@ void Pass::add_layers(const DeviceProgram& program, const std::vector<LayerRepor
     report.convolution = layer.convolution;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
-    report.published = published_cycles_of(layer, runner_.geometry());
     layers_.push_back(std::move(report));
   }
 }

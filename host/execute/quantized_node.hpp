@@ -35,7 +35,7 @@ struct QuantizedNode {
 /// needs, so that a file of shapes alone can be planned.
 QuantizedNode read_quantized_node(const OnnxModel& model, int index);
 
-/// What as_int8 (quantized_layer.hpp) adds to values of a type.
+/// What is added to values of a type, so that the device sees int8: 0, or -128 of UINT8.
 std::int32_t move_to_int8(DataType type);
 
 }  // namespace gemm64

@@ -203,7 +203,8 @@ std::vector<LayerReport> JobRunner::run_program(std::vector<ProgramLayer> layers
   for (ProgramLayer& layer : layers) {
     check_expected(layer);
     reports.push_back(begin_layer(layer.job));
-    reports.back().published = published_cycles(layer.job.plan.shape, driver_.geometry().n);
+    reports.back().published =
+        published_cycles(layer.job.plan.shape, driver_.geometry().n, layer.groups);
     layer.job.source = layer.source;
     std::vector<std::uint8_t> packed = pack_weights(layer.job, layer.w);
     std::vector<std::uint8_t> parameters;

@@ -17,6 +17,7 @@ namespace gemm64 {
 /// them, and what its results must be.
 struct ProgramLayer {
   Job job;
+  std::uint32_t groups = 1;           // of a convolution
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
   MatrixI8 a;  // may be empty where there is a source; it then serves the check of a product
   MatrixI8 w;

@@ -26,6 +26,7 @@ from ._errors import (
 from ._gemm64 import VERSION as __version__
 from ._report import Report
 from ._session import InferenceSession, NodeArg
+from ._sweep import sweep_points, sweep_row
 from ._tools import analyze, predict, quantize
 
 __all__ = [
@@ -48,4 +49,6 @@ __all__ = [
     "analyze",
     "predict",
     "quantize",
+    "sweep_points",
+    "sweep_row",
 ]

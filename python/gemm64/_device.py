@@ -190,8 +190,8 @@ class Device:
         """a @ w.T on the device: int32 [M, N] from int8 `a` [M, K] and `w` [N, K].
 
         A Linear layer stores its weights as `w`: a row for each output. For a product a @ b give
-        `b.T`. Both are read where they lie if their rows are contiguous in memory (b.T is copied
-        once), and the result is the simulation's own memory.
+        `b.T`. Both reach C++ without a copy if their rows are contiguous in memory (b.T is copied
+        first); the host then takes one copy of each. The result is the host's own memory.
 
         accumulate: where partial sums of tiles are added; with "host" every tile is read back.
         check: raises VerificationError where a sum is not NumPy's, or a counter of clocks or bytes

@@ -33,7 +33,7 @@ std::string dump(const nlohmann::ordered_json& json);
 /// Device, and the tables of registers and counters.
 void bind_device(nanobind::module_& module);
 
-/// Network, predict, analyze, quantize.
+/// Network, predict, analyze, quantize, sweep_points, sweep_row.
 void bind_network(nanobind::module_& module);
 
 /// NetworkUnits, UnitWorker.

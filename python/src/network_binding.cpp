@@ -12,6 +12,7 @@
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/network_session.hpp"
+#include "python/src/sweeps.hpp"
 #include "python/src/tools.hpp"
 
 namespace gemm64::python {
@@ -104,6 +105,16 @@ std::string quantize(const std::string& name, const std::optional<nb::bytes>& co
   return dump(quantize_network(source, output, calibration));
 }
 
+std::string points(const std::string& text) {
+  const nb::gil_scoped_release release;
+  return dump(sweep_points(text));
+}
+
+std::string row(const std::string& text, std::size_t index) {
+  const nb::gil_scoped_release release;
+  return dump(sweep_row(text, index));
+}
+
 }  // namespace
 
 void bind_network(nb::module_& module) {
@@ -120,6 +131,8 @@ void bind_network(nb::module_& module) {
              nb::arg("array"), nb::arg("memory_latency"));
   module.def("quantize", &quantize, nb::arg("name"), nb::arg("contents").none(), nb::arg("output"),
              nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"));
+  module.def("sweep_points", &points, nb::arg("text"));
+  module.def("sweep_row", &row, nb::arg("text"), nb::arg("index"));
 }
 
 }  // namespace gemm64::python

@@ -29,27 +29,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void check_array(int array) {
-  if (array >= 2 && array <= 64 && (array & (array - 1)) == 0) return;
-  throw UsageError(fmt::format("an array of {0}x{0}; its size is 2, 4, 8, 16, 32 or 64", array));
-}
-
 Geometry geometry_of(const Design& design) {
-  check_array(design.array);
-  const std::uint32_t rows = design.accumulator_rows;
-  if (rows == 0 || (rows & (rows - 1)) != 0) {
-    throw UsageError(fmt::format("accumulator_rows is {}; it is a power of two", rows));
-  }
-  Geometry geometry = geometry_of_array(design.array);
-  // A block's last row may come with all the others of its burst.
-  const std::uint32_t words = rows + geometry.burst_beats - 1;
-  if (design.scratchpad_words < words) {
-    throw UsageError(fmt::format("scratchpad_words is {}; {} accumulator rows take at least {}",
-                                 design.scratchpad_words, rows, words));
-  }
-  geometry.scratchpad_words = design.scratchpad_words;
-  geometry.accumulator_rows = design.accumulator_rows;
-  return geometry;
+  return gemm64::geometry_of({design.array, design.scratchpad_words, design.accumulator_rows});
 }
 
 /// The float model for as many rows as the calibration has, with these.
@@ -107,14 +88,15 @@ Json predict_product(const GemmShape& shape, const Design& design) {
 Json analyze_network(const std::string& file, std::int64_t batch,
                      const std::map<std::string, std::vector<std::int64_t>>& input_shapes,
                      int array, std::uint32_t memory_latency) {
-  check_array(array);
+  DesignSizes sizes;
+  sizes.array = array;
   ImportOptions import;
   import.shapes_only = true;
   import.batch = batch;
   import.input_shapes = input_shapes;
   const OnnxModel model =
       with_quantized_operators(ModelSource{file, std::nullopt}.load(import), import);
-  return to_json(analyze(model, geometry_of_array(array), memory_latency));
+  return to_json(analyze(model, gemm64::geometry_of(sizes), memory_latency));
 }
 
 Json quantize_network(const ModelSource& source, const std::string& output,

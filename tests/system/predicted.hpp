@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -29,6 +30,34 @@ inline Rig small_rig(int n, MemorySharing sharing = MemorySharing::kIndependent,
   options.memory.bytes_per_cycle = bytes_per_cycle;
   options.tight = tight;
   return Rig(options);
+}
+
+/// An accelerator, and the memory behind its ports.
+struct Setting {
+  int n;
+  bool tight;
+  MemorySharing sharing;
+};
+
+inline void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << (setting.tight ? "TightN" : "N") << setting.n << '_' << name(setting.sharing);
+}
+
+class OnEverySetting : public testing::TestWithParam<Setting> {
+ protected:
+  static Rig rig(unsigned bytes_per_cycle) {
+    return small_rig(GetParam().n, GetParam().sharing, bytes_per_cycle, GetParam().tight);
+  }
+};
+
+inline std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    for (const int n : {2, 4, 8}) all.push_back({n, false, sharing});
+    all.push_back({4, true, sharing});
+  }
+  return all;
 }
 
 /// Are all snapshots of a program in memory, as they were predicted?

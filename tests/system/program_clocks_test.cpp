@@ -14,22 +14,7 @@
 namespace gemm64::system_test {
 namespace {
 
-struct Setting {
-  int n;
-  bool tight;
-  MemorySharing sharing;
-};
-
-void PrintTo(const Setting& setting, std::ostream* out) {
-  *out << (setting.tight ? "TightN" : "N") << setting.n << '_' << name(setting.sharing);
-}
-
-class ProgramClocks : public testing::TestWithParam<Setting> {
- protected:
-  static Rig rig(unsigned bytes_per_cycle) {
-    return small_rig(GetParam().n, GetParam().sharing, bytes_per_cycle, GetParam().tight);
-  }
-};
+class ProgramClocks : public OnEverySetting {};
 
 TEST_P(ProgramClocks, OfRandomProgramsAreExact) {
   Rig rig = this->rig(0);
@@ -51,16 +36,6 @@ TEST_P(ProgramClocks, OfThrottledProgramsAreExact) {
       EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
     });
   }
-}
-
-std::vector<Setting> settings() {
-  std::vector<Setting> all;
-  for (const MemorySharing sharing :
-       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
-    for (const int n : {2, 4, 8}) all.push_back({n, false, sharing});
-    all.push_back({4, true, sharing});
-  }
-  return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, ProgramClocks, testing::ValuesIn(settings()),

@@ -65,6 +65,16 @@ TEST(Published, SingleBufferedWeightStationary) {
   EXPECT_EQ(published_cycles(kClassifier1, 64).single_buffered, 9216u * 128 + 126);
 }
 
+// Two groups of 4 columns each, by hand: as two products of 3 x 8 x 4.
+TEST(Published, GroupsAreProductsOneAfterTheOther) {
+  const PublishedCycles one = published_cycles({3, 8, 4}, 4);
+  const PublishedCycles two = published_cycles({3, 8, 8}, 4, 2);
+  EXPECT_EQ(two.scale_sim_os, 2 * one.scale_sim_os);
+  EXPECT_EQ(two.scale_sim_ws, 2 * one.scale_sim_ws);
+  EXPECT_EQ(two.single_buffered, 2 * one.single_buffered);
+  EXPECT_EQ(two.double_buffered, 2 * one.double_buffered);
+}
+
 TEST(Published, CountsPartialTilesAsWholeOnes) {
   const PublishedCycles ragged = published_cycles({5, 9, 5}, 4);  // 2 x 3 x 2 blocks
   EXPECT_EQ(ragged.scale_sim_os, 2u * 2 * (9 + 6) - 1);

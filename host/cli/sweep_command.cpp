@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "host/cli/commands.hpp"
+#include "host/cli/options.hpp"
+#include "host/cli/values.hpp"
+#include "host/console.hpp"
+#include "host/error.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/input_file.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/interrupt.hpp"
+#include "host/report/progress.hpp"
+#include "host/sweep/before_end.hpp"
+#include "host/sweep/journal.hpp"
+#include "host/sweep/sweep_plot.hpp"
+#include "host/sweep/sweep_runner.hpp"
+#include "host/text.hpp"
+#include "sim/devices.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;  // of a sweep's file
+
+struct SweepCommand {
+  std::string file;
+  std::string csv, json, plot;
+  unsigned jobs = 0;
+  bool resume = false;
+};
+
+/// Rows by point, as they are finished.
+struct FinishedRows {
+  std::mutex mutex;
+  std::map<std::size_t, SweepRow> by_point;
+
+  std::vector<SweepRow> in_order() const {
+    std::vector<SweepRow> rows;
+    for (const auto& [point, row] : by_point) rows.push_back(row);
+    return rows;
+  }
+};
+
+/// Rows of another sweep are worth more than a name.
+void check_new(const std::string& option, const std::string& path) {
+  std::error_code error;
+  if (path.empty() || !std::filesystem::is_regular_file(path, error)) return;
+  if (std::filesystem::file_size(path, error) == 0) return;
+  throw UsageError(
+      fmt::format("{} {}: the file is there already; remove it, or name another", option, path));
+}
+
+/// What is lost when the journal cannot be written is found at its first row, and told once.
+class Keeper {
+ public:
+  Keeper(const SweepCommand& options, const Sweep& sweep, const std::string& text) {
+    for (const std::string& output : {options.csv, options.json}) {
+      if (path_.empty()) path_ = Journal::path_beside(output);
+    }
+    if (path_.empty()) {
+      if (!options.resume) return;
+      throw UsageError("--resume goes on from the points that --csv FILE or --json FILE kept");
+    }
+    journal_ =
+        std::make_unique<Journal>(path_, provenance_of(sweep, options.file, text), options.resume);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  bool resumed() const { return journal_ && journal_->resumed(); }
+  std::map<std::size_t, SweepRow> rows() const {
+    return journal_ ? journal_->rows() : std::map<std::size_t, SweepRow>();
+  }
+  void add(const SweepRow& row) {
+    if (journal_ && !lost_) lost_ = !keep_going([&] { journal_->add(row); });
+  }
+  void remove() {
+    if (journal_) journal_->remove();
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::unique_ptr<Journal> journal_;
+  bool lost_ = false;
+};
+
+/// Points side by side: as many as cores that this process may use, where nobody says.
+unsigned jobs_of(unsigned jobs) {
+  if (jobs != 0) return jobs;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<unsigned>(std::max(CPU_COUNT(&cores), 1));
+}
+
+void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& keeper,
+                   FinishedRows& rows) {
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < runner.sweep().size(); ++i) {
+    if (rows.by_point.count(i) == 0) missing.push_back(i);
+  }
+  ProgressBar bar;
+  bar.show("planning", 0);
+  const BeforeEnd before_end([&] {
+    const std::lock_guard<std::mutex> lock(rows.mutex);
+    bar.erase();
+    const std::string finished =
+        fmt::format("with {} of {} points finished", rows.by_point.size(), runner.sweep().size());
+    if (keeper.path().empty()) {
+      print_report(rows_table(rows.in_order(), terminal_width()));
+      note_finished(finished);
+    } else {
+      note_finished(
+          fmt::format("{}, which {} has; --resume goes on", finished, keeper.path().string()));
+    }
+  });
+  const std::vector<double> costs = runner.check();
+  run_points(
+      runner, missing, jobs_of(options.jobs), costs,
+      [&](std::size_t point, SweepRow row) {
+        const std::lock_guard<std::mutex> lock(rows.mutex);
+        keeper.add(row);
+        rows.by_point[point] = std::move(row);
+      },
+      [&bar](const std::string& name, double done) { bar.show(name, done); });
+}
+
+int run_sweep(const SweepCommand& options) {
+  ClaimedFiles files;
+  files.input("the sweep", options.file);
+  files.output("--csv", options.csv);
+  files.output("--json", options.json);
+  files.output("--plot", options.plot);
+  const std::string text = read_file(options.file, kMostBytes);
+  SweepRunner runner(parse_sweep(text, options.file), devices());
+  for (const SweepNetwork& network : runner.sweep().networks) {
+    if (network.is_file()) files.input("a network", network.name);
+  }
+  Keeper keeper(options, runner.sweep(), text);
+  if (!keeper.resumed()) {
+    check_new("--csv", options.csv);
+    check_new("--json", options.json);
+    check_new("--plot", options.plot);
+  }
+  const std::unique_ptr<OutputFile> csv = open_output(options.csv);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
+  const std::unique_ptr<OutputFile> plot = open_output(options.plot);
+  FinishedRows finished;
+  finished.by_point = keeper.rows();
+  finish_points(runner, options, keeper, finished);
+  const std::vector<SweepRow> rows = finished.in_order();
+  bool written = true;
+  const auto write = [&](const std::unique_ptr<OutputFile>& file, const auto& contents) {
+    if (file && !keep_going([&] { file->write(contents()); })) written = false;
+  };
+  write(csv, [&] { return rows_csv(rows); });
+  write(json, [&] { return rows_json(rows); });
+  write(plot, [&] { return plot_svg(rows, options.file); });
+  if (written) keeper.remove();
+  if (!csv) print_report(rows_table(rows, terminal_width()));
+  const auto failed =
+      static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), has_failed));
+  const std::uint64_t all = rows.size();
+  if (!runner.sweep().runs) {
+    print_report("{} predicted; nothing ran, so nothing is verified.\n", counted(all, "point"));
+  } else if (failed == 0) {
+    print_report("VERIFIED: every value, clock and byte of {}.\n", counted(all, "point"));
+  } else {
+    print_report("NOT VERIFIED: {} of {}.\n", failed, counted(all, "point"));
+  }
+  return failed == 0 ? 0 : 1;
+}
+
+constexpr const char* kExample = R"(FILE is JSON. A list is crossed with all others:
+
+  {
+    "mode": "predict",                        or "run", on "device": "rtl" (the default) or "tlm"
+    "networks": ["alexnet", "net.onnx", "64x9216x4096"],
+    "batches": [1, 16],                       of a product MxKxN: times M
+    "designs": {"array": [32, 64], "memory_latency": [50, 100, 200]}
+  }
+
+Keys of a design, all optional: array, scratchpad_words, accumulator_rows, memory ("independent",
+"shared", "exclusive"), memory_bytes_per_cycle (0: a port's width), memory_latency. "designs" may be
+a list of such objects, one after the other. "seed" is that of weights and inputs (default 1).
+Relative paths start at the working directory.)";
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<SweepCommand>();
+  CLI::App* command = app.add_subcommand(
+      "sweep", "designs x networks x batches, predicted or run: clocks, utilization and bytes");
+  command->add_option("file", options->file, "the sweep")->required();
+  command->add_option("--csv", options->csv, "writes a line a point to this file, not a table");
+  command->add_option("--json", options->json, "writes all figures to this file");
+  command->add_option("--plot", options->plot,
+                      "writes clocks, utilization and bytes by point to this SVG file");
+  command
+      ->add_option("--jobs", options->jobs,
+                   "points side by side; whatever the number, rows are the same (default: one a "
+                   "core)")
+      ->transform(whole_number(1, 1024));
+  command->add_flag("--resume", options->resume,
+                    "goes on from the points that an earlier sweep to the same --csv or --json "
+                    "had finished, which lie beside it in FILE.part");
+  command->footer(kExample);
+  command->callback([options, &result] { result = run_sweep(*options); });
+}
+
+}  // namespace gemm64

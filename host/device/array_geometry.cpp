@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/device/array_geometry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::int64_t kMostArray = 64;  // a command of 64 bytes is at least one beat
+constexpr std::int64_t kMostRows = std::int64_t{1} << 15;  // ROWS of a command has 16 bits
+constexpr std::int64_t kMostWords = std::int64_t{1} << 20;
+
+bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+
+}  // namespace
+
+Geometry geometry_of_array(int n) {
+  constexpr std::uint32_t kWeightWords = 1024;
+  Geometry geometry;
+  geometry.n = static_cast<std::uint32_t>(n);
+  geometry.stage_rows = std::min(geometry.stage_rows, geometry.n);
+  geometry.weight_tiles = kWeightWords / geometry.n;
+  return geometry;
+}
+
+Geometry geometry_of(const DesignSizes& sizes) {
+  if (sizes.array < 2 || sizes.array > kMostArray || !is_power_of_two(sizes.array)) {
+    throw UsageError(
+        fmt::format("array is {0}x{0}; its size is 2, 4, 8, 16, 32 or 64", sizes.array));
+  }
+  if (sizes.accumulator_rows < 2 || sizes.accumulator_rows > kMostRows ||
+      !is_power_of_two(sizes.accumulator_rows)) {
+    throw UsageError(fmt::format("accumulator_rows is {}; it is a power of two from 2 to {}",
+                                 sizes.accumulator_rows, kMostRows));
+  }
+  Geometry geometry = geometry_of_array(static_cast<int>(sizes.array));
+  // A block's last row may come with all the others of its burst.
+  const std::int64_t words = sizes.accumulator_rows + geometry.burst_beats - 1;
+  if (sizes.scratchpad_words < words || sizes.scratchpad_words > kMostWords) {
+    throw UsageError(
+        fmt::format("scratchpad_words is {}; {} accumulator rows take at least {}, and at most {} "
+                    "can be addressed",
+                    sizes.scratchpad_words, sizes.accumulator_rows, words, kMostWords));
+  }
+  geometry.scratchpad_words = static_cast<std::uint32_t>(sizes.scratchpad_words);
+  geometry.accumulator_rows = static_cast<std::uint32_t>(sizes.accumulator_rows);
+  return geometry;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/sweep/networks.hpp"
+
+#include <memory>
+
+#include "host/execute/batched_model.hpp"
+#include "host/execute/calibration.hpp"
+#include "host/onnx/networks.hpp"
+#include "host/onnx/quantized_graph.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/rewrite/quantize.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::int64_t kFewValues = 4096;
+
+/// A range for each value of float32. Which one it is changes no clock; from 0 on, as that behind a
+/// Relu, which is then part of the layer before it.
+Ranges any_ranges(const OnnxModel& model) {
+  Ranges ranges;
+  const auto add = [&](const std::string& name) {
+    const auto type = model.type(name);
+    if (type && type->data_type == onnx::TensorProto::FLOAT) ranges[name] = {0.0F, 1.0F};
+  };
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    for (const std::string& name : node.input()) add(name);
+    for (const std::string& name : node.output()) add(name);
+  }
+  return ranges;
+}
+
+/// Leaves of the weights what a plan reads: their shapes.
+void drop_weights(onnx::ModelProto& proto) {
+  for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
+    std::int64_t elements = 1;
+    for (const std::int64_t size : tensor.dims()) elements *= size;
+    if (tensor.data_type() == onnx::TensorProto::INT8 && elements > kFewValues) {
+      tensor.clear_raw_data();
+      tensor.clear_int32_data();
+    }
+  }
+}
+
+/// Of batch 0, so that each point can have its own.
+OnnxModel own_network(const Sweep& sweep, const std::string& name) {
+  return OnnxModel::from_proto(make_network(name, 0, sweep.seed), name);
+}
+
+}  // namespace
+
+std::shared_ptr<const onnx::ModelProto> SweepNetworks::plain(std::size_t network) {
+  return plain_.get(network, [&] {
+    const OnnxModel model = own_network(sweep_, sweep_.networks[network].name);
+    onnx::ModelProto proto = quantize_model(model, any_ranges(model)).proto;
+    drop_weights(proto);
+    return proto;
+  });
+}
+
+std::shared_ptr<const ImportedNetwork> SweepNetworks::imported(const SweepPoint& point) {
+  return imported_.get({point.network, point.batch}, [&] {
+    const SweepNetwork& network = sweep_.networks[point.network];
+    const auto load = [&](const ImportOptions& import) {
+      return network.built_in ? OnnxModel::from_proto(*plain(point.network), network.name, import)
+                              : OnnxModel::load(network.name, import);
+    };
+    ImportOptions import;
+    import.shapes_only = true;
+    import.batch = point.batch;
+    LoadedModel loaded = load_for(load, import, point.batch);
+    return ImportedNetwork{with_quantized_operators(std::move(loaded.model), loaded.import),
+                           loaded.why_in_turn.empty() ? 1 : point.batch};
+  });
+}
+
+std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
+  const Geometry& geometry = sweep_.designs[point.design].geometry;
+  const Cut cut{point.network, point.batch, geometry.n, geometry.scratchpad_words,
+                geometry.accumulator_rows};
+  return works_.get(cut, [&] {
+    const SweepNetwork& network = sweep_.networks[point.network];
+    const auto batch = static_cast<std::uint64_t>(point.batch);
+    DeviceWork work;
+    if (network.product) {
+      GemmShape shape = *network.product;
+      shape.m *= batch;
+      work = plan_product(network.name, shape, geometry);
+    } else {
+      const std::shared_ptr<const ImportedNetwork> model = imported(point);
+      work = plan_network(model->model, geometry, model->passes);
+    }
+    work.batch = batch;
+    return work;
+  });
+}
+
+RunnableNetwork SweepNetworks::runnable(const SweepPoint& point) {
+  const SweepNetwork& network = sweep_.networks[point.network];
+  InputOptions options;
+  options.batch = point.batch;
+  options.seed = sweep_.seed;
+  const auto load_by = [&](const ModelLoader& load) {
+    return load_with_inputs(load, options, [](const OnnxModel&) {});
+  };
+  if (!network.built_in) {
+    BatchedModel batched =
+        load_by([&](const ImportOptions& import) { return OnnxModel::load(network.name, import); });
+    return {with_quantized_operators(std::move(batched.model), batched.import),
+            std::move(batched.inputs)};
+  }
+  const OnnxModel own = own_network(sweep_, network.name);
+  BatchedModel batched = load_by([&](const ImportOptions& import) {
+    return OnnxModel::from_proto(own.proto(), network.name, import);
+  });
+  onnx::ModelProto quantized =
+      quantize_model(own, calibrate(Executor(batched.model), batched.inputs)).proto;
+  return {with_quantized_operators(
+              OnnxModel::from_proto(std::move(quantized), network.name, batched.import),
+              batched.import),
+          std::move(batched.inputs)};
+}
+
+}  // namespace gemm64

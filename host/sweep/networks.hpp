@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The networks of a sweep: as what the device has to do, and with inputs to run on.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#include "host/execute/head.hpp"
+#include "host/onnx/model.hpp"
+#include "host/sweep/prediction.hpp"
+#include "host/sweep/recent_values.hpp"
+#include "host/sweep/sweep.hpp"
+
+namespace gemm64 {
+
+/// A network for a batch, in QOperator form; its weights may be missing.
+struct ImportedNetwork {
+  OnnxModel model;
+  std::int64_t passes = 1;  // one for each image, where it takes one image at a time
+};
+
+/// A network with its weights, and a batch of inputs.
+struct RunnableNetwork {
+  OnnxModel model;
+  NetworkInputs inputs;
+};
+
+/// Called by several threads.
+class SweepNetworks {
+ public:
+  /// The sweep is not owned.
+  explicit SweepNetworks(const Sweep& sweep) : sweep_(sweep), plain_(2), imported_(2), works_(16) {}
+
+  /// What a point gives the device to do. Throws UsageError where it cannot be.
+  std::shared_ptr<const DeviceWork> work(const SweepPoint& point);
+
+  /// The point's network, which is no product, with random inputs from the sweep's seed. The
+  /// program's own networks are quantized by the ranges that these lead to. Throws UsageError where
+  /// it cannot run here.
+  RunnableNetwork runnable(const SweepPoint& point);
+
+ private:
+  using Batched = std::pair<std::size_t, std::int64_t>;  // network and batch
+  using Cut = std::tuple<std::size_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+  /// A network of the program's own as a QDQ file without its weights.
+  std::shared_ptr<const onnx::ModelProto> plain(std::size_t network);
+  std::shared_ptr<const ImportedNetwork> imported(const SweepPoint& point);
+
+  const Sweep& sweep_;
+  RecentValues<std::size_t, onnx::ModelProto> plain_;
+  RecentValues<Batched, ImportedNetwork> imported_;
+  RecentValues<Cut, DeviceWork> works_;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/sweep/prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
+#include "host/execute/passes.hpp"
+#include "host/onnx/linear_layer.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/onnx/work.hpp"
+#include "host/text.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// The cycle model follows each tile of weights, some million a second.
+constexpr std::uint64_t kMostTiles = 100'000'000;
+
+LayerReport layer_of(const Job& job, const Geometry& geometry) {
+  const Plan& plan = job.plan;
+  LayerReport layer;
+  layer.name = job.name;
+  layer.shape = plan.shape;
+  layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
+                  std::uint64_t{plan.n_tiles} * plan.array};
+  layer.tiles = plan.tiles() * plan.row_blocks();
+  layer.results = plan.results();
+  layer.published = published_cycles(plan.shape, geometry.n);
+  return layer;
+}
+
+/// A product by itself.
+DeviceWork::Program program_of(Job job, const Geometry& geometry) {
+  DeviceWork::Program program;
+  program.layers.push_back(layer_of(job, geometry));
+  program.jobs.program = job.program;
+  program.jobs.jobs.push_back(std::move(job));
+  return program;
+}
+
+DeviceWork::Program program_of(const DeviceProgram& planned, std::size_t number,
+                               const Geometry& geometry) {
+  DeviceWork::Program program;
+  program.jobs = make_program(planned, geometry);
+  for (std::size_t i = 0; i < planned.layers.size(); ++i) {
+    const DeviceLayer& from = planned.layers[i];
+    LayerReport layer = layer_of(program.jobs.jobs[i], geometry);
+    layer.program = number;
+    layer.convolution = from.convolution;
+    layer.packed = from.packed;
+    if (from.convolution) {
+      layer.published = published_cycles(layer.shape, geometry.n, from.convolution->groups);
+    }
+    program.layers.push_back(std::move(layer));
+  }
+  return program;
+}
+
+void check_tiles(const DeviceWork& work) {
+  std::uint64_t tiles = 0;
+  for (const DeviceWork::Program& program : work.programs) {
+    for (const LayerReport& layer : program.layers) tiles += layer.tiles;
+  }
+  if (tiles <= kMostTiles) return;
+  throw UsageError(fmt::format("it takes {} tiles of weights; a prediction follows at most {}",
+                               grouped(tiles), grouped(kMostTiles)));
+}
+
+/// A node with MACs on the host, as a run reports it.
+void add_host_layer(const OnnxModel& model, int index, const DevicePlan& plan, DeviceWork& work) {
+  const onnx::NodeProto& node = model.graph().node(index);
+  const std::optional<Work> done = work_of(model, node);
+  if (done && done->macs == 0) return;
+  const auto planned = plan.on_host.find(index);
+  HostLayer layer{node_label(node, index), node.op_type(), 0,
+                  planned == plan.on_host.end() ? why_on_host(model, node) : planned->second};
+  if (!done) {
+    throw UsageError(fmt::format("{}: '{}': its MACs are not known", model.name(), layer.name));
+  }
+  layer.macs = done->macs * static_cast<std::uint64_t>(work.passes);
+  work.host_layers.push_back(std::move(layer));
+}
+
+}  // namespace
+
+DeviceWork plan_product(const std::string& name, const GemmShape& shape, const Geometry& geometry) {
+  DeviceWork work;
+  work.name = name;
+  work.geometry = geometry;
+  work.programs.push_back(
+      program_of(make_job("gemm", shape, Accumulate::kDevice, geometry), geometry));
+  check_tiles(work);
+  return work;
+}
+
+DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::int64_t passes) {
+  require_supported(model);
+  DeviceWork work;
+  work.name = model.name();
+  work.geometry = geometry;
+  work.passes = passes;
+  work.whole_network = true;
+  const DevicePlan plan = plan_device(model, geometry);
+  auto program = plan.programs.begin();
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    if (!plan.has(i)) {
+      const onnx::NodeProto& node = model.graph().node(i);
+      if (const auto sizes = linear_product(model, node)) {
+        work.programs.push_back(
+            program_of(make_job(node_label(node, i), {sizes->m, sizes->k, sizes->n},
+                                Accumulate::kDevice, geometry),
+                       geometry));
+      } else {
+        add_host_layer(model, i, plan, work);
+      }
+    }
+    for (; program != plan.programs.end() && program->last_node == i; ++program) {
+      work.programs.push_back(program_of(
+          *program, 1 + static_cast<std::size_t>(program - plan.programs.begin()), geometry));
+    }
+  }
+  check_tiles(work);
+  return work;
+}
+
+RunReport predict(const DeviceWork& work, const MemoryTiming& memory) {
+  RunReport report;
+  report.model = work.name;
+  report.batch = work.batch;
+  report.geometry = work.geometry;
+  report.memory = memory;
+  report.host_layers = work.host_layers;
+  if (work.whole_network) report.host.emplace();
+  std::vector<LayerReport> layers;
+  for (const DeviceWork::Program& program : work.programs) {
+    const std::vector<Counters> counters = predict_layers(program.jobs, work.geometry, memory);
+    for (std::size_t i = 0; i < program.layers.size(); ++i) {
+      LayerReport layer = program.layers[i];
+      layer.counters = layer.predicted = counters[i];
+      set_utilization(layer, work.geometry, memory);
+      layers.push_back(std::move(layer));
+    }
+  }
+  for (std::int64_t pass = 1; pass < work.passes; ++pass) join(report.layers, layers);
+  join(report.layers, std::move(layers));
+  return report;
+}
+
+}  // namespace gemm64

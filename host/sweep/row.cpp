@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/sweep/row.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/report/json.hpp"
+#include "host/report/table.hpp"
+#include "host/text.hpp"
+
+namespace gemm64 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What names a point, apart from how its figures were got.
+constexpr const char* kPointKeys[] = {"network",
+                                      "batch",
+                                      "array",
+                                      "scratchpad_words",
+                                      "accumulator_rows",
+                                      "memory",
+                                      "memory_bytes_per_cycle",
+                                      "memory_latency"};
+
+/// What the array's clocks were spent on.
+constexpr std::pair<const char*, std::size_t> kCauses[] = {
+    {"compute", counter::kComputeCompute},
+    {"wait_weights", counter::kComputeWaitWeights},
+    {"wait_activations", counter::kComputeWaitActivations},
+    {"wait_results", counter::kComputeWaitResults}};
+
+constexpr std::pair<const char*, std::size_t> kPorts[] = {
+    {"weights", counter::kBytesWeights},
+    {"activations", counter::kBytesActivations},
+    {"results", counter::kBytesResults},
+    {"commands", counter::kBytesCommands},
+    {"parameters", counter::kBytesParameters}};
+
+/// Clocks of the array by cause, and the cause that took most of those without a product.
+void add_causes(const Counters& counters, Json& row) {
+  std::vector<std::pair<std::string, std::uint64_t>> waits;
+  for (const auto& [cause, counter] : kCauses) {
+    row[std::string("cycle_breakdown.") + cause] = counters[counter];
+    if (counter != counter::kComputeCompute) waits.emplace_back(cause, counters[counter]);
+  }
+  const std::uint64_t fill = counters[counter::kComputeIdle] + counters[counter::kComputeDrain];
+  row["cycle_breakdown.fill"] = fill;
+  waits.emplace_back("fill", fill);
+  const auto most = std::max_element(
+      waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  row["main_wait"] = most->first;
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+std::string csv_text(const Json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? quoted(value.get<std::string>()) : value.dump();
+}
+
+std::string count_text(const Json& value) {
+  return value.is_null() ? "" : grouped(value.get<std::uint64_t>());
+}
+
+std::string percent_text(const Json& value) {
+  return value.is_null() ? "" : percent(value.get<double>());
+}
+
+std::string plain_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : csv_text(value);
+}
+
+}  // namespace
+
+SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report) {
+  const LayerReport total = report.total();
+  const bool done = report.error.empty();
+  const bool timed = done && report.timed();
+  Json row = {{"point", index}};
+  row.update(describe(sweep, sweep.point(index)));
+  const auto figure = [&row](const std::string& name, bool known, auto value) {
+    row[name] = known ? Json(value) : Json();
+  };
+  const std::uint64_t clocks = total.counters[counter::kTotalClocks];
+  const std::uint64_t device = report.device_macs(), all = report.all_macs();
+  figure("cycles", timed, clocks);
+  figure("predicted_cycles", timed && sweep.runs, total.predicted[counter::kTotalClocks]);
+  figure("utilization", timed, total.utilization);
+  figure("roofline_utilization", timed, total.roofline_utilization);
+  figure("macs", done, device);
+  figure("all_macs", done, all);
+  figure("device_share", done && all != 0,
+         static_cast<double>(device) / static_cast<double>(std::max<std::uint64_t>(all, 1)));
+  figure("tiles", done, total.tiles);
+  std::uint64_t bytes = 0;
+  for (const auto& [port, counter] : kPorts) bytes += total.counters[counter];
+  figure("bytes", timed, bytes);
+  for (const auto& [port, counter] : kPorts) {
+    figure(std::string("bytes.") + port, timed, total.counters[counter]);
+  }
+  add_causes(total.counters, row);
+  const PublishedCycles& published = total.published;
+  figure("published_cycles.double_buffered_ws", timed, published.double_buffered);
+  figure("published_cycles.single_buffered_ws", timed, published.single_buffered);
+  figure("published_cycles.scale_sim_ws", timed, published.scale_sim_ws);
+  figure("published_cycles.scale_sim_os", timed, published.scale_sim_os);
+  if (!timed) {
+    for (const auto& [cause, counter] : kCauses)
+      row[std::string("cycle_breakdown.") + cause] = nullptr;
+    row["cycle_breakdown.fill"] = row["main_wait"] = nullptr;
+  }
+  figure("verified", sweep.runs, report.verified());
+  figure("mismatches", sweep.runs && done, total.mismatches.count);
+  figure("error", !done, report.error);
+  return row;
+}
+
+bool has_failed(const SweepRow& row) {
+  return row.at("verified").is_boolean() && !row.at("verified").get<bool>();
+}
+
+std::string rows_csv(const std::vector<SweepRow>& rows) {
+  std::string text;
+  for (const SweepRow& row : rows) {
+    std::string names, values;
+    for (const auto& [name, value] : row.items()) {
+      if (text.empty()) names += (names.empty() ? "" : ",") + name;
+      values += (name == row.begin().key() ? "" : ",") + csv_text(value);
+    }
+    if (text.empty()) text = names + "\n";
+    text += values + "\n";
+  }
+  return text;
+}
+
+std::string rows_json(const std::vector<SweepRow>& rows) {
+  const Json json = {{"format", kReportFormat}, {"rows", rows}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows) {
+  std::vector<std::string> keys;
+  for (const char* key : kPointKeys) {
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const SweepRow& row) { return row[key] != rows.front()[key]; })) {
+      keys.emplace_back(key);
+    }
+  }
+  return keys;
+}
+
+std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
+  if (rows.empty()) return "";
+  const std::vector<std::string> keys = varied_keys(rows);
+  const bool runs = rows.front()["mode"] == "run";
+  const bool part = std::any_of(rows.begin(), rows.end(), [](const SweepRow& row) {
+    return !row["device_share"].is_null() && row["device_share"] != 1.0;
+  });
+  Table table;
+  table.add_column("point");
+  for (std::string key : keys) {
+    std::replace(key.begin(), key.end(), '_', '\n');
+    table.add_column(key, key == "network" || key == "memory" ? Align::kLeft : Align::kRight);
+  }
+  table.add_column("clocks");
+  if (runs) table.add_column("predicted");
+  table.add_column("utilization");
+  table.add_column("of the\nroofline");
+  table.add_column("main wait", Align::kLeft);
+  table.add_column("bytes of\nweights");
+  table.add_column("activations");
+  table.add_column("results");
+  table.add_column("MACs");
+  if (part) table.add_column("on the\ndevice");
+  if (runs) table.add_column("verified", Align::kLeft);
+  for (const SweepRow& row : rows) {
+    std::vector<std::string> cells{plain_text(row["point"])};
+    for (const std::string& key : keys) cells.push_back(plain_text(row[key]));
+    cells.push_back(count_text(row["cycles"]));
+    if (runs) cells.push_back(count_text(row["predicted_cycles"]));
+    cells.push_back(percent_text(row["utilization"]));
+    cells.push_back(percent_text(row["roofline_utilization"]));
+    cells.push_back(plain_text(row["main_wait"]));
+    for (const char* port : {"bytes.weights", "bytes.activations", "bytes.results", "macs"}) {
+      cells.push_back(count_text(row[port]));
+    }
+    if (part) cells.push_back(percent_text(row["device_share"]));
+    if (runs) cells.emplace_back(has_failed(row) ? "NO" : "yes");
+    table.add_row(std::move(cells));
+  }
+  return table.render(width) + "\n";
+}
+
+}  // namespace gemm64

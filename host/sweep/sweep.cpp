@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/sweep/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace gemm64 {
+
+SweepPoint Sweep::point(std::size_t index) const {
+  if (index >= size()) {
+    throw std::out_of_range(fmt::format("point {} of a sweep with {}", index, size()));
+  }
+  SweepPoint point;
+  point.design = index % designs.size();
+  point.batch = batches[index / designs.size() % batches.size()];
+  point.network = index / designs.size() / batches.size();
+  return point;
+}
+
+nlohmann::ordered_json describe(const Sweep& sweep, const SweepPoint& point) {
+  const SweepNetwork& network = sweep.networks[point.network];
+  const auto& [geometry, memory] = sweep.designs[point.design];
+  nlohmann::ordered_json row = {{"mode", sweep.runs ? "run" : "predict"},
+                                {"device", nullptr},
+                                {"network", network.name},
+                                {"batch", point.batch},
+                                {"array", geometry.n},
+                                {"scratchpad_words", geometry.scratchpad_words},
+                                {"accumulator_rows", geometry.accumulator_rows},
+                                {"memory", name(memory.sharing)},
+                                {"memory_bytes_per_cycle", memory.bytes_per_cycle},
+                                {"memory_latency", memory.latency}};
+  if (sweep.runs) row["device"] = sweep.device;
+  return row;
+}
+
+std::string label(const Sweep& sweep, std::size_t index) {
+  const SweepPoint point = sweep.point(index);
+  const nlohmann::ordered_json row = describe(sweep, point);
+  std::string text =
+      fmt::format("point {} ({}, batch {}", index, row["network"].get<std::string>(), point.batch);
+  for (const char* key : {"array", "scratchpad_words", "accumulator_rows", "memory",
+                          "memory_bytes_per_cycle", "memory_latency"}) {
+    bool differs = false;
+    for (std::size_t i = 0; i < sweep.designs.size() && !differs; ++i) {
+      differs = describe(sweep, {point.network, i, point.batch})[key] != row[key];
+    }
+    if (!differs) continue;
+    const nlohmann::ordered_json& value = row[key];
+    text +=
+        fmt::format(", {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text + ")";
+}
+
+}  // namespace gemm64

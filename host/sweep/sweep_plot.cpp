@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/sweep/sweep_plot.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "host/analysis/svg.hpp"
+#include "host/text.hpp"
+
+namespace gemm64 {
+namespace {
+
+// In points, as plots of an analysis.
+constexpr double kWidth = 860;
+constexpr double kLeft = 30;
+constexpr double kNames = 250;
+constexpr double kBar = 130;
+constexpr double kGap = 65;  // behind a bar, for its figure
+constexpr double kTop = 96;
+constexpr std::size_t kMostNamed = 300;
+
+constexpr const char* kDark = "#0b3d66";
+constexpr const char* kLight = "#bcd4e8";
+
+constexpr std::pair<const char*, const char*> kPorts[] = {
+    {"bytes.weights", kDark}, {"bytes.activations", "#7fb3d9"}, {"bytes.results", "#e08a1e"}};
+constexpr const char* kRest = "#ffffff";  // commands and parameters
+
+double figure(const SweepRow& row, const char* name) {
+  return row[name].is_null() ? 0 : row[name].get<double>();
+}
+
+std::string text_of(const nlohmann::ordered_json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// The largest clocks and bytes of a network, to which its bars are drawn.
+struct Scale {
+  double clocks = 1, bytes = 1;
+};
+
+class Drawing {
+ public:
+  explicit Drawing(const std::vector<SweepRow>& rows)
+      : rows_(rows), keys_(varied_keys(rows)), named_(rows.size() <= kMostNamed) {
+    const auto is_heading = [](const std::string& key) {
+      return key == "network" || key == "batch";
+    };
+    keys_.erase(std::remove_if(keys_.begin(), keys_.end(), is_heading), keys_.end());
+    for (const SweepRow& row : rows) {
+      Scale& scale = scales_[text_of(row["network"])];
+      scale.clocks = std::max(scale.clocks, figure(row, "cycles"));
+      scale.bytes = std::max(scale.bytes, figure(row, "bytes"));
+    }
+  }
+
+  std::string draw(const std::string& title);
+
+ private:
+  void heading(const SweepRow& row);
+  void bars(const SweepRow& row);
+  double x(int column) const { return kLeft + kNames + column * (kBar + kGap); }
+
+  const std::vector<SweepRow>& rows_;
+  std::vector<std::string> keys_;
+  const bool named_;
+  std::map<std::string, Scale> scales_;
+  Svg svg_;
+  double top_ = kTop;
+};
+
+void Drawing::heading(const SweepRow& row) {
+  top_ += 8;
+  svg_.text(
+      kLeft, top_ + 10,
+      fmt::format("{}, batch {}", short_name(text_of(row["network"]), 60), row["batch"].dump()),
+      10.5, Anchor::kStart, 0, true);
+  top_ += 16;
+}
+
+void Drawing::bars(const SweepRow& row) {
+  const double height = named_ ? 13 : 3;
+  const double bar = named_ ? height - 4 : height - 1;
+  const double y = top_ + (height - bar) / 2;
+  const Scale& scale = scales_[text_of(row["network"])];
+  const auto value = [&](int column, double length, const std::string& text) {
+    if (named_) svg_.text(x(column) + length + 4, top_ + 9.5, text, 9);
+  };
+  if (named_) {
+    std::vector<std::string> parts;
+    for (const std::string& key : keys_) parts.push_back(text_of(row[key]));
+    svg_.text(x(0) - 6, top_ + 9.5,
+              parts.empty() ? fmt::format("point {}", row["point"].dump())
+                            : fmt::format("{}", fmt::join(parts, " · ")),
+              9, Anchor::kEnd);
+  }
+  top_ += height;
+  if (row["cycles"].is_null()) {
+    svg_.text(x(0) + 4, top_ - 3.5, row["error"].is_null() ? "nothing on the device" : "FAILED", 9);
+    return;
+  }
+  const double clocks = kBar * figure(row, "cycles") / scale.clocks;
+  svg_.rect(x(0), y, std::max(clocks, 0.5), bar, kDark);
+  value(0, clocks, short_count(figure(row, "cycles")) + (has_failed(row) ? " NOT VERIFIED" : ""));
+  const double roof = kBar * std::min(figure(row, "roofline_utilization"), 1.0);
+  svg_.rect(x(1), y, roof, bar, kLight);
+  svg_.rect(x(1), y, kBar * figure(row, "utilization"), bar, kDark);
+  value(1, roof, percent(figure(row, "utilization")));
+  double at = x(2), rest = figure(row, "bytes");
+  for (const auto& [port, colour] : kPorts) {
+    const double length = kBar * figure(row, port) / scale.bytes;
+    svg_.rect(at, y, length, bar, colour);
+    at += length;
+    rest -= figure(row, port);
+  }
+  svg_.rect(at, y, kBar * rest / scale.bytes, bar, kRest, named_ ? kDark : "none");
+  value(2, at - x(2) + kBar * rest / scale.bytes, short_count(figure(row, "bytes")));
+}
+
+std::string Drawing::draw(const std::string& title) {
+  svg_.text(kLeft, 26, short_name(title, 80), 15, Anchor::kStart, 0, true);
+  svg_.text(kLeft, 44,
+            fmt::format("{}; clocks and bytes are to the scale of each network",
+                        counted(rows_.size(), "point")),
+            10.5);
+  svg_.text(x(0) - 6, kTop - 8, fmt::format("{}", fmt::join(keys_, " · ")), 9, Anchor::kEnd, 0,
+            true);
+  svg_.text(x(0), kTop - 8, "clocks", 11);
+  svg_.text(x(1), kTop - 8, "utilization (light: of the roofline)", 11);
+  svg_.text(x(2), kTop - 8, "bytes", 11);
+  double at = x(2) + 40;
+  for (const auto& [name, colour] :
+       {std::pair("weights", kDark), std::pair("activations", "#7fb3d9"),
+        std::pair("results", "#e08a1e"), std::pair("rest", kRest)}) {
+    svg_.rect(at, kTop - 16, 8, 8, colour, kDark);
+    svg_.text(at + 11, kTop - 8, name, 9);
+    at += 17 + text_width(name, 9);
+  }
+  const SweepRow* before = nullptr;
+  for (const SweepRow& row : rows_) {
+    if (before == nullptr || (*before)["network"] != row["network"] ||
+        (*before)["batch"] != row["batch"]) {
+      heading(row);
+    }
+    bars(row);
+    before = &row;
+  }
+  for (const int column : {0, 1, 2}) svg_.line(x(column), kTop, x(column), top_);
+  return svg_.document(kWidth, top_ + 24, "gemm64 sweep " + title);
+}
+
+}  // namespace
+
+std::string plot_svg(const std::vector<SweepRow>& rows, const std::string& title) {
+  return Drawing(rows).draw(title);
+}
+
+}  // namespace gemm64
