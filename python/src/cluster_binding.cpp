@@ -10,6 +10,8 @@
 
 #include "host/cli/network_units.hpp"
 #include "host/console.hpp"
+#include "host/sweep/row.hpp"
+#include "host/sweep/sweep_plot.hpp"
 #include "python/src/bindings.hpp"
 
 namespace gemm64::python {
@@ -26,6 +28,18 @@ template <class Action>
 auto unlocked(Action action) {
   const nb::gil_scoped_release release;
   return action();
+}
+
+/// Rows of a sweep, each as JSON, as what `kind` says; `title` is a plot's, `width` a table's.
+std::string sweep_text(const std::string& kind, const std::vector<std::string>& texts,
+                       const std::string& title, std::size_t width) {
+  std::vector<SweepRow> rows;
+  for (const std::string& text : texts) rows.push_back(SweepRow::parse(text));
+  if (kind == "csv") return rows_csv(rows);
+  if (kind == "json") return rows_json(rows);
+  if (kind == "plot") return plot_svg(rows, title);
+  if (kind == "table") return rows_table(rows, width);
+  return rows_verdict(rows);
 }
 
 }  // namespace
@@ -73,6 +87,8 @@ void bind_cluster(nb::module_& module) {
             return to_bytes(unlocked([&] { return worker.run(bytes); }));
           },
           nb::arg("unit"));
+  module.def("sweep_text", &sweep_text, nb::arg("kind"), nb::arg("rows"), nb::arg("title"),
+             nb::arg("width"));
   module.def("print_error", [](const std::string& message) { print_error(message); });
 }
 

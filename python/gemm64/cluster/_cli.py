@@ -14,7 +14,8 @@ from ._dask import cores
 from ._estimate import run_estimate
 from ._run import run, say
 from ._stop import Stop, Stopped
-from ._work import NetworkWork
+from ._sweep import SweepWork
+from ._work import NetworkWork, Work
 
 _SAMPLE = 8  # units at most that an estimate runs
 
@@ -73,6 +74,16 @@ def _parser() -> argparse.ArgumentParser:
         "run", help="runs a network, as gemm64 run does", allow_abbrev=False, epilog=_RUN,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     _add_cluster(network)
+    sweep = commands.add_parser(
+        "sweep", help="runs a sweep, as gemm64 sweep does, a row a unit", allow_abbrev=False,
+        description="What FILE holds is told by gemm64 sweep --help. ONNX files that it names must "
+        "be there for all workers, under the same names.")
+    sweep.add_argument("file", metavar="FILE", help="the sweep")
+    sweep.add_argument("--csv", metavar="FILE", help="writes a row for each point")
+    sweep.add_argument("--json", metavar="FILE", help="writes the rows for programs")
+    sweep.add_argument("--plot", metavar="FILE",
+                       help="draws clocks, utilization and bytes (SVG)")
+    _add_cluster(sweep)
     guess = commands.add_parser(
         "estimate", help="measures here, and tells what clusters of some sizes need",
         allow_abbrev=False, epilog=_ESTIMATE, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -111,7 +122,13 @@ def _dispatch(known: argparse.Namespace, others: list[str], stop: Stop) -> int:
             "--workers and --dashboard are of a cluster on this machine; leave them out, or "
             "--scheduler"
         )
-    work = NetworkWork(others)
+    work: Work
+    if known.command == "sweep":
+        if others:
+            raise InvalidArgument(f"sweep has no option {others[0]} (see --help)")
+        work = SweepWork(known.file, known.csv, known.json, known.plot)
+    else:
+        work = NetworkWork(others)
     stop.check()
     return run(work, scheduler=known.scheduler, workers=known.workers or cores(),
                checkpoint=known.checkpoint, dashboard=known.dashboard, stop=stop)

@@ -73,6 +73,16 @@ def run_pass(model: Model, arguments: tuple[str, ...], unit: bytes) -> Outcome:
     return Outcome(result, seconds=time.perf_counter() - begin, prepared=prepared)
 
 
+def run_row(text: str, index: int) -> Outcome:
+    """Predicts or runs a point of a sweep."""
+    begin = time.perf_counter()
+    try:
+        row = _gemm64.sweep_row(text, index)
+    except InvalidArgument as error:
+        return Outcome(refused=str(error))
+    return Outcome(row.encode(), seconds=time.perf_counter() - begin)
+
+
 def keep(model: Model) -> Model:
     """A task whose result is the model: workers hand it on among themselves, each keeps it."""
     return model
