@@ -92,7 +92,7 @@ def _end(cluster: Any) -> None:
 
 def threads(client: Any) -> int:
     """Units that can run at a time; at least one, since workers may come later."""
-    return max(1, sum(client.nthreads().values()))
+    return max(1, int(sum(client.nthreads().values())))
 
 
 def put(client: Any, function: Any, value: Any, key: str, stop: Stop) -> Any:

@@ -13,7 +13,7 @@ from .._errors import InvalidArgument, OutputError
 from . import _dask
 from ._stop import Stop
 from ._work import NetworkWork
-from ._worker import Model, keep, nothing, run_pass
+from ._worker import Model, keep, nothing, run_pass, session_of
 
 _TASKS = 300  # whose cost to the scheduler is measured
 _FEWEST_SECONDS = 4.0  # of units; then no more of them run
@@ -24,14 +24,14 @@ class Costs:
     """What was measured: seconds and bytes of a unit, of a worker, and of a task's way."""
 
     images: int  #: of a unit
-    unit_seconds: float  #: on one core, mean
+    unit_seconds: float  #: of processor time, as a core of its own gives it, mean
     units_measured: int
     unit_bytes: int  #: to the worker, mean
     result_bytes: int  #: back, mean
     model_bytes: int
     start_seconds: float  #: until a worker's process is there
-    prepare_seconds: float  #: until it has the network on its device
-    client_seconds: float  #: of a unit: its input read, its result joined to the report
+    prepare_seconds: float  #: of processor time, until it has the network on its device
+    client_seconds: float  #: of processor time, for a unit: its input read, its result joined to the report
     task_seconds: float  #: of processor time, of client and scheduler, for a task's way
 
 
@@ -84,21 +84,26 @@ def measure(work: NetworkWork, stop: Stop) -> Costs:
     assert work.model is not None
     given: list[bytes] = []
     results: list[int] = []
-    prepare = seconds = client = 0.0
+    seconds = client = 0.0
+    begin = time.process_time()
+    try:
+        session_of(work.model, work.arguments)
+    except InvalidArgument as error:  # as the workers would say it
+        raise InvalidArgument(f"the model does not run on a worker: {error}") from None
+    prepare = time.process_time() - begin
     while len(given) < work.count() and (seconds < _FEWEST_SECONDS or len(given) < 2):
         stop.check()
-        begin = time.perf_counter()
+        begin = time.process_time()
         given.append(work.input(len(given)))
-        client += time.perf_counter() - begin
+        read = time.process_time()
         outcome = run_pass(work.model, *work.call(given[-1])[1])
+        ran = time.process_time()
         if outcome.refused:
             raise InvalidArgument(outcome.refused)
-        prepare += outcome.prepared
-        seconds += outcome.seconds
         results.append(len(outcome.result))
-        begin = time.perf_counter()
         work.add(len(given) - 1, outcome.result)
-        client += time.perf_counter() - begin
+        client += read - begin + time.process_time() - ran
+        seconds += ran - read
     start, task = _measure_tasks(work.model, given[0], stop)
     count = len(given)
     return Costs(
@@ -147,7 +152,7 @@ def seconds_text(seconds: float) -> str:
 def _facts(costs: Costs, link: float) -> list[str]:
     return [
         f"A unit is {costs.images} image{'s' if costs.images != 1 else ''}: "
-        f"{costs.unit_seconds:.3f} s on one core (mean of {costs.units_measured}), "
+        f"{costs.unit_seconds:.3f} s of a core (mean of {costs.units_measured}), "
         f"{costs.unit_bytes:,} bytes to its worker, {costs.result_bytes:,} back.",
         f"Client and scheduler: {1000 * costs.task_seconds:.2f} ms of processor time a task, and "
         f"{1000 * costs.client_seconds:.2f} ms to read a unit and join its result.",

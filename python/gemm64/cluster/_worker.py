@@ -47,8 +47,10 @@ _kept = threading.local()  # a device belongs to one thread
 prepared_sessions = 0
 
 
-def _session(model: Model, arguments: tuple[str, ...]) -> tuple[_gemm64.UnitWorker, float]:
-    """The network on a device, prepared once by each thread of a process."""
+def session_of(model: Model, arguments: tuple[str, ...]) -> tuple[_gemm64.UnitWorker, float]:
+    """The network on a device, prepared once by each thread of a process, and seconds that this took
+    now.
+    """
     global prepared_sessions
     key = (model.sha256, arguments)
     session: _Session | None = getattr(_kept, "session", None)
@@ -65,7 +67,7 @@ def _session(model: Model, arguments: tuple[str, ...]) -> tuple[_gemm64.UnitWork
 def run_pass(model: Model, arguments: tuple[str, ...], unit: bytes) -> Outcome:
     """Runs one pass of images through a network."""
     try:
-        worker, prepared = _session(model, arguments)
+        worker, prepared = session_of(model, arguments)
         begin = time.perf_counter()
         result = worker.run(unit)
     except InvalidArgument as error:
