@@ -163,13 +163,15 @@ def test_the_client_is_killed_and_started_again(network, alone, tmp_path):
     begun.process.kill()
     begun.end()
     no_process_is_left(begun, workers)
-    kept = len(begun.units())
-    assert 3 <= kept < UNITS
+    kept = {file: file.stat().st_ino for file in begun.units()}
+    assert 3 <= len(kept) < UNITS
     assert not begun.json.exists()
     again = Begun(network, tmp_path, "--workers", 2)
     code, _, complaint = again.end()
     assert code == 0, complaint
-    assert f"{kept} of {UNITS} units are in" in complaint
+    assert f"{len(kept)} of {UNITS} units are in" in complaint
+    assert {file: file.stat().st_ino for file in kept} == kept  # none of them ran again
+    assert len(begun.units()) == UNITS
     assert report(begun.json) == alone["report"]
 
 
@@ -394,3 +396,45 @@ def test_progress_tells_what_remains():
     progress = Progress(200, 20, stream=io.StringIO())
     assert progress.text(20, 5) == "20 of 200 units, 10 % (20 from the checkpoint), 5 s"
     assert progress.text(80, 30) == "80 of 200 units, 40 % (20 from the checkpoint), 30 s, 60 s left"
+
+
+SWEEP = {"mode": "run", "device": "tlm", "networks": ["64x256x128", str(DATA / "fashion_cnn.onnx")],
+         "batches": [1, 3], "designs": {"array": [8, 16], "memory_latency": [50, 100]}}
+
+
+def sweep(file, *options):
+    return subprocess.run([sys.executable, "-m", "gemm64.cluster", "sweep", str(file),
+                           *map(str, options)], capture_output=True, text=True, check=False,
+                          timeout=300)
+
+
+def test_a_sweep_gives_the_files_of_one_process(tmp_path):
+    file = tmp_path / "sweep.json"
+    file.write_text(json.dumps(SWEEP))
+    outputs = {"--csv": "csv", "--json": "json", "--plot": "svg"}
+
+    def named(folder):
+        (tmp_path / folder).mkdir()
+        return [word for option, ending in outputs.items()
+                for word in (option, tmp_path / folder / f"rows.{ending}")]
+
+    one = subprocess.run([PROGRAM, "sweep", file, *named("one")], capture_output=True, text=True,
+                         check=True)
+    result = sweep(file, "--workers", 2, "--checkpoint", tmp_path / "kept", *named("many"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == one.stdout
+    for ending in outputs.values():
+        assert ((tmp_path / "many" / f"rows.{ending}").read_bytes()
+                == (tmp_path / "one" / f"rows.{ending}").read_bytes())
+    assert len(list((tmp_path / "kept").glob("unit-*"))) == 16
+    again = sweep(file, "--checkpoint", tmp_path / "kept")
+    assert "16 of 16 units are in" in again.stderr
+    assert "tlm" in again.stdout or "fashion_cnn" in again.stdout
+
+    file.write_text(json.dumps({**SWEEP, "batches": [1]}))
+    other = sweep(file, "--checkpoint", tmp_path / "kept")
+    assert other.returncode == 2
+    assert "unit-0000000.gemm64: was made with sweep's sha256" in other.stderr
+    there = sweep(file, "--csv", tmp_path / "one" / "rows.csv")
+    assert there.returncode == 2
+    assert "the file is there already" in there.stderr

@@ -44,6 +44,7 @@ def _start_local(distributed: Any, workers: int, dashboard: str | None) -> Any:
         "distributed.scheduler.work-stealing": False,
         "distributed.worker.daemon": True,
     })
+    warnings.filterwarnings("ignore", message="(?s)Port .* is already in use")
     return distributed.LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
@@ -83,10 +84,7 @@ def connect(scheduler: str | None, workers: int, dashboard: str | None) -> Itera
 def _end(cluster: Any) -> None:
     """Ends the worker processes; what they simulate needs no end in order."""
     for nanny in list(cluster.workers.values()):
-        process = getattr(getattr(nanny, "process", None), "process", None)
-        if process is not None and process.is_alive():
-            with contextlib.suppress(Exception):
-                nanny.auto_restart = False
+        nanny.auto_restart = False
     cluster.close(timeout=10)
 
 

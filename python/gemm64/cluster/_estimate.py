@@ -13,7 +13,7 @@ from .._errors import InvalidArgument, OutputError
 from . import _dask
 from ._stop import Stop
 from ._work import NetworkWork
-from ._worker import Model, keep, nothing, run_pass, session_of
+from ._worker import Model, carry, keep, run_pass, session_of
 
 _TASKS = 300  # whose cost to the scheduler is measured
 _FEWEST_SECONDS = 4.0  # of units; then no more of them run
@@ -104,8 +104,8 @@ def measure(work: NetworkWork, stop: Stop) -> Costs:
         work.add(len(given) - 1, outcome.result)
         client += read - begin + time.process_time() - ran
         seconds += ran - read
-    start, task = _measure_tasks(work.model, given[0], stop)
     count = len(given)
+    start, task = _measure_tasks(work.model, given[0], sum(results) // count, stop)
     return Costs(
         images=len(work.named(0)),
         unit_seconds=seconds / count,
@@ -120,7 +120,8 @@ def measure(work: NetworkWork, stop: Stop) -> Costs:
     )
 
 
-def _measure_tasks(model: Model, given: bytes, stop: Stop) -> tuple[float, float]:
+def _measure_tasks(model: Model, given: bytes, result_bytes: int,
+                   stop: Stop) -> tuple[float, float]:
     """Seconds until there is a worker, and of processor time for a task's way to it and back.
 
     Client and scheduler share this process, which has nothing else to do meanwhile.
@@ -129,11 +130,12 @@ def _measure_tasks(model: Model, given: bytes, stop: Stop) -> tuple[float, float
     with _dask.connect(None, 1, None) as client:
         start = time.perf_counter() - begin
         _dask.put(client, keep, model, "gemm64-model-to-measure", stop)
-        client.submit(nothing, given, pure=False).result()
+        client.submit(carry, given, result_bytes, pure=False).result()
         spent = time.process_time()
-        futures = []
-        for i in range(_TASKS):
-            futures.append(client.submit(nothing, given, key=f"gemm64-nothing-{i}", pure=False))
+        futures = [
+            client.submit(carry, given, result_bytes, key=f"gemm64-carry-{i}", pure=False)
+            for i in range(_TASKS)
+        ]
         for future in futures:
             stop.check()
             future.result()
