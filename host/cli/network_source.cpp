@@ -63,7 +63,7 @@ NetworkSource built_in(const NetworkOptions& options) {
     return image_tensor(*images, name, dims, first, count);
   };
   if (!quantized) {
-    return {options.network, std::move(*model), std::move(inputs), batch, nullptr, ""};
+    return {options.network, std::move(*model), std::move(inputs), batch, nullptr, "", {}};
   }
   // Images behind those that run; where these are all that there are, the last of them.
   const std::size_t others = images->count - batch;
@@ -84,7 +84,8 @@ NetworkSource built_in(const NetworkOptions& options) {
           batch,
           std::move(model),
           fmt::format("from {} images of Fashion-MNIST{}", calibration.images,
-                      others != 0 ? " that do not run" : ", of those that run")};
+                      others != 0 ? " that do not run" : ", of those that run"),
+          {}};
 }
 
 ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
@@ -122,7 +123,8 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
           std::move(batched.inputs),
           static_cast<std::uint64_t>(batched.images),
           std::move(exact),
-          std::move(scales)};
+          std::move(scales),
+          batched.import};
 }
 
 }  // namespace

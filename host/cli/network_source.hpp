@@ -45,6 +45,7 @@ struct NetworkSource {
   std::uint64_t batch;
   std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from
   std::string scales;                // and what images its scales come from, in words
+  ImportOptions import;              // by which both were read
 };
 
 /// --calibrate, --calibrate-images; returns the first.

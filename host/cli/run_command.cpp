@@ -5,22 +5,18 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
-#include "host/cli/judged_images.hpp"
-#include "host/cli/session.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
 #include "host/execute/dump.hpp"
-#include "host/execute/network_output.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/execute/operators.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/supported.hpp"
-#include "host/report/progress.hpp"
 
 namespace gemm64 {
 namespace {
@@ -113,73 +109,106 @@ void check_images(const NetworkOptions& options) {
   }
 }
 
-}  // namespace
-
-int run_network_command(const NetworkOptions& options) {
+/// Claims what the options name as inputs, and refuses options that do not fit together.
+ClaimedFiles claimed(const NetworkOptions& options) {
   check_one_program(options);
   check_images(options);
   ClaimedFiles files;
   claim_inputs(options, files);
-  NetworkOutputs outputs(options.outputs, files);
-  claim_outputs(files, options);
-  const std::unique_ptr<OutputFile> json = open_output(options.json);
-  Session session(options, "run", own_options(options));
-  ProgressBar bar;
-  bar.show("reading " + (options.model.empty() ? options.network : options.model), 0);
-  // The reference device has no time and would only cut into slices what float32 can do itself.
-  const bool host_only = options.device == "reference" && options.precision == Precision::kFloat32;
-  Driver driver(session.device(), session.patience());
-  RunOptions run_options = session.run_options();
-  run_options.one_program = options.one_program;
-  run_options.convolutions = options.convolutions;
-  run_options.results = results_of(options);
-  run_options.side_by_side = session.side_by_side(jobs_or_cores(options.jobs));
-  JobRunner runner(session.device(), driver, run_options);
-  const NetworkSource source = open_network(options, files, [&](const OnnxModel& model) {
-    if (!host_only) check_jobs(model, runner);
-  });
-  check_passes(options, source);
-  const JudgedImages judged(options, source);
-  outputs.open(source.model, files);
-  const Executor executor(source.model);
-  std::optional<Executor> exact;
-  if (source.exact != nullptr) exact.emplace(*source.exact);
-  NodeObserver dump;
-  if (!options.dumps.empty()) {
-    ActivationDump chosen(options.dumps, executor);
-    for (const std::string& file : chosen.files()) files.output("--dump-activations", file);
-    dump = std::move(chosen);
-  }
+  return files;
+}
 
-  const RunProgress progress = [&bar](const std::string& name, double done) {
-    bar.show(name, done);
-  };
-  RunReport report;
-  report.model = source.name;
-  report.device = "host";
-  report.precision = options.precision;
-  report.batch = source.batch;
-  NetworkRun run;
-  if (host_only) {
-    run = run_on_host(executor, source.inputs, report, dump, progress);
-  } else {
-    run = run_network(executor, source.inputs, runner, runner.report(source.name, source.batch),
-                      dump, progress, exact ? &*exact : nullptr);
-    run.report.failure = runner.failure();
+std::unique_ptr<OutputFile> open_json(const NetworkOptions& options, ClaimedFiles& files) {
+  claim_outputs(files, options);
+  return open_output(options.json);
+}
+
+RunOptions run_options_of(const NetworkOptions& options, Session& session) {
+  RunOptions run = session.run_options();
+  set_network_options(options, run);
+  run.side_by_side = session.side_by_side(jobs_or_cores(options.jobs));
+  return run;
+}
+
+}  // namespace
+
+bool is_host_only(const NetworkOptions& options) {
+  return options.device == "reference" && options.precision == Precision::kFloat32;
+}
+
+void set_network_options(const NetworkOptions& options, RunOptions& run) {
+  run.one_program = options.one_program;
+  run.convolutions = options.convolutions;
+  run.results = results_of(options);
+}
+
+NetworkCommand::NetworkCommand(NetworkOptions options)
+    : options_(std::move(options)),
+      files_(claimed(options_)),
+      outputs_(options_.outputs, files_),
+      json_(open_json(options_, files_)),
+      session_(options_, "run", own_options(options_)),
+      driver_(session_.device(), session_.patience()),
+      runner_(session_.device(), driver_, run_options_of(options_, session_)),
+      source_([this] {
+        bar_.show("reading " + (options_.model.empty() ? options_.network : options_.model), 0);
+        return open_network(options_, files_, [this](const OnnxModel& model) {
+          if (!is_host_only(options_)) check_jobs(model, runner_);
+        });
+      }()),
+      judged_((check_passes(options_, source_), options_), source_) {
+  outputs_.open(source_.model, files_);
+  executor_.emplace(source_.model);
+  if (source_.exact != nullptr) exact_.emplace(*source_.exact);
+  if (!options_.dumps.empty()) {
+    ActivationDump chosen(options_.dumps, *executor_);
+    for (const std::string& file : chosen.files()) files_.output("--dump-activations", file);
+    dump_ = std::move(chosen);
   }
-  bar.erase();
-  tell_one_job(options, host_only                       ? "the host alone runs the network"
-                        : session.why_one_job().empty() ? run.why_one_job
-                                                        : session.why_one_job());
-  if (const std::string note = dropout_note(source.model); !note.empty()) {
+}
+
+RunReport NetworkCommand::report() const {
+  if (!is_host_only(options_)) return runner_.report(source_.name, source_.batch);
+  RunReport report;
+  report.model = source_.name;
+  report.device = "host";
+  report.precision = options_.precision;
+  report.batch = source_.batch;
+  return report;
+}
+
+NetworkRun NetworkCommand::run() {
+  const RunProgress progress = [this](const std::string& name, double done) {
+    bar_.show(name, done);
+  };
+  const bool host_only = is_host_only(options_);
+  NetworkRun run = host_only ? run_on_host(*executor_, source_.inputs, report(), dump_, progress)
+                             : run_network(*executor_, source_.inputs, runner_, report(), dump_,
+                                           progress, exact_ ? &*exact_ : nullptr);
+  if (!host_only) run.report.failure = runner_.failure();
+  bar_.erase();
+  tell_one_job(options_, host_only                        ? "the host alone runs the network"
+                         : session_.why_one_job().empty() ? run.why_one_job
+                                                          : session_.why_one_job());
+  return run;
+}
+
+int NetworkCommand::finish(NetworkRun run) {
+  bar_.erase();
+  if (const std::string note = dropout_note(source_.model); !note.empty()) {
     print_report("{}\n", note);
   }
   if (run.report.error.empty()) {
-    outputs.write(run.outputs);
-    run.report.classification = judged.classify(run);
-    if (!run.report.layers.empty()) run.report.scales = scales_text(options, source);
+    outputs_.write(run.outputs);
+    run.report.classification = judged_.classify(run);
+    if (!run.report.layers.empty()) run.report.scales = scales_text(options_, source_);
   }
-  return session.finish(std::move(run.report), json.get(), options.allow_host_only);
+  return session_.finish(std::move(run.report), json_.get(), options_.allow_host_only);
+}
+
+int run_network_command(const NetworkOptions& options) {
+  NetworkCommand command(options);
+  return command.finish(command.run());
 }
 
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {
@@ -303,24 +332,52 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                    "succeeds even if no layer of the network runs on the device");
 }
 
+/// All options of `run`, and `batch` as it is where nobody gives it.
+void add_options(CLI::App& command, NetworkOptions& options) {
+  options.batch = 64;
+  add_model_options(command, options);
+  add_common_options(command, options);
+  command.get_option("--batch")->description(
+      "images, at once where --input holds more (with --model, default: the file's batch, or all "
+      "images, at most 256 at once)");
+}
+
+/// To be called when they were read.
+void settle_batch(const CLI::App& command, NetworkOptions& options) {
+  if (!options.model.empty() && command.count("--batch") == 0) {
+    options.batch = 0;  // as the file says
+  }
+}
+
 }  // namespace
+
+NetworkOptions parse_network_options(const std::vector<std::string>& arguments) {
+  NetworkOptions options;
+  CLI::App app;
+  app.set_help_flag();
+  CLI::App* const command = app.add_subcommand("run");
+  add_options(*command, options);
+  refuse_unusable_values(app);
+  std::vector<std::string> words(arguments.rbegin(), arguments.rend());
+  words.emplace_back("run");
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{} (see --help)", error.what()));
+  }
+  settle_batch(*command, options);
+  return options;
+}
 
 void add_run_command(CLI::App& app, int& result) {
   auto options = std::make_shared<NetworkOptions>();
-  options->batch = 64;
   CLI::App* command = app.add_subcommand(
       "run",
       "runs a network's convolutions and Linear layers on a device and checks every value, clock "
       "and byte");
-  add_model_options(*command, *options);
-  add_common_options(*command, *options);
-  command->get_option("--batch")->description(
-      "images, at once where --input holds more (with --model, default: the file's batch, or all "
-      "images, at most 256 at once)");
+  add_options(*command, *options);
   command->callback([options, command, &result] {
-    if (!options->model.empty() && command->count("--batch") == 0) {
-      options->batch = 0;  // as the file says
-    }
+    settle_batch(*command, *options);
     result = run_network_command(*options);
   });
   command->footer(

@@ -3,13 +3,70 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "host/cli/judged_images.hpp"
 #include "host/cli/network_source.hpp"
+#include "host/cli/session.hpp"
+#include "host/driver/driver.hpp"
+#include "host/execute/network_output.hpp"
+#include "host/execute/network_run.hpp"
+#include "host/report/progress.hpp"
+#include "host/run/job_runner.hpp"
 
 namespace gemm64 {
 
+/// A network with its inputs, from its options to its report.
+class NetworkCommand {
+ public:
+  /// Reads all that is to be read and opens all that is to be written. Throws UsageError where
+  /// something cannot be, or options do not fit together.
+  explicit NetworkCommand(NetworkOptions options);
+
+  const NetworkOptions& options() const { return options_; }
+  const NetworkSource& source() const { return source_; }
+  const Executor& executor() const { return *executor_; }
+  /// Without layers, as a run begins with it.
+  RunReport report() const;
+  /// Ends the bar that the constructor began.
+  void erase_bar() { bar_.erase(); }
+
+  /// Runs the network, all images of it.
+  NetworkRun run();
+  /// Judges the run, writes and prints its outputs and reports; returns the exit code. To be called
+  /// once.
+  int finish(NetworkRun run);
+
+ private:
+  const NetworkOptions options_;
+  ClaimedFiles files_;
+  NetworkOutputs outputs_;
+  std::unique_ptr<OutputFile> json_;
+  Session session_;
+  ProgressBar bar_;
+  Driver driver_;
+  JobRunner runner_;
+  const NetworkSource source_;
+  const JudgedImages judged_;
+  std::optional<Executor> executor_, exact_;
+  NodeObserver dump_;
+};
+
 /// Runs and checks it; returns the exit code.
 int run_network_command(const NetworkOptions& options);
+
+/// Does the host alone run the network? The reference device has no time and would only cut into
+/// slices what float32 can do itself.
+bool is_host_only(const NetworkOptions& options);
+
+/// What the options ask of each job, beside what they ask of the device.
+void set_network_options(const NetworkOptions& options, RunOptions& run);
+
+/// What stands behind `run` on a command line. Throws UsageError as the program does, and where it
+/// asks for help.
+NetworkOptions parse_network_options(const std::vector<std::string>& arguments);
 
 /// The options of a failure's file. Throws UsageError where they are not there.
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own);

@@ -158,17 +158,8 @@ int run_sweep(const SweepCommand& options) {
   write(plot, [&] { return plot_svg(rows, options.file); });
   if (written) keeper.remove();
   if (!csv) print_report(rows_table(rows, terminal_width()));
-  const auto failed =
-      static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), has_failed));
-  const std::uint64_t all = rows.size();
-  if (!runner.sweep().runs) {
-    print_report("{} predicted; nothing ran, so nothing is verified.\n", counted(all, "point"));
-  } else if (failed == 0) {
-    print_report("VERIFIED: every value, clock and byte of {}.\n", counted(all, "point"));
-  } else {
-    print_report("NOT VERIFIED: {} of {}.\n", failed, counted(all, "point"));
-  }
-  return failed == 0 ? 0 : 1;
+  print_report("{}\n", rows_verdict(rows));
+  return std::any_of(rows.begin(), rows.end(), has_failed) ? 1 : 0;
 }
 
 constexpr const char* kExample = R"(FILE is JSON. A list is crossed with all others:

@@ -106,6 +106,18 @@ InputSource image_files_source(const std::vector<std::string>& files, const Tens
           {}};
 }
 
+InputSource image_contents_source(std::vector<ImageContents> images, const TensorType& type,
+                                  const PixelChoice& how, const std::string& what) {
+  const ImageShape shape = image_shape(type, images.front().file, how, what);
+  Dims dims = type.dims;
+  dims[0] = static_cast<std::int64_t>(images.size());
+  const auto kept = std::make_shared<const std::vector<ImageContents>>(std::move(images));
+  return source(dims, shape, how, [kept, shape](std::int64_t index) {
+    const ImageContents& image = kept->at(static_cast<std::size_t>(index));
+    return decode_image(image.bytes, image.file, shape.channels);
+  });
+}
+
 InputSource idx_source(const std::string& file, const TensorType& type, const PixelChoice& how,
                        std::int64_t limit, const std::string& what) {
   IdxFile idx(file, 3);

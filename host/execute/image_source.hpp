@@ -19,6 +19,17 @@ namespace gemm64 {
 InputSource image_files_source(const std::vector<std::string>& files, const TensorType& type,
                                const PixelChoice& how, const std::string& what);
 
+/// An image file that was read elsewhere.
+struct ImageContents {
+  std::string file;  // for messages
+  std::string bytes;
+};
+
+/// The same of contents, a row each, decoded when they are asked for. Rows throw UsageError where
+/// an image is damaged.
+InputSource image_contents_source(std::vector<ImageContents> images, const TensorType& type,
+                                  const PixelChoice& how, const std::string& what);
+
 /// The first `limit` (0: all) images of an idx file; also for an input [images, height * width].
 InputSource idx_source(const std::string& file, const TensorType& type, const PixelChoice& how,
                        std::int64_t limit, const std::string& what);

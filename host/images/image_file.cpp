@@ -37,18 +37,25 @@ bool is_image_file(const std::filesystem::path& path) {
   return kind.size() > kImage.size() && kind.substr(kind.size() - kImage.size()) == kImage;
 }
 
+std::string read_image_file(const std::filesystem::path& path) {
+  return read_file(path.string(), kMaxBytes);
+}
+
 Image load_image(const std::filesystem::path& path, std::size_t channels) {
-  const auto fails = [&path](const std::string& what) {
-    return UsageError(fmt::format("{}: {}", path.string(), what));
+  return decode_image(read_image_file(path), path.string(), channels);
+}
+
+Image decode_image(std::string_view contents, const std::string& file, std::size_t channels) {
+  const auto fails = [&file](const std::string& what) {
+    return UsageError(fmt::format("{}: {}", file, what));
   };
-  const std::string file = read_file(path.string(), kMaxBytes);
-  const bool png = starts_with(file, kPng);
-  if (!png && !starts_with(file, kJpeg)) {
+  const bool png = starts_with(contents, kPng);
+  if (!png && !starts_with(contents, kJpeg)) {
     throw fails(fmt::format("not a supported image: give PNG or JPEG; the file is {}",
-                            file_kind(std::string_view(file).substr(0, kKindBytes))));
+                            file_kind(contents.substr(0, kKindBytes))));
   }
   const char* const kind = png ? "PNG" : "JPEG";
-  const std::string damage = png ? png_damage(file) : jpeg_damage(file);
+  const std::string damage = png ? png_damage(contents) : jpeg_damage(contents);
   if (!damage.empty()) throw fails(fmt::format("the {} image {}", kind, damage));
   // stb's own reasons are those of the last of its decoders, whatever the file is.
   const auto undecodable = [&] {
@@ -59,8 +66,8 @@ Image load_image(const std::filesystem::path& path, std::size_t channels) {
                     png ? "all variants of PNG are supported"
                         : "8-bit baseline and progressive are supported"));
   };
-  const auto* data = reinterpret_cast<const stbi_uc*>(file.data());
-  const int size = static_cast<int>(file.size());
+  const auto* data = reinterpret_cast<const stbi_uc*>(contents.data());
+  const int size = static_cast<int>(contents.size());
   int columns = 0, rows = 0, stored = 0;
   if (stbi_info_from_memory(data, size, &columns, &rows, &stored) == 0) throw undecodable();
   if (columns > kMaxSide || rows > kMaxSide || std::int64_t{rows} * columns > kMaxPixels) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "host/images/image.hpp"
 
@@ -16,5 +18,12 @@ bool is_image_file(const std::filesystem::path& path);
 /// file cannot be read, is cut off or damaged as far as can be told, or has a side of more than
 /// 16384 or more than 2^26 pixels in all.
 Image load_image(const std::filesystem::path& path, std::size_t channels);
+
+/// The contents of an image file, whatever they are. Throws UsageError where the file cannot be
+/// read or is longer than any image.
+std::string read_image_file(const std::filesystem::path& path);
+
+/// load_image() of contents that were read elsewhere; messages name `file`.
+Image decode_image(std::string_view contents, const std::string& file, std::size_t channels);
 
 }  // namespace gemm64

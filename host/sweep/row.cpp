@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sweep/row.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -142,6 +144,17 @@ std::string rows_csv(const std::vector<SweepRow>& rows) {
 std::string rows_json(const std::vector<SweepRow>& rows) {
   const Json json = {{"format", kReportFormat}, {"rows", rows}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string rows_verdict(const std::vector<SweepRow>& rows) {
+  const std::uint64_t all = rows.size();
+  const auto failed = std::count_if(rows.begin(), rows.end(), has_failed);
+  if (failed != 0) return fmt::format("NOT VERIFIED: {} of {}.", failed, counted(all, "point"));
+  const bool ran = std::any_of(rows.begin(), rows.end(),
+                               [](const SweepRow& row) { return !row.at("verified").is_null(); });
+  return ran ? fmt::format("VERIFIED: every value, clock and byte of {}.", counted(all, "point"))
+             : fmt::format("{} predicted; nothing ran, so nothing is verified.",
+                           counted(all, "point"));
 }
 
 std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows) {

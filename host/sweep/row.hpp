@@ -29,6 +29,9 @@ std::string rows_json(const std::vector<SweepRow>& rows);
 /// A table for people, at most `width` characters wide where columns allow; 0: no limit.
 std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width);
 
+/// What the rows say together, in a line.
+std::string rows_verdict(const std::vector<SweepRow>& rows);
+
 /// The keys of a point whose values are not the same in all rows.
 std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows);
 

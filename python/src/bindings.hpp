@@ -36,4 +36,7 @@ void bind_device(nanobind::module_& module);
 /// Network, predict, analyze, quantize, sweep_points, sweep_row.
 void bind_network(nanobind::module_& module);
 
+/// NetworkUnits, UnitWorker.
+void bind_cluster(nanobind::module_& module);
+
 }  // namespace gemm64::python

@@ -28,4 +28,5 @@ NB_MODULE(_gemm64, module) {
   nanobind::exception<OutputError>(module, "OutputError", PyExc_OSError);
   python::bind_device(module);
   python::bind_network(module);
+  python::bind_cluster(module);
 }

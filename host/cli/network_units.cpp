@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/network_units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "host/console.hpp"
+#include "host/error.hpp"
+#include "host/execute/image_source.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/images/image_file.hpp"
+#include "host/report/json.hpp"
+
+namespace gemm64 {
+namespace {
+
+using Json = nlohmann::json;
+using Bytes = Json::binary_t::container_type;
+
+constexpr int kLost = 3;
+
+std::string cbor(const Json& json) {
+  std::string bytes;
+  Json::to_cbor(json, bytes);
+  return bytes;
+}
+
+Json binary(const std::string& bytes) { return Json::binary(Bytes(bytes.begin(), bytes.end())); }
+
+std::string text_of(const Json& binary) {
+  const Bytes& bytes = binary.get_binary();
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Refuses what shows or changes the one device that there is otherwise.
+NetworkOptions for_units(NetworkOptions options) {
+  const DebugOptions& debug = options.debug;
+  const std::pair<const char*, bool> given[] = {{"--trace", !debug.trace.empty()},
+                                                {"--trace-mismatch", !debug.trace_mismatch.empty()},
+                                                {"--timeline", !debug.timeline.empty()},
+                                                {"--inject", !debug.inject.empty()},
+                                                {"--dump-activations", !options.dumps.empty()}};
+  for (const auto& [name, is_given] : given) {
+    if (is_given) {
+      throw UsageError(fmt::format(
+          "{}: a cluster has many devices, on other machines; look at one with gemm64 run", name));
+    }
+  }
+  if (options.jobs != 0) {
+    throw UsageError("--jobs: each worker of a cluster simulates one program; give --workers");
+  }
+  if (options.model.empty()) throw UsageError("--model is required: an ONNX file");
+  options.jobs = 1;
+  return options;
+}
+
+std::string serialized(const OnnxModel& model) {
+  std::string bytes;
+  if (!model.proto().SerializeToString(&bytes)) {
+    throw UsageError(
+        fmt::format("{}: takes more than the 2 GiB that one message can hold", model.name()));
+  }
+  return bytes;
+}
+
+OnnxModel parsed(const Json& bytes, const std::string& name, const ImportOptions& import) {
+  const Bytes& data = bytes.get_binary();
+  return OnnxModel::from_bytes({reinterpret_cast<const char*>(data.data()), data.size()}, name,
+                               import);
+}
+
+}  // namespace
+
+NetworkUnits::NetworkUnits(const std::vector<std::string>& arguments)
+    : command_(for_units(parse_network_options(arguments))),
+      join_(command_.executor(), inputs(), command_.report()) {
+  command_.erase_bar();
+}
+
+std::vector<std::string> NetworkUnits::images_of(std::int64_t unit) const {
+  const bool all = inputs().at_once == 0;
+  const std::int64_t first = all ? 0 : unit * inputs().at_once;
+  const std::int64_t count = all ? images() : inputs().images_of(unit);
+  const auto& files = inputs().files;
+  std::vector<std::string> names;
+  for (std::int64_t i = first; i < first + count; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    names.push_back(index < files.size() ? files[index] : fmt::format("image {}", i));
+  }
+  return names;
+}
+
+std::string NetworkUnits::model() const {
+  const NetworkSource& source = command_.source();
+  Json json = {{"name", source.name},
+               {"model", binary(serialized(source.model))},
+               {"exact", nullptr},
+               {"batch", source.import.batch},
+               {"shapes", source.import.input_shapes}};
+  if (source.exact != nullptr) json["exact"] = binary(serialized(*source.exact));
+  return cbor(json);
+}
+
+std::string NetworkUnits::settings() const {
+  const NetworkOptions& options = command_.options();
+  RunOptions run;
+  set_network_options(options, run);
+  const nlohmann::ordered_json json = {
+      {"device", options.device},
+      {"array", options.array},
+      {"seed", options.seed},
+      {"memory", name(options.memory.sharing)},
+      {"memory-latency", options.memory.latency},
+      {"memory-bytes-per-cycle", options.memory.bytes_per_cycle},
+      {"memory-stalls", options.memory.stall_probability},
+      {"watchdog", options.debug.watchdog},
+      {"precision", name(options.precision)},
+      {"accumulate", name(options.accumulate)},
+      {"results", run.results == ResultCode::kInt32 ? "int32" : "int8"},
+      {"convolutions", run.convolutions ? "device" : "host"},
+      {"one-program", run.one_program},
+      {"pixels", to_json(options.pixels).dump()},
+      {"images at once", inputs().at_once}};
+  return json.dump();
+}
+
+std::string NetworkUnits::unit(std::int64_t unit) const {
+  const std::vector<std::string> names = command_.source().model.inputs();
+  if (inputs().files.empty() || names.size() != 1) {
+    const NetworkInputs given = inputs().pass(unit);
+    return cbor({{"tensors", to_binary_json(given.take(0, given.images))}});
+  }
+  // Images are decoded where they run.
+  Json files = Json::array();
+  for (const std::string& file : images_of(unit)) {
+    files.push_back({{"file", file}, {"bytes", binary(read_image_file(file))}});
+  }
+  return cbor({{"input", names[0]}, {"at_once", inputs().at_once}, {"files", std::move(files)}});
+}
+
+std::string NetworkUnits::add(std::string_view part) {
+  NetworkRun run = unpack_part(part);
+  std::string wrong = run.report.error;
+  RunReport alone = command_.report();
+  alone.layers = run.report.layers;
+  alone.chained = run.report.chained;
+  if (wrong.empty() && !alone.layers.empty() && !alone.verified()) {
+    std::string layers;
+    std::uint64_t mismatches = 0;
+    for (const LayerReport& layer : alone.layers) {
+      mismatches += layer.mismatches.count;
+      if (layer.mismatches.count == 0 || !layers.empty()) continue;
+      layers = layer.name;
+    }
+    wrong = mismatches == 0
+                ? "a counter or an error is not as predicted"
+                : fmt::format("mismatches: {}, the first of them in {}", mismatches, layers);
+  }
+  join_.add(std::move(run));
+  return wrong;
+}
+
+int NetworkUnits::finish() {
+  const int result = command_.finish(join_.finish());
+  const std::string loss = report_loss();
+  if (!loss.empty()) print_error(loss);
+  return result == 0 && (!loss.empty() || any_output_lost()) ? kLost : result;
+}
+
+struct UnitWorker::Prepared {
+  Prepared(const std::vector<std::string>& arguments, const Json& json)
+      : options(for_units(parse_network_options(arguments))),
+        import(import_of(json)),
+        model(parsed(json.at("model"), json.at("name").get<std::string>(), import)),
+        executor(model),
+        device(make_device(options)),
+        driver(*device, {options.memory.latency, options.debug.watchdog}),
+        runner(*device, driver, run_options(options)) {
+    if (json.at("exact").is_null()) return;
+    exact_model.emplace(parsed(json.at("exact"), model.name(), import));
+    exact.emplace(*exact_model);
+  }
+
+  static ImportOptions import_of(const Json& json) {
+    ImportOptions import;
+    json.at("batch").get_to(import.batch);
+    json.at("shapes").get_to(import.input_shapes);
+    return import;
+  }
+
+  static RunOptions run_options(const NetworkOptions& options) {
+    RunOptions run = options.run_options();
+    set_network_options(options, run);
+    return run;
+  }
+
+  NetworkInputs inputs(const Json& unit) const;
+
+  const NetworkOptions options;
+  const ImportOptions import;
+  const OnnxModel model;
+  const Executor executor;
+  std::optional<OnnxModel> exact_model;
+  std::optional<Executor> exact;
+  const std::unique_ptr<Device> device;
+  Driver driver;
+  JobRunner runner;
+};
+
+NetworkInputs UnitWorker::Prepared::inputs(const Json& unit) const {
+  if (unit.contains("tensors")) return NetworkInputs::of(tensors_from(unit.at("tensors")));
+  std::vector<ImageContents> images;
+  for (const Json& file : unit.at("files")) {
+    images.push_back({file.at("file").get<std::string>(), text_of(file.at("bytes"))});
+  }
+  const auto count = static_cast<std::int64_t>(images.size());
+  const auto name = unit.at("input").get<std::string>();
+  const auto at_once = unit.at("at_once").get<std::int64_t>();
+  const std::optional<TensorType> type = model.type(name);
+  if (!type || images.empty()) throw UsageError(fmt::format("input '{}' has no images", name));
+  InputSources sources{
+      {name, image_contents_source(std::move(images), *type, options.pixels.choice(),
+                                   fmt::format("input '{}'", name))}};
+  return at_once == 0 ? NetworkInputs::of(std::move(sources))
+                      : NetworkInputs::in_passes(std::move(sources), count, at_once).pass(0);
+}
+
+UnitWorker::UnitWorker(const std::vector<std::string>& arguments, std::string_view model) {
+  try {
+    prepared_ = std::make_unique<Prepared>(arguments, Json::from_cbor(model));
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("what came as a model cannot be read: {}", error.what()));
+  }
+}
+
+UnitWorker::~UnitWorker() = default;
+
+std::string UnitWorker::run(std::string_view unit) {
+  Prepared& it = *prepared_;
+  NetworkInputs inputs;
+  try {
+    inputs = it.inputs(Json::from_cbor(unit));
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("what came as a unit cannot be read: {}", error.what()));
+  }
+  RunReport report;
+  if (is_host_only(it.options)) {
+    report.device = "host";
+    report.precision = it.options.precision;
+    return pack_part(run_on_host(it.executor, inputs, report, nullptr, nullptr));
+  }
+  return pack_part(run_network(it.executor, inputs, it.runner, it.runner.report(it.model.name(), 0),
+                               nullptr, nullptr, it.exact ? &*it.exact : nullptr));
+}
+
+}  // namespace gemm64
