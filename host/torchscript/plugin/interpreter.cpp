@@ -26,9 +26,10 @@ constexpr int kDeepest = 200;
 
 /// What a program may do while it is followed, but that this one shall not: a file is data.
 bool is_forbidden(const Node& node) {
-  static const std::set<std::string> files{"aten::save", "aten::from_file", "aten::manual_seed",
-                                           "aten::set_data", "prim::rpc_async", "prim::rpc_sync",
-                                           "prim::rpc_remote", "aten::wait", "prim::fork"};
+  static const std::set<std::string> files{
+      "aten::save",       "aten::from_file", "aten::manual_seed",
+      "aten::set_data",   "prim::rpc_async", "prim::rpc_sync",
+      "prim::rpc_remote", "aten::wait",      "prim::fork"};
   return files.count(node.kind().toQualString()) != 0 || node.isNondeterministic();
 }
 
@@ -270,9 +271,8 @@ std::vector<IValue> Interpreter::follow(const Node& node, std::vector<IValue> ar
   }
   // Lists of tensors are taken apart and put together as they are.
   const std::string qualified = node.kind().toQualString();
-  const bool only_lists = std::none_of(arguments.begin(), arguments.end(), [](const IValue& value) {
-    return value.isTensor();
-  });
+  const bool only_lists = std::none_of(arguments.begin(), arguments.end(),
+                                       [](const IValue& value) { return value.isTensor(); });
   Call call(recorder_, node, std::move(arguments));
   if (const Translate translate = find_translation(call.op())) {
     translate(call);

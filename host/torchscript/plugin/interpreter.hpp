@@ -13,8 +13,8 @@
 
 namespace gemm64::torchscript {
 
-/// Control flow is followed as far as shapes and constants decide it: branches on `self.training` or
-/// on isinstance() are taken or left, loops are unrolled.
+/// Control flow is followed as far as shapes and constants decide it: branches on `self.training`
+/// or on isinstance() are taken or left, loops are unrolled.
 class Interpreter {
  public:
   explicit Interpreter(Recorder& recorder) : recorder_(recorder) {}

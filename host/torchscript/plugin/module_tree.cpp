@@ -65,8 +65,8 @@ std::string ModuleTree::json() const {
                        {"output_bytes", entry.output_bytes},
                        {"outputs", entry.outputs}});
   }
-  return nlohmann::json{{"modules", modules}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json{{"modules", modules}}.dump(-1, ' ', false,
+                                                   nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace gemm64::torchscript

@@ -32,8 +32,8 @@ class ModuleTree {
 
   /// The entry of a module; nullptr where the object is none of the network's modules.
   ModuleEntry* find(const c10::intrusive_ptr<c10::ivalue::Object>& object);
-  /// Names of parameters and buffers ("features.0.weight") by the tensor; a shared one has its first
-  /// name.
+  /// Names of parameters and buffers ("features.0.weight") by the tensor; a shared one has its
+  /// first name.
   const std::unordered_map<const c10::TensorImpl*, std::string>& tensor_names() const {
     return tensor_names_;
   }

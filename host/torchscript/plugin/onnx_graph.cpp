@@ -99,17 +99,28 @@ Message initializer_head(const GraphInitializer& tensor) {
 
 int onnx_type(at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return 1;
-    case at::kByte: return 2;
-    case at::kChar: return 3;
-    case at::kShort: return 5;
-    case at::kInt: return 6;
-    case at::kLong: return 7;
-    case at::kBool: return 9;
-    case at::kHalf: return 10;
-    case at::kDouble: return 11;
-    case at::kBFloat16: return 16;
-    default: throw Refusal(std::string("ONNX has no tensors of type ") + at::toString(type));
+    case at::kFloat:
+      return 1;
+    case at::kByte:
+      return 2;
+    case at::kChar:
+      return 3;
+    case at::kShort:
+      return 5;
+    case at::kInt:
+      return 6;
+    case at::kLong:
+      return 7;
+    case at::kBool:
+      return 9;
+    case at::kHalf:
+      return 10;
+    case at::kDouble:
+      return 11;
+    case at::kBFloat16:
+      return 16;
+    default:
+      throw Refusal(std::string("ONNX has no tensors of type ") + at::toString(type));
   }
 }
 
@@ -136,8 +147,8 @@ void write_onnx(const OnnxGraph& graph, bool with_weights,
     const std::uint64_t inner_bytes = inner.bytes().size() + (whole ? size : 0);
     Message outer;
     outer.length(5, inner_bytes);
-    pieces.push_back({outer.bytes() + inner.bytes(),
-                      whole ? tensor.values.contiguous() : at::Tensor()});
+    pieces.push_back(
+        {outer.bytes() + inner.bytes(), whole ? tensor.values.contiguous() : at::Tensor()});
     graph_bytes += outer.bytes().size() + inner_bytes;
   }
   if (graph_bytes > kMostBytes - 1024) {

@@ -26,10 +26,18 @@ at::Tensor unary(Call& call, const std::string& op_type, std::vector<std::string
 /// Operators that ONNX has too, with the values as their one input.
 void same_in_onnx(Call& call) {
   static const std::map<std::string, const char*> names{
-      {"aten::relu", "Relu"},   {"aten::sigmoid", "Sigmoid"},       {"aten::tanh", "Tanh"},
-      {"aten::exp", "Exp"},     {"aten::log", "Log"},               {"aten::sqrt", "Sqrt"},
-      {"aten::abs", "Abs"},     {"aten::neg", "Neg"},               {"aten::floor", "Floor"},
-      {"aten::ceil", "Ceil"},   {"aten::reciprocal", "Reciprocal"}, {"aten::erf", "Erf"},
+      {"aten::relu", "Relu"},
+      {"aten::sigmoid", "Sigmoid"},
+      {"aten::tanh", "Tanh"},
+      {"aten::exp", "Exp"},
+      {"aten::log", "Log"},
+      {"aten::sqrt", "Sqrt"},
+      {"aten::abs", "Abs"},
+      {"aten::neg", "Neg"},
+      {"aten::floor", "Floor"},
+      {"aten::ceil", "Ceil"},
+      {"aten::reciprocal", "Reciprocal"},
+      {"aten::erf", "Erf"},
       {"aten::hardswish", "HardSwish"},
   };
   call.give(unary(call, names.at(call.op())));
@@ -60,8 +68,8 @@ void clamp(Call& call) {
 }
 
 void leaky_relu(Call& call) {
-  call.give(unary(call, "LeakyRelu", {},
-                  {{"alpha", static_cast<float>(call.number("negative_slope"))}}));
+  call.give(
+      unary(call, "LeakyRelu", {}, {{"alpha", static_cast<float>(call.number("negative_slope"))}}));
 }
 
 void elu(Call& call) {
@@ -100,7 +108,8 @@ void gelu(Call& call) {
   const at::Tensor erf =
       recorder.add_node("Erf", {recorder.name_of(scaled)}, dims_of(self), self.scalar_type());
   const at::Tensor gate = next("Add", erf, 1);
-  call.give(next("Mul", binary(call, "Mul", call.value("self"), recorder.name_of(gate), self), 0.5));
+  call.give(
+      next("Mul", binary(call, "Mul", call.value("self"), recorder.name_of(gate), self), 0.5));
 }
 
 void prelu(Call& call) {
@@ -124,8 +133,10 @@ void softmax(Call& call) {
 void dropout(Call& call) {
   const at::Tensor self = call.tensor("input");
   std::vector<std::string> inputs{call.value("input"), scalar(call, self, call.number("p"))};
-  if (call.flag("train")) inputs.push_back(call.recorder().name_of(at::scalar_tensor(true, at::kBool)));
-  // In evaluation the result is the very tensor that came in: what changes one in place changes both.
+  if (call.flag("train"))
+    inputs.push_back(call.recorder().name_of(at::scalar_tensor(true, at::kBool)));
+  // In evaluation the result is the very tensor that came in: what changes one in place changes
+  // both.
   const at::Tensor result = self.view(self.sizes());
   call.recorder().add_node("Dropout", std::move(inputs), {result});
   call.give(result);
@@ -155,9 +166,9 @@ void arithmetic(Call& call, const std::string& op_type, bool reversed = false) {
   if (call.has("alpha") && call.number("alpha") != 1) {
     // Of x + alpha * y.
     const c10::IValue& other = call.argument("other");
-    const at::Tensor scaled = call.recorder().add_node(
-        "Mul", {b, scalar(call, result, call.number("alpha"))},
-        other.isTensor() ? dims_of(other.toTensor()) : Dims{}, type);
+    const at::Tensor scaled =
+        call.recorder().add_node("Mul", {b, scalar(call, result, call.number("alpha"))},
+                                 other.isTensor() ? dims_of(other.toTensor()) : Dims{}, type);
     b = call.recorder().name_of(scaled);
   }
   if (reversed) std::swap(a, b);

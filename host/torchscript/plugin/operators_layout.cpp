@@ -5,8 +5,8 @@
 namespace gemm64::torchscript {
 namespace {
 
-/// A result that is, or is a view of, the argument `self`: written as one node, or as none where the
-/// operator did nothing.
+/// A result that is, or is a view of, the argument `self`: written as one node, or as none where
+/// the operator did nothing.
 void give_view(Call& call, const std::string& op_type, const std::vector<std::string>& more,
                std::vector<Attribute> attributes = {}) {
   const at::Tensor self = call.tensor("self");
@@ -36,9 +36,7 @@ void flatten(Call& call) {
   call.give(result);
 }
 
-void permute(Call& call, const Dims& order) {
-  give_view(call, "Transpose", {}, {{"perm", order}});
-}
+void permute(Call& call, const Dims& order) { give_view(call, "Transpose", {}, {{"perm", order}}); }
 
 void permute_dims(Call& call) {
   Dims order = call.integers("dims");
@@ -92,8 +90,7 @@ void cat(Call& call) {
   for (const at::Tensor& tensor : call.argument("tensors").toTensorVector()) {
     // An empty tensor of one dimension counts for nothing.
     if (tensor.dim() == 1 && tensor.numel() == 0 && result.dim() != 1) continue;
-    inputs.push_back(
-        call.recorder().name_of(cast(call.recorder(), tensor, result.scalar_type())));
+    inputs.push_back(call.recorder().name_of(cast(call.recorder(), tensor, result.scalar_type())));
   }
   call.recorder().add_node("Concat", std::move(inputs), {result},
                            {{"axis", call.dimension("dim", result.dim())}});
@@ -176,8 +173,7 @@ void pad(Call& call) {
   const at::Tensor self = call.tensor("self");
   const Dims ends = call.integers("pad");
   const std::string mode = call.has("mode") ? call.argument("mode").toStringRef() : "constant";
-  const double value =
-      call.has("value") ? call.argument("value").toScalar().toDouble() : 0.0;
+  const double value = call.has("value") ? call.argument("value").toScalar().toDouble() : 0.0;
   if (mode != "constant" && mode != "reflect" && mode != "replicate") {
     call.refuse("mode '" + mode + "' is not supported");
   }
@@ -195,7 +191,8 @@ void pad(Call& call) {
   }
   Recorder& recorder = call.recorder();
   std::vector<std::string> inputs{call.value("self"), recorder.integers(pads)};
-  if (mode == "constant") inputs.push_back(recorder.name_of(at::scalar_tensor(value, self.options().device(at::kCPU))));
+  if (mode == "constant")
+    inputs.push_back(recorder.name_of(at::scalar_tensor(value, self.options().device(at::kCPU))));
   call.give(recorder.add_node("Pad", std::move(inputs), dims, self.scalar_type(),
                               {{"mode", mode == "replicate" ? std::string("edge") : mode}}));
 }

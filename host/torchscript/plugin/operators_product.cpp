@@ -35,12 +35,12 @@ void linear(Call& call) {
                                       {{"transB", std::int64_t{1}}});
   } else {
     const at::Tensor columns = transposed(call, weight);
-    output = call.recorder().add_node("MatMul",
-                                      {call.value("input"), call.recorder().name_of(columns)}, dims,
-                                      input.scalar_type());
+    output =
+        call.recorder().add_node("MatMul", {call.value("input"), call.recorder().name_of(columns)},
+                                 dims, input.scalar_type());
     if (call.has("bias")) {
-      output = call.recorder().add_node("Add", {call.value("bias"), call.recorder().name_of(output)},
-                                        dims, input.scalar_type());
+      output = call.recorder().add_node(
+          "Add", {call.value("bias"), call.recorder().name_of(output)}, dims, input.scalar_type());
     }
   }
   count_macs(call, output, k);
@@ -58,9 +58,9 @@ void gemm(Call& call, const at::Tensor& a, const at::Tensor& b, const std::strin
   if (alpha != 1) attributes.push_back({"alpha", alpha});
   if (beta != 1) attributes.push_back({"beta", beta});
   if (parameter.defined()) attributes.push_back({"transB", std::int64_t{1}});
-  const at::Tensor output = call.recorder().add_node(
-      "Gemm", std::move(inputs), dims_of(call.shape_of_result()), a.scalar_type(),
-      std::move(attributes));
+  const at::Tensor output =
+      call.recorder().add_node("Gemm", std::move(inputs), dims_of(call.shape_of_result()),
+                               a.scalar_type(), std::move(attributes));
   count_macs(call, output, a.size(1));
   call.give(output);
 }

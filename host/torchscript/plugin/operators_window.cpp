@@ -50,9 +50,9 @@ void convolution(Call& call) {
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t in = input.size(static_cast<std::int64_t>(i) + 2);
     const std::int64_t window = dilations[i] * (kernel[i] - 1) + 1;
-    const std::int64_t out =
-        transposed ? (in - 1) * strides[i] - begin[i] - end[i] + window + more[i]
-                   : (in + begin[i] + end[i] - window) / strides[i] + 1;
+    const std::int64_t out = transposed
+                                 ? (in - 1) * strides[i] - begin[i] - end[i] + window + more[i]
+                                 : (in + begin[i] + end[i] - window) / strides[i] + 1;
     if (out < 1 || (!transposed && in + begin[i] + end[i] < window)) {
       call.refuse("an input of " + shape_text(input.sizes()) + " is smaller than its window");
     }

@@ -9,8 +9,8 @@ namespace gemm64::torchscript {
 namespace {
 
 bool is_number(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// "a.b.c" as a, b, c.
@@ -36,9 +36,10 @@ at::Tensor Recorder::add_input(const std::string& name, at::ScalarType type, con
 
 void Recorder::add_output(const at::Tensor& tensor) {
   const std::string name = name_of(tensor);
-  const bool made = std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const GraphNode& node) {
-    return std::find(node.outputs.begin(), node.outputs.end(), name) != node.outputs.end();
-  });
+  const bool made =
+      std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const GraphNode& node) {
+        return std::find(node.outputs.begin(), node.outputs.end(), name) != node.outputs.end();
+      });
   const bool twice = std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
                                  [&](const GraphValue& value) { return value.name == name; });
   const Dims dims = tensor.sizes().vec();
@@ -66,9 +67,8 @@ std::string Recorder::name_of(const at::Tensor& tensor) {
   const auto known = constants_.find(tensor.unsafeGetTensorImpl());
   if (known != constants_.end()) return known->second.name;
   const auto parameter = modules_.tensor_names().find(tensor.unsafeGetTensorImpl());
-  const std::string name = unique(parameter != modules_.tensor_names().end()
-                                      ? parameter->second
-                                      : scope() + "/Constant");
+  const std::string name = unique(
+      parameter != modules_.tensor_names().end() ? parameter->second : scope() + "/Constant");
   constants_[tensor.unsafeGetTensorImpl()] = {tensor, name};
   graph_.initializers.push_back({name, tensor});
   return name;
@@ -94,10 +94,9 @@ at::Tensor Recorder::transposed_parameter(const at::Tensor& tensor) const {
 }
 
 void Recorder::add_node(const std::string& op_type, std::vector<std::string> inputs,
-                        const std::vector<at::Tensor>& outputs,
-                        std::vector<Attribute> attributes) {
-  GraphNode node{op_type, unique(scope() + "/" + op_type), std::move(inputs), {},
-                 std::move(attributes)};
+                        const std::vector<at::Tensor>& outputs, std::vector<Attribute> attributes) {
+  GraphNode node{
+      op_type, unique(scope() + "/" + op_type), std::move(inputs), {}, std::move(attributes)};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     node.outputs.push_back(unique(node.name + "_output_" + std::to_string(i)));
     follow(outputs[i], node.outputs.back());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network being written down. Tensors that depend on its inputs are followed: they have a type, a
-// shape and a name in ONNX, and no contents. All others are constants with contents.
+// The network being written down. Tensors that depend on its inputs are followed: they have a type,
+// a shape and a name in ONNX, and no contents. All others are constants with contents.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -15,8 +15,8 @@ struct Translated {
   std::string modules;  // as JSON
 };
 
-/// Reads a file and follows its forward() with inputs of these shapes; "" stands for the first input.
-/// Throws Refusal in one line, and whatever LibTorch throws.
+/// Reads a file and follows its forward() with inputs of these shapes; "" stands for the first
+/// input. Throws Refusal in one line, and whatever LibTorch throws.
 Translated translate(const std::string& path, const std::map<std::string, Dims>& shapes);
 
 }  // namespace gemm64::torchscript
