@@ -67,6 +67,18 @@ bool is_instance(const Node& node, const IValue& value) {
   return false;
 }
 
+/// What works on lists and dictionaries, whatever they hold.
+bool is_on_container(const Node& node, const std::vector<IValue>& arguments) {
+  static const std::set<std::string> operators{
+      "aten::append", "aten::insert",  "aten::extend",     "aten::__getitem__", "aten::_set_item",
+      "aten::pop",    "aten::clear",   "aten::Delete",     "aten::reverse",     "aten::copy",
+      "aten::list",   "aten::len",     "aten::add",        "aten::add_",        "aten::slice",
+      "aten::mul",    "aten::keys",    "aten::values",     "aten::items",       "aten::get",
+      "aten::update", "aten::popitem", "aten::setdefault", "aten::__contains__"};
+  return !arguments.empty() && (arguments[0].isList() || arguments[0].isGenericDict()) &&
+         operators.count(node.kind().toQualString()) != 0;
+}
+
 /// Is any argument a tensor without contents?
 bool depends_on_input(const std::vector<IValue>& arguments, const Recorder& recorder) {
   std::vector<at::Tensor> tensors;
@@ -269,10 +281,7 @@ std::vector<IValue> Interpreter::follow(const Node& node, std::vector<IValue> ar
     note_unknown(node.kind().toQualString());
     refuse_unknown("; what follows was not looked at");
   }
-  // Lists of tensors are taken apart and put together as they are.
-  const std::string qualified = node.kind().toQualString();
-  const bool only_lists = std::none_of(arguments.begin(), arguments.end(),
-                                       [](const IValue& value) { return value.isTensor(); });
+  if (is_on_container(node, arguments)) return compute(node, std::move(arguments));
   Call call(recorder_, node, std::move(arguments));
   if (const Translate translate = find_translation(call.op())) {
     translate(call);
@@ -289,8 +298,8 @@ std::vector<IValue> Interpreter::follow(const Node& node, std::vector<IValue> ar
     }
     return call.results();
   }
-  if (!makes_tensors(node) || (only_lists && qualified != "aten::einsum")) {
-    // Sizes, types, comparisons with None, elements of lists: what needs no contents.
+  if (!makes_tensors(node)) {
+    // Sizes, types, comparisons with None: what needs no contents.
     try {
       return compute(node, call.arguments());
     } catch (const c10::Error&) {

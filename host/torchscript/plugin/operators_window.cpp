@@ -192,6 +192,7 @@ void layer_norm(Call& call) {
 
 const std::vector<Translation> kWindowOperators{
     {"aten::_convolution", convolution},
+    {"aten::_convolution_mode", convolution},
     {"aten::convolution", convolution},
     {"aten::conv1d", convolution},
     {"aten::conv2d", convolution},

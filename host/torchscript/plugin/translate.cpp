@@ -30,6 +30,13 @@ at::ScalarType number_type(const ModuleTree& modules) {
   return at::kFloat;
 }
 
+/// Is an input a tensor, or one that may be left out?
+bool is_tensor(const c10::Argument& argument) {
+  c10::TypePtr type = argument.type();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  return type->kind() == c10::TypeKind::TensorType;
+}
+
 torch::jit::Module load(const std::string& path) {
   try {
     torch::jit::Module network = torch::jit::load(path, c10::kCPU);
@@ -64,7 +71,7 @@ Translated translate(const std::string& path, const std::map<std::string, Dims>&
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const c10::Argument& argument = arguments[i];
     const std::string name = argument.name();
-    const bool tensor = argument.type()->kind() == c10::TypeKind::TensorType;
+    const bool tensor = is_tensor(argument);
     auto given = left.find(name);
     if (given == left.end() && i == 1) given = left.find("");
     if (!tensor || (given == left.end() && argument.default_value())) {
