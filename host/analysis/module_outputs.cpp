@@ -108,7 +108,7 @@ std::string modules_table(const std::vector<ModuleOutputs>& modules, std::size_t
   return table.render(width);
 }
 
-Json to_json(const std::vector<ModuleOutputs>& modules) {
+Json to_json(const std::vector<ModuleOutputs>& modules, const std::vector<ModuleOutputs>& listed) {
   const ModuleTotals sum = total(modules);
   Json json = {{"parameters", sum.parameters},
                {"parameter_bytes", sum.parameter_bytes},
@@ -119,7 +119,7 @@ Json to_json(const std::vector<ModuleOutputs>& modules) {
                {"containers", sum.activations.containers},
                {"container_bytes", sum.activations.container_bytes},
                {"list", Json::array()}};
-  for (const ModuleOutputs& module : modules) {
+  for (const ModuleOutputs& module : listed) {
     json["list"].push_back({{"name", module.name},
                             {"kind", module.kind},
                             {"container", module.container},

@@ -48,7 +48,8 @@ std::string module_totals_table(const std::vector<ModuleOutputs>& modules, std::
 std::string modules_table(const std::vector<ModuleOutputs>& modules, std::size_t width);
 
 /// {"parameters", "parameter_bytes", "weight_bytes", "macs", "leaves", "leaf_bytes", "containers",
-/// "container_bytes", "list"}: the modules that match and their totals.
-nlohmann::ordered_json to_json(const std::vector<ModuleOutputs>& modules);
+/// "container_bytes", "list"}: totals of all modules, and each of those that are listed.
+nlohmann::ordered_json to_json(const std::vector<ModuleOutputs>& modules,
+                               const std::vector<ModuleOutputs>& listed);
 
 }  // namespace gemm64

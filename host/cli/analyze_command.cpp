@@ -55,18 +55,19 @@ int analyze_model(const AnalyzeCommand& options) {
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
   Analysis analysis = analyze(model, Geometry(), options.memory_latency);
-  std::vector<ModuleOutputs> modules = network.modules();
+  const std::vector<ModuleOutputs>& modules = network.modules();
+  const std::vector<ModuleOutputs> listed =
+      options.modules.empty() ? modules : matching_modules(modules, options.modules);
   if (!modules.empty()) analysis.modules = total(modules).activations;
   const std::vector<std::size_t> layers =
       sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);
   print_report(analysis_tables(analysis, layers, terminal_width()));
   if (!modules.empty()) print_report("\n" + module_totals_table(modules, terminal_width()));
   if (!options.modules.empty()) {
-    modules = matching_modules(modules, options.modules);
-    print_report("\n" + modules_table(modules, terminal_width()));
+    print_report("\n" + modules_table(listed, terminal_width()));
   }
   nlohmann::ordered_json report = to_json(analysis);
-  if (!modules.empty()) report["modules"] = to_json(modules);
+  if (!modules.empty()) report["modules"] = to_json(modules, listed);
   if (json) keep_going([&] { json->write(report.dump(2) + "\n"); });
   if (csv) {
     std::vector<std::size_t> all(analysis.layers.size());

@@ -12,7 +12,8 @@ namespace gemm64 {
 std::vector<ModuleOutputs> read_module_records(const std::string& json) {
   std::vector<ModuleOutputs> modules;
   try {
-    for (const nlohmann::json& record : nlohmann::json::parse(json).at("modules")) {
+    const nlohmann::json all = nlohmann::json::parse(json);
+    for (const nlohmann::json& record : all.at("modules")) {
       ModuleOutputs module;
       record.at("name").get_to(module.name);
       record.at("kind").get_to(module.kind);

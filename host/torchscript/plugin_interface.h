@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the program and its TorchScript plug-in say to each other: plain C, so that neither needs the
- * other's libraries. A change of anything below raises GEMM64_TORCHSCRIPT_VERSION. */
+/* What the program and its TorchScript plug-in say to each other: plain C, so that neither needs
+ * the other's libraries. A change of anything below raises GEMM64_TORCHSCRIPT_VERSION. */
 #ifndef GEMM64_HOST_TORCHSCRIPT_PLUGIN_INTERFACE_H
 #define GEMM64_HOST_TORCHSCRIPT_PLUGIN_INTERFACE_H
 

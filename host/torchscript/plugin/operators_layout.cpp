@@ -165,7 +165,7 @@ void select(Call& call) {
   const at::Tensor self = call.tensor("self");
   const std::int64_t dim = call.dimension("dim", self.dim());
   const std::int64_t index = c10::maybe_wrap_dim(call.integer("index"), self.size(dim));
-  give_view(call, "Gather", {call.recorder().name_of(at::tensor(index, at::kLong))},
+  give_view(call, "Gather", {call.recorder().name_of(at::scalar_tensor(index, at::kLong))},
             {{"axis", dim}});
 }
 
