@@ -4,10 +4,9 @@ import unittest
 
 import numpy
 import torch
-from torch import nn
 
 from harness import TorchScriptTest, script
-from networks import BlockedLinear, cut_linear_layers, randomize
+from networks import cut_linear_layers, randomize
 
 models = script("export-models")
 
@@ -114,7 +113,6 @@ class KnownNetworks(TorchScriptTest):
 
     def test_frozen_networks_have_their_normalisation_merged(self):
         network = randomize(models.NETWORKS["mobilenet_v2"][0]()).eval()
-        torch.jit.optimize_for_inference  # exists; freezing alone is what is wanted here
         frozen = torch.jit.freeze(torch.jit.script(network))
         torch.jit.run_frozen_optimizations(frozen)
         frozen.save(str(self.folder / "frozen.pt"))

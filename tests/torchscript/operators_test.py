@@ -3,6 +3,7 @@
 import unittest
 from typing import Dict, List, Optional
 
+import numpy
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -215,7 +216,6 @@ class Operators(TorchScriptTest):
     def test_several_inputs_and_outputs(self):
         file = self.save(Several(), "net.pt", "scripted")
         x, y = torch.randn(2, 3), torch.randn(2, 3)
-        import numpy
         numpy.save(self.folder / "x.npy", x.numpy())
         numpy.save(self.folder / "y.npy", y.numpy())
         self.program("run", "--model", file, "--input", "x=x.npy", "--input", "y=y.npy",
@@ -239,7 +239,6 @@ class Operators(TorchScriptTest):
         network = nn.Sequential(nn.Linear(100, 70), nn.ReLU(), nn.Linear(70, 10)).eval()
         file = self.save(network, "net.pt", "scripted")
         x = torch.randn(4, 100)
-        import numpy
         numpy.save(self.folder / "in.npy", x.numpy())
         said = self.program("run", "--model", file, "--input", "in.npy", "--output", "out.npy",
                             "--precision", "float32")
@@ -249,7 +248,6 @@ class Operators(TorchScriptTest):
     def test_quantized(self):
         network = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 5))
         file = self.save(network, "net.pt", "traced", torch.zeros(1, 3, 8, 8))
-        import numpy
         numpy.save(self.folder / "in.npy", torch.randn(4, 3, 8, 8).numpy())
         self.program("quantize", file, "--calibrate", "in.npy", "--input-shape", "input=1x3x8x8",
                      "-o", "q.onnx")
@@ -273,7 +271,6 @@ class Operators(TorchScriptTest):
         file = self.save(network, "net.pt", "scripted")
         x = torch.randn(1, 3, 8, 8)
         self.run_network(file, x, "--dump-activations", "/1/*=seen", "--allow-host-only")
-        import numpy
         self.assertEqual(sorted(path.name for path in (self.folder / "seen").iterdir()),
                          ["_1_1.0_Relu.npy", "_1_1.1_MaxPool.npy"])
         self.assert_close(numpy.load(self.folder / "seen" / "_1_1.0_Relu.npy"),

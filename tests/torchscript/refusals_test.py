@@ -2,6 +2,7 @@
 """What is refused, in one line each: by name what is not translated, and files that are none."""
 import io
 import random
+import subprocess
 import time
 import unittest
 import zipfile
@@ -9,7 +10,7 @@ import zipfile
 import torch
 from torch import nn
 
-from harness import TorchScriptTest
+from harness import PROGRAM, TorchScriptTest
 
 
 class Unknown(nn.Module):
@@ -68,7 +69,7 @@ class Refusals(TorchScriptTest):
     def refused(self, network, reason, shape="x=2x2"):
         file = self.save(network, "net.pt", "scripted")
         line = self.refusal("analyze", file, "--input-shape", shape)
-        self.assertIn("net.pt: " if "net.pt" not in reason else reason, line)
+        self.assertIn("net.pt: ", line)
         self.assertIn(reason, line)
 
     def test_operators_without_a_translation_are_counted(self):
@@ -105,7 +106,7 @@ class Refusals(TorchScriptTest):
         self.refused(nn.AdaptiveAvgPool2d(4), "adaptive_avg_pool2d", "input=1x2x6x6")
 
     def test_statistics_of_the_batch(self):
-        self.refused(nn.BatchNorm2d(3, track_running_stats=False), "statistics" and "batch_norm",
+        self.refused(nn.BatchNorm2d(3, track_running_stats=False), "batch_norm: it takes means and variances from the batch",
                      "input=1x3x4x4")
 
     def test_shapes_that_do_not_fit(self):
@@ -193,8 +194,6 @@ class HostileFiles(TorchScriptTest):
             for _ in range(draw.choice((1, 4, 16))):
                 bad[draw.randrange(len(bad))] = draw.randrange(256)
             (self.folder / "bad.pt").write_bytes(bad)
-            import subprocess
-            from harness import PROGRAM
             outcome = subprocess.run([PROGRAM, "analyze", "bad.pt", "--input-shape", "input=1x3x8x8"],
                                      cwd=self.folder, capture_output=True, text=True, timeout=100)
             self.assertIn(outcome.returncode, endings, f"seed {seed}: {outcome.stderr}")

@@ -21,7 +21,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 
 // Of no network that anybody has written by hand.
-constexpr std::uint64_t kMostSteps = 20'000'000;
+constexpr std::uint64_t kMostSteps = 4'000'000;
 constexpr int kDeepest = 200;
 
 /// What a program may do while it is followed, but that this one shall not: a file is data.

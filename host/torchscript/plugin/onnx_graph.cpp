@@ -11,7 +11,7 @@ namespace gemm64::torchscript {
 namespace {
 
 constexpr std::uint64_t kMostBytes = 0x7fffffff;
-/// Shapes, axes and bounds, which are needed even where weights are not.
+/// Bounds and the like, which are needed even where weights are not; so are all integers.
 constexpr std::size_t kSmallTensor = 1024;
 constexpr std::int64_t kIrVersion = 8;
 
@@ -142,7 +142,8 @@ void write_onnx(const OnnxGraph& graph, bool with_weights,
   for (const GraphInitializer& tensor : graph.initializers) {
     Message inner = initializer_head(tensor);
     const std::uint64_t size = tensor.values.nbytes();
-    const bool whole = with_weights || size <= kSmallTensor;
+    const bool whole =
+        with_weights || size <= kSmallTensor || tensor.values.scalar_type() == at::kLong;
     if (whole) inner.length(9, size);
     const std::uint64_t inner_bytes = inner.bytes().size() + (whole ? size : 0);
     Message outer;

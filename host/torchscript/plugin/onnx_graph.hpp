@@ -51,8 +51,8 @@ inline constexpr std::int64_t kOpset = 17;
 int onnx_type(at::ScalarType type);
 
 /// Hands the file's bytes to `write`, from front to end. Without weights, initializers of more than
-/// some hundred bytes lack their contents. Throws Refusal where the file would be larger than what
-/// protobuf reads.
+/// some hundred bytes lack their contents, unless they are integers. Throws Refusal where the file
+/// would be larger than what protobuf reads.
 void write_onnx(const OnnxGraph& graph, bool with_weights,
                 const std::function<void(std::string_view)>& write);
 
