@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python wave firmware bench fuzz abuse lint tidy synth formal mutants signoff clean help
+.PHONY: build sim report accuracy imagenet test python torchscript wave firmware bench fuzz abuse lint tidy synth formal mutants signoff clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -88,6 +88,16 @@ python:
 	@cmake -S . -B $(BUILD) -DGEMM64_PYTHON=ON >$(BUILD)/python.log || { cat $(BUILD)/python.log >&2; exit 1; }
 	@$(compile) --target gemm64_python_package
 	@echo 'Built: PYTHONPATH=$(BUILD)/python python3 (with NumPy), then import gemm64. Or pip install .'
+
+# The plug-in, build/gemm64_torchscript.so, and its tests on networks of torchvision, whose files take up to 2 GB
+# in build/torchscript while a test runs.
+torchscript:
+	@$(SETUP) build torchscript models
+	$(call configure,main)
+	@cmake -S . -B $(BUILD) -DGEMM64_TORCHSCRIPT=ON >$(BUILD)/torchscript.log || \
+	    { cat $(BUILD)/torchscript.log >&2; exit 1; }
+	@$(compile) --target gemm64 gemm64_torchscript
+	@/usr/bin/python3 tests/torchscript/run --build $(BUILD) $(ARGS)
 
 # The viewer is needed only where there is a display to show it on.
 wave:
@@ -183,6 +193,7 @@ help:
 	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"
 	@echo "make test   builds and runs the tests"
 	@echo "make python builds the Python module into build/python"
+	@echo "make torchscript  builds the plug-in that reads TorchScript files, and tests it on networks of torchvision"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
 	@echo "            axi or accumulator"
 	@echo "make firmware  runs AlexNet's Linear layers and a quantized network by firmware on a simulated RISC-V processor"

@@ -4,6 +4,7 @@
 #include "host/analysis/analysis.hpp"
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/columns.hpp"
+#include "host/analysis/module_outputs.hpp"
 #include "host/analysis/plot.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
@@ -14,6 +15,7 @@
 #include "host/onnx/quantized_graph.hpp"
 #include "host/page/page.hpp"
 #include "host/report/progress.hpp"
+#include "host/torchscript/network_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -24,6 +26,7 @@ struct AnalyzeCommand {
   std::vector<std::string> input_shapes;
   std::string sort_by;
   std::size_t top = 0;
+  std::string modules;
   std::uint32_t memory_latency = 100;
   std::string json, csv, plot, page;
 };
@@ -44,14 +47,28 @@ int analyze_model(const AnalyzeCommand& options) {
   const std::unique_ptr<OutputFile> csv = open_output(options.csv);
   const std::unique_ptr<OutputFile> plot = open_output(options.plot);
   const std::unique_ptr<OutputFile> page_file = open_output(options.page);
-  OnnxModel file = OnnxModel::load(options.model, import);
+  NetworkFile network(options.model);
+  if (!options.modules.empty() && !network.is_torchscript()) {
+    throw UsageError("--modules: only TorchScript files tell of modules; --csv has all nodes");
+  }
+  OnnxModel file = network.load(import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
-  const Analysis analysis = analyze(model, Geometry(), options.memory_latency);
+  Analysis analysis = analyze(model, Geometry(), options.memory_latency);
+  const std::vector<ModuleOutputs>& modules = network.modules();
+  const std::vector<ModuleOutputs> listed =
+      options.modules.empty() ? modules : matching_modules(modules, options.modules);
+  if (!modules.empty()) analysis.modules = total(modules).activations;
   const std::vector<std::size_t> layers =
       sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);
   print_report(analysis_tables(analysis, layers, terminal_width()));
-  if (json) keep_going([&] { json->write(to_json(analysis).dump(2) + "\n"); });
+  if (!modules.empty()) print_report("\n" + module_totals_table(modules, terminal_width()));
+  if (!options.modules.empty()) {
+    print_report("\n" + modules_table(listed, terminal_width()));
+  }
+  nlohmann::ordered_json report = to_json(analysis);
+  if (!modules.empty()) report["modules"] = to_json(modules, listed);
+  if (json) keep_going([&] { json->write(report.dump(2) + "\n"); });
   if (csv) {
     std::vector<std::size_t> all(analysis.layers.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -61,7 +78,7 @@ int analyze_model(const AnalyzeCommand& options) {
   }
   if (plot) keep_going([&] { plot->write(plot_svg(analysis, layers)); });
   if (page_file) {
-    keep_going([&] { page_file->write(page({{{options.json, to_json(analysis)}}, {}, nullptr})); });
+    keep_going([&] { page_file->write(page({{{options.json, report}}, {}, nullptr})); });
   }
   return 0;
 }
@@ -71,9 +88,10 @@ int analyze_model(const AnalyzeCommand& options) {
 void add_analyze_command(CLI::App& app, int& result) {
   auto options = std::make_shared<AnalyzeCommand>();
   CLI::App* command = app.add_subcommand(
-      "analyze",
-      "an ONNX network's parameters, memory, MACs, traffic and cost on the array, by layer");
-  command->add_option("model", options->model, "the ONNX file; its weights may be missing")
+      "analyze", "a network's parameters, memory, MACs, traffic and cost on the array, by layer");
+  command
+      ->add_option("model", options->model,
+                   "the ONNX file, whose weights may be missing, or a TorchScript file (.pt)")
       ->required();
   command
       ->add_option("--batch", options->batch,
@@ -82,6 +100,9 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->transform(whole_number(1, kMaxSize));
   command->add_option("--input-shape", options->input_shapes,
                       "shape of one input, as NAME=1x3x224x224; repeat for more inputs");
+  command->add_option("--modules", options->modules,
+                      "of a TorchScript file: lists the modules whose names match this pattern "
+                      "(*, ?, [abc]), with what each gives out");
   command->add_option("--sort-by", options->sort_by,
                       "column to sort layers by, largest first: " + column_keys());
   command->add_option("--top", options->top, "shows only this many layers; 0: all")

@@ -10,10 +10,12 @@
 
 #include "host/cli/values.hpp"
 #include "host/execute/calibration.hpp"
+#include "host/files/npy.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/torchscript/network_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -88,9 +90,38 @@ NetworkSource built_in(const NetworkOptions& options) {
           {}};
 }
 
+/// FILE or NAME=FILE as name and file; no name stands for the first input.
+std::pair<std::string, std::string> named_input(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || std::filesystem::exists(text)) return {"", text};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// What the options say of the shapes of a TorchScript file's inputs: --input-shape, or else that
+/// of the arrays they are given, one row of it.
+InputShapes torchscript_shapes(const NetworkOptions& options) {
+  InputShapes shapes = parse_input_shapes(options.input_shapes);
+  for (const std::string& text : options.inputs) {
+    const auto [name, file] = named_input(text);
+    if (shapes.count(name) != 0 || (name.empty() && !shapes.empty())) continue;
+    if (std::filesystem::path(file).extension() != ".npy") continue;
+    std::vector<std::int64_t>& shape = shapes[name];
+    shape = NpyFile(file).shape();
+    if (shape.size() > 1) shape[0] = 1;
+  }
+  return shapes;
+}
+
 ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
-  return [&options, &files, claimed = false](const ImportOptions& import) mutable {
-    OnnxModel model = OnnxModel::load(options.model, import);
+  NetworkFile file(options.model);
+  if (file.is_torchscript()) {
+    file = NetworkFile(options.model, torchscript_shapes(options));
+  } else if (!options.input_shapes.empty()) {
+    throw UsageError(
+        "--input-shape is for TorchScript files; an ONNX file takes its input's shape");
+  }
+  return [file, &files, claimed = false](const ImportOptions& import) mutable {
+    OnnxModel model = file.load(import);
     if (!claimed) claim_external_data(files, model);
     claimed = true;
     return model;
@@ -135,6 +166,14 @@ InputOptions NetworkOptions::input_options() const {
 
 InputOptions NetworkOptions::calibration_options() const {
   return {calibrate, pixels.choice(), calibration_images, 0, seed};
+}
+
+CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options) {
+  return *command
+              .add_option("--input-shape", options.input_shapes,
+                          "of a TorchScript file, which keeps none: shape of one input, as "
+                          "x=1x3x224x224; repeat for more inputs (default: that of the .npy file)")
+              ->allow_extra_args(false);
 }
 
 CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options) {

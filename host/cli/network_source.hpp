@@ -19,7 +19,8 @@ namespace gemm64 {
 struct NetworkOptions : CommonOptions {
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
-  std::string model;  // a file; empty: `network`
+  std::string model;                      // a file; empty: `network`
+  std::vector<std::string> input_shapes;  // of a TorchScript file
   std::vector<std::string> inputs;
   std::int64_t images = 0;  // of the inputs, the first ones; 0: all
   ImageOptions pixels;
@@ -47,6 +48,9 @@ struct NetworkSource {
   std::string scales;                // and what images its scales come from, in words
   ImportOptions import;              // by which both were read
 };
+
+/// --input-shape.
+CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options);
 
 /// --calibrate, --calibrate-images; returns the first.
 CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options);

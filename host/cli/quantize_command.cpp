@@ -44,7 +44,9 @@ void add_quantize_command(CLI::App& app, int& result) {
   auto output = std::make_shared<std::string>();
   CLI::App* const command = app.add_subcommand(
       "quantize", "writes a float network as a QDQ file: int8 weights, uint8 activations");
-  command->add_option("model", options->model, "the ONNX file")->required();
+  command->add_option("model", options->model, "the ONNX file, or a TorchScript file (.pt)")
+      ->required();
+  add_input_shapes(*command, *options);
   add_calibration_options(*command, *options).required();
   add_image_options(*command, options->pixels);
   command->add_option("-o,--output", *output, "writes the quantized model to this file")

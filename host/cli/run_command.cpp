@@ -28,6 +28,7 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
   } else {
     own = {{"model", options.model}, {"inputs", options.inputs}};
     if (options.images != 0) own["images"] = options.images;
+    if (!options.input_shapes.empty()) own["input_shapes"] = options.input_shapes;
     if (!to_json(options.pixels).empty()) own["pixels"] = to_json(options.pixels);
     if (!options.calibrate.empty()) {
       own["calibrate"] = options.calibrate;
@@ -217,6 +218,9 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
   if (own.contains("model")) {
     options.model = json_field<std::string>(own, "options", "model");
     options.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
+    if (own.contains("input_shapes")) {
+      options.input_shapes = json_field<std::vector<std::string>>(own, "options", "input_shapes");
+    }
     if (own.contains("images")) {
       options.images = json_field<std::uint32_t>(own, "options", "images");
     }
@@ -261,7 +265,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const model =
       command
           .add_option("--model", options.model,
-                      "a network from this ONNX file: of a quantized one convolutions and Linear "
+                      "a network from this ONNX or TorchScript file (.pt): of a quantized one "
+                      "convolutions and Linear "
                       "layers, of a float one Linear layers (Gemm, and MatMul with constant "
                       "weights) on the device, everything else on the host")
           ->excludes(network)
@@ -278,6 +283,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "takes only so many images of --input, the first ones (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(input);
+  add_input_shapes(command, options).needs(model);
   add_image_options(command, options.pixels);
   add_calibration_options(command, options).needs(model);
   command

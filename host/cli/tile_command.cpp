@@ -17,6 +17,7 @@
 #include "host/rewrite/rewrite.hpp"
 #include "host/rewrite/rewrite_report.hpp"
 #include "host/text.hpp"
+#include "host/torchscript/network_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -38,7 +39,7 @@ int tile(const TileCommand& options) {
   ImportOptions import;
   import.batch = options.batch;
   import.input_shapes = parse_input_shapes(options.input_shapes);
-  OnnxModel model = OnnxModel::load(options.model, import);
+  OnnxModel model = NetworkFile(options.model).load(import);
   claim_external_data(files, model);
   OutputFile output(options.output, "the rewritten model");
   const std::unique_ptr<OutputFile> json = open_output(options.json);
@@ -58,8 +59,9 @@ int tile(const TileCommand& options) {
 void add_tile_command(CLI::App& app, int& result) {
   auto options = std::make_shared<TileCommand>();
   CLI::App* command = app.add_subcommand(
-      "tile", "rewrites every Linear layer of an ONNX model as products of blocks");
-  command->add_option("model", options->model, "the ONNX file")->required();
+      "tile", "rewrites every Linear layer of a network as products of blocks, in ONNX");
+  command->add_option("model", options->model, "the ONNX file, or a TorchScript file (.pt)")
+      ->required();
   command->add_option("-o,--output", options->output, "writes the rewritten model to this file")
       ->required();
   command

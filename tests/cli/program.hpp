@@ -32,10 +32,12 @@ class Program : public testing::Test {
   }
   ~Program() override { fs::remove_all(folder_); }
 
-  Outcome run(const std::string& arguments) const {
+  Outcome run(const std::string& arguments) const { return run_program(GEMM64_PROGRAM, arguments); }
+
+  Outcome run_program(const fs::path& program, const std::string& arguments) const {
     const fs::path out = folder_ / "stdout";
     const fs::path err = folder_ / "stderr";
-    const std::string command = "cd " + folder_.string() + " && " + GEMM64_PROGRAM + " " +
+    const std::string command = "cd " + folder_.string() + " && " + program.string() + " " +
                                 arguments + " > " + out.string() + " 2> " + err.string();
     const int status = std::system(command.c_str());
     Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/torchscript/plugin.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "host/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class TorchScriptPlugin : public testing::Test {
+ protected:
+  TorchScriptPlugin()
+      : folder_(std::filesystem::path(testing::TempDir()) /
+                ("torchscript." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~TorchScriptPlugin() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& contents = "PK\3\4model") const {
+    const std::string path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << contents;
+    return path;
+  }
+
+  /// The one line in which the plug-in's word about the file, or about the plug-in, ends.
+  std::string refusal(const std::string& plugin, const std::string& path,
+                      TorchScriptRequest request = {}) const {
+    request.path = path;
+    try {
+      ask_torchscript_plugin(plugin, request);
+    } catch (const UsageError& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+      return error.what();
+    }
+    return "";
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(TorchScriptPlugin, GivesTheModelAndItsModules) {
+  const std::string model(1000, 'm');
+  const TorchScriptAnswer answer =
+      ask_torchscript_plugin(GEMM64_FAKE_PLUGIN, {file("net.pt", "PK\3\4" + model), {}, false});
+  EXPECT_EQ(answer.model, model);
+  EXPECT_THAT(answer.modules, HasSubstr("Linear"));
+}
+
+TEST_F(TorchScriptPlugin, IsToldShapesAndWhetherWeightsAreWanted) {
+  const std::string path = file("tell.pt");
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, path, {"", {{"", {1, 2}}, {"y", {3}}}, false}),
+              HasSubstr("tell.pt: [] 1 2, [y] 3, with weights"));
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, path, {"", {}, true}), HasSubstr(": without weights"));
+}
+
+TEST_F(TorchScriptPlugin, SaysWhyInOneLine) {
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, file("lines.pt")),
+              AllOf(HasSubstr("lines.pt: two"), HasSubstr("lines")));
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, file("silent.pt")),
+              HasSubstr("LibTorch gave up without a word"));
+}
+
+TEST_F(TorchScriptPlugin, MayCrashWithoutHarm) {
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, file("crash.pt")),
+              AllOf(HasSubstr("crash.pt: LibTorch crashed over it"), HasSubstr("Aborted")));
+}
+
+TEST_F(TorchScriptPlugin, SaysNothingItself) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  ask_torchscript_plugin(GEMM64_FAKE_PLUGIN, {file("noise.pt"), {}, false});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(TorchScriptPlugin, OfAnotherVersionIsRefused) {
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN_OF_ANOTHER_VERSION, file("net.pt")),
+              AllOf(HasSubstr("speaks version 999"), HasSubstr("this program version 1"),
+                    HasSubstr("make torchscript"), Not(HasSubstr("net.pt"))));
+}
+
+TEST_F(TorchScriptPlugin, WithoutTheSymbolIsRefused) {
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN_WITHOUT_SYMBOL, file("net.pt")),
+              HasSubstr("is no plug-in of gemm64's"));
+}
+
+TEST_F(TorchScriptPlugin, ThatIsNoLibraryIsRefused) {
+  EXPECT_THAT(refusal(file("plugin.so", "text"), file("net.pt")),
+              AllOf(HasSubstr("plugin.so: cannot be loaded"), Not(HasSubstr("net.pt:"))));
+}
+
+}  // namespace
+}  // namespace gemm64
