@@ -6,6 +6,10 @@ INPUT_SLEW_NS = 0.1   # and of a module's inputs
 GATE = ("LATCH", "AND2X2", "INVX1")  # what a clock gate is made of
 
 
+class MissingCell(Exception):
+    """A library without a cell that is needed beside those that the mapper chose."""
+
+
 def order(netlist):
     """Combinational instances, each after those that drive it."""
     drivers = {net: instance for instance in netlist.instances
@@ -37,6 +41,9 @@ class Electrical:
 
     def __init__(self, netlist, library, register="DFFPOSX1", clock_slew=CLOCK_SLEW_NS, input_slew=INPUT_SLEW_NS):
         self.netlist, self.library = netlist, library
+        for name in (register, *GATE):
+            if name not in library.cells:
+                raise MissingCell(f"the cells hold no {name}, which clock gates are weighed with")
         self.register = library.cells[register]
         self.gates = order(netlist)
         self.load = [0.0] * netlist.nets
