@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a netlist of gates with a delay each, 128 copies side by side, and counts how often each net changes.
+// Simulates a netlist of gates with a delay each, 128 copies side by side, and counts how often
+// each net changes.
 //
 //   gates NETLIST STIMULUS OUTPUT
 //
 // NETLIST, one item a line, nets by number:
 //   nets COUNT                       0 is constant 0, 1 constant 1
 //   input NET DELAY                  in the order of the stimulus
-//   back NET SOURCE SHIFT DELAY      a register's output, of the copy SHIFT places before; copies without one get 0
-//   register NET DATA ENABLE DELAY   ENABLE -1: loads in every clock
-//   gate NET DELAY STEP...           nets, and -1 not, -2 and, -3 or, -4 exclusive or, each after its operands; sorted
-//   watch NET                        its settled value of each clock goes to the output
+//   back NET SOURCE SHIFT DELAY      a register's output, of the copy SHIFT places before; copies
+//   without one get 0 register NET DATA ENABLE DELAY   ENABLE -1: loads in every clock gate NET
+//   DELAY STEP...           nets, and -1 not, -2 and, -3 or, -4 exclusive or, each after its
+//   operands; sorted watch NET                        its settled value of each clock goes to the
+//   output
 // STIMULUS, a clock: 128 bits that say which copies count, then 128 bits for each input.
-// OUTPUT: for each net its changes, its changes from settled to settled value, and its clocks at 1, as 64 bits each;
+// OUTPUT: for each net its changes, its changes from settled to settled value, and its clocks at 1,
+// as 64 bits each;
 //   then, a clock, 128 bits for each watched net.
 //
-// A gate gives a value when its inputs have asked for it as long as its delay is: shorter pulses do not pass.
-// Exit: 0 done, 2 bad input.
+// A gate gives a value when its inputs have asked for it as long as its delay is: shorter pulses do
+// not pass. Exit: 0 done, 2 bad input.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -53,10 +56,19 @@ struct Net {
   uint64_t changes = 0, settled_changes = 0, ones = 0;
 };
 
-struct Input { int net, delay; };
-struct Back { int net, source, shift, delay; };
-struct Register { int net, data, enable, delay; };
-struct Gate { int net, delay; std::vector<int> steps; };
+struct Input {
+  int net, delay;
+};
+struct Back {
+  int net, source, shift, delay;
+};
+struct Register {
+  int net, data, enable, delay;
+};
+struct Gate {
+  int net, delay;
+  std::vector<int> steps;
+};
 
 class Simulation {
  public:
@@ -76,10 +88,12 @@ class Simulation {
         words >> inputs_.back().net >> inputs_.back().delay;
       } else if (kind == "back") {
         backs_.push_back({});
-        words >> backs_.back().net >> backs_.back().source >> backs_.back().shift >> backs_.back().delay;
+        words >> backs_.back().net >> backs_.back().source >> backs_.back().shift >>
+            backs_.back().delay;
       } else if (kind == "register") {
         registers_.push_back({});
-        words >> registers_.back().net >> registers_.back().data >> registers_.back().enable >> registers_.back().delay;
+        words >> registers_.back().net >> registers_.back().data >> registers_.back().enable >>
+            registers_.back().delay;
       } else if (kind == "gate") {
         gates_.push_back({});
         words >> gates_.back().net >> gates_.back().delay;
@@ -102,14 +116,16 @@ class Simulation {
     std::ofstream out(output, std::ios::binary);
     std::vector<Word> words(1 + inputs_.size()), seen(watched_.size());
     std::vector<Word> clocks;
-    while (in.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof(Word)))) {
+    while (in.read(reinterpret_cast<char*>(words.data()),
+                   static_cast<std::streamsize>(words.size() * sizeof(Word)))) {
       Clock(words);
       for (int net : watched_) clocks.push_back(nets_[net].settled);
     }
     for (const Net& net : nets_)
       for (uint64_t count : {net.changes, net.settled_changes, net.ones})
         out.write(reinterpret_cast<const char*>(&count), sizeof count);
-    out.write(reinterpret_cast<const char*>(clocks.data()), static_cast<std::streamsize>(clocks.size() * sizeof(Word)));
+    out.write(reinterpret_cast<const char*>(clocks.data()),
+              static_cast<std::streamsize>(clocks.size() * sizeof(Word)));
     out.close();
     if (!out) Fail(std::string(output) + ": cannot be written");
   }
@@ -117,7 +133,10 @@ class Simulation {
  private:
   // A step of a gate's function on the top of a stack.
   static void Apply(int step, Word*& top) {
-    if (step == -1) { top[-1] = ~top[-1]; return; }
+    if (step == -1) {
+      top[-1] = ~top[-1];
+      return;
+    }
     --top;
     if (step == -2) top[-1] &= top[0];
     if (step == -3) top[-1] |= top[0];
@@ -126,12 +145,15 @@ class Simulation {
 
   void Settle() {
     Word stack[16];
-    for (const Back& back : backs_) nets_[back.net].settled = ShiftUp(nets_[back.source].settled, back.shift);
+    for (const Back& back : backs_)
+      nets_[back.net].settled = ShiftUp(nets_[back.source].settled, back.shift);
     for (const Gate& gate : gates_) {
       Word* top = stack;
       for (int step : gate.steps) {
-        if (step >= 0) *top++ = nets_[step].settled;
-        else Apply(step, top);
+        if (step >= 0)
+          *top++ = nets_[step].settled;
+        else
+          Apply(step, top);
       }
       nets_[gate.net].settled = stack[0];
     }
@@ -158,7 +180,8 @@ class Simulation {
         end = std::max(end, nets_[step].end);
       }
     if (first >= end) return;
-    // What the inputs ask for, from `first - delay` to `end + delay`; it is settled from `end - 1` on.
+    // What the inputs ask for, from `first - delay` to `end + delay`; it is settled from `end - 1`
+    // on.
     const int delay = gate.delay, length = end - first + 2 * delay;
     if (all_.size() < static_cast<size_t>(length)) {
       all_.resize(length);
@@ -175,7 +198,9 @@ class Simulation {
         const int from = net.end > net.first ? std::max(net.first, first) : end;
         const int to = net.end > net.first ? net.end : end;
         for (int t = first; t < from; ++t) level[t - first] = net.before;
-        if (from < to) std::memcpy(level.data() + (from - first), &waves_[net.wave + (from - net.first)], (to - from) * sizeof(Word));
+        if (from < to)
+          std::memcpy(level.data() + (from - first), &waves_[net.wave + (from - net.first)],
+                      (to - from) * sizeof(Word));
         for (int t = to; t < end; ++t) level[t - first] = net.settled;
       } else if (step == -1) {
         for (int t = 0; t < end - first; ++t) stack_[depth - 1][t] = ~stack_[depth - 1][t];
@@ -183,9 +208,12 @@ class Simulation {
         --depth;
         Word* left = stack_[depth - 1].data();
         const Word* right = stack_[depth].data();
-        if (step == -2) for (int t = 0; t < end - first; ++t) left[t] &= right[t];
-        if (step == -3) for (int t = 0; t < end - first; ++t) left[t] |= right[t];
-        if (step == -4) for (int t = 0; t < end - first; ++t) left[t] ^= right[t];
+        if (step == -2)
+          for (int t = 0; t < end - first; ++t) left[t] &= right[t];
+        if (step == -3)
+          for (int t = 0; t < end - first; ++t) left[t] |= right[t];
+        if (step == -4)
+          for (int t = 0; t < end - first; ++t) left[t] ^= right[t];
       }
     }
     for (int t = 0; t < delay; ++t) all_[t] = out.before;
