@@ -34,12 +34,12 @@ class Design:
         self.n, self.folder = n, os.path.join(folder, f"n{n}")
         os.makedirs(self.folder, exist_ok=True)
         self.path = os.path.join(self.folder, "elaborated.il")
-        run(f"read_verilog -Irtl {' '.join(sorted(glob.glob('rtl/*.v')))}\nhierarchy -top {module} -chparam N {n}\n"
-            f"rename -top {module}\nsetattr -mod -unset src\nsetattr -unset src\nwrite_rtlil {self.path}\n", os.path.join(self.folder, "elaborate"))
+        run(f"read_verilog -Irtl {' '.join(sorted(glob.glob('rtl/*.v')))}\nchparam -set N {n} {module}\nhierarchy -top {module}\n"
+            f"rename -top {module}_top\nsetattr -mod -unset src\nsetattr -unset src\nwrite_rtlil {self.path}\n", os.path.join(self.folder, "elaborate"))
         with open(self.path, encoding="utf-8") as file:
             text = file.read()
         self.texts = {found.group(1): found.group(0) for found in re.finditer(r"^module (\S+)\n.*?^end$", text, re.M | re.S)}
-        self.top = f"\\{module}"
+        self.top = f"\\{module}_top"
         self.instances = {name: [cell for cell in re.findall(r"^  cell (\S+) ", body, re.M) if cell in self.texts]
                           for name, body in self.texts.items()}
 
@@ -58,11 +58,10 @@ class Design:
 
 def cells(design, top, boxes):
     """{module: {type of cell: count}} of a module and those in it, each without what is in it, but for those that are left out."""
-    base = os.path.join(design.folder, kind(top))
-    plain = kind(top)
-    renamed = f"rename {top} \\{plain}\n" if top != design.top else ""
-    run(f"read_rtlil {design.path}\n" + (f"blackbox {' '.join(boxes)}\n" if boxes else "") + renamed +
-        f"synth_xilinx -family xcup -top {plain} -noiopad -noclkbuf\ntee -q -o {base}.stat stat\n", base)
+    plain = f"{kind(top)}_{list(design.texts).index(top)}"
+    base = os.path.join(design.folder, plain)
+    run(f"read_rtlil {design.path}\n" + (f"blackbox {' '.join(boxes)}\n" if boxes else "") +
+        f"rename {top} \\{plain}\nsynth_xilinx -family xcup -top {plain} -noiopad -noclkbuf\ntee -q -o {base}.stat stat\n", base)
     with open(f"{base}.stat", encoding="utf-8") as file:
         sections = re.split(r"^=== (.*) ===$", file.read(), flags=re.M)
     result = {}
