@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python torchscript wave firmware bench fuzz abuse lint tidy synth formal mutants signoff clean help
+.PHONY: build sim report accuracy imagenet test python torchscript wave firmware bench fuzz abuse lint tidy synth energy fpga formal mutants signoff clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -169,6 +169,17 @@ synth:
 	@$(SETUP) synth
 	@scripts/synth $(ARGS)
 
+# The operands are a run's own: what a tile's waveform shows.
+energy:
+	@$(SETUP) build energy
+	$(call configure,all)
+	@$(compile) --target gemm64
+	@scripts/energy --program $(BUILD)/gemm64 --build $(BUILD)/energy --jobs $(JOBS) $(ARGS)
+
+fpga:
+	@$(SETUP) fpga
+	@scripts/fpga --build $(BUILD)/fpga --jobs $(JOBS) $(ARGS)
+
 formal:
 	@$(SETUP) formal
 	@tests/formal/prove --jobs $(JOBS) $(ARGS)
@@ -204,6 +215,8 @@ help:
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make tidy   checks the C++ with clang-tidy"
 	@echo "make synth  synthesizes the array and reports area and timing"
+	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
+	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
 	@echo "make signoff  runs synth, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"

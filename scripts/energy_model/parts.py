@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the accelerator whose gates are simulated: what they are made of, and what drives them."""
+
+from . import netlist as netlists
+from . import simulate
+
+N = 64
+ROWS = 4                     # of a stage
+STAGES = N // ROWS
+COLUMNS = 8                  # of the piece of a stage that is synthesized
+PIECES = N // COLUMNS
+SUM_WIDTH = 22
+ARRAY = ("rst_ni", "weight_valid_i", "weight_column_i", "weight_i", "activation_valid_i", "activation_i", "sum_o")
+ARRAY = ["u_array." + name for name in ARRAY]
+
+
+class Mismatch(Exception):
+    """The gates gave another value than the RTL."""
+
+
+def starts(signals):
+    """Clocks in which a tile's first column of weights enters the array."""
+    return [clock for clock, (valid, column) in
+            enumerate(zip(signals["u_array.weight_valid_i"], signals["u_array.weight_column_i"])) if valid and column == 0]
+
+
+def bits(words, width):
+    """Words, one for each copy, as one word for each bit, with bit c for copy c."""
+    texts = [format(word, f"0{width}b") for word in words]
+    return [int("".join(text[i] for text in reversed(texts)), 2) for i in range(width - 1, -1, -1)]
+
+
+def fields(netlist, names):
+    """Nets of ports, in order."""
+    return [net for name in names for net in netlist.ports[name][1]]
+
+
+class Stages:
+    """All 16 stages of 64 columns: 128 pieces of 4 rows by 8 columns, each a copy of one netlist."""
+
+    copies = STAGES * PIECES
+    ports = ("rst_ni", "weight_valid_i", "weight_column_i", "weight_i", "activation_valid_i", "activation_i")
+
+    def __init__(self, signals):
+        self.signals = signals
+        self.first = starts(signals)[1]
+        self.last = self.first + STAGES + N + N
+        length = len(signals[ARRAY[0]])
+        if length < self.first + N:
+            raise netlists.ToolFailure(f"the trace ends {length - self.first} clocks after its tile begins")
+        words = []
+        low = (1 << 8 * ROWS) - 1
+        # Of what comes after the trace a tile's clocks need nothing: no piece gets rows or weights there.
+        series = [signals[name] + [0] * (self.last + 1 - length) for name in ARRAY]
+        cut = [[[(word >> 8 * ROWS * stage) & low for word in series[k]] for stage in range(STAGES)] for k in (3, 5)]
+        for clock in range(self.last + 1):
+            copies = []
+            for stage in range(STAGES):
+                for piece in range(PIECES):
+                    then = max(clock - stage, 0)  # weights pass a stage a clock, activations a column a clock too
+                    valid, column = series[1][then], series[2][then]
+                    here = valid and column // COLUMNS == piece
+                    entered = max(then - COLUMNS * piece, 0)
+                    word = 1 | (here << 1) | (column % COLUMNS) << 2 | cut[0][stage][then] << 5
+                    word |= series[4][entered] << 37 | cut[1][stage][entered] << 38
+                    copies.append(word)
+            words.append([self.counted(clock)] + bits(copies, 70))
+        self.stimulus = words
+
+    def counted(self, clock):
+        """Copies in which this clock is one of the tile's 64."""
+        word = 0
+        for stage in range(STAGES):
+            for piece in range(PIECES):
+                if 0 <= clock - self.first - stage - COLUMNS * piece < N:
+                    word |= 1 << (stage * PIECES + piece)
+        return word
+
+    @staticmethod
+    def synthesize(liberty, folder, enables, gated):
+        parameters = {"N": COLUMNS, "ROWS": ROWS, "COLUMN_WIDTH": 3, "SUM_WIDTH": SUM_WIDTH, "CLOCK_ENABLES": enables}
+        return netlists.synthesize("gemm64_stage", parameters, liberty, folder, gated)
+
+    def run(self, program, electrical, folder):
+        """Counts of the tile's clocks; raises Mismatch where the sums are not the RTL's."""
+        netlist = electrical.netlist
+        sum_in, sum_out = netlist.ports["sum_i"][1], netlist.ports["sum_o"][1]
+        backs = [(net, source, PIECES) for net, source in zip(sum_in, sum_out) if net > 1]
+        counts = simulate.simulate(program, electrical, folder, fields(netlist, self.ports), self.stimulus, backs, sum_out)
+        self.compare(counts.watched)
+        return counts
+
+    def compare(self, watched):
+        valid, sums = self.signals["u_array.activation_valid_i"], self.signals["u_array.sum_o"]
+        compared = 0
+        for column in range(N):
+            copy = (STAGES - 1) * PIECES + column // COLUMNS
+            for clock in range(self.first + STAGES + column + 1, self.first + STAGES + column + 1 + N):
+                if clock >= len(sums) or not valid[clock - STAGES - column - 1]:
+                    continue
+                bit = SUM_WIDTH * (column % COLUMNS)
+                got = sum((watched[clock][bit + i] >> copy & 1) << i for i in range(SUM_WIDTH))
+                want = sums[clock] >> 32 * column & ((1 << SUM_WIDTH) - 1)
+                if got != want:
+                    raise Mismatch(f"column {column}, clock {clock}: the gates gave {got}, the RTL {want}")
+                compared += 1
+        self.compared = compared
+
+
+class Skews:
+    """Both skews, of activations and of weights: two copies of one netlist."""
+
+    copies = 2
+    ports = ("valid_i", "data_i")
+
+    def __init__(self, signals):
+        series = [signals[name] for name in ARRAY]
+        length = len(series[0])
+        self.stimulus = [[3 if clock >= length - N else 0] +
+                         bits([series[4][clock] | series[5][clock] << 1, series[1][clock] | series[3][clock] << 1], 1 + 8 * N)
+                         for clock in range(length)]
+
+    @staticmethod
+    def synthesize(liberty, folder, enables, gated):
+        parameters = {"LANES": STAGES, "WIDTH": 8 * ROWS, "CLOCK_ENABLES": enables}
+        return netlists.synthesize("gemm64_skew", parameters, liberty, folder, gated)
+
+    def run(self, program, electrical, folder):
+        return simulate.simulate(program, electrical, folder, fields(electrical.netlist, self.ports), self.stimulus)
+
+
+class Accumulator:
+    """The accumulator without its memories: 64 columns' adders, and the requests that travel along them."""
+
+    copies = 1
+    ports = ("rst_ni", "valid_i", "first_i", "last_i", "bank_i", "row_i", "sum_i", "store_read_i", "store_bank_i", "store_row_i")
+    names = ["u_accumulator." + name for name in ports]
+    reads = [f"u_accumulator.column[{column}].u_column.read_{bank}_q" for column in range(N) for bank in (0, 1)]
+    adds = ["u_accumulator." + name for name in ("add_0_q", "add_1_q", "first_q")]
+
+    def __init__(self, signals):
+        self.signals = signals
+
+    @staticmethod
+    def synthesize(liberty, folder, enables, gated):
+        del enables
+        files = [("gemm64_accumulator", False), ("gemm64_accumulator_column", True)]
+        return netlists.synthesize("gemm64_accumulator", {}, liberty, folder, gated, files)
+
+    def run(self, program, electrical, folder):
+        """Counts of the last 64 clocks; raises Mismatch where what is written is not the RTL's old sum and new one."""
+        netlist = electrical.netlist
+        memories = {name.split(".sums_")[0].strip("\\") + name.split(".sums_")[1][0]: pins
+                    for name, pins in netlist.memories.items()}
+        pins = [memories[f"column[{column}].u_column{bank}"] for column in range(N) for bank in (0, 1)]
+        inputs = fields(netlist, self.ports) + [net for _, out in pins for net in out[:32]]
+        series = [(self.signals[name], len(netlist.ports[port][1])) for name, port in zip(self.names, self.ports)]
+        series += [(self.signals[name], 32) for name in self.reads]
+        length = len(series[0][0])
+        stimulus = [[clock >= length - N] + [value[clock] >> i & 1 for value, width in series for i in range(width)]
+                    for clock in range(length)]
+        watched = [net for into, _ in pins for net in into[:32] + [into[39]]]
+        counts = simulate.simulate(program, electrical, folder, inputs, stimulus, (), watched)
+        self.compare(counts.watched)
+        return counts
+
+    def compare(self, watched):
+        self.compared = 0
+        length = len(watched)
+        for clock in range(length - N, length):
+            first = self.signals[self.adds[2]][clock]
+            for column in range(N):
+                for bank in (0, 1):
+                    place = 33 * (2 * column + bank)
+                    if not watched[clock][place + 32]:
+                        continue
+                    old = 0 if first >> column & 1 else self.signals[self.reads[2 * column + bank]][clock]
+                    want = old + (self.signals["u_accumulator.sum_i"][clock] >> 32 * column) & 0xffffffff
+                    got = sum(bit << i for i, bit in enumerate(watched[clock][place:place + 32]))
+                    if got != want:
+                        raise Mismatch(f"accumulator column {column}, clock {clock}: the gates gave {got}, the RTL {want}")
+                    self.compared += 1
+
+
+SIGNALS = sorted({*ARRAY, *Accumulator.names, *Accumulator.reads, *Accumulator.adds})

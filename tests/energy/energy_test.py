@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of scripts/energy's parts: tables, gates and sums. Icarus Verilog is the reference for gates."""
+
+import os
+import random
+import subprocess
+import tempfile
+import unittest
+
+import cells
+from energy_model import crosscheck, electrical, liberty, outputs, parts, simulate
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "energy")
+BUILD = tempfile.TemporaryDirectory()  # holds the simulator, compiled once
+SEED = int(os.environ.get("GEMM64_SEED", "1"))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = self.temporary.name
+        self.addCleanup(self.temporary.cleanup)
+        path = os.path.join(self.folder, "cells.lib")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(cells.liberty())
+        self.library = liberty.Library(path)
+
+    def counts(self, gates, model, inputs, stimulus, **options):
+        program = simulate.simulator(BUILD.name)
+        return simulate.simulate(program, model, os.path.join(self.folder, "run"), inputs, stimulus, **options)
+
+
+class Liberty(Case):
+    def test_interpolates_between_loads_and_beyond_them(self):
+        table = self.library.cells["NAND2X1"].delays["Y", "A"][0][0]
+        for load, delay in ((0.01, 0.05), (0.02, 0.06), (0.05, 0.09)):
+            self.assertAlmostEqual(table.at(load, 0.2), delay)
+
+    def test_reads_functions(self):
+        for text, steps in (("!((A B)+C)", ["A", "B", "&", "C", "|", "!"]), ("A^B", ["A", "B", "^"]),
+                            ("A' B+C", ["A", "!", "B", "&", "C", "|"]), ("A*(B+C)", ["A", "B", "C", "|", "&"])):
+            self.assertEqual(liberty.postfix(text, "ABC"), steps, text)
+
+    def test_refuses_other_units(self):
+        path = os.path.join(self.folder, "other.lib")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(cells.liberty().replace('"1ns"', '"1ps"'))
+        with self.assertRaisesRegex(liberty.LibertyError, "1 pF and 1 ns"):
+            liberty.Library(path)
+
+
+class Energy(Case):
+    def test_adds_what_is_known_by_hand(self):
+        """A register that flips in each clock, and an inverter behind it that drives two."""
+        gates = cells.Gates(self.library)
+        out = gates.new()
+        first = gates.gate("INVX1", out)
+        gates.register(first, out=out)
+        gates.gate("INVX1", first)
+        model = electrical.Electrical(gates, self.library)
+        clocks = 10
+        counts = self.counts(gates, model, [], [[1]] * clocks)
+        energy = simulate.energy(model, counts, clocks, 1)
+        half = 0.5 * cells.VOLTS ** 2
+        self.assertAlmostEqual(energy["cells"], clocks * 3 * cells.INSIDE_PJ)
+        # The register drives one input, the inverter another one and the register's.
+        self.assertAlmostEqual(energy["nets"], clocks * 3 * cells.LOAD_PF * half)
+        self.assertAlmostEqual(energy["clock"], clocks * (0.05 + 0.15 + 2 * cells.LOAD_PF * half))
+        self.assertAlmostEqual(energy["glitches"], 0)
+
+    def test_counts_only_the_copies_named(self):
+        gates = cells.Gates(self.library)
+        pin = gates.new()
+        out = gates.gate("INVX1", pin)
+        model = electrical.Electrical(gates, self.library)
+        every = (1 << 128) - 1
+        counts = self.counts(gates, model, [pin], [[7, every if clock % 2 else 0] for clock in range(9)])
+        self.assertEqual(counts.changes[out], 3 * 8)
+
+    def test_a_gated_clock_costs_where_it_passes(self):
+        gates = cells.Gates(self.library)
+        enable, data = gates.new(), gates.new()
+        for _ in range(5):
+            gates.register(data, enable)
+        model = electrical.Electrical(gates, self.library)
+        rest, through = model.gate_energy(5)
+        for on in (0, 3, 8):
+            counts = self.counts(gates, model, [enable, data], [[1, clock < on, 0] for clock in range(8)])
+            self.assertAlmostEqual(simulate.energy(model, counts, 8, 1)["clock"], 8 * rest + on * through)
+        self.assertGreater(through, 5 * (0.2 + 2 * cells.LOAD_PF * 2.0))
+
+    def test_feeds_a_copy_from_the_one_before(self):
+        gates = cells.Gates(self.library)
+        first, again = gates.new(), gates.new()
+        out = gates.register(gates.gate("XOR2X1", first, again))
+        model = electrical.Electrical(gates, self.library)
+        counts = self.counts(gates, model, [first], [[1, clock == 0] for clock in range(4)], backs=[(again, out, 3)], watched=[out])
+        self.assertEqual(counts.watched, [[0], [1], [8], [64]])
+
+
+class Gates(Case):
+    def test_as_icarus_does_glitches_too(self):
+        """Random gates with the delays of their tables, copy 77: every change of every net, and what it settles at."""
+        random.seed(SEED)
+        gates = cells.Gates(self.library)
+        inputs = [gates.new() for _ in range(4)]
+        registers = [gates.new() for _ in range(12)]
+        pool = inputs + registers
+        for _ in range(150):
+            cell = random.choice([name for name in cells.FUNCTIONS if name != "AND2X2"])
+            pool.append(gates.gate(cell, *random.choices(pool[-40:], k=len(cells.FUNCTIONS[cell][1]))))
+        for net in registers:
+            gates.register(random.choice(pool[-60:]), random.choice([None, random.choice(pool)]), net)
+        model = electrical.Electrical(gates, self.library)
+        # No two paths of equal length, or it is for each simulator to say which pulse passes.
+        model.delay = [simulate.STEP_NS * random.randint(1, 9) for _ in model.delay]
+        clocks = [[random.getrandbits(1) for _ in inputs] for _ in range(60)]
+        counts = self.counts(gates, model, inputs, [[1 << 77] + [value << 77 for value in clock] for clock in clocks])
+        changes = icarus(self.folder, simulate.describe(model, inputs, [], []), inputs, clocks)
+        self.assertEqual([counts.changes[net] for net in range(2, gates.nets)], changes[2:], f"seed {SEED}")
+        self.assertGreater(sum(counts.changes), 1.2 * sum(counts.settled))
+
+
+def icarus(folder, text, inputs, clocks):
+    """Changes of each net, as Icarus Verilog counts them in the same description."""
+    body, count = [], 0
+    for line in text.splitlines():
+        kind, *words = line.split()
+        words = list(map(int, words))
+        if kind == "nets":
+            count = words[0]
+        elif kind == "input":
+            body.append(f"assign #{words[1]} w[{words[0]}] = pins[{inputs.index(words[0])}];")
+        elif kind == "register":
+            enable = "" if words[2] < 0 else f"if (w[{words[2]}]) "
+            body.append(f"reg q{words[0]} = 0; assign #{words[3]} w[{words[0]}] = q{words[0]}; "
+                        f"always @(posedge clk) {enable}q{words[0]} <= w[{words[1]}];")
+        elif kind == "gate":
+            stack = []
+            for step in words[2:]:
+                if step >= 0:
+                    stack.append(f"w[{step}]")
+                elif step == -1:
+                    stack.append(f"(~{stack.pop()})")
+                else:
+                    right = stack.pop()
+                    stack.append(f"({stack.pop()} {' &|^'[-step - 1]} {right})")
+            body.append(f"assign #{words[1]} w[{words[0]}] = {stack[0]};")
+    steps = "".join(f"pins = {len(inputs)}'b{''.join(str(bit) for bit in reversed(clock))}; clk = 1; #5000 clk = 0; #5000;\n" for clock in clocks)
+    path = os.path.join(folder, "gates.v")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"""module gates; wire [{count - 1}:0] w; reg [{len(inputs) - 1}:0] pins = 0; reg clk = 0, on = 0;
+assign w[0] = 1'b0; assign w[1] = 1'b1;
+{chr(10).join(body)}
+genvar g; generate for (g = 0; g < {count}; g = g + 1) begin : net
+integer changes = 0; always @(w[g]) if (on) changes = changes + 1; initial #9000000 $display("%0d", changes); end endgenerate
+initial begin #10000 on = 1;
+{steps} #10000000 $finish; end endmodule
+""")
+    subprocess.run(["iverilog", "-g2001", "-o", path + "vp", path], check=True)
+    return [int(line) for line in subprocess.run(["vvp", path + "vp"], check=True, capture_output=True, text=True).stdout.split()]
+
+
+class Parts(unittest.TestCase):
+    def test_turns_words_of_copies_into_bits(self):
+        self.assertEqual(parts.bits([0b01, 0b11, 0b10], 2), [0b011, 0b110])
+
+    def test_every_copy_counts_for_64_clocks(self):
+        stages = parts.Stages.__new__(parts.Stages)
+        stages.first = 64
+        counted = [stages.counted(clock) for clock in range(64 + 16 + 64 + 64)]
+        self.assertEqual({sum(word >> copy & 1 for word in counted) for copy in range(128)}, {64})
+
+    def test_notices_a_wrong_sum(self):
+        stages = parts.Stages.__new__(parts.Stages)
+        stages.first = 1
+        clocks = 200
+        stages.signals = {"u_array.activation_valid_i": [1] * clocks, "u_array.sum_o": [0] * clocks}
+        watched = [[0] * 8 * parts.SUM_WIDTH for _ in range(clocks)]
+        stages.compare(watched)
+        self.assertEqual(stages.compared, 64 * 64)
+        watched[70][5] = 1 << 120
+        with self.assertRaisesRegex(parts.Mismatch, "column 0, clock 70: the gates gave 32, the RTL 0"):
+            stages.compare(watched)
+
+
+class Crosscheck(unittest.TestCase):
+    def test_weighs_tables_as_opensta_does(self):
+        for text, pin, weight in (("!A", "A", 1), ("!(A B)", "A", 0.5), ("!((A B)+C)", "C", 0.75), ("!((A B)+C)", "A", None), ("A^B", "B", 0.5)):
+            self.assertEqual(crosscheck.passes(crosscheck.tree(liberty.postfix(text, "ABC")), pin), weight, text)
+
+
+class Program(unittest.TestCase):
+    def run_it(self, *options, **environment):
+        return subprocess.run(["/usr/bin/python3", "-B", SCRIPT, *options], capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment})
+
+    def test_names_what_is_missing(self):
+        done = self.run_it(PATH="/nowhere")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"there is no yosys; `scripts/setup energy` installs Debian's yosys")
+
+    def test_refuses_what_no_tile_holds(self):
+        for option in (["--batch", "65"], ["--layers", "features.0"], ["--position", "2"]):
+            done = self.run_it(*option)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(option[0], done.stderr)
+
+    def test_writes_whole_or_not_at_all(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(outputs.OutputLost):
+                outputs.write_json(f"{folder}/none/file.json", {})
+            with self.assertRaises(TypeError):
+                outputs.write_json(f"{folder}/file.json", {"a": object()})
+            self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
