@@ -5,7 +5,7 @@ import collections
 import os
 from dataclasses import dataclass, field
 
-from . import block, macro, mapping, timing
+from . import block, macro, mapping, timing, tools
 from .netlist import Netlist
 
 # The requantizer's columns share nothing but a few bits of control. It is mapped with four, and as often as it takes.
@@ -80,9 +80,14 @@ class Design:
             analysis.ask(module, target="[get_pins {" + " ".join(pins) + "}]", count=timing.SEARCHED)
         analysis.ask("outputs", target="[all_outputs]", count=timing.SEARCHED)
         found = analysis.run()
+        for module, pins in ends.items():
+            if not found[module] and not all(map(self.netlist.constant, pins)):
+                raise tools.ToolFailure(f"sta: {self.top}: no path into {module} can be timed")
         found[self.top] = found.get(self.top, []) + found.pop("outputs")
         for kind, made in blocks.items():
             found[kind] += made.paths
+        if not any(found.values()):
+            raise tools.ToolFailure(f"sta: {self.top}: it has no path")
         return {module: sorted(paths, key=lambda path: -path.ns)[:timing.WORST] for module, paths in found.items() if paths}
 
 

@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from . import tools
+from . import mapping, tools
 
 # Ports of a memory, after those of Yosys' $mem_v2; constant ones (its resets) and clocks are left out.
 MEMORY_PORTS = {"RD_EN": "read_i", "RD_ADDR": "read_address_i", "RD_DATA": "data_o",
@@ -50,6 +50,7 @@ class Netlist:
         self.memories = []
         self.cells = [self._cell(name, cell, names) for name, cell in module["cells"].items()]
         self.driver = {net: cell for cell in self.cells for pin in cell.output for net in cell.pins[pin]}
+        self._drop_idle_gates()
         self._own_gates()
 
     def _cell(self, name, cell, names):
@@ -61,6 +62,8 @@ class Netlist:
             outputs = self.library.outputs[kind]
             # What is marked with a module is a register, all else a gate.
             return Cell(kind, pins, owner, names.get(pins[outputs[0]][0], name) if owner else "", outputs, None)
+        if kind.startswith("$"):
+            raise tools.ToolFailure(f"{self.top}: the library has no cell for {name}, a {kind} (a latch, or a reset without a clock)")
         outputs = [pin for pin, direction in cell["port_directions"].items() if direction == "output"]
         parameters = {key: int(value, 2) for key, value in cell["parameters"].items()}
         return Cell(kind, pins, owner, name, outputs, parameters)
@@ -70,14 +73,24 @@ class Netlist:
         if "0" in parameters["RD_CLK_ENABLE"]:
             raise tools.ToolFailure(f"{self.top}: {name} is read without a clock, which no SRAM can be")
         named = {MEMORY_PORTS[pin]: bits for pin, bits in pins.items() if pin in MEMORY_PORTS}
-        enables = named["write_i"]
-        lanes = list(dict.fromkeys(enables))  # bits that are written together have one net
-        named["write_i"] = lanes
+        # Yosys has an enable for each bit, those of a lane with one meaning.
+        lane = len(named["write_i"]) // mapping.MEMORIES[owner]
+        named["write_i"] = named["write_i"][::lane]
         memory = Memory(name, int(parameters["SIZE"], 2), int(parameters["WIDTH"], 2),
-                        {port: len(bits) for port, bits in named.items()}, len(enables) // len(lanes))
+                        {port: len(bits) for port, bits in named.items()}, lane)
         self.memories.append(memory)
         named["clk_i"] = pins["RD_CLK"][:1]
         return Cell(memory.kind, named, owner, name, ["data_o"], None)
+
+    def _drop_idle_gates(self):
+        """Removes gates that drove nothing but the enables that a memory does not have."""
+        count = -1
+        while count != len(self.cells):
+            count = len(self.cells)
+            used = {net for cell in self.cells for pin, bits in cell.pins.items() if pin not in cell.output for net in bits}
+            used.update(net for _, bits in self.ports.values() for net in bits)
+            self.cells = [cell for cell in self.cells if cell.name or any(net in used for pin in cell.output
+                                                                          for net in cell.pins[pin])]
 
     def _own_gates(self):
         """A gate belongs to what it leads to first; where that are several, to the first by name."""
@@ -167,8 +180,9 @@ class Netlist:
         if not match:
             return re.sub(r"__\d+$", "", pin)
         cell = self.cells[int(match.group(1))]
-        return cell.name if cell.kind in self.library.area else f"{cell.name}.{match.group(2)}" if match.group(2) else cell.name
-
+        if cell.kind in self.library.area:
+            return cell.name or f"a gate of {cell.owner}"
+        return f"{cell.name}.{match.group(2)}"
 
 
 def _registers(netnames):
@@ -177,8 +191,8 @@ def _registers(netnames):
     for name, net in netnames.items():
         if net.get("hide_name", 0) or name.endswith("_i"):
             continue
+        rank = (name.count("."), name.endswith("_q"))
         for index, bit in enumerate(net["bits"]):
-            text = f"{name}[{index}]" if len(net["bits"]) > 1 else name
-            if bit not in best or name.count(".") > best[bit].count("."):
-                best[bit] = text
-    return best
+            if bit not in best or rank > best[bit][0]:
+                best[bit] = (rank, f"{name}[{index}]" if len(net["bits"]) > 1 else name)
+    return {bit: name for bit, (_, name) in best.items()}
