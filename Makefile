@@ -180,7 +180,7 @@ help:
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"
 	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
-	@echo "make synth  synthesizes the array and reports area and timing"
+	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
 	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
 	@echo "make clean  removes build/"
