@@ -29,9 +29,9 @@ write_json {netlist}
 AIM_PS = 4500         # what ABC sizes gates for
 DRIVER = "INVX4"      # taken to drive what comes from registers, blocks and ports; without one ABC neither buffers nor sizes
 OUTPUT_LOAD_PF = 0.05
-# Structural choices, then mapping for delay, trees of buffers in front of more than ten gates, sizes. ABC's usual steps before
-# it (fraig, scorr, dc2) make ripples of the fast carries that Yosys gives to adders, and paths half as long again.
-RECIPE = ["strash", "dch", "map -B 0.9 -D {aim}", "topo", "buffer -c -p -N 10", "upsize -D {aim}", "dnsize -D {aim}"]
+# Mapping for delay, trees of buffers in front of more than ten gates, sizes. ABC's usual steps before it (fraig, scorr, dc2, dch)
+# make ripples of the fast carries that Yosys gives to adders: paths half as long again, in ten times the time.
+RECIPE = ["strash", "map -B 0.9 -D {aim}", "topo", "buffer -c -p -N 10", "upsize -D {aim}", "dnsize -D {aim}"]
 
 
 def sources(top):

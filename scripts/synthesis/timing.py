@@ -95,5 +95,6 @@ class Analysis:
             # A path from a register begins with the clock's pin.
             names = [re.sub(r"\[\d+\]$", "", self.netlist.pin_name(pin))
                      for pin in (pins[1 if "/" in pins[0] else 0], pins[-1])]
-            paths.setdefault(tuple(names), Path(round(PERIOD_NS - float(slack.group(1)), 3), *names))
+            # Of paths that differ in an index alone the longest is kept, which comes first.
+            paths.setdefault(re.sub(r"\[\d+\]", "", " ".join(names)), Path(round(PERIOD_NS - float(slack.group(1)), 3), *names))
         return list(paths.values())
