@@ -7,7 +7,7 @@ import re
 
 from . import tools
 
-# Mapped once each and timed as boxes in the accelerator: there are many of them, or they are large.
+# Mapped and timed alone, and boxes in the accelerator: there are many of them, or they are large.
 BLOCKS = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize")
 # Whose arrays are SRAM, which stays out of the netlist, and in how many parts their words are written. Everywhere else an array
 # is registers.
@@ -77,9 +77,10 @@ def synthesize(top, parameters, cells, build):
         with open(os.path.join("rtl", name), "rb") as file:
             digest.update(file.read())
     mark = os.path.join(folder, "made-from")
-    if os.path.exists(mark) and open(mark, encoding="utf-8").read() == digest.hexdigest():
-        return folder
     if os.path.exists(mark):
+        with open(mark, encoding="utf-8") as file:
+            if file.read() == digest.hexdigest():
+                return folder
         os.remove(mark)
     tools.write(os.path.join(folder, "abc.constr"), constraints)
     tools.write(os.path.join(folder, "recipe.abc"), recipe)

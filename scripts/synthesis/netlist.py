@@ -186,12 +186,12 @@ class Netlist:
 
 
 def _registers(netnames):
-    """The name of each net that a register may drive: of all its names the deepest one that is not an input of a module."""
+    """The name of each net that a register may drive: of all its names one with _q, as the house has it, and the deepest."""
     best = {}
     for name, net in netnames.items():
         if net.get("hide_name", 0) or name.endswith("_i"):
             continue
-        rank = (name.count("."), name.endswith("_q"))
+        rank = (bool(re.search(r"_q(\[\d+\])*$", name)), name.count("."))
         for index, bit in enumerate(net["bits"]):
             if bit not in best or rank > best[bit][0]:
                 best[bit] = (rank, f"{name}[{index}]" if len(net["bits"]) > 1 else name)
