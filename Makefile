@@ -214,7 +214,7 @@ help:
 	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make tidy   checks the C++ with clang-tidy"
-	@echo "make synth  synthesizes the array and reports area and timing"
+	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make formal proves what tests/formal states of the RTL"

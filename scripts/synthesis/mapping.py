@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps a module of rtl/ to standard cells with Yosys and ABC: one flat netlist, with blocks and memories left in it as boxes."""
+
+import hashlib
+import os
+import re
+
+from . import tools
+
+# Mapped and timed alone, and boxes in the accelerator: there are many of them, or they are large.
+BLOCKS = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize")
+# Whose arrays are SRAM, which stays out of the netlist, and in how many parts their words are written. Everywhere else an array
+# is registers.
+MEMORIES = {"gemm64_ram": 1, "gemm64_set_ram": 4, "gemm64_accumulator_column": 1}
+# Each flip-flop, memory and box is marked with its module before the hierarchy is dissolved.
+SCRIPT = """\
+{reads}
+hierarchy -top {top} {parameters}
+synth -noshare -top {top} -run begin:fine
+techmap
+dfflibmap -liberty {liberty}
+{owners}
+flatten
+opt_clean
+abc -liberty {liberty} -constr {constraints} -script {recipe}
+opt_clean
+write_json {netlist}
+"""
+AIM_PS = 4500         # what ABC sizes gates for
+DRIVER = "INVX4"      # taken to drive what comes from registers, blocks and ports; without one ABC neither buffers nor sizes
+OUTPUT_LOAD_PF = 0.05
+# Mapping for delay, trees of buffers in front of more than ten gates, sizes. ABC's usual steps before it (fraig, scorr, dc2, dch)
+# make ripples of the fast carries that Yosys gives to adders: paths half as long again, in ten times the time.
+RECIPE = ["strash", "map -B 0.9 -D {aim}", "topo", "buffer -c -p -N 10", "upsize -D {aim}", "dnsize -D {aim}"]
+
+
+def sources(top):
+    """Files of a module and of all in it, without those in blocks; names stand behind those that they begin with."""
+    found, wanted = set(), [top]
+    while wanted:
+        name = wanted.pop()
+        if name not in found and os.path.exists(f"rtl/{name}.v"):
+            found.add(name)
+            if name == top or name not in BLOCKS:
+                with open(f"rtl/{name}.v", encoding="utf-8") as file:
+                    wanted += re.findall(r"^ +(gemm64_\w+) +(?:#\(|u_)", file.read(), re.M)
+    return sorted(found)
+
+
+def script(top, parameters, cells, folder):
+    """Yosys' script for a module."""
+    boxes = [name for name in sources(top) if name in BLOCKS and name != top]
+    names = [name for name in sources(top) if name not in boxes]
+    reads = [f"read_verilog -Irtl -lib rtl/{name}.v" for name in boxes]
+    reads += [f"read_verilog -Irtl {'-nomem2reg' if name in MEMORIES else '-mem2reg'} rtl/{name}.v"
+              for name in names]
+    owners = []
+    for name in names:
+        forms = name if name == top else f"*{name}*"
+        owners.append(f'setattr -set owner "{name}" {forms}/t:DFF* {forms}/t:$mem_v2 {forms}/t:gemm64_*')
+    return SCRIPT.format(
+        reads="\n".join(reads), top=top, liberty=cells.liberty, owners="\n".join(owners),
+        parameters=" ".join(f"-chparam {key} {value}" for key, value in parameters.items()),
+        constraints=os.path.join(folder, "abc.constr"), recipe=os.path.join(folder, "recipe.abc"),
+        netlist=os.path.join(folder, "netlist.json"))
+
+
+def synthesize(top, parameters, cells, build):
+    """Folder with the netlist.json of a module; kept from an earlier run where RTL and recipe are the same."""
+    name = "_".join([top] + [f"{key.lower()}{value}" for key, value in parameters.items()])
+    folder = os.path.join(build, name)
+    recipe = "\n".join(RECIPE).format(aim=AIM_PS) + "\n"
+    constraints = f"set_driving_cell {DRIVER}\nset_load {1000 * OUTPUT_LOAD_PF:.0f}\n"
+    text = script(top, parameters, cells, folder)
+    digest = hashlib.sha256((text + recipe + constraints).encode())
+    for name in ["gemm64_defs.vh"] + [f"{name}.v" for name in sources(top)]:
+        with open(os.path.join("rtl", name), "rb") as file:
+            digest.update(file.read())
+    mark = os.path.join(folder, "made-from")
+    if os.path.exists(mark):
+        with open(mark, encoding="utf-8") as file:
+            if file.read() == digest.hexdigest():
+                return folder
+        os.remove(mark)
+    tools.write(os.path.join(folder, "abc.constr"), constraints)
+    tools.write(os.path.join(folder, "recipe.abc"), recipe)
+    tools.run(["yosys", "-q", "-s", tools.write(os.path.join(folder, "synth.ys"), text)],
+              os.path.join(folder, "synth.log"))
+    tools.write(mark, digest.hexdigest())
+    return folder
