@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// AXI's rules at the pins of the whole accelerator, whatever the host writes, the ring holds and the memory does: on all
+// five channels of the three ports offers stay as they are until they are accepted, bursts keep inside of 4 KiB and have
+// 64 beats at most, each burst of results has the beats that its address announced, WLAST with the last alone, no data before
+// their address; answers are always taken; a reset withdraws every offer. AXI4-Lite of the registers likewise.
+module axi_proof (
+    input wire        clk_i,
+    input wire        rst_ni,
+    input wire        awvalid_i,
+    input wire [11:0] awaddr_i,
+    input wire        wvalid_i,
+    input wire [31:0] wdata_i,
+    input wire [3:0]  wstrb_i,
+    input wire        bready_i,
+    input wire        arvalid_i,
+    input wire [11:0] araddr_i,
+    input wire        rready_i,
+    input wire        weights_arready_i,
+    input wire        weights_rvalid_i,
+    input wire [1:0]  weights_rresp_i,
+    input wire        weights_rlast_i,
+    input wire        data_arready_i,
+    input wire        data_rvalid_i,
+    input wire [1:0]  data_rid_i,
+    input wire [15:0] data_rdata_i,
+    input wire [1:0]  data_rresp_i,
+    input wire        data_rlast_i,
+    input wire        results_awready_i,
+    input wire        results_wready_i,
+    input wire        results_bvalid_i,
+    input wire [1:0]  results_bresp_i
+);
+
+    wire        awready, wready, bvalid, arready, rvalid;
+    wire [1:0]  bresp, rresp;
+    wire [31:0] rdata;
+    wire        weights_arvalid, weights_arid, weights_rready, data_arvalid, data_rready, results_awvalid, results_awid;
+    wire        results_wvalid, results_wlast, results_bready;
+    wire [23:0] weights_araddr, data_araddr, results_awaddr;
+    wire [7:0]  weights_arlen, data_arlen, results_awlen;
+    wire [2:0]  weights_arsize, data_arsize, results_awsize, weights_arprot, data_arprot, results_awprot;
+    wire [1:0]  weights_arburst, data_arburst, results_awburst, data_arid, results_wstrb;
+    wire [3:0]  weights_arcache, data_arcache, results_awcache;
+    wire [15:0] results_wdata;
+    gemm64 #(
+        .N(2), .SCRATCHPAD_WORDS(65), .ACCUMULATOR_ROWS(2), .LOG_WEIGHT_WORDS(2), .LOG_READS(1), .LOG_WRITES(1),
+        .LOG_COMMANDS(1), .LOG_PARAMETER_SETS(1), .ADDRESS_WIDTH(24)
+    ) dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .irq_o (), .s_axil_awvalid_i (awvalid_i), .s_axil_awready_o (awready),
+        .s_axil_awaddr_i (awaddr_i), .s_axil_awprot_i (3'd0), .s_axil_wvalid_i (wvalid_i), .s_axil_wready_o (wready),
+        .s_axil_wdata_i (wdata_i), .s_axil_wstrb_i (wstrb_i), .s_axil_bvalid_o (bvalid), .s_axil_bready_i (bready_i),
+        .s_axil_bresp_o (bresp), .s_axil_arvalid_i (arvalid_i), .s_axil_arready_o (arready),
+        .s_axil_araddr_i (araddr_i), .s_axil_arprot_i (3'd0), .s_axil_rvalid_o (rvalid), .s_axil_rready_i (rready_i),
+        .s_axil_rdata_o (rdata), .s_axil_rresp_o (rresp), .m_weights_arvalid_o (weights_arvalid),
+        .m_weights_arready_i (weights_arready_i), .m_weights_arid_o (weights_arid),
+        .m_weights_araddr_o (weights_araddr), .m_weights_arlen_o (weights_arlen),
+        .m_weights_arsize_o (weights_arsize), .m_weights_arburst_o (weights_arburst),
+        .m_weights_arprot_o (weights_arprot), .m_weights_arcache_o (weights_arcache),
+        .m_weights_rvalid_i (weights_rvalid_i), .m_weights_rready_o (weights_rready), .m_weights_rid_i (1'b0),
+        .m_weights_rdata_i (16'd0), .m_weights_rresp_i (weights_rresp_i), .m_weights_rlast_i (weights_rlast_i),
+        .m_data_arvalid_o (data_arvalid), .m_data_arready_i (data_arready_i), .m_data_arid_o (data_arid),
+        .m_data_araddr_o (data_araddr), .m_data_arlen_o (data_arlen), .m_data_arsize_o (data_arsize),
+        .m_data_arburst_o (data_arburst), .m_data_arprot_o (data_arprot), .m_data_arcache_o (data_arcache),
+        .m_data_rvalid_i (data_rvalid_i), .m_data_rready_o (data_rready), .m_data_rid_i (data_rid_i),
+        .m_data_rdata_i (data_rdata_i), .m_data_rresp_i (data_rresp_i), .m_data_rlast_i (data_rlast_i),
+        .m_results_awvalid_o (results_awvalid), .m_results_awready_i (results_awready_i),
+        .m_results_awid_o (results_awid), .m_results_awaddr_o (results_awaddr), .m_results_awlen_o (results_awlen),
+        .m_results_awsize_o (results_awsize), .m_results_awburst_o (results_awburst),
+        .m_results_awprot_o (results_awprot), .m_results_awcache_o (results_awcache),
+        .m_results_wvalid_o (results_wvalid), .m_results_wready_i (results_wready_i),
+        .m_results_wdata_o (results_wdata), .m_results_wstrb_o (results_wstrb), .m_results_wlast_o (results_wlast),
+        .m_results_bvalid_i (results_bvalid_i), .m_results_bready_o (results_bready), .m_results_bid_i (1'b0),
+        .m_results_bresp_i (results_bresp_i)
+    );
+
+    // What each channel offers, and what it offered a clock before without being accepted
+    wire [45:0] weights_offer = {weights_arid, weights_araddr, weights_arlen, weights_arsize, weights_arburst,
+                                 weights_arprot, weights_arcache};
+    wire [46:0] data_offer    = {data_arid, data_araddr, data_arlen, data_arsize, data_arburst, data_arprot,
+                                 data_arcache};
+    wire [45:0] results_offer = {results_awid, results_awaddr, results_awlen, results_awsize, results_awburst,
+                                 results_awprot, results_awcache};
+    reg         begun = 1'b0, was_reset = 1'b0, weights_held, data_held, aw_held, w_held, b_held, r_held;
+    reg  [45:0] weights_was, results_was;
+    reg  [46:0] data_was;
+    reg         last_was;
+    reg  [1:0]  bresp_was;
+    reg  [33:0] r_was;
+    always @(posedge clk_i) begin
+        begun        <= 1'b1;
+        was_reset    <= ~rst_ni;
+        weights_held <= rst_ni & weights_arvalid & ~weights_arready_i;
+        data_held    <= rst_ni & data_arvalid & ~data_arready_i;
+        aw_held      <= rst_ni & results_awvalid & ~results_awready_i;
+        w_held       <= rst_ni & results_wvalid & ~results_wready_i;
+        b_held       <= rst_ni & bvalid & ~bready_i;
+        r_held       <= rst_ni & rvalid & ~rready_i;
+        weights_was  <= weights_offer;
+        data_was     <= data_offer;
+        results_was  <= results_offer;
+        last_was     <= results_wlast;
+        bresp_was    <= bresp;
+        r_was        <= {rresp, rdata};
+    end
+
+    // Words of a page before a burst and with it
+    wire [12:0] weights_end = weights_araddr[11:0] + 2 * (weights_arlen + 13'd1);
+    wire [12:0] data_end    = data_araddr[11:0] + 2 * (data_arlen + 13'd1);
+    wire [12:0] results_end = results_awaddr[11:0] + 2 * (results_awlen + 13'd1);
+
+    // Reads that were accepted and have not ended: of weights, commands, activations and parameters
+    wire [3:0] asked = {data_arvalid & data_arready_i & data_arid == 2'd2, data_arvalid & data_arready_i & data_arid == 2'd1,
+                        data_arvalid & data_arready_i & data_arid == 2'd0, weights_arvalid & weights_arready_i};
+    wire [3:0] came  = {data_rvalid_i & data_rid_i == 2'd2, data_rvalid_i & data_rid_i == 2'd1,
+                        data_rvalid_i & data_rid_i == 2'd0, weights_rvalid_i};
+    wire [3:0] ends  = came & {{3{data_rlast_i}}, weights_rlast_i};
+    wire [3:0] due   = {reads_3 != 0, reads_2 != 0, reads_1 != 0, reads_0 != 0};
+    reg  [2:0] reads_0, reads_1, reads_2, reads_3;
+    always @(posedge clk_i) begin
+        reads_0 <= rst_ni ? reads_0 + asked[0] - ends[0] : 0;
+        reads_1 <= rst_ni ? reads_1 + asked[1] - ends[1] : 0;
+        reads_2 <= rst_ni ? reads_2 + asked[2] - ends[2] : 0;
+        reads_3 <= rst_ni ? reads_3 + asked[3] - ends[3] : 0;
+    end
+
+    // Bursts of results: how many were offered whose last beat has not left, the beats of the oldest two, and those that left;
+    // how many were accepted or left whole and were not answered
+    reg  [2:0] offered, accepted, whole;
+    reg  [7:0] oldest, newer, left;
+    wire       aw_new  = rst_ni & results_awvalid & ~aw_held;  // an address that was not there a clock before
+    wire       taken   = results_wvalid & results_wready_i;
+    wire       leaves  = taken & results_wlast;
+    wire [2:0] bursts  = offered + aw_new;
+    wire [7:0] length  = offered == 0 ? results_awlen : oldest;
+    always @(posedge clk_i) begin
+        if (!rst_ni) begin
+            {offered, accepted, whole} <= 0;
+            left <= 0;
+        end else begin
+            offered  <= bursts - leaves;
+            accepted <= accepted + (results_awvalid & results_awready_i) - results_bvalid_i;
+            whole    <= whole + leaves - results_bvalid_i;
+            left     <= leaves ? 0 : left + taken;
+            if (leaves) oldest <= offered == 2 ? newer : results_awlen;
+            else if (aw_new & offered == 0) oldest <= results_awlen;
+            if (aw_new) newer <= results_awlen;
+        end
+    end
+
+    // Accesses of registers that were accepted and not answered
+    reg writes, lookups;
+    always @(posedge clk_i) begin
+        writes  <= rst_ni & (awvalid_i & awready | writes & ~(bvalid & bready_i));
+        lookups <= rst_ni & (arvalid_i & arready | lookups & ~(rvalid & rready_i));
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        // Memory answers what was asked, and no more.
+        assume ((came & ~due) == 0 & ~(data_rvalid_i & data_rid_i == 2'd3));
+        if (results_bvalid_i) assume (accepted != 0 & whole != 0);
+        if (begun) begin
+            assert (weights_rready & data_rready & results_bready);
+            if (was_reset) assert (~weights_arvalid & ~data_arvalid & ~results_awvalid & ~results_wvalid & ~bvalid & ~rvalid);
+            // Offers stay
+            if (weights_held) assert (weights_arvalid & weights_offer == weights_was);
+            if (data_held) assert (data_arvalid & data_offer == data_was);
+            if (aw_held) assert (results_awvalid & results_offer == results_was);
+            if (w_held) assert (results_wvalid & results_wlast == last_was);
+            if (b_held) assert (bvalid & bresp == bresp_was);
+            if (r_held) assert (rvalid & {rresp, rdata} == r_was);
+            // Bursts
+            if (weights_arvalid) assert (weights_arlen < 64 & weights_end <= 4096 & ~weights_araddr[0]);
+            if (data_arvalid) assert (data_arlen < 64 & data_end <= 4096 & ~data_araddr[0] & data_arid != 2'd3);
+            if (results_awvalid) assert (results_awlen < 64 & results_end <= 4096 & ~results_awaddr[0]);
+            if (weights_arvalid) assert (weights_arsize == 3'd1 & weights_arburst == 2'b01);
+            if (data_arvalid) assert (data_arsize == 3'd1 & data_arburst == 2'b01);
+            if (results_awvalid) assert (results_awsize == 3'd1 & results_awburst == 2'b01);
+            // Data of results
+            if (results_wvalid) assert (bursts != 0 & left <= length & results_wlast == (left == length));
+            if (results_wvalid) assert (results_wstrb == 2'b11);
+            // Answers, none unasked
+            assert (bvalid == writes & rvalid == lookups);
+        end
+    end
+
+endmodule
