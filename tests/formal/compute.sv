@@ -159,6 +159,7 @@ module compute_proof #(
             // Dispatch refuses others, and the queue hands on what it got (fifo.sv).
             assume (rows != 0 & rows <= 4 & count != 0 & passes != 0 & blocks != 0);
             assume (of_window == WINDOW);
+            if (WINDOW != 0) assume (tile_q != 32'hffff_ffff);  // taps and planes are fewer (window.sv)
         end
         // Words come, and leave only where they are read.
         if (begun) assume (weight_words_i >= weights_were - weight_was_read & weight_words_i <= 4);

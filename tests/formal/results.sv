@@ -92,7 +92,7 @@ module results_proof (
     reg [63:0]  row_was;
     reg [15:0]  snapshot_was;
     reg [15:0]  announced;  // bursts that were offered on AW and whose last beat has not left
-    reg [15:0]  answers;    // bursts that left whole, their addresses too, and were not answered
+    reg [15:0]  whole;      // bursts that left whole and were not answered
 
     // What leaves: the beats before this one in its burst. Those of 8 bits are delayed by the requantizer, which hands on
     // what it got (valid_q and last_q are its stages).
@@ -117,6 +117,7 @@ module results_proof (
         snapshot_held <= ~snapshot_next;
         snapshot_was  <= snapshot_i;
         announced     <= rst_ni ? announced + taken - (w_taken & wlast) : 0;
+        whole         <= rst_ni ? whole + (w_taken & wlast) - bvalid_i : 0;
         left_beats    <= ~rst_ni | w_taken & wlast ? 0 : left_beats + w_taken;
     end
 
@@ -125,7 +126,7 @@ module results_proof (
         if (burst_valid) assume (burst_beats >= 1 & burst_beats <= 64);  // bursts.sv
         if (row_held) assume (row_data_i == row_was);                    // the accumulator's output holds
         if (snapshot_held) assume (snapshot_i == snapshot_was);
-        if (bvalid_i) assume (due != 0);
+        if (bvalid_i) assume (whole != 0);
         if (begun) begin
             assert (data_held <= 2 & due <= 2);
             if (data_held != 0) assert (data_beats >= 1 & data_beats <= 64 & beat_q < data_beats);
@@ -143,11 +144,12 @@ module results_proof (
             if (aw_held) assert (awvalid & {awaddr, awlen} == aw_was);
             if (awvalid) assert (awlen <= 63);
             if (w_held) assert (wvalid & {wlast, wdata} == w_was);
-            if (wvalid) assert (announced != 0);
+            if (wvalid) assert (announced != 0 & ~quiet);
+            assert (due == announced + whole & announced <= 2 & whole <= 2);  // each burst is to be answered once
             if (wvalid & ~narrow_valid) assert (left_beats == beat_q & wlast == (beat_q == data_beats - 1));
             assert (bready);
             // No work stands still but for a block, a set or memory.
-            assert (bursts_q == (data_held == 0 ? 0 : ~data_snapshot + (data_held == 2 & ~newer_snapshot)));
+            assert (bursts_q == (data_held == 0 ? 0 : !data_snapshot + (data_held == 2 & !newer_snapshot)));
             if (rst_ni & ~stop_i & quiet & burst_valid & ~taken)
                 assert (~burst_snapshot & (burst_first & done_q == 0 | set_needed & ~set_ready_i));
             if (rst_ni & data_held != 0 & ~wvalid) assert (~row_valid_q & row_read | row_in | narrow_busy);
