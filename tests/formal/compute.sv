@@ -99,7 +99,8 @@ module compute_proof #(
     wire [1:0] held_after = blocks_held - bank_free_i;
 
     // How far the command has come: blocks, passes, tiles, rows
-    reg          went_on;
+    reg          went_on, was_read;
+    reg  [2:0]   sum_was;  // place of the sum that was added to a clock ago
     reg  [111:0] place_was;
     wire [111:0] place_now = {block_q, pass_q, tile_q, row_q};
 
@@ -120,6 +121,8 @@ module compute_proof #(
         word_was_read   <= rst_ni & read & ~window_read;
         claimed         <= rst_ni & claim ? fresh[6:0] : 0;
         went_on         <= rst_ni & read & ~finished;
+        was_read        <= rst_ni & read;
+        sum_was         <= {row_bank, row};
         place_was       <= place_now;
         was_retained    <= rst_ni & (read & ~window_read ? ~release_word & ~rewind : was_retained);
         if (!rst_ni) begin
@@ -190,6 +193,8 @@ module compute_proof #(
             if (idle) assert (idle_clock);
             // A command ends: each row is further than the one before, and all have their ends.
             if (went_on) assert (valid & place_now > place_was);
+            // No sum is added to in two clocks in a row (accumulator_column.sv).
+            if (WINDOW == 0 & was_read & rst_ni & read & ~row_first) assert ({row_bank, row} != sum_was);
             // No work stands still but for what is missing.
             if (rst_ni & ~stop_i & wait_weights) assert (weight_words_i < 2 | column_q != 0);
             if (rst_ni & ~stop_i & wait_activations) assert (load | activation_words_i < (window_read ? fresh : rows));

@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
+// Programs end. Memory is fair here: it accepts and answers within LATENCY clocks, reads of the data port within three times as
+// many. PROGRAM=0: any COMMANDS commands, legal or not, of the sizes below, and memory may answer with errors; after CLOCKS
+// clocks every engine is idle or an error is reported, by the watchdog if by nothing else. PROGRAM=1: a product of one tile, its
+// four commands in any order and without watchdog; it ends without an error.
+//
+// Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise.
+//
+// registers zero
+// cut dut.sum
+// cut dut.store_data
+// cut dut.bias
+// cut dut.scale
+// cut dut.u_weights.u_buffer.data_o
+// cut dut.u_activations.kept
+// cut dut.snapshot_beat
+// cut dut.counter_value
+// cut dut.u_commands.passes_end
+// feed given[512] to gemm64_commands.u_queue.data_i at dut.u_commands
+// feed tail[16] to gemm64.u_commands.ring_tail_i at dut
+// feed watchdog[32] to gemm64.u_control.watchdog_i at dut
+// break gemm64_fifo.v: if (pop) head_q <= head_q + 1'b1; -> if (pop & ~push) head_q <= head_q + 1'b1;
+// break gemm64_results.v: assign store_done_o = bvalid_i & response_end -> assign store_done_o = bvalid_i & response_end & ~taken
+// break gemm64_control.v: else still_q <= still_q + 32'd1 -> else still_q <= still_q
+// prove reach 44; PROGRAM=0,COMMANDS=2,CLOCKS=44
+// prove reach 60; PROGRAM=1,COMMANDS=4,CLOCKS=60
+// probe busy = dut.busy
+// probe halted = dut.halted
+// probe code = dut.error
+// probe ends_beyond = dut.u_commands.passes_end
+// probe set_window = dut.u_compute.set
+// probe read = dut.activation_read
 module progress_proof #(
-    parameter COMMANDS = 2,   // of the program, whichever they are
-    parameter SIZE     = 2,
-    parameter WORK     = 4,
-    parameter LATENCY  = 2,   // clocks within which memory accepts and answers
-    parameter WATCHDOG = 12
+    parameter PROGRAM  = 0,
+    parameter COMMANDS = 2,
+    parameter CLOCKS   = 44,
+    parameter LATENCY  = 1,
+    parameter WATCHDOG = PROGRAM == 0 ? 8 : 0
 ) (
     input wire        clk_i,
     input wire        weights_arready_i,
@@ -17,7 +48,9 @@ module progress_proof #(
     input wire        awready_i,
     input wire        wready_i,
     input wire        bvalid_i,
-    input wire [1:0]  bresp_i
+    input wire [1:0]  bresp_i,
+    output wire       fails_o,   // must stay low
+    output wire [6:0] covers_o   // must rise, each once
 );
 
     reg [7:0] clock = 0;
@@ -71,9 +104,9 @@ module progress_proof #(
         command[470:464] = slot;
         command[486:480] = word;
     end
-    (* keep *) wire [511:0] parts = command;
+    (* keep *) wire [511:0] given = command;
 
-    wire       weights_arvalid, data_arvalid, awvalid, wvalid, wlast, irq;
+    wire       weights_arvalid, data_arvalid, awvalid, wvalid, wlast;
     wire [7:0] weights_arlen, data_arlen, awlen;
     wire [1:0] data_arid;
     wire       weights_rlast, data_rlast;
@@ -81,7 +114,7 @@ module progress_proof #(
         .N(2), .SCRATCHPAD_WORDS(65), .ACCUMULATOR_ROWS(2), .LOG_WEIGHT_WORDS(2), .LOG_READS(1), .LOG_WRITES(1),
         .LOG_COMMANDS(1), .LOG_PARAMETER_SETS(1), .ADDRESS_WIDTH(24)
     ) dut (
-        .clk_i (clk_i), .rst_ni (rst_n), .irq_o (irq), .s_axil_awvalid_i (1'b0), .s_axil_awready_o (),
+        .clk_i (clk_i), .rst_ni (rst_n), .irq_o (), .s_axil_awvalid_i (1'b0), .s_axil_awready_o (),
         .s_axil_awaddr_i (12'd0), .s_axil_awprot_i (3'd0), .s_axil_wvalid_i (1'b0), .s_axil_wready_o (),
         .s_axil_wdata_i (32'd0), .s_axil_wstrb_i (4'd0), .s_axil_bvalid_o (), .s_axil_bready_i (1'b1),
         .s_axil_bresp_o (), .s_axil_arvalid_i (1'b0), .s_axil_arready_o (), .s_axil_araddr_i (12'd0),
@@ -102,7 +135,8 @@ module progress_proof #(
         .m_results_bvalid_i (bvalid_i), .m_results_bready_o (), .m_results_bid_i (1'b0), .m_results_bresp_i (bresp_i)
     );
 
-    (* keep *) wire        busy, halted;
+    (* keep *) wire        busy, halted, ends_beyond, set_window, read;
+    (* keep *) wire [31:0] code;
     (* keep *) wire [31:0] watchdog = WATCHDOG;
     reg  [2:0]             commands = 0;
     (* keep *) wire [15:0] tail = {13'd0, commands};
@@ -156,16 +190,48 @@ module progress_proof #(
         b_waited          <= b_due & ~bvalid_i ? b_waited + 1 : 0;
     end
 
-    wire [5:0] work = {4'd0, count} * passes * blocks;
+    // The commands of a product, each once
+    function [3:0] kind_of;
+        input [3:0] of;
+        kind_of = of == 4'd1 ? 4'b0001 : of == 4'd2 ? 4'b0010 : of == 4'd3 ? 4'b0100 : of == 4'd4 ? 4'b1000 : 4'b0000;
+    endfunction
+    wire all_four = (kind_of(opcode_0) | kind_of(opcode_1) | kind_of(opcode_2) | kind_of(opcode_3)) == 4'hf;
+    (* anyconst *) reg two_rows;
 
     always @* begin
         if (weights_rvalid_i) assume (due[0]);
-        if (data_rvalid_i) assume (data_rid_i == 2'd0 ? fetches != 0 : data_rid_i != 2'd3 & due[data_rid_i]);
+        if (data_rvalid_i) assume (data_rid_i == 2'd0 ? fetches != 0 : data_rid_i == 2'd1 ? due[1] : data_rid_i == 2'd2 & due[2]);
         if (bvalid_i) assume (b_due);
         assume (late == 0 & fetch_waited < 3 * LATENCY & weights_ar_waited < LATENCY & data_ar_waited < LATENCY
                 & aw_waited < LATENCY & w_waited < LATENCY & b_waited < LATENCY);
-        if (fetched) assume (count <= SIZE & passes <= SIZE & blocks <= SIZE & work <= WORK & ~(op == 4'd6 & flags[2]));
-        if (clock >= 3) assert (~busy | halted);
+        if (PROGRAM == 0) begin
+            // Counts from 0 to 1; no snapshot, which takes 136 beats
+            if (fetched) assume (count < 2 & passes < 2 & blocks < 2 & ~(op == 4'd6 & flags[2]));
+        end else begin
+            assume (all_four & ~ends_beyond);
+            assume (~weights_rresp_i[1] & ~data_rresp_i[1] & ~bresp_i[1]);
+            if (fetched) begin
+                assume (rows == 1 + two_rows & count == (op == 4'd1 ? 2'd2 : 2'd1) & passes == 1 & blocks == 1);
+                assume (~flags[3] & ~place[0] & ~beyond & ~above & format == 0);
+            end
+        end
     end
+
+    wire over = clock == CLOCKS;
+    assign fails_o = over & (busy | PROGRAM != 0 & halted) & ~(PROGRAM == 0 & halted);
+
+    // What is reached: errors of each kind and a program without one, or what a product does
+    reg  set = 0, reads = 0, stored = 0;
+    always @(posedge clk_i) begin
+        set    <= set | set_window;
+        reads  <= reads | read;
+        stored <= stored | wvalid & wready_i & wlast;
+    end
+    wire done = clock > 4 & ~busy & ~halted;
+    assign covers_o = PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3,
+                                      halted & code[3:0] == 4'd4, halted & code[3:0] == 4'd6, done & set,
+                                      done & opcode_0 == 4'd6 & opcode_1 == 4'd5}
+                                   : {reads, reads & two_rows, stored, stored & two_rows, done & opcode_0 == 4'd4,
+                                      done & opcode_0 == 4'd1, done & two_rows};
 
 endmodule
