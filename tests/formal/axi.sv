@@ -3,9 +3,9 @@
 // they are until they are accepted, through soft resets too; bursts keep inside of 4 KiB and have 64 beats at most; answers
 // are always taken; a reset withdraws every offer. AXI4-Lite of the registers likewise. The beats of bursts are results.sv's.
 //
-// break gemm64.v: & ~m_data_arvalid_o; -> ;
+// break gemm64_request.v: else if (ready_o) axvalid_o <= valid_i -> else axvalid_o <= valid_i
 // break gemm64_bursts.v: words_q < {41'd0, page_beats} ? words_q[6:0] : page_beats -> words_q < 48'd64 ? words_q[6:0] : 7'd64
-// break gemm64.v: .rst_ni    (rst_ni),\n        .valid_i   (commands_ask -> .rst_ni    (1'b1),\n        .valid_i   (commands_ask
+// break gemm64_weights.v: quiet_o        = ~pending & ~arvalid_o -> quiet_o        = ~pending
 // prove induction 1, cover 6
 // probe walks_0 = dut.u_weights.u_reader.burst_valid
 // probe walks_1 = dut.u_activations.u_reader.burst_valid

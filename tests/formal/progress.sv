@@ -198,27 +198,27 @@ module progress_proof #(
     wire all_four = (kind_of(opcode_0) | kind_of(opcode_1) | kind_of(opcode_2) | kind_of(opcode_3)) == 4'hf;
     (* anyconst *) reg two_rows;
 
+    // What is taken for granted, in this clock and in all before it
+    reg fair, was_fair = 1;
+    always @(posedge clk_i) was_fair <= was_fair & fair;
     always @* begin
-        if (weights_rvalid_i) assume (due[0]);
-        if (data_rvalid_i) assume (data_rid_i == 2'd0 ? fetches != 0 : data_rid_i == 2'd1 ? due[1] : data_rid_i == 2'd2 & due[2]);
-        if (bvalid_i) assume (b_due);
-        assume (late == 0 & fetch_waited < 3 * LATENCY & weights_ar_waited < LATENCY & data_ar_waited < LATENCY
-                & aw_waited < LATENCY & w_waited < LATENCY & b_waited < LATENCY);
+        fair = was_fair & late == 0 & fetch_waited < 3 * LATENCY & weights_ar_waited < LATENCY & data_ar_waited < LATENCY
+             & aw_waited < LATENCY & w_waited < LATENCY & b_waited < LATENCY;
+        if (weights_rvalid_i & ~due[0] | bvalid_i & ~b_due) fair = 1'b0;
+        if (data_rvalid_i & (data_rid_i == 2'd0 ? fetches == 0 : data_rid_i == 2'd1 ? ~due[1] : data_rid_i == 2'd3 | ~due[2]))
+            fair = 1'b0;
         if (PROGRAM == 0) begin
             // Counts from 0 to 1; no snapshot, which takes 136 beats
-            if (fetched) assume (count < 2 & passes < 2 & blocks < 2 & ~(op == 4'd6 & flags[2]));
+            if (fetched & (count[1] | passes[1] | blocks[1] | op == 4'd6 & flags[2])) fair = 1'b0;
         end else begin
-            assume (all_four & ~ends_beyond);
-            assume (~weights_rresp_i[1] & ~data_rresp_i[1] & ~bresp_i[1]);
-            if (fetched) begin
-                assume (rows == 1 + two_rows & count == (op == 4'd1 ? 2'd2 : 2'd1) & passes == 1 & blocks == 1);
-                assume (~flags[3] & ~place[0] & ~beyond & ~above & format == 0);
-            end
+            if (~all_four | ends_beyond | weights_rresp_i[1] | data_rresp_i[1] | bresp_i[1]) fair = 1'b0;
+            if (fetched & (rows != 1 + two_rows | count != (op == 4'd1 ? 2'd2 : 2'd1) | passes != 1 | blocks != 1
+                           | flags[3] | place[0] | beyond | above | format != 0)) fair = 1'b0;
         end
     end
 
     wire over = clock == CLOCKS;
-    assign fails_o = over & (busy | PROGRAM != 0 & halted) & ~(PROGRAM == 0 & halted);
+    assign fails_o = fair & over & (busy | PROGRAM != 0 & halted) & ~(PROGRAM == 0 & halted);
 
     // What is reached: errors of each kind and a program without one, or what a product does
     reg  set = 0, reads = 0, stored = 0;
@@ -228,10 +228,10 @@ module progress_proof #(
         stored <= stored | wvalid & wready_i & wlast;
     end
     wire done = clock > 4 & ~busy & ~halted;
-    assign covers_o = PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3,
+    assign covers_o = {7{fair}} & (PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3,
                                       halted & code[3:0] == 4'd4, halted & code[3:0] == 4'd6, done & set,
                                       done & opcode_0 == 4'd6 & opcode_1 == 4'd5}
                                    : {reads, reads & two_rows, stored, stored & two_rows, done & opcode_0 == 4'd4,
-                                      done & opcode_0 == 4'd1, done & two_rows};
+                                      done & opcode_0 == 4'd1, done & two_rows});
 
 endmodule

@@ -5,7 +5,7 @@
 //
 // break gemm64_weights.v: level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - -> level_q + {{LOG_WORDS{1'b0}}, 1'b1} -
 // break gemm64_weights.v: ~rvalid_i & ~pending & (asking | next_valid) -> ~rvalid_i & (asking | next_valid)
-// break gemm64_weights.v: MAX_BEATS    = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS    = WORDS
+// break gemm64_weights.v: MAX_BEATS  = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS  = WORDS
 // prove induction 1, cover 14
 // probe room_q = dut.u_reader.room_q
 // probe level_q = dut.level_q
