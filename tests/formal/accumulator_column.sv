@@ -28,8 +28,8 @@ module accumulator_column_proof (
 
     wire [31:0] data;
     gemm64_accumulator_column #(.ROWS(2), .ROW_WIDTH(1)) dut (
-        .clk_i (clk_i), .busy_0_i (busy_0_i), .busy_1_i (busy_1_i), .read_0_i (read_0_i), .row_0_i (row_0_i), .read_1_i (read_1_i), .row_1_i (row_1_i),
-        .add_0_i (add_0_i), .add_1_i (add_1_i), .first_i (first_i), .row_i (row_i), .sum_i (sum_i),
+        .clk_i (clk_i), .busy_0_i (busy_0_i), .busy_1_i (busy_1_i), .read_0_i (read_0_i), .row_0_i (row_0_i),
+        .read_1_i (read_1_i), .row_1_i (row_1_i), .add_0_i (add_0_i), .add_1_i (add_1_i), .first_i (first_i), .row_i (row_i), .sum_i (sum_i),
         .store_bank_i (store_bank_i), .store_data_o (data)
     );
 
