@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scratchpad of gemm64_activations as a ring, which it is for products: no word is asked for without room, read before
 // it came or replaced before it was released, pass after pass; between products and windows it changes only when it
-// keeps nothing; the engine's causes are one-hot.
+// keeps nothing; the engine's causes are one-hot. Where it asks for nothing although it has a load, and memory owes nothing,
+// the ring has no room for a burst, so that the rows of a tile are there, or something is kept that has to go first.
 //
 // break gemm64_activations.v: (window_q == next_window | (empty & ~pending)) -> 1'b1
 // break gemm64_activations.v: read_q  <= oldest_q; -> read_q  <= after(read_q);
+// break gemm64_activations.v: pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity} -> pixels_q + {1'b0, next_rows} < {1'b0, next_capacity}
 // prove induction 1, cover 16
 // probe room_q = dut.u_reader.room_q
 // probe kept_walk = dut.u_reader.kept_q
 // probe walking = dut.u_reader.burst_valid
 // probe beat_window = dut.beat_window
 // probe begins = dut.begins
+// probe next_valid = dut.next_valid
+// probe next_capacity = dut.next_capacity
 // probe next_window = dut.next_window
 // probe next_rows = dut.next_rows
 // probe new_pixels = dut.new_pixels
@@ -68,9 +72,9 @@ module activations_ring_proof (
     );
 
     (* keep *) wire [6:0]  room_q, level_q, ahead_q, write_q, read_q, oldest_q;
-    (* keep *) wire        kept_walk, walking, beat_window, begins, next_window, window_q, new_pixels;
+    (* keep *) wire        kept_walk, walking, beat_window, begins, next_valid, next_window, window_q, new_pixels;
     (* keep *) wire [16:0] pixels_q;
-    (* keep *) wire [15:0] next_rows;
+    (* keep *) wire [15:0] next_rows, next_capacity;
 
     function [6:0] sum;  // places of the ring
         input [6:0] a, b;
@@ -139,6 +143,10 @@ module activations_ring_proof (
             if (rst_ni & ring_beat) assert (~window_q);
             assert (transfer + wait_memory + wait_scratchpad + idle_clock == 3'd1);
             if (idle) assert (idle_clock);
+            // No work stands still but for the array.
+            if (rst_ni & ~stop_i & walking & ~request_valid & quiet & owed == 0) assert (~kept_walk & level_q + 64 > WORDS);
+            if (rst_ni & next_valid & ~begins & ~walking & quiet)
+                assert (level_q != 0 | pixels_q != 0 | next_rows > next_capacity);
         end
         cover (begun & rst_ni & ring_read & rewind_i & level_q == 3);
         cover (begun & rst_ni & request_valid & owed == 64);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_commands: commands in its queue, those on their way and room always add up to the queue, so that none is lost; each
-// is dispatched once, in order; and while the ring holds commands exactly one cause tells what a clock is spent on.
+// is dispatched once, in order; and while the ring holds commands exactly one cause tells what a clock is spent on. It waits
+// for memory only where a command is asked for or on its way, else for an engine that takes none, FENCE's STOREs or FINISH.
 //
 // break gemm64_commands.v: room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i -> ~stop_i
 // break gemm64_commands.v: wait_memory_o   = ~valid & ~idle_o & ~unreachable -> wait_memory_o   = ~valid & ~idle_o
+// break gemm64_commands.v: room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop} -> room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask}
+// break gemm64_commands.v: (send & is_fence & ~is_snapshot & passes) -> (send & is_fence & ~is_snapshot & passes & engines_idle_i)
 // prove induction 1, cover 16
 // probe room_q = dut.room_q
 // probe pending_q = dut.pending_q
@@ -12,6 +15,10 @@
 // probe queue_in = dut.u_queue.tail_q
 // probe queue_out = dut.u_queue.head_q
 // probe pop = dut.pop
+// probe is_finish = dut.is_finish
+// probe is_fence = dut.is_fence
+// probe passes = dut.passes
+// probe unreachable = dut.unreachable
 module commands_proof (
     input wire         clk_i,
     input wire         rst_ni,
@@ -50,7 +57,7 @@ module commands_proof (
 
     (* keep *) wire [2:0]  room_q, pending_q, queue_in, queue_out;
     (* keep *) wire [15:0] fetch_q, head_q;
-    (* keep *) wire        pop;
+    (* keep *) wire        pop, is_finish, is_fence, passes, unreachable;
 
     reg         begun = 1'b0;
     reg [16:0]  left;  // commands in the ring that have not been dispatched
@@ -81,6 +88,10 @@ module commands_proof (
             assert (dispatch + wait_memory + wait_engine + idle == 3'd1);
             assert (quiet == (pending_q == 0));
             if (stop_i) assert (~request_valid & ~pop);
+            // No command stands still but for these.
+            if (rst_ni & ~stop_i & wait_memory) assert (pending_q != 0 | request_valid);
+            if (rst_ni & ~stop_i & wait_engine)
+                assert (valid != 0 ? (valid & ready_i) == 0 : is_finish ? ~engines_idle_i : is_fence & ~passes);
         end
         cover (begun & rst_ni & queued == DEPTH & head > 1 & wait_engine);
         cover (begun & rst_ni & tail < head & pop);

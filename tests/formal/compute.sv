@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_compute takes words of weights and activations only where they are there; it begins no row of sums in a place whose
 // old sum is still needed, and adds to none that was not begun or is being stored; its causes are one-hot. The store is any
-// that takes finished blocks in order, row after row.
+// that takes finished blocks in order, row after row. Each row brings it further through its command. What its causes say it
+// waits for is what is missing; where that is a place for sums, a block is whole or on its way to be.
 //
 // break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
 // break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
 // break gemm64_compute.v: wait_results_o     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
+// break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
+// break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
 // prove induction 1, cover 14; WINDOW=0 WINDOW=1
 // probe valid = dut.valid
 // probe set = dut.set
@@ -26,6 +29,8 @@
 // probe bank_q = dut.bank_q
 // probe in_use_q = dut.in_use_q
 // probe start = dut.start
+// probe finished = dut.finished
+// probe load = dut.load
 // probe first_tile = dut.first_tile
 module compute_proof #(
     parameter WINDOW = 0  // 1: MATMULs of windows and SET_WINDOW, of which the places of sums are not looked at
@@ -70,6 +75,7 @@ module compute_proof #(
     );
 
     (* keep *) wire        valid, set, accumulate, retain, of_window, bank_q, start, first_tile, column_q;
+    (* keep *) wire        finished, load;
     (* keep *) wire [15:0] rows, row_q;
     (* keep *) wire [31:0] count, passes, blocks, tile_q, pass_q, block_q;
     (* keep *) wire [1:0]  queue_in, queue_out, in_use_q;
@@ -92,6 +98,12 @@ module compute_proof #(
     wire       done_now = done_i;
     wire [1:0] held_after = blocks_held - bank_free_i;
 
+    // How far the command has come: blocks, passes, tiles, rows
+    reg          went_on, was_read;
+    reg  [2:0]   sum_was;  // place of the sum that was added to a clock ago
+    reg  [111:0] place_was;
+    wire [111:0] place_now = {block_q, pass_q, tile_q, row_q};
+
     // The place of a sum that is followed: whether a sum is there that is needed
     (* anyconst *) reg       bank;
     (* anyconst *) reg [1:0] place;
@@ -108,6 +120,10 @@ module compute_proof #(
         weight_was_read <= rst_ni & weight_read;
         word_was_read   <= rst_ni & read & ~window_read;
         claimed         <= rst_ni & claim ? fresh[6:0] : 0;
+        went_on         <= rst_ni & read & ~finished;
+        was_read        <= rst_ni & read;
+        sum_was         <= {row_bank, row};
+        place_was       <= place_now;
         was_retained    <= rst_ni & (read & ~window_read ? ~release_word & ~rewind : was_retained);
         if (!rst_ni) begin
             {done, sent, under_way, store_bank, stored, live, after_free} <= 0;
@@ -146,6 +162,7 @@ module compute_proof #(
             // Dispatch refuses others, and the queue hands on what it got (fifo.sv).
             assume (rows != 0 & rows <= 4 & count != 0 & passes != 0 & blocks != 0);
             assume (of_window == WINDOW);
+            if (WINDOW != 0) assume (tile_q != 32'hffff_ffff);  // taps and planes are fewer (window.sv)
         end
         // Words come, and leave only where they are read.
         if (begun) assume (weight_words_i >= weights_were - weight_was_read & weight_words_i <= 4);
@@ -174,8 +191,16 @@ module compute_proof #(
             // Causes
             assert (read + wait_weights + wait_activations + wait_results + drain + idle_clock == 3'd1);
             if (idle) assert (idle_clock);
+            // A command ends: each row is further than the one before, and all have their ends.
+            if (went_on) assert (valid & place_now > place_was);
+            // No sum is added to in two clocks in a row (accumulator_column.sv).
+            if (WINDOW == 0 & was_read & rst_ni & read & ~row_first) assert ({row_bank, row} != sum_was);
+            // No work stands still but for what is missing.
+            if (rst_ni & ~stop_i & wait_weights) assert (weight_words_i < 2 | column_q != 0);
+            if (rst_ni & ~stop_i & wait_activations) assert (load | activation_words_i < (window_read ? fresh : rows));
         end
         if (begun & WINDOW == 0) begin
+            if (rst_ni & ~stop_i & wait_results) assert (done + sent != 0);
             assert (in_use_q == blocks_held & done + sent <= 3 & blocks_held <= done + sent + under_way);
             assert ({1'b0, done} + sent + under_way <= 3);
             assert (under_way == (valid & (row_q != 0 | (accumulate & tile_q != 0))));

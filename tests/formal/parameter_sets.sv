@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_parameter_sets never asks for more than its ring has room for; no set is read before it came or replaced before it
-// was read; its causes are one-hot.
+// was read; its causes are one-hot. Where it asks for nothing although it has a load, and memory owes nothing, a set is there.
 //
 // break gemm64_parameter_sets.v: .RELEASED(SET_WORDS) -> .RELEASED(SET_WORDS + 1)
+// break gemm64_parameter_sets.v: MAX_BEATS   = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS   = WORDS
 // prove induction 1, cover 24
 // probe room_q = dut.u_reader.room_q
 // probe kept_walk = dut.u_reader.kept_q
@@ -83,6 +84,8 @@ module parameter_sets_proof (
             if (request_valid) assert (beats <= 8);
             assert (transfer + wait_memory + wait_buffer + idle_clock == 3'd1);
             if (idle) assert (idle_clock);
+            // No work stands still but for the results.
+            if (rst_ni & ~stop_i & walking & ~request_valid & quiet & owed == 0) assert (kept_q != 0);
         end
         cover (begun & rst_ni & kept_q == 2 & scale_read_i);
         cover (begun & rst_ni & wait_buffer);

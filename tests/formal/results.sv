@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_results keeps AXI's rules on AW, W and B: offers stay as they are until they are accepted, each burst has the beats
 // that its address announced and WLAST with the last of them alone, no data come before their address is offered; and its
-// causes are one-hot.
+// causes are one-hot. Where the bus is quiet and it announces no burst of its STORE, a block or a set is missing; where a burst
+// is announced and no beat is offered, its row is being read or in the requantizer.
 //
 // break gemm64_results.v: wide_valid   = data_valid & ~narrow & ~narrow_busy & -> wide_valid   = data_valid & ~narrow &
 // break gemm64_results.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
+// break gemm64_results.v: bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q} -> bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & burst_first}
+// break gemm64_results.v: here  = ~burst_first | burst_snapshot_q | -> here  = ~burst_first |
 // prove induction 1, cover 24
 // probe burst_valid = dut.burst_valid
 // probe burst_beats = dut.burst_beats
@@ -28,6 +31,12 @@
 // probe valid_q = dut.u_requantize.valid_q
 // probe last_q = dut.u_requantize.last_q
 // probe row_valid_q = dut.row_valid_q
+// probe bursts_q = dut.bursts_q
+// probe done_q = dut.done_q
+// probe burst_snapshot = dut.burst_snapshot_q
+// probe burst_first = dut.burst_first
+// probe set_needed = dut.set_needed
+// probe data_snapshot = dut.data_snapshot
 module results_proof (
     input wire        clk_i,
     input wire        rst_ni,
@@ -69,19 +78,21 @@ module results_proof (
     );
 
     (* keep *) wire        burst_valid, taken, step, last_step, row_in, narrow, data_valid, narrow_valid, narrow_last;
-    (* keep *) wire        narrow_busy, row_valid_q;
+    (* keep *) wire        narrow_busy, row_valid_q, burst_snapshot, burst_first, set_needed, data_snapshot;
+    (* keep *) wire [1:0]  bursts_q, done_q;
     (* keep *) wire [6:0]  burst_beats, data_beats, beat_q;
     (* keep *) wire [1:0]  data_in, data_out, response_in, response_out;
     (* keep *) wire [9:1]  valid_q, last_q;
     (* keep *) wire [36:0] entries_0, entries_1;
 
+    wire        newer_snapshot = data_out[0] ? entries_0[8] : entries_1[8];
     reg         begun = 1'b0, aw_held, w_held, row_held, snapshot_held;
     reg [31:0]  aw_was;
     reg [16:0]  w_was;
     reg [63:0]  row_was;
     reg [15:0]  snapshot_was;
     reg [15:0]  announced;  // bursts that were offered on AW and whose last beat has not left
-    reg [15:0]  answers;    // bursts that left whole, their addresses too, and were not answered
+    reg [15:0]  whole;      // bursts that left whole and were not answered
 
     // What leaves: the beats before this one in its burst. Those of 8 bits are delayed by the requantizer, which hands on
     // what it got (valid_q and last_q are its stages).
@@ -106,6 +117,7 @@ module results_proof (
         snapshot_held <= ~snapshot_next;
         snapshot_was  <= snapshot_i;
         announced     <= rst_ni ? announced + taken - (w_taken & wlast) : 0;
+        whole         <= rst_ni ? whole + (w_taken & wlast) - bvalid_i : 0;
         left_beats    <= ~rst_ni | w_taken & wlast ? 0 : left_beats + w_taken;
     end
 
@@ -114,7 +126,7 @@ module results_proof (
         if (burst_valid) assume (burst_beats >= 1 & burst_beats <= 64);  // bursts.sv
         if (row_held) assume (row_data_i == row_was);                    // the accumulator's output holds
         if (snapshot_held) assume (snapshot_i == snapshot_was);
-        if (bvalid_i) assume (due != 0);
+        if (bvalid_i) assume (whole != 0);
         if (begun) begin
             assert (data_held <= 2 & due <= 2);
             if (data_held != 0) assert (data_beats >= 1 & data_beats <= 64 & beat_q < data_beats);
@@ -132,9 +144,15 @@ module results_proof (
             if (aw_held) assert (awvalid & {awaddr, awlen} == aw_was);
             if (awvalid) assert (awlen <= 63);
             if (w_held) assert (wvalid & {wlast, wdata} == w_was);
-            if (wvalid) assert (announced != 0);
+            if (wvalid) assert (announced != 0 & ~quiet);
+            assert (due == announced + whole & announced <= 2 & whole <= 2);  // each burst is to be answered once
             if (wvalid & ~narrow_valid) assert (left_beats == beat_q & wlast == (beat_q == data_beats - 1));
             assert (bready);
+            // No work stands still but for a block, a set or memory.
+            assert (bursts_q == (data_held == 0 ? 0 : !data_snapshot + (data_held == 2 & !newer_snapshot)));
+            if (rst_ni & ~stop_i & quiet & burst_valid & ~taken)
+                assert (~burst_snapshot & (burst_first & done_q == 0 | set_needed & ~set_ready_i));
+            if (rst_ni & data_held != 0 & ~wvalid) assert (~row_valid_q & row_read | row_in | narrow_busy);
             // The requantizer's side: the last beat of a burst goes in as such, and with no other
             if (rst_ni & step) assert (last_step == (beat_q + 1 == data_beats));
             // Causes

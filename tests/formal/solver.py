@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bitwuzla as the process that yosys-smtbmc talks to: SMT-LIB commands in, answers out.
 
-With PROVE_MULTIPLICATION=any each width's multiplication is a function of which nothing is known.
+With PROVE_MULTIPLICATION=any each width's multiplication is a function of which nothing is known. PROVE_SECONDS names a file
+for the processor seconds that the answers took.
 """
 
 import os
 import re
 import sys
+import time
 
 import bitwuzla
 
+SECONDS = os.environ.get("PROVE_SECONDS")
 ANY = os.environ.get("PROVE_MULTIPLICATION") == "any"
 PRODUCT = re.compile(r"\(_ BitVec (\d+)\) \(bvmul ")
 
@@ -42,4 +45,7 @@ for line in sys.stdin:
     except Exception as problem:  # bitwuzla's own, which it does not name
         print(f'(error "{problem}")')
     sys.stdout.flush()
+    if "check-sat" in command and SECONDS:
+        with open(SECONDS, "w", encoding="utf-8") as out:  # yosys-smtbmc does not wait for its solver's end
+            out.write(f"{time.process_time():.2f}\n")
     command = ""

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_weights never asks for more than its buffer has room for, its words leave in the order in which they came, none is
-// read before it came or replaced before it was read, and its causes are one-hot. AR keeps AXI's rules.
+// read before it came or replaced before it was read, and its causes are one-hot. AR keeps AXI's rules. Where it asks for
+// nothing although it has a load, and memory owes nothing, more than half of the buffer holds words: a tile at least.
 //
 // break gemm64_weights.v: level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - -> level_q + {{LOG_WORDS{1'b0}}, 1'b1} -
 // break gemm64_weights.v: ~rvalid_i & ~pending & (asking | next_valid) -> ~rvalid_i & (asking | next_valid)
+// break gemm64_weights.v: MAX_BEATS  = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS  = WORDS
 // prove induction 1, cover 14
 // probe room_q = dut.u_reader.room_q
 // probe level_q = dut.level_q
@@ -13,6 +15,7 @@
 // probe walking = dut.u_reader.burst_valid
 // probe kept_q = dut.u_reader.kept_q
 // probe beats = dut.u_reader.request_beats_o
+// probe asks = dut.request_valid
 module weights_proof (
     input wire        clk_i,
     input wire        rst_ni,
@@ -49,7 +52,7 @@ module weights_proof (
 
     (* keep *) wire [LOG_WORDS:0]   room_q, level_q;
     (* keep *) wire [LOG_WORDS-1:0] write_q, read_q;
-    (* keep *) wire                 next_valid, walking, kept_q;
+    (* keep *) wire                 next_valid, walking, kept_q, asks;
     (* keep *) wire [6:0]           beats;
 
     reg         begun = 1'b0, held;
@@ -99,6 +102,8 @@ module weights_proof (
             // Causes
             assert (transfer + wait_memory + wait_buffer + idle_clock == 3'd1);
             if (idle) assert (idle_clock);
+            // No work stands still but for the array.
+            if (rst_ni & ~stop_i & walking & ~asks & quiet & due == 0) assert (words > WORDS / 2);
         end
         cover (begun & rst_ni & level_q == WORDS & read_i & next_valid);
         cover (begun & rst_ni & wait_buffer);

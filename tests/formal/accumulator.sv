@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64_accumulator: what is requested with a row of activations is done with column c's sum of it REQUEST_DELAY + 1 + c clocks
+// later: it is added in that bank and row, to what was read from there a clock earlier or, in a new sum, to nothing. A bank's
+// clock rests only while no column reads or adds. So each column gets what accumulator_column.sv assumes.
+//
+// break gemm64_accumulator.v: adding_0_q <= add_0 != {N{1'b0}} -> adding_0_q <= head_valid
+// break gemm64_accumulator.v: for (i = 1; i < N; i = i + 1) row_q[i] <= row_q[i-1] -> for (i = 1; i < N; i = i + 1) row_q[i] <= row_q[0]
+// prove induction 9, cover 12
+// probe read_0 = dut.read_0
+// probe read_1 = dut.read_1
+// probe add_0 = dut.add_0_q
+// probe add_1 = dut.add_1_q
+// probe first = dut.first_q
+// probe busy_0 = dut.busy_0
+// probe busy_1 = dut.busy_1
+// probe row_3 = dut.column[3].u_column.row_i
+// probe read_row_0 = dut.column[3].u_column.row_0_i
+// probe read_row_1 = dut.column[3].u_column.row_1_i
+// probe old_0 = dut.old_0
+// probe old_1 = dut.old_1
+module accumulator_proof (
+    input wire         clk_i,
+    input wire         valid_i,
+    input wire         first_i,
+    input wire         last_i,
+    input wire         bank_i,
+    input wire         row_i,
+    input wire [127:0] sum_i,
+    input wire         store_read_i,
+    input wire         store_bank_i,
+    input wire         store_row_i
+);
+
+    localparam N     = 4;
+    localparam DELAY = 3;  // to the head of the columns
+    localparam LAST  = DELAY + N - 1;
+
+    wire done;
+    gemm64_accumulator #(.N(N), .ROWS(2), .ROW_WIDTH(1), .REQUEST_DELAY(DELAY)) dut (
+        .clk_i (clk_i), .rst_ni (1'b1), .valid_i (valid_i), .first_i (first_i), .last_i (last_i), .bank_i (bank_i),
+        .row_i (row_i), .sum_i (sum_i), .done_o (done), .store_read_i (store_read_i), .store_bank_i (store_bank_i),
+        .store_row_i (store_row_i), .store_data_o ()
+    );
+
+    (* keep *) wire [N-1:0] read_0, read_1, add_0, add_1, first, old_0, old_1;
+    (* keep *) wire         busy_0, busy_1, row_3, read_row_0, read_row_1;
+
+    // Requests of the last clocks: bit t is of t + 1 clocks ago
+    reg [LAST:0] valids = 0, firsts, lasts, banks, rows;
+    reg [3:0]    age = 0;
+    reg [N-1:0]  was_read_0, was_read_1;
+    reg          was_row_0, was_row_1;
+    always @(posedge clk_i) begin
+        valids <= {valids, valid_i};
+        firsts <= {firsts, first_i};
+        lasts  <= {lasts, last_i};
+        banks  <= {banks, bank_i};
+        rows   <= {rows, row_i};
+        if (age != 15) age <= age + 1;
+        {was_read_0, was_read_1} <= {read_0, read_1};
+        {was_row_0, was_row_1}   <= {read_row_0, read_row_1};
+    end
+
+    integer c;
+    always @* begin
+        // compute.sv: a bank that is stored is added to by none
+        if (store_read_i) assume ((store_bank_i ? old_1 : old_0) == 0);
+        if (age > LAST + 1) begin  // what power-up left in the registers has gone
+            for (c = 0; c < N; c = c + 1) begin
+                assert (add_0[c] == (valids[DELAY + c] & ~banks[DELAY + c]));
+                assert (add_1[c] == (valids[DELAY + c] & banks[DELAY + c]));
+                if (valids[DELAY + c]) assert (first[c] == firsts[DELAY + c]);
+                if (add_0[c] & ~first[c]) assert (was_read_0[c]);
+                if (add_1[c] & ~first[c]) assert (was_read_1[c]);
+            end
+            // The row, in the last column
+            if (valids[LAST]) assert (row_3 == rows[LAST]);
+            if (add_0[N-1] & ~first[N-1]) assert (was_row_0 == row_3);
+            if (add_1[N-1] & ~first[N-1]) assert (was_row_1 == row_3);
+            if (read_0 != 0 | add_0 != 0) assert (busy_0);
+            if (read_1 != 0 | add_1 != 0) assert (busy_1);
+            assert (done == (valids[LAST] & lasts[LAST]));
+        end
+        cover (done & store_read_i & add_1[0] & ~first[0]);
+    end
+
+endmodule

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// AXI's rules at the pins of the whole accelerator, whatever the host writes, the ring holds and the memory does: offers stay as
+// they are until they are accepted, through soft resets too; bursts keep inside of 4 KiB and have 64 beats at most; answers
+// are always taken; a reset withdraws every offer. AXI4-Lite of the registers likewise. The beats of bursts are results.sv's.
+//
+// break gemm64_request.v: else if (ready_o) axvalid_o <= valid_i -> else axvalid_o <= valid_i
+// break gemm64_bursts.v: words_q < {41'd0, page_beats} ? words_q[6:0] : page_beats -> words_q < 48'd64 ? words_q[6:0] : 7'd64
+// break gemm64_weights.v: quiet_o        = ~pending & ~arvalid_o -> quiet_o        = ~pending
+// prove induction 1, cover 6
+// probe walks_0 = dut.u_weights.u_reader.burst_valid
+// probe walks_1 = dut.u_activations.u_reader.burst_valid
+// probe walks_2 = dut.u_parameter_sets.u_reader.burst_valid
+// probe walks_3 = dut.u_results.burst_valid
+// probe beats_0 = dut.u_weights.u_reader.request_beats_o
+// probe beats_1 = dut.u_activations.u_reader.request_beats_o
+// probe beats_2 = dut.u_parameter_sets.u_reader.request_beats_o
+// probe beats_3 = dut.u_results.burst_beats
+// probe odd_0 = dut.u_weights.u_reader.request_address_o[0]
+// probe odd_1 = dut.u_activations.u_reader.request_address_o[0]
+// probe odd_2 = dut.u_parameter_sets.u_reader.request_address_o[0]
+// probe odd_3 = dut.u_results.burst_address[0]
+// probe data_in = dut.u_results.u_data.tail_q
+// probe data_out = dut.u_results.u_data.head_q
+// probe results_quiet = dut.results_quiet
+module axi_proof (
+    input wire        clk_i,
+    input wire        rst_ni,
+    input wire        awvalid_i,
+    input wire [11:0] awaddr_i,
+    input wire        wvalid_i,
+    input wire [31:0] wdata_i,
+    input wire [3:0]  wstrb_i,
+    input wire        bready_i,
+    input wire        arvalid_i,
+    input wire [11:0] araddr_i,
+    input wire        rready_i,
+    input wire        weights_arready_i,
+    input wire        weights_rvalid_i,
+    input wire [1:0]  weights_rresp_i,
+    input wire        weights_rlast_i,
+    input wire        data_arready_i,
+    input wire        data_rvalid_i,
+    input wire [1:0]  data_rid_i,
+    input wire [15:0] data_rdata_i,
+    input wire [1:0]  data_rresp_i,
+    input wire        data_rlast_i,
+    input wire        results_awready_i,
+    input wire        results_wready_i,
+    input wire        results_bvalid_i,
+    input wire [1:0]  results_bresp_i
+);
+
+    wire        awready, wready, bvalid, arready, rvalid;
+    wire [1:0]  bresp, rresp;
+    wire [31:0] rdata;
+    wire        weights_arvalid, weights_arid, weights_rready, data_arvalid, data_rready, results_awvalid, results_awid;
+    wire        results_wvalid, results_wlast, results_bready;
+    wire [23:0] weights_araddr, data_araddr, results_awaddr;
+    wire [7:0]  weights_arlen, data_arlen, results_awlen;
+    wire [2:0]  weights_arsize, data_arsize, results_awsize, weights_arprot, data_arprot, results_awprot;
+    wire [1:0]  weights_arburst, data_arburst, results_awburst, data_arid, results_wstrb;
+    wire [3:0]  weights_arcache, data_arcache, results_awcache;
+    wire [15:0] results_wdata;
+    gemm64 #(
+        .N(2), .SCRATCHPAD_WORDS(65), .ACCUMULATOR_ROWS(2), .LOG_WEIGHT_WORDS(2), .LOG_READS(1), .LOG_WRITES(1),
+        .LOG_COMMANDS(1), .LOG_PARAMETER_SETS(1), .ADDRESS_WIDTH(24)
+    ) dut (
+        .clk_i (clk_i), .rst_ni (rst_ni), .irq_o (), .s_axil_awvalid_i (awvalid_i), .s_axil_awready_o (awready),
+        .s_axil_awaddr_i (awaddr_i), .s_axil_awprot_i (3'd0), .s_axil_wvalid_i (wvalid_i), .s_axil_wready_o (wready),
+        .s_axil_wdata_i (wdata_i), .s_axil_wstrb_i (wstrb_i), .s_axil_bvalid_o (bvalid), .s_axil_bready_i (bready_i),
+        .s_axil_bresp_o (bresp), .s_axil_arvalid_i (arvalid_i), .s_axil_arready_o (arready),
+        .s_axil_araddr_i (araddr_i), .s_axil_arprot_i (3'd0), .s_axil_rvalid_o (rvalid), .s_axil_rready_i (rready_i),
+        .s_axil_rdata_o (rdata), .s_axil_rresp_o (rresp), .m_weights_arvalid_o (weights_arvalid),
+        .m_weights_arready_i (weights_arready_i), .m_weights_arid_o (weights_arid),
+        .m_weights_araddr_o (weights_araddr), .m_weights_arlen_o (weights_arlen),
+        .m_weights_arsize_o (weights_arsize), .m_weights_arburst_o (weights_arburst),
+        .m_weights_arprot_o (weights_arprot), .m_weights_arcache_o (weights_arcache),
+        .m_weights_rvalid_i (weights_rvalid_i), .m_weights_rready_o (weights_rready), .m_weights_rid_i (1'b0),
+        .m_weights_rdata_i (16'd0), .m_weights_rresp_i (weights_rresp_i), .m_weights_rlast_i (weights_rlast_i),
+        .m_data_arvalid_o (data_arvalid), .m_data_arready_i (data_arready_i), .m_data_arid_o (data_arid),
+        .m_data_araddr_o (data_araddr), .m_data_arlen_o (data_arlen), .m_data_arsize_o (data_arsize),
+        .m_data_arburst_o (data_arburst), .m_data_arprot_o (data_arprot), .m_data_arcache_o (data_arcache),
+        .m_data_rvalid_i (data_rvalid_i), .m_data_rready_o (data_rready), .m_data_rid_i (data_rid_i),
+        .m_data_rdata_i (data_rdata_i), .m_data_rresp_i (data_rresp_i), .m_data_rlast_i (data_rlast_i),
+        .m_results_awvalid_o (results_awvalid), .m_results_awready_i (results_awready_i),
+        .m_results_awid_o (results_awid), .m_results_awaddr_o (results_awaddr), .m_results_awlen_o (results_awlen),
+        .m_results_awsize_o (results_awsize), .m_results_awburst_o (results_awburst),
+        .m_results_awprot_o (results_awprot), .m_results_awcache_o (results_awcache),
+        .m_results_wvalid_o (results_wvalid), .m_results_wready_i (results_wready_i),
+        .m_results_wdata_o (results_wdata), .m_results_wstrb_o (results_wstrb), .m_results_wlast_o (results_wlast),
+        .m_results_bvalid_i (results_bvalid_i), .m_results_bready_o (results_bready), .m_results_bid_i (1'b0),
+        .m_results_bresp_i (results_bresp_i)
+    );
+
+    // What each channel offers, and what it offered a clock before without being accepted
+    wire [45:0] weights_offer = {weights_arid, weights_araddr, weights_arlen, weights_arsize, weights_arburst,
+                                 weights_arprot, weights_arcache};
+    wire [46:0] data_offer    = {data_arid, data_araddr, data_arlen, data_arsize, data_arburst, data_arprot,
+                                 data_arcache};
+    wire [45:0] results_offer = {results_awid, results_awaddr, results_awlen, results_awsize, results_awburst,
+                                 results_awprot, results_awcache};
+    reg         begun = 1'b0, was_reset = 1'b0, weights_held, data_held, aw_held, w_held, b_held, r_held;
+    reg  [45:0] weights_was, results_was;
+    reg  [46:0] data_was;
+    reg         last_was;
+    reg  [1:0]  bresp_was;
+    reg  [33:0] r_was;
+    always @(posedge clk_i) begin
+        begun        <= 1'b1;
+        was_reset    <= ~rst_ni;
+        weights_held <= rst_ni & weights_arvalid & ~weights_arready_i;
+        data_held    <= rst_ni & data_arvalid & ~data_arready_i;
+        aw_held      <= rst_ni & results_awvalid & ~results_awready_i;
+        w_held       <= rst_ni & results_wvalid & ~results_wready_i;
+        b_held       <= rst_ni & bvalid & ~bready_i;
+        r_held       <= rst_ni & rvalid & ~rready_i;
+        weights_was  <= weights_offer;
+        data_was     <= data_offer;
+        results_was  <= results_offer;
+        last_was     <= results_wlast;
+        bresp_was    <= bresp;
+        r_was        <= {rresp, rdata};
+    end
+
+    // Words of a page before a burst and with it
+    wire [12:0] weights_end = weights_araddr[11:0] + 2 * (weights_arlen + 13'd1);
+    wire [12:0] data_end    = data_araddr[11:0] + 2 * (data_arlen + 13'd1);
+    wire [12:0] results_end = results_awaddr[11:0] + 2 * (results_awlen + 13'd1);
+
+    // What walks ask for: of weights, activations, parameters and results
+    (* keep *) wire       walks_0, walks_1, walks_2, walks_3, results_quiet;
+    (* keep *) wire       odd_0, odd_1, odd_2, odd_3;  // misaligned
+    (* keep *) wire [1:0] data_in, data_out;
+    wire [1:0]            queued = data_in - data_out;
+    (* keep *) wire [6:0] beats_0, beats_1, beats_2, beats_3;
+
+    // Accesses of registers that were accepted and not answered
+    reg writes, lookups;
+    always @(posedge clk_i) begin
+        writes  <= rst_ni & (awvalid_i & awready | writes & ~(bvalid & bready_i));
+        lookups <= rst_ni & (arvalid_i & arready | lookups & ~(rvalid & rready_i));
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        // bursts.sv: none is empty or misaligned
+        if (walks_0) assume (beats_0 != 0 & ~odd_0);
+        if (walks_1) assume (beats_1 != 0 & ~odd_1);
+        if (walks_2) assume (beats_2 != 0 & ~odd_2);
+        if (walks_3) assume (beats_3 != 0 & ~odd_3);
+        assume (queued <= 2);  // fifo.sv
+        // results.sv: a burst that leaves has not been answered
+        if (results_wvalid) assume (~results_quiet);
+        if (begun) begin
+            assert (weights_rready & data_rready & results_bready);
+            if (was_reset) assert (~weights_arvalid & ~data_arvalid & ~results_awvalid & ~results_wvalid & ~bvalid & ~rvalid);
+            // Offers stay
+            if (weights_held) assert (weights_arvalid & weights_offer == weights_was);
+            if (data_held) assert (data_arvalid & data_offer == data_was);
+            if (aw_held) assert (results_awvalid & results_offer == results_was);
+            if (w_held) assert (results_wvalid & results_wlast == last_was);
+            if (b_held) assert (bvalid & bresp == bresp_was);
+            if (r_held) assert (rvalid & {rresp, rdata} == r_was);
+            // Bursts
+            if (weights_arvalid) assert (weights_arlen < 64 & weights_end <= 4096 & ~weights_araddr[0]);
+            if (data_arvalid) assert (data_arlen < 64 & data_end <= 4096 & ~data_araddr[0] & data_arid != 2'd3);
+            if (results_awvalid) assert (results_awlen < 64 & results_end <= 4096 & ~results_awaddr[0]);
+            if (weights_arvalid) assert (weights_arsize == 3'd1 & weights_arburst == 2'b01);
+            if (data_arvalid) assert (data_arsize == 3'd1 & data_arburst == 2'b01);
+            if (results_awvalid) assert (results_awsize == 3'd1 & results_awburst == 2'b01);
+            if (results_wvalid) assert (results_wstrb == 2'b11);
+            // Answers, none unasked
+            assert (bvalid == writes & rvalid == lookups);
+        end
+        cover (begun & weights_held & weights_arlen != 0);
+        cover (begun & data_held & data_arid == 2'd1);
+    end
+
+endmodule

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs end. Memory is fair here: it accepts and answers within LATENCY clocks, reads of the data port within three times as
+// many. PROGRAM=0: any COMMANDS commands, legal or not, of the sizes below, and memory may answer with errors; after CLOCKS
+// clocks every engine is idle or an error is reported, by the watchdog if by nothing else. PROGRAM=1: a product of one tile, its
+// four commands in any order and without watchdog; it ends without an error.
+//
+// Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise.
+//
+// registers zero
+// cut dut.sum
+// cut dut.store_data
+// cut dut.bias
+// cut dut.scale
+// cut dut.u_weights.u_buffer.data_o
+// cut dut.u_activations.kept
+// cut dut.snapshot_beat
+// cut dut.counter_value
+// cut dut.u_commands.passes_end
+// feed given[512] to gemm64_commands.u_queue.data_i at dut.u_commands
+// feed tail[16] to gemm64.u_commands.ring_tail_i at dut
+// feed watchdog[32] to gemm64.u_control.watchdog_i at dut
+// break gemm64_fifo.v: if (pop) head_q <= head_q + 1'b1; -> if (pop & ~push) head_q <= head_q + 1'b1;
+// break gemm64_results.v: assign store_done_o = bvalid_i & response_end -> assign store_done_o = bvalid_i & response_end & ~taken
+// break gemm64_control.v: else still_q <= still_q + 32'd1 -> else still_q <= still_q
+// prove reach 44; PROGRAM=0,COMMANDS=2,CLOCKS=44
+// prove reach 60; PROGRAM=1,COMMANDS=4,CLOCKS=60
+// probe busy = dut.busy
+// probe halted = dut.halted
+// probe code = dut.error
+// probe ends_beyond = dut.u_commands.passes_end
+// probe set_window = dut.u_compute.set
+// probe read = dut.activation_read
+module progress_proof #(
+    parameter PROGRAM  = 0,
+    parameter COMMANDS = 2,
+    parameter CLOCKS   = 44,
+    parameter LATENCY  = 1,
+    parameter WATCHDOG = PROGRAM == 0 ? 8 : 0
+) (
+    input wire        clk_i,
+    input wire        weights_arready_i,
+    input wire        weights_rvalid_i,
+    input wire [1:0]  weights_rresp_i,
+    input wire        data_arready_i,
+    input wire        data_rvalid_i,
+    input wire [1:0]  data_rid_i,
+    input wire [1:0]  data_rresp_i,
+    input wire        awready_i,
+    input wire        wready_i,
+    input wire        bvalid_i,
+    input wire [1:0]  bresp_i,
+    output wire       fails_o,   // must stay low
+    output wire [6:0] covers_o   // must rise, each once
+);
+
+    reg [7:0] clock = 0;
+    wire      rst_n = clock != 0;
+    always @(posedge clk_i) if (clock != 255) clock <= clock + 1;
+
+    // The program. Fields are short, so that programs are too; the others are 0.
+    (* anyconst *) reg [52:0] a0, a1, a2, a3;
+    (* anyconst *) reg [40:0] b0, b1, b2, b3;
+    (* anyconst *) reg [3:0]  opcode_0, opcode_1, opcode_2, opcode_3;
+    reg  [2:0]   number = 0;   // commands that have come
+    reg  [511:0] command;
+    wire [3:0]   op = number == 0 ? opcode_0 : number == 1 ? opcode_1 : number == 2 ? opcode_2 : opcode_3;
+    wire [52:0]  a  = number == 0 ? a0 : number == 1 ? a1 : number == 2 ? a2 : a3;
+    wire [40:0]  b  = number == 0 ? b0 : number == 1 ? b1 : number == 2 ? b2 : b3;
+    wire [4:0]   flags;
+    wire [1:0]   rows, count, passes, blocks, format, stride;
+    wire [5:0]   place;
+    wire         fill, beyond, above, stride_top;
+    wire [7:0]   low, high;
+    assign {flags, rows, count, passes, blocks, format, stride, place, fill, beyond, above, stride_top, low, high} = a;
+    wire [1:0]  kernel_h, kernel_w, stride_w, new_pixels, freed, group_passes;
+    wire [6:0]  capacity, slot, word;
+    wire [1:0]  row_step, tap_step;
+    assign {kernel_h, kernel_w, stride_w, new_pixels, freed, group_passes, capacity, slot, word, row_step, tap_step} = b;
+    always @* begin
+        command = 512'd0;
+        command[3:0]     = op;
+        command[12:8]    = flags;
+        command[17:16]   = rows;
+        command[33:32]   = count;
+        command[65:64]   = passes;
+        command[97:96]   = blocks;
+        command[151:128] = {{12{fill}}, fill, fill, fill, fill, fill, fill, place};
+        command[152]     = beyond;
+        command[191]     = above;
+        command[193:192] = format;
+        command[215:208] = low;
+        command[223:216] = high;
+        command[225:224] = stride;
+        command[255]     = stride_top;
+        command[257:256] = kernel_h;
+        command[265:264] = kernel_w;
+        command[281:280] = stride_w;
+        command[353:352] = new_pixels;
+        command[369:368] = freed;
+        command[385:384] = row_step;
+        command[417:416] = tap_step;
+        command[433:432] = group_passes;
+        command[454:448] = capacity;
+        command[470:464] = slot;
+        command[486:480] = word;
+    end
+    (* keep *) wire [511:0] given = command;
+
+    wire       weights_arvalid, data_arvalid, awvalid, wvalid, wlast;
+    wire [7:0] weights_arlen, data_arlen, awlen;
+    wire [1:0] data_arid;
+    wire       weights_rlast, data_rlast;
+    gemm64 #(
+        .N(2), .SCRATCHPAD_WORDS(65), .ACCUMULATOR_ROWS(2), .LOG_WEIGHT_WORDS(2), .LOG_READS(1), .LOG_WRITES(1),
+        .LOG_COMMANDS(1), .LOG_PARAMETER_SETS(1), .ADDRESS_WIDTH(24)
+    ) dut (
+        .clk_i (clk_i), .rst_ni (rst_n), .irq_o (), .s_axil_awvalid_i (1'b0), .s_axil_awready_o (),
+        .s_axil_awaddr_i (12'd0), .s_axil_awprot_i (3'd0), .s_axil_wvalid_i (1'b0), .s_axil_wready_o (),
+        .s_axil_wdata_i (32'd0), .s_axil_wstrb_i (4'd0), .s_axil_bvalid_o (), .s_axil_bready_i (1'b1),
+        .s_axil_bresp_o (), .s_axil_arvalid_i (1'b0), .s_axil_arready_o (), .s_axil_araddr_i (12'd0),
+        .s_axil_arprot_i (3'd0), .s_axil_rvalid_o (), .s_axil_rready_i (1'b1), .s_axil_rdata_o (),
+        .s_axil_rresp_o (), .m_weights_arvalid_o (weights_arvalid), .m_weights_arready_i (weights_arready_i),
+        .m_weights_arid_o (), .m_weights_araddr_o (), .m_weights_arlen_o (weights_arlen), .m_weights_arsize_o (),
+        .m_weights_arburst_o (), .m_weights_arprot_o (), .m_weights_arcache_o (),
+        .m_weights_rvalid_i (weights_rvalid_i), .m_weights_rready_o (), .m_weights_rid_i (1'b0),
+        .m_weights_rdata_i (16'd0), .m_weights_rresp_i (weights_rresp_i), .m_weights_rlast_i (weights_rlast),
+        .m_data_arvalid_o (data_arvalid), .m_data_arready_i (data_arready_i), .m_data_arid_o (data_arid),
+        .m_data_araddr_o (), .m_data_arlen_o (data_arlen), .m_data_arsize_o (), .m_data_arburst_o (),
+        .m_data_arprot_o (), .m_data_arcache_o (), .m_data_rvalid_i (data_rvalid_i), .m_data_rready_o (),
+        .m_data_rid_i (data_rid_i), .m_data_rdata_i (16'd0), .m_data_rresp_i (data_rresp_i),
+        .m_data_rlast_i (data_rlast), .m_results_awvalid_o (awvalid), .m_results_awready_i (awready_i),
+        .m_results_awid_o (), .m_results_awaddr_o (), .m_results_awlen_o (awlen), .m_results_awsize_o (),
+        .m_results_awburst_o (), .m_results_awprot_o (), .m_results_awcache_o (), .m_results_wvalid_o (wvalid),
+        .m_results_wready_i (wready_i), .m_results_wdata_o (), .m_results_wstrb_o (), .m_results_wlast_o (wlast),
+        .m_results_bvalid_i (bvalid_i), .m_results_bready_o (), .m_results_bid_i (1'b0), .m_results_bresp_i (bresp_i)
+    );
+
+    (* keep *) wire        busy, halted, ends_beyond, set_window, read;
+    (* keep *) wire [31:0] code;
+    (* keep *) wire [31:0] watchdog = WATCHDOG;
+    reg  [2:0]             commands = 0;
+    (* keep *) wire [15:0] tail = {13'd0, commands};
+    always @(posedge clk_i) if (clock == 1) commands <= COMMANDS;
+
+    // Memory: bursts under way of each kind, beats of the oldest and of the newer, clocks that each has waited
+    wire [2:0] ar    = {data_arvalid & data_arready_i & data_arid == 2'd2, data_arvalid & data_arready_i & data_arid == 2'd1,
+                        weights_arvalid & weights_arready_i};
+    wire [2:0] r     = {data_rvalid_i & data_rid_i == 2'd2, data_rvalid_i & data_rid_i == 2'd1, weights_rvalid_i};
+    wire [2:0] due, last, late;
+    genvar g;
+    generate
+        for (g = 0; g < 3; g = g + 1) begin : kind
+            reg [1:0]  bursts = 0;
+            reg [5:0]  oldest, newer;
+            reg [3:0]  waited = 0;
+            wire [5:0] length = g == 0 ? weights_arlen[5:0] : data_arlen[5:0];
+            wire       ends   = r[g] & last[g];
+            assign due[g]  = bursts != 0;
+            assign last[g] = oldest == 0;
+            assign late[g] = waited >= (g == 0 ? LATENCY : 3 * LATENCY);
+            always @(posedge clk_i) begin
+                bursts <= bursts + ar[g] - ends;
+                waited <= due[g] & ~r[g] ? waited + 1 : 0;
+                if (ends) oldest <= bursts == 2 ? newer : length;
+                else if (r[g]) oldest <= oldest - 1;
+                else if (ar[g] & bursts == 0) oldest <= length;
+                if (ar[g]) newer <= length;
+            end
+        end
+    endgenerate
+    assign weights_rlast = last[0];
+    assign data_rlast    = data_rid_i == 2'd0 | (data_rid_i == 2'd1 ? last[1] : last[2]);
+
+    // A command is abstracted: memory sends its last beat alone, whose bits above are any.
+    reg [1:0] fetches = 0;
+    reg [2:0] aws = 0, ws = 0;
+    reg [3:0] fetch_waited = 0, weights_ar_waited = 0, data_ar_waited = 0, aw_waited = 0, w_waited = 0, b_waited = 0;
+    wire      fetched = data_rvalid_i & data_rid_i == 2'd0;
+    wire      b_due   = aws != 0 & ws != 0;
+    always @(posedge clk_i) begin
+        number            <= number + fetched;
+        fetches           <= fetches + (data_arvalid & data_arready_i & data_arid == 2'd0) - fetched;
+        aws               <= aws + (awvalid & awready_i) - bvalid_i;
+        ws                <= ws + (wvalid & wready_i & wlast) - bvalid_i;
+        fetch_waited      <= fetches != 0 & ~fetched ? fetch_waited + 1 : 0;
+        weights_ar_waited <= weights_arvalid & ~weights_arready_i ? weights_ar_waited + 1 : 0;
+        data_ar_waited    <= data_arvalid & ~data_arready_i ? data_ar_waited + 1 : 0;
+        aw_waited         <= awvalid & ~awready_i ? aw_waited + 1 : 0;
+        w_waited          <= wvalid & ~wready_i ? w_waited + 1 : 0;
+        b_waited          <= b_due & ~bvalid_i ? b_waited + 1 : 0;
+    end
+
+    // The commands of a product, each once
+    function [3:0] kind_of;
+        input [3:0] of;
+        kind_of = of == 4'd1 ? 4'b0001 : of == 4'd2 ? 4'b0010 : of == 4'd3 ? 4'b0100 : of == 4'd4 ? 4'b1000 : 4'b0000;
+    endfunction
+    wire all_four = (kind_of(opcode_0) | kind_of(opcode_1) | kind_of(opcode_2) | kind_of(opcode_3)) == 4'hf;
+    (* anyconst *) reg two_rows;
+
+    // What is taken for granted, in this clock and in all before it
+    reg fair, was_fair = 1;
+    always @(posedge clk_i) was_fair <= was_fair & fair;
+    always @* begin
+        fair = was_fair & late == 0 & fetch_waited < 3 * LATENCY & weights_ar_waited < LATENCY & data_ar_waited < LATENCY
+             & aw_waited < LATENCY & w_waited < LATENCY & b_waited < LATENCY;
+        if (weights_rvalid_i & ~due[0] | bvalid_i & ~b_due) fair = 1'b0;
+        if (data_rvalid_i & (data_rid_i == 2'd0 ? fetches == 0 : data_rid_i == 2'd1 ? ~due[1] : data_rid_i == 2'd3 | ~due[2]))
+            fair = 1'b0;
+        if (PROGRAM == 0) begin
+            // Counts from 0 to 1; no snapshot, which takes 136 beats
+            if (fetched & (count[1] | passes[1] | blocks[1] | op == 4'd6 & flags[2])) fair = 1'b0;
+        end else begin
+            if (~all_four | ends_beyond | weights_rresp_i[1] | data_rresp_i[1] | bresp_i[1]) fair = 1'b0;
+            if (fetched & (rows != 1 + two_rows | count != (op == 4'd1 ? 2'd2 : 2'd1) | passes != 1 | blocks != 1
+                           | flags[3] | place[0] | beyond | above | format != 0)) fair = 1'b0;
+        end
+    end
+
+    wire over = clock == CLOCKS;
+    assign fails_o = fair & over & (busy | PROGRAM != 0 & halted) & ~(PROGRAM == 0 & halted);
+
+    // What is reached: errors of each kind and a program without one, or what a product does
+    reg  set = 0, reads = 0, stored = 0;
+    always @(posedge clk_i) begin
+        set    <= set | set_window;
+        reads  <= reads | read;
+        stored <= stored | wvalid & wready_i & wlast;
+    end
+    wire done = clock > 4 & ~busy & ~halted;
+    assign covers_o = {7{fair}} & (PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3,
+                                      halted & code[3:0] == 4'd4, halted & code[3:0] == 4'd6, done & set,
+                                      done & opcode_0 == 4'd6 & opcode_1 == 4'd5}
+                                   : {reads, reads & two_rows, stored, stored & two_rows, done & opcode_0 == 4'd4,
+                                      done & opcode_0 == 4'd1, done & two_rows});
+
+endmodule
