@@ -9,16 +9,22 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 extern "C" {
-unsigned gemm64_host_mutant __attribute__((init_priority(101))) = [] {
-  const char* const number = std::getenv("GEMM64_HOST_MUTANT");
-  return number == nullptr ? 0u : static_cast<unsigned>(std::strtoul(number, nullptr, 10));
-}();
+unsigned gemm64_host_mutant = 0;
 unsigned char gemm64_host_reached[65536];
 }
 
 namespace {
+
+// Before any object of a library is made.
+__attribute__((constructor(101))) void select() {
+  const char* const number = std::getenv("GEMM64_HOST_MUTANT");
+  if (number != nullptr) {
+    gemm64_host_mutant = static_cast<unsigned>(std::strtoul(number, nullptr, 10));
+  }
+}
 
 class Reached : public testing::EmptyTestEventListener {
  public:
