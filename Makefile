@@ -17,7 +17,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python torchscript wave firmware bench fuzz abuse lint tidy synth energy fpga formal mutants signoff clean help
+.PHONY: build sim report accuracy imagenet test python torchscript wave firmware bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -189,6 +189,16 @@ mutants:
 	@$(SETUP) build test
 	@tests/mutants/run --jobs $(JOBS) $(ARGS)
 
+# The same with the host's sources and their tests.
+host-mutants:
+	@$(SETUP) build test mutants
+	@tests/mutants/host/run --jobs $(JOBS) $(ARGS)
+
+# Which lines, branches and toggles of the RTL the tests reach.
+coverage:
+	@$(SETUP) build test
+	@scripts/coverage --jobs $(JOBS) $(ARGS)
+
 # All of the above that takes long, as one table. Each check installs and builds what it needs.
 signoff:
 	@scripts/signoff --build $(BUILD) $(ARGS)
@@ -219,6 +229,8 @@ help:
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
+	@echo "make host-mutants  does so in 260 places of the host's C++"
+	@echo "make coverage  measures which lines, branches and toggles of the RTL the tests reach"
 	@echo "make signoff  runs synth, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"
 	@echo "make clean  removes build/"
 	@echo

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters of random programs: they add up, agree with what the plans say, and stay what they were
+// when the RTL last took them (tests/system compares the same kinds of programs with it, in far
+// more time).
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "tests/system/convolution_programs.hpp"
+
+namespace gemm64 {
+namespace {
+
+Geometry geometry_of(std::mt19937& random) {
+  Geometry geometry;
+  geometry.n = random() % 2 != 0 ? 4 : 8;
+  if (random() % 3 == 0) {
+    geometry.scratchpad_words = 79;
+    geometry.accumulator_rows = 16;
+  }
+  return geometry;
+}
+
+MemoryTiming memory_of(std::mt19937& random) {
+  MemoryTiming memory;
+  memory.latency = system_test::draw(random, 1, 150);
+  if (random() % 3 == 0) memory.bytes_per_cycle = system_test::draw(random, 1, 12);
+  if (random() % 4 == 0) memory.sharing = MemorySharing::kShared;
+  return memory;
+}
+
+/// Up to five layers, some of which read the results of one before.
+JobProgram random_program(std::mt19937& random, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  while (jobs.empty() || random() % 5 != 0) {
+    const Output int8 = {ResultFormat(ResultCode::kInt8), 1, -128, 127};
+    const GemmShape shape = system_test::random_shape(random, geometry.n, 40);
+    const bool reads = !jobs.empty() && random() % 2 != 0;
+    try {
+      if (reads) {
+        const GemmShape& from = jobs.back().plan.shape;
+        jobs.push_back(
+            make_job("reader", {from.m, from.n, shape.n}, Accumulate::kDevice, geometry, int8));
+        jobs.back().source = jobs.size() - 2;
+      } else if (random() % 2 != 0) {
+        jobs.push_back(make_job("window", system_test::random_convolution(random, 20, 12, 100'000),
+                                geometry, int8));
+      } else {
+        jobs.push_back(make_job("product", shape, Accumulate::kDevice, geometry, int8));
+      }
+    } catch (const UsageError&) {  // too much for this scratchpad
+    }
+  }
+  return make_job_program(jobs, geometry);
+}
+
+/// A number that any counter moves.
+void fold(std::uint64_t& into, const Counters& counters) {
+  for (const std::uint64_t counter : counters) into = into * 1099511628211u + counter;
+}
+
+TEST(CountersOfRandomPrograms, AddUpAndAreThoseOfThePlans) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const Geometry geometry = geometry_of(random);
+    const JobProgram list = random_program(random, geometry);
+    const Counters counters = predict_counters(list.program, geometry, memory_of(random));
+    system_test::expect_causes_add_up(counters);
+    Traffic traffic;
+    for (const Job& job : list.jobs) {
+      const Traffic own = predict_traffic(job.plan);
+      traffic.weights += own.weights;
+      traffic.activations += own.activations;
+      traffic.parameters += own.parameters;
+      traffic.results += own.results;
+    }
+    EXPECT_EQ(counters[counter::kBytesWeights], traffic.weights);
+    EXPECT_EQ(counters[counter::kBytesActivations], traffic.activations);
+    EXPECT_EQ(counters[counter::kBytesParameters], traffic.parameters);
+    EXPECT_EQ(counters[counter::kBytesResults],
+              traffic.results + (list.jobs.size() - 1) * list.snapshot_bytes);
+    EXPECT_EQ(counters[counter::kBytesCommands], list.program.size() * kCommandBytes);
+    if (HasFailure()) return;
+  }
+}
+
+// Where the RTL's clocks change, these numbers do: write the new ones once tests/system agrees with
+// them.
+TEST(CountersOfRandomPrograms, StayWhatTheyWere) {
+  std::uint64_t clocks = 0, all = 0, snapshots = 0, rings = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const Geometry geometry = geometry_of(random);
+    const JobProgram list = random_program(random, geometry);
+    const MemoryTiming memory = memory_of(random);
+    const Prediction found = predict(list.program, geometry, memory);
+    clocks += found.counters[counter::kTotalClocks];
+    fold(all, found.counters);
+    for (const PredictedSnapshot& snapshot : found.snapshots) fold(snapshots, snapshot.counters);
+
+    // The same twice in a ring, the second time while the first runs.
+    std::vector<Command> ring = list.program;
+    ring.insert(ring.end(), list.program.begin(), list.program.end());
+    std::vector<std::uint64_t> given(ring.size(), 0);
+    for (std::size_t i = list.program.size(); i < ring.size(); ++i)
+      given[i] = random() % 500 + (i == list.program.size() ? 0 : given[i - 1]);
+    const RingPrediction both = predict_ring(ring, given, geometry, memory);
+    EXPECT_EQ(both.finishes.size(), 2u) << "seed " << seed;
+    for (const PredictedSnapshot& finish : both.finishes) fold(rings, finish.counters);
+    for (const PredictedSnapshot& snapshot : both.snapshots) fold(rings, snapshot.counters);
+  }
+  EXPECT_EQ(clocks, 833339u);
+  EXPECT_EQ(all, 11681640548932169491u);
+  EXPECT_EQ(snapshots, 11164046145485638775u);
+  EXPECT_EQ(rings, 408504348721250314u);
+}
+
+}  // namespace
+}  // namespace gemm64

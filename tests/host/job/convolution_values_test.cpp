@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as jobs and as programs on the reference device: whatever way they are cut, their
+// values are those of plain loops. The RTL meets the same ones in tests/system.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "host/device/reference_device.hpp"
+#include "tests/system/convolution_programs.hpp"
+
+namespace gemm64 {
+namespace {
+
+using system_test::Operands;
+using system_test::Packed;
+
+Geometry small(bool tight) {
+  Geometry geometry;
+  geometry.n = 4;
+  if (tight) {  // one output row may not fit, so that convolutions are cut into strips
+    geometry.scratchpad_words = 79;
+    geometry.accumulator_rows = 16;
+  }
+  return geometry;
+}
+
+class ConvolutionValues : public testing::TestWithParam<bool> {
+ protected:
+  const Geometry geometry_ = small(GetParam());
+  ReferenceDevice device_{geometry_, std::uint64_t{16} << 20};
+  Driver driver_{device_};
+};
+
+TEST_P(ConvolutionValues, AreThoseOfPlainLoops) {
+  unsigned strips = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const Convolution c = system_test::random_convolution(random, 12, 20, 100'000);
+    const Output output = seed % 3 == 0 ? Output{} : system_test::random_output(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << to_string(c));
+    const Operands operands = system_test::random_operands(random, c);
+    Job job;
+    try {
+      job = make_job("convolution", c, geometry_, output);
+    } catch (const UsageError&) {
+      ASSERT_TRUE(GetParam());  // a scratchpad too small for one output pixel
+      continue;
+    }
+    strips += job.plan.window->in_strips() ? 1 : 0;
+    const Packed packed(job, operands);
+    const GemmResult found =
+        driver_.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
+    const MatrixI32 expected = system_test::expected_convolution(c, output, operands);
+    ASSERT_EQ(compare(expected, found.sums).count, 0u);
+  }
+  EXPECT_EQ(strips > 10, GetParam()) << strips << " are cut into strips";
+}
+
+/// A convolution over the results of `before`.
+Convolution behind(std::mt19937& random, const Convolution& before) {
+  Convolution c;
+  do {
+    c = system_test::random_convolution(random, 12, 10, 50'000);
+    c.images = before.images;
+    c.height = before.out_height;
+    c.width = before.out_width;
+    c.channels = before.out_channels;
+    c.groups = random() % 4 == 0 ? c.channels : 1;
+    c.out_channels = c.groups != 1 ? c.channels : c.out_channels;
+    c.kernel_height = std::min(c.kernel_height, 5U);
+    c.pad_top = std::min(c.pad_top, c.kernel_height - 1);
+  } while (!system_test::draw_output(random, c) || system_test::macs(c) > 50'000);
+  return c;
+}
+
+TEST_P(ConvolutionValues, OfLayersThatReadEachOtherAreToo) {
+  for (unsigned seed = 100; seed < 200; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    system_test::ProgramParts program(random, geometry_);
+    std::vector<Convolution> layers;
+    Output output = {ResultFormat(ResultCode::kInt8), 3, -100, 120};
+    for (unsigned tries = 0; layers.size() < 5 && tries < 20; ++tries) {
+      std::optional<std::size_t> source;
+      if (!layers.empty() && random() % 5 != 0)
+        source = layers.size() - 1 - random() % std::min<std::size_t>(2, layers.size());
+      const Convolution c = source ? behind(random, layers[*source])
+                                   : system_test::random_convolution(random, 12, 10, 50'000);
+      try {
+        program.add(c, output, source);
+        layers.push_back(c);
+      } catch (const UsageError&) {
+        ASSERT_TRUE(GetParam());
+      }
+    }
+    std::vector<Job> jobs;
+    for (const system_test::ProgramPart& part : program.parts) jobs.push_back(part.job);
+    const JobProgram list = make_job_program(jobs, geometry_);
+    std::vector<Packed> packed;
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      packed.emplace_back(list.jobs[i], program.parts[i].operands);
+    const MatrixI8 none;
+    std::vector<JobOperands> operands;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      operands.push_back({packed[i].weights, jobs[i].source ? none : program.parts[i].operands.a,
+                          &packed[i].parameters});
+    }
+    const std::vector<GemmResult> found = driver_.run(list, operands);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      ASSERT_EQ(compare(program.parts[i].expected, found[i].sums).count, 0u)
+          << "layer " << i << ": " << jobs[i].name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Geometries, ConvolutionValues, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Tight" : "Usual"; });
+
+}  // namespace
+}  // namespace gemm64

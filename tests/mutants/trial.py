@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tests of GoogleTest on a mutant, the shortest first, until one notices it.
+
+A test is (program, name, seconds). What a process may use is bounded by the processor's time, so that a busy machine
+kills no mutant.
+"""
+
+import os
+import re
+import resource
+import subprocess
+
+MEMORY = 8 << 30  # bytes of address space: what wants more has gone wrong
+
+
+def limits(seconds):
+    def set_limits():
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return set_limits
+
+
+def execute(program, names, environment, seconds, *options):
+    """Output and exit code; None where `seconds` of the processor, or far more of the clock, were not enough."""
+    try:
+        done = subprocess.run([program, *options], timeout=120 + 20 * seconds, stdout=subprocess.PIPE,
+                              env={**os.environ, "GTEST_FILTER": ":".join(names), "OMP_NUM_THREADS": "1", **environment},
+                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                              preexec_fn=limits(seconds), cwd=os.path.dirname(program))
+    except subprocess.TimeoutExpired:
+        return "", None
+    return done.stdout, (None if done.returncode in (-24, -9) else done.returncode)
+
+
+def batches(tests):
+    """The shortest first, in runs that take ever longer."""
+    group, seconds, least = [], 0.0, 0.3
+    for test in sorted(tests, key=lambda t: t[2]):
+        group.append(test)
+        seconds += test[2]
+        if seconds > least:
+            yield group, seconds
+            group, seconds, least = [], 0.0, least * 4
+    if group:
+        yield group, seconds
+
+
+def killer(tests, environment):
+    """Who notices the mutant that `environment` selects, "" where nobody does."""
+    for group, seconds in batches(tests):
+        for program in dict.fromkeys(test[0] for test in group):
+            names = [name for where, name, _ in group if where == program]
+            output, code = execute(program, names, environment, 5 + 5 * seconds, "--gtest_fail_fast", "--gtest_brief=1")
+            if code is None:
+                return f"no end within {5 + 5 * seconds:.0f} s of the processor"
+            if code:
+                failed = re.search(r"\[  FAILED  \] ([^\s,]+)", output)
+                return failed[1] if failed else f"{os.path.basename(program)} ends with {code}"
+    return ""
+
+
+def passing(program, filters, environment):
+    """The tests of `filters` that pass, each with its seconds, and the names of those that do not."""
+    output, _ = execute(program, [filters], environment, 3600)
+    good = {name: int(milli) / 1000 for name, milli in re.findall(r"^\[       OK \] (\S+?)(?:, where .*)? \((\d+) ms\)", output, re.M)}
+    bad = set(re.findall(r"^\[  FAILED  \] ([^\s,]+)", output, re.M)) - set(good)
+    return [(program, name, seconds) for name, seconds in good.items()], sorted(bad)
