@@ -26,12 +26,14 @@ struct Step {
   std::vector<std::string> last_uses;
 };
 
+using NodeObserver = std::function<void(const Step& step, const Tensors& outputs)>;
+
 /// Called around each node.
 struct ExecutorHooks {
   /// Computes a node in the host's place; returns no tensors where the host shall do it.
   std::function<Tensors(const Step& step, const Tensors& inputs)> instead;
   /// Told each node's outputs when it has run.
-  std::function<void(const Step& step, const Tensors& outputs)> after;
+  NodeObserver after;
 };
 
 /// The model outlives the executor.

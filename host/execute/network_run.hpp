@@ -2,7 +2,6 @@
 // A whole network: its Linear layers on the device, everything else on the host.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "host/execute/executor.hpp"
@@ -19,9 +18,6 @@ struct NetworkRun {
   /// Why one device ran all, though there were to be several; empty where it did not.
   std::string why_one_job;
 };
-
-/// Told each node's outputs, once they are the device's.
-using NodeObserver = std::function<void(const Step& step, const Tensors& outputs)>;
 
 /// Throws UsageError where the device has no room for a product whose shape the model tells.
 void check_jobs(const OnnxModel& model, const JobRunner& runner);
