@@ -35,6 +35,17 @@ std::string help_of(const CLI::App& app) {
                      commands.empty() ? "" : commands.front()->get_name() + " ");
 }
 
+/// A command that this build lacks says how to get it; help does not list it.
+[[maybe_unused]] void add_command_of_another_build(CLI::App& app, const std::string& name,
+                                                   const std::string& make) {
+  CLI::App& command = *app.add_subcommand(name)->group("")->allow_extras();
+  command.set_help_flag();
+  command.callback([name, make] {
+    throw gemm64::UsageError(
+        fmt::format("this build has no command {}: `{}` builds it", name, make));
+  });
+}
+
 int run(int argc, char** argv) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated clock by clock and checked.",
                "gemm64");
@@ -52,11 +63,17 @@ int run(int argc, char** argv) {
   gemm64::add_cosim_command(app, result);
 #ifdef GEMM64_PLATFORM
   gemm64::add_firmware_command(app, result);
+#else
+  add_command_of_another_build(app, "firmware", "make firmware");
 #endif
   gemm64::add_info_command(app, result);
   gemm64::add_analyze_command(app, result);
   gemm64::add_report_command(app, result);
+#ifdef GEMM64_SWEEP
   gemm64::add_sweep_command(app, result);
+#else
+  add_command_of_another_build(app, "sweep", "make");
+#endif
   gemm64::add_tile_command(app, result);
   gemm64::add_quantize_command(app, result);
   gemm64::add_make_linear_command(app, result);
