@@ -24,8 +24,17 @@ namespace {
 
 constexpr const char* kFileName = "gemm64_torchscript.so";
 constexpr int kExitPluginUnusable = 100;  // the message is the plug-in's, not the file's
-/// Of addresses, beside what the file takes several times over: LibTorch's own libraries need two.
-constexpr std::uint64_t kAddressBytes = std::uint64_t{16} << 30;
+/// Of addresses: several times what a network takes that ONNX can hold. A sanitizer needs more.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GEMM64_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef GEMM64_ADDRESS_SANITIZER
+constexpr rlim_t kAddressBytes = RLIM_INFINITY;
+#else
+constexpr rlim_t kAddressBytes = rlim_t{16} << 30;
+#endif
 
 /// A file in memory that a child process writes and this one reads.
 class SharedOutput {

@@ -180,7 +180,7 @@ class HostileFiles(TorchScriptTest):
             file = io.BytesIO()
             with zipfile.ZipFile(file, "w") as archive:
                 for name, contents in entries:
-                    archive.writestr(name, bad if name.endswith("container.py") else contents)
+                    archive.writestr(name, bad if name.endswith(".py") else contents)
             with self.subTest(bad=bad[:20]):
                 self.judge(file.getvalue())
 
