@@ -122,11 +122,29 @@ class Netlist:
                     {pin: nets[0] for pin, nets in pins.items() if pin in known.functions}))
             else:
                 raise ToolFailure(f"{path}: the cell {kind} is in no library")
+        self.share_enables()
         self.nets = 2 + len(set(self.numbers.values()) - {0, 1})
 
     def net(self, bit):
         """Number of a net by Yosys' number of it."""
         return self.numbers.setdefault(str(bit), len(set(("0", "1"))) + len(self.numbers) - 4)
+
+    def share_enables(self):
+        """Lets registers that one enable serves share it, where the mapper gave it to them through buffers of their own."""
+        buffers = {net: instance.inputs[function[0]] for instance in self.instances if instance.cell is not None
+                   for net, function in ((net, instance.cell.functions[pin]) for pin, net in instance.outputs.items())
+                   if len(function) == 1}
+        for instance in self.instances:
+            if instance.cell is None:
+                while instance.inputs["E"] in buffers:
+                    instance.inputs["E"] = buffers[instance.inputs["E"]]
+        ports = {net for _, nets in self.ports.values() for net in nets} | {net for into, _ in self.memories.values() for net in into}
+        while True:
+            read = ports | {net for instance in self.instances for net in instance.inputs.values()}
+            kept = [instance for instance in self.instances if read.intersection(instance.outputs.values())]
+            if len(kept) == len(self.instances):
+                break
+            self.instances = kept
 
     def registers(self):
         return [instance for instance in self.instances if instance.cell is None or instance.cell.register]
