@@ -154,7 +154,7 @@ synth:
 
 formal:
 	@$(SETUP) formal
-	@tests/formal/prove --jobs $(JOBS) $(ARGS)
+	@tests/formal/prove --cover --jobs $(JOBS) $(ARGS)
 
 # ARGS="--draw 60": so many of them, drawn by the commit.
 mutants:

@@ -221,14 +221,15 @@ module progress_proof #(
     assign fails_o = fair & over & (busy | PROGRAM != 0 & halted) & ~(PROGRAM == 0 & halted);
 
     // What is reached: errors of each kind and a program without one, or what a product does
-    reg  set = 0, reads = 0, stored = 0;
+    reg  set = 0, reads = 0, stored = 0, chance = 0;
     always @(posedge clk_i) begin
         set    <= set | set_window;
+        chance <= chance | ends_beyond;  // an error that is left to chance
         reads  <= reads | read;
         stored <= stored | wvalid & wready_i & wlast;
     end
     wire done = clock > 4 & ~busy & ~halted;
-    assign covers_o = {7{fair}} & (PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3,
+    assign covers_o = {7{fair}} & (PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3 & ~chance,
                                       halted & code[3:0] == 4'd4, halted & code[3:0] == 4'd6, done & set,
                                       done & opcode_0 == 4'd6 & opcode_1 == 4'd5}
                                    : {reads, reads & two_rows, stored, stored & two_rows, done & opcode_0 == 4'd4,
