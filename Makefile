@@ -182,7 +182,7 @@ fpga:
 
 formal:
 	@$(SETUP) formal
-	@tests/formal/prove --jobs $(JOBS) $(ARGS)
+	@tests/formal/prove --cover --jobs $(JOBS) $(ARGS)
 
 # ARGS="--draw 60": so many of them, drawn by the commit.
 mutants:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs end. Memory is fair here: it accepts and answers within LATENCY clocks, reads of the data port within three times as
-// many. PROGRAM=0: any COMMANDS commands, legal or not, of the sizes below, and memory may answer with errors; after CLOCKS
-// clocks every engine is idle or an error is reported, by the watchdog if by nothing else. PROGRAM=1: a product of one tile, its
-// four commands in any order and without watchdog; it ends without an error.
+// many. PROGRAM=0: any COMMANDS commands, legal or not, of the sizes below, and memory may answer with errors; every engine goes
+// idle or an error is reported, by the watchdog if by nothing else. PROGRAM=1: a product of one tile and one or two rows, its four
+// commands in any order and without watchdog; it ends without an error. No work stands still for more than STILL clocks.
 //
 // Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise.
 //
+// by name
 // registers zero
 // cut dut.sum
 // cut dut.store_data
@@ -23,19 +24,21 @@
 // break gemm64_results.v: assign store_done_o = bvalid_i & response_end -> assign store_done_o = bvalid_i & response_end & ~taken
 // break gemm64_control.v: else still_q <= still_q + 32'd1 -> else still_q <= still_q
 // prove reach 44; PROGRAM=0,COMMANDS=2,CLOCKS=44
-// prove reach 60; PROGRAM=1,COMMANDS=4,CLOCKS=60
+// prove reach 48; PROGRAM=1,COMMANDS=4,CLOCKS=48
 // probe busy = dut.busy
 // probe halted = dut.halted
 // probe code = dut.error
 // probe ends_beyond = dut.u_commands.passes_end
 // probe set_window = dut.u_compute.set
 // probe read = dut.activation_read
+// probe dispatch = dut.u_commands.dispatch_o
 module progress_proof #(
     parameter PROGRAM  = 0,
     parameter COMMANDS = 2,
     parameter CLOCKS   = 44,
     parameter LATENCY  = 1,
-    parameter WATCHDOG = PROGRAM == 0 ? 8 : 0
+    parameter WATCHDOG = PROGRAM == 0 ? 8 : 0,
+    parameter STILL    = 12
 ) (
     input wire        clk_i,
     input wire        weights_arready_i,
@@ -135,7 +138,7 @@ module progress_proof #(
         .m_results_bvalid_i (bvalid_i), .m_results_bready_o (), .m_results_bid_i (1'b0), .m_results_bresp_i (bresp_i)
     );
 
-    (* keep *) wire        busy, halted, ends_beyond, set_window, read;
+    (* keep *) wire        busy, halted, ends_beyond, set_window, read, dispatch;
     (* keep *) wire [31:0] code;
     (* keep *) wire [31:0] watchdog = WATCHDOG;
     reg  [2:0]             commands = 0;
@@ -217,18 +220,25 @@ module progress_proof #(
         end
     end
 
+    // Nothing moves although there is work: no longer than a row takes through the array, with what comes before and after
+    reg  [3:0] still = 0;
+    wire       moves = ar != 0 | r != 0 | data_arvalid & data_arready_i | fetched | awvalid & awready_i | wvalid & wready_i | bvalid_i
+                     | read | dispatch;
+    wire       stuck = busy & ~halted & still == STILL;
+    always @(posedge clk_i) still <= ~rst_n | moves | ~busy | still == STILL ? 0 : still + 1;
     wire over = clock == CLOCKS;
-    assign fails_o = fair & over & (busy | PROGRAM != 0 & halted) & ~(PROGRAM == 0 & halted);
+    assign fails_o = fair & (stuck | over & busy & ~halted | PROGRAM != 0 & halted);
 
     // What is reached: errors of each kind and a program without one, or what a product does
-    reg  set = 0, reads = 0, stored = 0;
+    reg  set = 0, reads = 0, stored = 0, chance = 0;
     always @(posedge clk_i) begin
         set    <= set | set_window;
+        chance <= chance | ends_beyond;  // an error that is left to chance
         reads  <= reads | read;
         stored <= stored | wvalid & wready_i & wlast;
     end
     wire done = clock > 4 & ~busy & ~halted;
-    assign covers_o = {7{fair}} & (PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3,
+    assign covers_o = {7{fair}} & (PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3 & ~chance,
                                       halted & code[3:0] == 4'd4, halted & code[3:0] == 4'd6, done & set,
                                       done & opcode_0 == 4'd6 & opcode_1 == 4'd5}
                                    : {reads, reads & two_rows, stored, stored & two_rows, done & opcode_0 == 4'd4,

@@ -8,6 +8,7 @@
 // break gemm64_results.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
 // break gemm64_results.v: bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q} -> bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & burst_first}
 // break gemm64_results.v: here  = ~burst_first | burst_snapshot_q | -> here  = ~burst_first |
+// break gemm64_results.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~taken),
 // prove induction 1, cover 24
 // probe burst_valid = dut.burst_valid
 // probe burst_beats = dut.burst_beats
