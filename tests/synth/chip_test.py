@@ -52,7 +52,7 @@ class Chip(SmallDesigns):
         chip = self.made()
         self.assertEqual(chip.blocks, {"gemm64_requantize": 4})
         self.assertEqual({path.end for path in chip.paths["gemm64"]}, {"b_o", "busy_o"})
-        self.assertIn("u_requantize[3].move_i", {path.end for path in chip.paths["gemm64_requantize"]})
+        self.assertIn("u_requantize[0].sum_i", {path.end for path in chip.paths["gemm64_requantize"]})
 
 
 class Memories(SmallDesigns):
