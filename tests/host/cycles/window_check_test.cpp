@@ -59,6 +59,8 @@ TEST_F(WindowCheck, NamesWhatIsWrongWithALayer) {
               HasSubstr("DILATION_WIDTH is 26"));
   EXPECT_THAT(refused([](Command& c) { c.row_step = 25; }),
               HasSubstr("ROW_STEP is 25; it must be below CAPACITY, 25"));
+  EXPECT_THAT(refused([](Command& c) { c.row_step = 99; }),
+              HasSubstr("ROW_STEP is 99; it must be below CAPACITY, 25"));
   EXPECT_THAT(refused([](Command& c) { c.image_step = 25; }), HasSubstr("IMAGE_STEP is 25"));
   EXPECT_THAT(refused([](Command& c) { c.tap_row_step = 25; }), HasSubstr("TAP_ROW_STEP is 25"));
 }
@@ -137,6 +139,15 @@ TEST_F(WindowCheck, NamesTheLoadWhosePixelsNobodyFrees) {
   EXPECT_THAT(refusal(program, geometry_),
               AllOf(HasSubstr("(LOAD_ACTIVATIONS "),
                     HasSubstr("no MATMUL frees all of its pixels: 24 of 25")));
+}
+
+TEST_F(WindowCheck, NamesAMatmulWhosePixelsNobodyLoads) {
+  std::vector<Command> program;
+  for (const Command& command : program_) {
+    if (command.opcode != Opcode::kLoadActivations) program.push_back(command);
+  }
+  EXPECT_THAT(refusal(program, geometry_),
+              AllOf(HasSubstr("(MATMUL "), HasSubstr("words of pixels"), HasSubstr("loads (0)")));
 }
 
 // Pixels of further planes are those of the loads before, not new ones.

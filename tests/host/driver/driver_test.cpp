@@ -288,6 +288,21 @@ TEST(DriverRun, GivesUpAfterItsLimitOfClocks) {
   EXPECT_THAT(text, HasSubstr("command 2"));
 }
 
+TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  std::uint64_t now = 0;
+  EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
+  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t clocks) {
+    now += std::uint64_t{1} << 40;
+    return now >> 40 == 5 && device.reference.wait_interrupt(clocks);
+  });
+  Command finish;
+  finish.opcode = Opcode::kFinish;
+  EXPECT_NO_THROW(driver.run_program(0, {finish}, 0));
+  EXPECT_EQ(now >> 40, 5u);
+}
+
 /// What WATCHDOG holds after a run, `before` at its start, with so much patience.
 std::uint32_t watchdog_after(std::uint32_t before, std::uint64_t memory_latency) {
   NiceMock<MockDevice> device;

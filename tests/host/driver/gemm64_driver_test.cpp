@@ -277,6 +277,19 @@ TEST_F(Core, MemoryChangesHandsWithCachesAndBarriersInOrder) {
   EXPECT_EQ(fake.log, (std::vector<std::string>{"clean", "barrier", "barrier", "invalidate"}));
 }
 
+TEST_F(Core, CachesAreToldWhichMemoryChangesHands) {
+  static std::vector<std::uint64_t> told;
+  told.clear();
+  fake.hooks.clean = fake.hooks.invalidate = [](void*, std::uint64_t address, std::size_t bytes) {
+    told.insert(told.end(), {address, bytes});
+  };
+  open();
+  told.clear();
+  gemm64_give(&driver, 0x2000, 64);
+  gemm64_take(&driver, 0x3000, 128);
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{0x2000, 64, 0x3000, 128}));
+}
+
 TEST_F(Core, CommandsThatCannotBeStoredStartNothing) {
   open(4, 0x10000 - 128);  // two of its four places lie in the memory
   EXPECT_EQ(submit(1, 3), GEMM64_NO_ACCESS);
@@ -368,6 +381,26 @@ TEST_F(Core, ATicketWaitsForItsOwnProgram) {
   EXPECT_EQ(fake.registers[GEMM64_REG_INTERRUPT], 0u);
   EXPECT_EQ(gemm64_wait_for(&driver, first, 1), GEMM64_OK);
   EXPECT_EQ(interrupts, 2);
+}
+
+// The one behind it ends just when its own end is seen.
+TEST_F(Core, ATicketLeavesTheInterruptOfALaterProgram) {
+  open(8);
+  std::uint32_t first = 0;
+  ASSERT_EQ(submit(1, 2, &first), GEMM64_OK);
+  ASSERT_EQ(submit(3, 3), GEMM64_OK);
+  fake.wait_by_hook();
+  driver.hooks = fake.hooks;
+  fake.line = [&] {
+    fake.registers[GEMM64_REG_RING_HEAD] = 2;
+    raise(1);
+    return 1;
+  };
+  fake.on_read = [&](std::uint32_t offset) {
+    if (offset == GEMM64_REG_RING_HEAD && fake.registers[offset] == 2) raise(1);
+  };
+  EXPECT_EQ(gemm64_wait_for(&driver, first, 1), GEMM64_OK);
+  EXPECT_EQ(fake.registers[GEMM64_REG_INTERRUPT], 1u);
 }
 
 TEST_F(Core, ATicketTellsTimeOutsAndErrors) {

@@ -178,6 +178,8 @@ TEST(JobProgram, RefusesChainsThatDoNotFit) {
   jobs = chain_of(5, {8, 24, 17}, small());
   jobs[0] = make_job("sums", {5, 8, 24}, Accumulate::kDevice, small());
   EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs[0] = make_job("tall", {6, 8, 24}, Accumulate::kDevice, small(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
   jobs[0] = make_job("wide", {5, 8, 25}, Accumulate::kDevice, small(), kInt8);
   EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
 }

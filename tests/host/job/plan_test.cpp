@@ -157,7 +157,7 @@ TEST(Plan, RejectsWhatACommandCannotHold) {
     GemmShape shape;
     const char* text;
   } cases[] = {
-      {{1, most, most}, "words of weights"},
+      {{1, most, most}, "2305843009213693952 words of weights"},
       {{128, most, 1}, "137438953472 words of activations in a block"},
   };
   for (const auto& item : cases) {

@@ -58,6 +58,17 @@ TEST(Seam, IsNoneWhereNothingIsReadyBeforeAll) {
   EXPECT_FALSE(seam(square(64, 7, 64), square(64, 7, 64)));  // one block, one plane
 }
 
+TEST(Seam, OfAProductIsThatOfTheSameConvolution) {
+  const Geometry geometry;
+  const Plan product = make_plan(GemmShape{49, 2048, 512}, Accumulate::kDevice, geometry, kInt8);
+  const Plan behind = make_plan(square(512, 7, 512, 3), geometry, kInt8);
+  const auto found = find_seam(product, behind, geometry);
+  const auto same = seam(square(2048, 7, 512), square(512, 7, 512, 3));
+  ASSERT_TRUE(found && same);
+  EXPECT_EQ(found->cut.tile, same->cut.tile);
+  EXPECT_EQ(found->early_tiles, same->early_tiles);
+}
+
 struct Layer {
   Convolution convolution;
   std::optional<std::size_t> source;

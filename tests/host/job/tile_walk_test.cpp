@@ -68,6 +68,22 @@ TEST(TileWalk, KnowsWhereBlocksBeginAndWhatIsStoredBefore) {
   EXPECT_EQ(stored, 35u * plan.tiles());
 }
 
+TEST(TileWalk, MeetsEveryTapOfAWindow) {
+  Convolution c;
+  c.channels = c.out_channels = 20;
+  c.height = c.width = c.out_height = c.out_width = 9;
+  c.kernel_height = 5;
+  c.kernel_width = 3;
+  c.pad_top = 2;
+  c.pad_left = 1;
+  const Job job = make_job("walked", c, small(), Output{ResultFormat(ResultCode::kInt8)});
+  const Plan& plan = job.plan;
+  std::uint64_t tiles = 0;
+  for (TileWalk walk(job); !walk.done(); walk.next()) ++tiles;
+  EXPECT_EQ(plan.k_tiles, 3u * 15);
+  EXPECT_EQ(tiles, plan.tiles() * plan.row_blocks());
+}
+
 TEST(RowWalk, SkipsTheRestOfATile) {
   const Job job = make_job("walked", {35, 20, 9}, Accumulate::kDevice, small());
   RowWalk walk(job);

@@ -106,6 +106,40 @@ TEST(WindowPlan, LoadsEachPixelOnceAndKeepsItAsLongAsItIsNeeded) {
   EXPECT_GE(planned, 200u);
 }
 
+TEST(WindowPlan, RefusesWhatNoFieldHolds) {
+  const Window fits = same(8, 1);
+  EXPECT_NO_THROW(plan_window(fits, 64, Geometry{}));
+  for (std::uint32_t Window::*const field :
+       {&Window::kernel_height, &Window::kernel_width, &Window::stride_height,
+        &Window::stride_width, &Window::dilation_height, &Window::dilation_width, &Window::height,
+        &Window::width, &Window::out_height, &Window::out_width, &Window::images,
+        &Window::group_planes, &Window::group_passes}) {
+    Window w = fits;
+    w.*field = 0;
+    EXPECT_THROW(plan_window(w, std::vector<std::uint32_t>{8}, Geometry{}), UsageError);
+  }
+  for (std::uint32_t Window::*const field :
+       {&Window::kernel_height, &Window::kernel_width, &Window::stride_height,
+        &Window::stride_width, &Window::dilation_height, &Window::dilation_width, &Window::pad_top,
+        &Window::pad_left}) {
+    Window w = fits;
+    w.*field = 256;
+    EXPECT_THROW(plan_window(w, std::vector<std::uint32_t>{8}, Geometry{}), UsageError);
+  }
+  for (std::uint32_t Window::*const field :
+       {&Window::height, &Window::width, &Window::out_height, &Window::out_width}) {
+    Window w = fits;
+    w.*field = 65536;
+    EXPECT_THROW(plan_window(w, std::vector<std::uint32_t>{8}, Geometry{}), UsageError);
+  }
+}
+
+TEST(WindowPlan, BalancesTheRowsOfBlocks) {
+  EXPECT_EQ(balanced_rows(256, 128), 128u);
+  EXPECT_EQ(balanced_rows(257, 128), 86u);
+  EXPECT_EQ(balanced_rows(5, 128), 5u);
+}
+
 TEST(WindowPlan, ReadsTheInputTensorAsItLiesInMemory) {
   const WindowPlan plan = plan_window(same(56, 2), 126, Geometry{});
   EXPECT_EQ(plan.loaded_words(), 2u * 56 * 56);

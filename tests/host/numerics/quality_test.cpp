@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 namespace gemm64 {
 namespace {
@@ -84,6 +85,21 @@ TEST(Quality, RejectsDifferentShapes) {
   EXPECT_THROW(top1_agreement(MatrixF(), MatrixF()), std::invalid_argument);
   EXPECT_THROW(max_abs_error(wide, tall), std::invalid_argument);
   EXPECT_THROW(compare(MatrixI32::Zero(1, 2), MatrixI32::Zero(2, 1)), std::invalid_argument);
+}
+
+TEST(Quality, TellsShapesThatDifferInOneWay) {
+  const auto message = [](const MatrixF& a, const MatrixF& b) -> std::string {
+    try {
+      signal_to_noise_db(a, b);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(MatrixF::Zero(1, 2), MatrixF::Zero(1, 3)),
+            "signal_to_noise_db: shapes differ: 1x2 and 1x3");
+  EXPECT_EQ(message(MatrixF::Zero(3, 2), MatrixF::Zero(1, 2)),
+            "signal_to_noise_db: shapes differ: 3x2 and 1x2");
 }
 
 TEST(Quality, NaNAgreesWithNothing) {

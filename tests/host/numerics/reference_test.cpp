@@ -82,5 +82,12 @@ TEST(ReferenceGemm, RejectsOperandsThatDifferInK) {
   EXPECT_THROW(reference_gemm(MatrixI8::Zero(2, 3), MatrixI8::Zero(2, 4)), std::invalid_argument);
 }
 
+TEST(ReferenceRequantize, WantsABiasAndAScaleForEachColumn) {
+  const MatrixI32 sums = MatrixI32::Zero(2, 3);
+  EXPECT_NO_THROW(reference_requantize(sums, {0, 0, 0}, {1, 1, 1}, 0, -128, 127));
+  EXPECT_THROW(reference_requantize(sums, {0, 0}, {1, 1, 1}, 0, -128, 127), std::invalid_argument);
+  EXPECT_THROW(reference_requantize(sums, {0, 0, 0}, {1, 1}, 0, -128, 127), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace gemm64

@@ -87,15 +87,17 @@ TEST(Slices, MultiplyMoreExactlyThanFloat32) {
 }
 
 TEST(Slices, BoundNoticesALostSlice) {
-  const MatrixF a = random_matrix(3, 64, 4, 1.0F);
-  const MatrixF w = random_matrix(3, 64, 5, 1.0F);
-  SlicedMatrix damaged = slice_rows(a);
-  damaged.slices[2].setZero();
-  const SlicedMatrix sliced_w = slice_rows(w);
-  const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
-  const double error =
-      (sliced_product(damaged, sliced_w).cast<double>() - exact).cwiseAbs().maxCoeff();
-  EXPECT_GT(error, slices_error_bound(damaged, sliced_w, 64, exact.cwiseAbs().maxCoeff()));
+  for (const float size : {1.0F, 1e-9F, 1e9F}) {  // of the weights
+    const MatrixF a = random_matrix(3, 64, 4, 1.0F);
+    const MatrixF w = random_matrix(3, 64, 5, size);
+    const SlicedMatrix sliced_a = slice_rows(a), sliced_w = slice_rows(w);
+    SlicedMatrix damaged = sliced_a;
+    damaged.slices[2].setZero();
+    const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
+    const double bound = slices_error_bound(sliced_a, sliced_w, 64, exact.cwiseAbs().maxCoeff());
+    EXPECT_LE(slices_error(exact, sliced_product(sliced_a, sliced_w)), bound) << size;
+    EXPECT_GT(slices_error(exact, sliced_product(damaged, sliced_w)), bound) << size;
+  }
 }
 
 TEST(Slices, ScaleEachRowByItself) {
