@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <map>
@@ -149,6 +150,14 @@ std::filesystem::path save_file_of(const std::filesystem::path& waveform) {
 
 std::filesystem::path replay_file_of(const std::filesystem::path& waveform) {
   return std::filesystem::path(waveform).replace_extension(".json");
+}
+
+unsigned jobs_or_cores(unsigned jobs) {
+  if (jobs != 0) return jobs;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<unsigned>(std::max(CPU_COUNT(&cores), 1));
 }
 
 std::unique_ptr<OutputFile> open_output(const std::string& path) {

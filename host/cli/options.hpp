@@ -66,6 +66,9 @@ std::filesystem::path failure_waveform(const CommonOptions& options);
 std::filesystem::path save_file_of(const std::filesystem::path& waveform);
 std::filesystem::path replay_file_of(const std::filesystem::path& waveform);
 
+/// `jobs` side by side; where that is 0, as many as cores that this process may use.
+unsigned jobs_or_cores(unsigned jobs);
+
 /// An output file, opened at once; nothing where it was not asked for.
 std::unique_ptr<OutputFile> open_output(const std::string& path);
 

@@ -2,7 +2,6 @@
 #include "host/cli/run_command.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <memory>
@@ -93,15 +92,6 @@ std::string scales_text(const NetworkOptions& options, const NetworkSource& sour
          "images, as a network in use has them";
 }
 
-/// Programs side by side: as many as cores that this process may use, where nobody says.
-unsigned jobs_of(const NetworkOptions& options) {
-  if (options.jobs != 0) return options.jobs;
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&cores), 1));
-}
-
 /// Says that more jobs were asked for than run.
 void tell_one_job(const NetworkOptions& options, const std::string& why) {
   if (options.jobs > 1 && !why.empty()) {
@@ -136,7 +126,7 @@ std::unique_ptr<OutputFile> open_json(const NetworkOptions& options, ClaimedFile
 RunOptions run_options_of(const NetworkOptions& options, Session& session) {
   RunOptions run = session.run_options();
   set_network_options(options, run);
-  run.side_by_side = session.side_by_side(jobs_of(options));
+  run.side_by_side = session.side_by_side(jobs_or_cores(options.jobs));
   return run;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sched.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
@@ -90,26 +89,16 @@ class Keeper {
   bool lost_ = false;
 };
 
-/// Points side by side: as many as cores that this process may use, where nobody says.
-unsigned jobs_of(unsigned jobs) {
-  if (jobs != 0) return jobs;
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&cores), 1));
-}
-
 void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& keeper,
                    FinishedRows& rows) {
   std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < runner.sweep().size(); ++i) {
     if (rows.by_point.count(i) == 0) missing.push_back(i);
   }
-  ProgressBar bar;
-  bar.show("planning", 0);
+  std::optional<ProgressBar> bar;
   const BeforeEnd before_end([&] {
     const std::lock_guard<std::mutex> lock(rows.mutex);
-    bar.erase();
+    if (bar) bar->erase();
     const std::string finished =
         fmt::format("with {} of {} points finished", rows.by_point.size(), runner.sweep().size());
     if (keeper.path().empty()) {
@@ -120,15 +109,20 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
           fmt::format("{}, which {} has; --resume goes on", finished, keeper.path().string()));
     }
   });
+  {
+    const std::lock_guard<std::mutex> lock(rows.mutex);
+    bar.emplace();  // has a thread
+  }
+  bar->show("planning", 0);
   const std::vector<double> costs = runner.check();
   run_points(
-      runner, missing, jobs_of(options.jobs), costs,
+      runner, missing, jobs_or_cores(options.jobs), costs,
       [&](std::size_t point, SweepRow row) {
         const std::lock_guard<std::mutex> lock(rows.mutex);
         keeper.add(row);
         rows.by_point[point] = std::move(row);
       },
-      [&bar](const std::string& name, double done) { bar.show(name, done); });
+      [&bar](const std::string& name, double done) { bar->show(name, done); });
 }
 
 int run_sweep(const SweepCommand& options) {

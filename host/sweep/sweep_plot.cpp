@@ -86,21 +86,22 @@ void Drawing::bars(const SweepRow& row) {
   const double height = named_ ? 13 : 3;
   const double bar = named_ ? height - 4 : height - 1;
   const double y = top_ + (height - bar) / 2;
+  const double baseline = top_ + 9.5;
   const Scale& scale = scales_[text_of(row["network"])];
   const auto value = [&](int column, double length, const std::string& text) {
-    if (named_) svg_.text(x(column) + length + 4, top_ + 9.5, text, 9);
+    if (named_) svg_.text(x(column) + length + 4, baseline, text, 9);
   };
   if (named_) {
     std::vector<std::string> parts;
     for (const std::string& key : keys_) parts.push_back(text_of(row[key]));
-    svg_.text(x(0) - 6, top_ + 9.5,
+    svg_.text(x(0) - 6, baseline,
               parts.empty() ? fmt::format("point {}", row["point"].dump())
                             : fmt::format("{}", fmt::join(parts, " · ")),
               9, Anchor::kEnd);
   }
   top_ += height;
   if (row["cycles"].is_null()) {
-    svg_.text(x(0) + 4, top_ - 3.5, row["error"].is_null() ? "nothing on the device" : "FAILED", 9);
+    svg_.text(x(0) + 4, baseline, row["error"].is_null() ? "nothing on the device" : "FAILED", 9);
     return;
   }
   const double clocks = kBar * figure(row, "cycles") / scale.clocks;
@@ -132,12 +133,12 @@ std::string Drawing::draw(const std::string& title) {
   svg_.text(x(0), kTop - 8, "clocks", 11);
   svg_.text(x(1), kTop - 8, "utilization (light: of the roofline)", 11);
   svg_.text(x(2), kTop - 8, "bytes", 11);
-  double at = x(2) + 40;
+  double at = x(2) - 70;
   for (const auto& [name, colour] :
        {std::pair("weights", kDark), std::pair("activations", "#7fb3d9"),
         std::pair("results", "#e08a1e"), std::pair("rest", kRest)}) {
-    svg_.rect(at, kTop - 16, 8, 8, colour, kDark);
-    svg_.text(at + 11, kTop - 8, name, 9);
+    svg_.rect(at, kTop - 38, 8, 8, colour, kDark);
+    svg_.text(at + 11, kTop - 30, name, 9);
     at += 17 + text_width(name, 9);
   }
   const SweepRow* before = nullptr;

@@ -21,3 +21,5 @@ outputs = session.run(None, {session.get_inputs()[0].name: np.zeros((1, 3), np.f
 shape: tuple[int, ...] = outputs[0].shape
 utilization: float = session.report["total"]["utilization"]
 cycles: int = gemm64.predict(1, 2, 3)["cycles"]
+points: int = len(gemm64.sweep_points('{"networks": "1x2x3"}'))
+row: dict[str, object] = gemm64.sweep_row('{"networks": "1x2x3"}', 0)

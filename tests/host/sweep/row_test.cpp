@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/sweep/row.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/sweep/sweep_plot.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A row of a sweep of two points, of which the report has one layer.
+SweepRow row(const Sweep& sweep, std::size_t index, std::uint64_t clocks) {
+  LayerReport layer;
+  layer.shape = {2, 3, 4};
+  layer.counters[counter::kTotalClocks] = clocks;
+  layer.counters[counter::kComputeCompute] = 10;
+  layer.counters[counter::kComputeWaitActivations] = 7;
+  layer.counters[counter::kComputeIdle] = 3;
+  layer.counters[counter::kComputeDrain] = 2;
+  layer.counters[counter::kBytesWeights] = 64;
+  layer.counters[counter::kBytesCommands] = 32;
+  layer.predicted = layer.counters;
+  layer.utilization = 0.25;
+  RunReport report;
+  report.layers = {layer};
+  return make_row(sweep, index, report);
+}
+
+class Rows : public testing::Test {
+ protected:
+  const Sweep sweep_ = parse_sweep(
+      R"({"networks": "a, \"b\".onnx", "designs": {"array": 8, "memory_latency": [5, 6]}})", "s");
+  const std::vector<SweepRow> rows_{row(sweep_, 0, 22), row(sweep_, 1, 1022)};
+};
+
+TEST_F(Rows, TellTheGreatestLoss) {
+  EXPECT_EQ(rows_[0]["main_wait"], "wait_activations");
+  EXPECT_EQ(rows_[0]["cycle_breakdown.fill"], 5);
+  EXPECT_EQ(rows_[0]["bytes"], 96);
+}
+
+TEST_F(Rows, AreLinesOfCsvWithQuotedText) {
+  const std::string csv = rows_csv(rows_);
+  EXPECT_THAT(csv, testing::StartsWith("point,mode,device,network,batch,array,"));
+  EXPECT_THAT(csv, HasSubstr("\n0,predict,,\"a, \"\"b\"\".onnx\",1,8,9216,128,independent,0,5,22,,"
+                             "0.25,"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+}
+
+TEST_F(Rows, OfATableShowWhatDiffers) {
+  const std::string table = rows_table(rows_, 0);
+  EXPECT_EQ(varied_keys(rows_), std::vector<std::string>{"memory_latency"});
+  EXPECT_THAT(table, HasSubstr("memory"));
+  EXPECT_THAT(table, HasSubstr("1,022"));
+  EXPECT_THAT(table, HasSubstr("25.00 %"));
+  EXPECT_THAT(table, Not(HasSubstr("network")));
+  EXPECT_THAT(table, Not(HasSubstr("verified"))) << "nothing was compared";
+}
+
+TEST_F(Rows, WithoutClocksHaveNoFigures) {
+  const SweepRow empty = make_row(sweep_, 0, RunReport());
+  for (const char* key : {"cycles", "utilization", "bytes", "main_wait", "device_share"}) {
+    EXPECT_TRUE(empty[key].is_null()) << key;
+  }
+  EXPECT_THAT(plot_svg({empty}, "s"), HasSubstr("nothing on the device"));
+}
+
+TEST_F(Rows, ArePlottedByName) {
+  const std::string svg = plot_svg(rows_, "s.json");
+  EXPECT_THAT(svg, HasSubstr("a, &quot;b&quot;.onnx, batch 1"));
+  EXPECT_THAT(svg, HasSubstr(">1.02 k<"));
+  EXPECT_THAT(svg, HasSubstr(">25.00 %<"));
+  EXPECT_THAT(svg, HasSubstr(">96<"));
+}
+
+TEST_F(Rows, OfALargeSweepArePlottedThin) {
+  const std::string svg = plot_svg(std::vector<SweepRow>(1000, rows_[0]), "s.json");
+  EXPECT_THAT(svg, Not(HasSubstr(">25.00 %<")));
+  EXPECT_THAT(svg, HasSubstr("1,000 points"));
+}
+
+}  // namespace
+}  // namespace gemm64
