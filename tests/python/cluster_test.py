@@ -127,6 +127,20 @@ def test_four_workers_report_what_one_process_reports(network, alone, tmp_path):
     assert printed(result.stdout) == alone["printed"]
 
 
+def test_the_page_is_that_of_one_process(linear_network, random, tmp_path):
+    """It needs the charts that `make test` fetches (scripts/charts)."""
+    np.save(tmp_path / "x.npy", random.standard_normal((6, 12)).astype(np.float32))
+    given = ["--model", linear_network, "--input", tmp_path / "x.npy", "--batch", 2, "--array", 8]
+    one, many = tmp_path / "one.html", tmp_path / "many.html"
+    alone = subprocess.run([PROGRAM, "run", *map(str, given), "--report", one], check=False,
+                           capture_output=True, text=True)
+    assert alone.returncode == 0, alone.stderr
+    result = cluster(*given, "--workers", 2, "--report", many)
+    assert result.returncode == 0, result.stderr
+    assert report(many) == report(one)
+    assert len(report(one)) > 100_000
+
+
 @pytest.mark.parametrize("options", [
     ("--device", "tlm", "--array", 16, "--precision", "float32"),
     ("--device", "rtl", "--array", 8, "--accumulate", "host", "--memory-stalls", 0.1),
@@ -396,6 +410,31 @@ def test_progress_tells_what_remains():
     progress = Progress(200, 20, stream=io.StringIO())
     assert progress.text(20, 5) == "20 of 200 units, 10 % (20 from the checkpoint), 5 s"
     assert progress.text(80, 30) == "80 of 200 units, 40 % (20 from the checkpoint), 30 s, 60 s left"
+
+
+def test_progress_says_a_line_every_ten_seconds_off_a_terminal(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    stream = io.StringIO()
+    progress = Progress(200, 0, stream=stream)
+    for now in (101.0, 109.9, 110.1, 115.0, 120.2):
+        progress.show(int(now) - 100)
+    assert stream.getvalue().splitlines() == ["10 of 200 units, 5 %, 10 s, 192 s left",
+                                              "20 of 200 units, 10 %, 20 s, 182 s left"]
+
+
+def test_progress_is_a_bar_on_a_terminal():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    progress = Progress(4, 0, stream=stream)
+    time.sleep(0.15)
+    progress.show(2)
+    assert "[###############...............] 2 of 4 units, 50 %" in stream.getvalue()
+    progress.erase()
+    assert stream.getvalue().endswith("\r\x1b[K")
 
 
 SWEEP = {"mode": "run", "device": "tlm", "networks": ["64x256x128", str(DATA / "fashion_cnn.onnx")],
