@@ -30,7 +30,7 @@ def without_multiplication(text):
     return re.sub(r"\(set-logic \w+\)", "(set-logic QF_AUFBV)", text)
 
 
-command, depth = "", 0
+command, depth, counted = "", 0, 0.0
 for line in sys.stdin:
     command += line
     depth += line.count("(") - line.count(")")
@@ -46,6 +46,8 @@ for line in sys.stdin:
         print(f'(error "{problem}")')
     sys.stdout.flush()
     if "check-sat" in command and SECONDS:
-        with open(SECONDS, "w", encoding="utf-8") as out:  # yosys-smtbmc does not wait for its solver's end
-            out.write(f"{time.process_time():.2f}\n")
+        # yosys-smtbmc does not wait for its solvers' end, and may start one for each question.
+        with open(SECONDS, "a", encoding="utf-8") as out:
+            out.write(f"{time.process_time() - counted:.3f}\n")
+        counted = time.process_time()
     command = ""
