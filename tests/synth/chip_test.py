@@ -61,7 +61,7 @@ class Chip(SmallDesigns):
         chip = self.made("reg [3:0] a_q;\n" + stages + "always @(posedge clk_i) begin a_q <= a_i; b_o <= "
                          + "^".join(f"s{i}" for i in range(64)) + "; end")
         self.assertEqual(chip.blocks, {"gemm64_stage": 64})
-        self.assertLess(chip.paths["gemm64_stage"][0].ns, 4)  # 8 ns without
+        self.assertLess(chip.paths["gemm64_stage"][0].ns, 4)  # above 5 ns without
 
 
 class Memories(SmallDesigns):
