@@ -10,6 +10,8 @@ from . import mapping, tools
 # Ports of a memory, after those of Yosys' $mem_v2; constant ones (its resets) and clocks are left out.
 MEMORY_PORTS = {"RD_EN": "read_i", "RD_ADDR": "read_address_i", "RD_DATA": "data_o",
                 "WR_EN": "write_i", "WR_ADDR": "write_address_i", "WR_DATA": "write_data_i"}
+FANOUT = 8  # boxes that a buffer drives
+BUFFER = "BUFX4"
 
 
 @dataclass
@@ -126,6 +128,30 @@ class Netlist:
                 cells.append(Cell(kind, pins, cell.owner, f"{cell.name}[{index}]", [pin for pin in cell.output if pin in pins],
                                   cell.block))
         self.cells = cells
+
+    def spread(self):
+        """Puts trees of buffers between a net and the many boxes that it drives, of which ABC has seen one load."""
+        sinks = {}
+        for cell in self.cells:
+            if cell.name and cell.kind not in self.library.area:
+                for pin, nets in cell.pins.items():
+                    if pin not in cell.output and pin != "clk_i":
+                        for index, net in enumerate(nets):
+                            if isinstance(net, int):
+                                sinks.setdefault(net, []).append((cell, pin, index))
+        new = 1 + max(net for cell in self.cells for nets in cell.pins.values() for net in nets if isinstance(net, int))
+        for net, places in sinks.items():
+            while len(places) > FANOUT:
+                buffers = []
+                for first in range(0, len(places), FANOUT):
+                    for cell, pin, index in places[first:first + FANOUT]:
+                        cell.pins[pin] = cell.pins[pin][:index] + [new] + cell.pins[pin][index + 1:]
+                    gate = Cell(BUFFER, {"A": [net], "Y": [new]}, places[first][0].owner, "", ["Y"], None)
+                    self.driver[new] = gate
+                    buffers.append((gate, "A", 0))
+                    self.cells.append(gate)
+                    new += 1
+                places = buffers
 
     def verilog(self, path):
         """Writes plain Verilog: cells c0, c1, …, nets n0, n1, …, each bit of a port a port of its own."""

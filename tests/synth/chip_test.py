@@ -55,6 +55,15 @@ class Chip(SmallDesigns):
         self.assertIn("u_requantize[0].sum_i", {path.end for path in chip.paths["gemm64_requantize"]})
 
 
+    def test_a_register_that_drives_many_blocks_has_buffers(self):
+        self.rtl("gemm64_stage", STAGE)
+        stages = "".join(f" gemm64_stage u_{i} (clk_i, a_q, s{i});\n wire [3:0] s{i};\n" for i in range(64))
+        chip = self.made("reg [3:0] a_q;\n" + stages + "always @(posedge clk_i) begin a_q <= a_i; b_o <= "
+                         + "^".join(f"s{i}" for i in range(64)) + "; end")
+        self.assertEqual(chip.blocks, {"gemm64_stage": 64})
+        self.assertLess(chip.paths["gemm64_stage"][0].ns, 4)  # above 5 ns without
+
+
 class Memories(SmallDesigns):
     def of(self, module, **parameters):
         shutil.rmtree("rtl")
