@@ -7,7 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 
-FUNCTIONS = {"INVX1": ("!A", "A"), "AND2X2": ("(A B)", "AB"), "NAND2X1": ("!(A B)", "AB"), "XOR2X1": ("A^B", "AB"),
+FUNCTIONS = {"BUFX2": ("A", "A"), "INVX1": ("!A", "A"), "AND2X2": ("(A B)", "AB"), "NAND2X1": ("!(A B)", "AB"), "XOR2X1": ("A^B", "AB"),
              "AOI21X1": ("!((A B)+C)", "ABC")}
 LOAD_PF = 0.01      # of each input, and of a clock pin
 INSIDE_PJ = 0.2     # of a change inside a gate; a rise takes 0.3, a fall 0.1

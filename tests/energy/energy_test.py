@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/energy's parts: tables, gates and sums. Icarus Verilog is the reference for gates."""
 
+import json
 import os
 import random
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 import unittest
 
 import cells
-from energy_model import crosscheck, electrical, liberty, outputs, parts, simulate
+from energy_model import crosscheck, electrical, liberty, netlist, outputs, parts, simulate
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "energy")
 BUILD = tempfile.TemporaryDirectory()  # holds the simulator, compiled once
@@ -159,6 +160,20 @@ initial begin #10000 on = 1;
 """)
     subprocess.run(["iverilog", "-g2001", "-o", path + "vp", path], check=True)
     return [int(line) for line in subprocess.run(["vvp", path + "vp"], check=True, capture_output=True, text=True).stdout.split()]
+
+
+class Netlist(Case):
+    def test_registers_share_a_clock_gate_behind_buffers(self):
+        cell = lambda kind, **pins: {"type": kind, "connections": {pin: [net] for pin, net in pins.items()}}  # noqa: E731
+        body = {"ports": {"e": {"direction": "input", "bits": [2]}, "q": {"direction": "output", "bits": [5, 6]}},
+                "cells": {"b0": cell("BUFX2", A=2, Y=3), "b1": cell("BUFX2", A=3, Y=4),
+                          "r0": cell(netlist.GATED, D="0", E=4, Q=5), "r1": cell(netlist.GATED, D=3, E=2, Q=6)}}
+        path = os.path.join(self.folder, "netlist.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"modules": {"top": body}}, file)
+        gates = netlist.Netlist(path, "top", self.library)
+        self.assertEqual([len(group) for group in electrical.Electrical(gates, self.library).groups.values()], [2])
+        self.assertEqual(len(gates.instances), 3)  # the buffer that still drives data stays, the other one goes
 
 
 class Parts(unittest.TestCase):
