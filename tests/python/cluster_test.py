@@ -159,12 +159,14 @@ def test_a_float_network_on_arrays(options, linear_network, random, tmp_path):
     assert "11" in json.dumps(json.loads(many.read_text())["batch"])
 
 
-def test_a_worker_is_killed(network, alone, tmp_path):
-    begun = Begun(network, tmp_path, "--workers", 4)
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_worker_is_killed(count, network, alone, tmp_path):
+    """Also the only one that has the model."""
+    begun = Begun(network, tmp_path, "--workers", count)
     begun.wait_for(2)
     workers = begun.workers()
-    assert len(workers) == 4
-    workers[1].kill()
+    assert len(workers) == count
+    workers[-1].kill()
     code, _, complaint = begun.end()
     assert code == 0, complaint
     assert report(begun.json) == alone["report"]
@@ -297,6 +299,14 @@ def make_images(folder, count):
     generator = np.random.default_rng(1)
     for i in range(count):
         Image.fromarray(generator.integers(0, 256, (4, 4), np.uint8)).save(folder / f"{i:03d}.png")
+
+
+def test_one_pass_of_many_images_is_told(image_network, tmp_path):
+    make_images(tmp_path / "images", 5)
+    result = cluster("--model", image_network, "--input", tmp_path / "images", "--array", 8,
+                     "--workers", 1)
+    assert result.returncode == 0, result.stderr
+    assert "all 5 images are one pass, which one worker runs; --batch N" in result.stderr
 
 
 def test_image_files_travel_as_they_are(image_network, tmp_path):

@@ -114,6 +114,14 @@ def _estimate(known: argparse.Namespace, others: list[str], stop: Stop) -> int:
     return run_estimate(NetworkWork(others), known.images, known.cores, known.link, known.json, stop)
 
 
+def _network(others: list[str]) -> NetworkWork:
+    work = NetworkWork(others)
+    if work.count() == 1 and work.units.images() > 1:
+        say(f"all {work.units.images()} images are one pass, which one worker runs; --batch N makes "
+            "a unit of each N")
+    return work
+
+
 def _dispatch(known: argparse.Namespace, others: list[str], stop: Stop) -> int:
     if known.command == "estimate":
         return _estimate(known, others, stop)
@@ -128,7 +136,7 @@ def _dispatch(known: argparse.Namespace, others: list[str], stop: Stop) -> int:
             raise InvalidArgument(f"sweep has no option {others[0]} (see --help)")
         work = SweepWork(known.file, known.csv, known.json, known.plot)
     else:
-        work = NetworkWork(others)
+        work = _network(others)
     stop.check()
     return run(work, scheduler=known.scheduler, workers=known.workers or cores(),
                checkpoint=known.checkpoint, dashboard=known.dashboard, stop=stop)
