@@ -61,7 +61,8 @@ class TorchScriptTest(unittest.TestCase):
         """The outputs of a network, computed in float32 by the host."""
         numpy.save(self.folder / "in.npy", inputs.detach().numpy())
         self.program("run", "--model", file, "--input", "in.npy", "--output", "out.npy",
-                     "--device", "reference", "--precision", "float32", *options)
+                     "--device", "reference", "--precision", "float32", "--allow-host-only",
+                     *options)
         return numpy.load(self.folder / "out.npy")
 
     def save(self, network, name, how, example=None):
