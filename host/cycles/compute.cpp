@@ -17,8 +17,8 @@ bool Compute::take() {
   free_ = std::max(free_, order().seen);
   if (command.opcode == Opcode::kSetWindow) {
     layer_ = {command.kernel_height * command.kernel_width, command.group_passes};
-    leave_queue(free_);  // the next command comes a clock later in any case: a queue has two places
-    wait_for_work(free_);
+    leave_queue(free_);
+    wait_for_work(++free_);
     return true;
   }
   window_ = of_window(command);

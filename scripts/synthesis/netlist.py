@@ -139,7 +139,7 @@ class Netlist:
                         for index, net in enumerate(nets):
                             if isinstance(net, int):
                                 sinks.setdefault(net, []).append((cell, pin, index))
-        new = 1 + max(net for cell in self.cells for nets in cell.pins.values() for net in nets if isinstance(net, int))
+        new = 1 + max((net for cell in self.cells for nets in cell.pins.values() for net in nets if isinstance(net, int)), default=0)
         for net, places in sinks.items():
             while len(places) > FANOUT:
                 buffers = []
