@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/fold.hpp"
+#include "host/onnx/operator.hpp"
 
 #include <gtest/gtest.h>
 
