@@ -299,8 +299,10 @@ TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
   });
   Command finish;
   finish.opcode = Opcode::kFinish;
-  EXPECT_NO_THROW(driver.run_program(0, {finish}, 0));
+  int told = 0;
+  EXPECT_NO_THROW(driver.run_program(0, {finish}, 0, [&told](double) { ++told; }));
   EXPECT_EQ(now >> 40, 5u);
+  EXPECT_EQ(told, 0) << "no bytes of weights are known that it could be a part of";
 }
 
 /// What WATCHDOG holds after a run, `before` at its start, with so much patience.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/fold.hpp"
-
 #include <gtest/gtest.h>
 
+#include "host/onnx/operator.hpp"
 #include "tests/host/execute/run_node.hpp"
 
 namespace gemm64 {

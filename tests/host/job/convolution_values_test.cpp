@@ -37,7 +37,8 @@ TEST_P(ConvolutionValues, AreThoseOfPlainLoops) {
   unsigned strips = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
-    const Convolution c = system_test::random_convolution(random, 12, 20, 100'000);
+    Convolution c = system_test::random_convolution(random, seed % 2 == 0 ? 12 : 40, 20, 100'000);
+    if (seed % 4 == 1) c.out_width += 7;  // far more padding on the right than a tap needs
     const Output output = seed % 3 == 0 ? Output{} : system_test::random_output(random);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << to_string(c));
     const Operands operands = system_test::random_operands(random, c);
@@ -55,7 +56,7 @@ TEST_P(ConvolutionValues, AreThoseOfPlainLoops) {
     const MatrixI32 expected = system_test::expected_convolution(c, output, operands);
     ASSERT_EQ(compare(expected, found.sums).count, 0u);
   }
-  EXPECT_EQ(strips > 10, GetParam()) << strips << " are cut into strips";
+  EXPECT_EQ(strips > 60, GetParam()) << strips << " are cut into strips";
 }
 
 /// A convolution over the results of `before`.

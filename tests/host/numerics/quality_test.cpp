@@ -107,6 +107,8 @@ TEST(Quality, NaNAgreesWithNothing) {
   MatrixF a(2, 2);
   a << nan, 1, 2, 1;
   EXPECT_EQ(top1_agreement(a, a), 0.5);
+  a << nan, nan, 2, 1;
+  EXPECT_EQ(top1_agreement(a, a), 0.5);
   EXPECT_EQ(signal_to_noise_db(a, a), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(max_abs_error(a, a)));
 }
