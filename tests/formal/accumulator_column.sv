@@ -2,7 +2,7 @@
 // A word of gemm64_accumulator_column is the sum of all that was added to it since the last new sum, in either bank, and is
 // what a store reads. Reads come a clock before the addition that needs them, as gemm64_accumulator sends them.
 //
-// break gemm64_accumulator_column.v: add_1_i ? read_1_q : read_0_q; -> add_0_i ? read_1_q : read_0_q;
+// break gemm64_accumulator_column.v: store_bank_i ? read_1_q : read_0_q; -> add_0_i ? read_1_q : read_0_q;
 // prove induction 1, cover 10
 // probe entries_00 = dut.sums_0_q[0]
 // probe entries_01 = dut.sums_0_q[1]
@@ -12,6 +12,8 @@
 // probe read_1_q = dut.read_1_q
 module accumulator_column_proof (
     input wire        clk_i,
+    input wire        busy_0_i,
+    input wire        busy_1_i,
     input wire        read_0_i,
     input wire        row_0_i,
     input wire        read_1_i,
@@ -26,7 +28,8 @@ module accumulator_column_proof (
 
     wire [31:0] data;
     gemm64_accumulator_column #(.ROWS(2), .ROW_WIDTH(1)) dut (
-        .clk_i (clk_i), .read_0_i (read_0_i), .row_0_i (row_0_i), .read_1_i (read_1_i), .row_1_i (row_1_i),
+        .clk_i (clk_i), .busy_0_i (busy_0_i), .busy_1_i (busy_1_i),
+        .read_0_i (read_0_i), .row_0_i (row_0_i), .read_1_i (read_1_i), .row_1_i (row_1_i),
         .add_0_i (add_0_i), .add_1_i (add_1_i), .first_i (first_i), .row_i (row_i), .sum_i (sum_i),
         .store_bank_i (store_bank_i), .store_data_o (data)
     );
@@ -56,6 +59,8 @@ module accumulator_column_proof (
 
     always @* begin
         assume (~(add_0_i & add_1_i));
+        // What is read or written moves; other columns may move a bank, too.
+        assume ((busy_0_i | ~(read_0_i | add_0_i)) & (busy_1_i | ~(read_1_i | add_1_i)));
         // An old sum is read in the clock before it is added to, and after the addition before.
         if (adds & ~first_i) assume (begun & last_reads & ~last_adds);
         if (known) assert (entry == total);
