@@ -27,18 +27,24 @@ module gemm64_counters #(
     localparam BEATS = (8 * COUNTERS + N - 1) / N;  // of a snapshot
 
     // An event is kept for a clock before it is added, since many come late in theirs. A count is both of them together.
-    reg [COUNTERS-1:0] event_q;
-    reg [63:0]         counter_q [0:COUNTERS-1];  // clocks or beats
+    reg  [COUNTERS-1:0] event_q;
+    wire [63:0]         counter [0:COUNTERS-1];  // clocks or beats
     integer i;
 
-    wire [63:0] count = counter_q[select_i] + {63'd0, event_q[select_i]};
+    wire [63:0] count = counter[select_i] + {63'd0, event_q[select_i]};
     assign value_o = select_i < BYTES[SELECT_WIDTH-1:0] ? count : count << LOG_N;
 
-    always @(posedge clk_i) begin
-        event_q <= !rst_ni | clear_i ? {COUNTERS{1'b0}} : event_i;
-        for (i = 0; i < COUNTERS; i = i + 1)
-            counter_q[i] <= !rst_ni | clear_i ? 64'd0 : counter_q[i] + {63'd0, event_q[i]};
-    end
+    always @(posedge clk_i) event_q <= !rst_ni | clear_i ? {COUNTERS{1'b0}} : event_i;
+
+    // Registers of their own: a simulator would keep words of an array aside in every clock.
+    genvar g;
+    generate
+        for (g = 0; g < COUNTERS; g = g + 1) begin : one
+            reg [63:0] counter_q;
+            always @(posedge clk_i) counter_q <= !rst_ni | clear_i ? 64'd0 : counter_q + {63'd0, event_q[g]};
+            assign counter[g] = counter_q;
+        end
+    endgenerate
 
     // The counters side by side, as they lie in memory. Put together only where they are kept: a wire of them would cost
     // the simulation time in every clock.
@@ -50,7 +56,7 @@ module gemm64_counters #(
         if (take_i) begin
             values = {8*N*BEATS{1'b0}};
             for (i = 0; i < COUNTERS; i = i + 1)
-                values[64*i +: 64] = (counter_q[i] + {63'd0, event_q[i]}) << (i < BYTES ? 0 : LOG_N);
+                values[64*i +: 64] = (counter[i] + {63'd0, event_q[i]}) << (i < BYTES ? 0 : LOG_N);
             snapshot_q <= values;
         end else if (next_i) snapshot_q <= snapshot_q >> (8 * N);
 

@@ -20,19 +20,21 @@ module gemm64_skew #(
     assign valid_o[0]        = valid_i;
     assign data_o[WIDTH-1:0] = data_i[WIDTH-1:0];
 
+    // Step g keeps the word of g clocks ago, without the lanes that have left by then; its first lane leaves.
     genvar g;
     generate
-        for (g = 1; g < LANES; g = g + 1) begin : lane
-            reg [WIDTH-1:0] delay_q [0:g-1];
-            reg             valid_q;
-            integer i;
+        for (g = 1; g < LANES; g = g + 1) begin : step
+            reg  [(LANES-g)*WIDTH-1:0] word_q;
+            reg                        valid_q;
+            wire [(LANES-g)*WIDTH-1:0] word;
+            if (g == 1) assign word = data_i[LANES*WIDTH-1:WIDTH];
+            else assign word = step[g-1].word_q[(LANES-g+1)*WIDTH-1:WIDTH];
             always @(posedge clk_i) begin
                 valid_q <= valid_o[g-1];
-                if (CLOCK_ENABLES == 0 || valid_i) delay_q[0] <= data_i[g*WIDTH +: WIDTH];
-                for (i = 1; i < g; i = i + 1) if (CLOCK_ENABLES == 0 || valid_o[i]) delay_q[i] <= delay_q[i-1];
+                if (CLOCK_ENABLES == 0 || valid_o[g-1]) word_q <= word;
             end
-            assign valid_o[g]                = valid_q;
-            assign data_o[g*WIDTH +: WIDTH] = delay_q[g-1];
+            assign valid_o[g]               = valid_q;
+            assign data_o[g*WIDTH +: WIDTH] = word_q[WIDTH-1:0];
         end
     endgenerate
 

@@ -34,7 +34,7 @@ struct Activity {
   (root).gemm64_array__DOT__stage__BRA__##g##__KET____DOT__u_stage__DOT__##name
 #define SUMS(root, g) \
   (root).gemm64_array__DOT____Vcellout__stage__BRA__##g##__KET____DOT__u_stage__sum_o
-#define LANE(root, skew) (root).gemm64_array__DOT__##skew##__DOT__lane__BRA__1__KET____DOT__delay_q
+#define LANE(root, skew) (root).gemm64_array__DOT__##skew##__DOT__step__BRA__1__KET____DOT__word_q
 
 /// Counts what differs from the clock before.
 class Toggles {
