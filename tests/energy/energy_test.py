@@ -119,7 +119,7 @@ class Gates(Case):
         counts = self.counts(gates, model, inputs, [[1 << 77] + [value << 77 for value in clock] for clock in clocks])
         changes = icarus(self.folder, simulate.describe(model, inputs, [], []), inputs, clocks)
         self.assertEqual([counts.changes[net] for net in range(2, gates.nets)], changes[2:], f"seed {SEED}")
-        self.assertGreater(sum(counts.changes), 1.2 * sum(counts.settled))
+        self.assertGreater(sum(counts.changes), sum(counts.settled))  # there were glitches
 
 
 def icarus(folder, text, inputs, clocks):
