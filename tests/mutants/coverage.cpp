@@ -13,10 +13,15 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <tuple>
 
 namespace {
 
+// Literals of the generated code, so that their addresses tell a point, and soon.
+using Place = std::tuple<const char*, int, int, const char*, const char*, const char*>;
+
 struct Counts {
+  std::map<Place, std::uint64_t*> places;  // the total that each has
   std::map<std::string, std::uint64_t> totals;
   std::map<std::uintptr_t, std::uint64_t*> living;  // a model's count, and what it is added to
   std::mutex mutex;
@@ -51,6 +56,23 @@ void freed(void* memory) {
   inside = false;
 }
 
+/// A point as verilator_coverage writes it.
+std::string point(const char* file, int line, int column, const std::string& module,
+                  const char* hierarchy, const char* what) {
+  std::string text;
+  const auto add = [&text](const char* key, const std::string& value) {
+    text += std::string("\1") + key + '\2' + value;
+  };
+  add("f", file);
+  add("l", std::to_string(line));
+  add("n", std::to_string(column));
+  add("t", module.substr(2, module.find('/') - 2));
+  add("page", module);
+  add("o", what);
+  add("h", hierarchy);
+  return text;
+}
+
 void write() {
   const char* const path = std::getenv("GEMM64_COVERAGE");
   if (path == nullptr) return;
@@ -70,25 +92,15 @@ void write() {
 void gemm64_cover(const void* count, const char* file, int line, int column, const char* module,
                   const char* hierarchy, const char* what) {
   inside = true;
-  const std::string page = module;
-  std::string point;
-  const auto add = [&](const char* key, const std::string& value) {
-    point += '\1';
-    point += key;
-    point += '\2' + value;
-  };
-  add("f", file);
-  add("l", std::to_string(line));
-  add("n", std::to_string(column));
-  add("t", page.substr(2, page.find('/') - 2));
-  add("page", page);
-  add("o", what);
-  add("h", hierarchy);
   {
     const std::lock_guard<std::mutex> lock(counts().mutex);
     if (counts().totals.empty()) std::atexit(write);
+    std::uint64_t*& total = counts().places[{file, line, column, module, hierarchy, what}];
+    if (total == nullptr) {
+      total = &counts().totals[point(file, line, column, module, hierarchy, what)];
+    }
     counting = true;
-    counts().living[reinterpret_cast<std::uintptr_t>(count)] = &counts().totals[point];
+    counts().living[reinterpret_cast<std::uintptr_t>(count)] = total;
   }
   inside = false;
 }
