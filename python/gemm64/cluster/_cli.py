@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import _gemm64
-from .._errors import InvalidArgument, OutputError
+from .._errors import DeviceError, InvalidArgument, OutputError
 from ._dask import cores
 from ._estimate import run_estimate
 from ._run import run, say
@@ -157,6 +157,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OutputError as error:
             say(str(error))
             return 3
+        except DeviceError as error:
+            say(str(error))
+            return 1
         except Stopped as stopped:
             say(f"ended by {stopped}")
             return stopped.exit_code

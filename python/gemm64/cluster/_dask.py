@@ -43,6 +43,9 @@ def _start_local(distributed: Any, workers: int, dashboard: str | None) -> Any:
         "distributed.scheduler.allowed-failures": LOSSES - 1,
         "distributed.scheduler.work-stealing": False,
         "distributed.worker.daemon": True,
+        # On a busy machine a process takes long to start; who gives up would not start another one.
+        "distributed.comm.timeouts.connect": "300s",
+        "distributed.comm.timeouts.tcp": "300s",
     })
     warnings.filterwarnings("ignore", message="(?s)Port .* is already in use")
     return distributed.LocalCluster(
@@ -91,6 +94,11 @@ def _end(cluster: Any) -> None:
 def threads(client: Any) -> int:
     """Units that can run at a time; at least one, since workers may come later."""
     return max(1, int(sum(client.nthreads().values())))
+
+
+def has_no_worker_left(client: Any) -> bool:
+    """Of a cluster of our own, whose workers start again by themselves; others may get new ones."""
+    return client.cluster is not None and not client.nthreads()
 
 
 def put(client: Any, function: Any, value: Any, key: str, stop: Stop) -> Any:

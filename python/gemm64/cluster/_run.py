@@ -6,11 +6,13 @@ from __future__ import annotations
 import asyncio
 import queue
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 from .. import _gemm64
+from .._errors import DeviceError
 from . import _dask
 from ._checkpoint import Checkpoint
 from ._progress import Progress
@@ -19,6 +21,7 @@ from ._work import Work, listed
 from ._worker import Outcome, keep
 
 _WAIT = 0.2  # seconds between looks at signals
+_WITHOUT_WORKERS = 600.0  # seconds; a worker that starts again takes some
 
 REFUSED, FAILED = 2, 1
 
@@ -41,6 +44,8 @@ class Runner:
         self._finished: set[int] = set(checkpoint.finished) if checkpoint else set()
         self._next = 0  # whose result is taken next
         self._model: Any = None
+        self._look_again = 0.0
+        self._had_workers = time.monotonic()
         self.complaints: list[tuple[int, str]] = []  # with exit codes
         self.progress = Progress(work.count(), len(self._finished))
 
@@ -72,10 +77,22 @@ class Runner:
             try:
                 unit = self._done.get(timeout=_WAIT)
             except queue.Empty:
+                self._need_workers()
                 continue
             self._collect(unit)
             self._take_results()
             self._fill(waiting)
+
+    def _need_workers(self) -> None:
+        """Raises DeviceError where the workers of this machine are gone for good."""
+        now = time.monotonic()
+        if now < self._look_again:
+            return
+        self._look_again = now + 10
+        if not _dask.has_no_worker_left(self._client):
+            self._had_workers = now
+        elif now - self._had_workers > _WITHOUT_WORKERS:
+            raise DeviceError("all workers were lost, and none starts again")
 
     def _fill(self, waiting: Iterator[int]) -> None:
         """Hands out twice as many units as can run, so that no worker waits for the client."""
