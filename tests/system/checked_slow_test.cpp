@@ -45,6 +45,8 @@ class States {
     each_register(*fast_.model().rootp, *checked_.model().rootp,
                   [this](const char* name, const auto& a, const auto& b) {
                     static_assert(sizeof a == sizeof b, "registers of the same type");
+                    // An empty queue shows a word that it may never have got.
+                    if (last_part(name) == "shown_q") return;
                     if (!compare(name, &a, &b, sizeof a) && !is_of_windows(name)) {
                       different_.insert(last_part(name));
                     }
@@ -153,7 +155,6 @@ TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
   std::set<std::string> unwritten = states.different();
   unwritten.erase("memory_q");   // the weight buffer and the scratchpad
   unwritten.erase("entries_q");  // of queues
-  unwritten.erase("shown_q");
   // No snapshot was taken.
   unwritten.erase("snapshot_q");
   unwritten.erase("values");
