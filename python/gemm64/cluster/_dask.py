@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib
 import logging
@@ -80,15 +81,22 @@ def connect(scheduler: str | None, workers: int, dashboard: str | None) -> Itera
             raise InvalidArgument(
                 f"--scheduler {scheduler}: no scheduler of Dask answers there ({error})"
             ) from None
-        stack.callback(client.close, timeout=5)
+        stack.callback(_close, client)
         yield client
+
+
+def _close(client: Any) -> None:
+    """What is to be said to the scheduler; a busy one may be late."""
+    with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+        client.close(timeout=10)
 
 
 def _end(cluster: Any) -> None:
     """Ends the worker processes; what they simulate needs no end in order."""
     for nanny in list(cluster.workers.values()):
         nanny.auto_restart = False
-    cluster.close(timeout=10)
+    with contextlib.suppress(TimeoutError, asyncio.TimeoutError):  # they end with this process
+        cluster.close(timeout=30)
 
 
 def threads(client: Any) -> int:
