@@ -76,7 +76,7 @@ std::string work_of(const Json& event) {
   return "transfer";
 }
 
-std::uint64_t clocks(const Json& number) {
+std::uint64_t clocks_from(const Json& number) {
   if (number.is_number_unsigned() && number.get<std::uint64_t>() < kMostClocks) {
     return number.get<std::uint64_t>();
   }
@@ -92,8 +92,8 @@ void read(const Json& event, std::map<int, Track>& tracks, Strings& causes, Stri
   }
   const std::string category = event.at("cat").get<std::string>();
   if (category == "command") return;
-  const std::uint64_t begin = clocks(event.at("ts"));
-  const std::uint64_t end = begin + clocks(event.at("dur"));
+  const std::uint64_t begin = clocks_from(event.at("ts"));
+  const std::uint64_t end = begin + clocks_from(event.at("dur"));
   cut_open(track, begin, end);
   if (category == "tile") {
     cut_open(track, track.open.end, std::numeric_limits<std::uint64_t>::max());
