@@ -116,7 +116,11 @@ class Runner:
             function, *model_first, *arguments, key=f"gemm64-unit-{self._run}-{unit}", pure=False
         )
         self._futures[unit], self._given[unit] = future, given
-        future.add_done_callback(lambda _: self._done.put(unit))
+        self._await(unit)
+
+    def _await(self, unit: int) -> None:
+        """Has _collect() called once the unit has ended."""
+        self._futures[unit].add_done_callback(lambda _: self._done.put(unit))
 
     def _collect(self, unit: int) -> None:
         """Takes back a unit that has ended."""
@@ -133,12 +137,15 @@ class Runner:
             try:
                 outcome: Outcome = future.result(timeout=60)
             except (TimeoutError, asyncio.TimeoutError):  # the worker was lost with it: it runs again
-                future.add_done_callback(lambda _: self._done.put(unit))
+                self._await(unit)
                 return
             if outcome.refused:
                 self._complain(REFUSED, f"unit {unit} ({names}): {outcome.refused}")
             else:
                 self._keep(unit, outcome.result)
+        elif future.status in ("lost", "pending"):  # its worker was, with the result: it runs again
+            self._await(unit)
+            return
         else:
             self._complain(FAILED, f"unit {unit} ({names}): {future.status} by the scheduler")
         del self._futures[unit], self._given[unit]
