@@ -66,7 +66,7 @@ FUNCTIONS = {
     "permute": (lambda x: x.permute(0, 2, 3, 1).contiguous(), IMAGE),
     "transpose": (lambda x: x.transpose(1, -1) * 2, IMAGE),
     "channel shuffle": (
-        lambda x: x.view(2, 2, 3, 12, 10).transpose(1, 2).contiguous().view(2, 6, 12, 10), IMAGE),
+        lambda x: x.view(-1, 2, 3, 12, 10).transpose(1, 2).contiguous().view(-1, 6, 12, 10), IMAGE),
     "chunk and cat": (lambda x: torch.cat(x.chunk(3, 1)[::-1], 1), IMAGE),
     "split": (lambda x: torch.cat([y * i for i, y in enumerate(x.split([1, 2, 3], 1))], 1), IMAGE),
     "stack": (lambda x: torch.stack([x, x * 2], 2), IMAGE),
