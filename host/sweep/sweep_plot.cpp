@@ -128,7 +128,7 @@ std::string Drawing::draw(const std::string& title) {
             fmt::format("{}; clocks and bytes are to the scale of each network",
                         counted(rows_.size(), "point")),
             10.5);
-  svg_.text(x(0) - 6, kTop - 8, fmt::format("{}", fmt::join(keys_, " · ")), 9, Anchor::kEnd, 0,
+  svg_.text(kLeft, kTop - 30, fmt::format("{}", fmt::join(keys_, " · ")), 9, Anchor::kStart, 0,
             true);
   svg_.text(x(0), kTop - 8, "clocks", 11);
   svg_.text(x(1), kTop - 8, "utilization (light: of the roofline)", 11);
