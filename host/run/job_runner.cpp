@@ -116,23 +116,11 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
   return result;
 }
 
-LayerReport JobRunner::begin_layer(const Job& job) const {
-  const Plan& plan = job.plan;
-  LayerReport layer;
-  layer.name = job.name;
-  layer.shape = plan.shape;
-  layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
-                  std::uint64_t{plan.n_tiles} * plan.array};
-  layer.tiles = plan.tiles() * plan.row_blocks();
-  layer.results = plan.results();
-  return layer;
-}
-
 LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
                            const ProgressShare& progress) {
   const Geometry& geometry = driver_.geometry();
   const Plan& plan = job.plan;
-  LayerReport layer = begin_layer(job);
+  LayerReport layer = layer_of(job);
   progress.report(job.name, 0);
   const MatrixI32 expected = reference_gemm(a, w);
   const std::size_t index = jobs_++;
@@ -202,7 +190,7 @@ std::vector<LayerReport> JobRunner::run_program(std::vector<ProgramLayer> layers
   std::string names;
   for (ProgramLayer& layer : layers) {
     check_expected(layer);
-    reports.push_back(begin_layer(layer.job));
+    reports.push_back(layer_of(layer.job));
     reports.back().published =
         published_cycles(layer.job.plan.shape, driver_.geometry().n, layer.groups);
     layer.job.source = layer.source;

@@ -86,7 +86,6 @@ class JobRunner {
     MatrixI32 expected;
   };
 
-  LayerReport begin_layer(const Job& job) const;
   /// Runs a list as one program, and fills in its layers. `what` is under way, for the progress.
   void run_list(const std::vector<Listed>& list, std::vector<LayerReport>& layers,
                 const std::string& what, const ProgressShare& progress);

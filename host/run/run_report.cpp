@@ -40,6 +40,18 @@ NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found) {
           signal_to_noise_db(centred(exact), centred(found))};
 }
 
+LayerReport layer_of(const Job& job) {
+  const Plan& plan = job.plan;
+  LayerReport layer;
+  layer.name = job.name;
+  layer.shape = plan.shape;
+  layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
+                  std::uint64_t{plan.n_tiles} * plan.array};
+  layer.tiles = plan.tiles() * plan.row_blocks();
+  layer.results = plan.results();
+  return layer;
+}
+
 void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory) {
   const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);
   if (clocks == 0) return;

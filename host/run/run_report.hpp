@@ -15,7 +15,7 @@
 #include "host/device/memory_timing.hpp"
 #include "host/device/result_format.hpp"
 #include "host/job/convolution.hpp"
-#include "host/job/plan.hpp"
+#include "host/job/job.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/run/classification.hpp"
 #include "host/run/run_options.hpp"
@@ -128,6 +128,9 @@ void add(LayerReport& sum, const LayerReport& layer);
 
 /// Adds what a layer did for one more image (rows below those of the others).
 void add_image(LayerReport& images, const LayerReport& image);
+
+/// What is known of a job before it runs: its name, sizes and results.
+LayerReport layer_of(const Job& job);
 
 /// Sets the utilizations of `layer` from its shape and counters.
 void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory);

@@ -20,23 +20,11 @@ namespace {
 /// The cycle model follows each tile of weights, some million a second.
 constexpr std::uint64_t kMostTiles = 100'000'000;
 
-LayerReport layer_of(const Job& job, const Geometry& geometry) {
-  const Plan& plan = job.plan;
-  LayerReport layer;
-  layer.name = job.name;
-  layer.shape = plan.shape;
-  layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
-                  std::uint64_t{plan.n_tiles} * plan.array};
-  layer.tiles = plan.tiles() * plan.row_blocks();
-  layer.results = plan.results();
-  layer.published = published_cycles(plan.shape, geometry.n);
-  return layer;
-}
-
 /// A product by itself.
 DeviceWork::Program program_of(Job job, const Geometry& geometry) {
   DeviceWork::Program program;
-  program.layers.push_back(layer_of(job, geometry));
+  program.layers.push_back(layer_of(job));
+  program.layers.back().published = published_cycles(job.plan.shape, geometry.n);
   program.jobs.program = job.program;
   program.jobs.jobs.push_back(std::move(job));
   return program;
@@ -48,13 +36,12 @@ DeviceWork::Program program_of(const DeviceProgram& planned, std::size_t number,
   program.jobs = make_program(planned, geometry);
   for (std::size_t i = 0; i < planned.layers.size(); ++i) {
     const DeviceLayer& from = planned.layers[i];
-    LayerReport layer = layer_of(program.jobs.jobs[i], geometry);
+    LayerReport layer = layer_of(program.jobs.jobs[i]);
     layer.program = number;
     layer.convolution = from.convolution;
     layer.packed = from.packed;
-    if (from.convolution) {
-      layer.published = published_cycles(layer.shape, geometry.n, from.convolution->groups);
-    }
+    layer.published =
+        published_cycles(layer.shape, geometry.n, from.convolution ? from.convolution->groups : 1);
     program.layers.push_back(std::move(layer));
   }
   return program;

@@ -57,6 +57,24 @@ class ProgramParts {
   const Geometry geometry_;
 };
 
+/// Do the bytes of all ports make up what the plans of a program say?
+inline void expect_traffic(const Counters& counters, const JobProgram& list) {
+  Traffic traffic;
+  for (const Job& job : list.jobs) {
+    const Traffic own = predict_traffic(job.plan);
+    traffic.weights += own.weights;
+    traffic.activations += own.activations;
+    traffic.parameters += own.parameters;
+    traffic.results += own.results;
+  }
+  EXPECT_EQ(counters[counter::kBytesWeights], traffic.weights);
+  EXPECT_EQ(counters[counter::kBytesActivations], traffic.activations);
+  EXPECT_EQ(counters[counter::kBytesParameters], traffic.parameters);
+  EXPECT_EQ(counters[counter::kBytesResults],
+            traffic.results + (list.jobs.size() - 1) * list.snapshot_bytes);
+  EXPECT_EQ(counters[counter::kBytesCommands], list.program.size() * kCommandBytes);
+}
+
 /// Runs the layers as one program; every value must be right, and every counter as predicted where
 /// the memory allows it. Returns the clocks of each layer.
 inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<ProgramPart>& parts) {
@@ -88,20 +106,7 @@ inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<Pro
     const Counters predicted = predict_counters(list.program, rig.driver.geometry(), rig.memory);
     EXPECT_TRUE(sum == predicted) << difference(predicted, sum);
   }
-  Traffic traffic;
-  for (const Job& job : list.jobs) {
-    const Traffic own = predict_traffic(job.plan);
-    traffic.weights += own.weights;
-    traffic.activations += own.activations;
-    traffic.parameters += own.parameters;
-    traffic.results += own.results;
-  }
-  EXPECT_EQ(sum[counter::kBytesWeights], traffic.weights);
-  EXPECT_EQ(sum[counter::kBytesActivations], traffic.activations);
-  EXPECT_EQ(sum[counter::kBytesParameters], traffic.parameters);
-  EXPECT_EQ(sum[counter::kBytesResults],
-            traffic.results + (list.jobs.size() - 1) * list.snapshot_bytes);
-  EXPECT_EQ(sum[counter::kBytesCommands], list.program.size() * kCommandBytes);
+  expect_traffic(sum, list);
   return clocks;
 }
 

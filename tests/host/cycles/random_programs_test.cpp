@@ -71,20 +71,7 @@ TEST(CountersOfRandomPrograms, AddUpAndAreThoseOfThePlans) {
     const JobProgram list = random_program(random, geometry);
     const Counters counters = predict_counters(list.program, geometry, memory_of(random));
     system_test::expect_causes_add_up(counters);
-    Traffic traffic;
-    for (const Job& job : list.jobs) {
-      const Traffic own = predict_traffic(job.plan);
-      traffic.weights += own.weights;
-      traffic.activations += own.activations;
-      traffic.parameters += own.parameters;
-      traffic.results += own.results;
-    }
-    EXPECT_EQ(counters[counter::kBytesWeights], traffic.weights);
-    EXPECT_EQ(counters[counter::kBytesActivations], traffic.activations);
-    EXPECT_EQ(counters[counter::kBytesParameters], traffic.parameters);
-    EXPECT_EQ(counters[counter::kBytesResults],
-              traffic.results + (list.jobs.size() - 1) * list.snapshot_bytes);
-    EXPECT_EQ(counters[counter::kBytesCommands], list.program.size() * kCommandBytes);
+    system_test::expect_traffic(counters, list);
     if (HasFailure()) return;
   }
 }
