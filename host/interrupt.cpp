@@ -29,6 +29,7 @@ std::array<Slot, kSlots> slots;
 
 std::array<std::array<char, kNoteBytes>, 2> notes;
 std::atomic<unsigned> note{0};
+std::atomic<bool> note_is_read{false};  // by the handler: from then on no note is written
 
 void say(const char* text) {
   const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
@@ -45,6 +46,7 @@ extern "C" void end_program(int number) {
   remove_temporaries();
   if (isatty(STDERR_FILENO) != 0) say("\r\x1b[K");  // a progress bar
   say(number == SIGINT ? "gemm64: interrupted" : "gemm64: ended by a signal");
+  note_is_read = true;
   const char* const finished = notes[note % 2].data();
   say(*finished != '\0' ? " " : "; nothing was finished yet");
   say(finished);
@@ -78,6 +80,7 @@ void catch_interrupts() {
 void end_is_wanted() { ending = true; }
 
 void note_finished(std::string_view text) {
+  if (note_is_read) return;
   const unsigned next = note + 1;
   auto& to = notes[next % 2];
   const std::size_t size = std::min(text.size(), kNoteBytes - 1);
