@@ -280,8 +280,12 @@ class Module:
                 self.take()
                 node = Node(begin, end, self.list_of(")"))
                 node.end = self.tokens[self.at - 1][2]
-            while self.word() == "[":
-                node.end = self.skip_brackets()
+            while self.word() in ("[", "."):  # of a vector, or a name in a generated block
+                if self.word() == "[":
+                    node.end = self.skip_brackets()
+                else:
+                    self.take()
+                    node.end = self.take()[1]
         return node
 
     def list_of(self, closing):

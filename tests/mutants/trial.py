@@ -5,6 +5,7 @@ A test is (program, name, seconds). What a process may use is bounded by the pro
 kills no mutant.
 """
 
+import collections
 import os
 import re
 import resource
@@ -64,5 +65,14 @@ def passing(program, filters, environment):
     """The tests of `filters` that pass, each with its seconds, and the names of those that do not."""
     output, _ = execute(program, [filters], environment, 3600)
     good = {name: int(milli) / 1000 for name, milli in re.findall(r"^\[       OK \] (\S+?)(?:, where .*)? \((\d+) ms\)", output, re.M)}
-    bad = set(re.findall(r"^\[  FAILED  \] ([^\s,]+)", output, re.M)) - set(good)
-    return [(program, name, seconds) for name, seconds in good.items()], sorted(bad)
+    return [(program, name, seconds) for name, seconds in good.items()], sorted(failed(output) - set(good))
+
+
+def failed(output):
+    """Names of the tests that a program says have failed."""
+    return set(re.findall(r"^\[  FAILED  \] (\S+\.[^\s,]+)", output, re.M))
+
+
+def by_suite(names):
+    """"Registers (28), Shapes (1)"."""
+    return ", ".join(f"{suite} ({count})" for suite, count in collections.Counter(name.split(".")[0] for name in names).items())
