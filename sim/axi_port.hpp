@@ -239,7 +239,8 @@ class AxiPort {
     const unsigned beats = address.length + 1u;
     const std::uint64_t offset = address.address & (kBoundary - 1);
     if (beats > kMaxBeats || address.size != size_code_ || address.burst != 1 ||
-        (address.address & (width_ - 1)) != 0 || offset + beats * width_ > kBoundary) {
+        (address.address & (width_ - 1)) != 0 ||
+        offset + std::uint64_t{beats} * width_ > kBoundary) {
       fail_address(channel, address);
     }
   }

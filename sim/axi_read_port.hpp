@@ -154,14 +154,14 @@ class AxiReadPort : public AxiPort, public MemoryReader {
       rresp_ = AxiResponse::kOkay;
       const std::uint8_t* from = nullptr;
       if (target_ != nullptr) {
-        from = diverted_.front().data() + beat_ * width_;
+        from = diverted_.front().data() + std::size_t{beat_} * width_;
       } else if (burst.old) {
         from = old_.at(burst.number).data() + std::size_t{beat_} * width_;
       } else {
-        from = memory_.at(burst.address + beat_ * width_, width_);
+        from = memory_.at(burst.address + std::uint64_t{beat_} * width_, width_);
       }
       copy_beat(rdata_.data(), from);
-      if (flip_.waits) flip_beat(burst.address + beat_ * width_, burst.id);
+      if (flip_.waits) flip_beat(burst.address + std::uint64_t{beat_} * width_, burst.id);
     } else {
       rresp_ = beat_ == burst.failed_beat ? burst.failure : burst.outside;
       rdata_.fill(0);

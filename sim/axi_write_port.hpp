@@ -168,7 +168,7 @@ class AxiWritePort : public AxiPort {
     if (target_ != nullptr) {
       divert_beat(data, strobe);
     } else if (beat_ < burst.inside) {
-      std::uint8_t* to = memory_.at(burst.address + beat_ * width_, width_);
+      std::uint8_t* to = memory_.at(burst.address + std::uint64_t{beat_} * width_, width_);
       if ((strobe & full_strobe_) == full_strobe_) {
         copy_beat(to, data);
       } else {

@@ -160,4 +160,4 @@ bool fst_names_lost() {
 #define fopen open_waveform
 #define fclose close_waveform
 #define mmap map_scratch
-#include "verilated_fst_c.cpp"
+#include "verilated_fst_c.cpp"  // NOLINT(bugprone-suspicious-include)

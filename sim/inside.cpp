@@ -89,11 +89,13 @@ void Inside::find_registers(const VerilatedContext& context) {
 }
 
 std::uint8_t* Inside::weight_byte(unsigned row, unsigned column) const {
-  return stages_[row / stage_rows_].weights + column * weight_bytes_ + row % stage_rows_;
+  return stages_[row / stage_rows_].weights + std::size_t{column} * weight_bytes_ +
+         row % stage_rows_;
 }
 
 std::uint8_t* Inside::activation_byte(unsigned row, unsigned column) const {
-  return stages_[row / stage_rows_].activations + (row % stage_rows_) * (n_ + 1) + column;
+  return stages_[row / stage_rows_].activations + std::size_t{row % stage_rows_} * (n_ + 1) +
+         column;
 }
 
 Events Inside::events() const {

@@ -217,7 +217,7 @@ void Analyst::add_programs() {
       entry.layers.push_back(layer.job.name);
       entry.clocks += *cost.clocks;
       entry.macs += work->macs;
-      planned_[layer.node] = std::move(cost);
+      planned_[layer.node] = cost;
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "host/console.hpp"
 #include "host/error.hpp"
@@ -61,7 +62,7 @@ std::string text_of(const std::vector<ModeReport>& modes) {
   table.add_column("processor's\nown layers,\nclocks");
   table.add_column("seconds");
   const auto clocks = [](double value) {
-    return value == 0 ? "-" : grouped(static_cast<std::uint64_t>(value + 0.5));
+    return value == 0 ? "-" : grouped(static_cast<std::uint64_t>(std::llround(value)));
   };
   for (const ModeReport& mode : modes) {
     table.add_row({mode.mode, grouped(mode.report.instructions), grouped(mode.report.span()),

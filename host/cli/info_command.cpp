@@ -39,7 +39,7 @@ std::string description(const Device& device, const Geometry& geometry, std::uin
       fmt::format("{} tiles of {}", geometry.weight_tiles, bytes(n * n)).c_str());
   row("activation scratchpad", bytes(geometry.scratchpad_words * n),
       fmt::format("{} words of {}", grouped(geometry.scratchpad_words), bytes(n)).c_str());
-  row("accumulator", bytes(2 * geometry.accumulator_rows * n * 4),
+  row("accumulator", bytes(std::uint64_t{2} * geometry.accumulator_rows * n * 4),
       fmt::format("2 banks of {} rows of {} int32", geometry.accumulator_rows, n).c_str());
   row("port for weights, AXI4 read", grouped(n), "bytes a clock");
   row("port for commands, activations and parameters, AXI4 read", grouped(n), "bytes a clock");

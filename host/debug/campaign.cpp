@@ -101,7 +101,7 @@ FaultTry draw_try(std::uint32_t seed, std::uint64_t index, const Geometry& geome
   FaultTry drawn;
   drawn.index = index;
   drawn.array = geometry.n;
-  const std::uint64_t most = std::max<std::uint64_t>(2 * geometry.n, 20);
+  const std::uint64_t most = std::max(std::uint64_t{2} * geometry.n, std::uint64_t{20});
   drawn.shape.m = draw(random, 1, kMaxRows);
   drawn.shape.k = draw(random, 1, most);
   drawn.shape.n = draw(random, 1, most);

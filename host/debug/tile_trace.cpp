@@ -37,7 +37,7 @@ TileName parse_tile(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const std::size_t from = colon == std::string::npos ? 0 : colon + 1;
   if (colon != std::string::npos) name.layer = text.substr(0, colon);
-  if (!parse_coordinates(text, from, name.tile) || (colon != std::string::npos && colon == 0)) {
+  if (!parse_coordinates(text, from, name.tile) || colon == 0) {
     throw UsageError(fmt::format(
         "--trace-tile {}: give LAYER:M,K,N, the tile's coordinates counted from 0", text));
   }

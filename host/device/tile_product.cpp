@@ -25,7 +25,8 @@ constexpr std::size_t kMostTiles = 4;
 void transpose(const std::uint8_t* from, std::uint8_t* to, std::size_t to_stride) {
   const __m512i top = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i a[16], b[16];
-  for (int i = 0; i < 16; ++i) a[i] = _mm512_xor_si512(_mm512_loadu_si512(from + i * 64), top);
+  for (int i = 0; i < 16; ++i)
+    a[i] = _mm512_xor_si512(_mm512_loadu_si512(from + std::ptrdiff_t{64} * i), top);
   for (int i = 0; i < 16; i += 2) {
     b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
     b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);

@@ -228,7 +228,7 @@ enum gemm64_result gemm64_read_counter(struct gemm64_driver *driver, uint32_t in
 }
 
 uint64_t gemm64_snapshot_counter(const void *snapshot, uint32_t index) {
-  const uint8_t *const bytes = (const uint8_t *)snapshot + 8 * index;
+  const uint8_t *const bytes = (const uint8_t *)snapshot + (size_t)8 * index;
   uint64_t value = 0;
   uint32_t i;
   for (i = 8; i > 0; --i) value = value << 8 | bytes[i - 1];

@@ -182,8 +182,8 @@ void Planner::add_node(int index) {
     add_layer(index, std::move(node));
     return;
   }
-  if (node.place == NodePlace::kHost) plan_.on_host[index] = std::move(node.why);
-  if (node.place == NodePlace::kSums) plan_.sums[index] = std::move(node.why);
+  if (node.place == NodePlace::kHost) plan_.on_host[index] = node.why;
+  if (node.place == NodePlace::kSums) plan_.sums[index] = node.why;
   Value value = host_value(proto);
   if (is_view(proto)) {
     const auto found = values_.find(proto.input(0));
@@ -245,8 +245,8 @@ DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {
   DevicePlan plan;
   for (int i = 0; i < model.graph().node_size(); ++i) {
     QuantizedNode node = read_quantized_node(model, i);
-    if (node.place == NodePlace::kHost) plan.on_host[i] = std::move(node.why);
-    if (node.place == NodePlace::kSums) plan.sums[i] = std::move(node.why);
+    if (node.place == NodePlace::kHost) plan.on_host[i] = node.why;
+    if (node.place == NodePlace::kSums) plan.sums[i] = node.why;
     if (node.place != NodePlace::kLayer) continue;
     (node.convolution ? plan.on_host : plan.sums)[i] = why;
   }

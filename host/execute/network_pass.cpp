@@ -39,7 +39,7 @@ NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
       joint_(progress),
       share_(side_by_side ? joint_.part(1) : progress) {
   if (side_by_side) {
-    pool_.emplace(runner_, [this](std::size_t, std::vector<LayerReport> reports) {
+    pool_.emplace(runner_, [this](std::size_t, const std::vector<LayerReport>& reports) {
       const HandedOut program = handed_out_.front();
       collect_for(program.pass);
       add_layers(*program.program, reports);

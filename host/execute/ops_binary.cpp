@@ -195,11 +195,11 @@ Tensors mean(const NodeContext& node, const Tensors& inputs) {
 
 // What is not a number stays so.
 Tensors max(const NodeContext& node, const Tensors& inputs) {
-  return all_pairs(node, inputs, [](auto a, auto b) { return a != a || a > b ? a : b; });
+  return all_pairs(node, inputs, [](auto a, auto b) { return is_nan(a) || a > b ? a : b; });
 }
 
 Tensors min(const NodeContext& node, const Tensors& inputs) {
-  return all_pairs(node, inputs, [](auto a, auto b) { return a != a || a < b ? a : b; });
+  return all_pairs(node, inputs, [](auto a, auto b) { return is_nan(a) || a < b ? a : b; });
 }
 
 Tensors equal(const NodeContext& node, const Tensors& inputs) {

@@ -307,7 +307,7 @@ Tensors tile(const NodeContext& node, const Tensors& inputs) {
     if (!product) throw failure(node, fmt::format("{} repeats", repeats[axis]));
     dims[axis] = *product;
   }
-  Tensor(x.type(), dims);  // refuses what is too large before its indices are listed
+  const Tensor room(x.type(), dims);  // refuses what is too large before its indices are listed
   std::vector<Selected> indices(x.rank());
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] == x.dim(axis)) continue;

@@ -121,7 +121,7 @@ Tensors extreme(const NodeContext& node, const Tensors& inputs, bool largest) {
   };
   const auto join = [largest](auto best, auto value) {
     const bool better = largest ? value > best : value < best;
-    return better || value != value ? value : best;
+    return better || is_nan(value) ? value : best;
   };
   if (x.type() != onnx::TensorProto::BOOL) {
     return reduce(node, inputs, first, join, kSame);

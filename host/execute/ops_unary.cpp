@@ -155,7 +155,8 @@ Tensors relu(const NodeContext& node, const Tensors& inputs) {
 }
 
 Tensors sign(const NodeContext& node, const Tensors& inputs) {
-  return numbers(node, inputs, [](auto x) { return x != x ? x : decltype(x)((x > 0) - (x < 0)); });
+  return numbers(node, inputs,
+                 [](auto x) { return is_nan(x) ? x : decltype(x)((x > 0) - (x < 0)); });
 }
 
 Tensors logical_not(const NodeContext& node, const Tensors& inputs) {

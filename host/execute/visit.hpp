@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <type_traits>
+
 #include "host/execute/operators.hpp"
 #include "host/onnx/tensor.hpp"
 
@@ -20,6 +23,13 @@ auto visit_types(const NodeContext& node, DataType type, Function function) {
     throw failure(node, fmt::format("{} is not supported", data_type_name(type)));
   }
   return result;
+}
+
+/// No integer is, nor a bool.
+template <class T>
+bool is_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
 }
 
 template <class Function>

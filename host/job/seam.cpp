@@ -69,7 +69,7 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
     return of.tiles() * block.tile_clocks;
   };
   // Behind the cut. Its FENCE is dispatched when the last block but one begins, at the earliest.
-  std::uint64_t behind = (plan.n_tiles - cut.tile) * plan.k_tiles * last.tile_clocks;
+  std::uint64_t behind = std::uint64_t{plan.n_tiles - cut.tile} * plan.k_tiles * last.tile_clocks;
   for (std::uint64_t b = cut.block + 1; b < blocks.size(); ++b) behind += clocks(plan, blocks[b]);
   // Ready before it.
   std::uint64_t ready = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/onnx/qdq_double_pairs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -66,11 +68,11 @@ std::optional<onnx::ModelProto> join_double_pair(const OnnxModel& model) {
     if (!(*first == *second)) {
       const ScalarQuantization joined = common(*first, *second);
       onnx::TensorProto& scale_tensor = *graph.add_initializer();
-      scale_tensor.set_name(scale = links.new_name(scale + "_joined"));
+      scale_tensor.set_name(scale = links.new_name(fmt::format("{}_joined", scale)));
       scale_tensor.set_data_type(onnx::TensorProto::FLOAT);
       scale_tensor.add_float_data(joined.scale);
       onnx::TensorProto& zero_tensor = *graph.add_initializer();
-      zero_tensor.set_name(zero = links.new_name(zero + "_joined"));
+      zero_tensor.set_name(zero = links.new_name(fmt::format("{}_joined", zero)));
       zero_tensor.set_data_type(joined.type);
       zero_tensor.add_int32_data(static_cast<std::int32_t>(joined.zero));
     }

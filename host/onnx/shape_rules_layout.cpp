@@ -315,8 +315,8 @@ void tile(RuleNode& node) {
   Dims result = node.dims(0);
   Dims repeats(result.size(), 1);
   if (node.opset() < 6) {
-    const Dims count = node.needed_integers(1);
-    const Dims axis = node.needed_integers(2);
+    const Dims& count = node.needed_integers(1);
+    const Dims& axis = node.needed_integers(2);
     node.require(count.size() == 1 && axis.size() == 1, "it needs one count and one axis");
     repeats[node.axis(axis[0], result.size())] = count[0];
   } else {

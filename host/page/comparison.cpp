@@ -107,7 +107,7 @@ std::string counters(const Json& a, const Json& b, const std::vector<std::pair<i
     if (engines == layer.end()) return;
     for (const auto& [engine, causes] : engines->items()) {
       for (const auto& [cause, count] : causes.items()) {
-        const std::string name = engine + "." + cause;
+        const std::string name = fmt::format("{}.{}", engine, cause);
         if (sums.find(name) == sums.end()) order.push_back(name);
         sums[name].*side += count.get<std::uint64_t>();
       }

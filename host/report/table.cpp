@@ -32,7 +32,7 @@ std::string without_trailing_space(std::string line) {
 
 }  // namespace
 
-void Table::add_column(std::string heading, Align align) {
+void Table::add_column(const std::string& heading, Align align) {
   Column column{{}, align, 0};
   std::istringstream lines(heading);
   for (std::string line; std::getline(lines, line);) {

@@ -14,7 +14,7 @@ enum class Align { kLeft, kRight };
 /// Rows of text below headings. Headings may stand on several lines ("\n").
 class Table {
  public:
-  void add_column(std::string heading, Align align = Align::kRight);
+  void add_column(const std::string& heading, Align align = Align::kRight);
   /// As many cells as there are columns, else std::invalid_argument.
   void add_row(std::vector<std::string> cells);
   /// A line between the rows before and after.

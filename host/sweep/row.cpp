@@ -86,7 +86,7 @@ SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report
   const bool timed = done && report.timed();
   Json row = {{"point", index}};
   row.update(describe(sweep, sweep.point(index)));
-  const auto figure = [&row](const std::string& name, bool known, auto value) {
+  const auto figure = [&row](const std::string& name, bool known, const auto& value) {
     row[name] = known ? Json(value) : Json();
   };
   const std::uint64_t clocks = total.counters[counter::kTotalClocks];

@@ -49,7 +49,7 @@ class Reader {
                       std::int64_t high) const;
   std::vector<Json> list(const std::string& key, const Json& value) const;
   std::vector<Json> list(const Json& object, const std::string& where, const char* key,
-                         Json otherwise) const;
+                         const Json& otherwise) const;
   SweepNetwork network(const std::string& key, const Json& value) const;
   std::optional<GemmShape> product(const std::string& key, const std::string& text) const;
   void add_designs(Sweep& sweep, const Json& design, const std::string& where) const;
@@ -122,9 +122,9 @@ std::vector<Json> Reader::list(const std::string& key, const Json& value) const 
 }
 
 std::vector<Json> Reader::list(const Json& object, const std::string& where, const char* key,
-                               Json otherwise) const {
+                               const Json& otherwise) const {
   const auto at = object.find(key);
-  return list(where + key, at == object.end() ? std::move(otherwise) : *at);
+  return list(where + key, at == object.end() ? otherwise : *at);
 }
 
 /// "64x9216x4096"; empty where the text is no such thing.
@@ -185,8 +185,8 @@ void Reader::add_designs(Sweep& sweep, const Json& design, const std::string& wh
     }
     refuse(inside + "memory", value, "it is \"independent\", \"shared\" or \"exclusive\"");
   };
-  const auto each = [&](const char* key, Json otherwise, const auto& then) {
-    for (const Json& value : list(design, inside, key, std::move(otherwise))) then(value);
+  const auto each = [&](const char* key, const Json& otherwise, const auto& then) {
+    for (const Json& value : list(design, inside, key, otherwise)) then(value);
   };
   SweepDesign made;
   DesignSizes sizes;

@@ -18,15 +18,17 @@ std::string dump(const nlohmann::ordered_json& json) {
 }  // namespace gemm64::python
 
 NB_MODULE(_gemm64, module) {
-  using namespace gemm64;
   module.attr("VERSION") = GEMM64_VERSION;
-  const nanobind::exception<UsageError> usage(module, "InvalidArgument", PyExc_ValueError);
-  nanobind::exception<python::InvalidModel>(module, "InvalidGraph", usage);
-  nanobind::exception<python::UnsupportedOperator>(module, "UnsupportedOperator",
-                                                   PyExc_NotImplementedError);
-  nanobind::exception<DeviceError>(module, "DeviceError", PyExc_RuntimeError);
-  nanobind::exception<OutputError>(module, "OutputError", PyExc_OSError);
-  python::bind_device(module);
-  python::bind_network(module);
-  python::bind_cluster(module);
+  const nanobind::exception<gemm64::UsageError> usage(module, "InvalidArgument", PyExc_ValueError);
+  // Each registers itself with the module.
+  // NOLINTBEGIN(bugprone-throw-keyword-missing,bugprone-unused-raii)
+  nanobind::exception<gemm64::python::InvalidModel>(module, "InvalidGraph", usage);
+  nanobind::exception<gemm64::python::UnsupportedOperator>(module, "UnsupportedOperator",
+                                                           PyExc_NotImplementedError);
+  nanobind::exception<gemm64::DeviceError>(module, "DeviceError", PyExc_RuntimeError);
+  nanobind::exception<gemm64::OutputError>(module, "OutputError", PyExc_OSError);
+  // NOLINTEND(bugprone-throw-keyword-missing,bugprone-unused-raii)
+  gemm64::python::bind_device(module);
+  gemm64::python::bind_network(module);
+  gemm64::python::bind_cluster(module);
 }

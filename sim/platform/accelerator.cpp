@@ -50,7 +50,7 @@ std::uint64_t Accelerator::clock_of(const sc_core::sc_time& time) const {
 /// From now to `clock`; nothing where that has passed.
 sc_core::sc_time Accelerator::until(std::uint64_t clock) const {
   const sc_core::sc_time time = sc_core::sc_time::from_value(clock * period_.value());
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   return time > now ? time - now : sc_core::SC_ZERO_TIME;
 }
 

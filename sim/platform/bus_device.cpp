@@ -102,7 +102,7 @@ void BusDevice::reset() {
   accelerator_.hard_reset();
   const sc_core::sc_time time =
       sc_core::sc_time::from_value(accelerator_.clock() * period_.value());
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   run(time > now ? time - now : sc_core::SC_ZERO_TIME);
 }
 

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 /// LOAD_ACTIVATIONS, the first block's MATMUL and STORE, the second block's LOAD_ACTIVATIONS ...
 class WindowCheck : public testing::Test {
  protected:
-  static constexpr std::size_t kSet = 2, kLoad = 3, kMatmul = 4, kSecondLoad = 6;
+  static constexpr std::size_t kSet = 2, kLoad = 3, kMatmul = 4;
 
   WindowCheck() {
     geometry_.n = 4;
@@ -152,7 +152,6 @@ TEST_F(WindowCheck, NamesAMatmulWhosePixelsNobodyLoads) {
 
 // Pixels of further planes are those of the loads before, not new ones.
 TEST_F(WindowCheck, CountsPixelsOfTheFirstPlaneAlone) {
-  const Command whole = program_[kLoad];
   program_[kLoad].count = 1;
   Command second = program_[kLoad];
   second.place = second.capacity;
