@@ -40,20 +40,20 @@ class Recipe:
     time."""
     gates: str
     cover: tuple   # ABC's commands that choose cells
-    aim_ps: int    # what ABC sizes gates for
+    sizes: tuple   # and those that choose their sizes
 
     def abc(self):
         """ABC's script."""
-        return "\n".join(("strash", *self.cover, "topo", "buffer -c -p -N 10", f"upsize -D {self.aim_ps}",
-                          f"dnsize -D {self.aim_ps}")) + "\n"
+        return "\n".join(("strash", *self.cover, "topo", "buffer -c -p -N 10", *self.sizes)) + "\n"
 
 
 # A block stands in the chip many times, so it gets the carries with fewest gates. `map` makes the stage's path, which sets the
 # clock, as short as it gets.
-BLOCK = Recipe("techmap", ("map -B 0.9 -D 4500",), 4500)
-# All else stands there once: its carries may be large, and its gates are sized for more than the clock asks. `&nf` makes paths
-# through a product 6 % shorter than `map` does, with fewer gates.
-REST = Recipe("techmap -map +/techmap.v -map {carries}", ("&get -n", "&nf", "&put"), 4000)
+BLOCK = Recipe("techmap", ("map -B 0.9 -D 4500",), ("upsize -D 4500", "dnsize -D 4500"))
+# All else stands there once: its carries may be large, and no gate is made smaller afterwards. ABC takes a path that ends at a
+# block for as short as it is outside, so that what is a quarter shorter than the longest is sized, too. `&nf` makes paths through
+# a product 6 % shorter than `map` does, with fewer gates.
+REST = Recipe("techmap -map +/techmap.v -map {carries}", ("&get -n", "&nf", "&put"), ("upsize -W 25 -D 3500",))
 
 
 def sources(top):
