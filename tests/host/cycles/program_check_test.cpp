@@ -18,6 +18,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// N = 4: two MATMULs of two tiles each, one of a block of three rows and one of a block of two.
 class ProgramCheck : public testing::Test {
@@ -244,8 +245,11 @@ TEST_F(ProgramCheck, NamesAFenceThatIsRejectedOrNeverPasses) {
   Command fence;
   fence.opcode = Opcode::kFence;
   program_.insert(program_.begin() + 5, fence);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("never ends"), HasSubstr("command 5 (FENCE"),
-                               HasSubstr("waits for STOREs before it")));
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("never ends"), HasSubstr("command 5 (FENCE"),
+                    HasSubstr("waits for STOREs before it"), Not(HasSubstr("MATMUL")),
+                    Not(HasSubstr("waits for weights")), Not(HasSubstr("waits for activations")),
+                    Not(HasSubstr("accumulator bank"))));
   program_[5].count = 1;
   EXPECT_EQ(refusal(), "");
 }

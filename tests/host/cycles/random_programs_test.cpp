@@ -107,5 +107,48 @@ TEST(CountersOfRandomPrograms, StayWhatTheyWere) {
   EXPECT_EQ(rings, 408504348721250314u);
 }
 
+/// Layers whose results are sums of 32 bits, some of which the host adds up.
+JobProgram random_sums(std::mt19937& random, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  while (jobs.empty() || random() % 3 != 0) {
+    const GemmShape shape = system_test::random_shape(random, geometry.n, 40);
+    const bool on_host = random() % 2 != 0;
+    jobs.push_back(
+        make_job("sums", shape, on_host ? Accumulate::kHost : Accumulate::kDevice, geometry));
+  }
+  return make_job_program(jobs, geometry);
+}
+
+// Only a part of the last program is in the ring: it may be fetched, but does not run.
+TEST(CountersOfRandomPrograms, OfSumsBeforeAPartOfAProgramStayWhatTheyWere) {
+  std::uint64_t all = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const Geometry geometry = geometry_of(random);
+    MemoryTiming memory = memory_of(random);
+    if (random() % 2 != 0) memory.sharing = MemorySharing::kExclusive;
+    const JobProgram list = random_sums(random, geometry);
+    const Counters alone = predict_counters(list.program, geometry, memory);
+    fold(all, alone);
+
+    std::vector<Command> ring = list.program;
+    ring.insert(ring.end(), list.program.begin(), list.program.end());
+    ring.resize(list.program.size() + random() % list.program.size());
+    std::vector<std::uint64_t> given(ring.size(), 0);
+    std::uint64_t last = random() % (alone[counter::kTotalClocks] + 100);
+    for (std::size_t i = list.program.size(); i < ring.size(); ++i)
+      given[i] = last += random() % 100;
+    const RingPrediction found = predict_ring(ring, given, geometry, memory);
+    ASSERT_GE(found.finishes.size(), 1u);
+    for (const PredictedSnapshot& finish : found.finishes) {
+      system_test::expect_causes_add_up(finish.counters);
+      fold(all, finish.counters);
+    }
+    for (const PredictedSnapshot& snapshot : found.snapshots) fold(all, snapshot.counters);
+  }
+  EXPECT_EQ(all, 16136806689163596943u);
+}
+
 }  // namespace
 }  // namespace gemm64

@@ -356,6 +356,10 @@ TEST(DriverRun, GivesASlowMemoryMoreClocks) {
         message<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
     return std::stoull(text.substr(text.find("limit ") + 6));
   };
+  const Traffic traffic = predict_traffic(Product().job.plan);
+  const std::uint64_t bytes =
+      traffic.weights + traffic.parameters + traffic.activations + traffic.results;
+  EXPECT_EQ(limit(0), 65536 + 1000 * (bytes / MockDevice::geometry().n + 1000));
   // Of latency clocks for each beat, and for a thousand beats more.
   EXPECT_GE(limit(100'000) - limit(0), 100'000U * 1000);
 }

@@ -132,6 +132,20 @@ TEST_F(DevicePlanTest, LeavesATransposeBetweenLayersToTheHost) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("a", "y"));
 }
 
+TEST_F(DevicePlanTest, ReadsAMapAsItLiesOnlyInItsOwnShape) {
+  for (const char* const shape : {"2,4,4,4", "1,8,4,4", "1,8,2,8", "1,4,8,4"}) {
+    SCOPED_TRACE(shape);
+    const bool same = std::string(shape) == "1,8,4,4";
+    QuantizedText text("1,8,4,4");
+    text.conv("x", "a", 8, 8, 1)
+        .node("shape", std::string("Constant <value_ints = [") + shape + "]> ()")
+        .node("r", "Reshape (a, shape)")
+        .conv("r", "y", shape[2] - '0', 8, 1);
+    const std::vector<std::string> apart{"a", "y"}, together{"a y<a"};
+    EXPECT_EQ(texts(plan(text)), same ? together : apart);
+  }
+}
+
 TEST_F(DevicePlanTest, GivesInt8WhereTheDeviceReadsIt) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1).conv("a", "y", 8, 8, 1);

@@ -441,6 +441,16 @@ TEST_F(NetworkRunTest, ComparesTheFloatPathWithProductsInDouble) {
   EXPECT_THAT(run_table(found.report, 0), HasSubstr("VERIFIED: 1 Linear layer"));
 }
 
+TEST_F(NetworkRunTest, AllowsALargeBiasToRoundTheFloatPathsResults) {
+  const OnnxModel network = load_text(
+      "(float[1,1] x, float[1,257] w, float[257] b) => (float[1,257] y) {y = Gemm(x, w, b)}",
+      {"w", "b"});
+  const NetworkRun found = on_host(network, {{"x", floats({1, 1}, {0})}});
+  ASSERT_EQ(found.report.layers.size(), 1U);
+  // Nothing is added up; the largest result is 256 / 64.
+  EXPECT_EQ(found.report.layers[0].error_bound, 3 * 0x1p-23 * 4);
+}
+
 TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   const OnnxModel network = model(
       "(float[1,4] x, float[2,3] w) => (float[2,3] y) "

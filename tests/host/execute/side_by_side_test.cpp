@@ -196,6 +196,16 @@ TEST_F(SideBySideTest, RunsInOrderWhereTheHostGoesOnWithTheDevicesResults) {
   EXPECT_EQ(made_, 0U);
 }
 
+TEST_F(SideBySideTest, RunsBesideAProductOfTheHost) {
+  QuantizedText text("2,3,9,9");
+  text.conv("x", "a", 3, 8, 1)
+      .node("d", "DequantizeLinear (a, s, z)")
+      .node("v", "Constant <value_floats = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]> ()")
+      .node("p", "MatMul (d, v)")  // of a vector, which is no Linear layer
+      .node("y", "QuantizeLinear (p, s, z)");
+  EXPECT_EQ(run(2, text.model()).why_one_job, "");
+}
+
 TEST_F(SideBySideTest, TellsProgressFromNothingToAll) {
   std::vector<double> told;
   run(3, quantized_branches(), [&](const std::string&, double done) { told.push_back(done); });

@@ -121,6 +121,29 @@ TEST(WindowCut, CutsIntoStripsWhatDoesNotFit) {
   EXPECT_EQ(cut.loaded_words(), 64u * (64 + 2 * (cut.strips.size() - 1)));
 }
 
+TEST(WindowCut, TakesTheFewestStrips) {
+  Geometry geometry;
+  geometry.scratchpad_words = 100;
+  geometry.accumulator_rows = 16;
+  EXPECT_EQ(cut_convolution(same(64, 64, 64, 3), geometry).strips.size(), 4u);
+  Convolution c = same(64, 64, 64, 3);
+  c.out_width = 65;
+  EXPECT_EQ(cut_convolution(c, geometry).strips.size(), 5u);
+}
+
+TEST(WindowCut, TakesStripsThatMeetPaddingAlone) {
+  Geometry geometry;
+  geometry.scratchpad_words = 100;
+  geometry.accumulator_rows = 16;
+  Convolution c = same(64, 64, 64, 3);
+  c.out_width = 96;
+  const WindowCut cut = cut_convolution(c, geometry);
+  ASSERT_EQ(cut.strips.size(), 6u);
+  EXPECT_EQ(cut.strips[5].in_column, 63u) << "some column of the input";
+  EXPECT_EQ(cut.strips[5].plan.window.width, 1u);
+  EXPECT_EQ(cut.strips[5].plan.window.skip_left, 79u - 63u);
+}
+
 TEST(WindowCut, RefusesWhatNotEvenOneOutputPixelFits) {
   Geometry geometry;
   geometry.scratchpad_words = 64;

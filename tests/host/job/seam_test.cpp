@@ -45,6 +45,15 @@ TEST(Seam, PartsTheLastBlocksWhereTheyTakeLongEnough) {
   EXPECT_EQ(found->early_tiles, 0u);
 }
 
+TEST(Seam, PartsTheTilesOfTheLastBlockButOne) {
+  const auto found = seam(square(192, 29, 192, 3), square(192, 29, 64, 3));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cut.block, 5u);  // of 7
+  EXPECT_EQ(found->cut.tile, 1u) << "what is behind takes longer than the way through memory";
+  EXPECT_EQ(found->early_blocks, 4u);
+  EXPECT_EQ(found->early_tiles, 1u);
+}
+
 TEST(Seam, PartsTheLastTilesOfASingleBlock) {
   const auto found = seam(square(2048, 7, 512), square(512, 7, 512, 3));
   ASSERT_TRUE(found);

@@ -100,6 +100,14 @@ TEST(Slices, BoundNoticesALostSlice) {
   }
 }
 
+TEST(Slices, BoundIsAsStated) {
+  MatrixF a(2, 1), w(1, 1);
+  a << 0.25F, 3.0F;  // below 2^2
+  w << 1.0F;         // below 2^1
+  EXPECT_EQ(slices_error_bound(slice_rows(a), slice_rows(w), 7, 8.0),
+            5.1 * 7 * std::ldexp(1.0, 2 + 1 - 28) + std::ldexp(8.0, -24));
+}
+
 TEST(Slices, ScaleEachRowByItself) {
   MatrixF a(3, 2);
   a << 1e30F, -2e30F, 0.0F, 0.0F, 3e-30F, 1e-30F;
