@@ -82,6 +82,7 @@ TEST_F(FaultsCommand, AnInterruptionSaysWhatWasFound) {
                            " && for t in 1 2 4 8 16 32; do timeout -s INT $t " GEMM64_PROGRAM
                            " faults --count 1000000 --array 4 --json f.json > out 2> err; "
                            "grep -q \"nothing was finished yet\" err || break; done";
+  ASSERT_EQ(std::system(line.c_str()), 0);
   EXPECT_THAT(contents(folder_ / "err"), HasSubstr("gemm64: interrupted in faults: "));
   EXPECT_THAT(contents(folder_ / "err"), HasSubstr(" masked, "));
   EXPECT_THAT(contents(folder_ / "err"), HasSubstr(" 0 unnoticed, "));
