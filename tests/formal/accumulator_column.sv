@@ -2,6 +2,7 @@
 // A word of gemm64_accumulator_column is the sum of all that was added to it since the last new sum, in either bank, and is
 // what a store reads. Reads come a clock before the addition that needs them, as gemm64_accumulator sends them.
 //
+// short
 // break gemm64_accumulator_column.v: if (busy_1_i) begin -> if (busy_0_i) begin
 // prove induction 1, cover 10
 // probe entries_00 = dut.sums_0_q[0]

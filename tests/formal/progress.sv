@@ -4,9 +4,10 @@
 // idle or an error is reported, by the watchdog if by nothing else. PROGRAM=1: a product of one tile and one or two rows, its four
 // commands in any order and without watchdog; it ends without an error. No work stands still for more than STILL clocks.
 //
-// Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise.
+// Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise. With a product,
+// and with two LOAD_ACTIVATIONS, the data port sends a word in each clock in which it owes one, as no solver decides these
+// in time otherwise.
 //
-// by name
 // registers zero
 // cut dut.sum
 // cut dut.store_data
@@ -52,8 +53,8 @@ module progress_proof #(
     input wire        wready_i,
     input wire        bvalid_i,
     input wire [1:0]  bresp_i,
-    output wire       fails_o,   // must stay low
-    output wire [6:0] covers_o   // must rise, each once
+    output wire [64:0] fails_o,   // must stay low
+    output wire [6:0]  covers_o   // must rise, each once
 );
 
     reg [7:0] clock = 0;
@@ -180,6 +181,7 @@ module progress_proof #(
     reg [3:0] fetch_waited = 0, weights_ar_waited = 0, data_ar_waited = 0, aw_waited = 0, w_waited = 0, b_waited = 0;
     wire      fetched = data_rvalid_i & data_rid_i == 2'd0;
     wire      b_due   = aws != 0 & ws != 0;
+    wire      owes    = due[1] | due[2] | fetches != 0;  // the data port does
     always @(posedge clk_i) begin
         number            <= number + fetched;
         fetches           <= fetches + (data_arvalid & data_arready_i & data_arid == 2'd0) - fetched;
@@ -210,6 +212,7 @@ module progress_proof #(
         if (weights_rvalid_i & ~due[0] | bvalid_i & ~b_due) fair = 1'b0;
         if (data_rvalid_i & (data_rid_i == 2'd0 ? fetches == 0 : data_rid_i == 2'd1 ? ~due[1] : data_rid_i == 2'd3 | ~due[2]))
             fair = 1'b0;
+        if (owes & ~data_rvalid_i & (PROGRAM != 0 | opcode_0 == 4'd2 & opcode_1 == 4'd2)) fair = 1'b0;
         if (PROGRAM == 0) begin
             // Counts from 0 to 1; no snapshot, which takes 136 beats
             if (fetched & (count[1] | passes[1] | blocks[1] | op == 4'd6 & flags[2])) fair = 1'b0;
@@ -227,7 +230,21 @@ module progress_proof #(
     wire       stuck = busy & ~halted & still == STILL;
     always @(posedge clk_i) still <= ~rst_n | moves | ~busy | still == STILL ? 0 : still + 1;
     wire over = clock == CLOCKS;
-    assign fails_o = fair & (stuck | over & busy & ~halted | PROGRAM != 0 & halted);
+    assign fails_o[0] = fair & (stuck | PROGRAM != 0 & halted);
+
+    // Whether it ends is asked for each kind of program on its own: by what its first two commands are, or by the order of a product's
+    function [2:0] kind;
+        input [3:0] opcode;
+        input       of_window;
+        kind = opcode == 4'd7 ? 3'd0 : opcode == 4'd2 & of_window ? 3'd5 : opcode != 0 & opcode < 5 ? opcode[2:0] : 3'd6;
+    endfunction
+    generate
+        for (g = 0; g < 64; g = g + 1) begin : order
+            wire here = PROGRAM == 0 ? kind(opcode_0, a0[51]) == g / 7 & kind(opcode_1, a1[51]) == g % 7
+                                     : opcode_0 == 1 + g / 16 & opcode_1 == 1 + g / 4 % 4 & opcode_2 == 1 + g % 4;
+            assign fails_o[1 + g] = fair & over & busy & ~halted & here;
+        end
+    endgenerate
 
     // What is reached: errors of each kind and a program without one, or what a product does
     reg  set = 0, reads = 0, stored = 0, chance = 0;
@@ -237,7 +254,7 @@ module progress_proof #(
         reads  <= reads | read;
         stored <= stored | wvalid & wready_i & wlast;
     end
-    wire done = clock > 4 & ~busy & ~halted;
+    wire done = (PROGRAM == 0 ? over : clock > 4) & ~busy & ~halted;
     assign covers_o = {7{fair}} & (PROGRAM == 0 ? {halted & code[3:0] == 4'd1, halted & code[3:0] == 4'd2, halted & code[3:0] == 4'd3 & ~chance,
                                       halted & code[3:0] == 4'd4, halted & code[3:0] == 4'd6, done & set,
                                       done & opcode_0 == 4'd6 & opcode_1 == 4'd5}

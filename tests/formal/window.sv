@@ -53,13 +53,14 @@ module window_proof (
     wire [1:0]         last_out_row = out_h - 2'd1, last_out_column = out_w - 2'd1;
     wire [1:0]         last_tap_column = kernel_w - 2'd1;
     wire signed [8:0] row_length = last_out_column * stride_w, rows_length = last_out_row * row_words[3:0];
-    wire signed [8:0] row_step   = row_words - row_length + row_rounds;
-    wire signed [8:0] image_step = image_words - rows_length - row_length + image_rounds;
+    wire signed [8:0] row_move   = row_words - row_length, image_move = image_words - rows_length - row_length;
+    wire signed [8:0] row_step   = row_move + row_rounds, image_step = image_move + image_rounds;
     wire signed [8:0] taps_length = last_tap_column * dilation_w;
-    wire signed [8:0] tap_step   = tap_words - taps_length + tap_rounds;
+    wire signed [8:0] tap_down   = tap_words - taps_length, tap_step = tap_down + tap_rounds;
     wire signed [8:0] border     = pad_top * width + pad_left;
     wire signed [8:0] first_rows = first_row * row_words[3:0], first_columns = first_column * stride_w;
-    wire signed [8:0] block_slot = first_rows + first_columns - border + slot_rounds;
+    wire signed [8:0] block_pixel = first_rows + first_columns - border;
+    wire signed [8:0] block_slot  = block_pixel + slot_rounds;
     wire signed [17:0] first_in_row = first_row * stride_h, first_in_column = first_column * stride_w;
     wire signed [17:0] top = pad_top, left = pad_left;
     wire signed [17:0] block_row    = first_in_row - top;
@@ -116,17 +117,19 @@ module window_proof (
     wire signed [17:0] tap_in_rows_next = last_tap ? 18'd0 : last_column ? tap_in_rows + $signed({16'd0, dilation_h}) : tap_in_rows;
     wire signed [8:0] taps_next     = last_column ? 9'd0 : taps + tap_right;
 
-    // The input pixel that the loops' formula gives, and its slot
+    // The input pixel that the loops' formula gives, the same and the tap's first one step by step, and their slots
+    reg  signed [8:0] at, tap_at;
+    wire signed [8:0] tap_at_next = last_tap ? block_pixel : tap_at + (last_column ? tap_down : tap_right);
     wire signed [17:0] in_row    = in_rows + tap_in_rows - top;
     wire signed [17:0] in_column = columns + taps - left;
-    wire signed [8:0] pixel     = images + rows + columns + tap_rows + taps - border;
-    wire signed [8:0] slot      = pixel + rounds;
-    wire signed [8:0] start     = first_rows + first_columns - border + tap_rows + taps + start_rounds;
+    wire signed [8:0] pixel     = images + rows + columns - border + tap_rows + taps;
+    wire signed [8:0] slot      = at + rounds;
+    wire signed [8:0] start     = tap_at + start_rounds;
     wire signed [8:0] step      = next_image ? image_step : wrap ? row_step : right_move;
     wire signed [8:0] tap_move  = last_column ? tap_step : tap_right;
     wire signed [8:0] next_rounds = last_tap ? slot_rounds : start_rounds + (last_column ? tap_rounds : 9'd0)
                                    - (start + tap_move >= cap ? cap : 9'd0);
-    wire signed [8:0] next_start  = first_rows + first_columns - border + tap_rows_next + taps_next + next_rounds;
+    wire signed [8:0] next_start  = tap_at_next + next_rounds;
     wire tile_end = row_i & tile_end_i;
 
     always @(posedge clk_i) begin
@@ -144,9 +147,11 @@ module window_proof (
                 columns <= first_columns;
                 in_rows <= first_in_row;
                 {rounds, start_rounds} <= {2{load_i ? slot_rounds : next_rounds}};
+                {at, tap_at}           <= {2{load_i ? block_pixel : tap_at_next}};
             end else if (row_i) begin
                 rounds     <= rounds + (next_image ? image_rounds : wrap ? row_rounds : 9'd0)
                             - (slot + step >= cap ? cap : 9'd0);
+                at         <= at + (next_image ? image_move : wrap ? row_move : right_move);
                 image      <= image + next_image;
                 images     <= next_image ? images + image_words : images;
                 out_row    <= next_image ? 0 : out_row + wrap;
@@ -210,6 +215,10 @@ module window_proof (
             assert (columns == out_column * stride_w & columns <= 9);
             assert (rows == out_row * row_words[3:0]);
             assert (row_q == in_row & column_q == in_column);
+            if (wrap) assert (columns == row_length);
+            if (next_image) assert (rows == rows_length);
+            assert (tap_at == block_pixel + tap_rows + taps);
+            assert (at == pixel);
             assert (slot_q == {7'd0, slot} & slot >= 0 & slot < cap);
             assert (start_q == {7'd0, start} & start >= 0 & start < cap);
             if (~ended) begin
