@@ -24,7 +24,7 @@ WordWalk walk_of(const Command& command, std::uint32_t array) {
       }
       break;
     case Opcode::kStore: {
-      const std::uint64_t beats = ResultFormat::of(command)->beats_per_row();
+      const std::uint64_t beats = ResultFormat::of(command).value().beats_per_row();
       walk.words = walk.block_step = command.rows * beats;
       walk.runs = command.count;
       walk.run_step = command.stride * beats;

@@ -106,7 +106,7 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
       }
       case Opcode::kStore:
         stored.push_back({i, product({command.count, command.blocks})});
-        if (ResultFormat::of(command)->takes_parameters()) {
+        if (ResultFormat::of(command).value().takes_parameters()) {
           parameters_taken.push_back({i, product({stored.back().amount, kParameterSetWords})});
         }
         break;

@@ -44,7 +44,7 @@ void check_address(const Program& program, std::size_t index, const Geometry& ge
 
 void check_bounds(const Program& program, std::size_t index) {
   const Command& store = program[index];
-  const ResultFormat format = *ResultFormat::of(store);
+  const ResultFormat format = ResultFormat::of(store).value();
   const int low = format.value(store.low), high = format.value(store.high);
   if (!format.takes_parameters() || low <= high) return;
   refuse(program, index, fmt::format("LOW is {}, above HIGH, {}", low, high));

@@ -15,8 +15,8 @@ bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& store = *order().command;
   snapshot_ = store.opcode == Opcode::kFence;
-  requantizes_ = !snapshot_ && ResultFormat::of(store)->takes_parameters();
-  if (!snapshot_) beats_per_row_ = ResultFormat::of(store)->beats_per_row();
+  requantizes_ = !snapshot_ && ResultFormat::of(store).value().takes_parameters();
+  if (!snapshot_) beats_per_row_ = ResultFormat::of(store).value().beats_per_row();
   walk_ = BurstWalk(walk_of(store, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;
   rows_ = store.rows;

@@ -79,7 +79,7 @@ bool ReferenceDevice::store_block() {
   if (stores_.empty() || !stores_.front().snapshot.empty() || banks_done_ == 0) return false;
   const Store& store = stores_.front();
   const Command& command = store.command;
-  const ResultFormat format = *ResultFormat::of(command);
+  const ResultFormat format = ResultFormat::of(command).value();
   const bool requantizes = format.takes_parameters();
   if (requantizes && parameters_.arrived - parameters_.read < kParameterSetWords) return false;
 

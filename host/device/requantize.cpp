@@ -9,7 +9,7 @@
 namespace gemm64 {
 
 std::uint8_t requantize(const Command& store, std::uint32_t sum, std::uint32_t bias, float scale) {
-  const ResultFormat format = *ResultFormat::of(store);
+  const ResultFormat format = ResultFormat::of(store).value();
   const float biased = static_cast<float>(static_cast<std::int32_t>(sum + bias));
   // No sum follows the product, so no compiler can make one multiply-add of them. What is past
   // every bound stays so when it is cut to what an int holds.
