@@ -23,7 +23,8 @@ using Place = std::tuple<const char*, int, int, const char*, const char*, const 
 struct Counts {
   std::map<Place, std::uint64_t*> places;  // the total that each has
   std::map<std::string, std::uint64_t> totals;
-  std::map<std::uintptr_t, std::uint64_t*> living;  // a model's count, and what it is added to
+  // A model's count and what it is added to: several points, where modules share a signal.
+  std::multimap<std::uintptr_t, std::uint64_t*> living;
   std::mutex mutex;
 
   /// Adds what stands between two addresses, which are a model's no more from now on.
@@ -100,7 +101,7 @@ void gemm64_cover(const void* count, const char* file, int line, int column, con
       total = &counts().totals[point(file, line, column, module, hierarchy, what)];
     }
     counting = true;
-    counts().living[reinterpret_cast<std::uintptr_t>(count)] = total;
+    counts().living.emplace(reinterpret_cast<std::uintptr_t>(count), total);
   }
   inside = false;
 }
