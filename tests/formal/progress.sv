@@ -5,8 +5,8 @@
 // commands in any order and without watchdog; it ends without an error. No work stands still for more than STILL clocks.
 //
 // Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise. With a product,
-// and with two LOAD_ACTIVATIONS, the data port sends a word in each clock in which it owes one, as no solver decides these
-// in time otherwise.
+// and with two LOAD_ACTIVATIONS, the data port sends a word in each clock in which it owes one: without that ABC had no answer
+// within a minute.
 //
 // registers zero
 // cut dut.sum
