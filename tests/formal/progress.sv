@@ -22,7 +22,7 @@
 // feed tail[16] to gemm64.u_commands.ring_tail_i at dut
 // feed watchdog[32] to gemm64.u_control.watchdog_i at dut
 // break gemm64_fifo.v: if (pop) head_q <= head_q + 1'b1; -> if (pop & ~push) head_q <= head_q + 1'b1;
-// break gemm64_results.v: assign store_done_o = bvalid_i & response_end -> assign store_done_o = bvalid_i & response_end & ~taken
+// break gemm64_results.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~response_end),
 // break gemm64_control.v: else still_q <= still_q + 32'd1 -> else still_q <= still_q
 // prove reach 44; PROGRAM=0,COMMANDS=2,CLOCKS=44
 // prove reach 48; PROGRAM=1,COMMANDS=4,CLOCKS=48
