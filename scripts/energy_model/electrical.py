@@ -40,7 +40,7 @@ class Electrical:
     """What each net and register of a netlist costs. Energies are in pJ, of one change of a net or one clock."""
 
     def __init__(self, netlist, library, register="DFFPOSX1", clock_slew=CLOCK_SLEW_NS, input_slew=INPUT_SLEW_NS):
-        self.netlist, self.library = netlist, library
+        self.netlist, self.liberty = netlist, library
         for name in (register, *GATE):
             if name not in library.cells:
                 raise MissingCell(f"the cells hold no {name}, which clock gates are weighed with")
@@ -105,7 +105,7 @@ class Electrical:
 
     def gate_energy(self, registers):
         """(pJ of a clock in a clock gate, pJ more where it lets the clock through to so many registers)"""
-        latch, gate, inverter = (self.library.cells[name] for name in GATE)
+        latch, gate, inverter = (self.liberty.cells[name] for name in GATE)
         slew = CLOCK_SLEW_NS
         rest = 2 * self.half * (inverter.capacitance["A"] + gate.capacitance["A"] + latch.capacitance["CLK"])
         for cell, pin, load in ((inverter, "Y", latch.capacitance["CLK"]), (latch, "CLK", 0.0)):

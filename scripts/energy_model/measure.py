@@ -24,7 +24,7 @@ class Measurement:
     """What was measured: nJ a clock of each part, clocks and accesses of each layer."""
 
     def __init__(self, library, options, progress):
-        self.library, self.options, self.progress = library, options, progress
+        self.liberty, self.options, self.progress = library, options, progress
         self.nj = {}        # (variant, batch, layer, part): {kind: nJ a clock}
         self.runs = {}      # (batch, layer): the layer of the run's report
         self.leakage = {}   # variant: nJ a clock
@@ -39,7 +39,7 @@ class Measurement:
         module, kind = PARTS[part]
         folder = kind.synthesize(self.options.liberty, self.folder("netlists", f"{part}_{variant}"), enables, gated)
         self.progress(f"gates of {part}, enables: {variant}")
-        return netlist.Netlist(f"{folder}/netlist.json", module, self.library)
+        return netlist.Netlist(f"{folder}/netlist.json", module, self.liberty)
 
     def record(self, batch, layer):
         folder = self.folder("traces", f"{layer}_{batch}")
@@ -68,7 +68,7 @@ class Measurement:
             netlists = {(part, variant): pool.submit(self.synthesize, part, variant) for part in PARTS for variant in VARIANTS}
             traces = {case: pool.submit(self.record, *case) for case in cases}
             others = pool.submit(rest.registers, self.folder("netlists"))
-            models = {key: electrical.Electrical(future.result(), self.library) for key, future in netlists.items()}
+            models = {key: electrical.Electrical(future.result(), self.liberty) for key, future in netlists.items()}
             for case in cases:
                 signals, self.runs[case] = traces.pop(case).result()
                 first = parts.starts(signals)[1]
@@ -80,7 +80,7 @@ class Measurement:
                 self.progress(f"simulated the tile of {case[1]} at batch {case[0]}")
             self.others = others.result()
         stage = models["stages", "multiplexers"]
-        self.check = (crosscheck.own(stage.netlist, self.library),
+        self.check = (crosscheck.own(stage.netlist, self.liberty),
                       crosscheck.opensta(self.folder("netlists", "stages_multiplexers"), "gemm64_stage", self.options.liberty))
         pin = stage.clock_pin + stage.clock_internal
         self.other_nj = [sum(counts[i] for counts in self.others.values()) * pin / 1000 for i in (0, 1)]

@@ -36,7 +36,7 @@ class Design:
     """A design in the making: mapped first, then its blocks, which may serve several designs, then timed."""
 
     def __init__(self, top, parameters, cells, build):
-        self.top, self.parameters, self.library = top, parameters, cells
+        self.top, self.parameters, self.liberty = top, parameters, cells
         self.folder = mapping.synthesize(top, parameters, cells, build)
         self.netlist = Netlist(os.path.join(self.folder, "netlist.json"), top, cells)
 
@@ -68,7 +68,7 @@ class Design:
     def _paths(self, blocks):
         models = {memory.kind: macro.of_memory(memory) for memory in self.netlist.memories}
         models.update({kind: made.macro for kind, made in blocks.items()})
-        analysis = timing.Analysis(self.netlist, list(models.values()), self.library, self.folder)
+        analysis = timing.Analysis(self.netlist, list(models.values()), self.liberty, self.folder)
         ends = collections.defaultdict(list)
         for number, cell in enumerate(self.netlist.cells):
             if not cell.name:
@@ -96,9 +96,9 @@ def area(netlist):
     """Cells and square micrometres by module."""
     result = {}
     for cell in netlist.cells:
-        if cell.kind in netlist.library.area:
+        if cell.kind in netlist.liberty.area:
             before = result.get(cell.owner, (0, 0))
-            result[cell.owner] = (before[0] + 1, before[1] + netlist.library.area[cell.kind])
+            result[cell.owner] = (before[0] + 1, before[1] + netlist.liberty.area[cell.kind])
     return result
 
 

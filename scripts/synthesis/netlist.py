@@ -46,7 +46,7 @@ class Netlist:
         with open(path, encoding="utf-8") as file:
             module = json.load(file)["modules"][top]
         self.top = top
-        self.library = library
+        self.liberty = library
         self.ports = {name: (port["direction"], port["bits"]) for name, port in module["ports"].items()}
         names = _registers(module["netnames"])
         self.memories = []
@@ -60,8 +60,8 @@ class Netlist:
         owner = cell["attributes"].get("owner", "")
         if kind == "$mem_v2":
             return self._memory(name, owner, cell)
-        if kind in self.library.area:
-            outputs = self.library.outputs[kind]
+        if kind in self.liberty.area:
+            outputs = self.liberty.outputs[kind]
             # What is marked with a module is a register, all else a gate.
             return Cell(kind, pins, owner, names.get(pins[outputs[0]][0], name) if owner else "", outputs, None)
         if kind.startswith("$"):
@@ -133,7 +133,7 @@ class Netlist:
         """Puts trees of buffers between a net and the many boxes that it drives, of which ABC has seen one load."""
         sinks = {}
         for cell in self.cells:
-            if cell.name and cell.kind not in self.library.area:
+            if cell.name and cell.kind not in self.liberty.area:
                 for pin, nets in cell.pins.items():
                     if pin not in cell.output and pin != "clk_i":
                         for index, net in enumerate(nets):
@@ -206,7 +206,7 @@ class Netlist:
         if not match:
             return re.sub(r"__\d+$", "", pin)
         cell = self.cells[int(match.group(1))]
-        if cell.kind in self.library.area:
+        if cell.kind in self.liberty.area:
             return cell.name or f"a gate of {cell.owner}"
         return f"{cell.name}.{match.group(2)}"
 

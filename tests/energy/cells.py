@@ -59,7 +59,7 @@ class Gates:
     """A netlist, built cell by cell."""
 
     def __init__(self, library):
-        self.library, self.instances, self.memories, self.ports, self.nets = library, [], {}, {}, 2
+        self.liberty, self.instances, self.memories, self.ports, self.nets = library, [], {}, {}, 2
 
     def new(self):
         self.nets += 1
@@ -68,14 +68,14 @@ class Gates:
     def gate(self, cell, *nets):
         from energy_model.netlist import Instance
         out = self.new()
-        self.instances.append(Instance(self.library.cells[cell], dict(zip("ABC", nets)), {"Y": out}))
+        self.instances.append(Instance(self.liberty.cells[cell], dict(zip("ABC", nets)), {"Y": out}))
         return out
 
     def register(self, data, enable=None, out=None):
         from energy_model.netlist import Instance
         out = self.new() if out is None else out
         inputs = {"D": data} if enable is None else {"D": data, "E": enable}
-        self.instances.append(Instance(self.library.cells["DFFPOSX1"] if enable is None else None, inputs, {"Q": out}))
+        self.instances.append(Instance(self.liberty.cells["DFFPOSX1"] if enable is None else None, inputs, {"Q": out}))
         return out
 
     def registers(self):

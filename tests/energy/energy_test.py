@@ -24,7 +24,7 @@ class Case(unittest.TestCase):
         path = os.path.join(self.folder, "cells.lib")
         with open(path, "w", encoding="utf-8") as file:
             file.write(cells.liberty())
-        self.library = liberty.Library(path)
+        self.liberty = liberty.Library(path)
 
     def counts(self, gates, model, inputs, stimulus, **options):
         program = simulate.simulator(BUILD.name)
@@ -33,7 +33,7 @@ class Case(unittest.TestCase):
 
 class Liberty(Case):
     def test_interpolates_between_loads_and_beyond_them(self):
-        table = self.library.cells["NAND2X1"].delays["Y", "A"][0][0]
+        table = self.liberty.cells["NAND2X1"].delays["Y", "A"][0][0]
         for load, delay in ((0.01, 0.05), (0.02, 0.06), (0.05, 0.09)):
             self.assertAlmostEqual(table.at(load, 0.2), delay)
 
@@ -53,12 +53,12 @@ class Liberty(Case):
 class Energy(Case):
     def test_adds_what_is_known_by_hand(self):
         """A register that flips in each clock, and an inverter behind it that drives two."""
-        gates = cells.Gates(self.library)
+        gates = cells.Gates(self.liberty)
         out = gates.new()
         first = gates.gate("INVX1", out)
         gates.register(first, out=out)
         gates.gate("INVX1", first)
-        model = electrical.Electrical(gates, self.library)
+        model = electrical.Electrical(gates, self.liberty)
         clocks = 10
         counts = self.counts(gates, model, [], [[1]] * clocks)
         energy = simulate.energy(model, counts, clocks, 1)
@@ -70,20 +70,20 @@ class Energy(Case):
         self.assertAlmostEqual(energy["glitches"], 0)
 
     def test_counts_only_the_copies_named(self):
-        gates = cells.Gates(self.library)
+        gates = cells.Gates(self.liberty)
         pin = gates.new()
         out = gates.gate("INVX1", pin)
-        model = electrical.Electrical(gates, self.library)
+        model = electrical.Electrical(gates, self.liberty)
         every = (1 << 128) - 1
         counts = self.counts(gates, model, [pin], [[7, every if clock % 2 else 0] for clock in range(9)])
         self.assertEqual(counts.changes[out], 3 * 8)
 
     def test_a_gated_clock_costs_where_it_passes(self):
-        gates = cells.Gates(self.library)
+        gates = cells.Gates(self.liberty)
         enable, data = gates.new(), gates.new()
         for _ in range(5):
             gates.register(data, enable)
-        model = electrical.Electrical(gates, self.library)
+        model = electrical.Electrical(gates, self.liberty)
         rest, through = model.gate_energy(5)
         for on in (0, 3, 8):
             counts = self.counts(gates, model, [enable, data], [[1, clock < on, 0] for clock in range(8)])
@@ -91,10 +91,10 @@ class Energy(Case):
         self.assertGreater(through, 5 * (0.2 + 2 * cells.LOAD_PF * 2.0))
 
     def test_feeds_a_copy_from_the_one_before(self):
-        gates = cells.Gates(self.library)
+        gates = cells.Gates(self.liberty)
         first, again = gates.new(), gates.new()
         out = gates.register(gates.gate("XOR2X1", first, again))
-        model = electrical.Electrical(gates, self.library)
+        model = electrical.Electrical(gates, self.liberty)
         counts = self.counts(gates, model, [first], [[1, clock == 0] for clock in range(4)], backs=[(again, out, 3)], watched=[out])
         self.assertEqual(counts.watched, [[0], [1], [8], [64]])
 
@@ -103,7 +103,7 @@ class Gates(Case):
     def test_as_icarus_does_glitches_too(self):
         """Random gates with the delays of their tables, copy 77: every change of every net, and what it settles at."""
         random.seed(SEED)
-        gates = cells.Gates(self.library)
+        gates = cells.Gates(self.liberty)
         inputs = [gates.new() for _ in range(4)]
         registers = [gates.new() for _ in range(12)]
         pool = inputs + registers
@@ -112,7 +112,7 @@ class Gates(Case):
             pool.append(gates.gate(cell, *random.choices(pool[-40:], k=len(cells.FUNCTIONS[cell][1]))))
         for net in registers:
             gates.register(random.choice(pool[-60:]), random.choice([None, random.choice(pool)]), net)
-        model = electrical.Electrical(gates, self.library)
+        model = electrical.Electrical(gates, self.liberty)
         # No two paths of equal length, or it is for each simulator to say which pulse passes.
         model.delay = [simulate.STEP_NS * random.randint(1, 9) for _ in model.delay]
         clocks = [[random.getrandbits(1) for _ in inputs] for _ in range(60)]
@@ -171,8 +171,8 @@ class Netlist(Case):
         path = os.path.join(self.folder, "netlist.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"modules": {"top": body}}, file)
-        gates = netlist.Netlist(path, "top", self.library)
-        self.assertEqual([len(group) for group in electrical.Electrical(gates, self.library).groups.values()], [2])
+        gates = netlist.Netlist(path, "top", self.liberty)
+        self.assertEqual([len(group) for group in electrical.Electrical(gates, self.liberty).groups.values()], [2])
         self.assertEqual(len(gates.instances), 3)  # the buffer that still drives data stays, the other one goes
 
 
