@@ -6,6 +6,7 @@
 
 #include "sim/devices.hpp"
 #include "sim/platform/firmware/job_list.h"
+#include "tests/host/device/wrapped_device.hpp"
 
 namespace gemm64::cosim_test {
 namespace {
@@ -71,13 +72,13 @@ TEST(Cosim, InjectedBusErrorsGiveTheSameOnAllSidesOfTheRtl) {
 }
 
 /// A device that lies in one way.
-class Liar final : public Device {
+class Liar final : public WrappedDevice<Device&> {
  public:
   enum class Lie { kMemory, kRegister, kCounter, kInterrupt, kSilence };
-  Liar(Device& device, Lie lie) : device_(device), lie_(lie) {}
+  Liar(Device& device, Lie lie) : WrappedDevice(device), lie_(lie) {}
 
   std::uint32_t read_register(std::uint32_t offset) override {
-    const std::uint32_t value = device_.read_register(offset);
+    const std::uint32_t value = behind_.read_register(offset);
     if (lie_ == Lie::kRegister && offset == reg::kStatus && finished_) return value ^ 2u;
     if (lie_ == Lie::kCounter && offset == kCounters[counter::kComputeCompute].offset) {
       return value + 1;
@@ -87,25 +88,17 @@ class Liar final : public Device {
   }
   void write_register(std::uint32_t offset, std::uint32_t value) override {
     finished_ = finished_ || offset == reg::kInterrupt;
-    device_.write_register(offset, value);
-  }
-  std::uint64_t memory_bytes() const override { return device_.memory_bytes(); }
-  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
-    device_.write_memory(address, data, bytes);
+    behind_.write_register(offset, value);
   }
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    device_.read_memory(address, data, bytes);
+    behind_.read_memory(address, data, bytes);
     if (lie_ == Lie::kMemory) static_cast<std::uint8_t*>(data)[bytes / 2] ^= 4u;
   }
   bool wait_interrupt(std::uint64_t max_clocks) override {
-    return lie_ != Lie::kSilence && device_.wait_interrupt(max_clocks);
+    return lie_ != Lie::kSilence && behind_.wait_interrupt(max_clocks);
   }
-  void reset() override { device_.reset(); }
-  std::uint64_t clocks() const override { return device_.clocks(); }
-  std::string name() const override { return device_.name(); }
 
  private:
-  Device& device_;
   const Lie lie_;
   bool finished_ = false;
 };

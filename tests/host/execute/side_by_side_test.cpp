@@ -20,6 +20,7 @@
 #include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
 #include "host/tlm/tlm_device.hpp"
+#include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/run/small_device.hpp"
 
@@ -39,29 +40,23 @@ struct Marks {
   bool slow = false;  // programs take turns at taking long
 };
 
-class MarkedDevice : public Device {
+class MarkedDevice : public WrappedDevice<TlmDevice> {
  public:
-  explicit MarkedDevice(Marks& marks) : marks_(marks) {}
+  explicit MarkedDevice(Marks& marks)
+      : WrappedDevice(small_geometry(), MemoryTiming{}, std::uint64_t{16} << 20), marks_(marks) {}
 
-  std::uint32_t read_register(std::uint32_t offset) override {
-    return inner_.read_register(offset);
-  }
-  void write_register(std::uint32_t offset, std::uint32_t value) override {
-    inner_.write_register(offset, value);
-  }
-  std::uint64_t memory_bytes() const override { return inner_.memory_bytes(); }
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
     for (std::size_t i = 0; i < bytes; ++i) {
       mark_ = (mark_ ^ static_cast<const std::uint8_t*>(data)[i]) * 0x100000001b3U;
     }
-    inner_.write_memory(address, data, bytes);
+    behind_.write_memory(address, data, bytes);
   }
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    inner_.read_memory(address, data, bytes);
+    behind_.read_memory(address, data, bytes);
     if (damage() == Damage::kFlips) static_cast<std::uint8_t*>(data)[0] ^= 1;
   }
   bool wait_interrupt(std::uint64_t max_clocks) override {
-    const bool done = inner_.wait_interrupt(max_clocks);
+    const bool done = behind_.wait_interrupt(max_clocks);
     if (!done) return false;
     if (marks_.slow && damage() != Damage::kFails) {
       std::this_thread::sleep_for(std::chrono::milliseconds(mark_ % 3 * 4));
@@ -74,11 +69,9 @@ class MarkedDevice : public Device {
     return true;
   }
   void reset() override {
-    inner_.reset();
+    behind_.reset();
     mark_ = 0xcbf29ce484222325U;
   }
-  std::uint64_t clocks() const override { return inner_.clocks(); }
-  std::string name() const override { return inner_.name(); }
 
  private:
   Damage damage() const {
@@ -87,7 +80,6 @@ class MarkedDevice : public Device {
   }
 
   Marks& marks_;
-  TlmDevice inner_{small_geometry(), {}, std::uint64_t{16} << 20};
   std::uint64_t mark_ = 0xcbf29ce484222325U;
 };
 

@@ -9,6 +9,7 @@
 #include "host/debug/job_observer.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
+#include "tests/host/device/wrapped_device.hpp"
 
 namespace gemm64 {
 
@@ -19,35 +20,21 @@ inline Geometry small_geometry() {
 }
 
 /// A reference device whose results can be damaged on their way to the host.
-class DamagedDevice : public Device {
+class DamagedDevice : public WrappedDevice<ReferenceDevice> {
  public:
-  std::uint32_t read_register(std::uint32_t offset) override {
-    return inner_.read_register(offset);
-  }
-  void write_register(std::uint32_t offset, std::uint32_t value) override {
-    inner_.write_register(offset, value);
-  }
-  std::uint64_t memory_bytes() const override { return inner_.memory_bytes(); }
-  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
-    inner_.write_memory(address, data, bytes);
-  }
+  DamagedDevice() : WrappedDevice(small_geometry(), std::uint64_t{16} << 20) {}
+
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    inner_.read_memory(address, data, bytes);
+    behind_.read_memory(address, data, bytes);
     if (damage) static_cast<std::uint8_t*>(data)[0] ^= 1;
   }
   bool wait_interrupt(std::uint64_t max_clocks) override {
     ++runs;
-    return inner_.wait_interrupt(max_clocks);
+    return behind_.wait_interrupt(max_clocks);
   }
-  void reset() override { inner_.reset(); }
-  std::uint64_t clocks() const override { return inner_.clocks(); }
-  std::string name() const override { return inner_.name(); }
 
   bool damage = false;  // flips a bit of the first sum
   int runs = 0;         // jobs begun
-
- private:
-  ReferenceDevice inner_{small_geometry(), std::uint64_t{16} << 20};
 };
 
 /// Writes down what it is told: "announce a b", "begin a", "end".

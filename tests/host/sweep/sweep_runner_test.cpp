@@ -10,6 +10,7 @@
 #include "host/error.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "host/tlm/tlm_device.hpp"
+#include "tests/host/device/wrapped_device.hpp"
 
 namespace gemm64 {
 namespace {
@@ -18,31 +19,15 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 /// Gives one wrong byte of all that is read.
-class WrongDevice final : public Device {
+class WrongDevice final : public WrappedDevice<TlmDevice> {
  public:
   explicit WrongDevice(const DeviceOptions& options)
-      : device_(geometry_of_array(options.array), options.memory) {}
-  std::uint32_t read_register(std::uint32_t offset) override {
-    return device_.read_register(offset);
-  }
-  void write_register(std::uint32_t offset, std::uint32_t value) override {
-    device_.write_register(offset, value);
-  }
-  std::uint64_t memory_bytes() const override { return device_.memory_bytes(); }
-  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
-    device_.write_memory(address, data, bytes);
-  }
+      : WrappedDevice(geometry_of_array(options.array), options.memory) {}
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    device_.read_memory(address, data, bytes);
+    behind_.read_memory(address, data, bytes);
     if (bytes != 0) *static_cast<std::uint8_t*>(data) ^= 1;
   }
-  bool wait_interrupt(std::uint64_t clocks) override { return device_.wait_interrupt(clocks); }
-  void reset() override { device_.reset(); }
-  std::uint64_t clocks() const override { return device_.clocks(); }
   std::string name() const override { return "wrong"; }
-
- private:
-  TlmDevice device_;
 };
 
 /// Stands for the RTL: models of 4x4 and 8x8, whose products are right or wrong.

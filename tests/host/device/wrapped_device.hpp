@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device between a test and another one.
+#pragma once
+
+#include <utility>
+
+#include "host/device/device.hpp"
+
+namespace gemm64 {
+
+/// Does everything as the device behind it, but for what a test overrides. `Behind` is a device of
+/// its own (ReferenceDevice) or another's (Device&).
+template <class Behind>
+class WrappedDevice : public Device {
+ public:
+  template <class... Arguments>
+  explicit WrappedDevice(Arguments&&... arguments)
+      : behind_(std::forward<Arguments>(arguments)...) {}
+
+  std::uint32_t read_register(std::uint32_t offset) override {
+    return behind_.read_register(offset);
+  }
+  void write_register(std::uint32_t offset, std::uint32_t value) override {
+    behind_.write_register(offset, value);
+  }
+  std::uint64_t memory_bytes() const override { return behind_.memory_bytes(); }
+  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
+    behind_.write_memory(address, data, bytes);
+  }
+  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
+    behind_.read_memory(address, data, bytes);
+  }
+  bool wait_interrupt(std::uint64_t max_clocks) override {
+    return behind_.wait_interrupt(max_clocks);
+  }
+  void reset() override { behind_.reset(); }
+  std::uint64_t clocks() const override { return behind_.clocks(); }
+  std::string name() const override { return behind_.name(); }
+
+ protected:
+  Behind behind_;
+};
+
+}  // namespace gemm64
