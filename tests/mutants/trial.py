@@ -6,6 +6,7 @@ kills no mutant.
 """
 
 import collections
+import hashlib
 import os
 import re
 import resource
@@ -76,3 +77,20 @@ def failed(output):
 def by_suite(names):
     """"Registers (28), Shapes (1)"."""
     return ", ".join(f"{suite} ({count})" for suite, count in collections.Counter(name.split(".")[0] for name in names).items())
+
+
+def drawn(mutants, count, seed, root):
+    """So many of the mutants, in their order, drawn by the seed or else by the commit."""
+    seed = seed or commit(root)
+    order = sorted(mutants, key=lambda m: hashlib.sha256(f"{seed} {m['mutant']}".encode()).digest())
+    return sorted(order[:count], key=lambda m: m["number"])
+
+
+def commit(root):
+    """What seeds a draw: the commit that is checked out. "" where git or a repository is missing, which is said."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        print("mutants: no commit is known here, so the draw is the same as ever; --seed gives another", flush=True)
+        return ""
+    return done.stdout.strip()
