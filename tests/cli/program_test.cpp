@@ -122,8 +122,8 @@ TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
 
 TEST_F(Program, FailsWhereNoLayerRunsOnTheDeviceUnlessThatIsAllowed) {
   const fs::path model = folder_ / "relu.onnx";
-  std::ofstream(model) << onnx::model({onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 4}),
-                                       onnx::output("y", {1, 4})});
+  std::ofstream(model) << onnx::model(
+      {onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 4}), onnx::output("y", {1, 4})});
   const std::string relu = "run --device reference --model " + model.string();
   const Outcome outcome = run(relu);
   EXPECT_EQ(outcome.code, 1) << outcome.err;
