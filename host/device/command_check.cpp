@@ -83,7 +83,8 @@ bool bad_window(const Command& command, const Geometry& geometry) {
              command.count > (words - command.place) / capacity;
     default:
       return (command.flags & flag::kAccumulate) == 0 || command.blocks != 1 ||
-             command.count > 0xffff;
+             command.count > 0xffff || !walk_holds(command.in_row) ||
+             !walk_holds(command.in_column);
   }
 }
 
