@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -304,37 +305,38 @@ TEST(ActivationsOfWindows, AreTheBurstsOfTheirCommandWhereTheBusFails) {
 
 /// A layer of three pixels, of which `claim` are claimed and `freed` are freed with the second
 /// read; then `load`, if there is one.
-Trial left_over(unsigned claim, unsigned freed, const Load* load = nullptr) {
+std::unique_ptr<Trial> left_over(unsigned claim, unsigned freed, const Load* load = nullptr) {
   Work work;
   work.loads.push_back({true, true, 0, 3, 1, 3, 4, 0, 0});
   if (load != nullptr) work.loads.push_back(*load);
   for (unsigned i = 0; i < 3; ++i) work.words.push_back({i * kN, 0, 0});
+  if (load != nullptr) work.words.push_back({load->address, 3, 1});
   work.reads = {{true, true, 0, 0, 0, 3, 0}, {true, true, 4, 1, 0, 0, freed}};
-  Trial trial(work, {}, 5);
-  trial.claimed_less = 3 - claim;
-  for (unsigned t = 0; t < 60 && !testing::Test::HasFailure(); ++t) trial.clock();
+  auto trial = std::make_unique<Trial>(work, Gates{}, 5);
+  trial->claimed_less = 3 - claim;
+  for (unsigned t = 0; t < 60 && !testing::Test::HasFailure(); ++t) trial->clock();
   return trial;
 }
 
 TEST(ActivationsOfWindows, AreLeftUntilTheyAreClaimedAndFreed) {
-  const Trial done = left_over(3, 3);
-  EXPECT_EQ(done.bench->idle_o, 1);
-  EXPECT_EQ(done.bench->left_o, 0);
+  const auto done = left_over(3, 3);
+  EXPECT_EQ(done->bench->idle_o, 1);
+  EXPECT_EQ(done->bench->left_o, 0);
   for (const auto& [claim, freed] : {std::pair{3u, 2u}, {2u, 3u}, {1u, 1u}}) {
-    const Trial trial = left_over(claim, freed);
-    EXPECT_EQ(trial.bench->idle_o, 0) << claim << " claimed, " << freed << " freed";
-    EXPECT_EQ(trial.bench->left_o, 1);
-    EXPECT_EQ(trial.bench->unbalanced_o, 0);
+    const auto trial = left_over(claim, freed);
+    EXPECT_EQ(trial->bench->idle_o, 0) << claim << " claimed, " << freed << " freed";
+    EXPECT_EQ(trial->bench->left_o, 1);
+    EXPECT_EQ(trial->bench->unbalanced_o, 0);
   }
 }
 
 TEST(ActivationsOfWindows, AreNotTakenForThoseOfTheNextLayerOrProduct) {
   for (const bool window : {true, false}) {
     const Load next{window, window, 256, 2, 1, 2, 4, 0, 0};
-    const Trial trial = left_over(2, 3, &next);
-    EXPECT_EQ(trial.bench->unbalanced_o, 1);
-    EXPECT_EQ(trial.bench->unbalanced_tag_o, 1);
-    EXPECT_EQ(trial.asked, 3u) << "the load does not begin";
+    const auto trial = left_over(2, 3, &next);
+    EXPECT_EQ(trial->bench->unbalanced_o, 1);
+    EXPECT_EQ(trial->bench->unbalanced_tag_o, 1);
+    EXPECT_EQ(trial->asked, 3u) << "the load does not begin";
   }
 }
 
