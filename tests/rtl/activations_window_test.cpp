@@ -158,7 +158,7 @@ class Trial {
   Bench<Vactivations_n4> bench{400000};
   unsigned asked = 0;  // words
   std::size_t error_beat = ~std::size_t{0};
-  unsigned claimed_less = 0;  // words of each claim
+  unsigned claimed_less = 0;     // words of each claim
   std::vector<unsigned> errors;  // commands
 
  private:
