@@ -277,11 +277,7 @@ bool ReferenceDevice::dispatch() {
     next_ = Command::decode(memory_.read(address, kCommandBytes, scratch_));
   }
   const Command command = *next_;
-  ErrorCode code = check_command(command, geometry_);
-  if (code == ErrorCode::kNone && is_window(command) &&
-      window_order_.refusal(command, geometry_) != nullptr) {
-    code = ErrorCode::kBadOperand;
-  }
+  const ErrorCode code = check_command(command, window_order_, geometry_);
   if (code != ErrorCode::kNone) {
     fail(code, Engine::kCommands, dispatched_);
     return false;

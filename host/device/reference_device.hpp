@@ -17,8 +17,8 @@
 #include "host/device/pixel_planes.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
-#include "host/device/window_taps.hpp"
 #include "host/device/window_order.hpp"
+#include "host/device/window_taps.hpp"
 #include "host/device/word_stream.hpp"
 
 namespace gemm64 {

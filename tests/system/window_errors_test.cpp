@@ -172,10 +172,9 @@ class WindowOrderErrors : public WindowErrors {
     return window_program(plan_window(convolution_.window, rows, geometry), placed.operands());
   }
   std::size_t loads() const {
-    return static_cast<std::size_t>(
-        std::count_if(good_.begin(), good_.end(), [](const Command& command) {
-          return command.opcode == Opcode::kLoadActivations;
-        }));
+    return static_cast<std::size_t>(std::count_if(
+        good_.begin(), good_.end(),
+        [](const Command& command) { return command.opcode == Opcode::kLoadActivations; }));
   }
   std::size_t find(Opcode opcode, std::size_t from = 0) const {
     while (good_[from].opcode != opcode) ++from;
@@ -198,8 +197,7 @@ class WindowOrderErrors : public WindowErrors {
 
 TEST_P(WindowOrderErrors, AreToldByCodeAndCommand) {
   const std::size_t set = find(Opcode::kSetWindow), load = find(Opcode::kLoadActivations),
-                    next = find(Opcode::kLoadActivations, load + 1),
-                    matmul = find(Opcode::kMatmul);
+                    next = find(Opcode::kLoadActivations, load + 1), matmul = find(Opcode::kMatmul);
   const auto changed = [&](std::size_t place, const auto& change) {
     std::vector<Command> program = good_;
     change(program[place]);
