@@ -7,7 +7,6 @@
 
 #include "host/cycles/bursts.hpp"
 #include "host/cycles/cycle_model.hpp"
-#include "host/device/command_check.hpp"
 #include "host/device/device_memory.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/device/result_format.hpp"
