@@ -40,7 +40,7 @@ enum class BrokenOutcome {
   kSameRefusal,   // the same code, engine and command
   kOtherRefusal,  // each told another of the errors that the program has
   kWaited,        // both waited, or the RTL alone for room that only the reference has
-  kRaced,         // both done; a load met a write that no FENCE orders
+  kRaced,         // both done; what was read depends on clocks (program_truth.hpp)
   kDiffers,
   kNextWrong  // whatever it did itself, the legal program after it was wrong
 };

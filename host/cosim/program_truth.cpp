@@ -10,6 +10,7 @@
 #include "host/device/device_memory.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/device/result_format.hpp"
+#include "host/device/window_taps.hpp"
 #include "host/error.hpp"
 #include "host/job/program.hpp"
 
@@ -152,10 +153,71 @@ bool ProgramTruth::has_error(ErrorCode code, Engine engine, std::uint32_t comman
            std::any_of(ranges.begin(), ranges.end(),
                        [this](const ByteRange& range) { return range.end > memory_; });
   }
-  const std::uint32_t error = error_of(program_, program_.size(), geometry_, ring_, memory_);
-  return field::kErrorCode.get(error) == static_cast<std::uint32_t>(code) &&
-         field::kErrorEngine.get(error) == static_cast<std::uint32_t>(engine) &&
-         field::kErrorCommand.get(error) == command;
+  const auto is_it = [&](std::uint32_t error) {
+    return field::kErrorCode.get(error) == static_cast<std::uint32_t>(code) &&
+           field::kErrorEngine.get(error) == static_cast<std::uint32_t>(engine) &&
+           field::kErrorCommand.get(error) == command;
+  };
+  const std::uint32_t first = error_of(program_, program_.size(), geometry_, ring_, memory_);
+  // What is found while commands are at work may come before a later command is refused.
+  return is_it(first) ||
+         is_it(error_of(program_, field::kErrorCommand.get(first), geometry_, ring_, memory_));
+}
+
+// Pixels are counted in the order of their loads; planes after the first come to the last pixels
+// that have the slots.
+bool ProgramTruth::reads_unkept_pixels() const {
+  struct Pixel {
+    std::uint32_t slot;
+    std::vector<bool> planes;
+  };
+  std::vector<Pixel> pixels;
+  std::vector<std::size_t> last(std::size_t{1} << 16);  // pixel of each slot, plus one; 0: none
+  for (const Command& load : program_) {
+    if (load.opcode != Opcode::kLoadActivations || !is_window(load) || load.capacity == 0) continue;
+    if (load.place % load.capacity != 0) return true;
+    const std::size_t first = load.place / load.capacity;
+    for (std::uint32_t i = 0; i < load.rows; ++i) {
+      const std::uint32_t slot = (load.slot + i) % load.capacity;
+      if (load.place == 0) {
+        pixels.push_back({slot, {}});
+        last[slot] = pixels.size();
+      }
+      if (last[slot] == 0) return true;
+      std::vector<bool>& planes = pixels[last[slot] - 1].planes;
+      planes.resize(std::max<std::size_t>(planes.size(), first + load.count));
+      std::fill_n(planes.begin() + static_cast<std::ptrdiff_t>(first), load.count, true);
+    }
+  }
+  const Command* set = nullptr;
+  std::uint64_t claimed = 0, freed = 0;
+  for (const Command& matmul : program_) {
+    if (matmul.opcode == Opcode::kSetWindow) set = &matmul;
+    if (matmul.opcode != Opcode::kMatmul || !is_window(matmul)) continue;
+    if (set == nullptr) return true;
+    claimed += matmul.new_pixels;
+    if (claimed > pixels.size() || freed > claimed) return true;
+    std::vector<const Pixel*> kept(set->capacity, nullptr);  // by slot
+    for (std::uint64_t i = freed; i < claimed; ++i) {
+      if (pixels[i].slot >= kept.size() || kept[pixels[i].slot] != nullptr) return true;
+      kept[pixels[i].slot] = &pixels[i];
+    }
+    const WindowTaps taps(*set, matmul);
+    for (std::uint32_t pass = 0; pass < matmul.passes; pass += set->group_passes) {
+      for (std::uint64_t i = 0; i < taps.tiles(); ++i) {
+        const WindowTile tile = taps.tile(pass, i);
+        for (std::uint32_t row = 0; row < taps.rows(); ++row) {
+          const WindowPixel pixel = taps.pixel(tile, row);
+          if (!pixel.inside) continue;
+          const Pixel* const lies = kept[pixel.slot];
+          if (lies == nullptr) return true;
+          if (tile.plane >= lies->planes.size() || !lies->planes[tile.plane]) return true;
+        }
+      }
+    }
+    freed += matmul.freed_pixels;
+  }
+  return false;
 }
 
 bool ProgramTruth::is_raced() const {

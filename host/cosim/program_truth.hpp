@@ -43,6 +43,10 @@ class ProgramTruth {
   /// then depends on clocks.
   bool is_raced() const;
 
+  /// Does a window read slots in which no pixel lies that was claimed for it and is not freed? They
+  /// hold what lay there before, or what comes already. Of a program that both sides have ended.
+  bool reads_unkept_pixels() const;
+
   /// The reference has queues without end and takes words one by one. May an accelerator wait with
   /// `command` as the next to be dispatched, which the reference did not: since the queue is full,
   /// and what is before does not end by itself; or, where the reference was `done`, since the
