@@ -254,8 +254,10 @@ class Try {
   BrokenOutcome compare_done(const ProgramEnd& rtl, const ProgramEnd& reference,
                              const ProgramTruth& truth, std::string& why) const {
     if (rtl.bytes != reference.bytes) why = "other numbers of bytes crossed the ports";
-    if (why.empty() && (truth.is_raced() || truth.reads_unkept_pixels()))
+    if (why.empty() &&
+        (truth.is_raced() || truth.reads_unkept_pixels() || truth.stores_stale_sums())) {
       return BrokenOutcome::kRaced;
+    }
     if (why.empty()) {
       why = difference(without_snapshots(rtl.memory, program_),
                        without_snapshots(reference.memory, program_));

@@ -20,8 +20,8 @@ namespace {
 using Program = std::vector<Command>;
 
 constexpr std::uint64_t kMostRuns = 1u << 14;
-// A command under way and two that wait.
-constexpr std::ptrdiff_t kLeastQueued = 3;
+// Queues hold two commands; a MATMUL stays in its queue while it is under way.
+constexpr std::ptrdiff_t kLeastQueued = 2;
 
 std::optional<Engine> engine_of(const Command& command) {
   switch (command.opcode) {
@@ -216,6 +216,35 @@ bool ProgramTruth::reads_unkept_pixels() const {
       }
     }
     freed += matmul.freed_pixels;
+  }
+  return false;
+}
+
+// Blocks of sums in their order, and the tiles of STOREs in theirs.
+bool ProgramTruth::stores_stale_sums() const {
+  struct Blocks {
+    std::uint32_t rows;
+    double count;
+  };
+  std::vector<Blocks> made, stored;
+  for (const Command& c : program_) {
+    const double blocks = c.blocks;
+    if (c.opcode == Opcode::kMatmul) {
+      const bool sums = (c.flags & flag::kAccumulate) != 0;
+      made.push_back({c.rows, blocks * c.passes * (sums ? 1 : c.count)});
+    } else if (c.opcode == Opcode::kStore) {
+      stored.push_back({c.rows, blocks * c.count});
+    }
+  }
+  std::size_t at = 0;
+  for (Blocks& tiles : stored) {
+    while (tiles.count > 0 && at < made.size()) {
+      if (tiles.rows > made[at].rows) return true;
+      const double both = std::min(tiles.count, made[at].count);
+      tiles.count -= both;
+      made[at].count -= both;
+      if (made[at].count <= 0) ++at;
+    }
   }
   return false;
 }

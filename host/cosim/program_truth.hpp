@@ -47,6 +47,10 @@ class ProgramTruth {
   /// hold what lay there before, or what comes already. Of a program that both sides have ended.
   bool reads_unkept_pixels() const;
 
+  /// Does a STORE have more rows than the block that it stores? The others are whatever sums a bank
+  /// held before. Of a program that both sides have ended.
+  bool stores_stale_sums() const;
+
   /// The reference has queues without end and takes words one by one. May an accelerator wait with
   /// `command` as the next to be dispatched, which the reference did not: since the queue is full,
   /// and what is before does not end by itself; or, where the reference was `done`, since the
