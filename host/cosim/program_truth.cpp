@@ -169,8 +169,9 @@ bool ProgramTruth::has_error(ErrorCode code, Engine engine, std::uint32_t comman
 bool ProgramTruth::reads_unkept_pixels() const {
   struct Pixel {
     std::uint32_t slot;
-    std::vector<bool> planes;
+    std::vector<std::uint64_t> planes;  // when each comes, in words; 0: never
   };
+  std::uint64_t words = 0;
   std::vector<Pixel> pixels;
   std::vector<std::size_t> last(std::size_t{1} << 16);  // pixel of each slot, plus one; 0: none
   for (const Command& load : program_) {
@@ -184,13 +185,16 @@ bool ProgramTruth::reads_unkept_pixels() const {
         last[slot] = pixels.size();
       }
       if (last[slot] == 0) return true;
-      std::vector<bool>& planes = pixels[last[slot] - 1].planes;
+      std::vector<std::uint64_t>& planes = pixels[last[slot] - 1].planes;
       planes.resize(std::max<std::size_t>(planes.size(), first + load.count));
-      std::fill_n(planes.begin() + static_cast<std::ptrdiff_t>(first), load.count, true);
+      for (std::size_t plane = 0; plane < load.count; ++plane) {
+        planes[first + plane] = words + plane * load.rows + i + 1;
+      }
     }
+    words += std::uint64_t{load.rows} * load.count;
   }
   const Command* set = nullptr;
-  std::uint64_t claimed = 0, freed = 0;
+  std::uint64_t claimed = 0, freed = 0, claimed_words = 0;
   for (const Command& matmul : program_) {
     if (matmul.opcode == Opcode::kSetWindow) set = &matmul;
     if (matmul.opcode != Opcode::kMatmul || !is_window(matmul)) continue;
@@ -206,12 +210,15 @@ bool ProgramTruth::reads_unkept_pixels() const {
     for (std::uint32_t pass = 0; pass < matmul.passes; pass += set->group_passes) {
       for (std::uint64_t i = 0; i < taps.tiles(); ++i) {
         const WindowTile tile = taps.tile(pass, i);
+        if (tile.first_read) claimed_words += matmul.new_pixels;
         for (std::uint32_t row = 0; row < taps.rows(); ++row) {
           const WindowPixel pixel = taps.pixel(tile, row);
           if (!pixel.inside) continue;
           const Pixel* const lies = kept[pixel.slot];
           if (lies == nullptr) return true;
-          if (tile.plane >= lies->planes.size() || !lies->planes[tile.plane]) return true;
+          if (tile.plane >= lies->planes.size()) return true;
+          const std::uint64_t comes = lies->planes[tile.plane];
+          if (comes == 0 || comes > claimed_words) return true;
         }
       }
     }
