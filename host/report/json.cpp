@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/report/classification_text.hpp"
+#include "host/report/network_text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -210,6 +211,8 @@ Json to_json(const RunReport& report) {
     const std::uint64_t all = report.all_macs();
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
+    const std::string warning = share_warning(macs, all);
+    if (!warning.empty() && !report.layers.empty()) json["warnings"] = {warning};
   }
   if (report.classification) json["classification"] = to_json(*report.classification);
   if (!report.scales.empty()) json["scales"] = report.scales;

@@ -35,8 +35,8 @@ class SweepNetworks {
   /// What a point gives the device to do. Throws UsageError where it cannot be.
   std::shared_ptr<const DeviceWork> work(const SweepPoint& point);
 
-  /// The point's network, which is no product, with random inputs from the sweep's seed. The
-  /// program's own networks are quantized by the ranges that these lead to. Throws UsageError where
+  /// The point's network, which is no product, with random inputs from the sweep's seed. What is
+  /// quantized here is so by the ranges that these lead to. Throws UsageError where
   /// it cannot run here.
   RunnableNetwork runnable(const SweepPoint& point);
 
@@ -44,7 +44,9 @@ class SweepNetworks {
   using Batched = std::pair<std::size_t, std::int64_t>;  // network and batch
   using Cut = std::tuple<std::size_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
-  /// A network of the program's own as a QDQ file without its weights.
+  /// Is it quantized here: one of the program's own, or a float file where the sweep says so?
+  bool is_quantized_here(const SweepNetwork& network) const;
+  /// Such a network as a QDQ file without its weights.
   std::shared_ptr<const onnx::ModelProto> plain(std::size_t network);
   std::shared_ptr<const ImportedNetwork> imported(const SweepPoint& point);
 

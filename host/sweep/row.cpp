@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "host/escaped.hpp"
 #include "host/report/json.hpp"
+#include "host/report/network_text.hpp"
 #include "host/report/table.hpp"
 #include "host/text.hpp"
 
@@ -99,6 +102,8 @@ SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report
   figure("all_macs", done, all);
   figure("device_share", done && all != 0,
          static_cast<double>(device) / static_cast<double>(std::max<std::uint64_t>(all, 1)));
+  const std::string warning = share_warning(device, all);
+  figure("warning", done && !warning.empty(), warning);
   figure("tiles", done, total.tiles);
   std::uint64_t bytes = 0;
   for (const auto& [port, counter] : kPorts) bytes += total.counters[counter];
@@ -147,14 +152,26 @@ std::string rows_json(const std::vector<SweepRow>& rows) {
 }
 
 std::string rows_verdict(const std::vector<SweepRow>& rows) {
+  std::string warnings;
+  std::set<std::string> warned;  // networks, whose share is the same at each batch and design
+  for (const SweepRow& row : rows) {
+    if (!row.contains("warning") || row["warning"].is_null()) continue;
+    if (!warned.insert(row.at("network")).second) continue;
+    warnings += fmt::format("Warning: {}: {}; \"quantize\": true quantizes float files.\n",
+                            escaped(row.at("network").get<std::string>()),
+                            row.at("warning").get<std::string>());
+  }
   const std::uint64_t all = rows.size();
   const auto failed = std::count_if(rows.begin(), rows.end(), has_failed);
-  if (failed != 0) return fmt::format("NOT VERIFIED: {} of {}.", failed, counted(all, "point"));
+  if (failed != 0) {
+    return warnings + fmt::format("NOT VERIFIED: {} of {}.", failed, counted(all, "point"));
+  }
   const bool ran = std::any_of(rows.begin(), rows.end(),
                                [](const SweepRow& row) { return !row.at("verified").is_null(); });
-  return ran ? fmt::format("VERIFIED: every value, clock and byte of {}.", counted(all, "point"))
+  return warnings +
+         (ran ? fmt::format("VERIFIED: every value, clock and byte of {}.", counted(all, "point"))
              : fmt::format("{} predicted; nothing ran, so nothing is verified.",
-                           counted(all, "point"));
+                           counted(all, "point")));
 }
 
 std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows) {

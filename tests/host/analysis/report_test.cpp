@@ -23,7 +23,7 @@ using ::testing::Not;
 class Report : public ::testing::Test {
  protected:
   static const Analysis& alexnet() {
-    static const Analysis analysis = analyze(load_graph("alexnet"), Geometry(), 100);
+    static const Analysis analysis = analyze(load_graph("alexnet"), Geometry(), {});
     return analysis;
   }
   static std::vector<std::size_t> sorted(const std::string& key, std::size_t top = 0) {
@@ -94,7 +94,7 @@ TEST_F(Report, WritesAsManyCsvCellsInEachLineAsColumns) {
 }
 
 Analysis analysis_of(const std::string& graph, const std::vector<std::string>& weights = {}) {
-  return analyze(load_text(graph, weights), Geometry(), 100);
+  return analyze(load_text(graph, weights), Geometry(), {});
 }
 
 TEST_F(Report, SaysWhatRunsOnTheDevice) {

@@ -93,7 +93,8 @@ TEST(Utilization, CountsUsefulWorkOnly) {
   EXPECT_DOUBLE_EQ(layer.roofline_utilization, 128.0 / 8 / 16);  // the results' port bounds it
   memory.bytes_per_cycle = 4;
   set_utilization(layer, geometry, memory);
-  EXPECT_DOUBLE_EQ(layer.roofline_utilization, 128.0 / 4 / 16);
+  // All but the first beat, whose bytes may have been saved before.
+  EXPECT_DOUBLE_EQ(layer.roofline_utilization, (128.0 - 8) / 4 / 16);
 }
 
 TEST(RunReport, AddsImagesThatRanOneAfterTheOther) {
