@@ -124,7 +124,7 @@ JobStart start_of(const JobProgram& list, std::size_t job) {
 
 std::vector<std::size_t> first_matmuls(const JobProgram& list) {
   std::vector<std::size_t> first;
-  for (std::size_t i = 0; i < list.program.size(); ++i) {
+  for (std::size_t i = 0; i < list.program.size() && list.jobs.size() > 1; ++i) {
     if (list.program[i].opcode != Opcode::kMatmul) continue;
     if (list.origins[i].job == first.size() + 1) first.push_back(i);
   }

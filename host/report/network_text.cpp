@@ -99,10 +99,10 @@ std::string programs_text(const RunReport& report) {
       "simulated side by side; simulated clocks a second are those of one simulation.\n";
   const std::uint64_t clocks = all / report.geometry.n;
   text += fmt::format(
-      "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.0f} % of "
-      "those counted.\n",
+      "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.2f} "
+      "times those counted.\n",
       report.geometry.n, grouped(clocks),
-      100 * static_cast<double>(clocks) /
+      static_cast<double>(clocks) /
           static_cast<double>(total.counters[counter::kTotalClocks]));
   return text;
 }

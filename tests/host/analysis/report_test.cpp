@@ -40,6 +40,29 @@ TEST_F(Report, SortsNumbersFromTheLargest) {
   EXPECT_EQ(name(layers[2]), "/features/features.6/Conv");
 }
 
+TEST_F(Report, PredictsForAnyArrayAndMemory) {
+  MemoryTiming shared;
+  shared.sharing = MemorySharing::kShared;
+  Geometry small;
+  small.n = 16;
+  small.stage_rows = 4;
+  const Analysis analysis = analyze(load_graph("alexnet"), small, shared);
+  EXPECT_GT(analysis.totals.clocks, alexnet().totals.clocks * 4);
+  EXPECT_LE(analysis.totals.roof_clocks, analysis.totals.clocks);
+  EXPECT_EQ(to_json(analysis)["array"]["memory"], "shared");
+  EXPECT_EQ(to_json(alexnet())["array"]["memory"], "independent");
+  EXPECT_THAT(analysis_tables(analysis, {}, 0), HasSubstr("int8, shared memory, memory latency 100"));
+  EXPECT_THAT(analysis_tables(analysis, {}, 0), HasSubstr("on the 16x16 array"));
+  EXPECT_THAT(plot_svg(analysis, shown_layers(analysis)), HasSubstr("memory"));
+}
+
+TEST_F(Report, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
+  EXPECT_THAT(analysis_tables(alexnet(), {}, 0),
+              HasSubstr("Warning: in gemm64 run, only 8.2 % (58,621,952 of 714,188,480) of the "
+                        "network's MACs are on the device"));
+  EXPECT_EQ(to_json(alexnet())["warnings"].size(), 1U);
+}
+
 TEST_F(Report, SortsTextFromAAndKeepsTheOrderOfEqualOnes) {
   const std::vector<std::size_t> layers = sorted("operator");
   EXPECT_EQ(name(layers[0]), "/avgpool/AveragePool");
