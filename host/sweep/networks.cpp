@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sweep/networks.hpp"
 
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include "host/execute/batched_model.hpp"
 #include "host/execute/calibration.hpp"
@@ -126,6 +128,34 @@ std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
     work.batch = batch;
     return work;
   });
+}
+
+double SweepNetworks::tiles(const SweepPoint& point) {
+  const SweepNetwork& network = sweep_.networks[point.network];
+  const Geometry& geometry = sweep_.designs[point.design].geometry;
+  const std::shared_ptr<const std::vector<Products>> products = products_.get(point.network, [&] {
+    std::vector<Products> found;
+    if (network.product) {
+      found.push_back({{network.product->m, network.product->k, network.product->n}, 1});
+      return found;
+    }
+    const std::shared_ptr<const ImportedNetwork> model = imported({point.network, 0, 1});
+    for (const onnx::NodeProto& node : model->model.graph().node()) {
+      const std::optional<Work> work = work_of(model->model, node);
+      if (work && work->products) found.push_back(*work->products);
+    }
+    return found;
+  });
+  double tiles = 0;
+  for (const Products& one : *products) {
+    const auto parts = [](double of, double size) { return std::ceil(of / size); };
+    tiles += static_cast<double>(one.count) *
+             parts(static_cast<double>(one.shape.m) * static_cast<double>(point.batch),
+                   geometry.accumulator_rows) *
+             parts(static_cast<double>(one.shape.k), geometry.n) *
+             parts(static_cast<double>(one.shape.n), geometry.n);
+  }
+  return tiles;
 }
 
 RunnableNetwork SweepNetworks::runnable(const SweepPoint& point) {

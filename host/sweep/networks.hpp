@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "host/execute/head.hpp"
 #include "host/onnx/model.hpp"
+#include "host/onnx/work.hpp"
 #include "host/sweep/prediction.hpp"
 #include "host/sweep/recent_values.hpp"
 #include "host/sweep/sweep.hpp"
@@ -30,10 +32,13 @@ struct RunnableNetwork {
 class SweepNetworks {
  public:
   /// The sweep is not owned.
-  explicit SweepNetworks(const Sweep& sweep) : sweep_(sweep), plain_(2), imported_(2), works_(16) {}
+  explicit SweepNetworks(const Sweep& sweep) : sweep_(sweep), plain_(2), imported_(2), works_(16), products_(1000) {}
 
   /// What a point gives the device to do. Throws UsageError where it cannot be.
   std::shared_ptr<const DeviceWork> work(const SweepPoint& point);
+
+  /// About how many tiles of weights a point takes, which its prediction goes through one by one.
+  double tiles(const SweepPoint& point);
 
   /// The point's network, which is no product, with random inputs from the sweep's seed. What is
   /// quantized here is so by the ranges that these lead to. Throws UsageError where
@@ -54,6 +59,7 @@ class SweepNetworks {
   RecentValues<std::size_t, onnx::ModelProto> plain_;
   RecentValues<Batched, ImportedNetwork> imported_;
   RecentValues<Cut, DeviceWork> works_;
+  RecentValues<std::size_t, std::vector<Products>> products_;  // of each network, for one image
 };
 
 }  // namespace gemm64

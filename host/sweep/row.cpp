@@ -11,6 +11,7 @@
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/table.hpp"
+#include "host/sweep/front.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {
@@ -81,6 +82,13 @@ std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : csv_text(value);
 }
 
+/// The rows as files have them: whether a design is on the front is known when all are there.
+std::vector<SweepRow> with_front(std::vector<SweepRow> rows) {
+  const std::vector<bool> front = pareto_front(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i]["pareto"] = bool(front[i]);
+  return rows;
+}
+
 }  // namespace
 
 SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report) {
@@ -134,7 +142,7 @@ bool has_failed(const SweepRow& row) {
 
 std::string rows_csv(const std::vector<SweepRow>& rows) {
   std::string text;
-  for (const SweepRow& row : rows) {
+  for (const SweepRow& row : with_front(rows)) {
     std::string names, values;
     for (const auto& [name, value] : row.items()) {
       if (text.empty()) names += (names.empty() ? "" : ",") + name;
@@ -147,7 +155,7 @@ std::string rows_csv(const std::vector<SweepRow>& rows) {
 }
 
 std::string rows_json(const std::vector<SweepRow>& rows) {
-  const Json json = {{"format", kReportFormat}, {"rows", rows}};
+  const Json json = {{"format", kReportFormat}, {"rows", with_front(rows)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -192,6 +200,10 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
   const bool part = std::any_of(rows.begin(), rows.end(), [](const SweepRow& row) {
     return !row["device_share"].is_null() && row["device_share"] != 1.0;
   });
+  const bool designs = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return key != "network" && key != "batch";
+  });
+  const std::vector<bool> front = pareto_front(rows);
   Table table;
   table.add_column("point");
   for (std::string key : keys) {
@@ -208,8 +220,10 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
   table.add_column("results");
   table.add_column("MACs");
   if (part) table.add_column("on the\ndevice");
+  if (designs) table.add_column("Pareto\nfront", Align::kLeft);
   if (runs) table.add_column("verified", Align::kLeft);
-  for (const SweepRow& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const SweepRow& row = rows[i];
     std::vector<std::string> cells{plain_text(row["point"])};
     for (const std::string& key : keys) cells.push_back(plain_text(row[key]));
     cells.push_back(count_text(row["cycles"]));
@@ -221,6 +235,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
       cells.push_back(count_text(row[port]));
     }
     if (part) cells.push_back(percent_text(row["device_share"]));
+    if (designs) cells.emplace_back(front[i] ? "*" : "");
     if (runs) cells.emplace_back(has_failed(row) ? "NO" : "yes");
     table.add_row(std::move(cells));
   }
