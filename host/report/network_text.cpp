@@ -62,7 +62,8 @@ std::string overlap_text(const RunReport& report) {
         undivided);
   }
   if (!shared) return "";
-  return "Layers of a program overlap: the clocks of each are those from its first tile to the next "
+  return "Layers of a program overlap: the clocks of each are those from its first tile to the "
+         "next "
          "layer's.\n";
 }
 
@@ -102,8 +103,7 @@ std::string programs_text(const RunReport& report) {
       "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.2f} "
       "times those counted.\n",
       report.geometry.n, grouped(clocks),
-      static_cast<double>(clocks) /
-          static_cast<double>(total.counters[counter::kTotalClocks]));
+      static_cast<double>(clocks) / static_cast<double>(total.counters[counter::kTotalClocks]));
   return text;
 }
 
@@ -111,9 +111,10 @@ std::string programs_text(const RunReport& report) {
 
 std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
   if (device_macs >= all_macs - device_macs) return "";
-  return fmt::format("only {} of the network's MACs are on the device; clocks and bytes are of these "
-                     "layers alone",
-                     share(device_macs, all_macs));
+  return fmt::format(
+      "only {} of the network's MACs are on the device; clocks and bytes are of these "
+      "layers alone",
+      share(device_macs, all_macs));
 }
 
 std::string host_text(const RunReport& report) {

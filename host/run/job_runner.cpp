@@ -240,8 +240,8 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   end();
 
-  // Where the device counted from fence to fence what was predicted, the clocks of each layer's tiles
-  // are those predicted, too; otherwise nobody has counted them.
+  // Where the device counted from fence to fence what was predicted, the clocks of each layer's
+  // tiles are those predicted, too; otherwise nobody has counted them.
   const bool timed = results.back().counters[counter::kTotalClocks] != 0;
   bool divided = true;
   for (std::size_t i = 0; i < listed.size(); ++i) {

@@ -116,8 +116,8 @@ struct RunReport {
   bool is_checked(std::size_t counter) const;
   /// Must it be in all layers together? In one program a layer's bytes depend on its clocks.
   bool is_checked_in_all(std::size_t counter) const;
-  /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each port,
-  /// bounds that no figure can pass and, where predictable, every counter?
+  /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each
+  /// port, bounds that no figure can pass and, where predictable, every counter?
   bool verified() const;
   /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's clocks or
   /// of an engine's.
@@ -126,7 +126,8 @@ struct RunReport {
   std::uint64_t device_macs() const;
   std::uint64_t all_macs() const;
   /// The sum of each program's layers, in the order of their first ones; of a layer by itself, that
-  /// layer. A utilization is that of the program: its MACs and bytes together, since layers overlap.
+  /// layer. A utilization is that of the program: its MACs and bytes together, since layers
+  /// overlap.
   std::vector<LayerReport> programs() const;
   /// The sum of all programs (name "total"); its utilizations are of the whole.
   LayerReport total() const;

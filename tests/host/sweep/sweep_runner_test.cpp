@@ -10,8 +10,8 @@
 #include "host/error.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "host/tlm/tlm_device.hpp"
-#include "tests/host/onnx_data.hpp"
 #include "tests/host/device/wrapped_device.hpp"
+#include "tests/host/onnx_data.hpp"
 
 namespace gemm64 {
 namespace {
