@@ -28,6 +28,30 @@ static int store(void *sim, uint64_t address, const void *data, size_t bytes) {
 }
 static int wait(void *sim, uint64_t limit) { return gemm64_sim_run(sim, limit); }
 
+/* PORTING.md's example. */
+enum gemm64_result multiply(const struct gemm64_hooks *hooks, uint8_t *bytes, uint64_t address,
+                            uint64_t size, const int8_t *activations, const int8_t *weights,
+                            int32_t *results);
+
+static int try_example(const struct gemm64_hooks *hooks) {
+  int8_t activations[3 * 20], weights[10 * 20];
+  int32_t results[3 * 10];
+  int m, n, k;
+  for (m = 0; m < 3 * 20; ++m) activations[m] = (int8_t)(m * 37);
+  for (n = 0; n < 10 * 20; ++n) weights[n] = (int8_t)(n * 73);
+  if (multiply(hooks, memory, 0, sizeof memory, activations, weights, results) != GEMM64_OK) {
+    return 1;
+  }
+  for (m = 0; m < 3; ++m) {
+    for (n = 0; n < 10; ++n) {
+      int32_t sum = 0;
+      for (k = 0; k < 20; ++k) sum += activations[20 * m + k] * weights[20 * n + k];
+      if (results[10 * m + n] != sum) return 1;
+    }
+  }
+  return 0;
+}
+
 static int try_device(const char *device) {
   const struct gemm64_sim_options options = {device, 4, 50, 0};
   struct gemm64_hooks hooks = {0};
@@ -47,7 +71,7 @@ static int try_device(const char *device) {
   hooks.invalidate = invalidate;
   hooks.wait = wait;
   product_operands(memory);
-  failed = product(&hooks, memory, &clocks);
+  failed = product(&hooks, memory, &clocks) || try_example(&hooks);
   printf("C, %s: %s, %llu clocks\n", device, failed ? "FAILED" : "a product of 5x6x7 is right",
          (unsigned long long)clocks);
   /* What is refused is told. */
