@@ -34,7 +34,7 @@ class TlmAccelerator::BusMemory final : public DeviceMemory {
     if (done < bytes) {  // no pointers there: does it answer?
       std::uint8_t byte = 0;
       if (debug(address + done, &byte, 1) == 0) {
-        if (answers(address + done)) refuse_memory(address + done);
+        if (answers(address + done)) tell_what_is_missing(address + done);
         return done;
       }
       scratch_.resize(bytes - done);
@@ -110,13 +110,14 @@ class TlmAccelerator::BusMemory final : public DeviceMemory {
     return accelerator_.transport(false, address, &byte, nullptr, 1).first == tlm::TLM_OK_RESPONSE;
   }
 
-  /// It would look as if nobody were there. Ends the simulation.
-  [[noreturn]] static void refuse_memory(std::uint64_t address) {
-    throw UsageError(fmt::format(
+  /// Else it would look as if nobody were there.
+  static void tell_what_is_missing(std::uint64_t address) {
+    const std::string message = fmt::format(
         "TlmAccelerator: the memory at {:#x} answers b_transport, but neither get_direct_mem_ptr "
         "(DMI) nor transport_dbg, and one of them is needed to see how far it reaches; register "
         "one at its target socket, or use RtlAccelerator",
-        address));
+        address);
+    SC_REPORT_ERROR("gemm64", message.c_str());
   }
 
   TlmAccelerator& accelerator_;

@@ -70,7 +70,6 @@ static int try_device(const char *device) {
   hooks.clean = clean;
   hooks.invalidate = invalidate;
   hooks.wait = wait;
-  product_operands(memory);
   failed = product(&hooks, memory, &clocks) || try_example(&hooks);
   printf("C, %s: %s, %llu clocks\n", device, failed ? "FAILED" : "a product of 5x6x7 is right",
          (unsigned long long)clocks);
