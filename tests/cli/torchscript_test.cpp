@@ -56,8 +56,9 @@ TEST_F(TorchScript, NeedsThePlugin) {
        {"analyze net.pt", "tile net.pt -o t.onnx", "run --model net.pt --device tlm",
         "quantize net.pt --calibrate net.pt -o q.onnx"}) {
     expect_refusal(command,
-                   "net.pt: TorchScript files need the plug-in gemm64_torchscript.so, which is not "
-                   "beside the program; make torchscript builds it");
+                   "net.pt: TorchScript files need the plug-in gemm64_torchscript.so, which is "
+                   "neither beside the program nor named by GEMM64_TORCHSCRIPT; make torchscript "
+                   "builds it");
   }
   EXPECT_FALSE(fs::exists(folder_ / "t.onnx"));
 }
