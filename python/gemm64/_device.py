@@ -221,6 +221,7 @@ class Device:
         return self._open
 
     def __enter__(self) -> Device:
+        _ = self._device  # a closed one cannot be entered
         return self
 
     def __exit__(

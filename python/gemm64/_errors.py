@@ -68,6 +68,13 @@ def _wrong_counters(layer: Mapping[str, Any], exact: bool) -> list[str]:
     ]
 
 
+#: Places of a wrong value that have no clock of their own.
+_BEHIND_THE_ARRAY = {
+    "requantized": "the result of 8 bits, whose sum was right",
+    "memory": "the result in memory, which was right on the chip",
+}
+
+
 class VerificationError(RuntimeError):
     """A value, a clock or a byte is not what it must be.
 
@@ -95,15 +102,18 @@ class VerificationError(RuntimeError):
         lines = (list(map(_mismatch, wrong)) if wrong else counters[:3]) or ["a clock, a byte or an error is not as predicted"]
         first = failure.get("first_wrong", {"place": "none"})
         place = first["place"].replace("_", " ")
-        if first.get("clock"):
+        if place in _BEHIND_THE_ARRAY:
+            self.clock = failure["clock"]
+            lines.append(
+                f"first wrong: {_BEHIND_THE_ARRAY[place]}; its last sum left the array in clock "
+                f"{self.clock}"
+            )
+        elif first.get("clock"):
             self.clock = first["clock"]
             lines.append(
                 f"first wrong in clock {self.clock}: the {place} at row {first['row']}, column "
                 f"{first['column']}, expected {first['expected']}, found {first['found']}"
             )
-        elif "clock" in failure:
-            self.clock = failure["clock"]
-            lines.append(f"first wrong: {place}; its last sum left the array in clock {self.clock}")
         if self.waveform is not None:
             trace = failure["trace"]
             lines.append(f"waveform: {self.waveform}, clocks {trace['begin']} to {trace['end'] - 1}")

@@ -69,6 +69,8 @@ _NO_EFFECT = ("disabled_optimizers", "enable_fallback")
 
 #: Methods of ONNX Runtime's session that this one lacks, and what there is instead.
 _INSTEAD = {
+    "create_ortvalue_from_shape_and_type": "run() takes and gives arrays of NumPy's",
+    "get_provider_graph_assignment_info": "`report` says where each layer ran, and why",
     "io_binding": "run() takes and gives arrays of NumPy's",
     "run_with_iobinding": "run() takes and gives arrays of NumPy's",
     "run_with_ort_values": "run() takes and gives arrays of NumPy's",
@@ -78,6 +80,7 @@ _INSTEAD = {
     "get_profiling_start_time_ns": "`report` has the clocks of every layer",
     "get_tuning_results": "nothing is tuned here",
     "set_tuning_results": "nothing is tuned here",
+    "release_captured_graph": "no graph is captured",
     "set_ep_dynamic_options": f"{_PROVIDER} has no options",
     "get_input_epdevices": f"all that the accelerator does not run is on the host: {_PROVIDER}",
     "get_input_memory_infos": "inputs and outputs are in the host's memory",

@@ -79,9 +79,8 @@ Json in_order(Json report, const Executor& executor) {
     return found == places.end() ? places.size() : found->second;
   };
   Json& layers = report["layers"];
-  std::stable_sort(layers.begin(), layers.end(), [&](const Json& one, const Json& other) {
-    return place(one) < place(other);
-  });
+  std::stable_sort(layers.begin(), layers.end(),
+                   [&](const Json& one, const Json& other) { return place(one) < place(other); });
   return report;
 }
 
@@ -99,8 +98,8 @@ ResultCode results_of(const NetworkSettings& settings) {
 
 OnnxModel ModelSource::load(const ImportOptions& import) const {
   try {
-    return bytes ? OnnxModel::from_bytes(*bytes, file, import)
-                 : NetworkFile(file, shapes).load(import);
+    if (bytes) return OnnxModel::from_bytes(*bytes, file, import);
+    return (is_torchscript() ? NetworkFile(file, shapes) : NetworkFile(file)).load(import);
   } catch (const UsageError& error) {
     if (!import.input_shapes.empty() || !shapes.empty()) throw;
     throw InvalidModel(error.what());
@@ -108,7 +107,12 @@ OnnxModel ModelSource::load(const ImportOptions& import) const {
 }
 
 NetworkSession::NetworkSession(ModelSource source, const NetworkSettings& settings)
-    : source_(std::move(source)), settings_(settings), model_(source_.load({})) {
+    : source_(std::move(source)), settings_(settings) {
+  if (!source_.shapes.empty() && !source_.is_torchscript()) {
+    throw UsageError(
+        "input_shapes is for TorchScript files; an ONNX file takes the shapes of its inputs");
+  }
+  model_ = source_.load({});
   results_of(settings_);
   refuse_unsupported(*model_);
 }

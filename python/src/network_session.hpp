@@ -34,8 +34,9 @@ class UnsupportedOperator : public UsageError {
 struct ModelSource {
   std::string file;                  // or what stands for it in messages
   std::optional<std::string> bytes;  // empty: to be read from `file`
-  InputShapes shapes = {};           // of a TorchScript file, which keeps none
+  InputShapes shapes = {};           // of a TorchScript file, which keeps none; others need none
 
+  bool is_torchscript() const { return !bytes && NetworkFile(file).is_torchscript(); }
   /// Throws InvalidModel, or UsageError where shapes of inputs are given that may not fit.
   OnnxModel load(const ImportOptions& import) const;
 };
@@ -47,7 +48,7 @@ struct NetworkSettings {
 };
 
 struct NetworkResult {
-  NamedTensors outputs;  // empty where the device failed
+  NamedTensors outputs;           // empty where the device failed
   nlohmann::ordered_json report;  // its layers in the network's order
 };
 

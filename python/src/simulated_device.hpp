@@ -28,7 +28,8 @@ namespace gemm64::python {
 struct DeviceSettings : DeviceOptions {
   std::string device = "rtl";
   bool debug = false;  // the build that can be looked into, where there is a faster one
-  std::string trace_mismatch;  // takes the waveform of the first wrong value; empty: none is written
+  std::string
+      trace_mismatch;  // takes the waveform of the first wrong value; empty: none is written
 };
 
 /// The product of a run, and its report.

@@ -327,7 +327,7 @@ def test_what_a_session_lacks_of_onnx_runtimes_is_named(linear_network):
     for name in public - set(dir(mine)):
         with pytest.raises(AttributeError, match=f"no '{name}': .*"):
             getattr(mine, name)
-    with pytest.raises(AttributeError, match="no 'io_binding': run\(\) takes"):
+    with pytest.raises(AttributeError, match=r"no 'io_binding': run\(\) takes"):
         mine.io_binding()
     stop = onnxruntime.RunOptions()
     stop.terminate = True
@@ -344,9 +344,9 @@ def test_what_a_session_lacks_of_onnx_runtimes_is_named(linear_network):
 def test_a_wrong_name_of_an_input_is_told_with_the_right_ones(linear_network):
     mine, _ = both(linear_network)
     x = np.ones((1, 12), np.float32)
-    for feed, text in (({"image": x}, "no input 'image'; the inputs are \['x'\]"),
-                       ({"x": x, "z": x}, "no input 'z'; the inputs are \['x'\]"),
-                       ({}, "inputs \['x'\] are missing")):
+    for feed, text in (({"image": x}, r"no input 'image'; the inputs are \['x'\]"),
+                       ({"x": x, "z": x}, r"no input 'z'; the inputs are \['x'\]"),
+                       ({}, r"inputs \['x'\] are missing")):
         with pytest.raises(gemm64.InvalidArgument, match=text):
             mine.run(None, feed)
 

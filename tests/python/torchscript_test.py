@@ -34,6 +34,8 @@ def test_a_file_runs(network, linear_network, random):
     wanted = gemm64.InferenceSession(linear_network, device="tlm", array=4).run(None, x)
     for found, right in zip(mine.run(None, x), wanted):
         np.testing.assert_array_equal(found, right)
+    with pytest.raises(gemm64.InvalidArgument, match="input_shapes is for TorchScript"):
+        gemm64.InferenceSession(linear_network, device="tlm", input_shapes={"x": (1, 12)})
     with pytest.raises(gemm64.InvalidArgument, match=r"tell.pt: \[x\] 1 12, with weights"):
         gemm64.InferenceSession(network.with_name("tell.pt"), input_shapes={"x": (1, 12)})
 
