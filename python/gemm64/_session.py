@@ -8,7 +8,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,6 @@ _PROVIDER = "Gemm64ExecutionProvider"
 #: This one, and the one that every script for ONNX Runtime names as its last resort.
 _HERE = (_PROVIDER, "CPUExecutionProvider")
 
-#: Arguments of ONNX Runtime's by name that change nothing here.
-_NO_EFFECT = ("disabled_optimizers", "enable_fallback")
-
 #: Methods of ONNX Runtime's session that this one lacks, and what there is instead.
 _INSTEAD = {
     "create_ortvalue_from_shape_and_type": "run() takes and gives arrays of NumPy's",
@@ -88,9 +85,7 @@ _INSTEAD = {
 }
 
 
-def _check_providers(
-    providers: Sequence[object] | None, options: Sequence[object] | None
-) -> None:
+def _check_providers(providers: Sequence[object] | None, options: Sequence[object] | None) -> None:
     """Those that are somewhere else are passed over with a warning, as ONNX Runtime does."""
     if isinstance(providers, str):
         raise InvalidArgument(f"providers is {providers!r}; it must be a list, [{providers!r}]")
@@ -100,7 +95,7 @@ def _check_providers(
             raise InvalidArgument(
                 f"provider_options has {len(options)} entries; providers has {len(given)}"
             )
-        given = [(one[0], more) for one, more in zip(given, options)]
+        given = [(*one[:1], more) for one, more in zip(given, options)]
     elsewhere = []
     for one in given:
         if len(one) != 2 or not isinstance(one[0], str) or not isinstance(one[1], Mapping):
@@ -209,14 +204,9 @@ class InferenceSession:
         results: Literal["int8", "int32"] | None = None,
         check: bool = True,
         input_shapes: Mapping[str, Sequence[int]] | None = None,
-        **onnxruntime: object,
+        disabled_optimizers: object = None,
+        enable_fallback: object = None,
     ) -> None:
-        for name in onnxruntime:
-            if name not in _NO_EFFECT:
-                raise TypeError(
-                    f"InferenceSession() has no argument {name!r}; of ONNX Runtime's it takes "
-                    f"sess_options, providers, provider_options, {', '.join(_NO_EFFECT)}"
-                )
         _check_session_options(sess_options)
         _check_providers(providers, provider_options)
         name, contents = model_source(path_or_bytes)
@@ -289,9 +279,12 @@ class InferenceSession:
     def disable_fallback(self) -> None:
         """Changes nothing: there is one provider."""
 
-    def __getattr__(self, name: str) -> NoReturn:
-        instead = f": {_INSTEAD[name]}" if name in _INSTEAD else ""
-        raise AttributeError(f"gemm64.InferenceSession has no {name!r}{instead}", name=name, obj=self)
+    if not TYPE_CHECKING:  # for which nothing else would be unknown
+
+        def __getattr__(self, name: str) -> object:
+            instead = f": {_INSTEAD[name]}" if name in _INSTEAD else ""
+            text = f"gemm64.InferenceSession has no {name!r}{instead}"
+            raise AttributeError(text, name=name, obj=self)
 
     def _repr_html_(self) -> str:
         """For notebooks: inputs, outputs, and the last run."""
