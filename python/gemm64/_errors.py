@@ -99,7 +99,8 @@ class VerificationError(RuntimeError):
         self.waveform: str | None = failure.get("trace", {}).get("file") or None
         exact = report.get("predictions_exact", True)
         counters = [text for layer in layers for text in _wrong_counters(layer, exact)]
-        lines = (list(map(_mismatch, wrong)) if wrong else counters[:3]) or ["a clock, a byte or an error is not as predicted"]
+        lines = list(map(_mismatch, wrong)) or counters[:3]
+        lines = lines or ["a clock, a byte or an error is not as predicted"]
         first = failure.get("first_wrong", {"place": "none"})
         place = first["place"].replace("_", " ")
         if place in _BEHIND_THE_ARRAY:

@@ -29,6 +29,13 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _figure(value: float | None) -> str:
+    """A count, or a share; empty where there is none."""
+    if value is None:
+        return ""
+    return f"{value:,}" if _is_integer(value) else f"{100 * value:.2f} %"
+
+
 class Report(dict[str, Any]):
     """What `gemm64 run --json` writes, as a dictionary.
 
@@ -67,20 +74,16 @@ class Report(dict[str, Any]):
         """For notebooks: the verdict, and clocks and bytes by layer."""
         if "layers" not in self or "total" not in self:
             return table(["gemm64.Report", ""], [[str(key), str(self[key])] for key in self])
-        total = self["total"]
+        total = {"name": "total", "on": "device", **self["total"]}
         rows = []
-        for layer in [*self["layers"], {"name": "total", "on": "device", **total}]:
-            if layer["on"] != "device":
-                rows.append([layer["name"], layer["on"], f"{layer['macs']:,}", "", "", "", ""])
-                continue
+        for layer in [*self["layers"], total]:
+            moved = layer.get("bytes")
             rows.append([
                 layer["name"],
                 layer["on"],
-                f"{layer['macs']:,}",
-                f"{layer['cycles']:,}",
-                f"{layer['predicted_cycles']:,}",
-                f"{sum(layer['bytes'].values()):,}",
-                f"{100 * layer['utilization']:.2f} %",
+                *(_figure(layer.get(name)) for name in ("macs", "cycles", "predicted_cycles")),
+                _figure(sum(moved.values()) if moved else None),
+                _figure(layer.get("utilization")),
             ])
         verdict = "verified" if self["verified"] else "NOT VERIFIED"
         array = f"{self['array']}x{self['array']}"
