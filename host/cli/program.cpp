@@ -41,8 +41,7 @@ std::string help_of(const CLI::App& app) {
   CLI::App& command = *app.add_subcommand(name)->group("")->allow_extras();
   command.set_help_flag();
   command.callback([name, make] {
-    throw UsageError(
-        fmt::format("this build has no command {}: `{}` builds it", name, make));
+    throw UsageError(fmt::format("this build has no command {}: `{}` builds it", name, make));
   });
 }
 

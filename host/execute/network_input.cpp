@@ -44,7 +44,7 @@ Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32
                                  printable(name)));
   }
   Tensor tensor(onnx::TensorProto::FLOAT, type.dims);
-  std::mt19937 generator = layer_generator(seed, name);
+  MersenneTwister generator = layer_generator(seed, name);
   fill_uniform(generator, 1.0F, tensor.mutable_values<float>(),
                static_cast<std::size_t>(tensor.elements()));
   return tensor;

@@ -24,8 +24,10 @@ void bind_program(nanobind::module_& module) {
         return gemm64::run_program(static_cast<int>(words.size()), words.data());
       },
       nanobind::arg("arguments"), nanobind::arg("waves"),
-      "Runs the program with these arguments, its name first; returns its exit code. Signals are the\n"
-      "program's from then on, so the process should end with it. `waves`: the folder of GTKWave's\n"
+      "Runs the program with these arguments, its name first; returns its exit code. Signals are "
+      "the\n"
+      "program's from then on, so the process should end with it. `waves`: the folder of "
+      "GTKWave's\n"
       "views; empty: that of the sources.");
 }
 
