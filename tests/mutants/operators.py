@@ -27,11 +27,11 @@ STATE = re.compile(r"(idle|quiet|busy|empty|pending)(_|$)")
 
 class Node:
     """Source from `begin` to `end`, its parts, the texts that may stand in its place, those of them that leave out one term,
-    and those that are subtle enough to be tried each (`sure`)."""
+    which of these are all to be tried (`sure`), and those that leave out a register's upper bit."""
 
     def __init__(self, begin, end, parts=(), instead=(), drops=()):
         self.begin, self.end, self.parts, self.instead = begin, end, list(parts), list(instead)
-        self.drops, self.sure, self.operator = list(drops), [], ""
+        self.drops, self.sure, self.narrow, self.operator = list(drops), [], [], ""
 
     def all(self):
         yield self
@@ -76,7 +76,7 @@ class Module:
         if (name in self.ranges and words and not re.match(r"\{\d+'d0", source) and "$signed" not in source
                 and not self.signed & (words | {name})):
             high, low = self.ranges[name]
-            node.sure.append(f"({source}) & {{1'b0, {{({high}) - ({low}){{1'b1}}}}}}")
+            node.narrow.append(f"({source}) & {{1'b0, {{({high}) - ({low}){{1'b1}}}}}}")
 
     @staticmethod
     def terms(node):
