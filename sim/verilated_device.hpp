@@ -2,8 +2,9 @@
 // Drives one Verilated model of the accelerator. Only rtl_device.cpp includes this, and tests that
 // look at registers.
 //
-// No output depends on an input of the same clock (tests/formal/structure.sv). So the handshakes of a
-// clock are read before it: outputs are those that the last edge gave, inputs those that are driven.
+// No output depends on an input of the same clock (tests/formal/structure.sv). So the handshakes of
+// a clock are read before it: outputs are those that the last edge gave, inputs those that are
+// driven.
 //
 // A clock is two evaluations: with clk_i low the model settles on this clock's inputs, then clk_i
 // rises. A model that nobody looks into takes one, and is told that its clock was low.

@@ -72,9 +72,10 @@ class Module:
             self.terms(node)
         source = self.text[node.begin:node.end]
         words = set(re.findall(r"(?<![\w'`$.])[a-z]\w*", source))
-        # No constant, and no word that is extended with zeros; an AND would take the sign from what has one.
-        if (name in self.ranges and words and not re.match(r"\{\d+'d0", source) and "$signed" not in source
-                and not self.signed & (words | {name})):
+        # No constant, and no word that is extended with zeros; an AND would take the sign from what has one. What has 32 bits and more
+        # counts further than a test does.
+        if (name in self.ranges and words and not re.match(r"(3[1-9]|[4-9]\d|\d{3,})$", self.ranges[name][0])
+                and not re.match(r"\{\d+'d0", source) and "$signed" not in source and not self.signed & (words | {name})):
             high, low = self.ranges[name]
             node.narrow.append(f"({source}) & {{1'b0, {{({high}) - ({low}){{1'b1}}}}}}")
 

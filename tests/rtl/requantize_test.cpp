@@ -186,7 +186,9 @@ TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
         bench->sum_i = static_cast<std::uint32_t>(sum);
         for (unsigned t = 0; t <= kLatency; ++t) bench.step();
         bench.settle();
-        EXPECT_EQ(static_cast<std::int8_t>(bench->result_o), sum < 0 ? p.low : sum > 0 ? p.high : 3)
+        EXPECT_EQ(static_cast<std::int8_t>(bench->result_o), sum < 0   ? p.low
+                                                             : sum > 0 ? p.high
+                                                                       : 3)
             << std::hex << bench->scale_i;
       }
     }
