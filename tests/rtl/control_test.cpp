@@ -136,6 +136,19 @@ TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kWatchdog, Engine::kCommands, 9));
 }
 
+TEST_F(Control, ClocksWithoutWorkAreNotCounted) {
+  bench_->watchdog_i = 10;
+  bench_->busy_i = 0;
+  for (unsigned t = 0; t < 50; ++t) bench_.step();
+  bench_->busy_i = 1;
+  for (unsigned t = 0; t < 10; ++t) {
+    bench_.settle();
+    EXPECT_EQ(bench_->fail_o, 0) << t;
+    bench_.edge();
+  }
+  report();
+}
+
 TEST_F(Control, WatchdogThatIsSetBelowTheClocksAlreadyWaitedBitesAtOnce) {
   bench_->watchdog_i = 100;
   for (unsigned t = 0; t < 50; ++t) bench_.step();
