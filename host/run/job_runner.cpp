@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/run/thread_clock.hpp"
 
 namespace gemm64 {
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
@@ -145,10 +145,9 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
 
   const SharedBytes packed = pack_weights(job, w);
   const JobRun run{job, packed, a, w};
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_seconds();
   GemmResult result = run_on_device(run, progress);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  layer.seconds = seconds.count();
+  layer.seconds = thread_seconds() - begin;
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
   progress.report(job.name, 1);
@@ -229,7 +228,7 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
   const auto end = [this] {
     for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
   };
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_seconds();
   std::vector<GemmResult> results;
   try {
     results = driver_.run(list, operands, [&](double part) { progress.report(what, part); });
@@ -237,7 +236,7 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     end();
     throw;
   }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const double seconds = thread_seconds() - begin;
   end();
 
   Counters before{};
@@ -262,12 +261,12 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     look_again(layer, {list.jobs[i], one.packed, a, one.w, parameters, &list, &operands, i},
                progress);
   }
-  // Of wall time each has the part that it has of the clocks.
+  // Of processor time each has the part that it has of the clocks.
   const auto total = static_cast<double>(before[counter::kTotalClocks]);
   for (std::size_t i = 0; i < listed.size(); ++i) {
     const std::uint64_t clocks = layers[i].counters[counter::kTotalClocks];
     layers[i].simulated_clocks = clocks;
-    layers[i].seconds = seconds.count() * static_cast<double>(clocks) / total;
+    layers[i].seconds = seconds * static_cast<double>(clocks) / total;
   }
 }
 
