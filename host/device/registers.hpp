@@ -189,7 +189,8 @@ enum class Opcode : std::uint32_t {
   kFence = 6,
   /// Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times.
   /// Eight words are the set of one tile of N: the int32 biases of its N columns, then their
-  /// float32 scales, low byte first.
+  /// float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at,
+  /// and what is infinite or NaN counts as the largest finite float32.
   kLoadParameters = 7,
   /// Describes the convolution whose blocks the MATMULs with WINDOW after it are.
   kSetWindow = 8,
@@ -220,7 +221,7 @@ enum class ResultCode : std::uint32_t {
   /// The sums as they are.
   kInt32 = 0,
   /// clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column.
-  /// Halves round to even.
+  /// sum + bias wraps in int32; halves round to even.
   kInt8 = 1,
   /// The same, with ZERO, LOW and HIGH from 0 to 255.
   kUint8 = 2,
@@ -239,7 +240,7 @@ struct ResultFormatEntry {
 // clang-format off
 inline constexpr std::array<ResultFormatEntry, 3> kResultFormats{{
     {ResultCode::kInt32, "INT32", 4, true, "The sums as they are."},
-    {ResultCode::kInt8, "INT8", 1, true, "clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column. Halves round to even."},
+    {ResultCode::kInt8, "INT8", 1, true, "clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column. sum + bias wraps in int32; halves round to even."},
     {ResultCode::kUint8, "UINT8", 1, false, "The same, with ZERO, LOW and HIGH from 0 to 255."},
 }};
 // clang-format on
@@ -275,9 +276,9 @@ struct Command {
   /// Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
   /// (SET_WINDOW).
   std::uint32_t zero = 0;
-  /// Least 8-bit result, signed as they are.
+  /// Least 8-bit result, signed as they are; at most HIGH.
   std::uint32_t low = 0;
-  /// Largest 8-bit result, signed as they are.
+  /// Largest 8-bit result, signed as they are; at least LOW.
   std::uint32_t high = 0;
   /// Rows in memory from the start of a tile to that of the next. A row is N activations, or N
   /// results in their format.
@@ -495,7 +496,7 @@ inline constexpr std::array<OpcodeEntry, 8> kOpcodes{{
     {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
-    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first."},
+    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32."},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
 }};
 // clang-format on
@@ -606,7 +607,8 @@ enum class ErrorCode : std::uint32_t {
   /// The command's OPCODE is not in the table.
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
-  /// in the table, or a window does not fit the scratchpad.
+  /// in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the
+  /// scratchpad.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -641,7 +643,7 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 7> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, or a window does not fit the scratchpad."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
