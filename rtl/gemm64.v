@@ -151,6 +151,8 @@ module gemm64 #(
     wire [255:0]             window;  // words 8 to 15 of a command
 
     // State of the engines
+    wire        activations_left, unbalanced;
+    wire [15:0] unbalanced_tag;
     wire commands_idle, weights_idle, activations_idle, compute_idle, parameters_idle, results_idle;
     wire commands_quiet, weights_quiet, activations_quiet, parameters_quiet, results_quiet;
     wire engines_idle = weights_idle & activations_idle & compute_idle & parameters_idle & results_idle;
@@ -283,6 +285,7 @@ module gemm64 #(
         .tag_o               (tag),
         .store_done_i        (store_done),
         .engines_idle_i      (engines_idle),
+        .left_i              (activations_left & weights_idle & compute_idle & parameters_idle & results_idle),
         .finish_o            (finish),
         .idle_o              (commands_idle),
         .quiet_o             (commands_quiet),
@@ -396,6 +399,9 @@ module gemm64 #(
         .quiet_o           (activations_quiet),
         .error_o           (activations_error),
         .error_tag_o       (activations_tag),
+        .left_o            (activations_left),
+        .unbalanced_o      (unbalanced),
+        .unbalanced_tag_o  (unbalanced_tag),
         .transfer_o        (events[`GEMM64_COUNTER_ACTIVATIONS_TRANSFER]),
         .wait_memory_o     (events[`GEMM64_COUNTER_ACTIVATIONS_WAIT_MEMORY]),
         .wait_scratchpad_o (events[`GEMM64_COUNTER_ACTIVATIONS_WAIT_SCRATCHPAD]),
@@ -632,6 +638,8 @@ module gemm64 #(
         .fetch_tag_i         (fetch_tag),
         .activations_error_i (activations_error),
         .activations_tag_i   (activations_tag),
+        .unbalanced_i        (unbalanced),
+        .unbalanced_tag_i    (unbalanced_tag),
         .data_decode_i       (m_data_rresp_i[0]),
         .weights_error_i     (weights_error),
         .weights_tag_i       (weights_tag),

@@ -63,6 +63,9 @@ module gemm64_activations #(
     output wire                     quiet_o,            // no burst under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
+    output wire                     left_o,             // nothing to load, but pixels kept, or words that no block claimed
+    output wire                     unbalanced_o,       // the next walk begins anew, and finds words that no block claimed
+    output wire [15:0]              unbalanced_tag_o,
     output wire                     transfer_o,         // what this clock was spent on, exactly one of four
     output wire                     wait_memory_o,
     output wire                     wait_scratchpad_o,
@@ -103,8 +106,10 @@ module gemm64_activations #(
 
     // A walk of the ring begins when no pixel is kept, one of a window when no word is and its pixels have room.
     wire new_pixels = next_window & next_place == 25'd0;
-    wire empty      = window_q ? pixels_q == 17'd0 : level_q == {WORDS_WIDTH{1'b0}};
-    wire has_room   = next_start ? pixels_q == 17'd0 : pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity};
+    wire claimed    = ahead_q == {WORDS_WIDTH{1'b0}};
+    wire no_pixels  = pixels_q == 17'd0;
+    wire empty      = (window_q ? no_pixels : level_q == {WORDS_WIDTH{1'b0}}) & claimed;
+    wire has_room   = next_start ? no_pixels & (~window_q | (claimed & ~pending)) : pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity};
     wire may_begin  = (window_q == next_window | (empty & ~pending)) & (~new_pixels | has_room);
     wire begins     = next_valid & may_begin & reader_ready;
     assign next_ready = may_begin & reader_ready;
@@ -267,8 +272,19 @@ module gemm64_activations #(
         end
     end
 
+    // Words that no block claimed would be taken for those of the next convolution.
+    wire anew = next_window ? new_pixels & next_start : 1'b1;
+    reg  left_q, unbalanced_q;
+    always @(posedge clk_i) begin
+        left_q       <= rst_ni & window_q & reader_idle & ~next_valid & ~(no_pixels & claimed);
+        unbalanced_q <= rst_ni & window_q & reader_idle & next_valid & anew & no_pixels & ~claimed;
+    end
+
     assign ahead_o           = ahead_q;
-    assign idle_o            = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}} & pixels_q == 17'd0;
+    assign left_o            = left_q;
+    assign unbalanced_o      = unbalanced_q;
+    assign unbalanced_tag_o  = next_tag;
+    assign idle_o            = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}} & no_pixels & claimed;
     assign quiet_o           = ~pending;
     assign transfer_o        = beat_i;
     assign wait_memory_o     = ~beat_i & pending;

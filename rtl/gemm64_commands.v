@@ -64,6 +64,7 @@ module gemm64_commands #(
     // FENCE and FINISH
     input  wire                     store_done_i,      // every write of the oldest STORE is answered
     input  wire                     engines_idle_i,
+    input  wire                     left_i,            // pixels are left, and no engine is at work that takes them
     output wire                     finish_o,          // a FINISH command is done
     // State
     output wire                     idle_o,            // the ring is empty
@@ -189,6 +190,7 @@ module gemm64_commands #(
     assign snapshot_o          = is_snapshot;
     assign set_window_o        = is_set;
     assign finish_o            = send & is_finish & engines_idle_i;
+    wire   unbalanced          = send & is_finish & left_i;
     assign pop = (weights_valid_o & weights_ready_i) | (activations_valid_o & activations_ready_i)
                | (compute_valid_o & compute_ready_i) | (parameters_valid_o & parameters_ready_i)
                | (results_valid_o & results_ready_i) | finish_o | (send & is_fence & ~is_snapshot & passes);
@@ -231,6 +233,7 @@ module gemm64_commands #(
         .is_set_i     (is_set),
         .is_load_i    (is_activations),
         .accumulate_i (flags_o[`GEMM64_FLAG_ACCUMULATE_BIT]),
+        .start_i      (flags_o[`GEMM64_FLAG_START_BIT]),
         .rows_i       (rows_o),
         .count_i      (count_o),
         .passes_i     (passes_o),
@@ -241,9 +244,10 @@ module gemm64_commands #(
         .error_tag_o  (bad_window_tag)
     );
 
-    assign error_o      = bad_window | passes_end | bad | unreachable;
+    assign error_o      = bad_window | passes_end | bad | unbalanced | unreachable;
     assign error_code_o = bad_window ? `GEMM64_ERROR_BAD_OPERAND
-                        : passes_end | unreachable ? `GEMM64_ERROR_BAD_ADDRESS : code;
+                        : passes_end | unreachable ? `GEMM64_ERROR_BAD_ADDRESS
+                        : unbalanced ? `GEMM64_ERROR_UNBALANCED : code;
     assign error_tag_o  = bad_window ? bad_window_tag : passes_end ? passes_end_tag : dispatched_q;
 
     always @(posedge clk_i) begin
@@ -272,7 +276,7 @@ module gemm64_commands #(
     assign quiet_o         = pending_q == {LOG_COMMANDS + 1{1'b0}};
     assign bus_error_o     = beat_i & beat_error_i;
     assign bus_error_tag_o = received_q;
-    assign dispatch_o      = pop | bad | unreachable;
+    assign dispatch_o      = pop | bad | unbalanced | unreachable;
     assign wait_memory_o   = ~valid & ~idle_o & ~unreachable;
     assign wait_engine_o   = valid & ~dispatch_o;
 

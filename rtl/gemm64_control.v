@@ -24,6 +24,8 @@ module gemm64_control (
     input  wire [15:0] fetch_tag_i,
     input  wire        activations_error_i,
     input  wire [15:0] activations_tag_i,
+    input  wire        unbalanced_i,        // the activations' engine found words that no block claimed
+    input  wire [15:0] unbalanced_tag_i,
     input  wire        data_decode_i,       // DECERR rather than SLVERR
     input  wire        weights_error_i,
     input  wire [15:0] weights_tag_i,
@@ -50,7 +52,7 @@ module gemm64_control (
     wire timeout = busy_i & watchdog_i != 32'd0 & still_q >= watchdog_i;
 
     wire error = weights_error_i | activations_error_i | parameters_error_i | results_error_i | fetch_error_i
-               | commands_error_i | timeout;
+               | unbalanced_i | commands_error_i | timeout;
     wire fail  = error & ~halted_q & ~resetting_q;
 
     function [3:0] bus_code;
@@ -97,6 +99,10 @@ module gemm64_control (
                 end else if (fetch_error_i) begin
                     code_q    <= bus_code(data_decode_i);
                     command_q <= fetch_tag_i;
+                end else if (unbalanced_i) begin
+                    code_q    <= `GEMM64_ERROR_UNBALANCED;
+                    engine_q  <= `GEMM64_ENGINE_ACTIVATIONS;
+                    command_q <= unbalanced_tag_i;
                 end else if (commands_error_i) begin
                     code_q    <= commands_code_i;
                     command_q <= commands_tag_i;

@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd3
-`define GEMM64_VERSION_MINOR 16'd0
+`define GEMM64_VERSION_MINOR 16'd1
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -202,6 +202,7 @@
 `define GEMM64_ERROR_BUS_SLAVE   4'd4
 `define GEMM64_ERROR_BUS_DECODE  4'd5
 `define GEMM64_ERROR_WATCHDOG    4'd6
+`define GEMM64_ERROR_UNBALANCED  4'd7
 
 // Engines, as in ERROR.ENGINE.
 `define GEMM64_ENGINE_COMMANDS    4'd0

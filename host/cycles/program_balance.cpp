@@ -25,10 +25,6 @@ std::uint64_t tiles(const Command& matmul) {
 class Layer {
  public:
   void set(const Command& set_window) { set_ = &set_window; }
-  /// Throws UsageError where there was none.
-  void check(const Program& program, std::size_t matmul) const {
-    if (set_ == nullptr) refuse(program, matmul, "no SET_WINDOW before it");
-  }
   std::uint64_t tiles(const Command& matmul) const {
     return product({matmul.count, matmul.passes, set_->kernel_height, set_->kernel_width});
   }
@@ -88,7 +84,6 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
         break;
       case Opcode::kMatmul: {
         if (of_window(command)) {
-          layer.check(program, i);
           weights_taken.push_back({i, product({layer.tiles(command), geometry.n})});
           activations.take(command, i, layer.claimed(command));
           given.push_back({i, command.passes});

@@ -8,6 +8,8 @@
 #include "host/cycles/window_check.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/window_order.hpp"
+#include "host/device/window_taps.hpp"
 #include "host/error.hpp"
 
 namespace gemm64::cycles {
@@ -81,6 +83,17 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
   if (load || store || is_snapshot(command)) check_address(program, index, geometry);
 }
 
+/// Commands of windows after each other, and after `set_window`.
+void check_order(const Program& program, const Geometry& geometry, const Command* set_window) {
+  WindowOrder order;
+  if (set_window != nullptr) order.add(*set_window);
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (!is_window(program[i])) continue;
+    if (const char* why = order.refusal(program[i], geometry)) refuse(program, i, why);
+    order.add(program[i]);
+  }
+}
+
 void check_commands(const Program& program, const Geometry& geometry) {
   if (program.empty()) throw UsageError("the program has no command; FINISH must be the last");
   for (std::size_t i = 0; i < program.size(); ++i) {
@@ -117,6 +130,7 @@ void refuse(const Program& program, std::size_t index, const std::string& why) {
 
 void check_program(const Program& program, const Geometry& geometry, const Command* set_window) {
   check_commands(program, geometry);
+  check_order(program, geometry, set_window);
   check_balance(program, geometry, set_window);
 }
 

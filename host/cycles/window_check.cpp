@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "host/cycles/program_check.hpp"
+#include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
 namespace {
@@ -34,6 +35,11 @@ class Fields {
     const std::uint32_t capacity = program_[index_].capacity;
     if (value < capacity) return;
     refuse(fmt::format("{} is {}; it must be below CAPACITY, {}", field, value, capacity));
+  }
+  void must_fit(const char* field, std::uint32_t value) const {
+    if (walk_holds(value)) return;
+    refuse(fmt::format("{} is {}; it must be from -131072 to 131071", field,
+                       static_cast<std::int32_t>(value)));
   }
   [[noreturn]] void refuse(const std::string& why) const { cycles::refuse(program_, index_, why); }
 
@@ -70,6 +76,8 @@ void check_matmul(const Command& matmul, const Fields& fields) {
   fields.must_be_1("BLOCKS", matmul.blocks);
   if ((matmul.flags & flag::kAccumulate) == 0) fields.refuse("WINDOW needs ACCUMULATE");
   fields.at_most("COUNT", matmul.count, "with WINDOW the most", 0xffff);
+  fields.must_fit("IN_ROW", matmul.in_row);
+  fields.must_fit("IN_COLUMN", matmul.in_column);
 }
 
 }  // namespace

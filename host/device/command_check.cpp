@@ -83,7 +83,8 @@ bool bad_window(const Command& command, const Geometry& geometry) {
              command.count > (words - command.place) / capacity;
     default:
       return (command.flags & flag::kAccumulate) == 0 || command.blocks != 1 ||
-             command.count > 0xffff;
+             command.count > 0xffff || !walk_holds(command.in_row) ||
+             !walk_holds(command.in_column);
   }
 }
 
@@ -102,7 +103,8 @@ bool passes_end(const Command& command, const Uses& uses, const Geometry& geomet
 
 }  // namespace
 
-ErrorCode check_command(const Command& command, const Geometry& geometry) {
+ErrorCode check_command(const Command& command, const WindowOrder& before,
+                        const Geometry& geometry) {
   const Uses used = uses(command);
   if (!used.known) return ErrorCode::kBadOpcode;
   if (bad_operand(command, used, geometry)) return ErrorCode::kBadOperand;
@@ -110,7 +112,10 @@ ErrorCode check_command(const Command& command, const Geometry& geometry) {
       (command.address() >> geometry.address_width != 0 || command.address() % geometry.n != 0)) {
     return ErrorCode::kBadAddress;
   }
-  if (is_window(command) && bad_window(command, geometry)) return ErrorCode::kBadOperand;
+  if (is_window(command) &&
+      (bad_window(command, geometry) || before.refusal(command, geometry) != nullptr)) {
+    return ErrorCode::kBadOperand;
+  }
   if (used.address && passes_end(command, used, geometry)) return ErrorCode::kBadAddress;
   return ErrorCode::kNone;
 }

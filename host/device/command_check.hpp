@@ -4,11 +4,13 @@
 
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/device/window_order.hpp"
 
 namespace gemm64 {
 
-/// Why an accelerator of these sizes refuses the command, whatever its memory holds; kNone where it
-/// takes it.
-ErrorCode check_command(const Command& command, const Geometry& geometry);
+/// Why an accelerator of these sizes refuses the command behind those that `before` has seen,
+/// whatever its memory holds; kNone where it takes it.
+ErrorCode check_command(const Command& command, const WindowOrder& before,
+                        const Geometry& geometry);
 
 }  // namespace gemm64

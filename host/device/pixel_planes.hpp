@@ -21,6 +21,9 @@ class PixelPlanes {
   void clear();
   bool empty() const { return kept_ == 0; }
 
+  /// Have words come that no block claimed?
+  bool unclaimed() const { return ready_ != 0; }
+
   /// May a LOAD_ACTIVATIONS with WINDOW begin, as far as its pixels are concerned?
   bool has_room(const Command& load) const;
   /// It begins: its pixels are kept from now on.

@@ -111,6 +111,7 @@ void ReferenceDevice::clear_engines() {
   loads_.clear();
   windows_ = false;
   planes_.clear();
+  window_order_ = {};
   window_.reset();
   block_taps_.reset();
   matmuls_.clear();
@@ -225,11 +226,17 @@ void ReferenceDevice::fail(ErrorCode code, Engine engine, std::uint32_t tag) {
 }
 
 bool ReferenceDevice::engines_idle() const {
-  return weights_.released == weights_.end() && activations_.arrived == activations_.end() &&
-         activations_.released == activations_.end() && loads_.empty() && planes_.empty() &&
-         parameters_.released == parameters_.end() && matmuls_.empty() && banks_used_ == 0 &&
-         stores_.empty();
+  return others_idle() && activations_.released == activations_.end() && !pixels_left();
 }
+
+// All but what the scratchpad keeps.
+bool ReferenceDevice::others_idle() const {
+  return weights_.released == weights_.end() && activations_.arrived == activations_.end() &&
+         loads_.empty() && parameters_.released == parameters_.end() && matmuls_.empty() &&
+         banks_used_ == 0 && stores_.empty();
+}
+
+bool ReferenceDevice::pixels_left() const { return !planes_.empty() || planes_.unclaimed(); }
 
 void ReferenceDevice::run() {
   const std::uint64_t weight_words = std::uint64_t{geometry_.weight_tiles} * geometry_.n;
@@ -270,7 +277,7 @@ bool ReferenceDevice::dispatch() {
     next_ = Command::decode(memory_.read(address, kCommandBytes, scratch_));
   }
   const Command command = *next_;
-  const ErrorCode code = check_command(command, geometry_);
+  const ErrorCode code = check_command(command, window_order_, geometry_);
   if (code != ErrorCode::kNone) {
     fail(code, Engine::kCommands, dispatched_);
     return false;
@@ -302,10 +309,14 @@ bool ReferenceDevice::dispatch() {
       }
       break;
     case Opcode::kFinish:
-      if (!engines_idle()) return false;
+      if (others_idle() && windows_ && pixels_left()) {
+        fail(ErrorCode::kUnbalanced, Engine::kCommands, dispatched_);
+      }
+      if (halted_ || !engines_idle()) return false;
       interrupt_ |= field::kInterruptDone.mask();
       break;
   }
+  if (is_window(command)) window_order_.add(command);
   counters_[counter::kBytesCommands] += kCommandBytes;
   head_ = (head_ + 1) & ring_mask_;
   ++dispatched_;
@@ -342,6 +353,12 @@ bool ReferenceDevice::begin_load() {
     if (!empty) return false;
   }
   if (window && !planes_.has_room(load.command)) return false;
+  // Words that no block claimed would be taken for those of what begins now.
+  const bool start = load.command.place == 0 && (load.command.flags & flag::kStart) != 0;
+  if (windows_ && planes_.empty() && planes_.unclaimed() && (!window || start)) {
+    fail(ErrorCode::kUnbalanced, Engine::kActivations, load.tag);
+    return false;
+  }
   loads_.pop_front();
   windows_ = window;
   if (window) {

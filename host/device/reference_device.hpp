@@ -17,6 +17,7 @@
 #include "host/device/pixel_planes.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
+#include "host/device/window_order.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/device/word_stream.hpp"
 
@@ -66,6 +67,8 @@ class ReferenceDevice final : public Device {
   void clear_engines();
   void fail(ErrorCode code, Engine engine, std::uint32_t tag);
   bool engines_idle() const;
+  bool others_idle() const;
+  bool pixels_left() const;
   bool busy() const { return head_ != tail_ || !engines_idle(); }
 
   // Each does one step, if it can, and tells whether it did.
@@ -128,6 +131,7 @@ class ReferenceDevice final : public Device {
   std::deque<ActivationLoad> loads_;  // that have not begun
   bool windows_ = false;              // the last that began brought pixels
   PixelPlanes planes_;
+  WindowOrder window_order_;
   std::deque<Command> matmuls_;           // and SET_WINDOWs
   std::optional<Command> window_;         // the last SET_WINDOW
   std::optional<WindowTaps> block_taps_;  // of the window's block under way

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 3;
-inline constexpr std::uint32_t kVersionMinor = 0;
+inline constexpr std::uint32_t kVersionMinor = 1;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -317,11 +317,12 @@ struct Command {
   std::uint32_t tap_row_step = 0;
   /// Passes that read the same planes, at least 1; those after them read the planes that follow.
   std::uint32_t group_passes = 0;
-  /// Pixels of each plane that the scratchpad holds, at least 1.
+  /// Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
+  /// the same.
   std::uint32_t capacity = 0;
-  /// LOAD_ACTIVATIONS: slot of the first pixel, below CAPACITY; pixel p of the tensor has slot p
-  /// modulo CAPACITY. MATMUL: slot of what the first tap meets at the first output pixel, as if
-  /// there were no border.
+  /// Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
+  /// modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
+  /// tap meets at the first output pixel, as if there were no border.
   std::uint32_t slot = 0;
   /// Word of the scratchpad at which the first plane that is loaded begins; planes lie CAPACITY
   /// words apart. At 0 the pixels are new, and wait for room; above they come to those of the
@@ -331,9 +332,11 @@ struct Command {
   std::uint32_t out_row = 0;
   /// Its column.
   std::uint32_t out_column = 0;
-  /// Input row that the first tap meets there, signed: OUT_ROW * STRIDE_HEIGHT - PAD_TOP.
+  /// Input row that the first tap meets there, signed, of 18 bits: OUT_ROW * STRIDE_HEIGHT -
+  /// PAD_TOP.
   std::uint32_t in_row = 0;
-  /// Input column that the first tap meets there, signed: OUT_COLUMN * STRIDE_WIDTH - PAD_LEFT.
+  /// Input column that the first tap meets there, signed, of 18 bits: OUT_COLUMN * STRIDE_WIDTH -
+  /// PAD_LEFT.
   std::uint32_t in_column = 0;
   /// Pixels that were loaded for this block: so many words of a plane must have come before it is
   /// read for the first time.
@@ -607,8 +610,8 @@ enum class ErrorCode : std::uint32_t {
   /// The command's OPCODE is not in the table.
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
-  /// in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the
-  /// scratchpad.
+  /// in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad
+  /// or the commands before it.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -619,6 +622,9 @@ enum class ErrorCode : std::uint32_t {
   kBusDecode = 5,
   /// No progress for as long as WATCHDOG allows.
   kWatchdog = 6,
+  /// A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL
+  /// claims or frees.
+  kUnbalanced = 7,
 };
 
 /// Which part of the accelerator, as ERROR.ENGINE tells it.
@@ -640,14 +646,15 @@ struct ErrorEntry {
 
 /// Every error.
 // clang-format off
-inline constexpr std::array<ErrorEntry, 7> kErrors{{
+inline constexpr std::array<ErrorEntry, 8> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad or the commands before it."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
     {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
+    {ErrorCode::kUnbalanced, "UNBALANCED", "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees."},
 }};
 // clang-format on
 

@@ -17,6 +17,12 @@ constexpr bool is_window(const Command& command) {
          (command.flags & flag::kWindow) != 0;
 }
 
+/// Can the accelerator's walk begin at this input row or column? It has signed numbers of 18 bits.
+constexpr bool walk_holds(std::uint32_t position) {
+  constexpr std::uint32_t kHalf = 1u << 17;
+  return position + kHalf < 2 * kHalf;
+}
+
 /// One of a block's tiles: a tap of a plane, in one pass.
 struct WindowTile {
   std::uint32_t pass = 0;

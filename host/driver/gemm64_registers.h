@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 3u
-#define GEMM64_VERSION_MINOR 0u
+#define GEMM64_VERSION_MINOR 1u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -103,6 +103,7 @@
 #define GEMM64_ERROR_BUS_SLAVE 4u
 #define GEMM64_ERROR_BUS_DECODE 5u
 #define GEMM64_ERROR_WATCHDOG 6u
+#define GEMM64_ERROR_UNBALANCED 7u
 #define GEMM64_ENGINE_COMMANDS 0u
 #define GEMM64_ENGINE_WEIGHTS 1u
 #define GEMM64_ENGINE_ACTIVATIONS 2u
@@ -219,11 +220,12 @@ struct gemm64_command {
   uint32_t tap_row_step;
   /* Passes that read the same planes, at least 1; those after them read the planes that follow. */
   uint32_t group_passes;
-  /* Pixels of each plane that the scratchpad holds, at least 1. */
+  /* Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
+     the same. */
   uint32_t capacity;
-  /* LOAD_ACTIVATIONS: slot of the first pixel, below CAPACITY; pixel p of the tensor has slot p
-     modulo CAPACITY. MATMUL: slot of what the first tap meets at the first output pixel, as if
-     there were no border. */
+  /* Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
+     modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
+     tap meets at the first output pixel, as if there were no border. */
   uint32_t slot;
   /* Word of the scratchpad at which the first plane that is loaded begins; planes lie CAPACITY
      words apart. At 0 the pixels are new, and wait for room; above they come to those of the
@@ -233,9 +235,11 @@ struct gemm64_command {
   uint32_t out_row;
   /* Its column. */
   uint32_t out_column;
-  /* Input row that the first tap meets there, signed: OUT_ROW * STRIDE_HEIGHT - PAD_TOP. */
+  /* Input row that the first tap meets there, signed, of 18 bits: OUT_ROW * STRIDE_HEIGHT -
+     PAD_TOP. */
   uint32_t in_row;
-  /* Input column that the first tap meets there, signed: OUT_COLUMN * STRIDE_WIDTH - PAD_LEFT. */
+  /* Input column that the first tap meets there, signed, of 18 bits: OUT_COLUMN * STRIDE_WIDTH -
+     PAD_LEFT. */
   uint32_t in_column;
   /* Pixels that were loaded for this block: so many words of a plane must have come before it is
      read for the first time. */
@@ -367,6 +371,8 @@ static inline const char *gemm64_error_name(uint32_t value) {
       return "BUS_DECODE";
     case GEMM64_ERROR_WATCHDOG:
       return "WATCHDOG";
+    case GEMM64_ERROR_UNBALANCED:
+      return "UNBALANCED";
     default:
       return "unknown";
   }
@@ -380,7 +386,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:
@@ -389,6 +395,8 @@ static inline const char *gemm64_error_text(uint32_t value) {
       return "The memory answered DECERR: nothing lies at that address.";
     case GEMM64_ERROR_WATCHDOG:
       return "No progress for as long as WATCHDOG allows.";
+    case GEMM64_ERROR_UNBALANCED:
+      return "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees.";
     default:
       return "unknown";
   }

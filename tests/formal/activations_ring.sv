@@ -67,7 +67,8 @@ module activations_ring_proof (
         .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (ahead_words),
         .read_i (read_i), .release_i (release_i), .rewind_i (rewind_i), .window_i (window_i), .place_i (25'd0),
         .inside_i (1'b0), .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i),
-        .word_o (), .idle_o (idle), .quiet_o (quiet), .error_o (), .error_tag_o (), .transfer_o (transfer),
+        .word_o (), .idle_o (idle), .quiet_o (quiet), .error_o (), .error_tag_o (), .left_o (), .unbalanced_o (),
+        .unbalanced_tag_o (), .transfer_o (transfer),
         .wait_memory_o (wait_memory), .wait_scratchpad_o (wait_scratchpad), .idle_clock_o (idle_clock)
     );
 

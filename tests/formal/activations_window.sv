@@ -38,6 +38,8 @@ module activations_window_proof (
     input wire        request_ready_i,
     input wire        beat_i,
     input wire        beat_last_i,
+    input wire        claim_i,
+    input wire [15:0] new_i,
     input wire        free_i,
     input wire [15:0] freed_i
 );
@@ -53,8 +55,9 @@ module activations_window_proof (
         .request_valid_o (), .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (),
         .beat_i (beat_i), .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (),
         .read_i (1'b0), .release_i (1'b0), .rewind_i (1'b0), .window_i (1'b1), .place_i (25'd0), .inside_i (1'b0),
-        .zero_i (8'd0), .claim_i (1'b0), .new_i (16'd0), .free_i (free_i), .freed_i (freed_i), .word_o (), .idle_o (),
-        .quiet_o (), .error_o (), .error_tag_o (), .transfer_o (), .wait_memory_o (), .wait_scratchpad_o (),
+        .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i), .word_o (), .idle_o (),
+        .quiet_o (), .error_o (), .error_tag_o (), .left_o (), .unbalanced_o (),
+        .unbalanced_tag_o (), .transfer_o (), .wait_memory_o (), .wait_scratchpad_o (),
         .idle_clock_o ()
     );
 

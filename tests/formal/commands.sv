@@ -30,6 +30,7 @@ module commands_proof (
     input wire [4:0]   ready_i,
     input wire         store_done_i,
     input wire         engines_idle_i,
+    input wire         left_i,
     input wire [15:0]  added_i  // commands that the host adds to the ring in this clock
 );
 
@@ -50,7 +51,7 @@ module commands_proof (
         .parameters_ready_i (ready_i[3]), .results_valid_o (valid[4]), .results_ready_i (ready_i[4]), .snapshot_o (),
         .set_window_o (), .flags_o (), .rows_o (), .count_o (), .passes_o (), .blocks_o (), .address_o (), .format_o (),
         .zero_o (), .low_o (), .high_o (), .stride_o (), .window_o (), .tag_o (), .store_done_i (store_done_i),
-        .engines_idle_i (engines_idle_i), .finish_o (), .idle_o (idle), .quiet_o (quiet), .error_o (),
+        .engines_idle_i (engines_idle_i), .left_i (left_i), .finish_o (), .idle_o (idle), .quiet_o (quiet), .error_o (),
         .error_code_o (), .error_tag_o (), .bus_error_o (), .bus_error_tag_o (), .dispatch_o (dispatch),
         .wait_memory_o (wait_memory), .wait_engine_o (wait_engine)
     );

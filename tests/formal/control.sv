@@ -16,6 +16,7 @@ module control_proof (
     input wire        quiet_i,
     input wire        commands_error_i,
     input wire [3:0]  commands_code_i,
+    input wire        unbalanced_i,
     input wire        fetch_error_i,
     input wire        activations_error_i,
     input wire        weights_error_i,
@@ -31,8 +32,8 @@ module control_proof (
         .clk_i (clk_i), .rst_ni (rst_ni), .reset_i (reset_i), .watchdog_i (watchdog), .busy_i (busy_i),
         .progress_i (progress_i), .quiet_i (quiet_i), .commands_error_i (commands_error_i),
         .commands_code_i (commands_code_i), .commands_tag_i (16'd1), .next_tag_i (16'd2),
-        .fetch_error_i (fetch_error_i), .fetch_tag_i (16'd3), .activations_error_i (activations_error_i),
-        .activations_tag_i (16'd4), .data_decode_i (decode_i), .weights_error_i (weights_error_i),
+        .unbalanced_i (unbalanced_i), .unbalanced_tag_i (16'd8), .fetch_error_i (fetch_error_i),
+        .fetch_tag_i (16'd3), .activations_error_i (activations_error_i), .activations_tag_i (16'd4), .data_decode_i (decode_i), .weights_error_i (weights_error_i),
         .weights_tag_i (16'd5), .weights_decode_i (decode_i), .parameters_error_i (parameters_error_i),
         .parameters_tag_i (16'd6), .results_error_i (results_error_i), .results_tag_i (16'd7),
         .results_decode_i (decode_i), .stop_o (stop), .clear_o (clear), .halted_o (halted),
@@ -45,7 +46,7 @@ module control_proof (
     reg [31:0]  first;
     reg [31:0]  still;  // clocks in which work stood still, up to this one
     wire        found = weights_error_i | activations_error_i | parameters_error_i | results_error_i | fetch_error_i
-                      | commands_error_i;
+                      | unbalanced_i | commands_error_i;
     always @(posedge clk_i) begin
         begun <= 1'b1;
         kept  <= rst_ni & halted & ~clear;

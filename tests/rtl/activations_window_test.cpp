@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/rtl/harness.hpp"
@@ -156,6 +158,7 @@ class Trial {
   Bench<Vactivations_n4> bench{400000};
   unsigned asked = 0;  // words
   std::size_t error_beat = ~std::size_t{0};
+  unsigned claimed_less = 0;     // words of each claim
   std::vector<unsigned> errors;  // commands
 
  private:
@@ -195,7 +198,7 @@ class Trial {
     bench->rewind_i = read.window ? bench.clock() % 2 : 0;
     bench->zero_i = static_cast<std::uint8_t>(last_zero_);
     bench->claim_i = bench->read_i && read.claim > 0;
-    bench->new_i = static_cast<std::uint16_t>(read.window ? read.claim : 9);
+    bench->new_i = static_cast<std::uint16_t>(read.window ? read.claim - claimed_less : 9);
     bench->free_i = bench->read_i && read.window && read.freed > 0;
     bench->freed_i = static_cast<std::uint16_t>(read.freed);
   }
@@ -251,7 +254,7 @@ class Trial {
     }
     if (bench->read_i) {
       const Read& read = work_.reads[read_++];
-      ahead_ -= read.window ? read.claim : 1;
+      ahead_ -= read.window && read.claim > 0 ? read.claim - claimed_less : !read.window;
       freed_ += read.freed;
       last_zero_ = read.zero;
     }
@@ -298,6 +301,43 @@ TEST(ActivationsOfWindows, AreTheBurstsOfTheirCommandWhereTheBusFails) {
     trial();
     EXPECT_EQ(trial.errors, std::vector<unsigned>{work.words[trial.error_beat].command});
   });
+}
+
+/// A layer of three pixels, of which `claim` are claimed and `freed` are freed with the second
+/// read; then `load`, if there is one.
+std::unique_ptr<Trial> left_over(unsigned claim, unsigned freed, const Load* load = nullptr) {
+  Work work;
+  work.loads.push_back({true, true, 0, 3, 1, 3, 4, 0, 0});
+  if (load != nullptr) work.loads.push_back(*load);
+  for (unsigned i = 0; i < 3; ++i) work.words.push_back({i * kN, 0, 0});
+  if (load != nullptr) work.words.push_back({load->address, 3, 1});
+  work.reads = {{true, true, 0, 0, 0, 3, 0}, {true, true, 4, 1, 0, 0, freed}};
+  auto trial = std::make_unique<Trial>(work, Gates{}, 5);
+  trial->claimed_less = 3 - claim;
+  for (unsigned t = 0; t < 60 && !testing::Test::HasFailure(); ++t) trial->clock();
+  return trial;
+}
+
+TEST(ActivationsOfWindows, AreLeftUntilTheyAreClaimedAndFreed) {
+  const auto done = left_over(3, 3);
+  EXPECT_EQ(done->bench->idle_o, 1);
+  EXPECT_EQ(done->bench->left_o, 0);
+  for (const auto& [claim, freed] : {std::pair{3u, 2u}, {2u, 3u}, {1u, 1u}}) {
+    const auto trial = left_over(claim, freed);
+    EXPECT_EQ(trial->bench->idle_o, 0) << claim << " claimed, " << freed << " freed";
+    EXPECT_EQ(trial->bench->left_o, 1);
+    EXPECT_EQ(trial->bench->unbalanced_o, 0);
+  }
+}
+
+TEST(ActivationsOfWindows, AreNotTakenForThoseOfTheNextLayerOrProduct) {
+  for (const bool window : {true, false}) {
+    const Load next{window, window, 256, 2, 1, 2, 4, 0, 0};
+    const auto trial = left_over(2, 3, &next);
+    EXPECT_EQ(trial->bench->unbalanced_o, 1);
+    EXPECT_EQ(trial->bench->unbalanced_tag_o, 1);
+    EXPECT_EQ(trial->asked, 3u) << "the load does not begin";
+  }
 }
 
 // A pixel is freed in one clock; in the next the walk that waits for its place begins, and a clock

@@ -83,6 +83,7 @@ class Trial {
     bench->parameters_ready_i = bench->activations_ready_i;  // five draws: all of four in turn
     bench->results_ready_i = gates_.engine();
     bench->engines_idle_i = gates_.engine();
+    bench->left_i = 0;
     bench->store_done_i = open_ != 0 && gates_.answer();
     bench.settle();
     check();

@@ -21,6 +21,7 @@ class Control : public testing::Test {
     bench_->watchdog_i = 0;
     bench_->commands_error_i = bench_->fetch_error_i = bench_->activations_error_i = 0;
     bench_->weights_error_i = bench_->parameters_error_i = bench_->results_error_i = 0;
+    bench_->unbalanced_i = 0;
     bench_->data_decode_i = bench_->weights_decode_i = bench_->results_decode_i = 0;
     bench_->commands_code_i = 1;
     bench_->commands_tag_i = 10;
@@ -30,6 +31,7 @@ class Control : public testing::Test {
     bench_->parameters_tag_i = 13;
     bench_->results_tag_i = 14;
     bench_->fetch_tag_i = 65535;
+    bench_->unbalanced_tag_i = 16;
   }
 
   /// One clock with what was set; then nothing is reported any more.
@@ -99,6 +101,12 @@ TEST_F(Control, ABusErrorGoesBeforeABadCommandInTheSameClock) {
   bench_->commands_error_i = bench_->fetch_error_i = 1;
   report();
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, 65535));
+}
+
+TEST_F(Control, NamesTheLoadThatFindsPixelsOfOthers) {
+  bench_->unbalanced_i = bench_->commands_error_i = 1;
+  report();
+  EXPECT_EQ(bench_->error_o, error(ErrorCode::kUnbalanced, Engine::kActivations, 16));
 }
 
 TEST_F(Control, KeepsTheFirstError) {

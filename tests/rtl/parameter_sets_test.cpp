@@ -189,6 +189,13 @@ TEST(ParameterSets, AskForNothingThatHasNoRoom) {
   EXPECT_EQ(run.bench->wait_buffer_o, 1);
 }
 
+TEST(ParameterSets, AreNotIdleWithHalfASet) {
+  TrialN4 run({{0, 4, 1}}, {}, 1);
+  for (unsigned t = 0; t < 30; ++t) run.clock();
+  EXPECT_EQ(run.asked, 4u);
+  EXPECT_EQ(run.bench->idle_o, 0);
+}
+
 TEST(ParameterSets, StopAsksForNothingMore) {
   TrialN4 run({{0, 800, 1}}, {Gate(), Gate(), Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
   while (run.asked == 0) run.clock();

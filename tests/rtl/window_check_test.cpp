@@ -5,6 +5,7 @@
 #include <string>
 
 #include "host/device/registers.hpp"
+#include "host/device/window_order.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -23,7 +24,7 @@ Command good_set() {
 Command good_load() {
   Command c;
   c.opcode = Opcode::kLoadActivations;
-  c.flags = flag::kWindow;
+  c.flags = flag::kWindow | flag::kStart;
   c.rows = c.capacity = 10;
   c.count = c.passes = c.blocks = 1;
   return c;
@@ -44,6 +45,7 @@ void give(Vwindow_check_w100& model, const Command& command) {
   model.is_set_i = command.opcode == Opcode::kSetWindow;
   model.is_load_i = command.opcode == Opcode::kLoadActivations;
   model.accumulate_i = (command.flags & flag::kAccumulate) != 0;
+  model.start_i = (command.flags & flag::kStart) != 0;
   model.rows_i = static_cast<std::uint16_t>(command.rows);
   model.count_i = command.count;
   model.passes_i = command.passes;
@@ -90,8 +92,17 @@ const std::vector<Case>& cases() {
       {"a product", false, good_matmul(), [](Command&) {}},
       {"two blocks of it", true, good_matmul(), [](Command& c) { c.blocks = 2; }},
       {"sums not added", true, good_matmul(), [](Command& c) { c.flags = flag::kWindow; }},
-      {"most planes", false, good_matmul(), [](Command& c) { c.count = 0xffff; }},
+      {"most planes", false, good_matmul(), [](Command& c) { c.count = 10; }},
+      {"a plane more", true, good_matmul(), [](Command& c) { c.count = 11; }},
+      {"its last slot", false, good_matmul(), [](Command& c) { c.slot = 9; }},
+      {"its slot beyond", true, good_matmul(), [](Command& c) { c.slot = 10; }},
       {"planes beyond the field", true, good_matmul(), [](Command& c) { c.count = 0x10000; }},
+      {"a row's lowest", false, good_matmul(), [](Command& c) { c.in_row = -(1u << 17); }},
+      {"a row below", true, good_matmul(), [](Command& c) { c.in_row = -(1u << 17) - 1; }},
+      {"a column's highest", false, good_matmul(),
+       [](Command& c) { c.in_column = (1u << 17) - 1; }},
+      {"a column above", true, good_matmul(), [](Command& c) { c.in_column = 1u << 17; }},
+      {"a column by 2^18", true, good_matmul(), [](Command& c) { c.in_column = 1u << 18; }},
   };
   return all;
 }
@@ -102,6 +113,12 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
     Bench<Vwindow_check_w100> bench;
     bench->valid_i = 0;
     for (unsigned t = 0; t < 3; ++t) bench.step();
+    if (c.command.opcode != Opcode::kSetWindow) {
+      for (const Command& before : {good_set(), good_load()}) {
+        give(*bench, before);
+        bench.step();
+      }
+    }
     Command command = c.command;
     c.change(command);
     give(*bench, command);
@@ -121,26 +138,66 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
   }
 }
 
-TEST(WindowCheck, TakesACommandAClock) {
-  for_seeds(20, [](std::mt19937& random) {
+/// A command of some that differ in what they must have in common.
+Command random_command(std::mt19937& random) {
+  Command c;
+  switch (random() % 4) {
+    case 0:
+      c = good_set();
+      break;
+    case 1:
+      c = good_matmul();
+      c.new_pixels = random() % 2;
+      c.freed_pixels = draw(random, 0, 2);
+      break;
+    default:
+      c = good_load();
+      c.rows = draw(random, 1, 4);
+      if (random() % 3 != 0) c.flags = flag::kWindow;
+  }
+  c.capacity = random() % 8 == 0 ? 5 : 4;
+  c.slot = draw(random, 0, 3);
+  if (c.opcode == Opcode::kLoadActivations && random() % 4 == 0) c.place = c.capacity;
+  return c;
+}
+
+// As the reference device finds it, up to the first that is refused.
+TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
+  Geometry geometry;
+  geometry.scratchpad_words = kWords;
+  unsigned taken = 0;
+  for_seeds(2000, [&](std::mt19937& random) {
     Bench<Vwindow_check_w100> bench;
-    bool bad[2] = {false, false};
+    WindowOrder order;
     bench->valid_i = 0;
     for (unsigned t = 0; t < 3; ++t) bench.step();
-    for (unsigned t = 0; t < 300; ++t) {
-      const Case& c = cases()[random() % cases().size()];
-      Command command = c.command;
-      c.change(command);
+    for (unsigned t = 0;; ++t) {
+      Command command = random_command(random);
+      for (unsigned tries = 0; tries < 6 && order.refusal(command, geometry) != nullptr; ++tries) {
+        command = random_command(random);
+      }
+      const bool bad = order.refusal(command, geometry) != nullptr;
       give(*bench, command);
-      bench->valid_i = random() % 3 != 0;
       bench->tag_i = static_cast<std::uint16_t>(t);
       bench.settle();
-      EXPECT_EQ(bench->error_o, bad[t % 2]) << t;
-      if (bad[t % 2]) EXPECT_EQ(bench->error_tag_o, t - 2);
-      bad[t % 2] = bench->valid_i && c.bad;
+      ASSERT_EQ(bench->error_o, 0) << t;
       bench.edge();
+      if (bad) {
+        bench->valid_i = 0;
+        bench.step();
+        bench.settle();
+        ASSERT_EQ(bench->error_o, 1) << t;
+        ASSERT_EQ(bench->error_tag_o, t);
+        return;
+      }
+      order.add(command);
+      ++taken;
+      bench->valid_i = 0;
+      if (random() % 3 == 0) bench.step();
+      if (t == 100) return;
     }
   });
+  EXPECT_GE(taken, 2000u);
 }
 
 TEST(WindowCheck, AResetOfOneClockForgetsWhatWasGiven) {

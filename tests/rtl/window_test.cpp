@@ -160,5 +160,31 @@ TEST(Window, MeetsThePixelsOfAConvolutionInTheirOrder) {
   });
 }
 
+// Rows and columns of 18 bits: with fewer, what lies far outside would be a pixel.
+TEST(Window, IsOutsideWhereARowOrColumnIsFarFromTheInput) {
+  const Layer layer{1, 1, 1, 1, 1, 1, 0, 0, 9, 9, 9, 9, 81, 1, 1};
+  const auto inside = [&](int row, int column) {
+    Bench<Vwindow_one> bench;
+    bench->active_i = bench->load_i = bench->row_i = 0;
+    bench.reset();
+    set_layer(*bench, layer);
+    set_block(*bench, layer, {0, 2, 1});
+    bench->block_row_i = static_cast<std::uint32_t>(row) & 0x3ffff;
+    bench->block_column_i = static_cast<std::uint32_t>(column) & 0x3ffff;
+    bench->active_i = bench->load_i = 1;
+    bench.step();
+    bench->load_i = 0;
+    bench.settle();
+    return bench->inside_o != 0;
+  };
+  EXPECT_TRUE(inside(5, 5));
+  for (const int bit : {16, 17}) {
+    for (const int far : {5 + (1 << bit), 5 - (1 << bit)}) {
+      EXPECT_FALSE(inside(far, 5)) << far;
+      EXPECT_FALSE(inside(5, far)) << far;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gemm64::rtl_test

@@ -76,9 +76,9 @@ TEST(Programs, RandomOnesDoTheSameUnderStalls) {
 }
 
 TEST(Programs, RandomWindowsDoOnTheRtlWhatTheyDoOnTheReference) {
-  expect_same_programs(2, 0, 740, 10, random_separate_windows);
-  expect_same_programs(4, 0, 770, 10, random_separate_windows);
-  expect_same_programs(8, 0.4, 800, 6, random_separate_windows);
+  expect_same_programs(2, 0, 740, 10, random_window_program);
+  expect_same_programs(4, 0, 770, 10, random_window_program);
+  expect_same_programs(8, 0.4, 800, 6, random_window_program);
 }
 
 }  // namespace

@@ -18,9 +18,7 @@ namespace gemm64::system_test {
 /// MATMULs or behind, with FENCEs between; and products between them.
 class WindowMaker : public ProgramMaker {
  public:
-  /// `separate`: each window begins when no pixel of the one before is kept.
-  WindowMaker(std::mt19937& random, const Geometry& geometry, bool separate)
-      : ProgramMaker(random, geometry), separate_(separate) {}
+  using ProgramMaker::ProgramMaker;
 
   std::vector<Command> program(unsigned parts) {
     std::vector<Command> program;
@@ -144,7 +142,7 @@ class WindowMaker : public ProgramMaker {
     const WindowPlan plan = random_plan();
     const Window& w = plan.window;
     passes_ = w.passes() - draw(random_, 0, w.group_passes - 1);
-    start_ = draw(random_, 0, 2) != 0 || separate_;
+    start_ = true;
     const std::uint64_t tiles =
         w.tiles() / w.passes() * passes_ * std::uint64_t{plan.blocks.size()};
     std::vector<Command> program;
@@ -199,23 +197,16 @@ class WindowMaker : public ProgramMaker {
     part.insert(place, command);
   }
 
-  const bool separate_;
   bool start_ = false;           // the next load may have the flag
   std::uint32_t passes_ = 0;     // of the window's MATMULs
   bool snapshot_waits_ = false;  // behind a STORE whose blocks come later
 };
 
-/// A program of windows and products that the engines can finish.
+/// A program of windows and products that the engines can finish. Each window begins when no pixel
+/// of the one before is kept: what its blocks read then does not depend on the clock.
 inline std::vector<Command> random_window_program(std::mt19937& random, const Geometry& geometry,
                                                   unsigned parts) {
-  return WindowMaker(random, geometry, false).program(parts);
-}
-
-/// The same, each window beginning when no pixel of the one before is kept: what its blocks read
-/// then does not depend on the clock.
-inline std::vector<Command> random_separate_windows(std::mt19937& random, const Geometry& geometry,
-                                                    unsigned parts) {
-  return WindowMaker(random, geometry, true).program(parts);
+  return WindowMaker(random, geometry).program(parts);
 }
 
 /// The same with each engine's commands in their order, but mixed with those of others in any: the

@@ -45,7 +45,7 @@ RtlOptions small(int n, const MemoryTiming& memory) {
 /// Of products, or of windows and products.
 std::vector<Command> any_program(std::mt19937& random, const Geometry& geometry, unsigned parts) {
   return draw(random, 0, 1) == 0 ? random_program(random, geometry, parts)
-                                 : random_separate_windows(random, geometry, parts);
+                                 : random_window_program(random, geometry, parts);
 }
 
 TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {

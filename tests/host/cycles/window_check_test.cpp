@@ -97,6 +97,21 @@ TEST_F(WindowCheck, NamesWhatIsWrongWithAMatmul) {
   EXPECT_THAT(refused([](Command& c) { c.rows = 129; }), HasSubstr("ROWS is 129"));
 }
 
+TEST_F(WindowCheck, NamesWhatDoesNotFitTheCommandsBefore) {
+  const std::size_t next = 6;  // the second block's LOAD_ACTIVATIONS
+  EXPECT_THAT(refusal_of(next, [](Command& c) { ++c.slot; }), HasSubstr("without a gap"));
+  EXPECT_THAT(refusal_of(next, [](Command& c) { --c.capacity; }), HasSubstr("its CAPACITY"));
+  EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.slot = 25; }),
+              HasSubstr("SLOT must be below the CAPACITY"));
+  EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.count = 9216 / 25 + 1; }),
+              HasSubstr("COUNT * CAPACITY"));
+  EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.in_row = 1u << 17; }),
+              HasSubstr("IN_ROW is 131072; it must be from -131072 to 131071"));
+  program_[kSet].capacity = 24;
+  EXPECT_THAT(refusal(program_, geometry_),
+              AllOf(HasSubstr("command 4 (MATMUL"), HasSubstr("has the CAPACITY of the pixels")));
+}
+
 TEST_F(WindowCheck, WantsALayerBeforeItsMatmuls) {
   program_.erase(program_.begin() + kSet);
   EXPECT_THAT(refusal(program_, geometry_),
@@ -113,7 +128,9 @@ TEST_F(WindowCheck, TakesTheLayerOfAProgramBefore) {
 }
 
 TEST_F(WindowCheck, NamesTheMatmulWhoseWordsNobodyLoads) {
-  --program_[kLoad].rows;
+  --std::find_if(program_.rbegin(), program_.rend(), [](const Command& c) {
+      return c.opcode == Opcode::kLoadActivations;
+    })->rows;
   EXPECT_THAT(refusal(program_, geometry_),
               AllOf(HasSubstr("command 11 (MATMUL "), HasSubstr("take more words of pixels"),
                     HasSubstr("loads (48)")));
