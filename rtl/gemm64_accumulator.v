@@ -36,9 +36,9 @@ module gemm64_accumulator #(
     localparam REQUEST_WIDTH = 3 + ROW_WIDTH;
     reg [REQUEST_WIDTH-1:0] request_q [0:REQUEST_DELAY-1];
     reg [REQUEST_DELAY-1:0] waiting_q;
-    integer i;
 
-    always @(posedge clk_i) begin
+    always @(posedge clk_i) begin : wait_for_sum
+        integer i;
         request_q[0] <= {first_i, last_i, bank_i, row_i};
         for (i = 1; i < REQUEST_DELAY; i = i + 1) request_q[i] <= request_q[i-1];
         waiting_q <= {waiting_q[REQUEST_DELAY-2:0], valid_i} & {REQUEST_DELAY{rst_ni}};
@@ -73,7 +73,8 @@ module gemm64_accumulator #(
     wire busy_0 = adding_0_q | add_0 != {N{1'b0}} | store_0;
     wire busy_1 = adding_1_q | add_1 != {N{1'b0}} | store_1;
 
-    always @(posedge clk_i) begin
+    always @(posedge clk_i) begin : step
+        integer i;
         add_0_q  <= add_0 & {N{rst_ni}};
         add_1_q  <= add_1 & {N{rst_ni}};
         adding_0_q <= add_0 != {N{1'b0}};

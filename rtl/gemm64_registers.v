@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The register file behind the AXI4-Lite port (map: gemm64.json).
 // Latency: a write acts, and is answered, 1 clock after both its channels were accepted; a read is answered 1 clock
-//          after its address.
-// Handshake: AXI4-Lite, one write and one read under way. An offset without a register, or a write to a register
-//            that only reads, is answered with SLVERR; so is a ring base above the bus, and a tail during a soft reset,
-//            which would be lost. None of these changes anything.
+//          after its address. Where the answer before waits, both wait for it.
+// Handshake: AXI4-Lite; no output depends on an input of the same clock. Behind an answer that waits one more request a
+//            channel is accepted. An offset without a register, or a write to a register that only reads, is answered
+//            with SLVERR; so is a ring base above the bus, and a tail during a soft reset, which would be lost. None of
+//            these changes anything.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -77,31 +78,55 @@ module gemm64_registers #(
     assign ring_base_o = {ring_base_high_q, ring_base_low_q};
     assign irq_o       = ({error_q, done_q} & interrupt_enable_q) != 2'b00;
 
-    // Write
-    wire write = awvalid_i & wvalid_i & (~bvalid_o | bready_i);
-    assign awready_o = write;
-    assign wready_o  = write;
+    // Write: acts when both its channels came and the answer before it is taken.
+    wire        waddr_valid, wdata_valid;
+    wire [11:0] waddr;
+    wire [31:0] wdata;
+    wire [3:0]  wstrb;
+    wire        write = waddr_valid & wdata_valid & (~bvalid_o | bready_i);
+
+    gemm64_skid #(.WIDTH(12)) u_waddr (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (awvalid_i),
+        .ready_o (awready_o),
+        .data_i  (awaddr_i),
+        .valid_o (waddr_valid),
+        .ready_i (write),
+        .data_o  (waddr)
+    );
+
+    gemm64_skid #(.WIDTH(36)) u_wdata (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (wvalid_i),
+        .ready_o (wready_o),
+        .data_i  ({wstrb_i, wdata_i}),
+        .valid_o (wdata_valid),
+        .ready_i (write),
+        .data_o  ({wstrb, wdata})
+    );
 
     // The bytes that the strobes name are written, the others stay as they were.
-    wire [31:0] bits = {{8{wstrb_i[3]}}, {8{wstrb_i[2]}}, {8{wstrb_i[1]}}, {8{wstrb_i[0]}}};
-    wire [31:0] put  = wdata_i & bits;
+    wire [31:0] bits = {{8{wstrb[3]}}, {8{wstrb[2]}}, {8{wstrb[1]}}, {8{wstrb[0]}}};
+    wire [31:0] put  = wdata & bits;
 
     // CONTROL and INTERRUPT act by the bits that are written as 1; all of them lie in the low byte.
-    wire [7:0] ones     = wdata_i[7:0] & {8{write & wstrb_i[0]}};
-    wire [7:0] control  = awaddr_i == `GEMM64_REG_CONTROL ? ones : 8'd0;
-    wire [7:0] clear    = awaddr_i == `GEMM64_REG_INTERRUPT ? ones : 8'd0;
+    wire [7:0] ones     = wdata[7:0] & {8{write & wstrb[0]}};
+    wire [7:0] control  = waddr == `GEMM64_REG_CONTROL ? ones : 8'd0;
+    wire [7:0] clear    = waddr == `GEMM64_REG_INTERRUPT ? ones : 8'd0;
 
     // A ring base as it would be after this write, and what of it lies above the bus
-    wire [31:0] base_low   = awaddr_i == `GEMM64_REG_RING_BASE_LOW ? (ring_base_low_q & ~bits) | put : ring_base_low_q;
-    wire [31:0] base_high  = awaddr_i == `GEMM64_REG_RING_BASE_HIGH ? (ring_base_high_q & ~bits) | put : ring_base_high_q;
+    wire [31:0] base_low   = waddr == `GEMM64_REG_RING_BASE_LOW ? (ring_base_low_q & ~bits) | put : ring_base_low_q;
+    wire [31:0] base_high  = waddr == `GEMM64_REG_RING_BASE_HIGH ? (ring_base_high_q & ~bits) | put : ring_base_high_q;
     wire [63:0] base_above = {base_high, base_low} >> ADDRESS_WIDTH;
 
-    wire writable = awaddr_i == `GEMM64_REG_CONTROL | awaddr_i == `GEMM64_REG_INTERRUPT
-                  | awaddr_i == `GEMM64_REG_INTERRUPT_ENABLE | awaddr_i == `GEMM64_REG_WATCHDOG
-                  | awaddr_i == `GEMM64_REG_RING_MASK
-                  | ((awaddr_i == `GEMM64_REG_RING_BASE_LOW | awaddr_i == `GEMM64_REG_RING_BASE_HIGH)
+    wire writable = waddr == `GEMM64_REG_CONTROL | waddr == `GEMM64_REG_INTERRUPT
+                  | waddr == `GEMM64_REG_INTERRUPT_ENABLE | waddr == `GEMM64_REG_WATCHDOG
+                  | waddr == `GEMM64_REG_RING_MASK
+                  | ((waddr == `GEMM64_REG_RING_BASE_LOW | waddr == `GEMM64_REG_RING_BASE_HIGH)
                      & base_above == 64'd0)
-                  | (awaddr_i == `GEMM64_REG_RING_TAIL & ~resetting_i);
+                  | (waddr == `GEMM64_REG_RING_TAIL & ~resetting_i);
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -121,11 +146,11 @@ module gemm64_registers #(
             reset_o          <= control[`GEMM64_CONTROL_RESET_BIT];
             clear_counters_o <= control[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
             if (write & writable) begin
-                case (awaddr_i)
+                case (waddr)
                     `GEMM64_REG_WATCHDOG:         watchdog_o <= (watchdog_o & ~bits) | put;
                     `GEMM64_REG_RING_BASE_LOW:    ring_base_low_q <= base_low;
                     `GEMM64_REG_RING_BASE_HIGH:   ring_base_high_q <= base_high;
-                    `GEMM64_REG_INTERRUPT_ENABLE: if (wstrb_i[0]) interrupt_enable_q <= wdata_i[1:0];
+                    `GEMM64_REG_INTERRUPT_ENABLE: if (wstrb[0]) interrupt_enable_q <= wdata[1:0];
                     `GEMM64_REG_RING_MASK:        ring_mask_o <= (ring_mask_o & ~bits[15:0]) | put[15:0];
                     `GEMM64_REG_RING_TAIL:        ring_tail_o <= ((ring_tail_o & ~bits[15:0]) | put[15:0]) & ring_mask_o;
                     default: ;
@@ -139,19 +164,33 @@ module gemm64_registers #(
     end
 
     // Read
-    localparam [11:0] COUNTERS_BYTES = 12'd8 * `GEMM64_COUNTERS;
-    wire [11:0] counter_offset = araddr_i - `GEMM64_COUNTERS_BASE;
-    wire        is_counter     = counter_offset < COUNTERS_BYTES & araddr_i[1:0] == 2'b00;
+    wire        raddr_valid;
+    wire [11:0] raddr;
+    wire        read = raddr_valid & (~rvalid_o | rready_i);
 
-    assign arready_o = ~rvalid_o | rready_i;
+    gemm64_skid #(.WIDTH(12)) u_raddr (
+        .clk_i   (clk_i),
+        .rst_ni  (rst_ni),
+        .valid_i (arvalid_i),
+        .ready_o (arready_o),
+        .data_i  (araddr_i),
+        .valid_o (raddr_valid),
+        .ready_i (read),
+        .data_o  (raddr)
+    );
+
+    localparam [11:0] COUNTERS_BYTES = 12'd8 * `GEMM64_COUNTERS;
+    wire [11:0] counter_offset = raddr - `GEMM64_COUNTERS_BASE;
+    wire        is_counter     = counter_offset < COUNTERS_BYTES & raddr[1:0] == 2'b00;
+
     assign counter_o = counter_offset[SELECT_WIDTH+2:3];
 
     always @(posedge clk_i) begin
         if (!rst_ni) rvalid_o <= 1'b0;
-        else rvalid_o <= arvalid_i | (rvalid_o & ~rready_i);
-        if (arvalid_i & arready_o) begin
+        else rvalid_o <= read | (rvalid_o & ~rready_i);
+        if (read) begin
             rresp_o <= OKAY;
-            case (araddr_i)
+            case (raddr)
                 `GEMM64_REG_ID:               rdata_o <= `GEMM64_REG_ID_RESET;
                 `GEMM64_REG_VERSION:          rdata_o <= {`GEMM64_VERSION_MAJOR, `GEMM64_VERSION_MINOR};
                 `GEMM64_REG_ARRAY:            rdata_o <= {WEIGHT_TILES[15:0], STAGE_ROWS[7:0], N[7:0]};
@@ -172,7 +211,7 @@ module gemm64_registers #(
                 `GEMM64_REG_INTERRUPT_ENABLE: rdata_o <= {30'd0, interrupt_enable_q};
                 `GEMM64_REG_PARAMETER_SETS:   rdata_o <= PARAMETER_SETS;
                 default: begin
-                    rdata_o <= ~is_counter ? 32'd0 : araddr_i[2] ? counter_value_i[63:32] : counter_value_i[31:0];
+                    rdata_o <= ~is_counter ? 32'd0 : raddr[2] ? counter_value_i[63:32] : counter_value_i[31:0];
                     rresp_o <= is_counter ? OKAY : SLVERR;
                 end
             endcase

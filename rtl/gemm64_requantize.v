@@ -3,7 +3,7 @@
 //     result = clamp(rint(float32(sum + bias) * scale) + zero, low, high)
 // sum + bias wraps at 32 bits; its conversion to float32 and the one float32 product round to nearest, ties to even,
 // and so does rint. The bounds are integers, so that clamping after rint gives what clamping before it does.
-// Scales that are infinite or NaN must not be given; their sign is not looked at.
+// The sign of a scale is not looked at; one that is infinite or NaN counts as the largest finite one.
 // Latency: 9 clocks from a row to its results; a row a clock.
 // Handshake: valid/ready on both sides; ready_o depends on ready_i. While the results at the end wait, nothing moves.
 //            The biases belong to the row that is given. The scales are to be shown a clock after scale_read_o, until the

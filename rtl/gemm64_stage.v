@@ -36,8 +36,6 @@ module gemm64_stage #(
     reg signed [7:0]        activation_q [0:ROWS*(N+1)-1];
     reg        [8*ROWS-1:0] weight_q     [0:N-1];  // a column's weights, byte r for row r
 
-    integer r, c;
-
     // Bit c: the activations of column c came with the last edge. They step on, and column c's sum loads, with the next.
     wire [N-1:0] valid;
     // Bit c: the activations of column c load.
@@ -53,7 +51,8 @@ module gemm64_stage #(
         end
     endgenerate
 
-    always @(posedge clk_i) begin
+    always @(posedge clk_i) begin : shift
+        integer r, c;
         weight_valid_o  <= weight_valid_i & rst_ni;
         weight_column_o <= weight_column_i;
         if (weight_valid_i) weight_q[weight_column_i] <= weight_i;
@@ -66,26 +65,33 @@ module gemm64_stage #(
 
     generate
         if (ROWS == 1) begin : rows_1
-            always @(posedge clk_i)
+            always @(posedge clk_i) begin : add
+                integer c;
                 for (c = 0; c < N; c = c + 1)
                     if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0]);
+            end
         end else if (ROWS == 2) begin : rows_2
-            always @(posedge clk_i)
+            always @(posedge clk_i) begin : add
+                integer c;
                 for (c = 0; c < N; c = c + 1)
                     if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0])
                         + activation_q[N+1 + c] * $signed(weight_q[c][15:8]);
+            end
         end else if (ROWS == 4) begin : rows_4
-            always @(posedge clk_i)
+            always @(posedge clk_i) begin : add
+                integer c;
                 for (c = 0; c < N; c = c + 1)
                     if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0])
                         + activation_q[N+1 + c] * $signed(weight_q[c][15:8])
                         + activation_q[2*(N+1) + c] * $signed(weight_q[c][23:16])
                         + activation_q[3*(N+1) + c] * $signed(weight_q[c][31:24]);
+            end
         end else begin : rows_8
-            always @(posedge clk_i)
+            always @(posedge clk_i) begin : add
+                integer c;
                 for (c = 0; c < N; c = c + 1)
                     if (CLOCK_ENABLES == 0 || valid[c]) sum_o[SUM_WIDTH*c +: SUM_WIDTH] <= $signed(sum_i[SUM_WIDTH*c +: SUM_WIDTH])
                         + activation_q[c] * $signed(weight_q[c][7:0])
@@ -96,6 +102,7 @@ module gemm64_stage #(
                         + activation_q[5*(N+1) + c] * $signed(weight_q[c][47:40])
                         + activation_q[6*(N+1) + c] * $signed(weight_q[c][55:48])
                         + activation_q[7*(N+1) + c] * $signed(weight_q[c][63:56]);
+            end
         end
     endgenerate
 

@@ -25,6 +25,7 @@ set(GEMM64_RTL
   gemm64_run.v
   gemm64_set_ram.v
   gemm64_skew.v
+  gemm64_skid.v
   gemm64_stage.v
   gemm64_weights.v
   gemm64_window.v

@@ -2,13 +2,12 @@
 // Drives one Verilated model of the accelerator. Only rtl_device.cpp includes this, and tests that
 // look at registers.
 //
-// A clock is two evaluations. With clk_i low the model settles on this clock's inputs, so that
-// outputs that depend on them in the same clock are seen as they are at the coming edge; then the
-// handshakes are read, and clk_i rises.
+// No output depends on an input of the same clock (tests/formal/structure.sv). So the handshakes of
+// a clock are read before it: outputs are those that the last edge gave, inputs those that are
+// driven.
 //
-// Only outputs of the register port depend on inputs of the same clock. While that port is idle, a
-// model that nobody looks into takes one evaluation a clock: the memory ports' outputs are those
-// that the last edge gave, and the model is told that its clock was low.
+// A clock is two evaluations: with clk_i low the model settles on this clock's inputs, then clk_i
+// rises. A model that nobody looks into takes one, and is told that its clock was low.
 #pragma once
 
 #include <verilated.h>
@@ -178,14 +177,13 @@ class VerilatedDevice final : public RtlDevice {
       if (waited == kRegisterClocks) fail_register("read of", offset);
       m.s_axil_arvalid_i = !requested && (m.s_axil_arvalid_i != 0 || willing());
       m.s_axil_rready_i = willing();
-      step_low();
       if (m.s_axil_arvalid_i && m.s_axil_arready_o) requested = true;
       if (m.s_axil_rvalid_o && m.s_axil_rready_i) {
         answered = true;
         value = m.s_axil_rdata_o;
         response = m.s_axil_rresp_o;
       }
-      step_high();
+      step();
       if (requested) m.s_axil_arvalid_i = 0;
     }
     m.s_axil_rready_i = 0;
@@ -207,14 +205,13 @@ class VerilatedDevice final : public RtlDevice {
       m.s_axil_awvalid_i = !address_taken && (m.s_axil_awvalid_i != 0 || willing());
       m.s_axil_wvalid_i = !data_taken && (m.s_axil_wvalid_i != 0 || willing());
       m.s_axil_bready_i = willing();
-      step_low();
       if (m.s_axil_awvalid_i && m.s_axil_awready_o) address_taken = true;
       if (m.s_axil_wvalid_i && m.s_axil_wready_o) data_taken = true;
       if (m.s_axil_bvalid_o && m.s_axil_bready_i) {
         answered = true;
         response = m.s_axil_bresp_o;
       }
-      step_high();
+      step();
       if (address_taken) m.s_axil_awvalid_i = 0;
       if (data_taken) m.s_axil_wvalid_i = 0;
     }
@@ -225,18 +222,24 @@ class VerilatedDevice final : public RtlDevice {
  private:
   static constexpr std::uint32_t kRegisterSpace = 1u << 12;  // s_axil_*addr_i has 12 bits
 
-  /// A clock in which the register port is idle.
   void step() {
+    drive_ports();
     if constexpr (!kDebug && KeepsClockLevel<Model>::value) {
-      drive_ports();
       end_clock();
       context_->time(2 * clock_);
       model_->rootp->__Vtrigrprev__TOP__clk_i = 0;
-      evaluate_high();
     } else {
-      step_low();
-      step_high();
+      evaluate_low();
+      if constexpr (kDebug) {
+        for (Observer* observer : observers_) observer->clock(clock_, *inside_);
+      }
+      if (kDebug && !faults_.empty()) {
+        end_upset_clock();
+      } else {
+        end_clock();
+      }
     }
+    evaluate_high();
   }
 
   /// The memory ports' inputs of this clock.
@@ -253,19 +256,6 @@ class VerilatedDevice final : public RtlDevice {
     m.m_results_bvalid_i = results_.bvalid();
     m.m_results_bid_i = results_.bid();
     m.m_results_bresp_i = static_cast<std::uint8_t>(results_.bresp());
-  }
-
-  void step_low() {
-    drive_ports();
-    evaluate_low();
-    if constexpr (kDebug) {
-      for (Observer* observer : observers_) observer->clock(clock_, *inside_);
-    }
-
-    if constexpr (kDebug) {
-      if (!faults_.empty()) return end_upset_clock();
-    }
-    end_clock();
   }
 
   /// What an injected fault makes of the rules is the device's error, not the program's.
@@ -296,8 +286,6 @@ class VerilatedDevice final : public RtlDevice {
                         m.m_results_wlast_o != 0,
                         m.m_results_bready_o != 0});
   }
-
-  void step_high() { evaluate_high(); }
 
   template <class Bit, class Data>
   static void drive_payload(const AxiReadPort& port, Bit& id, Data& data, Bit& response,

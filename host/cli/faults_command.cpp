@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `faults`: a campaign of injected faults.
+// `faults`: a campaign of injected faults, or of broken programs.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,12 +13,15 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
+#include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "host/report/broken_report.hpp"
 #include "host/report/campaign_report.hpp"
 #include "host/report/progress.hpp"
 #include "host/run/fault_campaign.hpp"
 #include "sim/devices.hpp"
+#include "sim/rtl_device.hpp"
 
 namespace gemm64 {
 namespace {
@@ -27,7 +30,12 @@ constexpr std::int64_t kMaxFaults = 100'000'000;
 constexpr std::int64_t kMaxJobs = 1024;
 constexpr std::chrono::milliseconds kBetweenLines{100};  // of progress
 
+constexpr const char* kInjected = "injected";
+constexpr const char* kBrokenPrograms = "broken-programs";
+
 struct FaultsCommand : CampaignOptions {
+  std::string kind = kInjected;
+  std::uint64_t first = 0;
   std::string json;
 };
 
@@ -52,6 +60,19 @@ class QuietStandardOutput {
   const int kept_;
 };
 
+/// Shows now and then `line` of what was tried so far.
+template <class Report>
+auto progress_of(ProgressBar& bar, std::uint64_t count, std::string (*line)(const Report&)) {
+  return [&bar, count, line,
+          last = std::chrono::steady_clock::time_point()](const Report& so_far) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < kBetweenLines) return;
+    last = now;
+    bar.show("faults: " + line(so_far),
+             static_cast<double>(so_far.tries.size()) / static_cast<double>(count));
+  };
+}
+
 CampaignReport campaign(const FaultsCommand& options) {
   const DeviceKind& kind = devices().find_inspectable("rtl", "faults");
   const QuietStandardOutput quiet;
@@ -61,22 +82,52 @@ CampaignReport campaign(const FaultsCommand& options) {
       [&kind](const DeviceOptions& device) {
         return kind.make_inspectable(device, TraceOptions());
       },
-      [&, last = std::chrono::steady_clock::time_point()](const CampaignReport& so_far) mutable {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last < kBetweenLines) return;
-        last = now;
-        bar.show("faults: " + campaign_line(so_far),
-                 static_cast<double>(so_far.tries.size()) / static_cast<double>(options.count));
-      });
+      progress_of(bar, options.count, campaign_line));
+}
+
+std::unique_ptr<Device> make_rtl(std::uint32_t array, const MemoryTiming& memory,
+                                 std::uint32_t seed, std::uint64_t bytes) {
+  RtlOptions options;
+  options.n = static_cast<int>(array);
+  options.memory = memory;
+  options.seed = seed;
+  options.memory_bytes = bytes;
+  return make_rtl_device(options);
+}
+
+BrokenReport broken_programs(const FaultsCommand& options) {
+  const QuietStandardOutput quiet;
+  ProgressBar bar;
+  BrokenOptions broken;
+  broken.array = options.array;
+  broken.first = options.first;
+  broken.count = options.count;
+  broken.seed = options.seed;
+  broken.jobs = options.jobs;
+  return run_broken_programs(broken, make_rtl, progress_of(bar, options.count, broken_line));
+}
+
+int tell(const std::string& text, const nlohmann::ordered_json& report, bool held,
+         OutputFile* json) {
+  print_report(text);
+  if (json != nullptr) keep_going([&] { json->write(report.dump(2) + "\n"); });
+  return held ? 0 : 1;
 }
 
 int faults(const FaultsCommand& options) {
+  if (options.first != 0 && options.kind != kBrokenPrograms) {
+    throw UsageError("--first is for --kind broken-programs");
+  }
   ClaimedFiles().output("--json", options.json);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
+  if (options.kind == kBrokenPrograms) {
+    const BrokenReport report = broken_programs(options);
+    return tell(broken_table(report, terminal_width()), to_json(report), report.holds(),
+                json.get());
+  }
   const CampaignReport report = campaign(options);
-  print_report(campaign_table(report, terminal_width()));
-  if (json) keep_going([&] { json->write(to_json(report).dump(2) + "\n"); });
-  return report.holds() ? 0 : 1;
+  return tell(campaign_table(report, terminal_width()), to_json(report), report.holds(),
+              json.get());
 }
 
 }  // namespace
@@ -85,8 +136,16 @@ void add_faults_command(CLI::App& app, int& result) {
   auto options = std::make_shared<FaultsCommand>();
   options->jobs = std::max(std::thread::hardware_concurrency(), 1U);
   CLI::App* command = app.add_subcommand(
-      "faults", "small products with one random fault each: what the check finds of them");
-  command->add_option("--count", options->count, "faults to try")
+      "faults",
+      "small products with one random fault each: what the check finds of them; or programs that "
+      "are broken, on the RTL and the reference device");
+  command->add_option("--kind", options->kind, "injected, or broken-programs")
+      ->transform(one_of({kInjected, kBrokenPrograms}))
+      ->capture_default_str();
+  command->add_option("--first", options->first, "number of the first broken program of the seed")
+      ->transform(whole_number(0, kMaxFaults))
+      ->capture_default_str();
+  command->add_option("--count", options->count, "faults or broken programs to try")
       ->transform(whole_number(1, kMaxFaults))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of products and faults")
@@ -102,7 +161,8 @@ void add_faults_command(CLI::App& app, int& result) {
       "writes counts, and every try with the command that repeats it, to this file");
   command->callback([options, &result] { result = faults(*options); });
   command->footer(
-      "Exit codes: 0 nothing hung or went unnoticed, 1 something did, 2 bad usage or input, 3 an "
+      "Exit codes: 0 nothing hung, went unnoticed or differed, 1 something did, 2 bad usage or "
+      "input, 3 an "
       "output was lost.");
 }
 

@@ -166,13 +166,13 @@ inline constexpr std::array<Register, 19> kRegisters{{
 
 /// What a command does.
 enum class Opcode : std::uint32_t {
-  /// Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N
-  /// weights (along K) of one column.
+  /// Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N
+  /// words are a tile, a word is the N weights (along K) of one column.
   kLoadWeights = 1,
-  /// For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words
-  /// apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS
-  /// words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart
-  /// in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.
+  /// For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE
+  /// words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins
+  /// ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words
+  /// apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.
   kLoadActivations = 2,
   /// BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile
   /// of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes,
@@ -187,8 +187,10 @@ enum class Opcode : std::uint32_t {
   /// Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write
   /// of it is answered. It waits for nothing else.
   kFence = 6,
-  /// Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one
-  /// tile of N: the int32 biases of its N columns, then their float32 scales, low byte first.
+  /// Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times.
+  /// Eight words are the set of one tile of N: the int32 biases of its N columns, then their
+  /// float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at,
+  /// and what is infinite or NaN counts as the largest finite float32.
   kLoadParameters = 7,
   /// Describes the convolution whose blocks the MATMULs with WINDOW after it are.
   kSetWindow = 8,
@@ -219,7 +221,7 @@ enum class ResultCode : std::uint32_t {
   /// The sums as they are.
   kInt32 = 0,
   /// clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column.
-  /// Halves round to even.
+  /// sum + bias wraps in int32; halves round to even.
   kInt8 = 1,
   /// The same, with ZERO, LOW and HIGH from 0 to 255.
   kUint8 = 2,
@@ -238,7 +240,7 @@ struct ResultFormatEntry {
 // clang-format off
 inline constexpr std::array<ResultFormatEntry, 3> kResultFormats{{
     {ResultCode::kInt32, "INT32", 4, true, "The sums as they are."},
-    {ResultCode::kInt8, "INT8", 1, true, "clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column. Halves round to even."},
+    {ResultCode::kInt8, "INT8", 1, true, "clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column. sum + bias wraps in int32; halves round to even."},
     {ResultCode::kUint8, "UINT8", 1, false, "The same, with ZERO, LOW and HIGH from 0 to 255."},
 }};
 // clang-format on
@@ -258,7 +260,10 @@ struct Command {
   /// Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
   /// WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE).
   std::uint32_t count = 0;
-  /// How often the same COUNT is gone through: once for each tile of N.
+  /// LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each
+  /// time; once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are
+  /// read; once for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles
+  /// of N in a block.
   std::uint32_t passes = 0;
   /// How many blocks of M follow each other, each with all its passes or tiles.
   std::uint32_t blocks = 0;
@@ -271,9 +276,9 @@ struct Command {
   /// Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
   /// (SET_WINDOW).
   std::uint32_t zero = 0;
-  /// Least 8-bit result, signed as they are.
+  /// Least 8-bit result, signed as they are; at most HIGH.
   std::uint32_t low = 0;
-  /// Largest 8-bit result, signed as they are.
+  /// Largest 8-bit result, signed as they are; at least LOW.
   std::uint32_t high = 0;
   /// Rows in memory from the start of a tile to that of the next. A row is N activations, or N
   /// results in their format.
@@ -488,13 +493,13 @@ struct OpcodeEntry {
 /// Every opcode.
 // clang-format off
 inline constexpr std::array<OpcodeEntry, 8> kOpcodes{{
-    {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N weights (along K) of one column."},
-    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
+    {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column."},
+    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set."},
     {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
-    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first."},
+    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32."},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
 }};
 // clang-format on
@@ -605,7 +610,8 @@ enum class ErrorCode : std::uint32_t {
   /// The command's OPCODE is not in the table.
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
-  /// in the table, or a window does not fit the scratchpad or the commands before it.
+  /// in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad
+  /// or the commands before it.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -643,7 +649,7 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 8> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, or a window does not fit the scratchpad or the commands before it."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad or the commands before it."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},

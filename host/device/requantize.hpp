@@ -10,8 +10,8 @@ namespace gemm64 {
 
 /// clamp(rint(float32(sum + bias) * scale) + ZERO, LOW, HIGH) of a STORE of an 8-bit format, as its
 /// byte in memory. sum + bias wraps at 32 bits; its conversion, the float32 product and rint round
-/// to nearest, ties to even, in the default rounding mode. The scale's sign is ignored; it is
-/// finite.
+/// to nearest, ties to even, in the default rounding mode. The scale's sign is ignored; what is
+/// infinite or NaN counts as the largest finite one.
 std::uint8_t requantize(const Command& store, std::uint32_t sum, std::uint32_t bias, float scale);
 
 }  // namespace gemm64

@@ -163,7 +163,10 @@ struct gemm64_command {
   /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
      WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE). */
   uint32_t count;
-  /* How often the same COUNT is gone through: once for each tile of N. */
+  /* LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each time;
+     once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are read; once
+     for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles of N in a
+     block. */
   uint32_t passes;
   /* How many blocks of M follow each other, each with all its passes or tiles. */
   uint32_t blocks;
@@ -176,9 +179,9 @@ struct gemm64_command {
   /* Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
      (SET_WINDOW). */
   uint32_t zero;
-  /* Least 8-bit result, signed as they are. */
+  /* Least 8-bit result, signed as they are; at most HIGH. */
   uint32_t low;
-  /* Largest 8-bit result, signed as they are. */
+  /* Largest 8-bit result, signed as they are; at least LOW. */
   uint32_t high;
   /* Rows in memory from the start of a tile to that of the next. A row is N activations, or N
      results in their format. */
@@ -383,7 +386,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, or a window does not fit the scratchpad or the commands before it.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/network_pass.hpp"
 
+#include "host/execute/host_threads.hpp"
 #include "host/execute/linear.hpp"
 #include "host/execute/passes.hpp"
 #include "host/onnx/supported.hpp"
@@ -48,6 +49,10 @@ NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
   }
 }
 
+NetworkPass::~NetworkPass() {
+  if (pool_) leave_processors(0);
+}
+
 void NetworkPass::collect_for(std::size_t pass) {
   if (pass == pass_) return;
   join(joined_, std::exchange(layers_, {}));
@@ -59,10 +64,15 @@ std::vector<LayerReport> NetworkPass::take_layers() {
   return std::exchange(joined_, {});
 }
 
+void NetworkPass::make_room() {
+  if (pool_) leave_processors(pool_->running());
+}
+
 void NetworkPass::wait() {
   if (!pool_) return;
   const auto begin = WallClock::now();
   pool_->finish();
+  make_room();
   device_seconds_ += seconds_since(begin);
   next(0);
   if (!layers_.empty()) share_.report(layers_.back().name, 1);
@@ -176,6 +186,7 @@ Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) 
 }
 
 Tensors NetworkPass::instead(const Step& step, const Tensors& arguments) {
+  make_room();
   const std::size_t index = index_of(executor_, step);
   next(schedule_.on_host[index]);
   share_.report(step.context.label, 0);

@@ -33,11 +33,16 @@ class NetworkPass {
   NetworkPass(const Executor& executor, JobRunner& runner, const DeviceSchedule& schedule,
               std::int64_t passes, const NodeObserver& after, const RunProgress& progress,
               bool side_by_side);
+  ~NetworkPass();
+  NetworkPass(const NetworkPass&) = delete;
+  NetworkPass& operator=(const NetworkPass&) = delete;
 
   ExecutorHooks hooks();
   void begin();
   /// Runs what waits for the end of a pass: all jobs, with --one-program.
   void finish();
+  /// The host's products leave a processor to each simulation that runs beside them now.
+  void make_room();
   /// Waits for all that was handed out.
   void wait();
   /// The device failed: what the host did ahead of the program that failed is forgotten. Returns

@@ -42,12 +42,17 @@ void describe(const NetworkInputs& inputs, RunReport& report) {
 }
 
 /// The first output of the float network, whose head takes a few images at a time.
-Tensor exact_output(const Executor& executor, const NetworkInputs& inputs) {
+Tensor exact_output(const Executor& executor, const NetworkInputs& inputs, NetworkPass& beside) {
+  ExecutorHooks hooks;
+  hooks.instead = [&beside](const Step&, const Tensors&) {
+    beside.make_room();
+    return Tensors{};
+  };
   const auto& steps = executor.steps();
   const auto first = std::find_if(steps.begin(), steps.end(), is_float_product);
   const auto head = static_cast<std::size_t>(first - steps.begin());
-  Values values = run_head(executor, head, inputs, {});
-  executor.run_steps(head, steps.size(), values);
+  Values values = run_head(executor, head, inputs, hooks);
+  executor.run_steps(head, steps.size(), values, hooks);
   return executor.outputs(values).at(executor.model().graph().output(0).name());
 }
 
@@ -103,7 +108,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     pass.finish();
     const auto& graph = executor.model().graph();
     Tensor beside;
-    if (exact_network != nullptr) beside = exact_output(*exact_network, given);
+    if (exact_network != nullptr) beside = exact_output(*exact_network, given, pass);
     const Tensor* wanted = exact_network != nullptr   ? &beside
                            : graph.output_size() == 0 ? nullptr
                                                       : pass.exact().find(graph.output(0).name());

@@ -45,7 +45,9 @@ struct Row {
   bool is_total;
   bool timed;  // does the device count clocks?
 
-  std::string if_timed(const std::string& text) const { return timed ? text : "-"; }
+  std::string if_timed(const std::string& text) const {
+    return timed && !layer.overlapped ? text : "-";
+  }
   std::string if_layer(const std::string& text) const { return is_total ? "" : text; }
   std::string counted_bytes(std::size_t counter) const { return bytes(layer.counters[counter]); }
 };
@@ -73,7 +75,9 @@ const Column kColumns[] = {
        return row.if_timed(grouped(row.layer.counters[counter::kTotalClocks]));
      }},
     {"predicted",
-     [](const Row& row) { return grouped(row.layer.predicted[counter::kTotalClocks]); }},
+     [](const Row& row) {
+       return row.layer.overlapped ? "-" : grouped(row.layer.predicted[counter::kTotalClocks]);
+     }},
     {"double-\nbuffered WS",
      [](const Row& row) { return grouped(row.layer.published.double_buffered); }},
     {"single-\nbuffered WS",

@@ -36,6 +36,7 @@ std::string faults(const RunReport& report) {
     text += fmt::format("total: counter {}.{} is {}, predicted {}\n", kCounters[i].engine,
                         kCounters[i].cause, total.counters[i], total.predicted[i]);
   }
+  for (const std::string& line : report.impossible()) text += line + "\n";
   for (const std::string& problem : report.problems) text += problem + "\n";
   if (report.failure) text += "\n" + describe(*report.failure) + "\n";
   return text;

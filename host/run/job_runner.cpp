@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <stdexcept>
 #include <utility>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/run/program_prediction.hpp"
+#include "host/run/thread_clock.hpp"
 
 namespace gemm64 {
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
@@ -145,10 +145,9 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
 
   const SharedBytes packed = pack_weights(job, w);
   const JobRun run{job, packed, a, w};
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_seconds();
   GemmResult result = run_on_device(run, progress);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  layer.seconds = seconds.count();
+  layer.seconds = thread_seconds() - begin;
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
   progress.report(job.name, 1);
@@ -222,14 +221,14 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     operands.push_back({one.packed, one.a, &one.parameters});
   }
   const JobProgram list = make_job_program(jobs, geometry);
-  const Prediction predicted = predict(list.program, geometry, options_.memory);
+  const ProgramPrediction predicted = predict_program(list, geometry, options_.memory);
 
   begin_on_device();
   for (JobObserver* observer : options_.observers) observer->begin(list, first_clock_);
   const auto end = [this] {
     for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
   };
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_seconds();
   std::vector<GemmResult> results;
   try {
     results = driver_.run(list, operands, [&](double part) { progress.report(what, part); });
@@ -237,17 +236,21 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     end();
     throw;
   }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const double seconds = thread_seconds() - begin;
   end();
 
-  Counters before{};
+  // Where the device counted from fence to fence what was predicted, the clocks of each layer's
+  // tiles are those predicted, too; otherwise nobody has counted them.
+  const bool timed = results.back().counters[counter::kTotalClocks] != 0;
+  bool divided = true;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    divided = divided && (!timed || results[i].counters == predicted.between_fences[i]);
+  }
   for (std::size_t i = 0; i < listed.size(); ++i) {
     LayerReport& layer = layers.at(i);
-    const Counters& after =
-        i < predicted.snapshots.size() ? predicted.snapshots[i].counters : predicted.counters;
-    layer.predicted = between(before, after);
-    before = after;
-    layer.counters = results[i].counters;
+    layer.overlapped = !divided && listed.size() > 1;
+    layer.predicted = divided ? predicted.layers[i] : predicted.between_fences[i];
+    layer.counters = divided && timed ? layer.predicted : results[i].counters;
     layer.mismatches = compare(listed[i].expected, results[i].sums);
     set_utilization(layer, geometry, options_.memory);
     ++jobs_;
@@ -262,12 +265,15 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     look_again(layer, {list.jobs[i], one.packed, a, one.w, parameters, &list, &operands, i},
                progress);
   }
-  // Of wall time each has the part that it has of the clocks.
-  const auto total = static_cast<double>(before[counter::kTotalClocks]);
-  for (std::size_t i = 0; i < listed.size(); ++i) {
+  // Of processor time each has the part that it has of the clocks.
+  double total = 0;
+  for (const LayerReport& layer : layers) {
+    total += static_cast<double>(layer.counters[counter::kTotalClocks]);
+  }
+  for (std::size_t i = 0; i < listed.size() && total != 0; ++i) {
     const std::uint64_t clocks = layers[i].counters[counter::kTotalClocks];
     layers[i].simulated_clocks = clocks;
-    layers[i].seconds = seconds.count() * static_cast<double>(clocks) / total;
+    layers[i].seconds = seconds * static_cast<double>(clocks) / total;
   }
 }
 

@@ -34,6 +34,9 @@ struct LayerReport {
   bool packed = false;             // of a convolution: the host laid out its windows as rows
   std::uint64_t packed_bytes = 0;  // so many
   std::string why_sums;  // why a layer of 8-bit values has int32 results; empty: it has not
+  // Other layers of its program ran in the clocks that its counters tell of, which go from fence to
+  // fence: no figure of clocks is its own.
+  bool overlapped = false;
   bool skipped = false;  // another product runs alone: all below is zero
   Counters counters{};   // of the device; clocks are zero where it has no notion of time
   Counters predicted{};  // for a memory without stalls, otherwise the same
@@ -46,7 +49,7 @@ struct LayerReport {
   double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
                              // float32 against double; 0 for a bare product of integers
   double error_bound = 0;    // what max_abs_error may be; 0: no bound is claimed
-  double seconds = 0;        // of wall time, simulation alone
+  double seconds = 0;        // of processor time, simulation alone
   std::uint64_t simulated_clocks = 0;  // by the simulator, register accesses included
 };
 
@@ -69,7 +72,7 @@ NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found);
 /// What the host did of a network, beside the device.
 struct HostWork {
   std::uint64_t nodes = 0;
-  double seconds = 0;
+  double seconds = 0;            // of wall time, in which simulations may run on other cores
   double reference_seconds = 0;  // besides, of results that the device's are compared with
   std::map<std::string, std::uint64_t> operators;  // nodes of each kind; empty where all are
 };
@@ -113,13 +116,20 @@ struct RunReport {
   bool is_checked(std::size_t counter) const;
   /// Must it be in all layers together? In one program a layer's bytes depend on its clocks.
   bool is_checked_in_all(std::size_t counter) const;
-  /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each port
-  /// and, where predictable, every counter?
+  /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each
+  /// port, bounds that no figure can pass and, where predictable, every counter?
   bool verified() const;
+  /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's clocks or
+  /// of an engine's.
+  std::vector<std::string> impossible() const;
   /// MACs of all layers on the device, and of them and the host's.
   std::uint64_t device_macs() const;
   std::uint64_t all_macs() const;
-  /// The sum of all layers (name "total"); its utilizations are of the whole.
+  /// The sum of each program's layers, in the order of their first ones; of a layer by itself, that
+  /// layer. A utilization is that of the program: its MACs and bytes together, since layers
+  /// overlap.
+  std::vector<LayerReport> programs() const;
+  /// The sum of all programs (name "total"); its utilizations are of the whole.
   LayerReport total() const;
 };
 

@@ -359,5 +359,13 @@ def elf(random):
                                      "--max-instructions", "2000000"], {"fw.elf": bytes(broken)})
 
 
-KINDS = [(elf, 2), (onnx, 26), (npy, 12), (images, 8), (idx, 3), (judged, 6), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
+def programs(random):
+    """Programs of the device that are broken: the RTL and the reference device must agree, and serve the next one."""
+    return Trial("broken programs", ["faults", "--kind", "broken-programs", "--count", "40", "--jobs", "1",
+                                     "--seed", str(random.randrange(1 << 32)), "--json", "r.json",
+                                     "--array", random.choice(["2", "4", "8"])],
+                 {}, outputs={"r.json": "json"}, codes={0})
+
+
+KINDS = [(elf, 2), (programs, 3), (onnx, 26), (npy, 12), (images, 8), (idx, 3), (judged, 6), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
          (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 3)]

@@ -89,7 +89,26 @@ TEST_F(FaultsCommand, AnInterruptionSaysWhatWasFound) {
   EXPECT_FALSE(fs::exists(folder_ / "f.json"));
 }
 
+TEST_F(FaultsCommand, TellsWhatBecameOfBrokenProgramsAndRepeatsOne) {
+  const std::string command = "faults --kind broken-programs --array 4 --seed 5 --json f.json";
+  const Outcome outcome = run(command + " --count 30 --jobs 2");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("30 broken programs on 4x4, seed 5"));
+  EXPECT_THAT(outcome.out, HasSubstr("HELD: both refuse the same"));
+  const json all = read("f.json");
+  ASSERT_EQ(all["tries"].size(), 30u);
+  const json& entry = all["tries"][17];
+  EXPECT_EQ(entry["command"],
+            "gemm64 faults --kind broken-programs --array 4 --seed 5 --first 17 --count 1");
+  const Outcome one = run(entry["command"].get<std::string>().substr(7) + " --json f.json");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr(entry["changes"][0].get<std::string>()));
+  EXPECT_EQ(read("f.json")["tries"][0], entry);
+}
+
 TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {
+  expect_refused("faults --kind other", "broken-programs");
+  expect_refused("faults --first 3", "--kind broken-programs");
   expect_refused("faults --array 16", "16");
   expect_refused("faults --count 0", "0");
   expect_refused("faults --jobs 0", "0");

@@ -2,7 +2,10 @@
 // The program as a user meets it: what it prints, what it writes, and its exit codes.
 #include "tests/cli/program.hpp"
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "tests/cli/onnx_bytes.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -118,9 +121,10 @@ TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
 }
 
 TEST_F(Program, FailsWhereNoLayerRunsOnTheDeviceUnlessThatIsAllowed) {
-  // Debian's package libonnx-testdata.
-  const std::string relu =
-      "run --device reference --model /usr/share/libonnx-testdata/data/node/test_relu/model.onnx";
+  const fs::path model = folder_ / "relu.onnx";
+  std::ofstream(model) << onnx::model(
+      {onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 4}), onnx::output("y", {1, 4})});
+  const std::string relu = "run --device reference --model " + model.string();
   const Outcome outcome = run(relu);
   EXPECT_EQ(outcome.code, 1) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("No layer of the network ran on the device"));

@@ -135,11 +135,14 @@ module axi_proof (
     (* keep *) wire [6:0] beats_0, beats_1, beats_2, beats_3;
 
     // Accesses of registers that were accepted and not answered
-    reg writes, lookups;
-    always @(posedge clk_i) begin
-        writes  <= rst_ni & (awvalid_i & awready | writes & ~(bvalid & bready_i));
-        lookups <= rst_ni & (arvalid_i & arready | lookups & ~(rvalid & rready_i));
-    end
+    reg [1:0] addresses, words, lookups;
+    always @(posedge clk_i)
+        if (!rst_ni) {addresses, words, lookups} <= 6'd0;
+        else begin
+            addresses <= addresses + {1'b0, awvalid_i & awready} - {1'b0, bvalid & bready_i};
+            words     <= words + {1'b0, wvalid_i & wready} - {1'b0, bvalid & bready_i};
+            lookups   <= lookups + {1'b0, arvalid_i & arready} - {1'b0, rvalid & rready_i};
+        end
 
     always @* begin
         if (!begun) assume (!rst_ni);
@@ -170,7 +173,9 @@ module axi_proof (
             if (results_awvalid) assert (results_awsize == 3'd1 & results_awburst == 2'b01);
             if (results_wvalid) assert (results_wstrb == 2'b11);
             // Answers, none unasked
-            assert (bvalid == writes & rvalid == lookups);
+            assert (bvalid == (addresses != 0 & words != 0) & rvalid == (lookups != 0));
+            assert (addresses == {1'b0, bvalid} + {1'b0, ~awready} & words == {1'b0, bvalid} + {1'b0, ~wready});
+            assert (lookups == {1'b0, rvalid} + {1'b0, ~arready});
         end
         cover (begun & weights_held & weights_arlen != 0);
         cover (begun & data_held & data_arid == 2'd1);

@@ -12,17 +12,31 @@ TOKEN = re.compile(r"""\s+|//[^\n]*|`(?:ifdef|ifndef|else|endif|include|default_
     |<<<|>>>|<<|>>|<=|>=|==|!=|&&|\|\||\+:|-:|\*\*|[-+*/%<>!~&|^?:(){}\[\],;=@\#.])""", re.X)
 BINARY = {"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
           "<<": 8, ">>": 8, "<<<": 8, ">>>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10}
+# Registers of several bits, and names with a sign
+RANGE = re.compile(r"\breg +\[([^:\]]+):([^\]]+)\] +([a-z][\w, ]*)")
+SIGNED = re.compile(r"\bsigned +(?:\[[^\]]+\] *)?(\w+)")
 # What may stand in an operator's place; `l` and `r`: one operand alone
 INSTEAD = {"==": ["!="], "!=": ["=="], "<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"],
            "+": ["-", "l"], "-": ["+", "l"], "&": ["|", "l", "r"], "|": ["&", "l", "r"],
            "&&": ["||", "l", "r"], "||": ["&&", "l", "r"], "^": ["|"], "*": ["+"], "<<": [">>", "l"], ">>": ["<<", "l"]}
 
 
-class Node:
-    """Source from `begin` to `end`, its parts, and the texts that may stand in its place."""
+# What is told of a module's rest
+STATE = re.compile(r"(idle|quiet|busy|empty|pending)(_|$)")
 
-    def __init__(self, begin, end, parts=(), instead=()):
+
+class Node:
+    """Source from `begin` to `end`, its parts, the texts that may stand in its place, those of them that leave out one term,
+    which of these are all to be tried (`sure`), and those that leave out a register's upper bit."""
+
+    def __init__(self, begin, end, parts=(), instead=(), drops=()):
         self.begin, self.end, self.parts, self.instead = begin, end, list(parts), list(instead)
+        self.drops, self.sure, self.narrow, self.operator = list(drops), [], [], ""
+
+    def all(self):
+        yield self
+        for part in self.parts:
+            yield from part.all()
 
 
 class Module:
@@ -46,7 +60,29 @@ class Module:
             at = match.end()
         self.at = 0
         self.roots = []
+        self.ranges = {name: (high, low) for high, low, names in RANGE.findall(text) for name in re.findall(r"\w+", names)}
+        self.signed = set(SIGNED.findall(text))
         self.module()
+
+    def value(self, name, node):
+        """`node` is what `name` becomes: each term may be left out of what says whether the module rests, and a register of several bits
+        may lack the upper one."""
+        self.roots.append(node)
+        if STATE.search(name):
+            self.terms(node)
+        source = self.text[node.begin:node.end]
+        words = set(re.findall(r"(?<![\w'`$.])[a-z]\w*", source))
+        # No constant, and no word that is extended with zeros; an AND would take the sign from what has one. What has 32 bits and more
+        # counts further than a test does.
+        if (name in self.ranges and words and not re.match(r"(3[1-9]|[4-9]\d|\d{3,})$", self.ranges[name][0])
+                and not re.match(r"\{\d+'d0", source) and "$signed" not in source and not self.signed & (words | {name})):
+            high, low = self.ranges[name]
+            node.narrow.append(f"({source}) & {{1'b0, {{({high}) - ({low}){{1'b1}}}}}}")
+
+    @staticmethod
+    def terms(node):
+        for part in node.all():
+            part.sure += part.drops
 
     # What stands next
     def word(self, ahead=0):
@@ -95,20 +131,20 @@ class Module:
                 else:
                     self.take()
             while self.word() != ";":
-                self.take()  # the name
+                name = self.word()
+                self.take()
                 if self.word() == "[":
                     self.skip_brackets()
                 if self.word() == "=":
                     self.take()
-                    self.roots.append(self.expression())
+                    self.value(name, self.expression())
                 if self.word() == ",":
                     self.take()
             self.take(";")
         elif word == "assign":
             self.take()
-            self.skip_to("=")
-            self.take()
-            self.roots.append(self.expression())
+            name = self.target("=")
+            self.value(name, self.expression())
             self.take(";")
         elif word == "always":
             self.take()
@@ -181,6 +217,7 @@ class Module:
             self.take()
             self.take("(")
             node = self.expression()
+            self.terms(node)
             source = self.text[node.begin:node.end]
             if source != "!rst_ni" and "CLOCK_ENABLES" not in source:
                 node = Node(node.begin, node.end, [node], ["1'b0", "1'b1"])
@@ -203,16 +240,24 @@ class Module:
             self.skip_brackets()
             self.statement()
         else:
-            self.skip_to("=", "<=")
-            self.take()
-            self.roots.append(self.expression())
+            name = self.target("=", "<=")
+            self.value(name, self.expression())
             self.take(";")
+
+    def target(self, *operators):
+        """What is assigned to, where all of it is; takes the operator, too."""
+        name = self.word()
+        whole = self.word(1) in operators
+        self.skip_to(*operators)
+        self.take()
+        return name if whole else ""
 
     # Expressions
     def expression(self):
         condition = self.binary(1)
         if self.word() != "?":
             return condition
+        self.terms(condition)
         source = self.text[condition.begin:condition.end]
         condition = Node(condition.begin, condition.end, [condition], [f"!({source})"])
         self.take()
@@ -229,11 +274,15 @@ class Module:
             right = self.binary(BINARY[operator] + 1)
             a, b = self.text[left.begin:left.end], self.text[right.begin:right.end]
             if re.match(r"[A-Z_]+$", a) or re.match(r"[A-Z_]+ (==|!=) \d", a):  # a choice of parameters
-                instead = []
+                instead, drops = [], []
             else:
+                drops = []
+                if operator in ("&", "|", "&&", "||"):
+                    drops = [a] if left.operator == operator else [a, b]
                 instead = [{"l": a, "r": b}.get(i, f"{self.text[left.begin:begin]}{i}{self.text[end:right.end]}")
                            for i in INSTEAD.get(operator, [])]
-            left = Node(left.begin, right.end, [left, right], instead)
+            left = Node(left.begin, right.end, [left, right], instead, drops)
+            left.operator = operator
         return left
 
     def unary(self):

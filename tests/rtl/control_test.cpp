@@ -30,7 +30,7 @@ class Control : public testing::Test {
     bench_->activations_tag_i = 12;
     bench_->parameters_tag_i = 13;
     bench_->results_tag_i = 14;
-    bench_->fetch_tag_i = 15;
+    bench_->fetch_tag_i = 65535;
     bench_->unbalanced_tag_i = 16;
   }
 
@@ -86,7 +86,7 @@ TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
     bench_->data_decode_i = decode != 0;
     bench_->weights_decode_i = bench_->results_decode_i = decode == 0;
     report();
-    EXPECT_EQ(bench_->error_o, error(bus, Engine::kCommands, 15));
+    EXPECT_EQ(bench_->error_o, error(bus, Engine::kCommands, 65535));
   }
   for (unsigned code = 1; code <= 3; ++code) {
     bench_.reset();
@@ -100,7 +100,7 @@ TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
 TEST_F(Control, ABusErrorGoesBeforeABadCommandInTheSameClock) {
   bench_->commands_error_i = bench_->fetch_error_i = 1;
   report();
-  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, 15));
+  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, 65535));
 }
 
 TEST_F(Control, NamesTheLoadThatFindsPixelsOfOthers) {
@@ -142,6 +142,19 @@ TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {
   bench_->watchdog_i = 5;
   report();
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kWatchdog, Engine::kCommands, 9));
+}
+
+TEST_F(Control, ClocksWithoutWorkAreNotCounted) {
+  bench_->watchdog_i = 10;
+  bench_->busy_i = 0;
+  for (unsigned t = 0; t < 50; ++t) bench_.step();
+  bench_->busy_i = 1;
+  for (unsigned t = 0; t < 10; ++t) {
+    bench_.settle();
+    EXPECT_EQ(bench_->fail_o, 0) << t;
+    bench_.edge();
+  }
+  report();
 }
 
 TEST_F(Control, WatchdogThatIsSetBelowTheClocksAlreadyWaitedBitesAtOnce) {

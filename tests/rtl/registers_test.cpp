@@ -26,27 +26,30 @@ class Registers : public testing::Test {
   }
 
   /// A write whose channels act as the gates allow; the answer must come a clock after both were
-  /// taken.
+  /// taken, and each is taken when it is offered, whatever the other does.
   unsigned write(std::uint32_t offset, std::uint32_t value, unsigned strobes = 0xf,
                  Gate address = Gate(), Gate data = Gate(), Gate answer = Gate()) {
     StaysPut<unsigned> stays("B");
-    bool offers_address = false, offers_data = false, taken = false;
+    bool address_taken = false, data_taken = false;
     for (;;) {
-      bench_->awvalid_i = offers_address = !taken && (offers_address || address());
-      bench_->wvalid_i = offers_data = !taken && (offers_data || data());
+      bench_->awvalid_i = !address_taken && address();
+      bench_->wvalid_i = !data_taken && data();
       bench_->awaddr_i = static_cast<std::uint16_t>(bench_->awvalid_i ? offset : reg::kWatchdog);
       bench_->wdata_i = bench_->wvalid_i ? value : ~value;
       bench_->wstrb_i = static_cast<std::uint8_t>(bench_->wvalid_i ? strobes : 0xf);
       bench_->bready_i = answer();
       bench_.settle();
       stays(bench_->bvalid_o, bench_->bready_i, bench_->bresp_o);
-      EXPECT_EQ(bench_->bvalid_o, taken) << "answered a clock after both channels, not sooner";
-      EXPECT_EQ(bench_->awready_o && bench_->awvalid_i, bench_->wready_o && bench_->wvalid_i);
-      taken |= bench_->awvalid_i && bench_->awready_o;
+      EXPECT_EQ(bench_->bvalid_o, address_taken && data_taken)
+          << "answered a clock after both channels, not sooner";
+      EXPECT_EQ(bench_->awready_o, !address_taken || data_taken) << "one waits for the other";
+      EXPECT_EQ(bench_->wready_o, !data_taken || address_taken) << "one waits for the other";
+      address_taken |= bench_->awvalid_i != 0;
+      data_taken |= bench_->wvalid_i != 0;
       const bool answered = bench_->bvalid_o && bench_->bready_i;
       const unsigned response = bench_->bresp_o;
       bench_.edge();
-      if (taken) bench_->awvalid_i = bench_->wvalid_i = 0;
+      bench_->awvalid_i = bench_->wvalid_i = 0;
       if (answered || HasFailure()) return response;
     }
   }
@@ -235,7 +238,9 @@ TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
   }
 }
 
-TEST_F(Registers, AnAnswerThatWaitsHoldsTheNextRequestBack) {
+// Each channel keeps one request behind an answer that waits, as it was when it was accepted, and
+// holds the one after it back.
+TEST_F(Registers, BehindAnAnswerThatWaitsARequestIsKept) {
   bench_->wstrb_i = 0xf;
   const auto offer = [this](unsigned address, unsigned value) {
     bench_->awvalid_i = bench_->wvalid_i = bench_->arvalid_i = 1;
@@ -244,21 +249,87 @@ TEST_F(Registers, AnAnswerThatWaitsHoldsTheNextRequestBack) {
   };
   offer(reg::kWatchdog, 5);
   bench_.step();
-  offer(reg::kId, 6);  // one that reads as something else, and must not be written
+  offer(reg::kRingMask, 6);
+  bench_->wstrb_i = 1;
+  bench_.step();
+  offer(reg::kId, 7);  // one that must not be written
+  bench_->wstrb_i = 0xf;
   for (unsigned t = 0; t < 5; ++t) {
     bench_.settle();
     EXPECT_FALSE(bench_->awready_o || bench_->wready_o || bench_->arready_o) << t;
     EXPECT_TRUE(bench_->bvalid_o && bench_->rvalid_o) << t;
     EXPECT_EQ(bench_->bresp_o, kOkay) << t;
     EXPECT_EQ(bench_->rdata_o, 1048576u) << t;
+    EXPECT_EQ(bench_->ring_mask_o, 63) << t;
     bench_.edge();
   }
   bench_->bready_i = bench_->rready_i = 1;
   bench_.step();
   bench_.settle();
+  EXPECT_TRUE(bench_->bvalid_o && bench_->rvalid_o);
+  EXPECT_EQ(bench_->bresp_o, kOkay);
+  EXPECT_EQ(bench_->ring_mask_o, 6);
+  EXPECT_EQ(bench_->rdata_o, 63u);
+  bench_.step();
+  bench_->awvalid_i = bench_->wvalid_i = bench_->arvalid_i = 0;
+  bench_.settle();
+  EXPECT_TRUE(bench_->bvalid_o && bench_->rvalid_o);
   EXPECT_EQ(bench_->bresp_o, kSlaveError);
   EXPECT_EQ(bench_->rdata_o, 0x67363463u);
   EXPECT_EQ(bench_->watchdog_o, 5u);
+  bench_.step();
+  bench_.settle();
+  EXPECT_FALSE(bench_->bvalid_o || bench_->rvalid_o) << "answered once";
+}
+
+// A reset forgets a request that was accepted and not answered.
+TEST_F(Registers, NothingOutlivesAReset) {
+  bench_->wstrb_i = 0xf;
+  bench_->awvalid_i = 1;
+  bench_->awaddr_i = reg::kWatchdog;
+  bench_.step();
+  bench_->awvalid_i = 0;
+  bench_.reset();
+  bench_->bready_i = bench_->wvalid_i = 1;
+  bench_->wdata_i = 5;
+  bench_.step();
+  bench_->wvalid_i = 0;
+  bench_.reset();
+  bench_->awvalid_i = 1;
+  bench_.step();
+  bench_->awvalid_i = 0;
+  for (unsigned t = 0; t < 3; ++t) {
+    bench_.settle();
+    EXPECT_FALSE(bench_->bvalid_o) << t;
+    bench_.edge();
+  }
+  EXPECT_EQ(bench_->watchdog_o, 1048576u);
+}
+
+// What AXI asks: a ready comes from a register, whatever else its clock brings.
+TEST_F(Registers, NoReadyLooksAtItsClock) {
+  for (unsigned taken = 0; taken < 8; ++taken) {
+    bench_.reset();
+    bench_->awvalid_i = taken & 1u;
+    bench_->wvalid_i = taken >> 1 & 1u;
+    bench_->arvalid_i = taken >> 2;
+    bench_->bready_i = bench_->rready_i = 0;
+    bench_.step();
+    bench_.step();
+    bench_.settle();
+    const unsigned ready = bench_->awready_o | bench_->wready_o << 1 | bench_->arready_o << 2;
+    for (unsigned inputs = 0; inputs < 32; ++inputs) {
+      bench_->awvalid_i = inputs & 1u;
+      bench_->wvalid_i = inputs >> 1 & 1u;
+      bench_->arvalid_i = inputs >> 2 & 1u;
+      bench_->bready_i = inputs >> 3 & 1u;
+      bench_->rready_i = inputs >> 4;
+      bench_.settle();
+      EXPECT_EQ(bench_->awready_o | bench_->wready_o << 1 | bench_->arready_o << 2, ready)
+          << taken << " " << inputs;
+    }
+    bench_->awvalid_i = bench_->wvalid_i = bench_->arvalid_i = 0;
+  }
 }
 
 TEST_F(Registers, InterruptIsALevelUntilItsBitIsWritten) {

@@ -170,6 +170,40 @@ TEST(Requantize, HoldsAtTheExtremes) {
   }
 }
 
+// No scale should be negative, infinite or NaN; what then comes is defined all the same.
+TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
+  constexpr std::uint32_t kSign = 0x80000000u;
+  for (const std::uint32_t scale : {0x7f800000u, 0x7f800001u, 0x7fc00000u, 0x7fffffffu}) {
+    for (const std::uint32_t sign : {0u, kSign}) {
+      Bench<Vrequantize_one> bench;
+      Parameters p;
+      p.zero = 3;
+      set_bounds(bench, p);
+      bench->bias_i = 0;
+      bench->scale_i = scale | sign;
+      bench->ready_i = bench->valid_i = 1;
+      for (const std::int32_t sum : {-1, 0, 1}) {
+        bench->sum_i = static_cast<std::uint32_t>(sum);
+        for (unsigned t = 0; t <= kLatency; ++t) bench.step();
+        bench.settle();
+        EXPECT_EQ(static_cast<std::int8_t>(bench->result_o), sum < 0   ? p.low
+                                                             : sum > 0 ? p.high
+                                                                       : 3)
+            << std::hex << bench->scale_i;
+      }
+    }
+  }
+  Bench<Vrequantize_one> bench;
+  set_bounds(bench, Parameters());
+  bench->bias_i = 0;
+  bench->scale_i = bits_of(-0.5F);
+  bench->ready_i = bench->valid_i = 1;
+  bench->sum_i = 6;
+  for (unsigned t = 0; t <= kLatency; ++t) bench.step();
+  bench.settle();
+  EXPECT_EQ(bench->result_o, 3);
+}
+
 /// a * b = product, both of 24 bits; nothing where no small divisor gives such a pair.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> factors_of(std::uint64_t product) {
   constexpr std::uint64_t kLeast = 1u << 23;

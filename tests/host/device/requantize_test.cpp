@@ -53,6 +53,17 @@ TEST(Requantize, WrapsTheSumWithItsBias) {
   EXPECT_EQ(int8(std::numeric_limits<std::int32_t>::min(), -1, 1e-8F), 21);
 }
 
+TEST(Requantize, TakesAnInfiniteScaleForTheLargestOne) {
+  for (const float scale :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    for (const float either : {scale, -scale}) {
+      EXPECT_EQ(int8(1, 0, either, 3), 127);
+      EXPECT_EQ(int8(0, 0, either, 3), 3);
+      EXPECT_EQ(int8(-1, 0, either, 3), -128);
+    }
+  }
+}
+
 TEST(Requantize, IgnoresTheScalesSignAndTakesDenormalOnes) {
   EXPECT_EQ(int8(10, 0, -0.5F), 5);
   EXPECT_EQ(int8(std::numeric_limits<std::int32_t>::max(), 0, 1e-45F, 3), 3);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be said of a program whatever the clocks: which errors it has, what it reaches, whether
+// its loads and writes race.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/device/geometry.hpp"
+#include "host/device/registers.hpp"
+#include "host/device/snapshot.hpp"
+
+namespace gemm64 {
+
+/// Bytes begin <= address < end.
+struct ByteRange {
+  std::uint64_t begin, end;
+};
+
+/// What a command reads or writes of memory. Of more runs than a memory has beats: all from the
+/// first to the last.
+std::vector<ByteRange> reached(const Command& command, const Geometry& geometry);
+
+/// Is it a STORE or a FENCE with a snapshot?
+inline bool writes(const Command& command) {
+  return command.opcode == Opcode::kStore || is_snapshot(command);
+}
+
+/// A program behind which the ring of `memory` bytes lies, at `ring`. It outlives this.
+class ProgramTruth {
+ public:
+  ProgramTruth(const std::vector<Command>& program, const Geometry& geometry, std::uint64_t ring,
+               std::uint64_t memory)
+      : program_(program), geometry_(geometry), ring_(ring), memory_(memory) {}
+
+  /// Where a program has several errors, the clocks decide which is found. Is this one of them: the
+  /// first command that is refused, or a command of that engine that reaches beyond the memory?
+  bool has_error(ErrorCode code, Engine engine, std::uint32_t command) const;
+
+  /// Does a load meet a write that no FENCE orders, a snapshot, or a write the ring? What is loaded
+  /// then depends on clocks.
+  bool is_raced() const;
+
+  /// The reference has queues without end and takes words one by one. May an accelerator wait with
+  /// `command` as the next to be dispatched, which the reference did not: since the queue is full,
+  /// and what is before does not end by itself; or, where the reference was `done`, since the
+  /// prediction says that the program never ends?
+  bool may_wait_at(std::uint32_t command, bool done) const;
+
+ private:
+  const std::vector<Command>& program_;
+  const Geometry& geometry_;
+  const std::uint64_t ring_, memory_;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts/bare says where it cannot make a bare Debian, and that .ci/run then works in place."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOLS = ["bash", "awk", "cat", "cut", "df", "dirname", "env", "grep", "sh", "tail"]
+
+
+class Bare(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="gemm64-bare-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.bin = self.folder / "bin"
+        self.bin.mkdir()
+        for tool in TOOLS:
+            (self.bin / tool).symlink_to(shutil.which(tool) or "/bin/false")
+        self.stand_in("id", 'case $1 in -u) echo "${USER_ID:-0}" ;; *) echo somebody ;; esac')
+        self.stand_in("apt-get", "exit 1")
+
+    def stand_in(self, name: str, script: str) -> None:
+        """A tool of this name that does what the script says."""
+        path = self.bin / name
+        path.unlink(missing_ok=True)
+        path.write_text(f"#!/bin/bash\n{script}\n")
+        path.chmod(0o755)
+
+    def call(self, *command: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+        environment = {"PATH": str(self.bin), "HOME": "/root", "TMPDIR": str(self.folder), **variables}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def bare(self, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+        return self.call(str(ROOT / "scripts/bare"), *arguments, **variables)
+
+    def test_needs_a_command(self) -> None:
+        self.assertEqual(self.bare().returncode, 2)
+        refused = self.bare("--folders", "x", "true")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("no option is called '--folders'", refused.stderr)
+
+    def test_says_that_it_needs_root(self) -> None:
+        said = self.bare("true", USER_ID="1000")
+        self.assertEqual(said.returncode, 125)
+        self.assertIn("only root can, and this is somebody", said.stderr)
+
+    def test_names_the_missing_tool(self) -> None:
+        said = self.bare("true")
+        self.assertEqual(said.returncode, 125)
+        self.assertIn("debootstrap is missing", said.stderr)
+
+    def test_says_that_it_may_not_mount(self) -> None:
+        for tool in ["debootstrap", "chroot"]:
+            self.stand_in(tool, "exit 0")
+        self.stand_in("unshare", "exit 1")
+        said = self.bare("--check")
+        self.assertEqual(said.returncode, 125)
+        self.assertIn("may not mount", said.stderr)
+
+    def test_says_how_much_room_is_missing(self) -> None:
+        for tool in ["debootstrap", "chroot", "unshare"]:
+            self.stand_in(tool, "exit 0")
+        self.stand_in("df", "echo Avail; echo 3000000")
+        said = self.bare("--check")
+        self.assertEqual(said.returncode, 125)
+        self.assertIn("has 3 GB left, and 12 are needed", said.stderr)
+
+    def checkout(self) -> pathlib.Path:
+        """Where .ci/run finds a scripts/bare that fails as told, and a make that writes down what is asked of it."""
+        checkout = self.folder / "checkout"
+        (checkout / ".ci").mkdir(parents=True)
+        (checkout / "scripts").mkdir()
+        shutil.copy(ROOT / ".ci/run", checkout / ".ci/run")
+        bare = checkout / "scripts/bare"
+        bare.write_text('#!/bin/bash\nexit "$BARE"\n')
+        bare.chmod(0o755)
+        self.stand_in("make", 'echo "made: $*"; [[ $1 != "$FAILS" ]]')
+        return checkout
+
+    def test_ci_works_in_place_where_no_bare_debian_can_be_made(self) -> None:
+        run = str(self.checkout() / ".ci/run")
+        said = self.call(run, BARE="125", FAILS="")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("in place instead", said.stdout)
+        self.assertEqual(
+            [line for line in said.stdout.splitlines() if line.startswith("made:")],
+            ["made: lint", "made: sim", "made: mutants ARGS=--draw 60", "made: test"],
+        )
+        self.assertNotEqual(self.call(run, BARE="125", FAILS="test").returncode, 0)
+
+    def test_ci_takes_the_bare_debians_word(self) -> None:
+        run = str(self.checkout() / ".ci/run")
+        for code in [0, 1, 2]:
+            said = self.call(run, BARE=str(code), FAILS="")
+            self.assertEqual(said.returncode, code)
+            self.assertEqual([line for line in said.stdout.splitlines() if line.startswith("made:")], ["made: lint"])
+
+
+if __name__ == "__main__":
+    unittest.main()
