@@ -92,13 +92,14 @@ inline bool expect_predicted(Rig& rig, const std::vector<Command>& program, std:
   if (!expected) {
     const std::string error =
         device_error([&] { rig.driver.run_program(0, program, kClockLimit); });
+    // A command that does not fit those before it is refused, where the program comes so far.
     const bool endless = refused.find("never ends: command ") != std::string::npos;
-    const ErrorCode code = endless ? ErrorCode::kWatchdog : ErrorCode::kBadOperand;
-    EXPECT_NE(error.find(text(code)), std::string::npos) << error << "\n" << refused;
-    if (!endless) {
-      const std::string command = refused.substr(0, refused.find(' ', refused.find(' ') + 1) + 1);
-      EXPECT_NE(error.find(command), std::string::npos) << error << "\n" << refused;
-    }
+    const std::string command = refused.substr(0, refused.find('('));
+    EXPECT_TRUE(error.find(text(ErrorCode::kWatchdog)) != std::string::npos ||
+                (!endless && error.find(text(ErrorCode::kBadOperand)) != std::string::npos &&
+                 error.find(command) != std::string::npos))
+        << error << "\n"
+        << refused;
     return false;
   }
   rig.driver.run_program(0, program, kClockLimit);

@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, WindowClocks, testing::ValuesIn(settings()),
                          testing::PrintToStringParamName());
 
 // Chunks before the blocks that make room for them, MATMULs before what they wait for.
-TEST(MergedWindows, AreExactOrNeverEnd) {
+TEST(MergedWindows, AreExactOrRefusedOrNeverEnd) {
   for (const MemorySharing sharing :
        {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
     for (const int n : {2, 4, 8}) {
