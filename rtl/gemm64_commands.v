@@ -176,7 +176,10 @@ module gemm64_commands #(
                     : bad_operand ? `GEMM64_ERROR_BAD_OPERAND
                     : bad_address ? `GEMM64_ERROR_BAD_ADDRESS : `GEMM64_ERROR_NONE;
     wire good = code == `GEMM64_ERROR_NONE;
-    wire bad  = valid & ~good & ~stop_i;
+    // A walk or a window is looked at in the clock after its dispatch; until then nothing after it is found bad.
+    reg  looks_q;
+    always @(posedge clk_i) looks_q <= rst_ni & pop & (has_address | of_window);
+    wire bad  = valid & ~good & ~stop_i & ~looks_q;
 
     // Dispatch
     reg  [15:0] stores_q;  // STOREs under way
@@ -203,7 +206,7 @@ module gemm64_commands #(
     // first that cannot be fetched.
     wire        passes_end, bad_window;
     wire [15:0] passes_end_tag, bad_window_tag;
-    wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i;
+    wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i & ~looks_q;
 
     // A walk of rows goes from tile to tile and from block to block, in words; every other one is a single run. A value of
     // results takes its bytes in words a row.

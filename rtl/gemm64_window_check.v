@@ -43,6 +43,10 @@ module gemm64_window_check #(
     wire [15:0] tap_row_step = window_i[`GEMM64_CMD_TAP_ROW_STEP_LSB - FIRST +: `GEMM64_CMD_TAP_ROW_STEP_WIDTH];
     wire [14:0] in_row       = window_i[`GEMM64_CMD_IN_ROW_LSB + 17 - FIRST +: 15];     // the sign, and what is above
     wire [14:0] in_column    = window_i[`GEMM64_CMD_IN_COLUMN_LSB + 17 - FIRST +: 15];  // the 18 bits of gemm64_window
+    wire [15:0] out_height   = window_i[`GEMM64_CMD_OUT_HEIGHT_LSB - FIRST +: `GEMM64_CMD_OUT_HEIGHT_WIDTH];
+    wire [15:0] out_width    = window_i[`GEMM64_CMD_OUT_WIDTH_LSB - FIRST +: `GEMM64_CMD_OUT_WIDTH_WIDTH];
+    wire [15:0] out_row      = window_i[`GEMM64_CMD_OUT_ROW_LSB - FIRST +: `GEMM64_CMD_OUT_ROW_WIDTH];
+    wire [15:0] out_column   = window_i[`GEMM64_CMD_OUT_COLUMN_LSB - FIRST +: `GEMM64_CMD_OUT_COLUMN_WIDTH];
     wire [15:0] new_pixels   = window_i[`GEMM64_CMD_NEW_PIXELS_LSB - FIRST +: `GEMM64_CMD_NEW_PIXELS_WIDTH];
     wire [15:0] freed        = window_i[`GEMM64_CMD_FREED_PIXELS_LSB - FIRST +: `GEMM64_CMD_FREED_PIXELS_WIDTH];
     wire [15:0] group_passes = window_i[`GEMM64_CMD_GROUP_PASSES_LSB - FIRST +: `GEMM64_CMD_GROUP_PASSES_WIDTH];
@@ -56,6 +60,7 @@ module gemm64_window_check #(
     wire bad_matmul = blocks_i != 32'd1 | ~accumulate_i | count_i[31:16] != 16'd0 | beyond;
 
     reg         given_q, known_q, bad_q, set_q, load_q, start_q, bad_known_q;
+    reg  [15:0] down_q, right_q;  // size of a SET_WINDOW's output, or where in it a MATMUL begins
     reg  [15:0] capacity_q, slot_q, rows_q, new_q, freed_q, tag_q, tag_known_q;  // capacity_q of a MATMUL: its layer's
     reg  [31:0] count_q, place_q;
     reg  [48:0] words_q;  // of the scratchpad, up to the end of the last plane
@@ -65,6 +70,7 @@ module gemm64_window_check #(
     reg         begun_q;      // there was a chunk
     reg         stale_q;      // the last convolution's chunks have begun, its SET_WINDOW has not come
     reg         ahead_q;      // the next one's MATMULs have come, its chunks have not
+    reg  [15:0] height_q, width_q;  // of the output that the last SET_WINDOW describes
     reg  [15:0] layer_q;      // CAPACITY of the last SET_WINDOW ...
     reg  [15:0] planes_q;     // ... and of the last chunk
     reg  [15:0] end_q;        // slot after the last chunk
@@ -82,7 +88,8 @@ module gemm64_window_check #(
     reg         bad_order;
     always @* begin
         if (set_q) bad_order = begun_q & capacity_q != planes_q & kept_q != 32'd0;
-        else if (is_matmul) bad_order = ~described_q | stale_q | slot_q >= capacity_q;
+        else if (is_matmul) bad_order = ~described_q | stale_q | slot_q >= capacity_q | down_q >= height_q
+                                  | right_q >= width_q;
         else if (anew) bad_order = other & pending;
         else bad_order = ~begun_q | capacity_q != planes_q | parted | (is_chunk & slot_q != end_q);
     end
@@ -99,6 +106,8 @@ module gemm64_window_check #(
                 described_q <= 1'b1;
                 stale_q     <= 1'b0;
                 layer_q     <= capacity_q;
+                height_q    <= down_q;
+                width_q     <= right_q;
             end
             if (anew) begin
                 begun_q  <= 1'b1;
@@ -125,6 +134,8 @@ module gemm64_window_check #(
             load_q     <= is_load_i;
             start_q    <= start_i;
             capacity_q <= is_set_i | is_load_i ? capacity : given_q & set_q ? capacity_q : layer_q;
+            down_q     <= is_set_i ? out_height : out_row;
+            right_q    <= is_set_i ? out_width : out_column;
             slot_q     <= slot;
             rows_q     <= rows_i;
             count_q    <= count_i;

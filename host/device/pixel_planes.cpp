@@ -13,7 +13,7 @@ void PixelPlanes::clear() { kept_ = ready_ = 0; }
 
 bool PixelPlanes::has_room(const Command& load) const {
   if (load.place != 0) return true;
-  return (load.flags & flag::kStart) != 0 ? empty() : kept_ + load.rows <= load.capacity;
+  return (load.flags & flag::kStart) != 0 ? empty() : counted(kept_ + load.rows) <= load.capacity;
 }
 
 void PixelPlanes::begin(const Command& load) {

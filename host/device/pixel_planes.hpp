@@ -19,7 +19,7 @@ class PixelPlanes {
 
   /// Nothing is kept, and nothing ready.
   void clear();
-  bool empty() const { return kept_ == 0; }
+  bool empty() const { return counted(kept_) == 0; }
 
   /// Have words come that no block claimed?
   bool unclaimed() const { return ready_ != 0; }
@@ -41,6 +41,11 @@ class PixelPlanes {
               std::uint8_t* to) const;
 
  private:
+  /// As the accelerator counts pixels, in 17 bits: a program that frees more than it loaded wraps.
+  static std::uint32_t counted(std::int64_t pixels) {
+    return static_cast<std::uint32_t>(pixels) & 0x1ffff;
+  }
+
   std::uint64_t n_;
   std::vector<std::uint8_t> bytes_;
   std::int64_t kept_ = 0, ready_ = 0;

@@ -16,6 +16,9 @@ const char* WindowOrder::refusal(const Command& command, const Geometry& geometr
   if (command.opcode == Opcode::kMatmul) {
     if (!described_) return "no SET_WINDOW before it";
     if (stale_) return "no SET_WINDOW before it has the CAPACITY of the pixels";
+    if (command.out_row >= out_height_ || command.out_column >= out_width_) {
+      return "its first output pixel must lie in the output of its SET_WINDOW";
+    }
     if (command.slot >= layer_) return "SLOT must be below the CAPACITY of its SET_WINDOW";
     if (std::uint64_t{command.count} * layer_ > geometry.scratchpad_words) {
       return "COUNT * CAPACITY is more than the scratchpad has words";
@@ -43,6 +46,8 @@ void WindowOrder::add(const Command& command) {
     described_ = true;
     stale_ = false;
     layer_ = command.capacity;
+    out_height_ = command.out_height;
+    out_width_ = command.out_width;
     return;
   }
   if (command.opcode == Opcode::kMatmul) {

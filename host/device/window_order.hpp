@@ -29,6 +29,7 @@ class WindowOrder {
   bool stale_ = false;        // the last chunks have no SET_WINDOW yet
   bool ahead_ = false;        // MATMULs have come whose chunks have not
   std::uint32_t layer_ = 0;   // CAPACITY of the last SET_WINDOW
+  std::uint32_t out_height_ = 0, out_width_ = 0;  // of it, too
   std::uint32_t planes_ = 0;  // and of the last chunk
   std::uint32_t end_ = 0;     // slot after the last chunk
   std::uint32_t kept_ = 0;    // pixels of all chunks that no MATMUL frees, modulo 2^32
