@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64: exit codes are 0 (everything checked held), 1 (it did not), 2 (bad usage or input),
-// 3 (an output was lost); 130 and 143 where Ctrl-C and SIGTERM ended it.
+// 3 (an output was lost), 4 (nothing was to be checked: --check none); 130 and 143 where Ctrl-C and SIGTERM ended it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/session.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
@@ -52,9 +53,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
   app.footer(
-      "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output "
-      "was "
-      "lost.");
+      "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output was "
+      "lost, 4 nothing was to be checked (--check none).");
   int result = 0;
   gemm64::add_run_command(app, result);
   gemm64::add_gemm_command(app, result);
@@ -118,5 +118,5 @@ int main(int argc, char** argv) {
   if (!loss.empty()) gemm64::print_error(loss);
   gemm64::end_is_wanted();
   const bool lost = !loss.empty() || gemm64::any_output_lost();
-  return result == 0 && lost ? kLost : result;
+  return (result == 0 || result == gemm64::kNotChecked) && lost ? kLost : result;
 }

@@ -287,8 +287,11 @@ int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
   if (!report.problems.empty()) return 2;
   print_faults();
   write_trace_view();
+  const bool none = report.check == CheckLevel::kNone;
+  if (report.host_only && none) return kNotChecked;
   if (report.layers.empty()) return allow_host_only ? 0 : 1;
-  return report.verified() ? 0 : 1;
+  if (!report.held()) return 1;
+  return none ? kNotChecked : 0;
 }
 
 }  // namespace gemm64

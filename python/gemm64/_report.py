@@ -40,9 +40,15 @@ class Report(dict[str, Any]):
         layers = [layer for layer in self["layers"] if layer["on"] == "device"]
         if self["verified"] or not layers:
             return
+        outputs = self.get("outputs", {})
         wrong = [
+            f"{outputs['mismatches']:,} of {outputs['values']:,} values of the outputs differ"
+            for outputs in [outputs]
+            if outputs.get("mismatches")
+        ] + [
             f"{layer['name']}: {layer['mismatches']:,} values differ"
             for layer in layers
             if layer["mismatches"]
-        ] or ["a clock, a byte or an error is not as predicted"]
+        ]
+        wrong = wrong or ["a clock, a byte or an error is not as predicted"]
         raise VerificationError("; ".join(wrong) + ". The report tells more.")
