@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64: exit codes are 0 (everything checked held), 1 (it did not), 2 (bad usage or input),
-// 3 (an output was lost), 4 (nothing was to be checked: --check none); 130 and 143 where Ctrl-C and SIGTERM ended it.
+// 3 (an output was lost), 4 (nothing was to be checked: --check none); 130 and 143 where Ctrl-C and
+// SIGTERM ended it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

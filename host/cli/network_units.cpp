@@ -169,7 +169,8 @@ int NetworkUnits::finish() {
   const int result = command_.finish(join_.finish());
   const std::string loss = report_loss();
   if (!loss.empty()) print_error(loss);
-  return (result == 0 || result == kNotChecked) && (!loss.empty() || any_output_lost()) ? kLost : result;
+  return (result == 0 || result == kNotChecked) && (!loss.empty() || any_output_lost()) ? kLost
+                                                                                        : result;
 }
 
 struct UnitWorker::Prepared {

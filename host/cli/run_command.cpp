@@ -332,7 +332,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   command
       .add_option(
           "--check", options.check,
-          "what is compared. layers: each layer's results, with exact arithmetic on the inputs that "
+          "what is compared. layers: each layer's results, with exact arithmetic on the inputs "
+          "that "
           "the device had; outputs: the network's outputs, with a run on the host; none: nothing, "
           "for speed, and the exit code is 4. What the device wrote goes on in any case "
           "(default layers)")

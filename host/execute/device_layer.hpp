@@ -10,10 +10,11 @@
 
 namespace gemm64 {
 
-/// The layer for the device, of the operands that its node takes: result = clamp(rint((a * w + bias) * scale) + zero). uint8 activations and weights are moved
-/// down by 128, zero points too, so that all differences stay the same; the bias is the node's,
-/// less the input's zero point times the weights' sums. Of a layer with a source only the type of
-/// its first input counts. Throws UsageError where operands do not fit.
+/// The layer for the device, of the operands that its node takes: result = clamp(rint((a * w +
+/// bias) * scale) + zero). uint8 activations and weights are moved down by 128, zero points too, so
+/// that all differences stay the same; the bias is the node's, less the input's zero point times
+/// the weights' sums. Of a layer with a source only the type of its first input counts. Throws
+/// UsageError where operands do not fit.
 ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
                            const Tensors& inputs);
 

@@ -169,10 +169,14 @@ NamedTensors tensors_from(const Json& json) {
 
 std::string pack_part(const NetworkRun& part) {
   const RunReport& report = part.report;
-  Json json = {{"layers", Json::array()},      {"host_layers", Json::array()},
-               {"chained", report.chained},    {"host_only", report.host_only},
-               {"error", report.error},        {"outputs", to_binary_json(part.outputs)},
-               {"exact", to_json(part.exact)}, {"compared", report.quality.has_value()},
+  Json json = {{"layers", Json::array()},
+               {"host_layers", Json::array()},
+               {"chained", report.chained},
+               {"host_only", report.host_only},
+               {"error", report.error},
+               {"outputs", to_binary_json(part.outputs)},
+               {"exact", to_json(part.exact)},
+               {"compared", report.quality.has_value()},
                {"output_values", report.outputs.values},
                {"output_mismatches", report.outputs.mismatches},
                {"first_output", report.outputs.first}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/network_pass.hpp"
 
+#include <fmt/format.h>
+
 #include <iterator>
 #include <utility>
 
@@ -128,8 +130,12 @@ ProgramLayer NetworkPass::prepare(const DeviceProgram& program, const DeviceLaye
     read = checks_layers() ? wanted[*layer.source].reshaped(type.dims)
                            : Tensor(static_cast<DataType>(type.data_type), {0});
   }
-  Tensors arguments =
-      executor_.arguments(step, at_.values, layer.source ? &read : nullptr);
+  Tensors arguments = executor_.arguments(step, at_.values, layer.source ? &read : nullptr);
+  if (!layer.source && arguments[0].dims() != type_of(name).dims) {
+    throw failure(step.context,
+                  fmt::format("its first input is {}, which is not the shape that {} says",
+                              describe(arguments[0]), executor_.model().name()));
+  }
   ProgramLayer made = program_layer(layer, step.context, arguments);
   if (!checks_layers()) return made;
 
@@ -139,8 +145,8 @@ ProgramLayer NetworkPass::prepare(const DeviceProgram& program, const DeviceLaye
     const Tensor* const exact = at_.exact.find(output_of(step_of(source)));
     if (exact != nullptr) {
       const Tensor exact_read = exact->reshaped(read.dims());
-      at_.exact.store(step, executor_.compute_step(
-                                step, executor_.arguments(step, at_.values, &exact_read)));
+      at_.exact.store(
+          step, executor_.compute_step(step, executor_.arguments(step, at_.values, &exact_read)));
     }
   } else if (const auto exact = at_.exact.arguments(step, arguments)) {
     at_.exact.store(step, executor_.compute_step(step, *exact));
@@ -153,8 +159,8 @@ ProgramLayer NetworkPass::prepare(const DeviceProgram& program, const DeviceLaye
     made.expect = [this, &layer, &step, &source = program.layers[*layer.source], dims,
                    arguments](const MatrixI32& results) {
       Tensors others = arguments;
-      others[0] = to_node_results(source, results, type_of(output_of(step_of(source))))
-                      .reshaped(dims);
+      others[0] =
+          to_node_results(source, results, type_of(output_of(step_of(source)))).reshaped(dims);
       return to_job_results(layer, executor_.compute_step(step, others)[0]);
     };
   }
@@ -169,11 +175,10 @@ std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
-    results.push_back(
-        values[i].size() != 0
-            ? to_node_results(layer, values[i], type_of(output_of(step_of(layer))))
-        : i < wanted.size() ? wanted[i]
-                            : Tensor());
+    results.push_back(values[i].size() != 0
+                          ? to_node_results(layer, values[i], type_of(output_of(step_of(layer))))
+                      : i < wanted.size() ? wanted[i]
+                                          : Tensor());
   }
   return results;
 }

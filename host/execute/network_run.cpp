@@ -102,7 +102,8 @@ void compare_outputs(const NamedTensors& expected, const NamedTensors& found, Ou
 }
 
 /// Why the programs of a network must run in their order, on one device; empty where they need not.
-std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule, CheckLevel check) {
+std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule,
+                        CheckLevel check) {
   if (check != CheckLevel::kLayers) {
     return fmt::format(
         "with --check {} a program takes what the device wrote before it, and nothing else is "

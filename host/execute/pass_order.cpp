@@ -33,7 +33,7 @@ class Order {
 
   const OnnxModel& model_;
   const DevicePlan& plan_;
-  std::vector<std::size_t> left_;           // nodes in no program that are not in the order yet
+  std::vector<std::size_t> left_;            // nodes in no program that are not in the order yet
   std::unordered_set<std::string> missing_;  // values that come of what is not in the order yet
   std::vector<PassItem> items_;
 };

@@ -88,7 +88,8 @@ const Column kColumns[] = {
     {"utilization", [](const Row& row) { return row.if_timed(percent(row.layer.utilization)); }},
     {"of its\nroofline",
      [](const Row& row) { return row.if_timed(percent(row.layer.roofline_utilization)); }},
-    {"mis-\nmatches", [](const Row& row) {
+    {"mis-\nmatches",
+     [](const Row& row) {
        return row.compared ? grouped(row.layer.mismatches.count) : std::string("-");
      }},
     {"simulated\nclocks",

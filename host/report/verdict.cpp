@@ -39,7 +39,8 @@ std::string faults(const RunReport& report) {
   }
   if (report.outputs.mismatches != 0) {
     text += fmt::format(
-        "{} of {} values of the network's outputs differ from a run on the host, the first in '{}'\n",
+        "{} of {} values of the network's outputs differ from a run on the host, the first in "
+        "'{}'\n",
         grouped(report.outputs.mismatches), grouped(report.outputs.values),
         escaped(report.outputs.first));
   }

@@ -179,8 +179,8 @@ void check_expected(const Job& job, const MatrixI8& a, const MatrixI8& w,
   const Plan& plan = job.plan;
   const Output& output = plan.output;
   if (plan.window || !output.format.takes_parameters()) return;
-  const MatrixI32 reference = reference_requantize(reference_gemm(a, w), bias, scale, output.zero,
-                                                   output.low, output.high);
+  const MatrixI32 reference =
+      reference_requantize(reference_gemm(a, w), bias, scale, output.zero, output.low, output.high);
   if (compare(reference, expected).count != 0) {
     throw std::logic_error(job.name + ": the host's results are not the reference's");
   }
@@ -225,8 +225,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
 
 std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
                                            std::vector<LayerReport>& layers,
-                                           const std::string& what,
-                                           const ProgressShare& progress) {
+                                           const std::string& what, const ProgressShare& progress) {
   const Geometry& geometry = driver_.geometry();
   std::vector<Job> jobs;
   std::vector<JobOperands> operands;

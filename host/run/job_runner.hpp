@@ -20,7 +20,7 @@ struct ProgramLayer {
   Job job;
   std::uint32_t groups = 1;           // of a convolution
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
-  MatrixI8 a;  // empty where there is a source
+  MatrixI8 a;                         // empty where there is a source
   MatrixI8 w;
   std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
@@ -62,8 +62,8 @@ class JobRunner {
   void announce(const std::vector<Job>& jobs) const;
 
   /// C[M x N] = A[M x K] * W[N x K]^T on the device, every sum compared with the reference, if the
-  /// options say so. `sums` takes the device's result. Throws DeviceError where the device fails, after a second look at
-  /// the job, with what that found.
+  /// options say so. `sums` takes the device's result. Throws DeviceError where the device fails,
+  /// after a second look at the job, with what that found.
   LayerReport run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
                   const ProgressShare& progress);
 
@@ -104,9 +104,8 @@ class JobRunner {
 
   /// Runs a list as one program, fills in its layers, and returns the values that are not as
   /// expected. `what` is under way, for the progress.
-  std::vector<MatrixI32> run_list(const std::vector<Listed>& list,
-                                  std::vector<LayerReport>& layers, const std::string& what,
-                                  const ProgressShare& progress);
+  std::vector<MatrixI32> run_list(const std::vector<Listed>& list, std::vector<LayerReport>& layers,
+                                  const std::string& what, const ProgressShare& progress);
   std::vector<MatrixI32> check_list(const std::vector<Listed>& listed, const JobProgram& list,
                                     const std::vector<JobOperands>& operands,
                                     std::vector<GemmResult> results,

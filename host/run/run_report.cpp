@@ -34,7 +34,9 @@ MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwis
 }  // namespace
 
 const char* name(CheckLevel check) {
-  return check == CheckLevel::kLayers ? "layers" : check == CheckLevel::kOutputs ? "outputs" : "none";
+  return check == CheckLevel::kLayers    ? "layers"
+         : check == CheckLevel::kOutputs ? "outputs"
+                                         : "none";
 }
 
 NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found) {

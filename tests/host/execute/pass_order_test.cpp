@@ -56,7 +56,9 @@ TEST(PassOrder, IsTheGraphsWhereThereIsNoProgram) {
 
 TEST(PassOrder, RefusesAPlanThatCannotRun) {
   QuantizedText text("1,8,6,6");
-  text.conv("x", "a", 8, 8, 1).node("p", "MaxPool <kernel_shape = [2,2]> (a)").conv("p", "y", 8, 8, 1);
+  text.conv("x", "a", 8, 8, 1)
+      .node("p", "MaxPool <kernel_shape = [2,2]> (a)")
+      .conv("p", "y", 8, 8, 1);
   const OnnxModel model = text.model();
   DevicePlan plan = plan_device(model, small_geometry());
   std::swap(plan.programs[0], plan.programs[1]);

@@ -62,12 +62,15 @@ OnnxModel long_network() {
   text.conv("x", "a", 3, 9, 3).conv("a", "b", 9, 12, 1);
   pooled("b");
   text.conv("pb", "c", 12, 10, 3, "pads = [1,1,1,1]").conv("c", "d", 10, 12, 1);
-  text.add("pb", "d", "s");
-  text.conv("s", "e", 12, 9, 2);
+  text.add("pb", "d", "sum");
+  text.conv("sum", "e", 12, 9, 2);
   pooled("e");
   text.conv("pe", "f", 9, 8, 3).conv("f", "g", 8, 8, 1);
   pooled("g");
-  return text.node("flat", "Flatten (pg)").matmul("flat", "h", 32, 12).matmul("h", "y", 12, 7).model();
+  return text.node("flat", "Flatten (pg)")
+      .matmul("flat", "h", 128, 12)
+      .matmul("h", "y", 12, 7)
+      .model();
 }
 
 using Seen = std::map<std::string, std::string>;  // bytes by name
@@ -93,10 +96,10 @@ class ValuesFlowTest : public testing::Test {
     const auto after = [this](const Step& step, const Tensors& outputs) {
       seen_[step.context.node->output(0)] = bytes_of(outputs[0]);
     };
-    NetworkRun found = run_network(
-        Executor(model_),
-        NetworkInputs::in_passes({{"x", InputSource::of(images_)}}, images_.dim(0), 2), runner,
-        runner.report("test", 2), after, nullptr);
+    NetworkRun found =
+        run_network(Executor(model_),
+                    NetworkInputs::in_passes({{"x", InputSource::of(images_)}}, images_.dim(0), 2),
+                    runner, runner.report("test", 2), after, nullptr);
     found.report.failure = runner.failure();
     return found;
   }
