@@ -57,15 +57,15 @@ bool has_subgraph(const onnx::NodeProto& node) {
 
 class Analyst {
  public:
-  Analyst(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
+  Analyst(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
           std::uint64_t max_tiles)
-      : model_(model), origins_(model), array_(geometry, latency, max_tiles) {
+      : model_(model), origins_(model), array_(geometry, memory, max_tiles) {
     analysis_.model = model.name();
     analysis_.graph = printable(model.graph().name());
     analysis_.opsets = opsets_text(model, analysis_.opset);
     analysis_.why_not_run = why_not_run(model);
     analysis_.geometry = geometry;
-    analysis_.memory_latency = latency;
+    analysis_.memory = memory;
     for (const onnx::NodeProto& node : model.graph().node()) {
       read_.insert(node.input().begin(), node.input().end());
     }
@@ -205,7 +205,7 @@ void Analyst::add_programs() {
     if (!array_.follow(tiles)) continue;
     const JobProgram made = make_program(program, analysis_.geometry);
     const std::vector<Counters> counters =
-        predict_layers(made, analysis_.geometry, MemoryTiming{analysis_.memory_latency});
+        predict_layers(made, analysis_.geometry, analysis_.memory);
     ProgramAnalysis& entry = analysis_.programs.emplace_back();
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       const DeviceLayer& layer = program.layers[i];
@@ -355,6 +355,7 @@ void Analyst::sum_up_array() {
       add(totals.roof_clocks, cost.roof_clocks());
     } else {
       ArrayCost& program = programs[cost.program];
+      program.shared_memory = cost.shared_memory;
       add(program.macs_clocks, cost.macs_clocks);
       add(program.weights_clocks, cost.weights_clocks);
       add(program.activations_clocks, cost.activations_clocks);
@@ -446,9 +447,9 @@ Analysis Analyst::analyze() {
 
 }  // namespace
 
-Analysis analyze(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
+Analysis analyze(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
                  std::uint64_t max_tiles) {
-  return Analyst(model, geometry, latency, max_tiles).analyze();
+  return Analyst(model, geometry, memory, max_tiles).analyze();
 }
 
 }  // namespace gemm64

@@ -12,6 +12,7 @@
 
 #include "host/analysis/array_cost.hpp"
 #include "host/device/geometry.hpp"
+#include "host/device/memory_timing.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {
@@ -143,7 +144,7 @@ struct Analysis {
   std::optional<std::int64_t> opset;  // of ONNX's own operators; empty where the file names none
   std::string opsets;                 // all that the file names, in words
   Geometry geometry;
-  std::uint32_t memory_latency = 0;
+  MemoryTiming memory;
   std::vector<std::pair<std::string, std::string>> inputs;  // of the graph: name, type and shape
   std::vector<std::pair<std::string, std::string>> outputs;
   std::vector<LayerAnalysis> layers;      // in the order in which they run
@@ -156,10 +157,10 @@ struct Analysis {
   std::string why_not_run;               // why `gemm64 run` refuses the network
 };
 
-/// Analyses a model. `latency`: clocks of the accelerator's memory from a request to its answer.
+/// Analyses a model for an accelerator and its memory, whose bytes a clock are those of a port.
 /// The cycle model follows each tile of weights, some million a second: `max_tiles` of them over
 /// all layers. Throws UsageError where counts are beyond 63 bits.
-Analysis analyze(const OnnxModel& model, const Geometry& geometry, std::uint32_t latency,
+Analysis analyze(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
                  std::uint64_t max_tiles = 20'000'000);
 
 }  // namespace gemm64

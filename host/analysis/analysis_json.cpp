@@ -3,6 +3,7 @@
 
 #include "host/analysis/analysis_report.hpp"
 #include "host/report/json.hpp"
+#include "host/report/network_text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -159,7 +160,8 @@ Json to_json(const Analysis& analysis) {
                        {"container_bytes", analysis.modules->container_bytes}};
   }
   json["array"] = {{"n", analysis.geometry.n},
-                   {"memory_latency", analysis.memory_latency},
+                   {"memory", name(analysis.memory.sharing)},
+                   {"memory_latency", analysis.memory.latency},
                    {"layers", totals.array_layers},
                    {"macs", totals.array_macs},
                    {"tiles", totals.tiles},
@@ -179,6 +181,8 @@ Json to_json(const Analysis& analysis) {
   for (const LayerAnalysis& layer : analysis.layers) json["layers"].push_back(layer_json(layer));
   if (!analysis.why_not_run.empty()) json["why_not_run"] = analysis.why_not_run;
   json["unknown"] = analysis.unknown;
+  const std::string warning = share_warning(totals.on_device.macs, totals.macs);
+  if (!warning.empty()) json["warnings"] = {warning};
   return json;
 }
 

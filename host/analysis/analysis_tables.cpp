@@ -7,6 +7,7 @@
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/attributes.hpp"
 #include "host/analysis/columns.hpp"
+#include "host/report/network_text.hpp"
 #include "host/report/table.hpp"
 #include "host/text.hpp"
 
@@ -105,6 +106,8 @@ std::string host_text(const Analysis& analysis) {
     text += fmt::format("On the host in gemm64 run: {} {}: {}\n", grouped(count), group.first,
                         group.second);
   }
+  const std::string warning = share_warning(analysis.totals.on_device.macs, analysis.totals.macs);
+  if (!warning.empty()) text += "Warning: in gemm64 run, " + warning + ".\n";
   return text;
 }
 
@@ -146,8 +149,11 @@ std::string array_table(const Analysis& analysis, std::size_t width) {
   row("  on the host in gemm64 run", there.layers, macs(there) + "; predicted, if on the device");
   row("tiles of weights", totals.tiles, "");
   row("clocks, predicted", totals.clocks,
-      fmt::format("int8, memory latency {} clocks; {} of its MACs used", analysis.memory_latency,
-                  percent(totals.utilization)));
+      fmt::format("int8, {}memory latency {} clocks; {} of its MACs used",
+                  analysis.memory.sharing == MemorySharing::kIndependent
+                      ? ""
+                      : fmt::format("{} memory, ", name(analysis.memory.sharing)),
+                  analysis.memory.latency, percent(totals.utilization)));
   row("  on the device in gemm64 run", here.clocks, "");
   row("  on the host in gemm64 run", there.clocks, "if on the device");
   if (totals.array_unpredicted != 0) {

@@ -21,12 +21,16 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % 
 std::string ArrayCost::bound() const {
   const std::uint64_t highest = roof_clocks();
   if (macs_clocks == highest) return "MACs";
+  if (shared_memory) return "memory";
   if (weights_clocks == highest) return "weights";
   return activations_clocks == highest ? "activations" : "results";
 }
 
 std::uint64_t ArrayCost::roof_clocks() const {
-  return std::max({macs_clocks, weights_clocks, activations_clocks, results_clocks});
+  const std::uint64_t ports =
+      shared_memory ? weights_clocks + activations_clocks + results_clocks
+                    : std::max({weights_clocks, activations_clocks, results_clocks});
+  return std::max(macs_clocks, ports);
 }
 
 const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
@@ -48,7 +52,7 @@ const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
   entry.bytes = predict_traffic(plan);
   if (follow(entry.tiles)) {
     const Counters counters =
-        predict_counters(make_program(plan, make_layout(plan)), geometry_, MemoryTiming{latency_});
+        predict_counters(make_program(plan, make_layout(plan)), geometry_, memory_);
     entry.clocks = counters[counter::kTotalClocks];
   }
   return entry;
@@ -89,8 +93,10 @@ void ArrayModel::add_roofs(ArrayCost& cost) const {
   cost.activations_clocks =
       divide_up(plus(plus(cost.bytes.activations, cost.bytes.commands), cost.bytes.parameters), n);
   cost.results_clocks = divide_up(cost.bytes.results, n);
-  const std::uint64_t port =
-      std::max({cost.weights_clocks, cost.activations_clocks, cost.results_clocks});
+  cost.shared_memory = memory_.sharing != MemorySharing::kIndependent;
+  ArrayCost of_ports = cost;
+  of_ports.macs_clocks = 0;
+  const std::uint64_t port = of_ports.roof_clocks();
   cost.intensity = static_cast<double>(macs) / (static_cast<double>(port) * static_cast<double>(n));
   if (cost.clocks) {
     cost.utilization = static_cast<double>(macs) / static_cast<double>(geometry_.macs_per_clock()) /

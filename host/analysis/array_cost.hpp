@@ -11,6 +11,7 @@
 #include "host/cycles/published.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/geometry.hpp"
+#include "host/device/memory_timing.hpp"
 #include "host/job/job.hpp"
 #include "host/onnx/work.hpp"
 
@@ -32,9 +33,10 @@ struct ArrayCost {
   std::uint64_t weights_clocks = 0;
   std::uint64_t activations_clocks = 0;  // commands included, which share the port
   std::uint64_t results_clocks = 0;
+  bool shared_memory = false;  // all ports together are one roof
 
-  /// The roof that bounds the layer, the highest of the four: "MACs", "weights", "activations" or
-  /// "results".
+  /// The roof that bounds the layer, the highest one: "MACs", "weights", "activations" or "results";
+  /// "memory" where the ports share it.
   std::string bound() const;
   std::uint64_t roof_clocks() const;  // the highest
 };
@@ -42,11 +44,10 @@ struct ArrayCost {
 /// Predicts costs, and remembers them: networks repeat their layers.
 class ArrayModel {
  public:
-  /// `latency`: clocks of memory from a request to its answer.
   /// `max_tiles`: as many tiles are followed over all layers; the clocks of further ones are not
   /// predicted.
-  ArrayModel(const Geometry& geometry, std::uint32_t latency, std::uint64_t max_tiles)
-      : geometry_(geometry), latency_(latency), max_tiles_(max_tiles) {}
+  ArrayModel(const Geometry& geometry, const MemoryTiming& memory, std::uint64_t max_tiles)
+      : geometry_(geometry), memory_(memory), max_tiles_(max_tiles) {}
 
   /// May so many tiles more be followed? Then they count.
   bool follow(std::uint64_t tiles) {
@@ -75,7 +76,7 @@ class ArrayModel {
   void add_roofs(ArrayCost& cost) const;
 
   Geometry geometry_;
-  std::uint32_t latency_;
+  MemoryTiming memory_;
   std::uint64_t max_tiles_;
   std::uint64_t followed_ = 0;  // tiles so far
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, One> known_;

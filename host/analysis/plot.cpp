@@ -31,7 +31,8 @@ struct Kind {
 constexpr Kind kKinds[] = {{"MACs", Marker::kCircle, "#0b3d66"},
                            {"weights", Marker::kTriangle, "#e08a1e"},
                            {"activations", Marker::kSquare, "#7fb3d9"},
-                           {"results", Marker::kDiamond, "#ffffff"}};
+                           {"results", Marker::kDiamond, "#ffffff"},
+                           {"memory", Marker::kTriangle, "#8a6a2f"}};
 
 /// A logarithmic axis over whole powers of two.
 struct Axis {

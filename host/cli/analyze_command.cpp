@@ -10,6 +10,7 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
+#include "host/device/array_geometry.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
@@ -27,7 +28,8 @@ struct AnalyzeCommand {
   std::string sort_by;
   std::size_t top = 0;
   std::string modules;
-  std::uint32_t memory_latency = 100;
+  int array = 64;
+  MemoryTiming memory;
   std::string json, csv, plot, page;
 };
 
@@ -54,7 +56,7 @@ int analyze_model(const AnalyzeCommand& options) {
   OnnxModel file = network.load(import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
-  Analysis analysis = analyze(model, Geometry(), options.memory_latency);
+  Analysis analysis = analyze(model, geometry_of({options.array}), options.memory);
   const std::vector<ModuleOutputs>& modules = network.modules();
   const std::vector<ModuleOutputs> listed =
       options.modules.empty() ? modules : matching_modules(modules, options.modules);
@@ -109,7 +111,13 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
   command
-      ->add_option("--memory-latency", options->memory_latency,
+      ->add_option("--array", options->array,
+                   "rows and columns of the array: 2, 4, 8, 16, 32 or 64")
+      ->transform(one_of({"2", "4", "8", "16", "32", "64"}))
+      ->capture_default_str();
+  add_memory_option(*command, options->memory.sharing);
+  command
+      ->add_option("--memory-latency", options->memory.latency,
                    "memory latency in clocks, from request to answer")
       ->transform(whole_number(1, 1000000))
       ->capture_default_str();

@@ -66,19 +66,23 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
                  "they share it; 0: the port's width")
       ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
-  std::map<std::string, MemorySharing> sharings;
-  for (const MemorySharing sharing :
-       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
-    sharings[name(sharing)] = sharing;
-  }
-  app.add_option("--memory", options.memory.sharing,
-                 "how ports reach memory (default independent): shared: one memory serves all in "
-                 "order; exclusive: one port at a time")
-      ->transform(one_of(sharings));
+  add_memory_option(app, options.memory.sharing);
   app.add_option("--memory-stalls", options.memory.stall_probability,
                  "probability that a channel stalls in any one clock")
       ->transform(real_number(0, 0.99))
       ->capture_default_str();
+}
+
+void add_memory_option(CLI::App& app, MemorySharing& sharing) {
+  std::map<std::string, MemorySharing> sharings;
+  for (const MemorySharing one :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    sharings[name(one)] = one;
+  }
+  app.add_option("--memory", sharing,
+                 "how ports reach memory (default independent): shared: one memory serves all in "
+                 "order; exclusive: one port at a time")
+      ->transform(one_of(sharings));
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {

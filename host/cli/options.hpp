@@ -47,6 +47,8 @@ struct CommonOptions : NamedDevice {
 
 void add_device_options(CLI::App& app, NamedDevice& options);
 void add_common_options(CLI::App& app, CommonOptions& options);
+/// --memory independent|shared|exclusive.
+void add_memory_option(CLI::App& app, MemorySharing& sharing);
 /// --report FILE.html.
 void add_page_option(CLI::App& app, std::string& page);
 

@@ -72,7 +72,7 @@ int compare_reports(const ReportCommand& options) {
   if (output) {
     keep_going([&] {
       output->write(
-          page({{{options.compare[0], a}, {options.compare[1], b}}, pair_layers(a, b), nullptr}));
+          page({{{options.compare[0], a}, {options.compare[1], b}}, compare(a, b), nullptr}));
     });
   }
   if (run_held(a) && run_held(b)) return 0;

@@ -61,6 +61,9 @@ bool Compute::start_tile() {
   const Ready ready = this->ready();
   const Clock start = std::max({free_, ready.weights, ready.activations, ready.bank});
   if (!known(start)) return false;
+  if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
+    starts_.push_back(start);  // its first tile: at the next, another one is watched for
+  }
 
   ledger_.spend(counter::kComputeWaitWeights, ready.weights);
   ledger_.spend(counter::kComputeWaitActivations, ready.activations);

@@ -2,7 +2,10 @@
 // MATMUL: when each tile starts, and when each of its rows enters the array.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "host/cycles/engine.hpp"
 #include "host/cycles/memories.hpp"
@@ -23,6 +26,11 @@ class Compute final : public EngineModel {
   Clock idle() const override;
   void finish(Clock total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
+
+  /// The starts of these MATMULs, indices in the program in ascending order, will be asked for.
+  void watch(std::vector<std::size_t> matmuls) { watched_ = std::move(matmuls); }
+  /// The clocks in which their first tiles start, as far as is known.
+  const std::vector<Clock>& starts() const { return starts_; }
 
  private:
   /// What MATMULs need of the SET_WINDOW before them.
@@ -61,6 +69,8 @@ class Compute final : public EngineModel {
   Clock columns_ = 0;               // first clock in which the last tile's weights have moved in
   Clock free_ = 0;                  // first clock in which a row may enter the array
   Clock drained_ = 0;               // first clock in which the array is empty
+  std::vector<std::size_t> watched_;
+  std::vector<Clock> starts_;  // of the first of them
 };
 
 }  // namespace gemm64::cycles

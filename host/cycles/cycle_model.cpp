@@ -22,10 +22,10 @@ namespace {
 /// All engines of one run.
 class Model {
  public:
-  /// As Commands takes them.
+  /// As Commands takes them, and MATMULs whose starts are asked for.
   Model(const std::vector<Command>& program, std::size_t end,
         const std::vector<std::uint64_t>& given, const Geometry& geometry,
-        const MemoryTiming& memory)
+        const MemoryTiming& memory, const std::vector<std::size_t>& matmuls = {})
       : program_(program),
         geometry_(geometry),
         rate_(geometry.n, memory.bytes_per_cycle),
@@ -42,11 +42,12 @@ class Model {
                   {weights_, activations_, compute_, parameters_, results_}, counters_),
         bus_(memory, rate_,
              {{{&weights_}, {&commands_, &parameters_, &activations_}, {&results_}}}) {
-    if (end == program.size() && program.back().opcode == Opcode::kFinish &&
+    if (matmuls.empty() && end == program.size() && program.back().opcode == Opcode::kFinish &&
         std::none_of(program.begin(), program.end() - 1, asks_counters)) {
       return;  // those in the end are enough
     }
     history_ = true;
+    compute_.watch(matmuls);
     for (EngineModel* engine : engines_) engine->keep_history(rate_);
     commands_.keep_history(rate_);
   }
@@ -104,15 +105,24 @@ class Model {
                        [=](const EngineModel* engine) { return engine->accounted() >= clock; });
   }
 
-  /// Those that are known now; all of them where nothing more will be known.
+  /// Those that are known now, in the order of their clocks; all of them where nothing more will be
+  /// known.
   void take_snapshots(RingPrediction& prediction, bool all) {
-    for (; snapshots_ < commands_.snapshots().size(); ++snapshots_) {
-      const auto& [command, at] = commands_.snapshots()[snapshots_];
-      const bool fence = is_snapshot(program_[command]);
-      const Clock clock = fence ? at : at + 1;
-      if (!all && !knows(clock)) return;
-      (fence ? prediction.snapshots : prediction.finishes)
-          .push_back({command, count_before(clock)});
+    for (;;) {
+      const auto& snapshots = commands_.snapshots();
+      const bool more = snapshots_ < snapshots.size();
+      const bool fence = more && is_snapshot(program_[snapshots[snapshots_].command]);
+      const Clock asked = more ? snapshots[snapshots_].at + (fence ? 0 : 1) : kUnknown;
+      const std::size_t starts = prediction.starts.size();
+      const Clock start = starts < compute_.starts().size() ? compute_.starts()[starts] : kUnknown;
+      const Clock clock = std::min(asked, start);
+      if (!known(clock) || (!all && !knows(clock))) return;
+      if (start <= asked) {
+        prediction.starts.push_back(count_before(clock));
+      } else {
+        (fence ? prediction.snapshots : prediction.finishes)
+            .push_back({snapshots[snapshots_++].command, count_before(clock)});
+      }
     }
   }
 
@@ -206,10 +216,10 @@ std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geo
 }  // namespace cycles
 
 Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
-                   const MemoryTiming& memory) {
+                   const MemoryTiming& memory, const std::vector<std::size_t>& matmuls) {
   cycles::check_program(program, geometry);
-  RingPrediction ring = cycles::Model(program, program.size(), {}, geometry, memory).run();
-  return {ring.finishes.back().counters, std::move(ring.snapshots)};
+  RingPrediction ring = cycles::Model(program, program.size(), {}, geometry, memory, matmuls).run();
+  return {ring.finishes.back().counters, std::move(ring.snapshots), std::move(ring.starts)};
 }
 
 RingPrediction predict_ring(const std::vector<Command>& commands,

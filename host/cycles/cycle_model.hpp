@@ -22,6 +22,7 @@ struct PredictedSnapshot {
 struct Prediction {
   Counters counters{};  // in the end
   std::vector<PredictedSnapshot> snapshots;
+  std::vector<Counters> starts;  // before the first tile of each MATMUL that was asked for
 };
 
 /// Predicts every counter of a program, run from an idle device whose memory answers each request
@@ -31,9 +32,10 @@ struct Prediction {
 /// A max-plus recurrence: each event happens a fixed number of clocks after the latest of what it
 /// waits for (host/cycles/README.md). Throws UsageError, naming the command, for a program that the
 /// accelerator would reject or could not finish: loads and STOREs must fit its MATMULs, and FINISH
-/// must be the last command.
+/// must be the last command. `matmuls`: those whose starts are asked for, indices in the program in
+/// ascending order.
 Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
-                   const MemoryTiming& memory);
+                   const MemoryTiming& memory, const std::vector<std::size_t>& matmuls = {});
 
 /// The same of a ring to which commands are added while the accelerator works: of each FINISH, what
 /// was counted when it ended the work before it. So it is of the last command where that is no
@@ -41,6 +43,7 @@ Prediction predict(const std::vector<Command>& program, const Geometry& geometry
 struct RingPrediction {
   std::vector<PredictedSnapshot> finishes;
   std::vector<PredictedSnapshot> snapshots;
+  std::vector<Counters> starts;  // as of a Prediction
 };
 
 /// Predicts programs that follow each other in a ring, each up to its FINISH, on an accelerator

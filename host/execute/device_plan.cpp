@@ -5,9 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "host/cycles/cycle_model.hpp"
-#include "host/device/snapshot.hpp"
 #include "host/onnx/supported.hpp"
+#include "host/run/program_prediction.hpp"
 
 namespace gemm64 {
 namespace {
@@ -258,16 +257,7 @@ JobProgram make_program(const DeviceProgram& program, const Geometry& geometry) 
 
 std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
                                      const MemoryTiming& memory) {
-  const Prediction predicted = predict(program.program, geometry, memory);
-  std::vector<Counters> layers;
-  Counters before{};
-  for (std::size_t i = 0; i < program.jobs.size(); ++i) {
-    const Counters& after =
-        i < predicted.snapshots.size() ? predicted.snapshots[i].counters : predicted.counters;
-    layers.push_back(between(before, after));
-    before = after;
-  }
-  return layers;
+  return predict_program(program, geometry, memory).layers;
 }
 
 }  // namespace gemm64

@@ -74,6 +74,7 @@ Json to_json(const LayerReport& layer) {
                {"packed_bytes", layer.packed_bytes},
                {"why_sums", layer.why_sums},
                {"skipped", layer.skipped},
+               {"overlapped", layer.overlapped},
                {"counters", layer.counters},
                {"predicted", layer.predicted},
                {"published",
@@ -106,6 +107,7 @@ LayerReport layer_from(const Json& json) {
   json.at("packed_bytes").get_to(layer.packed_bytes);
   json.at("why_sums").get_to(layer.why_sums);
   json.at("skipped").get_to(layer.skipped);
+  json.at("overlapped").get_to(layer.overlapped);
   json.at("counters").get_to(layer.counters);
   json.at("predicted").get_to(layer.predicted);
   if (json.contains("on_device")) layer.on_device = json.at("on_device").get<Counters>();

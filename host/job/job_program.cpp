@@ -122,6 +122,15 @@ JobStart start_of(const JobProgram& list, std::size_t job) {
   return start;
 }
 
+std::vector<std::size_t> first_matmuls(const JobProgram& list) {
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < list.program.size() && list.jobs.size() > 1; ++i) {
+    if (list.program[i].opcode != Opcode::kMatmul) continue;
+    if (list.origins[i].job == first.size() + 1) first.push_back(i);
+  }
+  return first;
+}
+
 JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry) {
   if (jobs.empty()) throw std::invalid_argument("a program of no jobs");
   JobProgram list;

@@ -83,14 +83,51 @@ std::string size(const Json& layer) {
   return fmt::format("{}", fmt::join(sizes, "x"));
 }
 
-void add_row(Table& table, const std::string& name, const std::uint64_t (&a)[2],
-             const std::uint64_t (&b)[2]) {
+/// Useful MACs of a layer; 0 where the report does not tell.
+std::uint64_t macs(const Json& layer) {
+  const auto at = layer.find("macs");
+  return at == layer.end() || !at->is_number_unsigned() ? 0 : at->get<std::uint64_t>();
+}
+
+/// MACs of the array in a clock; 0 where the report does not tell.
+double macs_per_clock(const Json& report) {
+  const auto array = report.find("array");
+  if (array == report.end()) return 0;
+  const double n = array->is_object() ? array->value("n", 0.0)
+                   : array->is_number() ? array->get<double>()
+                                        : 0.0;
+  return n * n;
+}
+
+/// A row of the table: clocks, then bytes, each of A and of B.
+void add_row(Table& table, const std::string& name, const Json& row) {
   std::vector<std::string> cells{name};
-  for (const int i : {0, 1}) {
-    cells.insert(cells.end(),
-                 {grouped(a[i]), grouped(b[i]), difference(a[i], b[i]), change(a[i], b[i])});
+  for (const char* what : {"clocks", "bytes"}) {
+    const auto a = row[what][0].get<std::uint64_t>(), b = row[what][1].get<std::uint64_t>();
+    cells.insert(cells.end(), {grouped(a), grouped(b), difference(a, b), change(a, b)});
   }
   table.add_row(cells);
+}
+
+/// A layer that one report alone has clocks of, and what the other says of it.
+Json only(const Json& layer, const Json* other) {
+  const char* why = "";
+  if (other != nullptr) {
+    why = other->value("on", Json()) == "host" ? "on the host" : "without clocks of its own";
+  }
+  return {{"name", layer.at("name")}, {"clocks", clocks(layer)}, {"there", why}};
+}
+
+/// "conv1 (500 clocks; on the host in B), conv2 (300 clocks)".
+std::string list_only(const Json& layers, const char* there) {
+  std::vector<std::string> names;
+  for (const Json& layer : layers) {
+    const auto why = layer["there"].get<std::string>();
+    names.push_back(fmt::format("{} ({} clocks{})", escaped(layer["name"].get<std::string>()),
+                                grouped(layer["clocks"].get<std::uint64_t>()),
+                                why.empty() ? "" : fmt::format("; {} in {}", why, there)));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 struct Difference {
@@ -98,8 +135,7 @@ struct Difference {
 };
 
 /// Counters that differ, over the layers that both have.
-std::string counters(const Json& a, const Json& b, const std::vector<std::pair<int, int>>& pairs,
-                     std::size_t width) {
+std::string counters(const Json& a, const Json& b, const Json& comparison, std::size_t width) {
   std::vector<std::string> order;
   std::map<std::string, Difference> sums;
   const auto add = [&](const Json& layer, std::uint64_t Difference::*side) {
@@ -113,10 +149,9 @@ std::string counters(const Json& a, const Json& b, const std::vector<std::pair<i
       }
     }
   };
-  for (const auto& [in_a, in_b] : pairs) {
-    if (in_a < 0 || in_b < 0) continue;
-    add(a.at("layers")[static_cast<std::size_t>(in_a)], &Difference::a);
-    add(b.at("layers")[static_cast<std::size_t>(in_b)], &Difference::b);
+  for (const Json& layer : comparison["layers"]) {
+    add(a.at("layers")[layer["places"][0].get<std::size_t>()], &Difference::a);
+    add(b.at("layers")[layer["places"][1].get<std::size_t>()], &Difference::b);
   }
   Table table;
   table.add_column("counters that differ", Align::kLeft);
@@ -157,48 +192,70 @@ std::vector<std::pair<int, int>> pair_layers(const Json& a, const Json& b) {
   return pairs;
 }
 
+Json compare(const Json& a, const Json& b) {
+  Json layers = Json::array(), only_a = Json::array(), only_b = Json::array();
+  std::uint64_t all_clocks[2] = {0, 0}, all_bytes[2] = {0, 0}, all_macs[2] = {0, 0};
+  for (const auto& [in_a, in_b] : pair_layers(a, b)) {
+    const Json* const one = in_a < 0 ? nullptr : &a.at("layers")[static_cast<std::size_t>(in_a)];
+    const Json* const other = in_b < 0 ? nullptr : &b.at("layers")[static_cast<std::size_t>(in_b)];
+    const bool timed_a = one != nullptr && clocks(*one) != 0;
+    const bool timed_b = other != nullptr && clocks(*other) != 0;
+    if (timed_a && !timed_b) only_a.push_back(only(*one, other));
+    if (timed_b && !timed_a) only_b.push_back(only(*other, one));
+    if (!timed_a || !timed_b) continue;
+    layers.push_back({{"name", one->at("name")},
+                      {"places", {in_a, in_b}},
+                      {"sizes", {size(*one), size(*other)}},
+                      {"clocks", {clocks(*one), clocks(*other)}},
+                      {"bytes", {moved(*one), moved(*other)}}});
+    for (const int side : {0, 1}) {
+      const Json& layer = side == 0 ? *one : *other;
+      all_clocks[side] += clocks(layer);
+      all_bytes[side] += moved(layer);
+      all_macs[side] += macs(layer);
+    }
+  }
+  Json utilization = Json::array();
+  for (const int side : {0, 1}) {
+    const double most =
+        macs_per_clock(side == 0 ? a : b) * static_cast<double>(all_clocks[side]);
+    utilization.push_back(most == 0 ? Json() : Json(static_cast<double>(all_macs[side]) / most));
+  }
+  return {{"layers", std::move(layers)},
+          {"both",
+           {{"clocks", {all_clocks[0], all_clocks[1]}},
+            {"bytes", {all_bytes[0], all_bytes[1]}},
+            {"utilization", std::move(utilization)}}},
+          {"only", {std::move(only_a), std::move(only_b)}}};
+}
+
 std::string comparison_tables(const Json& a, const Json& b, std::size_t width) {
-  const std::vector<std::pair<int, int>> pairs = pair_layers(a, b);
+  const Json comparison = compare(a, b);
   Table table;
   table.add_column("layer", Align::kLeft);
   for (const char* what : {"clocks", "bytes"}) {
     for (const char* heading : {"A", "B", "B - A", "change"})
       table.add_column(fmt::format("{}\n{}", what, heading));
   }
-  std::uint64_t all_a[2] = {0, 0};
-  std::uint64_t all_b[2] = {0, 0};
-  std::vector<std::string> only_a, only_b;
   std::string sizes;
-  for (const auto& [in_a, in_b] : pairs) {
-    const Json& one = in_a < 0 ? b.at("layers")[static_cast<std::size_t>(in_b)]
-                               : a.at("layers")[static_cast<std::size_t>(in_a)];
-    const std::string name = escaped(one.at("name").get<std::string>());
-    if (in_a < 0 || in_b < 0) {
-      (in_a < 0 ? only_b : only_a)
-          .push_back(fmt::format("{} ({} clocks)", name, grouped(clocks(one))));
-      continue;
+  for (const Json& layer : comparison["layers"]) {
+    const std::string name = escaped(layer["name"].get<std::string>());
+    const Json& of = layer["sizes"];
+    if (of[0] != of[1]) {
+      sizes += fmt::format("{}: {} in A, {} in B\n", name, of[0].get<std::string>(),
+                           of[1].get<std::string>());
     }
-    const Json& other = b.at("layers")[static_cast<std::size_t>(in_b)];
-    const std::uint64_t of_a[2] = {clocks(one), moved(one)};
-    const std::uint64_t of_b[2] = {clocks(other), moved(other)};
-    if (of_a[0] == 0 && of_b[0] == 0) continue;  // both on the host
-    if (size(one) != size(other)) {
-      sizes += fmt::format("{}: {} in A, {} in B\n", name, size(one), size(other));
-    }
-    add_row(table, name, of_a, of_b);
-    for (const int i : {0, 1}) {
-      all_a[i] += of_a[i];
-      all_b[i] += of_b[i];
-    }
+    add_row(table, name, layer);
   }
   table.add_rule();
-  add_row(table, "layers of both", all_a, all_b);
+  add_row(table, "layers of both", comparison["both"]);
   std::string text = settings(a, b) + sizes;
   if (!text.empty()) text += "\n";
-  text += table.render(width);
-  if (!only_a.empty()) text += fmt::format("\nOnly in A: {}.\n", fmt::join(only_a, ", "));
-  if (!only_b.empty()) text += fmt::format("\nOnly in B: {}.\n", fmt::join(only_b, ", "));
-  return text + counters(a, b, pairs, width);
+  text += comparison["layers"].empty() ? "No layer has clocks in both.\n" : table.render(width);
+  const Json& only = comparison["only"];
+  if (!only[0].empty()) text += fmt::format("\nOnly in A: {}.\n", list_only(only[0], "B"));
+  if (!only[1].empty()) text += fmt::format("\nOnly in B: {}.\n", list_only(only[1], "A"));
+  return text + counters(a, b, comparison, width);
 }
 
 }  // namespace gemm64

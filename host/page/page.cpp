@@ -51,7 +51,7 @@ void need_charts(const std::string& option, const std::string& path) {
 
 std::string page(const PageContent& content) {
   Json data = {
-      {"reports", Json::array()}, {"pairs", content.pairs}, {"timeline", content.recording}};
+      {"reports", Json::array()}, {"comparison", content.comparison}, {"timeline", content.recording}};
   for (const PageContent::Report& one : content.reports) {
     data["reports"].push_back({{"file", one.file}, {"report", one.report}});
   }

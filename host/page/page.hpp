@@ -21,8 +21,7 @@ struct PageContent {
     nlohmann::ordered_json report;
   };
   std::vector<Report> reports;  // two are compared
-  /// Of two reports, places of layers that belong together; -1 where one has no such layer.
-  std::vector<std::pair<int, int>> pairs;
+  nlohmann::ordered_json comparison;  // of two reports (host/page/comparison.hpp); otherwise null
   nlohmann::ordered_json recording;  // of a timeline; null where there is none
 };
 

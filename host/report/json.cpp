@@ -2,11 +2,11 @@
 #include "host/report/json.hpp"
 
 #include <cmath>
-#include <map>
 #include <string_view>
 #include <utility>
 
 #include "host/report/classification_text.hpp"
+#include "host/report/network_text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -58,26 +58,28 @@ Json window_json(const Convolution& c) {
 
 /// What each program took, and the weights of all against the model's.
 void add_programs(const RunReport& report, Json& json) {
-  std::map<std::size_t, Json> programs;
   std::uint64_t model_bytes = 0, loaded = 0;
-  for (const LayerReport& layer : report.layers) {
-    if (layer.program == 0) continue;
-    Json& program = programs[layer.program];
-    if (program.is_null()) {
-      program = {{"program", layer.program}, {"layers", 0}, {"cycles", 0}, {"predicted_cycles", 0}};
+  Json programs = Json::array();
+  for (const LayerReport& program : report.programs()) {
+    if (program.program == 0) continue;
+    std::uint64_t layers = 0, macs = 0;
+    for (const LayerReport& layer : report.layers) {
+      if (layer.program != program.program) continue;
+      ++layers;
+      macs += layer.shape.macs();
+      model_bytes += layer.shape.k * layer.shape.n;
     }
-    const auto add = [&program](const char* name, std::uint64_t value) {
-      program[name] = program[name].get<std::uint64_t>() + value;
-    };
-    add("layers", 1);
-    add("cycles", layer.counters[counter::kTotalClocks]);
-    add("predicted_cycles", layer.predicted[counter::kTotalClocks]);
-    model_bytes += layer.shape.k * layer.shape.n;
-    loaded += layer.counters[counter::kBytesWeights];
+    loaded += program.counters[counter::kBytesWeights];
+    programs.push_back({{"program", program.program},
+                        {"layers", layers},
+                        {"cycles", program.counters[counter::kTotalClocks]},
+                        {"predicted_cycles", program.predicted[counter::kTotalClocks]},
+                        {"macs", macs},
+                        {"utilization", program.utilization},
+                        {"roofline_utilization", program.roofline_utilization}});
   }
   if (programs.empty()) return;
-  json["programs"] = Json::array();
-  for (auto& [number, program] : programs) json["programs"].push_back(std::move(program));
+  json["programs"] = std::move(programs);
   json["total"]["weights"] = {{"model_bytes", model_bytes}, {"loaded_bytes", loaded}};
 }
 
@@ -116,6 +118,13 @@ Json layer_json(const LayerReport& layer, bool compared) {
                {"mismatches", compared ? Json(layer.mismatches.count) : Json()},
                {"max_abs_error", compared ? Json(layer.max_abs_error) : Json()},
                {"seconds", layer.seconds}};
+  if (layer.overlapped) {
+    json["overlapped"] = true;  // its counters go from fence to fence, through other layers' clocks
+    for (const char* figure :
+         {"cycles", "predicted_cycles", "utilization", "roofline_utilization"}) {
+      json[figure] = nullptr;
+    }
+  }
   if (layer.program != 0) json["program"] = layer.program;
   if (layer.convolution) json["window"] = window_json(*layer.convolution);
   if (layer.packed) json["packed_bytes"] = layer.packed_bytes;
@@ -208,6 +217,8 @@ Json to_json(const RunReport& report) {
     const std::uint64_t all = report.all_macs();
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
+    const std::string warning = share_warning(macs, all);
+    if (!warning.empty() && !report.layers.empty()) json["warnings"] = {warning};
   }
   if (report.classification) json["classification"] = to_json(*report.classification);
   if (!report.scales.empty()) json["scales"] = report.scales;

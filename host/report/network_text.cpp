@@ -38,6 +38,34 @@ std::string operators_text(const HostWork& host) {
   return text;
 }
 
+/// How clocks are divided among the layers of a program, or why they are not.
+std::string overlap_text(const RunReport& report) {
+  std::string undivided;
+  bool shared = false;
+  for (const LayerReport& program : report.programs()) {
+    std::uint64_t layers = 0;
+    bool overlapped = false;
+    for (const LayerReport& layer : report.layers) {
+      if (layer.program == 0 || layer.program != program.program) continue;
+      ++layers;
+      overlapped = overlapped || layer.overlapped;
+    }
+    shared = shared || layers > 1;
+    if (!overlapped) continue;
+    undivided += fmt::format("{}{} in program {}", undivided.empty() ? "" : ", ",
+                             grouped(program.counters[counter::kTotalClocks]), program.program);
+  }
+  if (!undivided.empty()) {
+    return fmt::format(
+        "Layers of a program overlap, and what was counted is not what was predicted, so that the "
+        "clocks of each are not known: {}.\n",
+        undivided);
+  }
+  if (!shared) return "";
+  return "Layers of a program overlap: the clocks of each are those from its first tile to the next "
+         "layer's.\n";
+}
+
 /// What the host did for layers of programs, and what their weights cost.
 std::string programs_text(const RunReport& report) {
   std::size_t programs = 0;
@@ -57,6 +85,7 @@ std::string programs_text(const RunReport& report) {
                         counted(packed_layers, "layer"));
   }
   if (!report.timed()) return text;
+  text += overlap_text(report);
   const LayerReport total = report.total();
   text += fmt::format(
       "Weights: {} loaded for {} of the model, {:.2f} times as many; each block of results loads "
@@ -70,15 +99,22 @@ std::string programs_text(const RunReport& report) {
       "simulated side by side; simulated clocks a second are those of one simulation.\n";
   const std::uint64_t clocks = all / report.geometry.n;
   text += fmt::format(
-      "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.0f} % of "
-      "those counted.\n",
+      "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.2f} "
+      "times those counted.\n",
       report.geometry.n, grouped(clocks),
-      100 * static_cast<double>(clocks) /
+      static_cast<double>(clocks) /
           static_cast<double>(total.counters[counter::kTotalClocks]));
   return text;
 }
 
 }  // namespace
+
+std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
+  if (device_macs >= all_macs - device_macs) return "";
+  return fmt::format("only {} of the network's MACs are on the device; clocks and bytes are of these "
+                     "layers alone",
+                     share(device_macs, all_macs));
+}
 
 std::string host_text(const RunReport& report) {
   if (!report.host) return "";
@@ -104,6 +140,8 @@ std::string host_text(const RunReport& report) {
     text += fmt::format("int32 results of {}: {}.\n", escaped(layer.name), layer.why_sums);
   }
   text += fmt::format("MACs on the device: {}.\n", share(report.device_macs(), all));
+  const std::string warning = share_warning(report.device_macs(), all);
+  if (!warning.empty() && !report.layers.empty()) text += "Warning: " + warning + ".\n";
   struct Group {
     std::uint64_t layers = 0, macs = 0;
     std::vector<std::string> names;

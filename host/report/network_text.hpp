@@ -11,6 +11,10 @@ namespace gemm64 {
 /// How much of the network ran where, and why not all of it on the device; empty for a product.
 std::string host_text(const RunReport& report);
 
+/// A warning where less than half of a network's MACs are on the device, whose figures then tell
+/// little of the whole; otherwise empty.
+std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs);
+
 /// How close the quantized network is to the float32 one; empty where that is not known.
 std::string quality_text(const RunReport& report);
 

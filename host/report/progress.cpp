@@ -29,8 +29,8 @@ void say(int file, const std::string& text) {
   static_cast<void>(ignored);
 }
 
-double seconds_left(double done, double seconds_spent) {
-  return std::ceil(seconds_spent * (1 - done) / done);
+std::string left_text(const char* before, std::optional<double> left) {
+  return left ? fmt::format("{}{:.0f} s left", before, std::ceil(*left)) : "";
 }
 
 }  // namespace
@@ -39,6 +39,19 @@ std::size_t terminal_width() {
   winsize size{};
   if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
+}
+
+void Remaining::note(double done, double seconds) {
+  done_ = std::clamp(done, 0.0, 1.0);
+  if (begun_ && done_ > first_) return;
+  begun_ = true;
+  first_ = done_;
+  begin_ = seconds;
+}
+
+std::optional<double> Remaining::left(double seconds) const {
+  if (done_ < kFirstEstimate || done_ <= first_) return std::nullopt;
+  return (seconds - begin_) * (1 - done_) / (done_ - first_);
 }
 
 ProgressBar::ProgressBar()
@@ -64,24 +77,24 @@ ProgressBar::~ProgressBar() {
   if (ticker_.joinable()) ticker_.join();
 }
 
-std::string ProgressBar::line(const std::string& name, double done, double seconds_spent) {
+std::string ProgressBar::line(const std::string& name, double done, std::optional<double> left) {
   constexpr int kWidth = 30;
   done = std::clamp(done, 0.0, 1.0);
   const int filled = static_cast<int>(std::floor(done * kWidth));
-  std::string text = fmt::format("{}  [{}{}] {:3.0f} %", name, std::string(filled, '#'),
-                                 std::string(kWidth - filled, '.'), std::floor(100 * done));
-  if (done >= kFirstEstimate)
-    text += fmt::format("  {:.0f} s left", seconds_left(done, seconds_spent));
-  return text;
+  return fmt::format("{}  [{}{}] {:3.0f} %{}", name, std::string(filled, '#'),
+                     std::string(kWidth - filled, '.'), std::floor(100 * done),
+                     left_text("  ", left));
 }
 
-std::string ProgressBar::plain_line(const std::string& name, double done, double seconds_spent) {
+std::string ProgressBar::plain_line(const std::string& name, double done, double seconds_spent,
+                                    std::optional<double> left) {
   done = std::clamp(done, 0.0, 1.0);
-  std::string text =
-      fmt::format("{}: {:.0f} %, {:.0f} s", name, std::floor(100 * done), seconds_spent);
-  if (done >= kFirstEstimate)
-    text += fmt::format(", {:.0f} s left", seconds_left(done, seconds_spent));
-  return text;
+  return fmt::format("{}: {:.0f} %, {:.0f} s{}", name, std::floor(100 * done), seconds_spent,
+                     left_text(", ", left));
+}
+
+double ProgressBar::seconds_spent() const {
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
 }
 
 void ProgressBar::show(const std::string& name, double done) {
@@ -90,6 +103,7 @@ void ProgressBar::show(const std::string& name, double done) {
   const bool first = !active_;
   active_ = true;
   done_ = done;
+  remaining_.note(done, seconds_spent());
   if (first || name != name_) name_ = name;
   if (first || now - last_ >= kBetweenNotes) {
     last_ = now;
@@ -113,13 +127,14 @@ void ProgressBar::tick() {
 }
 
 void ProgressBar::draw() {
-  const std::chrono::duration<double> spent = Clock::now() - begin_;
+  const double spent = seconds_spent();
+  const std::optional<double> left = remaining_.left(spent);
   const std::string name = escaped(name_);
   if (terminal_) {
-    say(file_, kErase + line(name, done_, spent.count()));
+    say(file_, kErase + line(name, done_, left));
     drawn_ = true;
   } else {
-    say(file_, "gemm64: " + plain_line(name, done_, spent.count()) + "\n");
+    say(file_, "gemm64: " + plain_line(name, done_, spent, left) + "\n");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -12,6 +13,21 @@ namespace gemm64 {
 
 /// Columns of the terminal that standard output is; 0 where it is none.
 std::size_t terminal_width();
+
+/// Estimates what remains of work that goes on evenly. Time before its first part is under way, such
+/// as that of reading a network, is not the work's.
+class Remaining {
+ public:
+  /// `done` of the whole (0 to 1) is finished after `seconds`.
+  void note(double done, double seconds);
+  /// Seconds that the rest takes, after `seconds`; empty while there is too little to tell from.
+  std::optional<double> left(double seconds) const;
+
+ private:
+  bool begun_ = false;
+  double first_ = 0, done_ = 0;  // of the whole
+  double begin_ = 0;             // seconds after which more than `first_` was under way
+};
 
 /// Where standard error is a terminal, a bar, which is drawn again while nobody calls; else a line
 /// every ten seconds. Also what an interruption says to be finished.
@@ -31,13 +47,15 @@ class ProgressBar {
   void erase();
 
   /// The line for a bar: "classifier.1  [#####.....]  50 %  3 s left".
-  static std::string line(const std::string& name, double done, double seconds_spent);
+  static std::string line(const std::string& name, double done, std::optional<double> left);
   /// The line off a terminal: "classifier.1: 50 %, 12 s, 12 s left".
-  static std::string plain_line(const std::string& name, double done, double seconds_spent);
+  static std::string plain_line(const std::string& name, double done, double seconds_spent,
+                                std::optional<double> left);
 
  private:
   void tick();
   void draw();
+  double seconds_spent() const;
 
   const int file_;
   const bool terminal_;
@@ -50,6 +68,7 @@ class ProgressBar {
   bool end_ = false;
   std::string name_;
   double done_ = 0;
+  Remaining remaining_;
   std::chrono::steady_clock::time_point last_;
   std::thread ticker_;
 };

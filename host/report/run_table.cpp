@@ -46,7 +46,9 @@ struct Row {
   bool timed;     // does the device count clocks?
   bool compared;  // were layers?
 
-  std::string if_timed(const std::string& text) const { return timed ? text : "-"; }
+  std::string if_timed(const std::string& text) const {
+    return timed && !layer.overlapped ? text : "-";
+  }
   std::string if_layer(const std::string& text) const { return is_total ? "" : text; }
   std::string counted_bytes(std::size_t counter) const { return bytes(layer.counters[counter]); }
 };
@@ -74,7 +76,9 @@ const Column kColumns[] = {
        return row.if_timed(grouped(row.layer.counters[counter::kTotalClocks]));
      }},
     {"predicted",
-     [](const Row& row) { return grouped(row.layer.predicted[counter::kTotalClocks]); }},
+     [](const Row& row) {
+       return row.layer.overlapped ? "-" : grouped(row.layer.predicted[counter::kTotalClocks]);
+     }},
     {"double-\nbuffered WS",
      [](const Row& row) { return grouped(row.layer.published.double_buffered); }},
     {"single-\nbuffered WS",

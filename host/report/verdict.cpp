@@ -44,6 +44,7 @@ std::string faults(const RunReport& report) {
         grouped(report.outputs.mismatches), grouped(report.outputs.values),
         escaped(report.outputs.first));
   }
+  for (const std::string& line : report.impossible()) text += line + "\n";
   for (const std::string& problem : report.problems) text += problem + "\n";
   if (report.failure) text += "\n" + describe(*report.failure) + "\n";
   return text;

@@ -302,7 +302,18 @@ TensorProto& Quantizer::constant(const std::string& name, int type,
   return tensor;
 }
 
+/// The first operator on quantized values; empty where there is none.
+std::string quantized_operator(const OnnxModel& model) {
+  const auto& nodes = model.graph().node();
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [](const NodeProto& node) {
+    return is_quantize(node) || is_dequantize(node) || node.op_type().rfind("QLinear", 0) == 0;
+  });
+  return found == nodes.end() ? "" : operator_name(*found);
+}
+
 }  // namespace
+
+bool is_quantized(const OnnxModel& model) { return !quantized_operator(model).empty(); }
 
 QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges) {
   constexpr std::int64_t kFirstOpset = 13;  // scales by channel
@@ -310,13 +321,8 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges) {
     throw UsageError(fmt::format("{}: is of opset {}; networks are quantized from opset {} on",
                                  model.name(), model.opset(), kFirstOpset));
   }
-  const auto& nodes = model.graph().node();
-  const auto found = std::find_if(nodes.begin(), nodes.end(), [](const NodeProto& node) {
-    return is_quantize(node) || is_dequantize(node) || node.op_type().rfind("QLinear", 0) == 0;
-  });
-  if (found != nodes.end()) {
-    throw UsageError(
-        fmt::format("{}: is quantized already: it has {}", model.name(), operator_name(*found)));
+  if (const std::string found = quantized_operator(model); !found.empty()) {
+    throw UsageError(fmt::format("{}: is quantized already: it has {}", model.name(), found));
   }
   onnx::ModelProto inference = model.proto();
   drop_dropouts(*inference.mutable_graph(), model);

@@ -16,6 +16,9 @@ struct QuantizedModel {
   std::map<std::string, int> quantized, left;  // nodes by operator
 };
 
+/// Has the model operators on quantized values already?
+bool is_quantized(const OnnxModel& model);
+
 /// Puts QuantizeLinear and DequantizeLinear around the operators that ONNX Runtime then computes on
 /// integers: activations in uint8 by `ranges`, weights in int8 with a scale for each output
 /// channel, biases in int32. What has no range stays in float. Throws UsageError where the model is

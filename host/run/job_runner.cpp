@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/run/program_prediction.hpp"
 
 namespace gemm64 {
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
@@ -234,7 +234,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
     operands.push_back({one.packed, one.a, &one.parameters});
   }
   const JobProgram list = make_job_program(jobs, geometry);
-  const Prediction predicted = predict(list.program, geometry, options_.memory);
+  const ProgramPrediction predicted = predict_program(list, geometry, options_.memory);
 
   begin_on_device();
   for (JobObserver* observer : options_.observers) observer->begin(list, first_clock_);
@@ -252,19 +252,26 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   end();
 
-  Counters before{};
+  // Where the device counted from fence to fence what was predicted, the clocks of each layer's tiles
+  // are those predicted, too; otherwise nobody has counted them.
+  const bool timed = results.back().counters[counter::kTotalClocks] != 0;
+  bool divided = true;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    divided = divided && (!timed || results[i].counters == predicted.between_fences[i]);
+  }
   for (std::size_t i = 0; i < listed.size(); ++i) {
     LayerReport& layer = layers.at(i);
-    const Counters& after =
-        i < predicted.snapshots.size() ? predicted.snapshots[i].counters : predicted.counters;
-    layer.predicted = between(before, after);
-    before = after;
-    layer.counters = results[i].counters;
+    layer.overlapped = !divided && listed.size() > 1;
+    layer.predicted = divided ? predicted.layers[i] : predicted.between_fences[i];
+    layer.counters = divided && timed ? layer.predicted : results[i].counters;
     set_utilization(layer, geometry, options_.memory);
   }
   // Of wall time each has the part that it has of the clocks.
-  const auto total = static_cast<double>(before[counter::kTotalClocks]);
-  for (std::size_t i = 0; i < listed.size(); ++i) {
+  double total = 0;
+  for (const LayerReport& layer : layers) {
+    total += static_cast<double>(layer.counters[counter::kTotalClocks]);
+  }
+  for (std::size_t i = 0; i < listed.size() && total != 0; ++i) {
     const std::uint64_t clocks = layers[i].counters[counter::kTotalClocks];
     layers[i].simulated_clocks = clocks;
     layers[i].seconds = seconds.count() * static_cast<double>(clocks) / total;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/run/run_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -8,14 +10,10 @@
 namespace gemm64 {
 namespace {
 
-/// Clocks that the layer needs at least: its useful MACs on the array, or the bytes of the busiest
-/// port (of all ports where they share a memory), whichever takes longer.
-double roofline_clocks(const LayerReport& layer, const Geometry& geometry,
+/// Clocks that work needs at least: its useful MACs on the array, or the bytes of the busiest port
+/// (of all ports where they share a memory), whichever takes longer.
+double roofline_clocks(std::uint64_t macs, const Counters& counters, const Geometry& geometry,
                        const MemoryTiming& memory) {
-  const double width = memory.bytes_per_cycle == 0
-                           ? geometry.n
-                           : std::min<double>(memory.bytes_per_cycle, geometry.n);
-  const auto& counters = layer.counters;
   const std::uint64_t weights = counters[counter::kBytesWeights];
   const std::uint64_t data = counters[counter::kBytesActivations] +
                              counters[counter::kBytesCommands] +
@@ -24,9 +22,42 @@ double roofline_clocks(const LayerReport& layer, const Geometry& geometry,
   const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
                                     ? std::max({weights, data, results})
                                     : weights + data + results;
-  return std::max(
-      static_cast<double>(layer.shape.macs()) / static_cast<double>(geometry.macs_per_clock()),
-      static_cast<double>(busiest) / width);
+  // A memory that is slower than a port may have saved the bytes of one beat before the first clock.
+  const bool slow = memory.bytes_per_cycle != 0 && memory.bytes_per_cycle < geometry.n;
+  const double width = slow ? memory.bytes_per_cycle : geometry.n;
+  const std::uint64_t saved = slow ? std::min<std::uint64_t>(busiest, geometry.n) : 0;
+  return std::max(static_cast<double>(macs) / static_cast<double>(geometry.macs_per_clock()),
+                  static_cast<double>(busiest - saved) / width);
+}
+
+/// Sets the utilizations of `of`, in whose clocks the array had so many useful MACs.
+void set_utilization(LayerReport& of, std::uint64_t macs, const Geometry& geometry,
+                     const MemoryTiming& memory) {
+  const auto clocks = static_cast<double>(of.counters[counter::kTotalClocks]);
+  if (clocks == 0) return;
+  of.utilization =
+      static_cast<double>(macs) / (static_cast<double>(geometry.macs_per_clock()) * clocks);
+  of.roofline_utilization = roofline_clocks(macs, of.counters, geometry, memory) / clocks;
+}
+
+/// What cannot be of the figures of a layer or of several, a line each.
+void add_impossible(const LayerReport& of, const std::string& name,
+                    std::vector<std::string>& lines) {
+  constexpr double kRounding = 1e-9;  // of sums of floats
+  const auto check = [&](const char* what, double share) {
+    if (share <= 1 + kRounding) return;  // not the other way round: NaN is no share
+    lines.push_back(fmt::format("{}: {} is {:.2f} %; more than 100 % cannot be", name, what,
+                                100 * share));
+  };
+  check("its utilization", of.utilization);
+  check("its share of the roofline", of.roofline_utilization);
+  const std::uint64_t clocks = of.counters[counter::kTotalClocks];
+  for (std::size_t i = 0; i < of.counters.size() && clocks != 0; ++i) {
+    const std::string_view engine = kCounters[i].engine;
+    if (engine == "bytes" || of.counters[i] <= clocks) continue;
+    lines.push_back(fmt::format("{}: counter {}.{} is {}, in {} clocks", name, engine,
+                                kCounters[i].cause, of.counters[i], clocks));
+  }
 }
 
 MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwise().mean(); }
@@ -59,11 +90,7 @@ LayerReport layer_of(const Job& job) {
 }
 
 void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory) {
-  const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);
-  if (clocks == 0) return;
-  layer.utilization = static_cast<double>(layer.shape.macs()) /
-                      (static_cast<double>(geometry.macs_per_clock()) * clocks);
-  layer.roofline_utilization = roofline_clocks(layer, geometry, memory) / clocks;
+  if (!layer.overlapped) set_utilization(layer, layer.shape.macs(), geometry, memory);
 }
 
 bool RunReport::timed() const {
@@ -93,7 +120,7 @@ bool RunReport::is_checked_in_all(std::size_t counter) const {
 }
 
 bool RunReport::held() const {
-  if (layers.empty() || !problems.empty() || !error.empty()) return false;
+  if (layers.empty() || !problems.empty() || !error.empty() || !impossible().empty()) return false;
   if (outputs.mismatches != 0) return false;
   const LayerReport all = total();
   for (std::size_t i = 0; i < all.counters.size(); ++i) {
@@ -109,10 +136,43 @@ bool RunReport::held() const {
   });
 }
 
+std::vector<std::string> RunReport::impossible() const {
+  std::vector<std::string> lines;
+  for (const LayerReport& layer : layers) add_impossible(layer, layer.name, lines);
+  const std::vector<LayerReport> sums = programs();
+  if (sums.size() < layers.size()) {
+    for (const LayerReport& program : sums) {
+      add_impossible(program, fmt::format("program {}", program.program), lines);
+    }
+  }
+  if (sums.size() > 1) add_impossible(total(), "total", lines);
+  return lines;
+}
+
+std::vector<LayerReport> RunReport::programs() const {
+  std::vector<LayerReport> sums;
+  std::vector<std::uint64_t> macs;
+  for (const LayerReport& layer : layers) {
+    const auto same = std::find_if(sums.begin(), sums.end(), [&](const LayerReport& program) {
+      return one_program || (layer.program != 0 && program.program == layer.program);
+    });
+    if (same == sums.end()) {
+      sums.push_back(layer);
+      macs.push_back(layer.shape.macs());
+      continue;
+    }
+    add(*same, layer);
+    std::uint64_t& all = macs[static_cast<std::size_t>(same - sums.begin())];
+    all += layer.shape.macs();
+    set_utilization(*same, all, geometry, memory);
+  }
+  return sums;
+}
+
 LayerReport RunReport::total() const {
   LayerReport total;
   total.name = "total";
-  for (const LayerReport& layer : layers) add(total, layer);
+  for (const LayerReport& program : programs()) add(total, program);
   return total;
 }
 
@@ -164,6 +224,7 @@ void add_image(LayerReport& images, const LayerReport& image) {
   }
   first.count = images.mismatches.count;  // add() counts
   images.mismatches = first;
+  images.overlapped = images.overlapped || image.overlapped;
   // An error and what bounds it stay together: those that are worse.
   const bool within = image.error_bound == 0 || image.max_abs_error <= image.error_bound;
   if (!within || image.error_bound > images.error_bound) images.error_bound = image.error_bound;

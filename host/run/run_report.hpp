@@ -34,6 +34,9 @@ struct LayerReport {
   bool packed = false;             // of a convolution: the host laid out its windows as rows
   std::uint64_t packed_bytes = 0;  // so many
   std::string why_sums;  // why a layer of 8-bit values has int32 results; empty: it has not
+  // Other layers of its program ran in the clocks that its counters tell of, which go from fence to
+  // fence: no figure of clocks is its own.
+  bool overlapped = false;
   bool skipped = false;  // another product runs alone: all below is zero
   Counters counters{};   // of the device; clocks are zero where it has no notion of time
   Counters predicted{};  // for a memory without stalls, otherwise the same
@@ -126,14 +129,21 @@ struct RunReport {
   /// Must it be in all layers together? In one program a layer's bytes depend on its clocks.
   bool is_checked_in_all(std::size_t counter) const;
   /// Is there nothing wrong of all that was compared: values, error bounds, the bytes over each
-  /// port and, where predictable, every counter? Not so where the device ran nothing.
+  /// port, bounds that no figure can pass and, where predictable, every counter? Not so where the
+  /// device ran nothing.
   bool held() const;
   /// The same, and were values compared?
   bool verified() const { return check != CheckLevel::kNone && held(); }
+  /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's clocks or
+  /// of an engine's.
+  std::vector<std::string> impossible() const;
   /// MACs of all layers on the device, and of them and the host's.
   std::uint64_t device_macs() const;
   std::uint64_t all_macs() const;
-  /// The sum of all layers (name "total"); its utilizations are of the whole.
+  /// The sum of each program's layers, in the order of their first ones; of a layer by itself, that
+  /// layer. A utilization is that of the program: its MACs and bytes together, since layers overlap.
+  std::vector<LayerReport> programs() const;
+  /// The sum of all programs (name "total"); its utilizations are of the whole.
   LayerReport total() const;
 };
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sweep/networks.hpp"
 
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include "host/execute/batched_model.hpp"
 #include "host/execute/calibration.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/supported.hpp"
+#include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/quantize.hpp"
 
 namespace gemm64 {
@@ -42,16 +45,47 @@ void drop_weights(onnx::ModelProto& proto) {
   }
 }
 
-/// Of batch 0, so that each point can have its own.
-OnnxModel own_network(const Sweep& sweep, const std::string& name) {
-  return OnnxModel::from_proto(make_network(name, 0, sweep.seed), name);
+/// Zeros for weights that the file lacks: what they are changes no clock.
+void fill_weights(onnx::ModelProto& proto) {
+  for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
+    if (tensor.data_type() != onnx::TensorProto::FLOAT) continue;
+    if (!tensor.raw_data().empty() || tensor.float_data_size() != 0) continue;
+    std::size_t elements = 1;
+    for (const std::int64_t size : tensor.dims()) elements *= static_cast<std::size_t>(size);
+    tensor.clear_external_data();
+    tensor.clear_data_location();
+    tensor.mutable_raw_data()->assign(elements * sizeof(float), '\0');
+  }
+}
+
+/// A network in float, to be quantized. The program's own are of batch 0, so that each point can
+/// have its own. `any_weights`: a file may lack them.
+OnnxModel float_network(const Sweep& sweep, const SweepNetwork& network, bool any_weights) {
+  if (network.built_in) {
+    return OnnxModel::from_proto(make_network(network.name, 0, sweep.seed), network.name);
+  }
+  ImportOptions import;
+  import.shapes_only = any_weights;
+  onnx::ModelProto proto = OnnxModel::load(network.name, import).release();
+  if (any_weights) fill_weights(proto);
+  return OnnxModel::from_proto(
+      fold_batch_normalization(OnnxModel::from_proto(std::move(proto), network.name)),
+      network.name);
 }
 
 }  // namespace
 
+bool SweepNetworks::is_quantized_here(const SweepNetwork& network) const {
+  if (network.built_in) return true;
+  if (!sweep_.quantize || network.product) return false;
+  ImportOptions import;
+  import.shapes_only = true;
+  return !is_quantized(OnnxModel::load(network.name, import));
+}
+
 std::shared_ptr<const onnx::ModelProto> SweepNetworks::plain(std::size_t network) {
   return plain_.get(network, [&] {
-    const OnnxModel model = own_network(sweep_, sweep_.networks[network].name);
+    const OnnxModel model = float_network(sweep_, sweep_.networks[network], true);
     onnx::ModelProto proto = quantize_model(model, any_ranges(model)).proto;
     drop_weights(proto);
     return proto;
@@ -61,9 +95,10 @@ std::shared_ptr<const onnx::ModelProto> SweepNetworks::plain(std::size_t network
 std::shared_ptr<const ImportedNetwork> SweepNetworks::imported(const SweepPoint& point) {
   return imported_.get({point.network, point.batch}, [&] {
     const SweepNetwork& network = sweep_.networks[point.network];
+    const bool quantized_here = is_quantized_here(network);
     const auto load = [&](const ImportOptions& import) {
-      return network.built_in ? OnnxModel::from_proto(*plain(point.network), network.name, import)
-                              : OnnxModel::load(network.name, import);
+      return quantized_here ? OnnxModel::from_proto(*plain(point.network), network.name, import)
+                            : OnnxModel::load(network.name, import);
     };
     ImportOptions import;
     import.shapes_only = true;
@@ -95,6 +130,34 @@ std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
   });
 }
 
+double SweepNetworks::tiles(const SweepPoint& point) {
+  const SweepNetwork& network = sweep_.networks[point.network];
+  const Geometry& geometry = sweep_.designs[point.design].geometry;
+  const std::shared_ptr<const std::vector<Products>> products = products_.get(point.network, [&] {
+    std::vector<Products> found;
+    if (network.product) {
+      found.push_back({{network.product->m, network.product->k, network.product->n}, 1});
+      return found;
+    }
+    const std::shared_ptr<const ImportedNetwork> model = imported({point.network, 0, 1});
+    for (const onnx::NodeProto& node : model->model.graph().node()) {
+      const std::optional<Work> work = work_of(model->model, node);
+      if (work && work->products) found.push_back(*work->products);
+    }
+    return found;
+  });
+  double tiles = 0;
+  for (const Products& one : *products) {
+    const auto parts = [](double of, double size) { return std::ceil(of / size); };
+    tiles += static_cast<double>(one.count) *
+             parts(static_cast<double>(one.shape.m) * static_cast<double>(point.batch),
+                   geometry.accumulator_rows) *
+             parts(static_cast<double>(one.shape.k), geometry.n) *
+             parts(static_cast<double>(one.shape.n), geometry.n);
+  }
+  return tiles;
+}
+
 RunnableNetwork SweepNetworks::runnable(const SweepPoint& point) {
   const SweepNetwork& network = sweep_.networks[point.network];
   InputOptions options;
@@ -103,13 +166,13 @@ RunnableNetwork SweepNetworks::runnable(const SweepPoint& point) {
   const auto load_by = [&](const ModelLoader& load) {
     return load_with_inputs(load, options, [](const OnnxModel&) {});
   };
-  if (!network.built_in) {
+  if (!is_quantized_here(network)) {
     BatchedModel batched =
         load_by([&](const ImportOptions& import) { return OnnxModel::load(network.name, import); });
     return {with_quantized_operators(std::move(batched.model), batched.import),
             std::move(batched.inputs)};
   }
-  const OnnxModel own = own_network(sweep_, network.name);
+  const OnnxModel own = float_network(sweep_, network, false);
   BatchedModel batched = load_by([&](const ImportOptions& import) {
     return OnnxModel::from_proto(own.proto(), network.name, import);
   });

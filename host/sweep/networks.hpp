@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "host/execute/head.hpp"
 #include "host/onnx/model.hpp"
+#include "host/onnx/work.hpp"
 #include "host/sweep/prediction.hpp"
 #include "host/sweep/recent_values.hpp"
 #include "host/sweep/sweep.hpp"
@@ -30,13 +32,16 @@ struct RunnableNetwork {
 class SweepNetworks {
  public:
   /// The sweep is not owned.
-  explicit SweepNetworks(const Sweep& sweep) : sweep_(sweep), plain_(2), imported_(2), works_(16) {}
+  explicit SweepNetworks(const Sweep& sweep) : sweep_(sweep), plain_(2), imported_(2), works_(16), products_(1000) {}
 
   /// What a point gives the device to do. Throws UsageError where it cannot be.
   std::shared_ptr<const DeviceWork> work(const SweepPoint& point);
 
-  /// The point's network, which is no product, with random inputs from the sweep's seed. The
-  /// program's own networks are quantized by the ranges that these lead to. Throws UsageError where
+  /// About how many tiles of weights a point takes, which its prediction goes through one by one.
+  double tiles(const SweepPoint& point);
+
+  /// The point's network, which is no product, with random inputs from the sweep's seed. What is
+  /// quantized here is so by the ranges that these lead to. Throws UsageError where
   /// it cannot run here.
   RunnableNetwork runnable(const SweepPoint& point);
 
@@ -44,7 +49,9 @@ class SweepNetworks {
   using Batched = std::pair<std::size_t, std::int64_t>;  // network and batch
   using Cut = std::tuple<std::size_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
-  /// A network of the program's own as a QDQ file without its weights.
+  /// Is it quantized here: one of the program's own, or a float file where the sweep says so?
+  bool is_quantized_here(const SweepNetwork& network) const;
+  /// Such a network as a QDQ file without its weights.
   std::shared_ptr<const onnx::ModelProto> plain(std::size_t network);
   std::shared_ptr<const ImportedNetwork> imported(const SweepPoint& point);
 
@@ -52,6 +59,7 @@ class SweepNetworks {
   RecentValues<std::size_t, onnx::ModelProto> plain_;
   RecentValues<Batched, ImportedNetwork> imported_;
   RecentValues<Cut, DeviceWork> works_;
+  RecentValues<std::size_t, std::vector<Products>> products_;  // of each network, for one image
 };
 
 }  // namespace gemm64

@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "host/escaped.hpp"
 #include "host/report/json.hpp"
+#include "host/report/network_text.hpp"
 #include "host/report/table.hpp"
+#include "host/sweep/front.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {
@@ -78,6 +82,13 @@ std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : csv_text(value);
 }
 
+/// The rows as files have them: whether a design is on the front is known when all are there.
+std::vector<SweepRow> with_front(std::vector<SweepRow> rows) {
+  const std::vector<bool> front = pareto_front(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i]["pareto"] = bool(front[i]);
+  return rows;
+}
+
 }  // namespace
 
 SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report) {
@@ -99,6 +110,8 @@ SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report
   figure("all_macs", done, all);
   figure("device_share", done && all != 0,
          static_cast<double>(device) / static_cast<double>(std::max<std::uint64_t>(all, 1)));
+  const std::string warning = share_warning(device, all);
+  figure("warning", done && !warning.empty(), warning);
   figure("tiles", done, total.tiles);
   std::uint64_t bytes = 0;
   for (const auto& [port, counter] : kPorts) bytes += total.counters[counter];
@@ -129,7 +142,7 @@ bool has_failed(const SweepRow& row) {
 
 std::string rows_csv(const std::vector<SweepRow>& rows) {
   std::string text;
-  for (const SweepRow& row : rows) {
+  for (const SweepRow& row : with_front(rows)) {
     std::string names, values;
     for (const auto& [name, value] : row.items()) {
       if (text.empty()) names += (names.empty() ? "" : ",") + name;
@@ -142,19 +155,31 @@ std::string rows_csv(const std::vector<SweepRow>& rows) {
 }
 
 std::string rows_json(const std::vector<SweepRow>& rows) {
-  const Json json = {{"format", kReportFormat}, {"rows", rows}};
+  const Json json = {{"format", kReportFormat}, {"rows", with_front(rows)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string rows_verdict(const std::vector<SweepRow>& rows) {
+  std::string warnings;
+  std::set<std::string> warned;  // networks, whose share is the same at each batch and design
+  for (const SweepRow& row : rows) {
+    if (!row.contains("warning") || row["warning"].is_null()) continue;
+    if (!warned.insert(row.at("network")).second) continue;
+    warnings += fmt::format("Warning: {}: {}; \"quantize\": true quantizes float files.\n",
+                            escaped(row.at("network").get<std::string>()),
+                            row.at("warning").get<std::string>());
+  }
   const std::uint64_t all = rows.size();
   const auto failed = std::count_if(rows.begin(), rows.end(), has_failed);
-  if (failed != 0) return fmt::format("NOT VERIFIED: {} of {}.", failed, counted(all, "point"));
+  if (failed != 0) {
+    return warnings + fmt::format("NOT VERIFIED: {} of {}.", failed, counted(all, "point"));
+  }
   const bool ran = std::any_of(rows.begin(), rows.end(),
                                [](const SweepRow& row) { return !row.at("verified").is_null(); });
-  return ran ? fmt::format("VERIFIED: every value, clock and byte of {}.", counted(all, "point"))
+  return warnings +
+         (ran ? fmt::format("VERIFIED: every value, clock and byte of {}.", counted(all, "point"))
              : fmt::format("{} predicted; nothing ran, so nothing is verified.",
-                           counted(all, "point"));
+                           counted(all, "point")));
 }
 
 std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows) {
@@ -175,6 +200,10 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
   const bool part = std::any_of(rows.begin(), rows.end(), [](const SweepRow& row) {
     return !row["device_share"].is_null() && row["device_share"] != 1.0;
   });
+  const bool designs = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return key != "network" && key != "batch";
+  });
+  const std::vector<bool> front = pareto_front(rows);
   Table table;
   table.add_column("point");
   for (std::string key : keys) {
@@ -191,8 +220,10 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
   table.add_column("results");
   table.add_column("MACs");
   if (part) table.add_column("on the\ndevice");
+  if (designs) table.add_column("Pareto\nfront", Align::kLeft);
   if (runs) table.add_column("verified", Align::kLeft);
-  for (const SweepRow& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const SweepRow& row = rows[i];
     std::vector<std::string> cells{plain_text(row["point"])};
     for (const std::string& key : keys) cells.push_back(plain_text(row[key]));
     cells.push_back(count_text(row["cycles"]));
@@ -204,6 +235,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
       cells.push_back(count_text(row[port]));
     }
     if (part) cells.push_back(percent_text(row["device_share"]));
+    if (designs) cells.emplace_back(front[i] ? "*" : "");
     if (runs) cells.emplace_back(has_failed(row) ? "NO" : "yes");
     table.add_row(std::move(cells));
   }

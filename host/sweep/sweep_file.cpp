@@ -230,7 +230,7 @@ Sweep Reader::read(const std::string& text) {
   if (!json.is_object()) {
     refuse("a sweep is an object, such as {\"networks\": [\"alexnet\"], \"batches\": [1, 16]}");
   }
-  check_keys(json, "a sweep", {"mode", "device", "seed", "designs", "networks", "batches"});
+  check_keys(json, "a sweep", {"mode", "device", "seed", "quantize", "designs", "networks", "batches"});
   Sweep sweep;
   sweep.runs = word(json, "mode", {"predict", "run"}) == "run";
   sweep.device = word(json, "device", {"rtl", "tlm"});
@@ -239,6 +239,12 @@ Sweep Reader::read(const std::string& text) {
   }
   if (json.contains("seed")) {
     sweep.seed = static_cast<std::uint32_t>(number("seed", json["seed"], 0, 0xffffffff));
+  }
+  if (json.contains("quantize")) {
+    if (!json["quantize"].is_boolean()) {
+      refuse("quantize", json["quantize"], "it is true, which quantizes float files, or false");
+    }
+    sweep.quantize = json["quantize"].get<bool>();
   }
   if (!json.contains("networks")) {
     refuse("it has no \"networks\"; give a list such as [\"alexnet\", \"64x9216x4096\"]");

@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
 
 from ._errors import VerificationError
+
+
+def warn(report: Mapping[str, Any], stacklevel: int = 3) -> None:
+    """Has the warnings of a report told as Python's, at the caller's line."""
+    for text in report.get("warnings", []):
+        warnings.warn(text, stacklevel=stacklevel)
 
 
 class Report(dict[str, Any]):

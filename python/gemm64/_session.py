@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import _gemm64
 from ._device import Device, DeviceName, Place
 from ._errors import DeviceError, InvalidArgument, model_source
-from ._report import Report
+from ._report import Report, warn
 
 Shape = list[int | str | None]
 
@@ -172,6 +172,7 @@ class InferenceSession:
             raise DeviceError(self._report["error"])
         if self._check != "none":
             self._report.require_verified()
+        warn(self._report)
         return [np.asarray(outputs[name]) for name in wanted]
 
     def _arrays(self, feed: Mapping[str, Any]) -> dict[str, object]:

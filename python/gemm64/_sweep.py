@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 from . import _gemm64
@@ -43,4 +44,7 @@ def sweep_row(text: str, index: int) -> dict[str, Any]:
     if index < 0:
         raise InvalidArgument(f"index is {index}; it is at least 0")
     row: dict[str, Any] = json.loads(_gemm64.sweep_row(text=text, index=index))
+    if row["warning"] is not None:
+        warnings.warn(f"{row['network']}: {row['warning']}; \"quantize\": true quantizes float files",
+                      stacklevel=2)
     return row

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import _gemm64
 from ._device import Place, Sharing
 from ._errors import InvalidArgument, model_source
+from ._report import warn
 
 
 def predict(
@@ -86,6 +87,7 @@ def analyze(
             memory_latency=memory_latency,
         )
     )
+    warn(result)
     return result
 
 

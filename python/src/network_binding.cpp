@@ -141,6 +141,13 @@ void bind_network(nb::module_& module) {
              nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"));
   module.def("sweep_points", &points, nb::arg("text"));
   module.def("sweep_row", &row, nb::arg("text"), nb::arg("index"));
+  module.def(
+      "sweep_costs",
+      [](const std::string& text) {
+        const nb::gil_scoped_release release;
+        return sweep_costs(text);
+      },
+      nb::arg("text"));
 }
 
 }  // namespace gemm64::python

@@ -70,4 +70,9 @@ Json sweep_row(const std::string& text, std::size_t index) {
   return runner->row(index, [&check](const std::string&, double) { check(); });
 }
 
+std::vector<double> sweep_costs(const std::string& text) {
+  SignalCheck check;
+  return runner_of(text)->check();
+}
+
 }  // namespace gemm64::python

@@ -96,7 +96,7 @@ Json analyze_network(const std::string& file, std::int64_t batch,
   import.input_shapes = input_shapes;
   const OnnxModel model =
       with_quantized_operators(ModelSource{file, std::nullopt}.load(import), import);
-  return to_json(analyze(model, gemm64::geometry_of(sizes), memory_latency));
+  return to_json(analyze(model, gemm64::geometry_of(sizes), MemoryTiming{memory_latency}));
 }
 
 Json quantize_network(const ModelSource& source, const std::string& output,

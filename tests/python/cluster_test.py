@@ -24,6 +24,7 @@ from PIL import Image
 
 from conftest import DATA
 from gemm64.cluster._progress import Progress
+from gemm64.cluster._run import Runner, Speed
 
 PROGRAM = pathlib.Path(gemm64.__file__).resolve().parents[2] / "gemm64"
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
@@ -417,20 +418,56 @@ def test_bad_usage_is_told_in_a_line(options, complaint):
 
 
 def test_progress_tells_what_remains():
-    progress = Progress(200, 20, stream=io.StringIO())
+    progress = Progress(200, range(20), stream=io.StringIO())
     assert progress.text(20, 5) == "20 of 200 units, 10 % (20 from the checkpoint), 5 s"
-    assert progress.text(80, 30) == "80 of 200 units, 40 % (20 from the checkpoint), 30 s, 60 s left"
+    for unit in range(20, 80):
+        progress.finished(unit, prepared=2.0)
+    # A worker's preparation is no unit's time.
+    assert progress.text(80, 32) == "80 of 200 units, 40 % (20 from the checkpoint), 32 s, 60 s left"
+
+
+def test_what_remains_is_told_within_a_half_after_a_tenth_of_the_work():
+    weights = [1.0] * 90 + [100.0] * 10  # most units are small, and come first
+    progress = Progress(100, weights=weights, stream=io.StringIO())
+    spent = 5.0  # until the workers are there
+    for unit, weight in enumerate(weights):
+        spent += weight
+        progress.finished(unit, prepared=5.0)
+        rest = 5.0 + sum(weights) - spent
+        if spent - 5.0 >= sum(weights) / 10 and rest:
+            assert rest / 1.5 <= progress.left(spent) <= 1.5 * rest
+
+
+def test_a_cluster_that_is_slower_than_one_process_is_told_once():
+    small, large = Speed(), Speed()
+    for unit in range(60):
+        small.finished(10.0 + 0.02 * unit, 0.003)
+        large.finished(10.0 + 0.02 * unit, 0.07)
+    assert not large.slower() and not large.tells_first_time()
+    assert small.tells_first_time() and not small.tells_first_time()
+    assert small.text().startswith("the cluster is slower than one process: a unit takes 3.0 ms, "
+                                   "but one comes back every 20.0 ms")
+
+
+def test_a_lost_worker_is_told(capfd):
+    runner = Runner.__new__(Runner)
+    runner._workers, runner.progress = set(), Progress(1)
+    runner._watch({"tcp://a:1", "tcp://b:2"})
+    runner._watch({"tcp://a:1", "tcp://c:3"})
+    assert capfd.readouterr().err == (
+        "gemm64: worker tcp://b:2 was lost; what it had runs again on another\n")
 
 
 def test_progress_says_a_line_every_ten_seconds_off_a_terminal(monkeypatch):
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     stream = io.StringIO()
-    progress = Progress(200, 0, stream=stream)
-    for now in (101.0, 109.9, 110.1, 115.0, 120.2):
-        progress.show(int(now) - 100)
-    assert stream.getvalue().splitlines() == ["10 of 200 units, 5 %, 10 s, 192 s left",
-                                              "20 of 200 units, 10 %, 20 s, 182 s left"]
+    progress = Progress(200, stream=stream)
+    for done, now in enumerate((101.0, 109.9, 110.1, 115.0, 120.2)):
+        progress.finished(done)
+        progress.show(done + 1)
+    assert stream.getvalue().splitlines() == ["3 of 200 units, 1 %, 10 s, 663 s left",
+                                              "5 of 200 units, 2 %, 20 s, 788 s left"]
 
 
 def test_progress_is_a_bar_on_a_terminal():
@@ -439,7 +476,7 @@ def test_progress_is_a_bar_on_a_terminal():
             return True
 
     stream = Terminal()
-    progress = Progress(4, 0, stream=stream)
+    progress = Progress(4, stream=stream)
     time.sleep(0.15)
     progress.show(2)
     assert "[###############...............] 2 of 4 units, 50 %" in stream.getvalue()

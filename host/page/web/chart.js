@@ -42,14 +42,29 @@ function bars({width, names, x, marks, space = 0, ...more}) {
   });
 }
 
-/// Shapes tell kinds apart where colours do not.
-const kSymbols = ["circle", "triangle", "square", "diamond", "cross", "star", "wye"];
+/// Shapes tell kinds apart where colours do not. Each has one meaning on the page: what bounds a layer, or a formula.
+const kBoundSymbols = ["circle", "triangle", "square", "diamond", "cross"];
+const kFormulaSymbols = ["star", "wye", "down", "bar", "hexagon"];
+/// Those that D3 does not have, as polygons of unit size.
+const kPolygons = {
+  down: [[0, 0.9], [0.8, -0.5], [-0.8, -0.5]],
+  bar: [[-0.28, -0.9], [0.28, -0.9], [0.28, 0.9], [-0.28, 0.9]],
+  hexagon: [[0, -0.9], [0.78, -0.45], [0.78, 0.45], [0, 0.9], [-0.78, 0.45], [-0.78, -0.45]],
+};
+function symbolOf(name) {
+  if (!kPolygons[name]) return d3["symbol" + name[0].toUpperCase() + name.slice(1)];
+  return {draw(context, size) {
+    const unit = Math.sqrt(size / 2);
+    kPolygons[name].forEach(([x, y], i) => (i === 0 ? context.moveTo(x * unit, y * unit) : context.lineTo(x * unit, y * unit)));
+    context.closePath();
+  }};
+}
 const kKindColors = ["var(--c-work)", "var(--c-memory)", "var(--c-compute)", "var(--c-weights)", "var(--c-buffer)",
                      "var(--c-engine)", "var(--c-other)"];
 
 function legend(items) {
   return element("ul", {class: "legend"}, items.map(({name, color, symbol}) => {
-    const path = symbol ? d3.symbol(d3["symbol" + symbol[0].toUpperCase() + symbol.slice(1)], 70)() : "M-6,-6h12v12h-12z";
+    const path = symbol ? d3.symbol(symbolOf(symbol), 70)() : "M-6,-6h12v12h-12z";
     return element("li", {}, svg("svg", {width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true"},
                                  svg("path", {d: path, fill: color})), name);
   }));

@@ -12,11 +12,12 @@ function deltaTile(name, [a, b], text) {
 /// More is worse: of clocks and bytes.
 const worse = (v) => (v > 0 ? "more" : v < 0 ? "less" : "");
 
+/// `value(row, side)`: of A (0) and of B (1).
 function deltas(label, value, text = whole, kind = worse) {
-  const both = (p) => (isNumber(value(p.a)) && isNumber(value(p.b)) ? value(p.b) - value(p.a) : null);
-  return [numeric(`${label} A`, (p) => value(p.a), text), numeric(`${label} B`, (p) => value(p.b), text),
+  const both = (p) => (isNumber(value(p, 0)) && isNumber(value(p, 1)) ? value(p, 1) - value(p, 0) : null);
+  return [numeric(`${label} A`, (p) => value(p, 0), text), numeric(`${label} B`, (p) => value(p, 1), text),
           numeric("B − A", both, (v) => (v === null ? kNone : signed(text(v), v)), {kind}),
-          numeric("%", (p) => (both(p) === null || !value(p.a) ? null : 100 * both(p) / value(p.a)),
+          numeric("%", (p) => (both(p) === null || !value(p, 0) ? null : 100 * both(p) / value(p, 0)),
                   (v) => (v === null ? kNone : signed(v.toFixed(2), v)), {kind})];
 }
 
@@ -52,7 +53,7 @@ function compareCauses(pairs) {
     const engines = [...new Set([...ofA, ...ofB].map((row) => row.name))].flatMap((engine) =>
         [ofA, ofB].map((side, i) => ({name: `${engine}, ${kSides[i]}`, causes: side.find((row) => row.name === engine)?.causes ?? []})));
     place.replaceChildren(causeChart("Clocks of each engine by cause, in A and in B", engines),
-                          table({caption: "every counter", rows, columns: [column("counter", (r) => r.key), ...deltas("", (v) => v, whole, () => "")
+                          table({caption: "every counter", rows, columns: [column("counter", (r) => r.key), ...deltas("", (row, side) => [row.a, row.b][side], whole, () => "")
                               .map((col, i) => ({...col, label: col.label.trim()}))]}));
   };
   show(both);
@@ -60,36 +61,38 @@ function compareCauses(pairs) {
 }
 
 function compare() {
+  const {layers: common, both, only} = data.comparison;
   const reports = data.reports.map((one) => one.report);
   const layers = reports.map(layersOf);
-  const pairs = data.pairs.map(([a, b]) => ({name: (layers[0][a] ?? layers[1][b]).name, a: layers[0][a] ?? null, b: layers[1][b] ?? null}))
-                    .filter((pair) => pair.a?.timed || pair.b?.timed);
-  const sum = (side, value) => total(pairs.map((pair) => (pair[side] ? value(pair[side]) : 0)));
-  const both = (value) => ["a", "b"].map((side) => sum(side, value));
-  const moved = (layer) => total(Object.values(layer.bytes));
-  const kinds = byteKinds(pairs.flatMap((pair) => [pair.a, pair.b].filter(Boolean)));
-  const of = (value) => (layer) => (layer === null || layer === undefined ? null : typeof layer === "object" ? value(layer) : layer);
+  const pairs = common.map(({name, places: [a, b], clocks, bytes}) => ({name, a: layers[0][a], b: layers[1][b], clocks, bytes}));
+  const kinds = byteKinds(pairs.flatMap((pair) => [pair.a, pair.b]));
+  const kindsOf = (layer) => Object.fromEntries(kinds.map((kind) => [kind, layer.bytes[kind] ?? 0]));
+  const sums = ["a", "b"].map((side) => ({bytes: Object.fromEntries(kinds.map((kind) => [kind, total(pairs.map((pair) => kindsOf(pair[side])[kind]))]))}));
+  const totals = {name: "layers of both", clocks: both.clocks, bytes: both.bytes, a: sums[0], b: sums[1]};
   const settings = reports.map((report) => settingsOf(report).filter(Boolean).map(printable).join(" · "));
-  const totals = {name: "total", a: {clocks: sum("a", (l) => l.clocks), bytes: Object.fromEntries(kinds.map((k) => [k, sum("a", (l) => l.bytes[k] ?? 0)]))},
-                  b: {clocks: sum("b", (l) => l.clocks), bytes: Object.fromEntries(kinds.map((k) => [k, sum("b", (l) => l.bytes[k] ?? 0)]))}};
-  const alone = pairs.filter((pair) => !pair.a || !pair.b);
+  const alone = only.map((side, i) => (side.length === 0 ? null : paragraph(`Only in ${kSides[i]}: ` + side.map((layer) =>
+      `${printable(layer.name)} (${whole(layer.clocks)} clocks${layer.there ? `; ${layer.there} in ${kSides[1 - i]}` : ""})`).join(", ") + ".")));
+  const count = `of the ${whole(common.length)} ${common.length === 1 ? "layer" : "layers"} with clocks in both`;
   const head = element("header", {class: "top"}, element("h1", {}, "Two runs side by side"),
       ...reports.map((report, i) => element("div", {}, element("p", {}, element("strong", {}, `${kSides[i]}: ${printable(data.reports[i].file)}`), `, ${titleOf(report)}`,
                                             element("br"), element("span", {class: "soft"}, settings[i])), verdict(report))),
-      tiles([deltaTile("clocks", both((l) => l.clocks ?? 0), whole), deltaTile("bytes moved", both(moved), bytes),
-             ["utilization", reports.map((r) => percent(r.total?.utilization ?? r.array?.utilization)).join(" → "), "of all MACs of the array"],
-             deltaTile("layers with clocks", ["a", "b"].map((side) => pairs.filter((pair) => pair[side]).length), whole)]));
+      tiles([deltaTile("clocks", both.clocks, whole), deltaTile("bytes moved", both.bytes, bytes),
+             ["utilization", both.utilization.map(percent).join(" → "), "of all MACs of the array"],
+             ["layers with clocks", reports.map((_, i) => whole(common.length + only[i].length)).join(" → "), `${whole(common.length)} in both`]]),
+      paragraph(`Clocks, bytes and utilization are those ${count}.`), ...alone.filter(Boolean));
+  if (common.length === 0) return [head, [section("layers", "Clocks by layer", paragraph("No layer has clocks in both."))]];
+  const sum = pairs.length > 1 ? totals : null;
   const sections = [
-    section("layers", "Clocks by layer", ...(alone.length === 0 ? [] : [paragraph(`Only one run has: ${alone.map((pair) => `${printable(pair.name)} (${pair.a ? "A" : "B"})`).join(", ")}.`)]),
+    section("layers", "Clocks by layer",
             pairBars("Clocks by layer, A above B", pairs, (l) => l.clocks, whole),
-            table({caption: "clocks by layer", rows: pairs, sum: pairs.length > 1 ? totals : null, columns: [
-              column("layer", (p) => p.name), column("size", (p) => (p.a ?? p.b).size ?? null), ...deltas("clocks", of((l) => l.clocks))]})),
+            table({caption: "clocks by layer", rows: pairs, sum, columns: [
+              column("layer", (p) => p.name), column("size", (p) => p.a.size ?? null), ...deltas("clocks", (p, side) => p.clocks[side])]})),
     compareCauses(pairs),
-    section("bytes", "Bytes by layer", pairBars("Bytes by layer, A above B", pairs, moved, bytes),
-            table({caption: "bytes by layer", rows: pairs, sum: pairs.length > 1 ? totals : null, columns: [
-              column("layer", (p) => p.name), ...deltas("bytes", of(moved)),
-              ...kinds.map((kind) => numeric(`${words(kind)}, B − A`, (p) => (p.a && p.b ? (p.b.bytes[kind] ?? 0) - (p.a.bytes[kind] ?? 0) : null),
-                                             (v) => (v === null ? kNone : signed(whole(v), v)), {kind: worse}))]})),
+    section("bytes", "Bytes by layer", pairBars("Bytes by layer, A above B", pairs, (l) => total(Object.values(l.bytes)), bytes),
+            table({caption: "bytes by layer", rows: pairs, sum, columns: [
+              column("layer", (p) => p.name), ...deltas("bytes", (p, side) => p.bytes[side]),
+              ...kinds.map((kind) => numeric(`${words(kind)}, B − A`, (p) => (p.b.bytes[kind] ?? 0) - (p.a.bytes[kind] ?? 0),
+                                             (v) => signed(whole(v), v), {kind: worse}))]})),
   ];
   return [head, sections];
 }

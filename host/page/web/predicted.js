@@ -20,12 +20,12 @@ function predicted(report, layers) {
   if (points.length === 0) return null;
   const of = isAnalysis(report) ? "predicted" : "counted";
   const names = Object.keys(kFormulas).filter((formula) => points.some((p) => p.formula === formula));
-  const look = (formula) => ({color: kKindColors[names.indexOf(formula)], symbol: kSymbols[names.indexOf(formula)]});
+  const look = (formula) => ({color: kKindColors[names.indexOf(formula)], symbol: kFormulaSymbols[names.indexOf(formula)]});
   const span = d3.extent([0.9, 1.1, ...points.map((p) => p.ratio)]);
   const drawn = chart(`Clocks by published formulas${of === "counted" ? " and as predicted" : ""}, as multiples of the ${of} clocks, by layer`,
                       (width) => bars({width, names: timed.map((l) => l.name),
     x: {type: "log", domain: [span[0] / 1.05, span[1] * 1.08], label: `÷ ${of} clocks`, tickFormat: (v) => `${figures(v, 3)}×`},
-    symbol: {domain: names, range: names.map((name) => look(name).symbol)},
+    symbol: {domain: names, range: names.map((name) => symbolOf(look(name).symbol))},
     marks: [
       Plot.ruleX([1], {stroke: "var(--grid)", strokeDasharray: "4 3"}),
       // What equals another mark is drawn first, so that both are seen.

@@ -25,7 +25,7 @@ function roofline(report, layers) {
       x: {type: "log", domain: [low, high], label: "MACs per byte of the busiest port", grid: true, ticks: 6, tickFormat: (v) => figures(v, 3)},
       y: {type: "log", domain: [bottom, peak * 1.3], label: "MACs a clock", grid: true, ticks: 5, tickFormat: (v) => figures(v, 3)},
       color: {domain: kinds, range: kinds.map((kind) => kKindColors[kBounds.indexOf(kind)])},
-      symbol: {domain: kinds, range: kinds.map((kind) => kSymbols[kBounds.indexOf(kind)])},
+      symbol: {domain: kinds, range: kinds.map((kind) => symbolOf(kBoundSymbols[kBounds.indexOf(kind)]))},
       marks: [
         Plot.line(roof, {x: "x", y: "y", stroke: "var(--text)", strokeWidth: 1.8}),
         Plot.text([roof.at(-1)], {x: "x", y: "y", text: () => `${whole(peak)} MACs a clock`, dy: -8, textAnchor: "end", fill: "var(--text)"}),
@@ -42,7 +42,7 @@ function roofline(report, layers) {
                            "tells which of the two is lower for it; the distance to the line is what waits cost."),
                  chart(label, draw, legend(kinds.map((kind) => ({
                    name: kind === "MACs" ? "bound by the array’s MACs" : `bound by bytes: ${kind}`,
-                   color: kKindColors[kBounds.indexOf(kind)], symbol: kSymbols[kBounds.indexOf(kind)]})))),
+                   color: kKindColors[kBounds.indexOf(kind)], symbol: kBoundSymbols[kBounds.indexOf(kind)]})))),
                  folded("roofline", table({caption: "roofline, a point a layer", rows: points, columns: [
                    column("layer", (p) => p.layer.name), numeric("MACs a byte", (p) => p.x, (v) => figures(v, 4)),
                    numeric("MACs a clock", (p) => p.y, (v) => figures(v, 4)),

@@ -74,7 +74,7 @@ function layerTable(report, layers) {
   const sum = timed.length > 1 ? {
     name: "total", raw: {tiles: total(timed.map((l) => l.raw.tiles ?? l.raw.array?.tiles)), predicted_cycles: 0, mismatches:
         isAnalysis(report) ? null : total(timed.map((l) => l.raw.mismatches))},
-    macs: total(timed.map((l) => l.macs)), clocks: total(timed.map((l) => l.clocks)),
+    macs: total(timed.map((l) => l.macs)), clocks: report.total?.cycles ?? total(timed.map((l) => l.clocks)),
     predicted: total(timed.map((l) => l.predicted)),
     utilization: report.total?.utilization ?? report.array?.utilization, roofline: report.total?.roofline_utilization,
     bytes: Object.fromEntries(kinds.map((kind) => [kind, total(timed.map((l) => l.bytes[kind]))])),

@@ -99,11 +99,6 @@ def _end(cluster: Any) -> None:
         cluster.close(timeout=30)
 
 
-def threads(client: Any) -> int:
-    """Units that can run at a time; at least one, since workers may come later."""
-    return max(1, int(sum(client.nthreads().values())))
-
-
 def has_no_worker_left(client: Any) -> bool:
     """Of a cluster of our own, whose workers start again by themselves; others may get new ones."""
     return client.cluster is not None and not client.nthreads()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 _BETWEEN_DRAWINGS = 0.1
@@ -12,13 +13,23 @@ _BETWEEN_LINES = 10.0
 
 
 class Progress:
-    """Units of a whole, some of which may have been there before."""
+    """Units of a whole, some of which may have been there before.
 
-    def __init__(self, whole: int, before: int, what: str = "units",
-                 stream: TextIO | None = None) -> None:
+    weights: what each unit takes, in any unit of its own; by default all take the same.
+    """
+
+    def __init__(self, whole: int, before: Iterable[int] = (), what: str = "units",
+                 stream: TextIO | None = None, weights: Sequence[float] | None = None) -> None:
+        self._weights = list(weights) if weights is not None else [1.0] * whole
+        self._weight = 0.0  # of units that are finished here
+        self._left = sum(self._weights)
+        self._prepared = 0.0  # seconds of workers' preparations, side by side
+        there = list(before)
+        for unit in there:
+            self._left -= self._weights[unit]
         self._stream = stream if stream is not None else sys.stderr
         self._terminal = self._stream.isatty()
-        self._whole, self._before, self._what = whole, before, what
+        self._whole, self._before, self._what = whole, len(there), what
         self._begin = self._last = time.monotonic()
         self._drawn = False
 
@@ -28,10 +39,26 @@ class Progress:
         if self._before:
             text += f" ({self._before} from the checkpoint)"
         text += f", {seconds:.0f} s"
-        here = done - self._before
-        if here > 0 and done < self._whole:
-            text += f", {(self._whole - done) * seconds / here:.0f} s left"
+        left = self.left(seconds)
+        if left is not None and done < self._whole:
+            text += f", {left:.0f} s left"
         return text
+
+    def begin(self) -> None:
+        """The first unit is handed out now: what came before is no unit's time."""
+        self._begin = self._last = time.monotonic()
+
+    def finished(self, unit: int, prepared: float = 0.0) -> None:
+        """A unit is finished here, before which its worker spent so many seconds to prepare."""
+        self._weight += self._weights[unit]
+        self._left -= self._weights[unit]
+        self._prepared = max(self._prepared, prepared)
+
+    def left(self, seconds: float) -> float | None:
+        """Seconds that the rest takes, so many after the first unit was handed out."""
+        if self._weight <= 0:
+            return None
+        return max(0.0, self._left) * max(0.0, seconds - self._prepared) / self._weight
 
     def show(self, done: int) -> None:
         """Cheap enough for inner loops."""

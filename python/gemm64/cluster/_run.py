@@ -31,6 +31,44 @@ def say(text: str) -> None:
     _gemm64.print_error(text)
 
 
+class Speed:
+    """Whether the cluster is faster than one process would be, once it is under way."""
+
+    _ENOUGH = 50  # units from which a rate is told
+
+    def __init__(self) -> None:
+        self._units = 0
+        self._first = self._last = self._worked = 0.0  # seconds
+        self._told = False
+
+    def finished(self, now: float, seconds: float) -> None:
+        """A unit that took so many seconds came back now."""
+        if self._units == 0:
+            self._first = now
+        else:
+            self._worked += seconds
+        self._units += 1
+        self._last = now
+
+    def slower(self) -> bool:
+        """Do units come back more slowly than one process would make them?"""
+        return self._units > self._ENOUGH and self._last - self._first > self._worked
+
+    def tells_first_time(self) -> bool:
+        """Is it so, and has it not been told?"""
+        if self._told or not self.slower():
+            return False
+        self._told = True
+        return True
+
+    def text(self) -> str:
+        """What to tell then."""
+        count = self._units - 1
+        return (f"the cluster is slower than one process: a unit takes {1000 * self._worked / count:.1f} "
+                f"ms, but one comes back every {1000 * (self._last - self._first) / count:.1f} ms; larger "
+                "units help (--batch), or gemm64 itself with --jobs")
+
+
 class Runner:
     """Runs the units of one piece of work."""
 
@@ -47,7 +85,10 @@ class Runner:
         self._look_again = 0.0
         self._had_workers = time.monotonic()
         self.complaints: list[tuple[int, str]] = []  # with exit codes
-        self.progress = Progress(work.count(), len(self._finished))
+        self.progress = Progress(work.count(), self._finished, weights=work.weights())
+        self._workers: set[str] = set()
+        self._handed_out = False
+        self._speed = Speed()
 
     def run(self) -> None:
         """Runs all units that are not finished, and takes all results.
@@ -78,6 +119,7 @@ class Runner:
                 unit = self._done.get(timeout=_WAIT)
             except queue.Empty:
                 self._need_workers()
+                self._watch(set(self._client.nthreads()))
                 continue
             self._collect(unit)
             self._take_results()
@@ -96,7 +138,9 @@ class Runner:
 
     def _fill(self, waiting: Iterator[int]) -> None:
         """Hands out twice as many units as can run, so that no worker waits for the client."""
-        most = 2 * _dask.threads(self._client)
+        threads = self._client.nthreads()
+        self._watch(set(threads))
+        most = 2 * max(1, int(sum(threads.values())))  # workers may come later
         while len(self._futures) < most and not self.complaints:
             self._stop.check()
             unit = next(waiting, None)
@@ -104,11 +148,21 @@ class Runner:
                 return
             self._hand_out(unit)
 
+    def _watch(self, workers: set[str]) -> None:
+        """Tells of workers that are there no more; Dask runs their units again."""
+        for lost in sorted(self._workers - workers):
+            self.progress.erase()
+            say(f"worker {lost} was lost; what it had runs again on another")
+        self._workers = workers
+
     def _hand_out(self, unit: int) -> None:
         if self._model is None and self._work.model is not None:
             model = self._work.model
             key = f"gemm64-model-{model.sha256}"
             self._model = _dask.put(self._client, keep, model, key, self._stop)
+        if not self._handed_out:
+            self._handed_out = True
+            self.progress.begin()
         given = self._work.input(unit)
         function, arguments = self._work.call(given)
         model_first = () if self._model is None else (self._model,)
@@ -143,6 +197,11 @@ class Runner:
                 self._complain(REFUSED, f"unit {unit} ({names}): {outcome.refused}")
             else:
                 self._keep(unit, outcome.result)
+                self.progress.finished(unit, outcome.prepared)
+                self._speed.finished(time.monotonic(), outcome.seconds)
+                if self._speed.tells_first_time():
+                    self.progress.erase()
+                    say(self._speed.text())
         elif future.status in ("lost", "pending"):  # its worker was, with the result: it runs again
             self._await(unit)
             return

@@ -60,6 +60,9 @@ class SweepWork:
     def count(self) -> int:
         return len(self._points)
 
+    def weights(self) -> list[float]:
+        return _gemm64.sweep_costs(self._text)
+
     def facts(self) -> dict[str, Any]:
         facts = {"gemm64": VERSION, "build": build_sha256(),
                  "sweep's sha256": hashlib.sha256(self._text.encode()).hexdigest()}

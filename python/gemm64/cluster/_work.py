@@ -34,6 +34,9 @@ class Work(Protocol):
     def count(self) -> int:
         """How many units there are."""
 
+    def weights(self) -> list[float]:
+        """About what each unit takes, in any unit."""
+
     def facts(self) -> dict[str, Any]:
         """What, beside a unit's own input, decides what comes of it; by names for messages."""
 
@@ -64,6 +67,9 @@ class NetworkWork:
 
     def count(self) -> int:
         return self.units.count()
+
+    def weights(self) -> list[float]:
+        return [float(len(self.named(unit))) for unit in range(self.count())]
 
     def facts(self) -> dict[str, Any]:
         assert self.model is not None

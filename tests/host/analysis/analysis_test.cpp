@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 Analysis analyze_text(const std::string& graph, const std::vector<std::string>& weights = {},
                       const ImportOptions& options = {}) {
-  return analyze(load_text(graph, weights, 13, options), Geometry(), 100);
+  return analyze(load_text(graph, weights, 13, options), Geometry(), {});
 }
 
 TEST(Analysis, CountsConvolutionsByGroup) {
@@ -119,7 +119,7 @@ TEST(Analysis, LeavesClocksOpenWhereThereAreTooManyTilesToFollow) {
       "(float[64,640] a, float[640,640] w, float[640,64] v) => (float[64,64] y)"
       "{t = MatMul(a, w) y = MatMul(t, v)}",
       {"w", "v"});
-  const Analysis analysis = analyze(model, Geometry(), 100, 50);
+  const Analysis analysis = analyze(model, Geometry(), {}, 50);
   EXPECT_FALSE(analysis.layers.at(0).array->clocks);
   EXPECT_TRUE(analysis.layers.at(1).array->clocks);
   EXPECT_EQ(analysis.totals.array_unpredicted, 1U);
@@ -215,7 +215,7 @@ TEST(Analysis, UsesTheFilesShapesBehindOperatorsThatItDoesNotKnow) {
   proto.add_opset_import()->set_domain("com.example");
   proto.mutable_opset_import(2)->set_version(1);
   const auto analyzed = [&proto] {
-    return analyze(OnnxModel::from_proto(proto, "test.onnx"), Geometry(), 100);
+    return analyze(OnnxModel::from_proto(proto, "test.onnx"), Geometry(), {});
   };
   EXPECT_EQ(analyzed().totals.macs, 0U);
   onnx::ValueInfoProto& value = *proto.mutable_graph()->add_value_info();
@@ -256,7 +256,7 @@ TEST(Analysis, TracesWeightsToTheTensorsOfTheFile) {
   onnx::TensorProto& w = *proto.mutable_graph()->mutable_initializer(0);
   w.set_data_type(onnx::TensorProto::INT8);
   w.set_raw_data(std::string(36, '\1'));
-  const Analysis analysis = analyze(OnnxModel::from_proto(proto, "test"), Geometry(), 100);
+  const Analysis analysis = analyze(OnnxModel::from_proto(proto, "test"), Geometry(), {});
   EXPECT_EQ(analysis.totals.parameters, 36U);
   EXPECT_EQ(analysis.totals.parameter_bytes, 36U);
   EXPECT_EQ(analysis.totals.macs, 2U * 216);
@@ -319,7 +319,7 @@ TEST(Analysis, PutsNothingOnTheDeviceWhereTheNetworkCannotRun) {
 TEST(Analysis, SaysWhichOpsetsTheFileNames) {
   onnx::ModelProto proto = parse_model("(float[4] x) => (float[4] y) {y = Relu(x)}");
   const auto opsets = [&proto] {
-    return analyze(OnnxModel::from_proto(proto, "test"), Geometry(), 100);
+    return analyze(OnnxModel::from_proto(proto, "test"), Geometry(), {});
   };
   EXPECT_EQ(opsets().opsets, "opset 13, com.microsoft 1");
   EXPECT_EQ(opsets().opset, 13);

@@ -16,11 +16,11 @@ namespace gemm64 {
 namespace {
 
 Analysis analyze_graph(const std::string& name, const ImportOptions& options = {}) {
-  return analyze(load_graph(name, options), Geometry(), 100);
+  return analyze(load_graph(name, options), Geometry(), {});
 }
 
 Analysis analyze_network(const std::string& name) {
-  return analyze(OnnxModel::from_proto(make_network(name, 1, 1), name), Geometry(), 100);
+  return analyze(OnnxModel::from_proto(make_network(name, 1, 1), name), Geometry(), {});
 }
 
 const LayerAnalysis& layer(const Analysis& analysis, const std::string& name) {
@@ -114,7 +114,7 @@ TEST(GoogLeNet, HasFewerMacsWherePoolingIgnoresCeilMode) {
   ImportOptions options;
   options.shapes_only = true;
   const OnnxModel model = OnnxModel::from_proto(proto, "floor", options);
-  const Analysis analysis = analyze(model, Geometry(), 100);
+  const Analysis analysis = analyze(model, Geometry(), {});
   EXPECT_EQ(analysis.totals.macs, 1356857600U);
 }
 

@@ -23,7 +23,7 @@ using ::testing::Not;
 class Report : public ::testing::Test {
  protected:
   static const Analysis& alexnet() {
-    static const Analysis analysis = analyze(load_graph("alexnet"), Geometry(), 100);
+    static const Analysis analysis = analyze(load_graph("alexnet"), Geometry(), {});
     return analysis;
   }
   static std::vector<std::size_t> sorted(const std::string& key, std::size_t top = 0) {
@@ -38,6 +38,29 @@ TEST_F(Report, SortsNumbersFromTheLargest) {
   EXPECT_EQ(name(layers[0]), "/features/features.3/Conv");
   EXPECT_EQ(name(layers[1]), "/features/features.8/Conv");
   EXPECT_EQ(name(layers[2]), "/features/features.6/Conv");
+}
+
+TEST_F(Report, PredictsForAnyArrayAndMemory) {
+  MemoryTiming shared;
+  shared.sharing = MemorySharing::kShared;
+  Geometry small;
+  small.n = 16;
+  small.stage_rows = 4;
+  const Analysis analysis = analyze(load_graph("alexnet"), small, shared);
+  EXPECT_GT(analysis.totals.clocks, alexnet().totals.clocks * 4);
+  EXPECT_LE(analysis.totals.roof_clocks, analysis.totals.clocks);
+  EXPECT_EQ(to_json(analysis)["array"]["memory"], "shared");
+  EXPECT_EQ(to_json(alexnet())["array"]["memory"], "independent");
+  EXPECT_THAT(analysis_tables(analysis, {}, 0), HasSubstr("int8, shared memory, memory latency 100"));
+  EXPECT_THAT(analysis_tables(analysis, {}, 0), HasSubstr("on the 16x16 array"));
+  EXPECT_THAT(plot_svg(analysis, shown_layers(analysis)), HasSubstr("memory"));
+}
+
+TEST_F(Report, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
+  EXPECT_THAT(analysis_tables(alexnet(), {}, 0),
+              HasSubstr("Warning: in gemm64 run, only 8.2 % (58,621,952 of 714,188,480) of the "
+                        "network's MACs are on the device"));
+  EXPECT_EQ(to_json(alexnet())["warnings"].size(), 1U);
 }
 
 TEST_F(Report, SortsTextFromAAndKeepsTheOrderOfEqualOnes) {
@@ -94,7 +117,7 @@ TEST_F(Report, WritesAsManyCsvCellsInEachLineAsColumns) {
 }
 
 Analysis analysis_of(const std::string& graph, const std::vector<std::string>& weights = {}) {
-  return analyze(load_text(graph, weights), Geometry(), 100);
+  return analyze(load_text(graph, weights), Geometry(), {});
 }
 
 TEST_F(Report, SaysWhatRunsOnTheDevice) {

@@ -361,7 +361,7 @@ TEST_F(NetworkRunTest, TellsWhichLayersRanOnTheHostAndWhy) {
 
 TEST_F(NetworkRunTest, RunsOnTheDeviceWhatTheAnalysisPutsThere) {
   const OnnxModel network = mixed();
-  const Analysis analysis = analyze(network, Geometry(), 100);
+  const Analysis analysis = analyze(network, Geometry(), {});
   const RunReport report = run(network, {{"x", input({2, 1, 4, 4})}}).report;
   std::vector<std::string> device, host;
   for (const LayerAnalysis& layer : analysis.layers) {

@@ -72,6 +72,37 @@ TEST(Comparison, LeavesOutLayersOnTheHost) {
   EXPECT_THAT(comparison_tables(a, a, 0), Not(HasSubstr("conv")));
 }
 
+TEST(Comparison, CountsOnlyWhatBothHave) {
+  const Json a = report({layer("conv", 900, 1), layer("fc", 1200, 4096), layer("end", 100, 1)});
+  Json b = report(Json::array({layer("fc", 1200, 4096)}));
+  b["layers"].push_back({{"name", "conv"}, {"on", "host"}, {"macs", 7}});
+  b["layers"].push_back({{"name", "end"}, {"cycles", nullptr}});  // its program's alone
+  const std::string text = comparison_tables(a, b, 0);
+  EXPECT_THAT(text, HasSubstr("layers of both   1,200   1,200       0  0.00 %"));
+  EXPECT_THAT(text, HasSubstr("\nOnly in A: conv (900 clocks; on the host in B), end (100 clocks; "
+                              "without clocks of its own in B).\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Only in B")));
+  const Json both = compare(a, b);
+  EXPECT_EQ(both["both"]["clocks"], Json({1200, 1200}));
+  EXPECT_EQ(both["layers"].size(), 1U);
+  EXPECT_EQ(both["layers"][0]["places"], Json({1, 0}));
+}
+
+TEST(Comparison, SaysWhereNothingIsInBoth) {
+  const std::string text = comparison_tables(report(Json::array({layer("x", 200, 1)})),
+                                             report(Json::array({layer("y", 300, 1)})), 0);
+  EXPECT_THAT(text, HasSubstr("No layer has clocks in both.\n"));
+  EXPECT_THAT(text, HasSubstr("Only in A: x (200 clocks).\n"));
+}
+
+TEST(Comparison, UsesTheMacsOfLayersThatBothHave) {
+  Json a = report({layer("fc", 1000, 1), layer("conv", 10, 1)});
+  a["layers"][0]["macs"] = 32000;
+  a["layers"][1]["macs"] = 64000;
+  Json b = report(Json::array({a["layers"][0]}));
+  EXPECT_EQ(compare(a, b)["both"]["utilization"], Json({0.5, 0.5}));  // of 64 MACs a clock
+}
+
 TEST(Comparison, OfAnalysesReadsWhatTheArrayCosts) {
   Json a = report({{{"name", "conv"}, {"array", {{"clocks", 500}, {"bytes", {{"weights", 7}}}}}},
                    {{"name", "relu"}}});

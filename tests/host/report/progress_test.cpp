@@ -17,11 +17,32 @@ TEST(ProgressBar, TellsTheShareAndWhatIsLeft) {
 }
 
 TEST(ProgressBar, EstimatesNothingBeforeThereIsSomethingToEstimateFrom) {
-  EXPECT_EQ(ProgressBar::line("a", 0.0, 1.0), "a  [..............................]   0 %");
+  EXPECT_EQ(ProgressBar::line("a", 0.0, std::nullopt), "a  [..............................]   0 %");
+  Remaining remaining;
+  EXPECT_FALSE(remaining.left(1));
+  remaining.note(0, 1);
+  remaining.note(0.01, 2);
+  EXPECT_FALSE(remaining.left(2));
+}
+
+// Ten seconds of reading, then 100 of work, told by a clock that the test sets.
+TEST(Remaining, IsWithinHalfOfWhatItTakesAfterATenthOfTheWork) {
+  for (const double first : {0.0, 0.3}) {  // a part may be there from before
+    Remaining remaining;
+    remaining.note(first, 0);
+    for (int second = 10; second <= 110; ++second) {
+      const double done = first + (1 - first) * (second - 10) / 100;
+      remaining.note(done, second);
+      if (second < 20) continue;
+      ASSERT_TRUE(remaining.left(second));
+      EXPECT_LE(*remaining.left(second), 1.5 * (110 - second) + 1e-9) << second;
+      EXPECT_GE(*remaining.left(second), (110 - second) / 1.5 - 1e-9) << second;
+    }
+  }
 }
 
 TEST(ProgressBar, StaysWithinItsBounds) {
-  EXPECT_EQ(ProgressBar::line("a", 1.5, 1.0),
+  EXPECT_EQ(ProgressBar::line("a", 1.5, 0.0),
             "a  [##############################] 100 %  0 s left");
 }
 
@@ -64,7 +85,7 @@ TEST(ProgressBar, IsGoneOnceErased) {
 }
 
 TEST(ProgressBar, SaysTheSameOnALineOfItsOwn) {
-  EXPECT_EQ(ProgressBar::plain_line("a", 0.999, 99.9), "a: 99 %, 100 s, 1 s left");
+  EXPECT_EQ(ProgressBar::plain_line("a", 0.999, 99.9, 0.1), "a: 99 %, 100 s, 1 s left");
 }
 
 TEST(ProgressBar, StaysSilentForTenSecondsWithoutATerminal) {

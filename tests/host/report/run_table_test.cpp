@@ -56,9 +56,43 @@ TEST(RunTable, TellsWhatReloadedWeightsMeanForASharedMemory) {
                               "many; each block of results loads its layer's again.\n"));
   EXPECT_THAT(text,
               HasSubstr("One memory of 64 bytes a clock shared by all ports would be busy for "
-                        "246 clocks, 25 % of those counted.\n"));
+                        "246 clocks, 0.25 times those counted.\n"));
   EXPECT_EQ(to_json(report)["total"]["weights"],
             (nlohmann::ordered_json{{"model_bytes", 2048}, {"loaded_bytes", 6144}}));
+}
+
+TEST(RunTable, NamesAFigureThatCannotBe) {
+  RunReport report = example_report();
+  report.layers[1].utilization = 4.3952;
+  const std::string text = run_table(report, 0);
+  EXPECT_THAT(text, HasSubstr("fc2: its utilization is 439.52 %; more than 100 % cannot be\n"));
+  EXPECT_THAT(text, HasSubstr("FAILED\n"));
+}
+
+TEST(RunTable, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
+  RunReport report = example_report();
+  const std::string warning =
+      "only 6.4 % (64 of 1,000) of the network's MACs are on the device; clocks and bytes are of "
+      "these layers alone";
+  EXPECT_THAT(run_table(report, 0), HasSubstr("Warning: " + warning + ".\n"));
+  EXPECT_EQ(to_json(report)["warnings"], nlohmann::ordered_json::array({warning}));
+  report.host_layers = {{"conv1", "Conv", 64, "why"}};
+  EXPECT_THAT(run_table(report, 0), Not(HasSubstr("Warning")));
+  EXPECT_FALSE(to_json(report).contains("warnings"));
+}
+
+TEST(RunTable, GivesALayerNoClocksThatAreNotItsOwn) {
+  RunReport report = example_report();
+  for (LayerReport& layer : report.layers) {
+    layer.program = 1;
+    layer.overlapped = true;
+  }
+  EXPECT_THAT(run_table(report, 0), HasSubstr("the clocks of each are not known: 200 in program 1.\n"));
+  const nlohmann::ordered_json json = to_json(report);
+  EXPECT_TRUE(json["layers"][0]["cycles"].is_null());
+  EXPECT_TRUE(json["layers"][0]["utilization"].is_null());
+  EXPECT_EQ(json["programs"][0]["cycles"], 200);
+  EXPECT_EQ(json["total"]["cycles"], 200);
 }
 
 TEST(RunTable, CountsImagesOfTheSameClass) {

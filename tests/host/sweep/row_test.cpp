@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/sweep/front.hpp"
 #include "host/sweep/sweep_plot.hpp"
 
 namespace gemm64 {
@@ -75,6 +76,49 @@ TEST_F(Rows, ArePlottedByName) {
   EXPECT_THAT(svg, HasSubstr(">1.02 k<"));
   EXPECT_THAT(svg, HasSubstr(">25.00 %<"));
   EXPECT_THAT(svg, HasSubstr(">96<"));
+}
+
+/// A row of a design on an array of `array`, with a memory of `latency`.
+SweepRow design_row(const SweepRow& from, int array, int latency, std::uint64_t clocks) {
+  SweepRow row = from;
+  row["array"] = array;
+  row["memory_latency"] = latency;
+  row["cycles"] = clocks;
+  return row;
+}
+
+TEST_F(Rows, AreOnTheFrontWhereNothingIsBetterForLess) {
+  const SweepRow& from = rows_[0];
+  std::vector<SweepRow> rows = {design_row(from, 8, 100, 900), design_row(from, 16, 100, 300),
+                                design_row(from, 32, 100, 300), design_row(from, 16, 200, 300),
+                                design_row(from, 16, 50, 290), design_row(from, 8, 100, 900)};
+  EXPECT_EQ(pareto_front(rows),
+            (std::vector<bool>{true, false, false, true, true, true}));  // slow memory is cheap
+  rows[4]["verified"] = false;
+  EXPECT_FALSE(pareto_front(rows)[4]);
+  EXPECT_THAT(rows_json(rows), HasSubstr("\"pareto\": true"));
+  EXPECT_THAT(rows_csv(rows), HasSubstr(",pareto\n"));
+  EXPECT_THAT(rows_table(rows, 0), HasSubstr("Pareto"));
+}
+
+TEST_F(Rows, ArePlottedAsLinesOverTheAxisWithMostValues) {
+  std::vector<SweepRow> rows;
+  for (const int array : {8, 16, 32}) {
+    for (const int latency : {50, 100}) rows.push_back(design_row(rows_[0], array, latency, 900));
+  }
+  const std::string svg = plot_svg(rows, "s.json");
+  EXPECT_THAT(svg, HasSubstr("Clocks over array"));
+  EXPECT_THAT(svg, HasSubstr(">memory_latency 50<"));
+  EXPECT_THAT(svg, HasSubstr("on the Pareto front"));
+  EXPECT_THAT(plot_svg({rows_[0]}, "s"), Not(HasSubstr("Clocks over")));
+}
+
+TEST_F(Rows, OfAFileInAFolderArePlottedByTheEndOfItsPath) {
+  SweepRow row = rows_[0];
+  row["network"] = "/home/someone/with/a/long/path/nets/resnet50.onnx";
+  const std::string svg = plot_svg({row}, "/home/someone/sweeps/s.json");
+  EXPECT_THAT(svg, HasSubstr(">…/nets/resnet50.onnx, batch 1<"));
+  EXPECT_THAT(svg, Not(HasSubstr("someone/with")));
 }
 
 TEST_F(Rows, OfALargeSweepArePlottedThin) {

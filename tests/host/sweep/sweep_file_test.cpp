@@ -74,8 +74,8 @@ TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
       {"[]", "s.json: a sweep is an object, such as"},
       {"{}", "s.json: it has no \"networks\"; give a list"},
       {R"({"networks": "alexnet", "bateches": 1})",
-       "s.json: a sweep has no key 'bateches'; its keys are mode, device, seed, designs, networks, "
-       "batches"},
+       "s.json: a sweep has no key 'bateches'; its keys are mode, device, seed, quantize, designs, "
+       "networks, batches"},
       {R"({"networks": "alexnet", "networks": "lenet"})",
        "s.json: the key \"networks\" is there twice"},
       {R"({"networks": ["lenet", "resnet"]})",
@@ -99,6 +99,8 @@ TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
       {R"({"networks": "1x2x3", "mode": "run", "device": "reference"})",
        "s.json: device is \"reference\"; it is \"rtl\" or \"tlm\""},
       {R"({"networks": "1x2x3", "seed": -1})", "s.json: seed is -1; it is a whole number from 0"},
+      {R"({"networks": "1x2x3", "quantize": 1})",
+       "s.json: quantize is 1; it is true, which quantizes float files, or false"},
       {R"({"networks": "1x2x3", "designs": 64})", "s.json: designs is 64; it is an object"},
       {R"({"networks": "1x2x3", "designs": [{}, {"latency": 5}]})",
        "s.json: designs[1] has no key 'latency'; its keys are array, scratchpad_words"},

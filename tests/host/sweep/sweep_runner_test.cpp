@@ -10,6 +10,7 @@
 #include "host/error.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "host/tlm/tlm_device.hpp"
+#include "tests/host/onnx_data.hpp"
 #include "tests/host/device/wrapped_device.hpp"
 
 namespace gemm64 {
@@ -117,6 +118,37 @@ TEST(SweepRunner, PredictsWhatARunCounts) {
     }
     EXPECT_EQ(run, prediction);
   }
+}
+
+/// A sweep of a float file in the tests' folder.
+std::string float_sweep(const std::string& file, const std::string& settings) {
+  return "{" + settings + R"("designs": {"array": 8}, "networks": ")" +
+         (test_data() / file).string() + "\"}";
+}
+
+TEST(SweepRunner, QuantizesFloatFiles) {
+  const std::string quantize = R"("quantize": true, )";
+  const auto prediction = rows_of(float_sweep("fashion_cnn.onnx", quantize));
+  const auto run = rows_of(float_sweep("fashion_cnn.onnx", quantize + R"("mode": "run", )"));
+  EXPECT_EQ(prediction[0]["device_share"], 1.0);
+  EXPECT_TRUE(prediction[0]["warning"].is_null());
+  EXPECT_EQ(prediction[0]["cycles"], run[0]["cycles"]);
+  EXPECT_EQ(run[0]["verified"], true);
+}
+
+TEST(SweepRunner, WarnsOfANetworkThatIsLeftToTheHost) {
+  const auto rows = rows_of(float_sweep("fashion_cnn.onnx", ""));
+  EXPECT_LT(rows[0]["device_share"], 0.5);
+  EXPECT_THAT(rows[0]["warning"].get<std::string>(),
+              StartsWith("only 1.3 % (75,008 of 5,719,808) of the network's MACs"));
+  EXPECT_THAT(rows_verdict(rows), HasSubstr("fashion_cnn.onnx: only 1.3 %"));
+  EXPECT_THAT(rows_verdict(rows), HasSubstr("\"quantize\": true quantizes float files.\n1 point"));
+}
+
+TEST(SweepRunner, QuantizesAFileThatLacksItsWeights) {
+  const auto rows = rows_of(float_sweep("resnet50.onnx", R"("quantize": true, )"));
+  EXPECT_EQ(rows[0]["macs"], 4089184256);
+  EXPECT_EQ(rows[0]["device_share"], 1.0);
 }
 
 TEST(SweepRunner, RunsAnyDesignOnTlm) {
