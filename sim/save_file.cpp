@@ -18,6 +18,12 @@
 namespace gemm64 {
 namespace {
 
+/// Of the sources, unless the program stands elsewhere.
+std::string& waves_folder() {
+  static std::string folder = GEMM64_WAVES_DIR;
+  return folder;
+}
+
 namespace fs = std::filesystem;
 
 constexpr int kTimeOfClock = 2;  // ns of a clock in a trace
@@ -37,7 +43,7 @@ std::vector<std::string> read_lines(const std::string& path) {
 std::string with_absolute_filter(const std::string& line) {
   const std::size_t path = line.find(" waves/");
   if (line[0] != '^' || path == std::string::npos) return line;
-  return line.substr(0, path + 1) + GEMM64_WAVES_DIR + line.substr(path + std::strlen(" waves"));
+  return line.substr(0, path + 1) + waves_folder() + line.substr(path + std::strlen(" waves"));
 }
 
 /// `*zoom primary A B ... Z`, then a line for the name of each marker.
@@ -110,8 +116,10 @@ std::string trace_lines(const SaveFileOptions& options,
 
 }  // namespace
 
+void set_waves_folder(const std::string& folder) { waves_folder() = folder; }
+
 std::string view_file(const std::string& view) {
-  const fs::path waves(GEMM64_WAVES_DIR);
+  const fs::path waves(waves_folder());
   std::vector<std::string> known;
   std::error_code unreadable;
   for (const fs::directory_entry& entry : fs::directory_iterator(waves, unreadable)) {

@@ -36,6 +36,9 @@ struct SaveFileOptions {
   std::optional<double> zoom;       // GTKWave's: log2 of pixels by time; the view's where empty
 };
 
+/// Views are in this folder from now on; a package brings its own.
+void set_waves_folder(const std::string& folder);
+
 /// The file of a view, such as "array". Throws UsageError, which names those that exist, where
 /// there is none of that name.
 std::string view_file(const std::string& view);

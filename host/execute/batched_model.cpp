@@ -28,24 +28,40 @@ void check_memory(const OnnxModel& model, std::int64_t passes, bool inputs_held)
                                model.name(), gibibytes(need), gibibytes(machine_memory())));
 }
 
-/// Does every input that the file leaves to the user hold one image?
+/// Does every input that the file leaves to the user hold one image? A scalar holds none; it goes
+/// with all of them.
 bool takes_one_image(const OnnxModel& model) {
-  const std::vector<std::string> names = model.inputs();
-  return !names.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+  bool any = false;
+  for (const std::string& name : model.inputs()) {
     const std::optional<TensorType> type = model.type(name);
-    return type && !type->dims.empty() && type->dims[0] == 1;
-  });
+    if (!type) return false;
+    if (type->dims.empty()) continue;
+    if (type->dims[0] != 1) return false;
+    any = true;
+  }
+  return any;
 }
 
-/// The first size of all sources; 0 where they differ, or the model does not know an input.
+/// The first size of all sources but scalars; 0 where they differ, all are scalars, or the model
+/// does not know an input.
 std::int64_t images_of(const OnnxModel& model, const InputSources& sources) {
-  std::int64_t images = 0;
+  std::optional<std::int64_t> images;
   for (const auto& [name, source] : sources) {
-    const std::int64_t count = source.dims.empty() ? 0 : source.dims[0];
-    if (!model.type(name) || (images != 0 && count != images)) return 0;
-    images = count;
+    if (!model.type(name)) return 0;
+    if (source.dims.empty()) continue;
+    if (images.value_or(source.dims[0]) != source.dims[0]) return 0;
+    images = source.dims[0];
   }
-  return images;
+  return images.value_or(0);
+}
+
+/// The images that the model was loaded for: the first size of its inputs but scalars.
+std::int64_t own_images(const OnnxModel& model, const InputSources& sources) {
+  for (const auto& [name, source] : sources) {
+    const std::optional<TensorType> type = model.type(name);
+    if (type && !type->dims.empty()) return type->dims[0];
+  }
+  return 0;
 }
 
 /// Are these surely images, none of which has to do with another?
@@ -60,7 +76,7 @@ bool are_images(const InputSources& sources) {
 /// How many of `images` images run at once, as the model was loaded with one batch or another.
 std::int64_t images_at_once(const OnnxModel& model, const InputSources& sources,
                             std::int64_t images, std::int64_t batch) {
-  const std::int64_t own = model.type(sources.begin()->first)->dims[0];
+  const std::int64_t own = own_images(model, sources);
   if (images <= 1 || images == own) return images;
   if (batch != 0) return std::min(batch, images);
   if (!are_images(sources)) return images;
@@ -77,7 +93,7 @@ std::map<std::string, Dims> other_shapes(const OnnxModel& model, const InputSour
   std::map<std::string, Dims> shapes;
   for (const auto& [name, source] : sources) {
     Dims dims = source.dims;
-    if (images != 0) dims[0] = at_once;
+    if (images != 0 && !dims.empty()) dims[0] = at_once;
     const std::optional<TensorType> type = model.type(name);
     if (!type || type->dims != dims) shapes[name] = dims;
   }

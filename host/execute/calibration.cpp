@@ -2,20 +2,43 @@
 #include "host/execute/calibration.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
 namespace {
 
+/// The least and the greatest of `count` values, at least one; NaNs are passed over, unless the
+/// first is one.
+std::pair<float, float> extremes(const float* values, std::int64_t count) {
+  // Side by side, which the compiler must be told: the order of comparisons shows in NaNs.
+  constexpr std::int64_t kLanes = 32;
+  std::array<float, kLanes> least;
+  std::array<float, kLanes> greatest;
+  least.fill(values[0]);
+  greatest.fill(values[0]);
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    const float* const from = values + std::min(i, std::max<std::int64_t>(count - kLanes, 0));
+    const std::int64_t lanes = std::min(count, kLanes);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const auto at = static_cast<std::size_t>(lane);
+      least[at] = from[lane] < least[at] ? from[lane] : least[at];
+      greatest[at] = from[lane] > greatest[at] ? from[lane] : greatest[at];
+    }
+  }
+  return {*std::min_element(least.begin(), least.end()),
+          *std::max_element(greatest.begin(), greatest.end())};
+}
+
 void widen(Ranges& ranges, const std::string& name, const Tensor& tensor) {
   if (tensor.type() != onnx::TensorProto::FLOAT || tensor.elements() == 0) return;
-  const float* values = tensor.values<float>();
-  const auto [least, greatest] = std::minmax_element(values, values + tensor.elements());
-  const auto [found, is_new] = ranges.try_emplace(name, *least, *greatest);
+  const auto [least, greatest] = extremes(tensor.values<float>(), tensor.elements());
+  const auto [found, is_new] = ranges.try_emplace(name, least, greatest);
   if (is_new) return;
-  found->second.first = std::min(found->second.first, *least);
-  found->second.second = std::max(found->second.second, *greatest);
+  found->second.first = std::min(found->second.first, least);
+  found->second.second = std::max(found->second.second, greatest);
 }
 
 }  // namespace

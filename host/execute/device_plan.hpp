@@ -58,8 +58,8 @@ DevicePlan plan_sums(const OnnxModel& model, const std::string& why);
 /// The program's jobs, laid out, and its commands.
 JobProgram make_program(const DeviceProgram& program, const Geometry& geometry);
 
-/// Counters of each of a program's layers (host/run/program_prediction.hpp), as a run has them behind
-/// a memory that does not stall.
+/// Counters of each of a program's layers (host/run/program_prediction.hpp), as a run has them
+/// behind a memory that does not stall.
 std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
                                      const MemoryTiming& memory);
 

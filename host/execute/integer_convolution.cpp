@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "host/execute/host_threads.hpp"
 #include "host/execute/integer_product.hpp"
 #include "host/execute/integer_rows.hpp"
 #include "host/execute/window.hpp"
@@ -118,21 +119,24 @@ Tensor convolve(const NodeContext& node, const IntegerOperand& x, const IntegerO
   constexpr std::int64_t kValues = 100'000;
   const std::int64_t block = std::min(
       places.windows, std::max<std::int64_t>(kValues / std::max<std::int64_t>(length, 1), 12));
-  IntegerRows rows(block, length);
-  for (std::int64_t group = 0; group < groups; ++group) {
-    const IntegerRows rows_of_weights =
-        filters<W>(weights, group * filters_of_group, filters_of_group, length);
-    for (std::int64_t image = 0; image < shape[0]; ++image) {
-      const X* planes = x.values.values<X>() + (image * shape[1] + group * channels) * plane;
-      std::int32_t* to = result.mutable_values<std::int32_t>() +
-                         (image * dims[1] + group * filters_of_group) * places.windows;
-      for (std::int64_t first = 0; first < places.windows; first += block) {
-        const std::int64_t count = std::min(block, places.windows - first);
-        gather(places, planes, channels, x.zeros[0], first, count, rows);
-        multiply_rows(rows_of_weights, rows, count, to + first, places.windows);
+  std::int32_t* const sums = result.mutable_values<std::int32_t>();
+  const auto images = [&](std::int64_t begin, std::int64_t end) {
+    IntegerRows rows(block, length);
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const IntegerRows rows_of_weights =
+          filters<W>(weights, group * filters_of_group, filters_of_group, length);
+      for (std::int64_t image = begin; image < end; ++image) {
+        const X* planes = x.values.values<X>() + (image * shape[1] + group * channels) * plane;
+        std::int32_t* to = sums + (image * dims[1] + group * filters_of_group) * places.windows;
+        for (std::int64_t first = 0; first < places.windows; first += block) {
+          const std::int64_t count = std::min(block, places.windows - first);
+          gather(places, planes, channels, x.zeros[0], first, count, rows);
+          multiply_rows(rows_of_weights, rows, count, to + first, places.windows);
+        }
       }
     }
-  }
+  };
+  on_host_threads(shape[0], result.elements() * length, images);
   return result;
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
+#include <utility>
 
 #include "host/execute/integer_rows.hpp"
 #include "host/execute/strided.hpp"
@@ -16,34 +18,46 @@ std::int64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
   return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
 }
 
-/// Rows of a matrix [rows x length], or of its transpose, less their zero points.
+/// Rows of values, `row_step` from one to the next; within a row they are `step` apart.
+struct RowLayout {
+  std::int64_t row_step, step;
+};
+
+/// Rows [first, first + count) of a matrix, less their zero points.
 template <class T>
-IntegerRows rows_of(const T* values, std::int64_t rows, std::int64_t length, bool transposed,
+IntegerRows rows_of(const T* values, const RowLayout& layout, std::int64_t first,
+                    std::int64_t count, std::int64_t length,
                     const std::vector<std::int32_t>& zeros) {
-  IntegerRows result(rows, length);
-  const std::int64_t row_step = transposed ? 1 : length;
-  const std::int64_t step = transposed ? rows : 1;
-  constexpr std::int64_t kBlock = 64;  // of a transposed matrix, so that lines are read once
-  for (std::int64_t begin = 0; begin < length; begin += kBlock) {
-    const std::int64_t end = std::min(begin + kBlock, length);
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int32_t zero = zeros.size() == 1 ? zeros[0] : zeros[static_cast<std::size_t>(row)];
-      std::int16_t* to = result.row(row);
-      const T* from = values + row * row_step;
-      for (std::int64_t k = begin; k < end; ++k) {
-        to[k] = static_cast<std::int16_t>(from[k * step] - zero);
+  IntegerRows result(count, length);
+  const auto fill = [&](auto step) {
+    constexpr std::int64_t kBlock = 64;  // of a transposed matrix, so that lines are read once
+    for (std::int64_t begin = 0; begin < length; begin += kBlock) {
+      const std::int64_t end = std::min(begin + kBlock, length);
+      for (std::int64_t row = 0; row < count; ++row) {
+        const std::int32_t zero =
+            zeros.size() == 1 ? zeros[0] : zeros[static_cast<std::size_t>(first + row)];
+        std::int16_t* to = result.row(row);
+        const T* from = values + (first + row) * layout.row_step;
+        for (std::int64_t k = begin; k < end; ++k) {
+          to[k] = static_cast<std::int16_t>(from[k * step] - zero);
+        }
       }
     }
+  };
+  if (layout.step == 1) {
+    fill(std::integral_constant<std::int64_t, 1>());
+  } else {
+    fill(layout.step);
   }
   return result;
 }
 
 IntegerRows rows_of(const NodeContext& node, const Tensor& tensor, std::int64_t offset,
-                    std::int64_t rows, std::int64_t length, bool transposed,
-                    const std::vector<std::int32_t>& zeros) {
+                    const RowLayout& layout, std::int64_t first, std::int64_t count,
+                    std::int64_t length, const std::vector<std::int32_t>& zeros) {
   IntegerRows result(0, 0);
   visit_bytes(node, tensor.type(), [&](auto kind) {
-    result = rows_of(tensor.values<decltype(kind)>() + offset, rows, length, transposed, zeros);
+    result = rows_of(tensor.values<decltype(kind)>() + offset, layout, first, count, length, zeros);
     return 0;
   });
   return result;
@@ -117,9 +131,9 @@ SignedRows signed_rows(const NodeContext& node, const Tensor& tensor, std::int64
 /// The sums from a product of int8: what zero points and moved values add is put back, exactly,
 /// modulo 2^32.
 void sums_by_product(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b,
-                     const MatrixShape& shape, std::int32_t* to) {
+                     bool b_transposed, const MatrixShape& shape, std::int32_t* to) {
   const SignedRows left = signed_rows(node, a.values, shape.m, shape.k, false);
-  const SignedRows right = signed_rows(node, b.values, shape.n, shape.k, true);
+  const SignedRows right = signed_rows(node, b.values, shape.n, shape.k, !b_transposed);
   const MatrixI32 product = (*node.product)(left.values, right.values);
   const std::int64_t a_shift = left.moved - a.zeros[0];
   for (std::int64_t column = 0; column < shape.n; ++column) {
@@ -135,8 +149,11 @@ void sums_by_product(const NodeContext& node, const IntegerOperand& a, const Int
 
 }  // namespace
 
-Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b) {
-  MatrixShape shape = matrix_shape(node, a.values.dims(), b.values.dims());
+Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b,
+                   bool b_transposed) {
+  Dims b_dims = b.values.dims();
+  if (b_transposed) std::swap(b_dims.at(0), b_dims.at(1));
+  MatrixShape shape = matrix_shape(node, a.values.dims(), b_dims);
   check_zeros(node, a, 1);
   check_zeros(node, b, shape.n);
   Tensor result(onnx::TensorProto::INT32, shape.result);
@@ -149,13 +166,18 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
     shape.b_stack.clear();
   }
   if (node.product != nullptr && shape.stack.empty()) {
-    sums_by_product(node, a, b, shape, to);
+    sums_by_product(node, a, b, b_transposed, shape, to);
     return result;
   }
   const std::int64_t count = product(shape.stack.begin(), shape.stack.end());
   const Dims a_steps = broadcast_strides(shape.a_stack, shape.stack);
   const Dims b_steps = broadcast_strides(shape.b_stack, shape.stack);
   const Dims steps = row_major_strides(shape.stack);
+  const RowLayout b_layout = b_transposed ? RowLayout{shape.k, 1} : RowLayout{1, shape.n};
+  // As many columns of b at once as the second cache holds.
+  constexpr std::int64_t kValues = 100'000;
+  const std::int64_t block = std::max<std::int64_t>(kValues / std::max<std::int64_t>(shape.k, 1),
+                                                    b_transposed ? 12 : 64);  // 64: whole lines
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t a_matrix = 0;
     std::int64_t b_matrix = 0;
@@ -164,11 +186,14 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
       a_matrix += at * a_steps[axis];
       b_matrix += at * b_steps[axis];
     }
-    const IntegerRows left =
-        rows_of(node, a.values, a_matrix * shape.m * shape.k, shape.m, shape.k, false, a.zeros);
-    const IntegerRows right =
-        rows_of(node, b.values, b_matrix * shape.k * shape.n, shape.n, shape.k, true, b.zeros);
-    multiply_rows(left, right, shape.n, to + i * shape.m * shape.n, shape.n);
+    const IntegerRows left = rows_of(node, a.values, a_matrix * shape.m * shape.k, {shape.k, 1}, 0,
+                                     shape.m, shape.k, a.zeros);
+    for (std::int64_t first = 0; first < shape.n; first += block) {
+      const std::int64_t columns = std::min(block, shape.n - first);
+      const IntegerRows right = rows_of(node, b.values, b_matrix * shape.k * shape.n, b_layout,
+                                        first, columns, shape.k, b.zeros);
+      multiply_rows(left, right, columns, to + i * shape.m * shape.n + first, shape.n);
+    }
   }
   return result;
 }

@@ -34,8 +34,10 @@ struct ByteResults {
 /// Those of a node that has them. Throws UsageError where its scales or zero points do not fit.
 ByteResults byte_results(const NodeContext& node, const Tensors& inputs);
 
-/// NumPy's matmul of (a - zero) and (b - zero), int32. Throws UsageError where shapes do not fit.
-Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b);
+/// NumPy's matmul of (a - zero) and (b - zero), int32. `b_transposed`: b, a matrix, holds its
+/// columns as rows. Throws UsageError where shapes do not fit.
+Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b,
+                   bool b_transposed = false);
 
 /// The convolution of (x - zero) with (weights - zero), int32; padding counts as the zero point.
 Tensor convolution_sums(const NodeContext& node, const IntegerOperand& x,

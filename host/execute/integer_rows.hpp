@@ -8,12 +8,13 @@
 
 namespace gemm64 {
 
-/// Rows of numbers from -255 to 255, each followed by zeros up to a multiple of eight.
+/// Rows of numbers from -255 to 255, each followed by zeros up to a multiple of 32, a register of
+/// AVX-512.
 class IntegerRows {
  public:
   IntegerRows(std::int64_t rows, std::int64_t length)
       : rows_(rows),
-        stride_((length + 7) / 8 * 8),
+        stride_((length + kMultiple - 1) / kMultiple * kMultiple),
         values_(static_cast<std::size_t>(rows * stride_)) {}
 
   std::int64_t rows() const { return rows_; }
@@ -22,6 +23,8 @@ class IntegerRows {
   const std::int16_t* row(std::int64_t row) const { return values_.data() + row * stride_; }
 
  private:
+  static constexpr std::int64_t kMultiple = 32;
+
   std::int64_t rows_, stride_;
   std::vector<std::int16_t> values_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/linear.hpp"
 
+#include <algorithm>
+
 #include "host/execute/gemm.hpp"
 #include "host/onnx/linear_layer.hpp"
 
@@ -31,7 +33,8 @@ std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step) 
 
 MatrixF as_rows(const Tensor& tensor) {
   const std::int64_t rows = tensor.rank() < 2 ? 1 : tensor.dim(0);
-  return Eigen::Map<const MatrixF>(tensor.values<float>(), rows, tensor.elements() / rows);
+  return Eigen::Map<const MatrixF>(tensor.values<float>(), rows,
+                                   tensor.elements() / std::max<std::int64_t>(rows, 1));
 }
 
 Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product) {

@@ -37,14 +37,14 @@ TensorType type_of(const OnnxModel& model, const std::string& name, const char* 
 Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32_t seed,
                     std::int64_t images_in_turn) {
   TensorType type = type_of(model, name, "give it as --input FILE.npy");
-  if (images_in_turn != 0) type.dims.at(0) = images_in_turn;
+  if (images_in_turn != 0 && !type.dims.empty()) type.dims[0] = images_in_turn;
   if (type.data_type != onnx::TensorProto::FLOAT) {
     throw UsageError(fmt::format("{}: its {} is of {}; give it as --input {}=FILE.npy",
                                  model.name(), quoted(name), data_type_name(type.data_type),
                                  printable(name)));
   }
   Tensor tensor(onnx::TensorProto::FLOAT, type.dims);
-  std::mt19937 generator = layer_generator(seed, name);
+  MersenneTwister generator = layer_generator(seed, name);
   fill_uniform(generator, 1.0F, tensor.mutable_values<float>(),
                static_cast<std::size_t>(tensor.elements()));
   return tensor;
@@ -54,7 +54,7 @@ InputSource images_source(const OnnxModel& model, const std::string& name,
                           const std::vector<std::string>& files, const InputOptions& options,
                           std::int64_t images_in_turn) {
   TensorType type = type_of(model, name, "an image cannot be resized to it");
-  if (images_in_turn != 0) type.dims.at(0) = images_in_turn;
+  if (images_in_turn != 0 && !type.dims.empty()) type.dims[0] = images_in_turn;
   const std::string what = fmt::format("{} of {}", quoted(name), model.name());
   if (is_idx_file(files.front())) {
     return idx_source(files.front(), type, options.pixels, options.limit, what);

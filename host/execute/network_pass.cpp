@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/execute/device_layer.hpp"
+#include "host/execute/host_threads.hpp"
 #include "host/execute/linear.hpp"
 #include "host/execute/passes.hpp"
 #include "host/onnx/supported.hpp"
@@ -57,6 +58,10 @@ NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
   if (side_by_side) {
     pool_.emplace(runner_, [this](const ProgramResults& found) { return add_finished(found); });
   }
+}
+
+NetworkPass::~NetworkPass() {
+  if (pool_) leave_processors(0);
 }
 
 void NetworkPass::run(const Listener& listener) {
@@ -121,6 +126,7 @@ void NetworkPass::forget(const PassItem& item) {
 ProgramLayer NetworkPass::prepare(const DeviceProgram& program, const DeviceLayer& layer,
                                   std::vector<Tensor>& wanted) {
   const Step& step = step_of(layer);
+  make_room();
   next(schedule_.on_host[index_of(executor_, step)]);
   share_.report(step.context.label, 0);
   const std::string& name = step.context.node->input(0);
@@ -250,10 +256,15 @@ std::vector<LayerReport> NetworkPass::take_layers() {
   return std::exchange(joined_, {});
 }
 
+void NetworkPass::make_room() {
+  if (pool_) leave_processors(pool_->running());
+}
+
 void NetworkPass::wait() {
   if (!pool_) return;
   const auto begin = WallClock::now();
   pool_->finish();
+  make_room();
   device_seconds_ += seconds_since(begin);
   if (back_) return;
   next(0);
@@ -362,6 +373,7 @@ Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) 
 }
 
 Tensors NetworkPass::instead(const Step& step, const Tensors& arguments) {
+  make_room();
   next(schedule_.on_host[index_of(executor_, step)]);
   share_.report(step.context.label, 0);
   const std::optional<Tensors> exact_arguments = at_.exact.arguments(step, arguments);

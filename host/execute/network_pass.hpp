@@ -47,9 +47,14 @@ class NetworkPass {
   NetworkPass(const Executor& executor, JobRunner& runner, const DeviceSchedule& schedule,
               const NetworkInputs& inputs, const NodeObserver& after, const RunProgress& progress,
               bool side_by_side);
+  ~NetworkPass();
+  NetworkPass(const NetworkPass&) = delete;
+  NetworkPass& operator=(const NetworkPass&) = delete;
 
   /// Runs all passes. Throws DeviceError where the device fails.
   void run(const Listener& listener);
+  /// The host's products leave a processor to each simulation that runs beside them now.
+  void make_room();
   /// The device failed: what the host did ahead of the program that failed is forgotten. Returns
   /// the pass that was under way, counted from 0.
   std::size_t give_up();

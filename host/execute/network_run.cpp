@@ -14,6 +14,7 @@
 #include "host/execute/linear.hpp"
 #include "host/execute/network_pass.hpp"
 #include "host/execute/passes.hpp"
+#include "host/execute/side_by_side_passes.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
@@ -47,12 +48,17 @@ void describe(const NetworkInputs& inputs, RunReport& report) {
 }
 
 /// The first output of the float network, whose head takes a few images at a time.
-Tensor exact_output(const Executor& executor, const NetworkInputs& inputs) {
+Tensor exact_output(const Executor& executor, const NetworkInputs& inputs, NetworkPass& beside) {
+  ExecutorHooks hooks;
+  hooks.instead = [&beside](const Step&, const Tensors&) {
+    beside.make_room();
+    return Tensors{};
+  };
   const auto& steps = executor.steps();
   const auto first = std::find_if(steps.begin(), steps.end(), is_float_product);
   const auto head = static_cast<std::size_t>(first - steps.begin());
-  Values values = run_head(executor, head, inputs, {});
-  executor.run_steps(head, steps.size(), values);
+  Values values = run_head(executor, head, inputs, hooks);
+  executor.run_steps(head, steps.size(), values, hooks);
   return executor.outputs(values).at(executor.model().graph().output(0).name());
 }
 
@@ -135,6 +141,10 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner) {
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact_network) {
+  const SideBySide& beside = runner.options().side_by_side;
+  if (beside.jobs > 1 && inputs.passes() > 1 && runner.options().check != CheckLevel::kLayers) {
+    return run_side_by_side(executor, inputs, runner, report, progress, exact_network);
+  }
   const DeviceSchedule schedule = make_schedule(executor, runner);
   std::vector<Job> jobs;
   for (std::int64_t i = 0; i < inputs.passes(); ++i) {
@@ -145,7 +155,6 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     report.chained = report.chained || program.layers.size() > 1;
   }
   NetworkRun run;
-  const SideBySide& beside = runner.options().side_by_side;
   if (beside.jobs > 1) run.why_one_job = why_one_job(executor, schedule, runner.options().check);
   NetworkPass pass(executor, runner, schedule, inputs, after, progress,
                    beside.jobs > 1 && run.why_one_job.empty());
@@ -159,7 +168,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     const auto& graph = executor.model().graph();
     Tensor beside_it;
     if (exact_network != nullptr && check != CheckLevel::kNone) {
-      beside_it = exact_output(*exact_network, given);
+      beside_it = exact_output(*exact_network, given, pass);
     }
     const Tensor* wanted = exact_network != nullptr   ? &beside_it
                            : graph.output_size() == 0 ? nullptr

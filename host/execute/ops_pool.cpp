@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "host/execute/host_threads.hpp"
 #include "host/execute/operators.hpp"
 #include "host/execute/visit.hpp"
 #include "host/execute/window.hpp"
@@ -37,17 +38,20 @@ std::vector<Dims> taps_along(const SpatialWindow& window, std::size_t axis, std:
 }
 
 /// Calls combine(to, from, count) for each window and each position in it, with `count` values side
-/// by side; `to` and `from` are offsets. Returns the sizes after this axis was pooled.
+/// by side; `to` and `from` are offsets.
 template <class Combine>
 void pool_along(const Along& in, const std::vector<Dims>& taps, Combine combine) {
   const auto windows = static_cast<std::int64_t>(taps.size());
-  for (std::int64_t outer = 0; outer < in.outer; ++outer) {
-    for (std::int64_t at = 0; at < windows; ++at) {
-      for (const std::int64_t tap : taps[static_cast<std::size_t>(at)]) {
-        combine((outer * windows + at) * in.inner, (outer * in.length + tap) * in.inner);
-      }
-    }
-  }
+  on_host_threads(
+      in.outer, in.outer * in.length * in.inner, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t outer = begin; outer < end; ++outer) {
+          for (std::int64_t at = 0; at < windows; ++at) {
+            for (const std::int64_t tap : taps[static_cast<std::size_t>(at)]) {
+              combine((outer * windows + at) * in.inner, (outer * in.length + tap) * in.inner);
+            }
+          }
+        }
+      });
 }
 
 Dims pooled_dims(Dims dims, std::size_t axis, std::int64_t windows) {

@@ -26,18 +26,19 @@ std::vector<float> output_scales(float factor, std::vector<float> scales, float 
   return scales;
 }
 
+/// Of the products with `b`.
+std::int64_t columns_of(const Tensor& b) { return b.rank() == 1 ? 1 : b.dims().back(); }
+
 /// Sums of a matrix product as a matrix, which has its columns along axis 1 also where an operand
 /// is a vector.
 Tensor as_matrix(const Tensor& sums, const Tensor& b) {
-  const std::int64_t columns = b.rank() == 1 ? 1 : b.dims().back();
+  const std::int64_t columns = columns_of(b);
   return sums.reshaped({columns == 0 ? 0 : sums.elements() / columns, columns});
 }
 
-/// sum * scale + bias, by column.
-Tensor to_floats(const NodeContext& node, const Tensor& sums, const Tensor& b,
+/// sum * scale + bias, by column, of which there are `columns` along the last axis.
+Tensor to_floats(const NodeContext& node, const Tensor& sums, std::int64_t columns,
                  const std::vector<float>& scales, const Tensor& bias) {
-  const Tensor rows = as_matrix(sums, b);
-  const std::int64_t columns = rows.dim(1);
   const auto fits = [columns](std::int64_t count) { return count == columns; };
   if ((scales.size() != 1 && !fits(static_cast<std::int64_t>(scales.size()))) ||
       (bias.present() && (bias.type() != onnx::TensorProto::FLOAT || !fits(bias.elements())))) {
@@ -122,24 +123,26 @@ Tensor transposed(const NodeContext& node, const Tensor& matrix) {
   });
 }
 
-/// Input `index`, a matrix, transposed where attribute `name` says so.
-Tensor gemm_factor(const NodeContext& node, const Tensors& inputs, std::size_t index,
-                   const char* name) {
+/// Input `index`, a matrix.
+const Tensor& gemm_factor(const NodeContext& node, const Tensors& inputs, std::size_t index) {
   const Tensor& matrix = input(node, inputs, index);
   if (matrix.rank() != 2) {
     throw failure(node, fmt::format("{} is no matrix", describe(matrix)));
   }
-  return attribute(*node.node, name, std::int64_t{0}) != 0 ? transposed(node, matrix) : matrix;
+  return matrix;
 }
 
 }  // namespace
 
 Tensors qgemm(const NodeContext& node, const Tensors& inputs) {
-  const Tensor a = gemm_factor(node, inputs, 0, "transA");
-  const Tensor b = gemm_factor(node, inputs, 3, "transB");
+  const Tensor& a_stored = gemm_factor(node, inputs, 0);
+  const bool a_transposed = attribute(*node.node, "transA", std::int64_t{0}) != 0;
+  const Tensor a = a_transposed ? transposed(node, a_stored) : a_stored;
+  const Tensor& b = gemm_factor(node, inputs, 3);
   const Quantization of_a = quantization_of(node, inputs, 1, a.type());
   const Tensor product =
-      matrix_sums(node, {a, {of_a.zero}}, {b, zeros_of(node, optional_input(inputs, 5), b.type())});
+      matrix_sums(node, {a, {of_a.zero}}, {b, zeros_of(node, optional_input(inputs, 5), b.type())},
+                  attribute(*node.node, "transB", std::int64_t{0}) != 0);
   Tensor sums = product;
   const Tensor& bias = optional_input(inputs, 6);
   if (bias.present()) {
@@ -157,7 +160,7 @@ Tensors qgemm(const NodeContext& node, const Tensors& inputs) {
   if (!optional_input(inputs, 7).present()) {
     const float alpha = attribute(*node.node, "alpha", 1.0F);
     const std::vector<float> b_scales = scales_of(node, input(node, inputs, 4));
-    return {to_floats(node, sums, b, output_scales(alpha * of_a.scale, b_scales, 1), {})};
+    return {to_floats(node, sums, sums.dim(1), output_scales(alpha * of_a.scale, b_scales, 1), {})};
   }
   const ByteResults results = byte_results(node, inputs);
   return {requantize(node, sums, 1, {results.scales, {}}, results.type, results.zero)};
@@ -166,7 +169,7 @@ Tensors qgemm(const NodeContext& node, const Tensors& inputs) {
 Tensors dynamic_quantize_matmul(const NodeContext& node, const Tensors& inputs) {
   const auto [values, range] = quantize_by_range(node, input(node, inputs, 0));
   const IntegerOperand b = operand(node, inputs, 1, 3);
-  return {to_floats(node, matrix_sums(node, {values, {range.zero}}, b), b.values,
+  return {to_floats(node, matrix_sums(node, {values, {range.zero}}, b), columns_of(b.values),
                     output_scales(range.scale, scales_of(node, input(node, inputs, 2)), 1),
                     optional_input(inputs, 4))};
 }
@@ -176,7 +179,7 @@ Tensors matmul_integer_to_float(const NodeContext& node, const Tensors& inputs) 
   const IntegerOperand b = operand(node, inputs, 1, 5);
   const std::vector<float> a_scales = scales_of(node, input(node, inputs, 2));
   if (a_scales.size() != 1) throw failure(node, "its first operand has more than one scale");
-  return {to_floats(node, matrix_sums(node, a, b), b.values,
+  return {to_floats(node, matrix_sums(node, a, b), columns_of(b.values),
                     output_scales(a_scales[0], scales_of(node, input(node, inputs, 3)), 1),
                     optional_input(inputs, 6))};
 }

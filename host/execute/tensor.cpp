@@ -2,6 +2,7 @@
 #include "host/execute/tensor.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,10 +23,17 @@ constexpr std::size_t kAlignment = 64;  // of oneDNN's and Eigen's widest loads
 // Values are held in memory: what is beyond this is a mistake rather than a wish.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
 
+// From here on the system is asked for large pages: the first touch of each small one costs as much
+// as an operator's work on it.
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kLarge = 4 * kHugePage;
+
 std::shared_ptr<void> allocate(std::size_t bytes) {
+  const std::size_t alignment = bytes < kLarge ? kAlignment : kHugePage;
   const std::size_t rounded = std::max((bytes + kAlignment - 1) / kAlignment, std::size_t{1});
-  void* memory = std::aligned_alloc(kAlignment, rounded * kAlignment);
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, rounded * kAlignment) != 0) throw std::bad_alloc();
+  if (bytes >= kLarge) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return {memory, std::free};
 }
 

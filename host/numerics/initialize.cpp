@@ -6,24 +6,28 @@
 
 namespace gemm64 {
 
-std::mt19937 layer_generator(std::uint32_t seed, const std::string& layer_name) {
+MersenneTwister layer_generator(std::uint32_t seed, const std::string& layer_name) {
   std::vector<std::uint32_t> material = {seed};
   for (const char letter : layer_name) material.push_back(static_cast<unsigned char>(letter));
   std::seed_seq sequence(material.begin(), material.end());
-  return std::mt19937(sequence);
+  return MersenneTwister(sequence);
 }
 
 float initial_bound(std::size_t fan_in) {
   return static_cast<float>(1.0 / std::sqrt(static_cast<double>(fan_in)));
 }
 
-void fill_uniform(std::mt19937& generator, float bound, float* values, std::size_t count) {
+void fill_uniform(MersenneTwister& generator, float bound, float* values, std::size_t count) {
   // The upper 24 bits, centred: exact in float32, so that the product rounds once.
   constexpr std::int32_t kHalf = 1 << 23;
   const float step = bound / static_cast<float>(kHalf);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = static_cast<std::uint32_t>(generator());
-    values[i] = step * static_cast<float>(static_cast<std::int32_t>(bits >> 8) - kHalf);
+  while (count != 0) {
+    const auto [bits, some] = generator.next(count);
+    for (std::size_t i = 0; i < some; ++i) {
+      values[i] = step * static_cast<float>(static_cast<std::int32_t>(bits[i] >> 8) - kHalf);
+    }
+    values += some;
+    count -= some;
   }
 }
 

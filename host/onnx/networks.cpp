@@ -42,7 +42,7 @@ struct Parameters {
 };
 
 void draw(const Parameters& parameters, std::uint32_t seed) {
-  std::mt19937 generator = layer_generator(seed, parameters.layer);
+  MersenneTwister generator = layer_generator(seed, parameters.layer);
   const float bound = initial_bound(parameters.fan_in);
   fill_uniform(generator, bound, parameters.weights, parameters.weight_count);
   if (parameters.bias != nullptr) {

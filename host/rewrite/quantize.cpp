@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "host/onnx/qdq_edits.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/tensor.hpp"
+#include "host/onnx/without_data.hpp"
 
 namespace gemm64 {
 namespace {
@@ -39,11 +43,88 @@ Scale scale_of(std::pair<float, float> range) {
   return {scale, static_cast<int>(std::nearbyint(std::clamp(-low / scale, 0.0F, 255.0F)))};
 }
 
+using Floats = Eigen::Map<const Eigen::VectorXf>;
+
+/// Calls function(first value, count, channel, whether each value has a channel of its own) for the
+/// values of [...][channels][inner].
+template <class Function>
+void for_channels(std::int64_t size, std::int64_t channels, std::int64_t inner, Function function) {
+  if (inner == 1) {
+    for (std::int64_t i = 0; i < size; i += channels) function(i, channels, 0, true);
+    return;
+  }
+  for (std::int64_t i = 0, row = 0; i < size; i += inner, ++row) {
+    function(i, inner, row % channels, false);
+  }
+}
+
+/// Do the values stand as they do in memory? They are most of a model, so they are not copied.
+bool is_in_place(const TensorProto& tensor, std::int64_t size) {
+  return tensor.raw_data().size() == static_cast<std::size_t>(size) * sizeof(float) &&
+         reinterpret_cast<std::uintptr_t>(tensor.raw_data().data()) % alignof(float) == 0;
+}
+
+/// The greatest magnitude of each channel; infinite where one of its values is not finite.
+std::vector<float> greatest(const Floats& values, std::int64_t channels, std::int64_t inner) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr std::int64_t kLanes = 16;
+  // A NaN is greater than nothing, so it is made infinite before.
+  const auto magnitude = [](float value) {
+    const float size = std::abs(value);
+    return size < kInfinity ? size : kInfinity;
+  };
+  std::vector<float> found(static_cast<std::size_t>(channels));
+  for_channels(values.size(), channels, inner,
+               [&](std::int64_t first, std::int64_t count, std::int64_t channel, bool each) {
+                 const float* const from = values.data() + first;
+                 float* const to = found.data() + channel;
+                 if (each) {
+                   for (std::int64_t i = 0; i < count; ++i) {
+                     to[i] = std::max(to[i], magnitude(from[i]));
+                   }
+                   return;
+                 }
+                 std::array<float, kLanes> lanes{};
+                 std::int64_t i = 0;
+                 for (; i + kLanes <= count; i += kLanes) {
+                   for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+                     float& most = lanes[static_cast<std::size_t>(lane)];
+                     most = std::max(most, magnitude(from[i + lane]));
+                   }
+                 }
+                 for (; i < count; ++i) *to = std::max(*to, magnitude(from[i]));
+                 *to = std::max(*to, *std::max_element(lanes.begin(), lanes.end()));
+               });
+  return found;
+}
+
+/// Values in steps of their channels' scales, as int8.
+std::string in_steps(const Floats& values, const std::vector<float>& scales, std::int64_t inner) {
+  std::string bytes(static_cast<std::size_t>(values.size()), '\0');
+  const auto steps = [](float value, float scale) {
+    const float whole = std::nearbyint(value / scale);
+    return static_cast<char>(static_cast<int>(std::clamp(whole, -127.0F, 127.0F)));
+  };
+  for_channels(values.size(), static_cast<std::int64_t>(scales.size()), inner,
+               [&](std::int64_t first, std::int64_t count, std::int64_t channel, bool each) {
+                 const float* const from = values.data() + first;
+                 const float* const scale = scales.data() + channel;
+                 char* const to = &bytes[static_cast<std::size_t>(first)];
+                 if (each) {
+                   for (std::int64_t i = 0; i < count; ++i) to[i] = steps(from[i], scale[i]);
+                 } else {
+                   for (std::int64_t i = 0; i < count; ++i) to[i] = steps(from[i], *scale);
+                 }
+               });
+  return bytes;
+}
+
 class Quantizer {
  public:
-  Quantizer(const OnnxModel& model, const Ranges& ranges)
-      : model_(model), ranges_(ranges), links_(model.graph()) {
-    result_.proto = model.proto();
+  /// `network`: the model's without data, with the nodes that are to be quantized.
+  Quantizer(const OnnxModel& model, onnx::ModelProto network, const Ranges& ranges)
+      : model_(model), network_(std::move(network)), ranges_(ranges), links_(network_.graph()) {
+    result_.proto = network_;
   }
 
   QuantizedModel run();
@@ -64,6 +145,7 @@ class Quantizer {
   TensorProto& constant(const std::string& name, int type, const std::vector<std::int64_t>& dims);
 
   const OnnxModel& model_;
+  const onnx::ModelProto network_;
   const Ranges& ranges_;
   GraphLinks links_;
   QuantizedModel result_;
@@ -76,7 +158,7 @@ class Quantizer {
 };
 
 QuantizedModel Quantizer::run() {
-  const onnx::GraphProto& graph = model_.graph();
+  const onnx::GraphProto& graph = network_.graph();
   std::set<const NodeProto*> quantizable;
   for (const NodeProto& node : graph.node()) {
     if (!is_quantizable(node)) continue;
@@ -100,6 +182,10 @@ QuantizedModel Quantizer::run() {
   constants.erase(std::remove_if(constants.begin(), constants.end(),
                                  [&](const auto& one) { return used.count(one.name()) == 0; }),
                   constants.end());
+  for (TensorProto& one : constants) {
+    if (!has_data(one) && model_.constant(one.name()) != nullptr)
+      one = *model_.constant(one.name());
+  }
   return std::move(result_);
 }
 
@@ -170,7 +256,7 @@ void Quantizer::choose(const NodeProto& node) {
 /// How others read a value: through its pair, where it has one.
 std::string Quantizer::read_name(const std::string& value) const {
   if (chosen_.count(value) == 0) return value;
-  const auto& outputs = model_.graph().output();
+  const auto& outputs = network_.graph().output();
   const bool is_output = std::any_of(outputs.begin(), outputs.end(),
                                      [&](const auto& one) { return one.name() == value; });
   return is_output ? value : value + "_dequantized";
@@ -228,28 +314,21 @@ std::string Quantizer::write_weights(const std::string& name, std::int64_t axis)
   const TensorProto& from = *model_.constant(name);
   const std::vector<std::int64_t> dims(from.dims().begin(), from.dims().end());
   const std::int64_t size = model_.type(name)->elements();
-  const std::vector<float> values = float_values(from, size).value();
+  std::vector<float> copied;
+  if (!is_in_place(from, size)) copied = float_values(from, size).value();
+  const Floats values(is_in_place(from, size)
+                          ? reinterpret_cast<const float*>(from.raw_data().data())
+                          : copied.data(),
+                      size);
   const std::int64_t channels = dims[static_cast<std::size_t>(axis)];
   const std::int64_t inner = axis == 0 && channels != 0 ? size / channels : 1;
-  const auto channel = [&](std::int64_t i) {
-    return static_cast<std::size_t>(i / inner % channels);
-  };
-  std::vector<float> scales(static_cast<std::size_t>(channels));
-  for (std::int64_t i = 0; i < size; ++i) {
-    const float value = std::abs(values[static_cast<std::size_t>(i)]);
-    if (!std::isfinite(value)) {
-      throw UsageError(fmt::format("{}: weights '{}' have values that are not finite",
-                                   model_.name(), printable(name)));
-    }
-    scales[channel(i)] = std::max(scales[channel(i)], value);
+  std::vector<float> scales = greatest(values, channels, inner);
+  if (std::any_of(scales.begin(), scales.end(), [](float one) { return !std::isfinite(one); })) {
+    throw UsageError(fmt::format("{}: weights '{}' have values that are not finite", model_.name(),
+                                 printable(name)));
   }
   for (float& scale : scales) scale = scale > 0 ? scale / 127.0F : 1.0F;
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  for (std::int64_t i = 0; i < size; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    bytes[at] = static_cast<char>(static_cast<int>(
-        std::clamp(std::nearbyint(values[at] / scales[channel(i)]), -127.0F, 127.0F)));
-  }
+  std::string bytes = in_steps(values, scales, inner);
   constant(key + "_quantized", TensorProto::INT8, dims).set_raw_data(std::move(bytes));
   TensorProto& scale = constant(key + "_scale", TensorProto::FLOAT, {channels});
   for (const float value : scales) scale.add_float_data(value);
@@ -324,9 +403,9 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges) {
   if (const std::string found = quantized_operator(model); !found.empty()) {
     throw UsageError(fmt::format("{}: is quantized already: it has {}", model.name(), found));
   }
-  onnx::ModelProto inference = model.proto();
+  onnx::ModelProto inference = without_data(model.proto());
   drop_dropouts(*inference.mutable_graph(), model);
-  return Quantizer(OnnxModel::from_proto(std::move(inference), model.name()), ranges).run();
+  return Quantizer(model, std::move(inference), ranges).run();
 }
 
 }  // namespace gemm64

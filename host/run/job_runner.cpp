@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/run/program_prediction.hpp"
+#include "host/run/thread_clock.hpp"
 
 namespace gemm64 {
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
@@ -149,10 +149,9 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
 
   const SharedBytes packed = pack_weights(job, w);
   const JobRun run{job, packed, a, w};
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_seconds();
   GemmResult result = run_on_device(run, progress);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  layer.seconds = seconds.count();
+  layer.seconds = thread_seconds() - begin;
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
   progress.report(job.name, 1);
@@ -241,7 +240,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   const auto end = [this] {
     for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
   };
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = thread_seconds();
   std::vector<GemmResult> results;
   try {
     results = driver_.run(list, operands, [&](double part) { progress.report(what, part); });
@@ -249,11 +248,11 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
     end();
     throw;
   }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const double seconds = thread_seconds() - begin;
   end();
 
-  // Where the device counted from fence to fence what was predicted, the clocks of each layer's tiles
-  // are those predicted, too; otherwise nobody has counted them.
+  // Where the device counted from fence to fence what was predicted, the clocks of each layer's
+  // tiles are those predicted, too; otherwise nobody has counted them.
   const bool timed = results.back().counters[counter::kTotalClocks] != 0;
   bool divided = true;
   for (std::size_t i = 0; i < listed.size(); ++i) {
@@ -266,7 +265,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
     layer.counters = divided && timed ? layer.predicted : results[i].counters;
     set_utilization(layer, geometry, options_.memory);
   }
-  // Of wall time each has the part that it has of the clocks.
+  // Of processor time each has the part that it has of the clocks.
   double total = 0;
   for (const LayerReport& layer : layers) {
     total += static_cast<double>(layer.counters[counter::kTotalClocks]);
@@ -274,7 +273,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   for (std::size_t i = 0; i < listed.size() && total != 0; ++i) {
     const std::uint64_t clocks = layers[i].counters[counter::kTotalClocks];
     layers[i].simulated_clocks = clocks;
-    layers[i].seconds = seconds.count() * static_cast<double>(clocks) / total;
+    layers[i].seconds = seconds * static_cast<double>(clocks) / total;
   }
   return check_list(listed, list, operands, std::move(results), layers, progress);
 }

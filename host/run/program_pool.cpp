@@ -66,6 +66,11 @@ void ProgramPool::add(std::vector<ProgramLayer> layers, RunProgress told) {
   take_finished(lock);
 }
 
+std::size_t ProgramPool::running() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::min(threads_.size(), added_ - done_);
+}
+
 void ProgramPool::finish() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!end_ && told_ != added_) {

@@ -43,6 +43,9 @@ class ProgramPool {
   /// JobRunner::run_program throws, of the first program that failed; all behind it are stopped.
   void add(std::vector<ProgramLayer> layers, RunProgress told);
 
+  /// Programs that run now, or are about to: so many devices are busy.
+  std::size_t running();
+
   /// Returns when all programs have run. Throws as add() does.
   void finish();
 

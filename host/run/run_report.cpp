@@ -22,7 +22,8 @@ double roofline_clocks(std::uint64_t macs, const Counters& counters, const Geome
   const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
                                     ? std::max({weights, data, results})
                                     : weights + data + results;
-  // A memory that is slower than a port may have saved the bytes of one beat before the first clock.
+  // A memory that is slower than a port may have saved the bytes of one beat before the first
+  // clock.
   const bool slow = memory.bytes_per_cycle != 0 && memory.bytes_per_cycle < geometry.n;
   const double width = slow ? memory.bytes_per_cycle : geometry.n;
   const std::uint64_t saved = slow ? std::min<std::uint64_t>(busiest, geometry.n) : 0;
@@ -46,8 +47,8 @@ void add_impossible(const LayerReport& of, const std::string& name,
   constexpr double kRounding = 1e-9;  // of sums of floats
   const auto check = [&](const char* what, double share) {
     if (share <= 1 + kRounding) return;  // not the other way round: NaN is no share
-    lines.push_back(fmt::format("{}: {} is {:.2f} %; more than 100 % cannot be", name, what,
-                                100 * share));
+    lines.push_back(
+        fmt::format("{}: {} is {:.2f} %; more than 100 % cannot be", name, what, 100 * share));
   };
   check("its utilization", of.utilization);
   check("its share of the roofline", of.roofline_utilization);

@@ -49,7 +49,7 @@ struct LayerReport {
   double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
                              // float32 against double; 0 for a bare product of integers
   double error_bound = 0;    // what max_abs_error may be; 0: no bound is claimed
-  double seconds = 0;        // of wall time, simulation alone
+  double seconds = 0;        // of processor time, simulation alone
   std::uint64_t simulated_clocks = 0;  // by the simulator, register accesses included
 };
 
@@ -72,7 +72,7 @@ NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found);
 /// What the host did of a network, beside the device.
 struct HostWork {
   std::uint64_t nodes = 0;
-  double seconds = 0;
+  double seconds = 0;            // of wall time, in which simulations may run on other cores
   double reference_seconds = 0;  // besides, of results that the device's are compared with
   std::map<std::string, std::uint64_t> operators;  // nodes of each kind; empty where all are
 };
@@ -141,7 +141,8 @@ struct RunReport {
   std::uint64_t device_macs() const;
   std::uint64_t all_macs() const;
   /// The sum of each program's layers, in the order of their first ones; of a layer by itself, that
-  /// layer. A utilization is that of the program: its MACs and bytes together, since layers overlap.
+  /// layer. A utilization is that of the program: its MACs and bytes together, since layers
+  /// overlap.
   std::vector<LayerReport> programs() const;
   /// The sum of all programs (name "total"); its utilizations are of the whole.
   LayerReport total() const;

@@ -39,4 +39,7 @@ void bind_network(nanobind::module_& module);
 /// NetworkUnits, UnitWorker.
 void bind_cluster(nanobind::module_& module);
 
+/// run_program: the program itself.
+void bind_program(nanobind::module_& module);
+
 }  // namespace gemm64::python

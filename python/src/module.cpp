@@ -31,4 +31,5 @@ NB_MODULE(_gemm64, module) {
   gemm64::python::bind_device(module);
   gemm64::python::bind_network(module);
   gemm64::python::bind_cluster(module);
+  gemm64::python::bind_program(module);
 }

@@ -30,5 +30,41 @@ TEST(BatchedModel, OfAScalarIsOneImage) {
   EXPECT_EQ(found.inputs.passes(), 1);
 }
 
+// Scalars go with every image, whichever name comes first.
+TEST(BatchedModel, TakesImagesBesideScalars) {
+  for (const std::string scalar : {"a", "z"}) {
+    const std::string graph =
+        "(float " + scalar + ", float[1, 2] x) => (float[1, 2] y) {y = Mul(x, " + scalar + ")}";
+    const BatchedModel found =
+        load(graph, {{scalar, InputSource::of(floats({}, {3}))},
+                     {"x", InputSource::of(floats({3, 2}, {1, 2, 3, 4, 5, 6}))}});
+    EXPECT_EQ(found.images, 3);
+    ASSERT_EQ(found.inputs.passes(), 1);
+    EXPECT_EQ(found.model.type("x")->dims, (Dims{3, 2}));
+    const NamedTensors given = found.inputs.take(0, 3);
+    EXPECT_EQ(given.at(scalar).rank(), 0U);
+    EXPECT_EQ(given.at("x").dims(), (Dims{3, 2}));
+  }
+}
+
+TEST(BatchedModel, GivesAScalarToEachPass) {
+  InputOptions options;
+  options.batch = 2;
+  const BatchedModel found = load_with_inputs(
+      [&](const ImportOptions& import) {
+        return load_text("(float a, float[1, 2] x) => (float[1, 2] y) {y = Mul(x, a)}", {}, 13,
+                         import);
+      },
+      options, [](const OnnxModel&) {},
+      [&](const OnnxModel&, const InputOptions&, std::int64_t) {
+        return InputSources{{"a", InputSource::of(floats({}, {3}))},
+                            {"x", InputSource::of(floats({3, 2}, {1, 2, 3, 4, 5, 6}))}};
+      });
+  ASSERT_EQ(found.inputs.passes(), 2);
+  const NamedTensors last = found.inputs.take(2, 2);
+  EXPECT_EQ(last.at("a").rank(), 0U);
+  EXPECT_EQ(last.at("x").dim(0), 2);
+}
+
 }  // namespace
 }  // namespace gemm64

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<float> draw(std::uint32_t seed, const std::string& name, float bound,
                         std::size_t count) {
-  std::mt19937 generator = layer_generator(seed, name);
+  MersenneTwister generator = layer_generator(seed, name);
   std::vector<float> values(count);
   fill_uniform(generator, bound, values.data(), count);
   return values;
@@ -27,7 +27,7 @@ TEST(InitialBound, IsOneOverTheRootOfTheFanIn) {
 
 TEST(FillUniform, MapsTheUpperBitsOfMt19937) {
   // The first two numbers of std::mt19937 with its default seed: 3499211612 and 581869302.
-  std::mt19937 generator;
+  MersenneTwister generator;
   float values[2];
   fill_uniform(generator, 1.0f, values, 2);
   EXPECT_EQ(values[0], (13668795.0f - 8388608.0f) / 8388608.0f);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/program.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "host/cli/commands.hpp"
+#include "host/cli/session.hpp"
+#include "host/cli/values.hpp"
+#include "host/console.hpp"
+#include "host/error.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/interrupt.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadUsage = 2;
+constexpr int kLost = 3;
+
+int complain(const std::string& what, int code) {
+  print_error(what);
+  return code;
+}
+
+/// The help that tells what would be right: that of the command, where there is one.
+std::string help_of(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return fmt::format("(see gemm64 {}--help)",
+                     commands.empty() ? "" : commands.front()->get_name() + " ");
+}
+
+/// A command that this build lacks says how to get it; help does not list it.
+[[maybe_unused]] void add_command_of_another_build(CLI::App& app, const std::string& name,
+                                                   const std::string& make) {
+  CLI::App& command = *app.add_subcommand(name)->group("")->allow_extras();
+  command.set_help_flag();
+  command.callback([name, make] {
+    throw UsageError(fmt::format("this build has no command {}: `{}` builds it", name, make));
+  });
+}
+
+int run(int argc, const char* const* argv, AddCommand add_firmware) {
+  CLI::App app("A 64x64 systolic GEMM accelerator, simulated clock by clock and checked.",
+               "gemm64");
+  app.set_version_flag("--version", GEMM64_VERSION);
+  app.require_subcommand(0, 1);  // none: told below, after words that are no command
+  app.footer(
+      "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output was "
+      "lost, 4 nothing was to be checked (--check none).");
+  int result = 0;
+  add_run_command(app, result);
+  add_gemm_command(app, result);
+  add_faults_command(app, result);
+  add_replay_command(app, result);
+  add_cosim_command(app, result);
+  if (add_firmware != nullptr) {
+    add_firmware(app, result);
+  } else {
+    add_command_of_another_build(app, "firmware", "make firmware");
+  }
+  add_info_command(app, result);
+  add_analyze_command(app, result);
+  add_report_command(app, result);
+#ifdef GEMM64_SWEEP
+  add_sweep_command(app, result);
+#else
+  add_command_of_another_build(app, "sweep", "make");
+#endif
+  add_tile_command(app, result);
+  add_quantize_command(app, result);
+  add_make_linear_command(app, result);
+  add_make_model_command(app, result);
+  refuse_unusable_values(app);
+  try {
+    app.parse(argc, argv);
+    if (app.get_subcommands().empty()) {
+      return complain("a command is required, such as run, gemm or info (see gemm64 --help)",
+                      kBadUsage);
+    }
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) {
+      return complain(fmt::format("{} {}", error.what(), help_of(app)), kBadUsage);
+    }
+    std::ostringstream help;  // or the version
+    app.exit(error, help, help);
+    print_report(help.str());
+  } catch (const UsageError& error) {
+    return complain(error.what(), kBadUsage);
+  } catch (const OutputError& error) {
+    note_lost(error);
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory for a product of this size", kBadUsage);
+  } catch (const std::length_error&) {
+    return complain("not enough memory for a product of this size", kBadUsage);
+  } catch (const std::system_error& error) {
+    return complain(fmt::format("the system refused what is needed: {}", error.what()), kBadUsage);
+  } catch (const std::exception& error) {
+    return complain(error.what(), kFailed);
+  }
+  return result;
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, AddCommand add_firmware) {
+  secure_standard_streams();
+  catch_interrupts();
+  const int result = run(argc, argv, add_firmware);
+  const std::string loss = report_loss();
+  if (!loss.empty()) print_error(loss);
+  end_is_wanted();
+  const bool lost = !loss.empty() || any_output_lost();
+  return (result == 0 || result == kNotChecked) && lost ? kLost : result;
+}
+
+}  // namespace gemm64
