@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "host/console.hpp"
 #include "host/error.hpp"
+#include "host/execute/operators.hpp"
 #include "host/files/npy.hpp"
 #include "host/onnx/tensor.hpp"
 
@@ -47,12 +49,29 @@ Element element_of(DataType type) {
   }
 }
 
-template <class To, class From>
-Tensor converted(const Tensor& tensor) {
-  Tensor result(data_type_of<To>(), tensor.dims());
-  std::transform(tensor.values<From>(), tensor.values<From>() + tensor.elements(),
-                 result.mutable_values<To>(), [](From value) { return static_cast<To>(value); });
-  return result;
+/// The type of an .npy file that holds all values of one that NumPy does not know.
+DataType wider(DataType type) {
+  switch (type) {
+    case onnx::TensorProto::INT4:
+    case onnx::TensorProto::INT2:
+      return onnx::TensorProto::INT8;
+    case onnx::TensorProto::UINT4:
+    case onnx::TensorProto::UINT2:
+      return onnx::TensorProto::UINT8;
+    default:
+      return onnx::TensorProto::FLOAT;
+  }
+}
+
+Tensor cast_to(const Tensor& tensor, DataType type) {
+  onnx::NodeProto node;
+  node.set_op_type("Cast");
+  onnx::AttributeProto& to = *node.add_attribute();
+  to.set_name("to");
+  to.set_type(onnx::AttributeProto::INT);
+  to.set_i(type);
+  constexpr std::int64_t kOpset = 25;
+  return compute(*find_operator("", "Cast"), {&node, "a .npy file's values", kOpset}, {tensor})[0];
 }
 
 }  // namespace
@@ -69,20 +88,19 @@ Tensor load_tensor(const std::string& path, DataType type) {
   const bool wide = type == onnx::TensorProto::BFLOAT16;
   Tensor tensor(wide ? onnx::TensorProto::FLOAT : type, file.shape());
   file.read(tensor.mutable_raw());
-  return wide ? converted<Eigen::bfloat16, float>(tensor) : tensor;
+  return wide ? cast_to(tensor, type) : tensor;
 }
 
 void save_tensor(OutputFile& file, const Tensor& tensor) {
-  if (tensor.type() == onnx::TensorProto::BFLOAT16) {
-    return save_tensor(file, converted<float, Eigen::bfloat16>(tensor));
+  const bool known =
+      tensor.type() != onnx::TensorProto::BFLOAT16 && element_of(tensor.type()) != Element::kNone;
+  if (!known) {
+    const DataType type = wider(tensor.type());
+    print_error(fmt::format("{} holds {}, since no .npy file holds {}", file.path().string(),
+                            data_type_name(type), data_type_name(tensor.type())));
+    return save_tensor(file, cast_to(tensor, type));
   }
-  const Element element = element_of(tensor.type());
-  if (element == Element::kNone) {
-    const std::string path = file.path().string();
-    throw OutputError(path, fmt::format("{}: cannot be written: no .npy file holds {}", path,
-                                        data_type_name(tensor.type())));
-  }
-  write_npy(file, element, tensor.dims(), tensor.raw());
+  write_npy(file, element_of(tensor.type()), tensor.dims(), tensor.raw());
 }
 
 std::string file_name(std::string name) {

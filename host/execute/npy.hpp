@@ -13,8 +13,9 @@ namespace gemm64 {
 /// from float32). Throws UsageError where the file cannot be read or holds another type.
 Tensor load_tensor(const std::string& path, DataType type);
 
-/// Writes an array and commits the file; bfloat16 is written as float32. Throws OutputError where
-/// the file is lost, or NumPy has no such type.
+/// Writes an array and commits the file. A type that NumPy does not know (bfloat16, 8-bit floats,
+/// integers of 4 bits) is written as float32 or 8-bit integers, and a line says so. Throws
+/// OutputError where the file is lost.
 void save_tensor(OutputFile& file, const Tensor& tensor);
 
 /// The name of a node or value as that of a file: '/' becomes '_'.

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "host/error.hpp"
+#include "host/onnx/functions.hpp"
 #include "host/onnx/graph_check.hpp"
 #include "host/onnx/schema.hpp"
 #include "host/onnx/shapes.hpp"
@@ -203,6 +204,8 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   OnnxModel model;
   model.proto_ = std::move(proto);
   model.name_ = printable(name);
+  inline_functions(model.proto_, model.name_);
+  take_known_branches(model.proto_);
   model.opsets_ = check_graph(model.proto_, options.shapes_only, model.name_);
   onnx::GraphProto& graph = *model.proto_.mutable_graph();
   model.external_files_ = files_outside(graph, folder);

@@ -100,11 +100,7 @@ struct Scope {
 class NodeChecker {
  public:
   NodeChecker(const onnx::ModelProto& model, const Opsets& opsets)
-      : ir_version_(model.ir_version()), opsets_(opsets) {
-    for (const onnx::FunctionProto& function : model.functions()) {
-      functions_.insert({function.domain(), function.name()});
-    }
-  }
+      : ir_version_(model.ir_version()), opsets_(opsets) {}
 
   /// Adds the node's outputs to the scope.
   void check(const onnx::NodeProto& node, const std::string& where, Scope& scope) const;
@@ -118,7 +114,6 @@ class NodeChecker {
 
   std::int64_t ir_version_;
   const Opsets& opsets_;
-  std::set<std::pair<std::string, std::string>> functions_;  // domains and names
 };
 
 /// As many values as the operator has, and none left out that it needs.
@@ -177,7 +172,6 @@ void NodeChecker::check_operator(const onnx::NodeProto& node, const std::string&
   if (node.input().empty() && node.output().empty()) {
     throw UsageError(fmt::format("{}: it has neither inputs nor outputs", where));
   }
-  if (functions_.count({node.domain(), op_type}) != 0) return;  // defined by the file
   const std::string domain = is_standard(node.domain()) ? "" : node.domain();
   if (domain.empty() && was_withdrawn(op_type)) {
     throw UsageError(

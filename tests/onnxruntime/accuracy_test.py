@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trained network of tests/data on Fashion-MNIST's 10,000 test images: what `make accuracy` runs,
-and the same bytes in ONNX Runtime."""
+"""The trained network of tests/data on 2,500 of Fashion-MNIST's test images: what `make accuracy` does with
+all 10,000, and the same bytes in ONNX Runtime."""
 
 import json
 import os
@@ -14,7 +14,8 @@ from harness import ProgramTest, saturates
 ROOT = pathlib.Path(__file__).parent.parent.parent
 MODEL = ROOT / "tests" / "data" / "fashion_cnn.onnx"
 DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
-IMAGES = ["--input", DATA / "t10k-images-idx3-ubyte.gz"]
+ALL_IMAGES = ["--input", DATA / "t10k-images-idx3-ubyte.gz"]
+IMAGES = [*ALL_IMAGES, "--images", "2500"]
 LABELS = ["--labels", DATA / "t10k-labels-idx1-ubyte.gz"]
 CALIBRATION = ["--calibrate", DATA / "train-images-idx3-ubyte.gz", "--calibrate-images", "1000"]
 
@@ -31,11 +32,11 @@ class Accuracy(ProgramTest):
         report = json.loads((self.folder / "report.json").read_text())
         found = report["classification"]
         self.assertTrue(report["verified"])
-        self.assertEqual((found["images"], report["images_at_once"]), (10000, 250))
+        self.assertEqual((found["images"], report["images_at_once"]), (2500, 250))
         print(f"top-1 {found['top1']} in int8, {found['float32']['top1']} in float32")
-        self.assertGreaterEqual(found["float32"]["top1"], 9100)
-        self.assertGreaterEqual(found["top1"], found["float32"]["top1"] - 30)
-        self.assertEqual(sum(map(sum, found["matrix"])), 10000)
+        self.assertGreaterEqual(found["float32"]["top1"], 2275)
+        self.assertGreaterEqual(found["top1"], found["float32"]["top1"] - 10)
+        self.assertEqual(sum(map(sum, found["matrix"])), 2500)
         self.assertEqual(sum(found["matrix"][i][i] for i in range(10)), found["top1"])
 
         if saturates():
@@ -44,10 +45,10 @@ class Accuracy(ProgramTest):
         self.succeed("quantize", MODEL, *CALIBRATION, "-o", "q.onnx")
         same = self.same_as_onnxruntime("q.onnx", "scores.npy", "--", *IMAGES)
         self.assertEqual((same.returncode, same.stderr), (0, ""))
-        self.assertIn("10,000 of 10,000 images have the same bytes", same.stdout)
+        self.assertIn("2,500 of 2,500 images have the same bytes", same.stdout)
 
     def test_a_wrong_byte_is_noticed(self):
-        images = [*IMAGES, "--images", "9"]
+        images = [*ALL_IMAGES, "--images", "9"]
         self.succeed("quantize", MODEL, *CALIBRATION[:2], "--calibrate-images", "9", "-o", "q.onnx")
         self.succeed("run", "--model", "q.onnx", "--device", "tlm", *images, "--output", "scores.npy")
         scores = bytearray((self.folder / "scores.npy").read_bytes())

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from harness import ProgramTest, infer
 
-CASES = int(os.environ.get("GEMM64_CASES", "8"))  # of each operator
+CASES = int(os.environ.get("GEMM64_CASES", "4"))  # of each operator
 SEED = int(os.environ.get("GEMM64_SEED", "1"))
 OPSET = 20
 RELATIVE, ABSOLUTE = 2e-5, 2e-6  # what other orders of sums and other libraries change
@@ -365,6 +365,160 @@ def gemm(d):
     return attributes
 
 
+def indices(d, low, high, shape):
+    return d.numpy.integers(low, high, shape).astype(numpy.int64)
+
+
+def axis_of(d, shape):
+    axis = d.random.randrange(len(shape))
+    return axis, d.random.choice([axis, axis - len(shape)])
+
+
+def gather_elements(d):
+    shape = d.shape()
+    axis, named = axis_of(d, shape)
+    d.x(shape)
+    taken = [d.size(1, size) if i != axis else d.size() for i, size in enumerate(shape)]
+    d.inputs.append(indices(d, -shape[axis], shape[axis], taken))
+    return {"axis": named}
+
+
+def gather_nd(d):
+    shape = d.shape(2, 4)
+    batch = d.random.randint(0, len(shape) - 1)
+    depth = d.random.randint(1, len(shape) - batch)
+    d.x(shape)
+    rows = shape[:batch] + d.shape(1, 2)
+    d.inputs.append(numpy.stack([indices(d, -size, size, rows) for size in shape[batch:batch + depth]], -1))
+    return {"batch_dims": batch}
+
+
+def scatter_elements(d):
+    shape = d.shape()
+    axis, named = axis_of(d, shape)
+    d.x(shape)
+    # Each place at most once, so that the order does not matter.
+    taken = [d.size(1, size) for size in shape]
+    d.inputs.append(numpy.argsort(d.numpy.random(taken), axis).astype(numpy.int64))
+    d.x(taken)
+    return {"axis": named, **d.some(reduction=d.random.choice(["none", "add", "mul", "max", "min"]))}
+
+
+def scatter_nd(d):
+    shape = d.shape(2, 4)
+    d.x(shape)
+    rows = d.random.sample(range(shape[0]), d.size(1, shape[0]))
+    d.inputs.append(numpy.array(rows, numpy.int64)[:, None])
+    d.x([len(rows)] + shape[1:])
+    return d.some(reduction=d.random.choice(["none", "add", "mul", "max", "min"]))
+
+
+def compress(d):
+    shape = d.shape()
+    axis, named = axis_of(d, shape)
+    d.x(shape)
+    d.inputs.append(d.numpy.random(shape[axis]) < 0.5)
+    return {"axis": named}
+
+
+def top_k(d):
+    shape = d.shape()
+    axis, named = axis_of(d, shape)
+    d.x(shape)
+    d.constant(numpy.array([d.size(1, shape[axis])], numpy.int64))
+    return {"axis": named, **d.some(largest=d.size(0, 1))}
+
+
+def cumulate(d):
+    shape = d.shape()
+    d.x(shape)
+    d.constant(numpy.int64(axis_of(d, shape)[1]))
+    return d.some(reverse=d.size(0, 1), exclusive=d.size(0, 1))
+
+
+def one_hot(d):
+    shape, depth = d.shape(1, 3), d.size(2, 6)
+    d.inputs.append(indices(d, -depth, depth, shape))
+    d.constant(numpy.array([depth], numpy.int64))
+    d.constant(numpy.array([-1.5, 2], numpy.float32))
+    return d.some(axis=d.random.randint(-len(shape) - 1, len(shape)))
+
+
+def non_zero(d):
+    d.inputs.append(d.numpy.integers(-1, 2, d.shape()).astype(numpy.float32))
+    return {}
+
+
+def trilu(d):
+    d.x(d.shape(2, 4))
+    if d.random.random() < 0.7:
+        d.constant(numpy.int64(d.random.randint(-8, 8)))
+    return d.some(upper=d.size(0, 1))
+
+
+def reverse_sequence(d):
+    shape, batch_first = d.shape(2, 4), d.size(0, 1)
+    d.x(shape)
+    d.inputs.append(indices(d, 1, shape[batch_first] + 1, [shape[1 - batch_first]]))
+    return {"batch_axis": 1 - batch_first, "time_axis": batch_first}
+
+
+def bits(names=()):
+    def draw(d):
+        shape = d.shape()
+        most = 33 if names else 256
+        d.inputs += [d.numpy.integers(0, 2**32, shape).astype(numpy.uint32),
+                     d.numpy.integers(0, min(most, 32), d.broadcast(shape)).astype(numpy.uint32)]
+        return {"direction": d.random.choice(names)} if names else {}
+    return draw
+
+
+def bitwise_not(d):
+    d.inputs.append(d.numpy.integers(-2**31, 2**31, d.shape()).astype(numpy.int32))
+    return {}
+
+
+def einsum(d):
+    equation, shapes = d.random.choice([
+        ("ij,jk->ik", ([3, 4], [4, 5])), ("bij,bkj->bik", ([2, 3, 4], [2, 5, 4])), ("ii->i", ([4, 4],)),
+        ("...ij->...ji", ([2, 3, 4],)), ("ij,ij->", ([3, 4], [3, 4])), ("bhqd,bhkd->bhqk", ([2, 2, 3, 4], [2, 2, 5, 4])),
+        ("i,j", ([3], [4])), ("ijk->j", ([2, 3, 4],))])
+    for shape in shapes:
+        d.x(shape)
+    return {"equation": equation}
+
+
+def lp_pool(d):
+    rank = d.random.choice([1, 2])
+    _, attributes = window(d, rank)
+    d.x([d.size(1, 2), d.size(1, 3)] + [d.size(5, 9) for _ in range(rank)])
+    return {**attributes, "p": d.size(1, 3)}
+
+
+def arg_axis(**choices):
+    def draw(d):
+        shape = d.shape()
+        d.x(shape)
+        return {"axis": axis_of(d, shape)[1], **{name: d.random.choice(values) for name, values in choices.items()}}
+    return draw
+
+
+def recurrent(gates, **extra):
+    def draw(d):
+        direction = d.random.choice(["forward", "reverse", "bidirectional"])
+        directions = 1 + (direction == "bidirectional")
+        length, batch, width, hidden = d.size(), d.size(1, 3), d.size(), d.size(1, 4)
+        d.x([length, batch, width])
+        d.constant(d.floats([directions, gates * hidden, width], -1, 1))
+        d.constant(d.floats([directions, gates * hidden, hidden], -1, 1))
+        d.constant(d.floats([directions, 2 * gates * hidden], -1, 1))
+        if d.random.random() < 0.5:
+            d.constant(d.numpy.integers(1, length + 1, [batch]).astype(numpy.int32))
+            d.x([directions, batch, hidden])
+        return {"hidden_size": hidden, "direction": direction, **d.some(**extra)}
+    return draw
+
+
 OPERATORS = {
     **{name: unary() for name in (
         "Abs Atan Asinh Ceil Cos Cosh Erf Exp Floor Gelu HardSwish Identity Mish Neg Relu Round Sigmoid Sign Sin "
@@ -385,8 +539,18 @@ OPERATORS = {
     "Resize": resize, "AveragePool": pool(True), "MaxPool": pool(False), "Conv": conv,
     "ConvTranspose": conv_transpose, "Expand": expand, "Tile": tile, "DepthToSpace": depth_to_space,
     "SpaceToDepth": space_to_depth, "Pad": pad, "Slice": cut, "Gather": gather, "Transpose": transpose,
+    "GatherElements": gather_elements, "GatherND": gather_nd, "ScatterElements": scatter_elements,
+    "ScatterND": scatter_nd, "Compress": compress, "TopK": top_k, "CumSum": cumulate, "OneHot": one_hot,
+    "NonZero": non_zero, "Trilu": trilu, "ReverseSequence": reverse_sequence, "BitShift": bits(["LEFT", "RIGHT"]),
+    "BitwiseAnd": bits(), "BitwiseOr": bits(), "BitwiseXor": bits(), "BitwiseNot": bitwise_not, "Einsum": einsum,
+    "Hardmax": softmax, "LpNormalization": arg_axis(p=[1, 2]), "LpPool": lp_pool,
+    "GlobalLpPool": lambda d: d.x([2, 3, d.size(), d.size()]) is None or {"p": d.size(1, 3)},
+    "RNN": recurrent(1), "GRU": recurrent(3, linear_before_reset=1), "LSTM": recurrent(4, input_forget=1),
     "Concat": concat, "Flatten": flatten, "Clip": clip, "Cast": cast, "MatMul": matmul, "Gemm": gemm,
 }
+
+
+OUTPUTS = {"TopK": 2}  # the first is compared
 
 
 def model_of(name, number):
@@ -396,7 +560,8 @@ def model_of(name, number):
     attributes = OPERATORS[name](d)
     graph = onnx.GraphProto(name="graph")
     node = helper.make_node(name, [f"x{i}" if array.size or array.ndim != 1 or array.dtype != numpy.float32 else ""
-                                   for i, array in enumerate(d.inputs)], ["y"], **attributes)
+                                   for i, array in enumerate(d.inputs)], ["y", "more"][:OUTPUTS.get(name, 1)],
+                            **attributes)
     feeds = {}
     for i, array in enumerate(d.inputs):
         if node.input[i] == "":

@@ -103,7 +103,7 @@ std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Comm
 }
 
 TEST(Tlm, ProgramsGivenWhileOthersRunTakeTheRtlsClocks) {
-  for_seeds(1300, 40, [](std::mt19937& random) {
+  for_seeds(1300, 16, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     const MemoryTiming memory = random_memory(random, n);
     Twins twins(small(n, memory));

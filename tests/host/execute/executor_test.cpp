@@ -87,14 +87,15 @@ TEST(Executor, LetsAHookComputeANode) {
 
 TEST(Executor, NamesEveryUnsupportedOperatorBeforeAnythingRuns) {
   onnx::ModelProto proto = parse_model(
-      "(float[1] x) => (float[1] z) {a = Hardmax(x) b = Relu(a) c = Hardmax(b) "
-      "z = LpNormalization(c)}");
+      "(float[1] x) => (float[1] z) {a = MeanVarianceNormalization(x) b = Relu(a) c = "
+      "MeanVarianceNormalization(b) "
+      "z = RandomUniformLike(c)}");
   proto.mutable_graph()->mutable_node(0)->set_name("encoder/max");
   const OnnxModel model = OnnxModel::from_proto(std::move(proto), "test.onnx");
   const std::string message = refusal([&] { Executor executor(model); });
-  EXPECT_THAT(message,
-              HasSubstr("test.onnx: not supported: Hardmax (2 nodes, the first is encoder/max), "
-                        "LpNormalization (LpNormalization number 3)"));
+  EXPECT_THAT(message, HasSubstr("test.onnx: not supported: MeanVarianceNormalization (2 nodes, "
+                                 "the first is encoder/max), "
+                                 "RandomUniformLike (RandomUniformLike number 3)"));
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 

@@ -106,14 +106,32 @@ TEST_F(NetworkOutput, OverwritesNoOtherFileOfTheCommand) {
 
 TEST_F(NetworkOutput, IsWrittenThoughAnotherIsLost) {
   ClaimedFiles claimed;
-  NetworkOutputs outputs({"a=" + at("a.npy"), "b=" + at("b.npy")}, claimed);
+  NetworkOutputs outputs({"a=/dev/full", "b=" + at("b.npy")}, claimed);
   const OnnxModel two = model();
   outputs.open(two, claimed);
   testing::internal::CaptureStderr();
-  outputs.write({{"a", Tensor(onnx::TensorProto::FLOAT8E4M3FN, {1})}, {"b", floats({1}, {2})}});
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no .npy file holds"));
-  EXPECT_TRUE(is_lost(at("a.npy")));
+  outputs.write({{"a", floats({1}, {1})}, {"b", floats({1}, {2})}});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("/dev/full"));
+  EXPECT_TRUE(is_lost("/dev/full"));
   EXPECT_EQ(value("b.npy"), 2);
+}
+
+TEST_F(NetworkOutput, IsWidenedWhereNumPyDoesNotKnowItsType) {
+  ClaimedFiles claimed;
+  NetworkOutputs outputs({"a=" + at("a.npy"), "b=" + at("b.npy")}, claimed);
+  const OnnxModel two = model();
+  outputs.open(two, claimed);
+  Tensor small(onnx::TensorProto::FLOAT8E4M3FN, {1}), tiny(onnx::TensorProto::INT4, {1});
+  small.mutable_raw()[0] = std::byte{0x3c};  // 1.5
+  tiny.mutable_raw()[0] = std::byte{0x0d};   // -3
+  testing::internal::CaptureStderr();
+  outputs.write({{"a", small}, {"b", tiny}});
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, HasSubstr("a.npy holds float32, since no .npy file holds float8e4m3fn"));
+  EXPECT_THAT(told, HasSubstr("b.npy holds int8, since no .npy file holds int4"));
+  EXPECT_FALSE(is_lost(at("a.npy")));
+  EXPECT_EQ(value("a.npy"), 1.5F);
+  EXPECT_EQ(load_tensor(at("b.npy"), onnx::TensorProto::INT8).values<std::int8_t>()[0], -3);
 }
 
 }  // namespace

@@ -82,10 +82,11 @@ void expect_near(const Tensor& expected, const Tensor& found, double relative) {
 }
 
 /// Bit-equal, or for floats within what another order of sums changes: of 16-bit floats the last
-/// bit, and a few where several nodes round. `relative`: of float32.
-void expect_equal(const Tensor& expected, const Tensor& found, bool one_node, double relative) {
+/// bit, and a few where several nodes round, or one that ONNX describes by several. `relative`: of
+/// float32.
+void expect_equal(const Tensor& expected, const Tensor& found, bool rounds_once, double relative) {
   ASSERT_EQ(describe(found), describe(expected));
-  const double roundings = one_node ? 1 : 4;
+  const double roundings = rounds_once ? 1 : 4;
   switch (expected.type()) {
     case onnx::TensorProto::FLOAT:
       return expect_near<float>(expected, found, relative);
@@ -124,12 +125,13 @@ void run(const OnnxModel& model, const fs::path& data, double relative) {
     inputs[info.name()] = Tensor::from_proto(protos[count++]);
   }
   const NamedTensors outputs = executor.run(inputs);
+  const bool rounds_once =
+      model.graph().node_size() == 1 && model.graph().node(0).op_type() != "Attention";
   for (int i = 0; i < model.graph().output_size(); ++i) {
     SCOPED_TRACE("output " + std::to_string(i));
     const onnx::ValueInfoProto& info = model.graph().output(i);
     const auto proto = read_tensor(data / ("output_" + std::to_string(i) + ".pb"), info);
-    expect_equal(Tensor::from_proto(proto), outputs.at(info.name()), model.graph().node_size() == 1,
-                 relative);
+    expect_equal(Tensor::from_proto(proto), outputs.at(info.name()), rounds_once, relative);
   }
 }
 
@@ -183,6 +185,8 @@ TEST(NodeTests, AreThereForEveryOperator) {
   for (const OperatorInfo& info : operator_table()) {
     // Those of other domains are compared with ONNX Runtime itself, in tests/onnxruntime.
     if (info.function == nullptr || !info.domain.empty()) continue;
+    if (info.name == "GlobalLpPool")
+      continue;  // ONNX has no test of it; ONNX Runtime is its oracle
     EXPECT_GE(seen[std::string(info.name)], 1) << info.name;
   }
   EXPECT_EQ(tests(true).size(), kRefused.size()) << "a test that is refused is none of ONNX's";
@@ -216,7 +220,7 @@ TEST(NodeTests, AreAsManyAsTheReadmeSays) {
   // Of onnx 1.23.2, those of whose operators the host computes every one.
   EXPECT_EQ(count_first_operators(tests(false)), 350U) << "pass";
   EXPECT_EQ(count_first_operators(tests(true)), 2U) << "are refused by name";
-  EXPECT_EQ(tests(false).size(), 1339U) << "pass";
+  EXPECT_EQ(tests(false).size(), 1731U) << "pass";
   EXPECT_EQ(tests(true).size(), 8U) << "are refused by name";
 }
 
