@@ -124,7 +124,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   const Plan& plan = job.plan;
   LayerReport layer = layer_of(job);
   progress.report(job.name, 0);
-  const bool is_compared = options_.check == CheckLevel::kLayers;
+  const bool is_compared = options_.check == CheckLevel::kLayers || options_.one_program;
   MatrixI32 expected;
   if (is_compared) expected = reference_gemm(a, w);
   const std::size_t index = jobs_++;

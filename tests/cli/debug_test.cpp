@@ -112,18 +112,6 @@ TEST_F(Debug, AProgramOfANetworkIsReplayedAlone) {
   }
 }
 
-TEST_F(Debug, WhatTheDeviceWroteGoesOnWhateverIsCompared) {
-  ASSERT_EQ(run("make-model lenet -o lenet.onnx --batch 2").code, 0);
-  const std::string lenet = "run lenet --array 8 --batch 2 --engines ";
-  const auto classes = [this](const std::string& name) {
-    return read(name)["classification"]["disagreements"];
-  };
-  const Outcome none = run(lenet + "--check none --json none.json");
-  EXPECT_EQ(none.code, 4) << none.err;
-  EXPECT_THAT(none.out, HasSubstr("NOT CHECKED: no value was compared (--check none); all 34"));
-  EXPECT_EQ(read("none.json")["verified"], false);
-}
-
 TEST_F(Debug, EveryOptionIsReplayed) {
   const std::string arguments =
       "gemm 6 24 12 --array 4 --batch 2 --seed 9 --memory-latency 11 --memory-bytes-per-cycle 3 "
