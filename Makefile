@@ -11,13 +11,14 @@ SETUP := scripts/setup
 ARGS  :=
 VIEW  := overview
 FUZZ_SECONDS := 60
+PREFIX := $(BUILD)/package
 FASHION := /usr/share/datasets/fashion-mnist
 # Make's own default for CXX is not a choice that anybody made.
 COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python torchscript wave firmware bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff clean help
+.PHONY: build sim report accuracy imagenet test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -121,6 +122,16 @@ firmware:
 	@$(BUILD)/gemm64 firmware --device tlm $(FIRMWARE_NETWORK)
 	@$(BUILD)/gemm64 firmware --device rtl $(FIRMWARE_NETWORK)
 
+# What other projects find with find_package(gemm64): libraries, headers, the driver's sources.
+package:
+	@$(SETUP) build platform
+	$(call configure,all)
+	@cmake -S . -B $(BUILD) -DGEMM64_PLATFORM=ON >$(BUILD)/platform.log || \
+	    { cat $(BUILD)/platform.log >&2; exit 1; }
+	@$(compile) --target gemm64_package
+	@cmake --install $(BUILD) --component package --prefix $(abspath $(PREFIX)) >$(BUILD)/package.log
+	@echo 'Installed: cmake -DCMAKE_PREFIX_PATH=$(abspath $(PREFIX)), then find_package(gemm64)'
+
 bench:
 	@$(SETUP) build test
 	$(call configure,test)
@@ -218,6 +229,7 @@ help:
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
 	@echo "            axi or accumulator"
 	@echo "make firmware  runs AlexNet's Linear layers and a quantized network by firmware on a simulated RISC-V processor"
+	@echo "make package  installs libraries, headers and the driver in C for other projects into PREFIX=build/package"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"
 	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"

@@ -191,7 +191,7 @@ void add_gemm_command(CLI::App& app, int& result) {
   command->add_option("--a", options->a,
                       "A from this .npy file (int8, or float32 with --precision)");
   command->add_option("--b", options->b, "B from this .npy file");
-  command->add_option("--output", options->output, "writes C to this .npy file");
+  command->add_option("-o,--output", options->output, "writes C to this .npy file");
   add_common_options(*command, *options);
   command->callback([options, &result] { result = run_gemm(*options); });
 }

@@ -10,11 +10,11 @@
 
 #include "host/cli/values.hpp"
 #include "host/execute/calibration.hpp"
-#include "host/files/npy.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/torchscript/input_shapes.hpp"
 #include "host/torchscript/network_file.hpp"
 
 namespace gemm64 {
@@ -90,26 +90,12 @@ NetworkSource built_in(const NetworkOptions& options) {
           {}};
 }
 
-/// FILE or NAME=FILE as name and file; no name stands for the first input.
-std::pair<std::string, std::string> named_input(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || std::filesystem::exists(text)) return {"", text};
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-/// What the options say of the shapes of a TorchScript file's inputs: --input-shape, or else that
-/// of the arrays they are given, one row of it.
+/// What the options say of the shapes of a TorchScript file's inputs: --input-shape, or else those
+/// of the arrays that run, or of those that it is calibrated on.
 InputShapes torchscript_shapes(const NetworkOptions& options) {
-  InputShapes shapes = parse_input_shapes(options.input_shapes);
-  for (const std::string& text : options.inputs) {
-    const auto [name, file] = named_input(text);
-    if (shapes.count(name) != 0 || (name.empty() && !shapes.empty())) continue;
-    if (std::filesystem::path(file).extension() != ".npy") continue;
-    std::vector<std::int64_t>& shape = shapes[name];
-    shape = NpyFile(file).shape();
-    if (shape.size() > 1) shape[0] = 1;
-  }
-  return shapes;
+  return with_array_shapes(
+      with_array_shapes(parse_input_shapes(options.input_shapes), options.inputs),
+      options.calibrate);
 }
 
 ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {

@@ -99,7 +99,7 @@ void add_report_command(CLI::App& app, int& result) {
       ->add_option("--timeline", options->timeline,
                    "the run's recording, which --timeline of run and gemm wrote")
       ->needs(file);
-  command->add_option("--output", options->output, "writes the page to this HTML file");
+  command->add_option("-o,--output", options->output, "writes the page to this HTML file");
   command->footer(
       "With --compare, the exit code is 0 where both runs were verified, and 1 where one was not.");
   command->callback([options, compared, &result] {

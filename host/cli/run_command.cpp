@@ -310,7 +310,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "the names of the classes, one a line: the report tells each image's five best")
       ->needs(input);
   command
-      .add_option("--output", options.outputs,
+      .add_option("-o,--output", options.outputs,
                   "writes the network's first output to this .npy file; NAME=FILE: another output; "
                   "FOLDER/: all outputs, NAME.npy each")
       ->allow_extra_args(false)

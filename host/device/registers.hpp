@@ -166,13 +166,13 @@ inline constexpr std::array<Register, 19> kRegisters{{
 
 /// What a command does.
 enum class Opcode : std::uint32_t {
-  /// Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N
-  /// weights (along K) of one column.
+  /// Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N
+  /// words are a tile, a word is the N weights (along K) of one column.
   kLoadWeights = 1,
-  /// For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words
-  /// apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS
-  /// words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart
-  /// in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.
+  /// For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE
+  /// words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins
+  /// ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words
+  /// apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.
   kLoadActivations = 2,
   /// BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile
   /// of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes,
@@ -187,8 +187,9 @@ enum class Opcode : std::uint32_t {
   /// Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write
   /// of it is answered. It waits for nothing else.
   kFence = 6,
-  /// Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one
-  /// tile of N: the int32 biases of its N columns, then their float32 scales, low byte first.
+  /// Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times.
+  /// Eight words are the set of one tile of N: the int32 biases of its N columns, then their
+  /// float32 scales, low byte first.
   kLoadParameters = 7,
   /// Describes the convolution whose blocks the MATMULs with WINDOW after it are.
   kSetWindow = 8,
@@ -258,7 +259,10 @@ struct Command {
   /// Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
   /// WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE).
   std::uint32_t count = 0;
-  /// How often the same COUNT is gone through: once for each tile of N.
+  /// LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each
+  /// time; once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are
+  /// read; once for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles
+  /// of N in a block.
   std::uint32_t passes = 0;
   /// How many blocks of M follow each other, each with all its passes or tiles.
   std::uint32_t blocks = 0;
@@ -485,13 +489,13 @@ struct OpcodeEntry {
 /// Every opcode.
 // clang-format off
 inline constexpr std::array<OpcodeEntry, 8> kOpcodes{{
-    {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words, PASSES times, into the weight buffer; N words are a tile, a word is the N weights (along K) of one column."},
-    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
+    {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column."},
+    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set."},
     {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
-    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words, PASSES times, into the parameter buffer. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first."},
+    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first."},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
 }};
 // clang-format on

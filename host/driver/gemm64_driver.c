@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/driver/gemm64_driver.h"
-
-#include <string.h>
+#include "gemm64_driver.h"
 
 /* A soft reset lasts as long as the bus transfers under way; their answers may be slow. */
 #define RESET_POLLS 100000u
@@ -38,6 +36,10 @@ const char *gemm64_result_text(enum gemm64_result result) {
       return "the interrupt line is high, but no cause is set";
     case GEMM64_FAILED:
       return "the device stopped with an error";
+    case GEMM64_BAD_PRODUCT:
+      return "no commands can say a product of these sizes and results";
+    case GEMM64_NO_ROOM:
+      return "the memory is too small for the product's operands and results";
   }
   return "unknown";
 }
@@ -58,8 +60,9 @@ static void barrier(struct gemm64_driver *driver) {
 
 enum gemm64_result gemm64_probe(struct gemm64_driver *driver, const struct gemm64_hooks *hooks) {
   struct gemm64_info *const info = &driver->info;
+  const struct gemm64_driver closed = {0};
   uint32_t array;
-  memset(driver, 0, sizeof *driver);
+  *driver = closed;
   driver->hooks = *hooks;
   TRY(gemm64_read(driver, GEMM64_REG_ID, &info->id));
   if (info->id != GEMM64_ID_RESET_VALUE) return GEMM64_NO_GEMM64;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The accelerator's driver in freestanding C99: no heap, nothing of libc but memset. All that it
- * touches goes through hooks, so the same code serves under Linux, on bare metal and in a
- * simulation. PORTING.md tells how. Not reentrant: one caller at a time for each device. */
+/* The accelerator's driver in freestanding C99: no heap, nothing of libc. All that it touches
+ * goes through hooks, so the same code serves under Linux, on bare metal and in a simulation.
+ * PORTING.md tells how. Not reentrant: one caller at a time for each device. */
 #ifndef GEMM64_DRIVER_H
 #define GEMM64_DRIVER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/driver/gemm64_registers.h"
+#include "gemm64_registers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,15 +40,17 @@ struct gemm64_hooks {
 /* What came of a call. */
 enum gemm64_result {
   GEMM64_OK = 0,
-  GEMM64_NO_ACCESS,  /* a hook failed */
-  GEMM64_NO_GEMM64,  /* register ID is another one */
-  GEMM64_NO_VERSION, /* another major version than this driver's */
-  GEMM64_RESETTING,  /* the reset did not end, since memory owes answers: reset the hardware */
-  GEMM64_BAD_RING,   /* base or size of a ring that cannot be, or commands are still in it */
-  GEMM64_RING_FULL,  /* no room for the commands; wait, and submit them again */
-  GEMM64_TIMEOUT,    /* nothing within the limit; the device works on */
-  GEMM64_SPURIOUS,   /* the interrupt line stays high, and INTERRUPT tells no cause */
-  GEMM64_FAILED      /* the device stopped with an error; see gemm64_driver.error */
+  GEMM64_NO_ACCESS,   /* a hook failed */
+  GEMM64_NO_GEMM64,   /* register ID is another one */
+  GEMM64_NO_VERSION,  /* another major version than this driver's */
+  GEMM64_RESETTING,   /* the reset did not end, since memory owes answers: reset the hardware */
+  GEMM64_BAD_RING,    /* base or size of a ring that cannot be, or commands are still in it */
+  GEMM64_RING_FULL,   /* no room for the commands; wait, and submit them again */
+  GEMM64_TIMEOUT,     /* nothing within the limit; the device works on */
+  GEMM64_SPURIOUS,    /* the interrupt line stays high, and INTERRUPT tells no cause */
+  GEMM64_FAILED,      /* the device stopped with an error; see gemm64_driver.error */
+  GEMM64_BAD_PRODUCT, /* sizes or results that no commands can say (gemm64_matmul.h) */
+  GEMM64_NO_ROOM      /* the memory is too small for the product's operands and results */
 };
 
 /* What the device is. */

@@ -162,7 +162,10 @@ struct gemm64_command {
   /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
      WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE). */
   uint32_t count;
-  /* How often the same COUNT is gone through: once for each tile of N. */
+  /* LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each time;
+     once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are read; once
+     for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles of N in a
+     block. */
   uint32_t passes;
   /* How many blocks of M follow each other, each with all its passes or tiles. */
   uint32_t blocks;

@@ -161,10 +161,11 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& optio
   if (in_turn) at_once = 1;
   if (images == 0 || (at_once == images && !in_turn)) {
     check_loaded(loaded, 1, true);
-    const std::int64_t first =
-        sources.empty() || sources.at(loaded.model.inputs().at(0)).dims.empty()
-            ? 1
-            : sources.at(loaded.model.inputs().at(0)).dims[0];
+    std::int64_t first = std::max<std::int64_t>(images, 1);
+    if (images == 0 && !sources.empty()) {
+      const Dims& dims = sources.at(loaded.model.inputs().at(0)).dims;
+      if (!dims.empty()) first = dims[0];
+    }
     return {std::move(loaded.model), loaded.import, NetworkInputs::of(std::move(sources)), first};
   }
   check_loaded(loaded, (images + at_once - 1) / at_once, any_in_memory(sources));

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "host/error.hpp"
@@ -23,6 +24,7 @@ namespace gemm64 {
 namespace {
 
 constexpr const char* kFileName = "gemm64_torchscript.so";
+constexpr const char* kVariable = "GEMM64_TORCHSCRIPT";  // of the environment: names the plug-in
 constexpr int kExitPluginUnusable = 100;  // the message is the plug-in's, not the file's
 /// Of addresses: several times what a network takes that ONNX can hold. A sanitizer needs more.
 #if defined(__has_feature)
@@ -158,19 +160,34 @@ int serve_apart(const std::filesystem::path& path, const TorchScriptRequest& req
   return status;
 }
 
+/// Where the plug-in may lie: beside the program or, where this code is Python's module, in the
+/// build folder of build/python/gemm64/_gemm64.so.
+std::vector<std::filesystem::path> plugin_folders() {
+  std::error_code error;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  std::vector<std::filesystem::path> folders{folder, folder / "../lib/gemm64"};
+  Dl_info own{};
+  if (dladdr(kVariable, &own) != 0 && own.dli_fname != nullptr) {
+    const std::filesystem::path file = own.dli_fname;
+    if (file.extension() == ".so") folders.push_back(file.parent_path() / "../..");
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::filesystem::path find_torchscript_plugin(const std::string& file) {
+  const char* const named = std::getenv(kVariable);
+  if (named != nullptr && *named != '\0') return named;
   std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const char* folder : {".", "../lib/gemm64"}) {
-    const std::filesystem::path path = program.parent_path() / folder / kFileName;
+  for (const std::filesystem::path& folder : plugin_folders()) {
+    const std::filesystem::path path = folder / kFileName;
     if (std::filesystem::exists(path, error)) return path.lexically_normal();
   }
   throw UsageError(fmt::format(
-      "{}: TorchScript files need the plug-in {}, which is not beside the program; make "
-      "torchscript builds it",
-      printable(file), kFileName));
+      "{}: TorchScript files need the plug-in {}, which is neither beside the program nor named by "
+      "{}; make torchscript builds it",
+      printable(file), kFileName, kVariable));
 }
 
 TorchScriptAnswer ask_torchscript_plugin(const std::filesystem::path& plugin,

@@ -24,8 +24,9 @@ struct TorchScriptAnswer {
   std::string modules;  // JSON: {"modules": [...]}, see module_records.hpp
 };
 
-/// gemm64_torchscript.so beside the program, or in ../lib/gemm64 from there. Throws UsageError,
-/// which says how to get it and names `file`, where it is in neither place.
+/// What GEMM64_TORCHSCRIPT of the environment names, or gemm64_torchscript.so beside the program,
+/// in ../lib/gemm64 from there or, for Python's module, in the build folder. Throws UsageError,
+/// which says how to get it and names `file`, where it is in none of these places.
 std::filesystem::path find_torchscript_plugin(const std::string& file);
 
 /// Lets a plug-in translate a file, in a process of its own: whatever the file does to LibTorch,

@@ -7,7 +7,7 @@
     session.report.to_pandas()                                    # clocks and bytes by layer
 
     device = gemm64.Device("rtl", array=64, memory_latency=100)
-    sums = device.matmul(a, w)                                    # int8 [M, K] and [N, K]: int32 [M, N]
+    sums = device.matmul(a, b)                                    # a @ b, of int8: int32 [M, N]
 
     gemm64.predict(64, 9216, 4096)["cycles"]                      # the same, without simulating
 """
@@ -25,7 +25,7 @@ from ._errors import (
 )
 from ._gemm64 import VERSION as __version__
 from ._report import Report
-from ._session import InferenceSession, NodeArg
+from ._session import InferenceSession, ModelMetadata, NodeArg
 from ._sweep import sweep_points, sweep_row
 from ._tools import analyze, predict, quantize
 
@@ -36,6 +36,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidGraph",
     "InvalidProtobuf",
+    "ModelMetadata",
     "NoSuchFile",
     "NodeArg",
     "OutputError",

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, MutableMapping
+from operator import index
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _gemm64
 from ._errors import InvalidArgument
+from ._html import table
 from ._report import Report
 
 DeviceName = Literal["rtl", "tlm", "reference"]
@@ -20,6 +22,27 @@ Sharing = Literal["independent", "shared", "exclusive"]
 Place = Literal["device", "host"]
 
 _NEVER = 2**64 - 1
+
+
+def _integer(what: str, value: SupportsIndex, right: str) -> int:
+    """Any integer, NumPy's too; neither a float nor a text is one."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(
+            f"{what} is {value!r}, a {type(value).__name__}; it must be an int {right}"
+        ) from None
+
+
+def _whole(what: str, value: SupportsIndex, low: int, limit: int, right: str) -> int:
+    """The integer low <= value < limit."""
+    number = _integer(what, value, right)
+    if not low <= number < limit:
+        raise InvalidArgument(f"{what} is {number}; it must be {right}")
+    return number
+
+
+_WORD = "from 0 to 2**32 - 1"
 
 
 class Registers(MutableMapping[str, int]):
@@ -35,6 +58,8 @@ class Registers(MutableMapping[str, int]):
         self._device = device
 
     def _offset(self, name: str) -> int:
+        if not isinstance(name, str):
+            raise TypeError(f"a register has a name, such as 'RING_TAIL'; {name!r} is no str")
         if name not in self._OFFSETS:
             known = ", ".join(self._OFFSETS)
             raise KeyError(f"there is no register {name!r}; the registers are {known}")
@@ -44,12 +69,15 @@ class Registers(MutableMapping[str, int]):
         return self._device.read_register(self._offset(name))
 
     def __setitem__(self, name: str, value: int) -> None:
-        if not 0 <= value < 2**32:
-            raise InvalidArgument(f"{name} = {value}: a register holds 0 to 2**32 - 1")
-        self._device.write_register(self._offset(name), value)
+        offset = self._offset(name)
+        word = _whole(f"what is written to {name}", value, 0, 2**32, _WORD)
+        self._device.write_register(offset, word)
 
     def __delitem__(self, name: str) -> None:
         raise TypeError("a register cannot be deleted")
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._OFFSETS
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._OFFSETS)
@@ -126,7 +154,7 @@ def _int8_matrix(what: str, shape: str, array: ArrayLike) -> NDArray[np.int8]:
         raise InvalidArgument(
             f"{what} is {matrix.dtype} of shape {list(matrix.shape)}; it must be int8 {shape}"
         )
-    return np.ascontiguousarray(matrix)
+    return matrix
 
 
 class Device:
@@ -142,9 +170,16 @@ class Device:
         a time.
     memory_stalls: probability that a channel stalls in any one clock; `seed` is theirs.
     debug: with array=64, the slower build whose inside can be looked into. Small arrays always can.
+    trace_mismatch: where the waveform of the first wrong value of a run goes ("rtl"); "": nowhere.
 
     A device belongs to one thread at a time; others may run other devices meanwhile, since nothing
     holds Python's lock while it simulates. Ctrl-C ends whatever runs.
+
+        with gemm64.Device("rtl", array=4) as device:
+            sums = device.matmul(a, b)
+
+    The memory and the simulation are given back at the end of the `with`, by close(), or with the
+    last reference to the device.
     """
 
     def __init__(
@@ -158,50 +193,106 @@ class Device:
         memory_stalls: float = 0.0,
         seed: int = 1,
         debug: bool = False,
+        trace_mismatch: str | os.PathLike[str] = "failure.fst",
     ) -> None:
-        for name, value in (
-            ("memory_latency", memory_latency),
-            ("memory_bytes_per_cycle", memory_bytes_per_cycle),
-            ("seed", seed),
-        ):
-            if not 0 <= value < 2**32:
-                raise InvalidArgument(f"{name} is {value}; it is from 0 to 2**32 - 1")
-        self._device = _gemm64.Device(
+        if not isinstance(device, str):
+            raise TypeError(f"device is {device!r}; it must be 'rtl', 'tlm' or 'reference'")
+        self._open: _gemm64.Device | None = _gemm64.Device(
             device=device,
-            array=array,
-            memory_latency=memory_latency,
-            memory_bytes_per_cycle=memory_bytes_per_cycle,
+            array=_whole("array", array, 1, 2**31, "2, 4, 8, 16, 32 or 64"),
+            memory_latency=_whole("memory_latency", memory_latency, 0, 2**32, _WORD),
+            memory_bytes_per_cycle=_whole(
+                "memory_bytes_per_cycle", memory_bytes_per_cycle, 0, 2**32, _WORD
+            ),
             memory=memory,
             memory_stalls=memory_stalls,
-            seed=seed,
+            seed=_whole("seed", seed, 0, 2**32, _WORD),
             debug=debug,
+            trace_mismatch=os.fspath(trace_mismatch),
         )
         self.name: str = device
         self.array = array
-        self.registers = Registers(self._device)
         self.report: Report | None = None  #: of the last matmul()
 
+    @property
+    def _device(self) -> _gemm64.Device:
+        if self._open is None:
+            raise InvalidArgument("the device is closed; make another one")
+        return self._open
+
+    def __enter__(self) -> Device:
+        _ = self._device  # a closed one cannot be entered
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives the simulation and its memory back; `report` stays. A waveform under way ends."""
+        self._open = None
+
+    @property
+    def registers(self) -> Registers:
+        """The registers by name: `device.registers["RING_TAIL"] = 3`."""
+        return Registers(self._device)
+
     def __repr__(self) -> str:
-        return f"<gemm64.Device {self.name!r}, array {self.array}x{self.array}>"
+        closed = ", closed" if self._open is None else ""
+        return f"<gemm64.Device {self.name!r}, array {self.array}x{self.array}{closed}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, and what its last product took."""
+        facts = [["device", self.name], ["array", f"{self.array}x{self.array}"]]
+        if self._open is None:
+            facts.append(["state", "closed"])
+        else:
+            facts.append(["clocks since it was made", f"{self.clocks:,}"])
+        report = "" if self.report is None else self.report._repr_html_()
+        return table(["gemm64.Device", ""], facts) + report
 
     def matmul(
-        self, a: ArrayLike, w: ArrayLike, *, accumulate: Place = "device", check: bool = True
+        self,
+        a: ArrayLike,
+        b: ArrayLike,
+        *,
+        transposed: bool = False,
+        accumulate: Place = "device",
+        check: bool = True,
     ) -> NDArray[np.int32]:
-        """a @ w.T on the device: int32 [M, N] from int8 `a` [M, K] and `w` [N, K].
+        """a @ b on the device: int32 [M, N] from int8 `a` [M, K] and `b` [K, N].
 
-        A Linear layer stores its weights as `w`: a row for each output. For a product a @ b give
-        `b.T`. Both reach C++ without a copy if their rows are contiguous in memory (b.T is copied
-        first); the host then takes one copy of each. The result is the host's own memory.
-
+        transposed: `b` is given as [N, K], as a Linear layer stores its weights: a row for each
+            output. The product is then a @ b.T.
         accumulate: where partial sums of tiles are added; with "host" every tile is read back.
         check: raises VerificationError where a sum is not NumPy's, or a counter of clocks or bytes
             is not as predicted. Otherwise see `report["verified"]`.
 
         The device is reset first, its memory written from address 0 on. `report` then tells clocks
         and bytes, in one layer.
+
+        Operands reach C++ without a copy where the rows of `a`, and of the transposed `b`, are
+        contiguous in memory (otherwise they are copied first); the host then takes one copy of
+        each. The result is the host's own memory.
         """
+        left = _int8_matrix("a", "[M, K]", a)
+        right = _int8_matrix("b", "[N, K]" if transposed else "[K, N]", b)
+        weights = right if transposed else right.T
+        if left.shape[1] != weights.shape[1]:
+            raise InvalidArgument(
+                f"a is {list(left.shape)} and b is {list(right.shape)}: K differs; "
+                + (
+                    "a transposed b is [N, K]"
+                    if transposed
+                    else "b is [K, N], or [N, K] with transposed=True"
+                )
+            )
         sums, report = self._device.matmul(
-            _int8_matrix("a", "[M, K]", a), _int8_matrix("w", "[N, K]", w), accumulate
+            np.ascontiguousarray(left), np.ascontiguousarray(weights), accumulate
         )
         self.report = Report.from_json(report)
         if check:
@@ -215,6 +306,7 @@ class Device:
 
     def read(self, address: int, size: int) -> NDArray[np.uint8]:
         """`size` bytes of the device's memory from `address` on; takes no clocks."""
+        address, size = _integer("address", address, "of a byte"), _integer("size", size, "of bytes")
         if address < 0 or size < 0 or address + size > self.memory_bytes:
             raise IndexError(f"{size} bytes at {address:#x}; the memory has {self.memory_bytes:#x}")
         data = np.empty(size, np.uint8)
@@ -231,6 +323,7 @@ class Device:
             if array.dtype.kind not in "biuf":
                 raise InvalidArgument(f"data is {array.dtype}; give bytes, or an array of numbers")
             values = array.reshape(-1).view(np.uint8)
+        address = _integer("address", address, "of a byte")
         if address < 0 or address + values.size > self.memory_bytes:
             raise IndexError(
                 f"{values.size} bytes at {address:#x}; the memory has {self.memory_bytes:#x}"
@@ -253,15 +346,11 @@ class Device:
 
     def step(self, clocks: int = 1) -> None:
         """Lets so many clocks pass."""
-        if clocks < 0:
-            raise InvalidArgument(f"clocks is {clocks}; time only passes")
-        self._device.step(clocks)
+        self._device.step(_whole("clocks", clocks, 0, 2**63, "at least 0: time only passes"))
 
     def wait_interrupt(self, max_clocks: int) -> bool:
         """Runs until the interrupt line is high (True), at most `max_clocks` (False)."""
-        if max_clocks < 0:
-            raise InvalidArgument(f"max_clocks is {max_clocks}; it is at least 0")
-        return self._device.wait_interrupt(max_clocks)
+        return self._device.wait_interrupt(_whole("max_clocks", max_clocks, 0, 2**63, "at least 0"))
 
     @property
     def interrupt(self) -> bool:
@@ -303,6 +392,7 @@ class Device:
                 device.matmul(a, w)
         """
         begin, end = window if window is not None else (self.clocks, _NEVER)
+        begin, end = (_integer("window", clock, "of clocks") for clock in (begin, end))
         if not 0 <= begin < end:
             raise InvalidArgument(f"window is {begin}:{end}; its end must be after its begin")
         self._device.start_trace(os.fspath(file), begin, end)

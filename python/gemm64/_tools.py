@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _gemm64
 from ._device import Place, Sharing
-from ._errors import InvalidArgument, model_source
+from ._errors import InvalidArgument, model_source, sizes
 from ._report import warn
 
 
@@ -71,18 +71,18 @@ def analyze(
 ) -> dict[str, Any]:
     """A network's parameters, memory, MACs, traffic and cost on the array, by layer.
 
-    What `gemm64 analyze --json` writes. The file's weights may be missing.
+    What `gemm64 analyze --json` writes. The file's weights may be missing. A TorchScript file needs
+    `input_shapes`.
 
     batch: size of the inputs' first dimension; 0: the file's, or 1 where it leaves it open.
     input_shapes: shapes of inputs by name, which win over the file's and over `batch`.
     """
-    shapes = {name: [int(size) for size in shape] for name, shape in (input_shapes or {}).items()}
     file, _ = model_source(os.fspath(path))
     result: dict[str, Any] = json.loads(
         _gemm64.analyze(
             file=file,
             batch=batch,
-            input_shapes=shapes,
+            input_shapes=sizes(input_shapes),
             array=array,
             memory_latency=memory_latency,
         )
@@ -107,7 +107,8 @@ def quantize(
 ) -> dict[str, dict[str, int]]:
     """Writes a float network as a QDQ file: int8 weights by output channel, uint8 activations.
 
-    model: the ONNX file, or its contents.
+    model: the ONNX file, or its contents; or a TorchScript file, whose inputs take the shapes of the
+        arrays, one row of them.
     calibrate: what the scales come from: an array for the first input, arrays by input, or files
         (.npy, idx, PNG, JPEG, a folder of images; "NAME=FILE" for another input than the first).
     images: takes only so many of the files' images, the first ones.
@@ -119,11 +120,7 @@ def quantize(
     arrays: dict[str, object] = {}
     files: list[str] = []
     if isinstance(calibrate, np.ndarray):
-        network = _gemm64.Network(
-            name=name, contents=contents, precision="int8", accumulate="device", results=None
-        )
-        first = json.loads(network.inputs())[0]["name"]
-        arrays = {first: np.ascontiguousarray(calibrate)}
+        arrays = {"": np.ascontiguousarray(calibrate)}
     elif isinstance(calibrate, Mapping):
         arrays = {key: np.ascontiguousarray(value) for key, value in calibrate.items()}
     elif isinstance(calibrate, (str, os.PathLike)):

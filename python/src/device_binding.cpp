@@ -39,7 +39,7 @@ MemorySharing sharing_named(const std::string& text) {
 
 BoundDevice* make(const std::string& kind, int array, std::uint32_t latency,
                   std::uint32_t bytes_per_cycle, const std::string& memory, double stalls,
-                  std::uint32_t seed, bool debug) {
+                  std::uint32_t seed, bool debug, const std::string& trace_mismatch) {
   if (!(stalls >= 0 && stalls < 1)) {
     throw UsageError(fmt::format("memory_stalls is {}; it is a probability below 1", stalls));
   }
@@ -49,6 +49,7 @@ BoundDevice* make(const std::string& kind, int array, std::uint32_t latency,
   settings.seed = seed;
   settings.memory = {latency, bytes_per_cycle, stalls, sharing_named(memory)};
   settings.debug = debug;
+  settings.trace_mismatch = trace_mismatch;
   const nb::gil_scoped_release release;
   return new BoundDevice(settings);
 }
@@ -63,10 +64,8 @@ std::pair<nb::object, std::string> multiply(BoundDevice& bound, const ArrayI8& a
                                             const std::string& accumulate) {
   const Accumulate where = accumulate_named(accumulate);
   if (a.shape(1) != w.shape(1)) {
-    throw UsageError(
-        fmt::format("a is {}x{} and w is {}x{}: both must have K columns, a [M, K] "
-                    "and w [N, K]",
-                    a.shape(0), a.shape(1), w.shape(0), w.shape(1)));
+    throw UsageError(fmt::format("a is {}x{} and w is {}x{}: both must have K columns", a.shape(0),
+                                 a.shape(1), w.shape(0), w.shape(1)));
   }
   Product product = simulate(
       bound, [&](SimulatedDevice& device) { return device.multiply(matrix(a), matrix(w), where); });
@@ -118,7 +117,7 @@ void bind_device(nb::module_& module) {
   nb::class_<BoundDevice>(module, "Device")
       .def(nb::new_(&make), nb::arg("device"), nb::arg("array"), nb::arg("memory_latency"),
            nb::arg("memory_bytes_per_cycle"), nb::arg("memory"), nb::arg("memory_stalls"),
-           nb::arg("seed"), nb::arg("debug"))
+           nb::arg("seed"), nb::arg("debug"), nb::arg("trace_mismatch"))
       .def("matmul", &multiply, nb::arg("a").noconvert(), nb::arg("w").noconvert(),
            nb::arg("accumulate"))
       .def("read_register",

@@ -19,8 +19,8 @@ namespace gemm64::python {
 namespace {
 
 ModelSource source_of(const std::string& name, const std::optional<nb::bytes>& contents) {
-  if (!contents) return {name, std::nullopt};
-  return {name, std::string(contents->c_str(), contents->size())};
+  if (!contents) return {name, std::nullopt, {}};
+  return {name, std::string(contents->c_str(), contents->size()), {}};
 }
 
 CheckLevel check_named(const std::string& text) {
@@ -50,8 +50,10 @@ NetworkSettings settings_of(const std::string& precision, const std::string& acc
 
 NetworkSession* open(const std::string& name, const std::optional<nb::bytes>& contents,
                      const std::string& precision, const std::string& accumulate,
-                     const std::optional<std::string>& results, const std::string& check) {
+                     const std::optional<std::string>& results, const std::string& check,
+                     InputShapes input_shapes) {
   ModelSource source = source_of(name, contents);
+  source.shapes = std::move(input_shapes);
   const NetworkSettings settings = settings_of(precision, accumulate, results, check);
   const nb::gil_scoped_release release;
   return new NetworkSession(std::move(source), settings);
@@ -82,7 +84,7 @@ std::pair<Arrays, std::string> run(NetworkSession& session, BoundDevice& bound,
   for (const auto& [name, tensor] : result.outputs) {
     outputs[nb::str(name.c_str(), name.size())] = to_array(tensor);
   }
-  return {outputs, dump(to_json(result.report))};
+  return {outputs, dump(result.report)};
 }
 
 std::string predict(std::uint64_t m, std::uint64_t k, std::uint64_t n, int array,
@@ -128,9 +130,11 @@ std::string row(const std::string& text, std::size_t index) {
 void bind_network(nb::module_& module) {
   nb::class_<NetworkSession>(module, "Network")
       .def(nb::new_(&open), nb::arg("name"), nb::arg("contents").none(), nb::arg("precision"),
-           nb::arg("accumulate"), nb::arg("results").none(), nb::arg("check"))
+           nb::arg("accumulate"), nb::arg("results").none(), nb::arg("check"),
+           nb::arg("input_shapes"))
       .def("inputs", [](const NetworkSession& session) { return dump(session.inputs()); })
       .def("outputs", [](const NetworkSession& session) { return dump(session.outputs()); })
+      .def("metadata", [](const NetworkSession& session) { return dump(session.metadata()); })
       .def("run", &run, nb::arg("device"), nb::arg("inputs"));
   module.def("predict", &predict, nb::arg("m"), nb::arg("k"), nb::arg("n"), nb::arg("array"),
              nb::arg("scratchpad_words"), nb::arg("accumulator_rows"), nb::arg("memory_latency"),

@@ -3,16 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "host/error.hpp"
+#include "host/execute/device_schedule.hpp"
 #include "host/execute/memory_need.hpp"
 #include "host/execute/network_run.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/supported.hpp"
+#include "host/report/json.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64::python {
@@ -64,6 +67,23 @@ void check_memory(const OnnxModel& model) {
                                model.name(), gib(need), gib(machine_memory())));
 }
 
+/// The report with its layers, the device's and the host's, in the order in which the network has
+/// them.
+Json in_order(Json report, const Executor& executor) {
+  std::map<std::string, std::size_t> places;
+  for (const Step& step : executor.steps()) {
+    places.emplace(layer_name(executor, step), places.size());
+  }
+  const auto place = [&places](const Json& layer) {
+    const auto found = places.find(layer["name"].get<std::string>());
+    return found == places.end() ? places.size() : found->second;
+  };
+  Json& layers = report["layers"];
+  std::stable_sort(layers.begin(), layers.end(),
+                   [&](const Json& one, const Json& other) { return place(one) < place(other); });
+  return report;
+}
+
 /// What quantized layers give, where the settings leave a choice.
 ResultCode results_of(const NetworkSettings& settings) {
   const bool on_device = settings.accumulate == Accumulate::kDevice;
@@ -78,15 +98,21 @@ ResultCode results_of(const NetworkSettings& settings) {
 
 OnnxModel ModelSource::load(const ImportOptions& import) const {
   try {
-    return bytes ? OnnxModel::from_bytes(*bytes, file, import) : OnnxModel::load(file, import);
+    if (bytes) return OnnxModel::from_bytes(*bytes, file, import);
+    return (is_torchscript() ? NetworkFile(file, shapes) : NetworkFile(file)).load(import);
   } catch (const UsageError& error) {
-    if (!import.input_shapes.empty()) throw;
+    if (!import.input_shapes.empty() || !shapes.empty()) throw;
     throw InvalidModel(error.what());
   }
 }
 
 NetworkSession::NetworkSession(ModelSource source, const NetworkSettings& settings)
-    : source_(std::move(source)), settings_(settings), model_(source_.load({})) {
+    : source_(std::move(source)), settings_(settings) {
+  if (!source_.shapes.empty() && !source_.is_torchscript()) {
+    throw UsageError(
+        "input_shapes is for TorchScript files; an ONNX file takes the shapes of its inputs");
+  }
+  model_ = source_.load({});
   results_of(settings_);
   refuse_unsupported(*model_);
 }
@@ -105,6 +131,19 @@ Json NetworkSession::outputs() const {
     values.push_back(describe(value, *model_));
   }
   return values;
+}
+
+Json NetworkSession::metadata() const {
+  const onnx::ModelProto& proto = model_->proto();
+  Json own = Json::object();
+  for (const auto& entry : proto.metadata_props()) own[entry.key()] = entry.value();
+  return {{"producer_name", proto.producer_name()},
+          {"graph_name", model_->graph().name()},
+          {"domain", proto.domain()},
+          {"description", proto.doc_string()},
+          {"graph_description", model_->graph().doc_string()},
+          {"version", proto.model_version()},
+          {"custom_metadata_map", own}};
 }
 
 void NetworkSession::import(const NamedTensors& inputs) {
@@ -127,6 +166,9 @@ NetworkResult NetworkSession::run(SimulatedDevice& device, const NamedTensors& i
   options.accumulate = settings_.accumulate;
   options.results = results_of(settings_);
   options.memory = device.memory();
+  options.investigate = [&device](const JobRun& run, Failure& failure) {
+    device.look_again(run, failure);
+  };
   const Executor executor(*imported_);
   Driver driver(device.device(), device.patience());
   JobRunner runner(device.device(), driver, options);
@@ -151,7 +193,8 @@ NetworkResult NetworkSession::run(SimulatedDevice& device, const NamedTensors& i
   NetworkRun run = host_only
                        ? run_on_host(executor, given, std::move(report), after, progress)
                        : run_network(executor, given, runner, std::move(report), after, progress);
-  return {std::move(run.outputs), std::move(run.report)};
+  run.report.failure = runner.failure();
+  return {std::move(run.outputs), in_order(to_json(run.report), executor)};
 }
 
 }  // namespace gemm64::python

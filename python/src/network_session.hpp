@@ -13,6 +13,7 @@
 #include "host/onnx/model.hpp"
 #include "host/run/run_options.hpp"
 #include "host/run/run_report.hpp"
+#include "host/torchscript/network_file.hpp"
 #include "python/src/simulated_device.hpp"
 
 namespace gemm64::python {
@@ -29,11 +30,13 @@ class UnsupportedOperator : public UsageError {
   using UsageError::UsageError;
 };
 
-/// An ONNX file, or its contents.
+/// A network's file, or the contents of an ONNX file.
 struct ModelSource {
   std::string file;                  // or what stands for it in messages
   std::optional<std::string> bytes;  // empty: to be read from `file`
+  InputShapes shapes = {};           // of a TorchScript file, which keeps none; others need none
 
+  bool is_torchscript() const { return !bytes && NetworkFile(file).is_torchscript(); }
   /// Throws InvalidModel, or UsageError where shapes of inputs are given that may not fit.
   OnnxModel load(const ImportOptions& import) const;
 };
@@ -46,8 +49,8 @@ struct NetworkSettings {
 };
 
 struct NetworkResult {
-  NamedTensors outputs;  // empty where the device failed
-  RunReport report;
+  NamedTensors outputs;           // empty where the device failed
+  nlohmann::ordered_json report;  // its layers in the network's order
 };
 
 class NetworkSession {
@@ -60,6 +63,8 @@ class NetworkSession {
   /// shape, whose open sizes are names or null.
   nlohmann::ordered_json inputs() const;
   nlohmann::ordered_json outputs() const;
+  /// What the file says of itself, under ONNX Runtime's names.
+  nlohmann::ordered_json metadata() const;
 
   /// Runs the network once, without the GIL. Throws UsageError where inputs do not fit, or the
   /// machine has too little memory, and what Python's handler of a signal raised.

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include "host/device/array_geometry.hpp"
-#include "host/device/fault.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
 #include "host/files/lost_outputs.hpp"
@@ -22,6 +22,7 @@ namespace {
 
 // Of the simulation between two looks for signals: at most a second of the slowest.
 constexpr std::uint64_t kClocksAtOnce = 1 << 14;
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 std::unique_ptr<Device> make(const DeviceSettings& settings) {
   const DeviceKind& kind = devices().find(settings.device, settings.array);
@@ -43,11 +44,32 @@ RtlDevice& SimulatedDevice::rtl(const char* wanted_for) {
                                wanted_for, settings_.device));
 }
 
+void SimulatedDevice::look_again(const JobRun& run, Failure& failure) const {
+  const DeviceKind& kind = devices().find(settings_.device);
+  if (!kind.is_inspectable()) return;
+  const auto make = [&](bool traced) {
+    TraceOptions trace;  // begins when the moment is known
+    if (traced) trace = {settings_.trace_mismatch, kNever - 1, kNever};
+    std::unique_ptr<DebugDevice> device = kind.make_inspectable(settings_, trace);
+    for (const Fault& fault : faults_) device->inject(fault);
+    return device;
+  };
+  try {
+    investigate(run, make, patience(), failure);
+    const std::string& file = settings_.trace_mismatch;
+    const bool found = failure.finding.place != Finding::Place::kNone;
+    if (found && !file.empty() && !is_lost(file)) failure.trace_file = file;
+  } catch (const UsageError& error) {  // the failure is worth more than what cannot be written
+    failure.note = error.what();
+  }
+}
+
 Product SimulatedDevice::multiply(const MatrixI8& a, const MatrixI8& w, Accumulate accumulate) {
   RunOptions options;
   options.memory = settings_.memory;
   options.accumulate = accumulate;
   options.results = ResultCode::kInt32;
+  options.investigate = [this](const JobRun& run, Failure& failure) { look_again(run, failure); };
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
   const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
   Driver driver(*device_, patience());
@@ -59,6 +81,7 @@ Product SimulatedDevice::multiply(const MatrixI8& a, const MatrixI8& w, Accumula
   product.report = runner.report("matmul", 1);
   product.report.layers.push_back(
       runner.run(runner.job("matmul", shape), a, w, product.sums, progress));
+  product.report.failure = runner.failure();
   return product;
 }
 
@@ -124,6 +147,7 @@ void SimulatedDevice::inject(const std::string& text) {
   }
   try {
     device.inject(fault);
+    faults_.push_back(fault);
   } catch (const std::logic_error&) {
     throw UsageError("this build takes no faults; give Device(..., debug=True)");
   }

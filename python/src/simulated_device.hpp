@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "host/debug/investigation.hpp"
 #include "host/device/counters.hpp"
+#include "host/device/fault.hpp"
 #include "host/device/registry.hpp"
 #include "host/driver/driver.hpp"
 #include "host/job/plan.hpp"
@@ -25,6 +28,8 @@ namespace gemm64::python {
 struct DeviceSettings : DeviceOptions {
   std::string device = "rtl";
   bool debug = false;  // the build that can be looked into, where there is a faster one
+  std::string
+      trace_mismatch;  // takes the waveform of the first wrong value; empty: none is written
 };
 
 /// The product of a run, and its report.
@@ -46,6 +51,9 @@ class SimulatedDevice {
   const MemoryTiming& memory() const { return settings_.memory; }
   /// How long a driver of this device should wait.
   Patience patience() const { return {settings_.memory.latency}; }
+
+  /// A second look at a job of this device that failed, as RunOptions::investigate.
+  void look_again(const JobRun& run, Failure& failure) const;
 
   /// C[M x N] = a[M x K] * w[N x K]^T, every sum, clock and byte checked; from a reset.
   Product multiply(const MatrixI8& a, const MatrixI8& w, Accumulate accumulate);
@@ -78,6 +86,7 @@ class SimulatedDevice {
   std::unique_ptr<Device> device_;
   RtlDevice* rtl_ = nullptr;  // the same, where it is one
   std::string trace_file_;
+  std::vector<Fault> faults_;  // that were put in
 };
 
 /// Refuses a second thread while one uses the device.

@@ -22,6 +22,7 @@
 #include "host/report/json.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/quantize.hpp"
+#include "host/torchscript/input_shapes.hpp"
 #include "python/src/signals.hpp"
 
 namespace gemm64::python {
@@ -53,6 +54,27 @@ BatchedModel with_calibration(const OnnxModel& model, const CalibrationData& dat
                               sources[name] = InputSource::of(tensor);
                             return sources;
                           });
+}
+
+/// The shapes of arrays, one row of each.
+InputShapes shapes_of(const NamedTensors& arrays) {
+  InputShapes shapes;
+  for (const auto& [name, tensor] : arrays) {
+    std::vector<std::int64_t>& shape = shapes[name];
+    shape = tensor.dims();
+    if (shape.size() > 1) shape[0] = 1;
+  }
+  return shapes;
+}
+
+/// With the model's own name for an array of its first input.
+CalibrationData named(CalibrationData data, const OnnxModel& model) {
+  const auto first = data.arrays.find("");
+  if (first == data.arrays.end()) return data;
+  if (model.inputs().empty()) throw UsageError(model.name() + ": has no inputs to calibrate");
+  data.arrays[model.inputs().front()] = std::move(first->second);
+  data.arrays.erase("");
+  return data;
 }
 
 }  // namespace
@@ -95,7 +117,7 @@ Json analyze_network(const std::string& file, std::int64_t batch,
   import.batch = batch;
   import.input_shapes = input_shapes;
   const OnnxModel model =
-      with_quantized_operators(ModelSource{file, std::nullopt}.load(import), import);
+      with_quantized_operators(ModelSource{file, std::nullopt, {}}.load(import), import);
   return to_json(analyze(model, gemm64::geometry_of(sizes), MemoryTiming{memory_latency}));
 }
 
@@ -108,13 +130,15 @@ Json quantize_network(const ModelSource& source, const std::string& output,
   }
   files.output("output", output);
   OutputFile file(output, "the quantized model");
-  OnnxModel read = source.load({});
+  ModelSource shaped = source;
+  shaped.shapes = with_array_shapes(shapes_of(calibration.arrays), calibration.files);
+  OnnxModel read = shaped.load({});
   for (const std::string& external : read.external_files()) {
     files.input("the model's external data,", external);
   }
   // What is written is for as many images as the file says, not as many as it is calibrated on.
   const OnnxModel model = OnnxModel::from_proto(fold_batch_normalization(read), source.file);
-  const BatchedModel batched = with_calibration(model, calibration);
+  const BatchedModel batched = with_calibration(model, named(calibration, model));
   const QuantizedModel quantized =
       quantize_model(model, calibrate(Executor(batched.model), batched.inputs));
   save_model(quantized.proto, file);

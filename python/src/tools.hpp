@@ -35,8 +35,8 @@ nlohmann::ordered_json analyze_network(
     const std::map<std::string, std::vector<std::int64_t>>& input_shapes, int array,
     std::uint32_t memory_latency);
 
-/// What the scales of a quantized network come from: arrays by the names of the network's inputs,
-/// or files as the program's `--calibrate` takes them.
+/// What the scales of a quantized network come from: arrays by the names of the network's inputs
+/// ("": the first), or files as the program's `--calibrate` takes them.
 struct CalibrationData {
   NamedTensors arrays;
   std::vector<std::string> files;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm64/tlm_accelerator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -31,7 +33,10 @@ class TlmAccelerator::BusMemory final : public DeviceMemory {
     }
     if (done < bytes) {  // no pointers there: does it answer?
       std::uint8_t byte = 0;
-      if (debug(address + done, &byte, 1) == 0) return done;
+      if (debug(address + done, &byte, 1) == 0) {
+        if (answers(address + done)) tell_what_is_missing(address + done);
+        return done;
+      }
       scratch_.resize(bytes - done);
       done += debug(address + done, scratch_.data(), bytes - done);
     }
@@ -97,6 +102,22 @@ class TlmAccelerator::BusMemory final : public DeviceMemory {
     transaction.set_data_ptr(data);
     transaction.set_data_length(static_cast<unsigned>(bytes));
     return std::min<std::uint64_t>(bytes, accelerator_.memory->transport_dbg(transaction));
+  }
+
+  /// Does the memory take transactions of time, if no others?
+  bool answers(std::uint64_t address) {
+    std::uint8_t byte = 0;
+    return accelerator_.transport(false, address, &byte, nullptr, 1).first == tlm::TLM_OK_RESPONSE;
+  }
+
+  /// Else it would look as if nobody were there.
+  static void tell_what_is_missing(std::uint64_t address) {
+    const std::string message = fmt::format(
+        "TlmAccelerator: the memory at {:#x} answers b_transport, but neither get_direct_mem_ptr "
+        "(DMI) nor transport_dbg, and one of them is needed to see how far it reaches; register "
+        "one at its target socket, or use RtlAccelerator",
+        address);
+    SC_REPORT_ERROR("gemm64", message.c_str());
   }
 
   TlmAccelerator& accelerator_;

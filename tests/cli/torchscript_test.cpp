@@ -56,8 +56,9 @@ TEST_F(TorchScript, NeedsThePlugin) {
        {"analyze net.pt", "tile net.pt -o t.onnx", "run --model net.pt --device tlm",
         "quantize net.pt --calibrate net.pt -o q.onnx"}) {
     expect_refusal(command,
-                   "net.pt: TorchScript files need the plug-in gemm64_torchscript.so, which is not "
-                   "beside the program; make torchscript builds it");
+                   "net.pt: TorchScript files need the plug-in gemm64_torchscript.so, which is "
+                   "neither beside the program nor named by GEMM64_TORCHSCRIPT; make torchscript "
+                   "builds it");
   }
   EXPECT_FALSE(fs::exists(folder_ / "t.onnx"));
 }
@@ -105,6 +106,21 @@ TEST_F(TorchScript, GetsShapesFromOptionsAndArrays) {
   expect_refusal(run + "--input y=in.npy", "tell.pt: [y] 1 2, with weights");
   expect_refusal(run + "--input in.npy --batch 5", "[] 5 2, with weights");
   expect_refusal(run + "--input in.npy --input-shape x=7x2", "tell.pt: [x] 7 2, with weights");
+  const std::string quantize = "quantize tell.pt -o q.onnx ";
+  expect_refusal(quantize + "--calibrate in.npy", "tell.pt: [] 1 2, with weights");
+  expect_refusal(quantize + "--calibrate y=in.npy", "tell.pt: [y] 1 2, with weights");
+  expect_refusal(quantize + "--calibrate in.npy --input-shape x=7x2",
+                 "tell.pt: [x] 7 2, with weights");
+}
+
+TEST_F(TorchScript, PlugInIsWhereTheEnvironmentSays) {
+  write("net.pt", "PK\3\4" + network_);
+  const std::string program = (home_ / "gemm64").string();
+  EXPECT_EQ(
+      run_program("GEMM64_TORCHSCRIPT=" GEMM64_FAKE_PLUGIN " " + program, "analyze net.pt").code,
+      0);
+  EXPECT_THAT(run_program("GEMM64_TORCHSCRIPT=./none.so " + program, "analyze net.pt").err,
+              HasSubstr("none.so: cannot be loaded"));
 }
 
 TEST_F(TorchScript, RefusesWhatIsNone) {

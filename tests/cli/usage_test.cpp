@@ -40,6 +40,20 @@ TEST_F(Usage, AnErrorPointsToTheHelpOfItsCommand) {
   expect_refused("march", "(see gemm64 --help)");
 }
 
+TEST_F(Usage, OutputHasItsShortNameInEveryCommand) {
+  std::istringstream help(run("--help").out);
+  int outputs = 0;
+  for (std::string line; std::getline(help, line);) {
+    if (line.rfind("  ", 0) != 0 || line.rfind("  -", 0) == 0) continue;
+    const std::string command = line.substr(2, line.find(' ', 2) - 2);
+    const std::string options = run(command + " --help").out;
+    if (options.find("--output ") == std::string::npos) continue;
+    ++outputs;
+    EXPECT_THAT(options, HasSubstr("  -o,--output ")) << command;
+  }
+  EXPECT_GE(outputs, 7);
+}
+
 TEST_F(Usage, MessagesStayOnTheirLine) {
   const std::string escape = "$(printf '\\033[2Jx\\n')";
   const Outcome outcome = run("replay \"" + escape + "\"");

@@ -234,9 +234,146 @@ def test_the_report_is_a_table_of_layers(quantized, random):
     mine.run(None, {mine.get_inputs()[0].name: random.random((1, 1, 28, 28), np.float32)})
     table = mine.report.to_pandas()
     assert list(table.index) == [layer["name"] for layer in mine.report["layers"]]
+    assert "verified" in mine.report._repr_html_() and "image" in mine._repr_html_()
     on_device = table[table["on"] == "device"]
     assert on_device["cycles"].sum() == mine.report["total"]["cycles"]
     assert on_device["bytes.weights"].sum() == mine.report["total"]["bytes"]["weights"]
+
+
+def test_layers_are_in_the_networks_order_and_counts_are_integers(tmp_path):
+    """Two Linear layers on the device with products of two computed tensors, the host's, between."""
+    def value(name, *shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    weights = [helper.make_tensor(name, TensorProto.FLOAT, [4, 4], np.eye(4, dtype=np.float32).ravel())
+               for name in ("w1", "w2")]
+    graph = helper.make_graph(
+        [helper.make_node("ConvTranspose", ["x", "k"], ["a"], name="z_first"),
+         helper.make_node("Reshape", ["a", "shape"], ["b"], name="reshape"),
+         helper.make_node("MatMul", ["b", "w1"], ["c"], name="m_second"),
+         helper.make_node("Reshape", ["c", "back"], ["d"], name="reshape_back"),
+         helper.make_node("ConvTranspose", ["d", "k"], ["e"], name="a_third"),
+         helper.make_node("Reshape", ["e", "shape"], ["f"], name="reshape_again"),
+         helper.make_node("MatMul", ["f", "w2"], ["y"], name="b_last")],
+        "order", [value("x", 1, 1, 4, 4)], [value("y", 4, 4)],
+        [*weights, helper.make_tensor("k", TensorProto.FLOAT, [1, 1, 1, 1], [1.0]),
+         helper.make_tensor("shape", TensorProto.INT64, [2], [4, 4]),
+         helper.make_tensor("back", TensorProto.INT64, [4], [1, 1, 4, 4])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    mine = gemm64.InferenceSession(model.SerializeToString(), device="tlm", array=4)
+    mine.run(None, {"x": np.ones((1, 1, 4, 4), np.float32)})
+    table = mine.report.to_pandas()
+    assert list(table.index) == ["z_first", "m_second", "a_third", "b_last"]
+    assert list(table["on"]) == ["host", "device"] * 2
+    assert str(table["cycles"].dtype) == "Int64" and str(table["macs"].dtype) == "int64"
+    assert table["cycles"].isna().tolist() == [True, False] * 2
+    assert str(table["bytes.weights"].dtype) == "Int64" and str(table["utilization"].dtype) == "float64"
+    assert table["cycles"].sum() == mine.report["total"]["cycles"]
+
+
+def test_a_fault_in_a_network_is_told_by_layer_clock_and_waveform(linear_network, tmp_path):
+    device = gemm64.Device("rtl", array=4, trace_mismatch=tmp_path / "wrong.fst")
+    mine = gemm64.InferenceSession(linear_network, device=device)
+    device.inject(f"result:2:3@{device.clocks + 150}")
+    with pytest.raises(gemm64.VerificationError, match="first: 1 values differ; the first at row") as raised:
+        mine.run(None, {"x": np.ones((2, 12), np.float32)})
+    assert raised.value.layer == "first" and raised.value.clock > 0
+    assert raised.value.waveform == str(tmp_path / "wrong.fst")
+
+
+def test_a_counter_that_differs_is_named_where_every_value_is_right():
+    layer = {"name": "fc", "on": "device", "mismatches": 0,
+             "counters": {"total": {"clocks": 1200}, "bytes": {"weights": 64}},
+             "predicted_counters": {"total": {"clocks": 1199}, "bytes": {"weights": 64}}}
+    with pytest.raises(gemm64.VerificationError,
+                       match="fc: counter total.clocks is 1,200, predicted 1,199") as raised:
+        gemm64.Report(verified=False, layers=[layer]).require_verified()
+    assert raised.value.element is None and raised.value.waveform is None
+
+
+def test_what_a_script_gives_onnx_runtime_is_taken(linear_network, recwarn):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 2
+    mine = gemm64.InferenceSession(
+        str(linear_network), options, ["CPUExecutionProvider"], [{"use_arena": "1"}],
+        device="tlm", array=4, disabled_optimizers=["ConstantFolding"], enable_fallback=False)
+    assert mine.get_session_options() is options
+    assert mine.get_provider_options() == {"Gemm64ExecutionProvider": {}}
+    assert mine.get_overridable_initializers() == []
+    mine.set_providers(["Gemm64ExecutionProvider"])
+    mine.disable_fallback()
+    mine.enable_fallback()
+    settings = onnxruntime.RunOptions()
+    settings.log_verbosity_level = 1
+    assert len(mine.run(None, {"x": np.ones((1, 12), np.float32)}, settings)) == 2
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="CUDAExecutionProvider"):
+        gemm64.InferenceSession(linear_network, device="tlm", array=4,
+                                providers=[("CUDAExecutionProvider", {"device_id": 0}), "CPUExecutionProvider"])
+
+
+def test_the_file_tells_of_itself_as_in_onnx_runtime(linear_network):
+    model = onnx.load(linear_network)
+    model.producer_name, model.domain, model.model_version = "somebody", "here", 7
+    model.doc_string, model.graph.doc_string = "a model", "a graph"
+    helper.set_model_props(model, {"author": "me", "tags": "a,b"})
+    mine, theirs = both_of(model.SerializeToString())
+    found, wanted = mine.get_modelmeta(), theirs.get_modelmeta()
+    for name in ("producer_name", "graph_name", "domain", "description", "graph_description", "version",
+                 "custom_metadata_map"):
+        assert getattr(found, name) == getattr(wanted, name), name
+
+
+def profiled():
+    options = onnxruntime.SessionOptions()
+    options.enable_profiling = True
+    return options
+
+
+@pytest.mark.parametrize("arguments, kind, text", [
+    ({"sess_options": {}}, ValueError, "sess_options is {}.*SessionOptions"),
+    ({"sess_options": profiled()}, ValueError, "sess_options.enable_profiling"),
+    ({"providers": ["CUDAExecutionProvider"]}, ValueError, "CUDAExecutionProvider"),
+    ({"providers": "CPUExecutionProvider"}, ValueError, "must be a list"),
+    ({"providers": [3]}, ValueError, "providers has"),
+    ({"providers": [("Gemm64ExecutionProvider", {"array": 4})]}, ValueError, "no option 'array'"),
+    ({"providers": ["CPUExecutionProvider"], "provider_options": []}, ValueError, "provider_options has 0"),
+    ({"read_config_from_model": 1}, TypeError, "'read_config_from_model'"),
+])
+def test_settings_of_onnx_runtimes_that_cannot_be_are_refused_by_name(linear_network, arguments, kind, text):
+    with pytest.raises(kind, match=text):
+        gemm64.InferenceSession(linear_network, device="tlm", array=4, **arguments)
+
+
+def test_what_a_session_lacks_of_onnx_runtimes_is_named(linear_network):
+    mine, theirs = both(linear_network)
+    x = {"x": np.ones((1, 12), np.float32)}
+    public = {name for name in dir(theirs) if not name.startswith("_")}
+    for name in public - set(dir(mine)):
+        with pytest.raises(AttributeError, match=f"no '{name}': .*"):
+            getattr(mine, name)
+    with pytest.raises(AttributeError, match=r"no 'io_binding': run\(\) takes"):
+        mine.io_binding()
+    stop = onnxruntime.RunOptions()
+    stop.terminate = True
+    with pytest.raises(gemm64.InvalidArgument, match="run_options.terminate"):
+        mine.run(None, x, stop)
+    with pytest.raises(gemm64.InvalidArgument, match="run_options is 3"):
+        mine.run(None, x, 3)
+    with pytest.raises(gemm64.InvalidArgument, match="list of names"):
+        mine.run("y", x)
+    with pytest.raises(gemm64.InvalidArgument, match="input_feed is a list"):
+        mine.run(None, [x["x"]])
+
+
+def test_a_wrong_name_of_an_input_is_told_with_the_right_ones(linear_network):
+    mine, _ = both(linear_network)
+    x = np.ones((1, 12), np.float32)
+    for feed, text in (({"image": x}, r"no input 'image'; the inputs are \['x'\]"),
+                       ({"x": x, "z": x}, r"no input 'z'; the inputs are \['x'\]"),
+                       ({}, r"inputs \['x'\] are missing")):
+        with pytest.raises(gemm64.InvalidArgument, match=text):
+            mine.run(None, feed)
 
 
 def test_a_report_that_did_not_hold_raises():

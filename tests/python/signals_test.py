@@ -21,8 +21,17 @@ def test_registers_are_read_and_written_by_name(device):
     assert "interrupt" in registers.purpose("INTERRUPT").lower()
     with pytest.raises(KeyError, match="RING_TAIL"):
         registers["RINGTAIL"]
-    with pytest.raises(gemm64.InvalidArgument, match="2\\*\\*32"):
-        registers["RING_TAIL"] = 2**32
+    for value in (2**32, -1):
+        with pytest.raises(gemm64.InvalidArgument, match=f"to RING_TAIL is {value}.*2\\*\\*32 - 1"):
+            registers["RING_TAIL"] = value
+    for value, text in (("3", "'3', a str"), (3.0, "3.0, a float"), (None, "None")):
+        with pytest.raises(TypeError, match=f"to RING_TAIL is {text}"):
+            registers["RING_TAIL"] = value
+    for name in (0x10, None, ["RING_TAIL"]):
+        with pytest.raises(TypeError, match="'RING_TAIL'"):
+            registers[name]
+        assert name not in registers
+    registers["RING_TAIL"] = np.uint8(0)
     with pytest.raises(TypeError):
         del registers["ID"]
 
@@ -68,7 +77,7 @@ def test_a_finish_command_raises_the_interrupt(device):
 
 def test_the_weights_of_a_tile_are_in_the_array(device, int8):
     a, w = int8(4, 4), int8(4, 4)
-    device.matmul(a, w)
+    device.matmul(a, w, transposed=True)
     stage = device.signal("u_array.stage[0].u_stage.weight_q")
     # A word a column (an output), a byte a row (of K).
     np.testing.assert_array_equal(stage.value.view(np.int8).reshape(4, 4), w)

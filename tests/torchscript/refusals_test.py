@@ -121,6 +121,8 @@ class Refusals(TorchScriptTest):
         self.assertIn("--input-shape input=1x7,", self.refusal("run", "--model", file,
                                                               "--device", "tlm"))
         self.assertIn("has no input 'z'; its inputs are: input",
+                      self.refusal("analyze", file, "--input-shape", "z=1x7"))
+        self.assertIn("has no input 'z'; its inputs are: input",
                       self.refusal("analyze", file, "--input-shape", "input=1x7",
                                    "--input-shape", "z=1"))
 

@@ -4,6 +4,8 @@
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/script.h>
 
+#include <algorithm>
+
 #include "host/torchscript/plugin/interpreter.hpp"
 #include "host/torchscript/plugin/refusal.hpp"
 
@@ -37,6 +39,21 @@ bool is_tensor(const c10::Argument& argument) {
   return type->kind() == c10::TypeKind::TensorType;
 }
 
+/// The inputs of forward() that may be tensors; the first argument is the module.
+std::vector<std::string> input_names(const std::vector<c10::Argument>& arguments) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (is_tensor(arguments[i])) names.push_back(arguments[i].name());
+  }
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 torch::jit::Module load(const std::string& path) {
   try {
     torch::jit::Module network = torch::jit::load(path, c10::kCPU);
@@ -67,7 +84,12 @@ Translated translate(const std::string& path, const std::map<std::string, Dims>&
   const auto& arguments = forward.function().getSchema().arguments();
   std::vector<c10::IValue> inputs;
   std::map<std::string, Dims> left = shapes;
-  std::string known;
+  const std::vector<std::string> names = input_names(arguments);
+  for (const auto& [name, dims] : shapes) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+      throw Refusal("has no input '" + name + "'; its inputs are: " + joined(names));
+    }
+  }
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const c10::Argument& argument = arguments[i];
     const std::string name = argument.name();
@@ -82,7 +104,6 @@ Translated translate(const std::string& path, const std::map<std::string, Dims>&
       inputs.push_back(*argument.default_value());
       continue;
     }
-    known += (known.empty() ? "" : ", ") + name;
     if (given == left.end()) {
       throw Refusal("TorchScript keeps no shapes of inputs; give --input-shape " + name + "=" +
                     (i == 1 ? likely_shape(modules) : "AxBxC") + ", or whatever it takes");
@@ -91,7 +112,7 @@ Translated translate(const std::string& path, const std::map<std::string, Dims>&
     left.erase(given);
   }
   if (!left.empty()) {
-    throw Refusal("has no input '" + left.begin()->first + "'; its inputs are: " + known);
+    throw Refusal("has no input '" + left.begin()->first + "'; its inputs are: " + joined(names));
   }
 
   Interpreter interpreter(recorder);

@@ -1,72 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One product of 4x4x4 by the driver in C, for any platform. */
+/* One product of 5x6x7 by the driver in C, for any platform. */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
-#include <host/driver/gemm64_driver.h>
-#include <string.h>
+#include <host/driver/gemm64_matmul.h>
 
+#define M 5
+#define K 6
+#define N 7
 #define MEMORY_BYTES 0x10000u
-#define WEIGHTS 0x1000u
-#define ACTIVATIONS 0x2000u
-#define RESULTS 0x3000u
+#define RING_BYTES 0x1000u
 
 static int weight(int n, int k) { return 3 * n - 2 * k; }
 static int activation(int m, int k) { return m - 5 * k + 1; }
 
-static void product_operands(unsigned char *memory) {
-  int row, k;
-  for (row = 0; row < 4; ++row) {
-    for (k = 0; k < 4; ++k) {
-      memory[WEIGHTS + 4 * row + k] = (unsigned char)weight(row, k);
-      memory[ACTIVATIONS + 4 * row + k] = (unsigned char)activation(row, k);
-    }
-  }
-}
-
-static int product_run(const struct gemm64_hooks *hooks, uint64_t *clocks) {
+/* Memory from bus address 0 on: the ring, then what the product needs. 0 where it is right. */
+static int product(const struct gemm64_hooks *hooks, unsigned char *bytes, uint64_t *clocks) {
+  const struct gemm64_memory memory = {bytes + RING_BYTES, RING_BYTES, MEMORY_BYTES - RING_BYTES};
+  const struct gemm64_product sizes = {M, K, N, GEMM64_RESULT_INT32, 0, 0, 0};
+  struct gemm64_operands operands = {0};
   struct gemm64_driver accelerator;
-  struct gemm64_command commands[5];
-  uint8_t program[5 * GEMM64_COMMAND_BYTES];
-  uint32_t ticket;
-  int i;
-  memset(commands, 0, sizeof commands);
-  commands[0].opcode = GEMM64_OP_LOAD_WEIGHTS;
-  commands[0].count = 4;
-  commands[0].passes = 1;
-  commands[0].address_low = WEIGHTS;
-  commands[1].opcode = GEMM64_OP_LOAD_ACTIVATIONS;
-  commands[1].rows = 4;
-  commands[1].count = commands[1].passes = commands[1].blocks = 1;
-  commands[1].address_low = ACTIVATIONS;
-  commands[2].opcode = GEMM64_OP_MATMUL;
-  commands[2].rows = 4;
-  commands[2].count = commands[2].passes = commands[2].blocks = 1;
-  commands[3].opcode = GEMM64_OP_STORE;
-  commands[3].rows = 4;
-  commands[3].count = commands[3].blocks = 1;
-  commands[3].address_low = RESULTS;
-  commands[4].opcode = GEMM64_OP_FINISH;
-  for (i = 0; i < 5; ++i) gemm64_encode(&commands[i], program + i * GEMM64_COMMAND_BYTES);
+  int8_t activations[M * K], weights[N * K];
+  int32_t results[M * N];
+  int m, n, k;
+  for (k = 0; k < K; ++k) {
+    for (m = 0; m < M; ++m) activations[m * K + k] = (int8_t)activation(m, k);
+    for (n = 0; n < N; ++n) weights[n * K + k] = (int8_t)weight(n, k);
+  }
+  operands.activations = activations;
+  operands.weights = weights;
+  operands.results = results;
   if (gemm64_open(&accelerator, hooks) != GEMM64_OK) return 1;
   if (gemm64_clear_counters(&accelerator) != GEMM64_OK) return 1;
-  if (gemm64_set_ring(&accelerator, 0, 64) != GEMM64_OK) return 1;
-  if (gemm64_submit(&accelerator, program, 5, &ticket) != GEMM64_OK) return 1;
-  if (gemm64_wait_for(&accelerator, ticket, 1000000) != GEMM64_OK) return 1;
-  return gemm64_read_counter(&accelerator, 0, clocks) != GEMM64_OK;
-}
-
-static int product_check(const unsigned char *memory) {
-  int m, n, k;
-  for (m = 0; m < 4; ++m) {
-    for (n = 0; n < 4; ++n) {
-      int32_t expected = 0, found;
-      for (k = 0; k < 4; ++k) expected += activation(m, k) * weight(n, k);
-      memcpy(&found, memory + RESULTS + 4 * (4 * m + n), 4);
-      if (found != expected) return 1;
+  if (gemm64_set_ring(&accelerator, 0, RING_BYTES / GEMM64_COMMAND_BYTES) != GEMM64_OK) return 1;
+  if (gemm64_matmul(&accelerator, &memory, &sizes, &operands, 1000000) != GEMM64_OK) return 1;
+  for (m = 0; m < M; ++m) {
+    for (n = 0; n < N; ++n) {
+      int32_t expected = 0;
+      for (k = 0; k < K; ++k) expected += activation(m, k) * weight(n, k);
+      if (results[m * N + n] != expected) return 1;
     }
   }
-  return 0;
+  return gemm64_read_counter(&accelerator, GEMM64_COUNTER_TOTAL_CLOCKS, clocks) != GEMM64_OK;
 }
 
 #endif
