@@ -27,9 +27,9 @@ std::string ArrayCost::bound() const {
 }
 
 std::uint64_t ArrayCost::roof_clocks() const {
-  const std::uint64_t ports =
-      shared_memory ? weights_clocks + activations_clocks + results_clocks
-                    : std::max({weights_clocks, activations_clocks, results_clocks});
+  const std::uint64_t ports = shared_memory
+                                  ? weights_clocks + activations_clocks + results_clocks
+                                  : std::max({weights_clocks, activations_clocks, results_clocks});
   return std::max(macs_clocks, ports);
 }
 

@@ -35,8 +35,8 @@ struct ArrayCost {
   std::uint64_t results_clocks = 0;
   bool shared_memory = false;  // all ports together are one roof
 
-  /// The roof that bounds the layer, the highest one: "MACs", "weights", "activations" or "results";
-  /// "memory" where the ports share it.
+  /// The roof that bounds the layer, the highest one: "MACs", "weights", "activations" or
+  /// "results"; "memory" where the ports share it.
   std::string bound() const;
   std::uint64_t roof_clocks() const;  // the highest
 };

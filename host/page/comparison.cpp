@@ -93,7 +93,7 @@ std::uint64_t macs(const Json& layer) {
 double macs_per_clock(const Json& report) {
   const auto array = report.find("array");
   if (array == report.end()) return 0;
-  const double n = array->is_object() ? array->value("n", 0.0)
+  const double n = array->is_object()   ? array->value("n", 0.0)
                    : array->is_number() ? array->get<double>()
                                         : 0.0;
   return n * n;
@@ -217,8 +217,7 @@ Json compare(const Json& a, const Json& b) {
   }
   Json utilization = Json::array();
   for (const int side : {0, 1}) {
-    const double most =
-        macs_per_clock(side == 0 ? a : b) * static_cast<double>(all_clocks[side]);
+    const double most = macs_per_clock(side == 0 ? a : b) * static_cast<double>(all_clocks[side]);
     utilization.push_back(most == 0 ? Json() : Json(static_cast<double>(all_macs[side]) / most));
   }
   return {{"layers", std::move(layers)},

@@ -50,8 +50,9 @@ void need_charts(const std::string& option, const std::string& path) {
 }
 
 std::string page(const PageContent& content) {
-  Json data = {
-      {"reports", Json::array()}, {"comparison", content.comparison}, {"timeline", content.recording}};
+  Json data = {{"reports", Json::array()},
+               {"comparison", content.comparison},
+               {"timeline", content.recording}};
   for (const PageContent::Report& one : content.reports) {
     data["reports"].push_back({{"file", one.file}, {"report", one.report}});
   }

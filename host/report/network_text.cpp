@@ -46,14 +46,15 @@ std::string overlap_text(const RunReport& report) {
     std::uint64_t layers = 0;
     bool overlapped = false;
     for (const LayerReport& layer : report.layers) {
-      if (layer.program == 0 || layer.program != program.program) continue;
+      if (!report.one_program && (layer.program == 0 || layer.program != program.program)) continue;
       ++layers;
       overlapped = overlapped || layer.overlapped;
     }
     shared = shared || layers > 1;
     if (!overlapped) continue;
     undivided += fmt::format("{}{} in program {}", undivided.empty() ? "" : ", ",
-                             grouped(program.counters[counter::kTotalClocks]), program.program);
+                             grouped(program.counters[counter::kTotalClocks]),
+                             std::max<std::size_t>(program.program, 1));
   }
   if (!undivided.empty()) {
     return fmt::format(
@@ -62,8 +63,8 @@ std::string overlap_text(const RunReport& report) {
         undivided);
   }
   if (!shared) return "";
-  return "Layers of a program overlap: the clocks of each are those from its first tile to the next "
-         "layer's.\n";
+  return "Layers of a program overlap: the clocks of each are those from its first tile to the "
+         "next layer's.\n";
 }
 
 /// What the host did for layers of programs, and what their weights cost.
@@ -85,7 +86,6 @@ std::string programs_text(const RunReport& report) {
                         counted(packed_layers, "layer"));
   }
   if (!report.timed()) return text;
-  text += overlap_text(report);
   const LayerReport total = report.total();
   text += fmt::format(
       "Weights: {} loaded for {} of the model, {:.2f} times as many; each block of results loads "
@@ -102,8 +102,7 @@ std::string programs_text(const RunReport& report) {
       "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.2f} "
       "times those counted.\n",
       report.geometry.n, grouped(clocks),
-      static_cast<double>(clocks) /
-          static_cast<double>(total.counters[counter::kTotalClocks]));
+      static_cast<double>(clocks) / static_cast<double>(total.counters[counter::kTotalClocks]));
   return text;
 }
 
@@ -111,9 +110,10 @@ std::string programs_text(const RunReport& report) {
 
 std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
   if (device_macs >= all_macs - device_macs) return "";
-  return fmt::format("only {} of the network's MACs are on the device; clocks and bytes are of these "
-                     "layers alone",
-                     share(device_macs, all_macs));
+  return fmt::format(
+      "only {} of the network's MACs are on the device; clocks and bytes are of these "
+      "layers alone",
+      share(device_macs, all_macs));
 }
 
 std::string host_text(const RunReport& report) {
@@ -126,6 +126,7 @@ std::string host_text(const RunReport& report) {
                         report.host->reference_seconds);
   }
   text += ".\n" + programs_text(report);
+  if (report.timed()) text += overlap_text(report);
   if (!report.why_in_turn.empty()) {
     text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
                         escaped(report.why_in_turn));

@@ -14,8 +14,8 @@ namespace gemm64 {
 /// Columns of the terminal that standard output is; 0 where it is none.
 std::size_t terminal_width();
 
-/// Estimates what remains of work that goes on evenly. Time before its first part is under way, such
-/// as that of reading a network, is not the work's.
+/// Estimates what remains of work that goes on evenly. Time before its first part is under way,
+/// such as that of reading a network, is not the work's.
 class Remaining {
  public:
   /// `done` of the whole (0 to 1) is finished after `seconds`.

@@ -24,7 +24,9 @@ Costs costs_of(const SweepRow& row) {
           number("scratchpad_words") * array,
           number("accumulator_rows") * array,
           bytes == 0 ? array : std::min(bytes, array),
-          memory == "exclusive" ? 0.0 : memory == "shared" ? 1.0 : 2.0,
+          memory == "exclusive" ? 0.0
+          : memory == "shared"  ? 1.0
+                                : 2.0,
           -number("memory_latency")};
 }
 
@@ -51,9 +53,9 @@ std::vector<bool> pareto_front(const std::vector<SweepRow>& rows) {
     std::sort(designs.begin(), designs.end());
     std::vector<Costs> best;
     for (const auto& [costs, row] : designs) {
-      const bool covered = std::any_of(best.begin(), best.end(), [&costs = costs](const Costs& one) {
-        return one != costs && covers(one, costs);
-      });
+      const bool covered = std::any_of(
+          best.begin(), best.end(),
+          [&costs = costs](const Costs& one) { return one != costs && covers(one, costs); });
       if (covered) continue;
       best.push_back(costs);
       front[row] = true;

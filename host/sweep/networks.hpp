@@ -32,7 +32,8 @@ struct RunnableNetwork {
 class SweepNetworks {
  public:
   /// The sweep is not owned.
-  explicit SweepNetworks(const Sweep& sweep) : sweep_(sweep), plain_(2), imported_(2), works_(16), products_(1000) {}
+  explicit SweepNetworks(const Sweep& sweep)
+      : sweep_(sweep), plain_(2), imported_(2), works_(16), products_(1000) {}
 
   /// What a point gives the device to do. Throws UsageError where it cannot be.
   std::shared_ptr<const DeviceWork> work(const SweepPoint& point);

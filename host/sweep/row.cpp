@@ -178,8 +178,8 @@ std::string rows_verdict(const std::vector<SweepRow>& rows) {
                                [](const SweepRow& row) { return !row.at("verified").is_null(); });
   return warnings +
          (ran ? fmt::format("VERIFIED: every value, clock and byte of {}.", counted(all, "point"))
-             : fmt::format("{} predicted; nothing ran, so nothing is verified.",
-                           counted(all, "point")));
+              : fmt::format("{} predicted; nothing ran, so nothing is verified.",
+                            counted(all, "point")));
 }
 
 std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows) {

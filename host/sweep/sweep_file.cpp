@@ -230,7 +230,8 @@ Sweep Reader::read(const std::string& text) {
   if (!json.is_object()) {
     refuse("a sweep is an object, such as {\"networks\": [\"alexnet\"], \"batches\": [1, 16]}");
   }
-  check_keys(json, "a sweep", {"mode", "device", "seed", "quantize", "designs", "networks", "batches"});
+  check_keys(json, "a sweep",
+             {"mode", "device", "seed", "quantize", "designs", "networks", "batches"});
   Sweep sweep;
   sweep.runs = word(json, "mode", {"predict", "run"}) == "run";
   sweep.device = word(json, "device", {"rtl", "tlm"});

@@ -46,8 +46,8 @@ double figure(const SweepRow& row, const char* name) {
 /// The last two parts of a path: "…/nets/resnet50.onnx".
 std::string short_path(const std::string& path) {
   const std::size_t last = path.rfind('/');
-  const std::size_t before = last == std::string::npos || last == 0 ? std::string::npos
-                                                                    : path.rfind('/', last - 1);
+  const std::size_t before =
+      last == std::string::npos || last == 0 ? std::string::npos : path.rfind('/', last - 1);
   return before == std::string::npos || before == 0 ? path : "…" + path.substr(before);
 }
 
@@ -99,10 +99,10 @@ class Drawing {
 
 void Drawing::heading(const SweepRow& row) {
   top_ += 8;
-  svg_.text(
-      kLeft, top_ + 10,
-      fmt::format("{}, batch {}", short_name(short_path(text_of(row["network"])), 60), row["batch"].dump()),
-      10.5, Anchor::kStart, 0, true);
+  svg_.text(kLeft, top_ + 10,
+            fmt::format("{}, batch {}", short_name(short_path(text_of(row["network"])), 60),
+                        row["batch"].dump()),
+            10.5, Anchor::kStart, 0, true);
   top_ += 16;
 }
 
@@ -152,7 +152,8 @@ std::string axis_of(const std::vector<SweepRow>& rows, const std::vector<std::st
   std::size_t most = 1;
   for (const std::string& key : varied) {
     std::set<double> values;
-    for (const SweepRow& row : rows) values.insert(row[key].is_number() ? row[key].get<double>() : 0);
+    for (const SweepRow& row : rows)
+      values.insert(row[key].is_number() ? row[key].get<double>() : 0);
     if (*values.begin() <= 0 || values.size() <= most) continue;  // 0 bytes a clock: a port's width
     most = values.size();
     axis = key;

@@ -155,6 +155,34 @@ class Shown(unittest.TestCase):
         self.assertEqual(harness.rows(shown, "layers"),
                          [["gemm", "20×30×40", f"{ca:,}", f"{cb:,}", f"+{cb - ca:,}", f"+{100 * (cb / ca - 1):.2f}"]])
 
+    def test_runs_with_other_layers_are_compared_as_the_terminal_does(self):
+        harness.run("run", "lenet", "--device", "tlm", "--batch", 4, "--json", "whole.json")
+        harness.report("linear")
+        text = harness.run("report", "--compare", "linear.json", "whole.json", "--output", "sets.html").stdout
+        shown = harness.show(harness.path("sets.html"))
+        both = harness.data_of(harness.path("sets.html"))["comparison"]
+        a, b = both["both"]["clocks"]
+        self.assertRegex(text, f"layers of both +{a:,} +{b:,} ")
+        self.assertIn(f"clocks{a:,} → {b:,}", shown.execute_script("return document.querySelector('.tiles').textContent"))
+        head = shown.execute_script("return document.querySelector('header').textContent")
+        self.assertIn("Only in B: ", head)
+        for layer in both["only"][1]:
+            self.assertIn(f"{layer['name']} ({layer['clocks']:,} clocks; on the host in A)", head)
+        self.assertEqual(len(harness.rows(shown, "layers")), len(both["layers"]))
+
+    def test_a_symbol_has_one_meaning(self):
+        shown = harness.show(harness.report("linear")[0])
+        shapes = {section: set(shown.execute_script(
+            f"return [...document.querySelectorAll('#{section} .legend path')].map((one) => one.getAttribute('d'))"))
+            for section in ("roofline", "predicted")}
+        self.assertTrue(shapes["roofline"] and shapes["predicted"])
+        self.assertEqual(shapes["roofline"] & shapes["predicted"], set())
+
+    def test_headings_stand_right_under_the_first_table_s_caption(self):
+        shown = harness.show(harness.report("linear")[0])
+        self.assertLess(shown.execute_script(
+            "return document.querySelector('#layers thead').getBoundingClientRect().height"), 45)
+
 
 if __name__ == "__main__":
     unittest.main()

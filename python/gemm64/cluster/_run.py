@@ -119,7 +119,6 @@ class Runner:
                 unit = self._done.get(timeout=_WAIT)
             except queue.Empty:
                 self._need_workers()
-                self._watch(set(self._client.nthreads()))
                 continue
             self._collect(unit)
             self._take_results()
@@ -130,7 +129,8 @@ class Runner:
         now = time.monotonic()
         if now < self._look_again:
             return
-        self._look_again = now + 10
+        self._look_again = now + 2
+        self._watch(set(self._client.nthreads()))
         if not _dask.has_no_worker_left(self._client):
             self._had_workers = now
         elif now - self._had_workers > _WITHOUT_WORKERS:

@@ -51,7 +51,8 @@ TEST_F(Report, PredictsForAnyArrayAndMemory) {
   EXPECT_LE(analysis.totals.roof_clocks, analysis.totals.clocks);
   EXPECT_EQ(to_json(analysis)["array"]["memory"], "shared");
   EXPECT_EQ(to_json(alexnet())["array"]["memory"], "independent");
-  EXPECT_THAT(analysis_tables(analysis, {}, 0), HasSubstr("int8, shared memory, memory latency 100"));
+  EXPECT_THAT(analysis_tables(analysis, {}, 0),
+              HasSubstr("int8, shared memory, memory latency 100"));
   EXPECT_THAT(analysis_tables(analysis, {}, 0), HasSubstr("on the 16x16 array"));
   EXPECT_THAT(plot_svg(analysis, shown_layers(analysis)), HasSubstr("memory"));
 }

@@ -97,8 +97,8 @@ TEST(Comparison, SaysWhereNothingIsInBoth) {
 
 TEST(Comparison, UsesTheMacsOfLayersThatBothHave) {
   Json a = report({layer("fc", 1000, 1), layer("conv", 10, 1)});
-  a["layers"][0]["macs"] = 32000;
-  a["layers"][1]["macs"] = 64000;
+  a["layers"][0]["macs"] = 32000U;
+  a["layers"][1]["macs"] = 64000U;
   Json b = report(Json::array({a["layers"][0]}));
   EXPECT_EQ(compare(a, b)["both"]["utilization"], Json({0.5, 0.5}));  // of 64 MACs a clock
 }

@@ -87,7 +87,8 @@ TEST(RunTable, GivesALayerNoClocksThatAreNotItsOwn) {
     layer.program = 1;
     layer.overlapped = true;
   }
-  EXPECT_THAT(run_table(report, 0), HasSubstr("the clocks of each are not known: 200 in program 1.\n"));
+  EXPECT_THAT(run_table(report, 0),
+              HasSubstr("the clocks of each are not known: 200 in program 1.\n"));
   const nlohmann::ordered_json json = to_json(report);
   EXPECT_TRUE(json["layers"][0]["cycles"].is_null());
   EXPECT_TRUE(json["layers"][0]["utilization"].is_null());

@@ -61,7 +61,8 @@ TEST_P(ProgramPredictionTest, ChargesEachLayerItsOwnTiles) {
     }
     if (images == 20) EXPECT_TRUE(overlap);  // of few, a slow memory leaves nothing to do early
     EXPECT_EQ(report.impossible(), std::vector<std::string>());
-    EXPECT_EQ(report.total().counters, predict_counters(list.program, small_geometry(), GetParam()));
+    EXPECT_EQ(report.total().counters,
+              predict_counters(list.program, small_geometry(), GetParam()));
   }
 }
 
@@ -82,8 +83,9 @@ RunReport run_chain_report(const MemoryTiming& real) {
   MatrixI8 a = x;
   for (const TestLayer& from : random_chain(random, {40, 64, 24})) {
     ProgramLayer layer;
-    layer.job = runner.job(from.name, GemmShape{4, static_cast<std::uint64_t>(from.weights.cols()),
-                                                static_cast<std::uint64_t>(from.weights.rows())},
+    layer.job = runner.job(from.name,
+                           GemmShape{4, static_cast<std::uint64_t>(from.weights.cols()),
+                                     static_cast<std::uint64_t>(from.weights.rows())},
                            from.output);
     if (layers.empty()) {
       layer.a = x;

@@ -80,7 +80,8 @@ TEST(RunReport, IsNotVerifiedWhereAFigurePassesItsBound) {
   EXPECT_TRUE(report_of_clocks(64, 64).verified());
   const RunReport report = report_of_clocks(113, 15);
   EXPECT_FALSE(report.verified());
-  EXPECT_EQ(report.impossible().at(0), "fc2: its utilization is 426.67 %; more than 100 % cannot be");
+  EXPECT_EQ(report.impossible().at(0),
+            "fc2: its utilization is 426.67 %; more than 100 % cannot be");
 }
 
 TEST(RunReport, IsNotVerifiedWhereAProgramOrTheTotalPassesItsBound) {

@@ -89,9 +89,9 @@ SweepRow design_row(const SweepRow& from, int array, int latency, std::uint64_t 
 
 TEST_F(Rows, AreOnTheFrontWhereNothingIsBetterForLess) {
   const SweepRow& from = rows_[0];
-  std::vector<SweepRow> rows = {design_row(from, 8, 100, 900), design_row(from, 16, 100, 300),
+  std::vector<SweepRow> rows = {design_row(from, 8, 100, 900),  design_row(from, 16, 100, 300),
                                 design_row(from, 32, 100, 300), design_row(from, 16, 200, 300),
-                                design_row(from, 16, 50, 290), design_row(from, 8, 100, 900)};
+                                design_row(from, 16, 50, 290),  design_row(from, 8, 100, 900)};
   EXPECT_EQ(pareto_front(rows),
             (std::vector<bool>{true, false, false, true, true, true}));  // slow memory is cheap
   rows[4]["verified"] = false;

@@ -10,8 +10,8 @@
 #include "host/error.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "host/tlm/tlm_device.hpp"
-#include "tests/host/onnx_data.hpp"
 #include "tests/host/device/wrapped_device.hpp"
+#include "tests/host/onnx_data.hpp"
 
 namespace gemm64 {
 namespace {
@@ -146,7 +146,8 @@ TEST(SweepRunner, WarnsOfANetworkThatIsLeftToTheHost) {
 }
 
 TEST(SweepRunner, QuantizesAFileThatLacksItsWeights) {
-  const auto rows = rows_of(float_sweep("resnet50.onnx", R"("quantize": true, )"));
+  const auto rows = rows_of(R"({"quantize": true, "networks": ")" +
+                            (test_data() / "resnet50.onnx").string() + "\"}");
   EXPECT_EQ(rows[0]["macs"], 4089184256);
   EXPECT_EQ(rows[0]["device_share"], 1.0);
 }
