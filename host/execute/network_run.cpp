@@ -142,7 +142,8 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact_network) {
   const SideBySide& beside = runner.options().side_by_side;
-  if (beside.jobs > 1 && inputs.passes() > 1 && !after && runner.options().check != CheckLevel::kLayers) {
+  if (beside.jobs > 1 && inputs.passes() > 1 && !after &&
+      runner.options().check != CheckLevel::kLayers) {
     return run_side_by_side(executor, inputs, runner, report, progress, exact_network);
   }
   const DeviceSchedule schedule = make_schedule(executor, runner);

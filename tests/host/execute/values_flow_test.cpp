@@ -100,10 +100,10 @@ class ValuesFlowTest : public testing::Test {
     const auto after = [this](const Step& step, const Tensors& outputs) {
       seen_[step.context.node->output(0)] = bytes_of(outputs[0]);
     };
-    NetworkRun found =
-        run_network(Executor(model_),
-                    NetworkInputs::in_passes({{"x", InputSource::of(images_)}}, images_.dim(0), 2),
-                    runner, runner.report("test", 2), observe_ ? NodeObserver(after) : nullptr, nullptr);
+    NetworkRun found = run_network(
+        Executor(model_),
+        NetworkInputs::in_passes({{"x", InputSource::of(images_)}}, images_.dim(0), 2), runner,
+        runner.report("test", 2), observe_ ? NodeObserver(after) : nullptr, nullptr);
     found.report.failure = runner.failure();
     return found;
   }
