@@ -102,7 +102,8 @@ class VerificationError(RuntimeError):
         outputs = report.get("outputs", {})
         lines = list(map(_mismatch, wrong)) or counters[:3]
         if outputs.get("mismatches"):
-            lines.insert(0, f"{outputs['mismatches']:,} of {outputs['values']:,} values of the outputs differ")
+            differ = f"{outputs['mismatches']:,} of {outputs['values']:,} values of the outputs differ"
+            lines.insert(0, differ)
         lines = lines or ["a clock, a byte or an error is not as predicted"]
         first = failure.get("first_wrong", {"place": "none"})
         place = first["place"].replace("_", " ")
