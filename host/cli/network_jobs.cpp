@@ -204,7 +204,7 @@ void Maker::add_program(const DeviceProgram& program, JobProgram list) {
     const Step& step = executor_.steps()[static_cast<std::size_t>(layer.node)];
     const std::string& output = step.context.node->output(0);
     const ProgramLayer operands =
-        program_layer(layer, step.context, host_.arguments.at(layer.node), host_.values.at(output));
+        program_layer(layer, step.context, host_.arguments.at(layer.node));
     put(base + job.layout.weights, pack_weights(job, operands.w));
     put(base + job.layout.parameters, pack_parameters(job, operands.bias, operands.scale));
     Region region;

@@ -29,6 +29,7 @@ struct NetworkOptions : CommonOptions {
   std::string labels, names;
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
+  CheckLevel check = CheckLevel::kLayers;
   bool allow_host_only = false;
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
   bool one_program = false;

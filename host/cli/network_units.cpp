@@ -146,7 +146,8 @@ std::string NetworkUnits::add(std::string_view part) {
   RunReport alone = command_.report();
   alone.layers = run.report.layers;
   alone.chained = run.report.chained;
-  if (wrong.empty() && !alone.layers.empty() && !alone.verified()) {
+  alone.outputs = run.report.outputs;
+  if (wrong.empty() && !alone.layers.empty() && !alone.held()) {
     std::string layers;
     std::uint64_t mismatches = 0;
     for (const LayerReport& layer : alone.layers) {
@@ -154,7 +155,9 @@ std::string NetworkUnits::add(std::string_view part) {
       if (layer.mismatches.count == 0 || !layers.empty()) continue;
       layers = layer.name;
     }
-    wrong = mismatches == 0
+    wrong = alone.outputs.mismatches != 0
+                ? fmt::format("mismatches of outputs: {}", alone.outputs.mismatches)
+            : mismatches == 0
                 ? "a counter or an error is not as predicted"
                 : fmt::format("mismatches: {}, the first of them in {}", mismatches, layers);
   }
@@ -166,7 +169,8 @@ int NetworkUnits::finish() {
   const int result = command_.finish(join_.finish());
   const std::string loss = report_loss();
   if (!loss.empty()) print_error(loss);
-  return result == 0 && (!loss.empty() || any_output_lost()) ? kLost : result;
+  return (result == 0 || result == kNotChecked) && (!loss.empty() || any_output_lost()) ? kLost
+                                                                                        : result;
 }
 
 struct UnitWorker::Prepared {
@@ -248,6 +252,7 @@ std::string UnitWorker::run(std::string_view unit) {
   RunReport report;
   if (is_host_only(it.options)) {
     report.device = "host";
+    report.check = it.options.check;
     report.precision = it.options.precision;
     return pack_part(run_on_host(it.executor, inputs, report, nullptr, nullptr));
   }

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/session.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
@@ -51,9 +52,8 @@ int run(int argc, const char* const* argv, AddCommand add_firmware) {
   app.set_version_flag("--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
   app.footer(
-      "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output "
-      "was "
-      "lost.");
+      "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output was "
+      "lost, 4 nothing was to be checked (--check none).");
   int result = 0;
   add_run_command(app, result);
   add_gemm_command(app, result);
@@ -117,7 +117,7 @@ int run_program(int argc, const char* const* argv, AddCommand add_firmware) {
   if (!loss.empty()) print_error(loss);
   end_is_wanted();
   const bool lost = !loss.empty() || any_output_lost();
-  return result == 0 && lost ? kLost : result;
+  return (result == 0 || result == kNotChecked) && lost ? kLost : result;
 }
 
 }  // namespace gemm64

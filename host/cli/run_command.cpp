@@ -49,6 +49,10 @@ void check_one_program(const NetworkOptions& options) {
   if (options.precision != Precision::kInt8) refuse("--precision float32; use int8");
   if (options.accumulate != Accumulate::kDevice) refuse("--accumulate host; use device");
   if (options.results == ResultCode::kInt8) refuse("--results int8; use int32");
+  if (options.check != CheckLevel::kLayers) {
+    refuse(fmt::format("--check {}, since the host computes every layer's input ahead; use layers",
+                       name(options.check)));
+  }
 }
 
 /// What quantized layers give, where the other options leave a choice.
@@ -110,9 +114,17 @@ void check_images(const NetworkOptions& options) {
   }
 }
 
+void check_level(const NetworkOptions& options) {
+  if (options.check != CheckLevel::kOutputs || !is_host_only(options)) return;
+  throw UsageError(
+      "--check outputs: the host alone runs the network, so there is no device to compare it with; "
+      "use layers or none");
+}
+
 /// Claims what the options name as inputs, and refuses options that do not fit together.
 ClaimedFiles claimed(const NetworkOptions& options) {
   check_one_program(options);
+  check_level(options);
   check_images(options);
   ClaimedFiles files;
   claim_inputs(options, files);
@@ -138,6 +150,7 @@ bool is_host_only(const NetworkOptions& options) {
 }
 
 void set_network_options(const NetworkOptions& options, RunOptions& run) {
+  run.check = options.check;
   run.one_program = options.one_program;
   run.convolutions = options.convolutions;
   run.results = results_of(options);
@@ -173,6 +186,7 @@ RunReport NetworkCommand::report() const {
   RunReport report;
   report.model = source_.name;
   report.device = "host";
+  report.check = options_.check;
   report.precision = options_.precision;
   report.batch = source_.batch;
   return report;
@@ -315,6 +329,17 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
           "(default int8)")
       ->transform(one_of(std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
                                                            {"int32", ResultCode::kInt32}}));
+  command
+      .add_option(
+          "--check", options.check,
+          "what is compared. layers: each layer's results, with exact arithmetic on the inputs "
+          "that "
+          "the device had; outputs: the network's outputs, with a run on the host; none: nothing, "
+          "for speed, and the exit code is 4. What the device wrote goes on in any case "
+          "(default layers)")
+      ->transform(one_of(std::map<std::string, CheckLevel>{{"layers", CheckLevel::kLayers},
+                                                           {"outputs", CheckLevel::kOutputs},
+                                                           {"none", CheckLevel::kNone}}));
   command
       .add_option_function<std::string>(
           "--convolutions",

@@ -206,10 +206,10 @@ std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
   return problems;
 }
 
-void Session::print_faults() const {
+void Session::print_faults(bool layers_compared) const {
   for (const Fault& fault : faults_) {
     print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
-                 failed_ ? "" : "; no result changed");
+                 failed_ || !layers_compared ? "" : "; no result changed");
   }
 }
 
@@ -285,10 +285,13 @@ int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
     return 1;
   }
   if (!report.problems.empty()) return 2;
-  print_faults();
+  print_faults(report.check == CheckLevel::kLayers);
   write_trace_view();
+  const bool none = report.check == CheckLevel::kNone;
+  if (report.host_only && none) return kNotChecked;
   if (report.layers.empty()) return allow_host_only ? 0 : 1;
-  return report.verified() ? 0 : 1;
+  if (!report.held()) return 1;
+  return none ? kNotChecked : 0;
 }
 
 }  // namespace gemm64

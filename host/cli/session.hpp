@@ -18,6 +18,9 @@
 
 namespace gemm64 {
 
+/// The exit code of a run that was not to compare anything.
+inline constexpr int kNotChecked = 4;
+
 class Session {
  public:
   /// Builds the device that the options name. `command` and `own` tell a failure file what ran: the
@@ -43,7 +46,8 @@ class Session {
   /// Ends the run: the device is gone, its files are written, the report's tables are printed and
   /// its JSON and its page written. Returns the exit code: 2 where a window, a tile or a fault was
   /// asked for that never came, else 1 where something did not hold, or nothing was checked (a
-  /// network without a layer on the device), unless that is allowed.
+  /// network without a layer on the device), unless that is allowed; kNotChecked where all held,
+  /// but no value was to be compared.
   int finish(RunReport report, OutputFile* json, bool allow_host_only = false);
 
  private:
@@ -51,7 +55,7 @@ class Session {
   std::unique_ptr<DebugDevice> make_debug_device(bool traced) const;
   void investigate(const JobRun& run, Failure& failure);
   std::vector<std::string> find_problems(std::uint64_t clocks) const;
-  void print_faults() const;
+  void print_faults(bool layers_compared) const;
   void write_trace_view() const;
   void write_page(const nlohmann::ordered_json& report) const;
 

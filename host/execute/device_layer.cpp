@@ -103,9 +103,8 @@ std::int32_t wrapped(std::int64_t value) {
 }
 
 MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t k) {
-  // A product's are for the check of its results, where they come from another layer.
-  if (!layer.convolution) return rows_of(x, x.elements() / k, k);
   if (layer.source) return {};
+  if (!layer.convolution) return rows_of(x, x.elements() / k, k);
   const Convolution& c = *layer.convolution;
   if (layer.packed) return windows_of(x, c);
   const std::uint8_t move = flip(x);
@@ -114,27 +113,61 @@ MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t 
       [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
 }
 
-/// Results as the job gives them: uint8, or int8 to which uint8 was moved.
-MatrixI32 expected_of(const DeviceLayer& layer, const Tensor& results) {
-  const bool is_unsigned = layer.job.plan.output.format.code() == ResultCode::kUint8;
-  const std::uint8_t move = is_unsigned ? 0 : flip(results);
-  const auto convert = [is_unsigned, move](std::uint8_t value) -> std::int32_t {
-    return is_unsigned ? value : static_cast<std::int8_t>(value ^ move);
-  };
-  const GemmShape& shape = layer.job.plan.shape;
-  const auto columns = static_cast<std::int64_t>(shape.n);
-  std::int64_t images = static_cast<std::int64_t>(shape.m), pixels = 1;
-  if (layer.convolution) {
+/// How results lie in the node's tensor: [images][channels][pixels].
+struct ResultMap {
+  explicit ResultMap(const DeviceLayer& layer)
+      : images(static_cast<std::int64_t>(layer.job.plan.shape.m)),
+        channels(static_cast<std::int64_t>(layer.job.plan.shape.n)) {
+    if (!layer.convolution) return;
+    pixels = images / layer.convolution->images;
     images = layer.convolution->images;
-    pixels = static_cast<std::int64_t>(shape.m) / images;
   }
-  return pixels_of<std::int32_t>(results, images, columns, pixels, convert);
+
+  std::int64_t images, channels, pixels = 1;
+};
+
+bool is_unsigned(const DeviceLayer& layer) {
+  return layer.job.plan.output.format.code() == ResultCode::kUint8;
 }
 
 }  // namespace
 
+MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
+  const ResultMap map(layer);
+  const std::uint8_t move = flip(results);
+  if (is_unsigned(layer)) {
+    return pixels_of<std::int32_t>(results, map.images, map.channels, map.pixels,
+                                   [](std::uint8_t value) { return std::int32_t{value}; });
+  }
+  return pixels_of<std::int32_t>(
+      results, map.images, map.channels, map.pixels,
+      [move](std::uint8_t value) { return std::int32_t{static_cast<std::int8_t>(value ^ move)}; });
+}
+
+Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type) {
+  const ResultMap map(layer);
+  Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
+  const auto move = static_cast<std::int32_t>(is_unsigned(layer) ? 0 : flip(tensor));
+  auto* const to = reinterpret_cast<std::uint8_t*>(tensor.mutable_raw());
+  constexpr std::int64_t kBlock = 64;  // of pixels, as in pixels_of()
+  for (std::int64_t image = 0; image < map.images; ++image) {
+    for (std::int64_t begin = 0; begin < map.pixels; begin += kBlock) {
+      const std::int64_t end = std::min(begin + kBlock, map.pixels);
+      for (std::int64_t channel = 0; channel < map.channels; ++channel) {
+        std::uint8_t* const plane = to + (image * map.channels + channel) * map.pixels;
+        const std::int32_t* from =
+            results.data() + (image * map.pixels + begin) * map.channels + channel;
+        for (std::int64_t pixel = begin; pixel < end; ++pixel, from += map.channels) {
+          plane[pixel] = static_cast<std::uint8_t>(*from ^ move);
+        }
+      }
+    }
+  }
+  return tensor;
+}
+
 ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
-                           const Tensors& inputs, const Tensor& results) {
+                           const Tensors& inputs) {
   const onnx::NodeProto& node = *context.node;
   const Tensor& x = inputs[0];
   ProgramLayer made;
@@ -144,7 +177,6 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   made.w = weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();
   made.a = activations_of(layer, x, made.w.cols());
-  made.expected = expected_of(layer, results);
 
   const bool is_convolution = node.op_type() == "QLinearConv";
   static const Tensor none;

@@ -200,7 +200,6 @@ std::vector<DeviceProgram> Planner::programs() {
   });
   std::vector<DeviceProgram> programs;
   std::vector<std::size_t> place(layers_.size());  // of each layer in its program
-  int last_node = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     Placed& placed = layers_[order[i]];
     if (i == 0 || placed.level != layers_[order[i - 1]].level) programs.emplace_back();
@@ -213,8 +212,6 @@ std::vector<DeviceProgram> Planner::programs() {
       placed.layer.source = place[*placed.layer.source];
       placed.layer.job.source = placed.layer.source;
     }
-    last_node = std::max(last_node, placed.layer.node);
-    program.last_node = last_node;
     program.layers.push_back(std::move(placed.layer));
   }
   return programs;

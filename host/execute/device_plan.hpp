@@ -32,7 +32,6 @@ struct DeviceLayer {
 /// Layers that the device runs as one program, in its order.
 struct DeviceProgram {
   std::vector<DeviceLayer> layers;
-  int last_node = 0;  // with which the host has all operands, those of earlier programs included
 };
 
 /// A network on the device.

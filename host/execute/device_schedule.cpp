@@ -61,36 +61,43 @@ bool is_float_product(const Step& step) {
 DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner) {
   DeviceSchedule schedule;
   schedule.plan = plan_of(executor, runner);
+  schedule.order = pass_order(executor.model(), schedule.plan);
   const std::size_t steps = executor.steps().size();
-  schedule.first = steps;
   schedule.on_host.assign(steps, 0);
   schedule.on_device.assign(steps, 0);
   const auto macs_per_clock = static_cast<double>(runner.geometry().macs_per_clock());
-  auto program = schedule.plan.programs.begin();
-  for (std::size_t i = 0; i < steps; ++i) {
-    const Step& step = executor.steps()[i];
-    const bool planned = schedule.plan.has(static_cast<int>(i));
-    std::vector<Job> alone;
-    if (!planned) alone = jobs_alone(executor, runner, step);
-    if (planned || !alone.empty()) schedule.first = std::min(schedule.first, i);
-    const bool has_alone = !alone.empty();
-    for (Job& job : alone) {
+  std::vector<bool> is_host(steps, true);  // are a step's products the host's?
+  schedule.first = steps;
+  for (const PassItem& item : schedule.order) {
+    if (item.is_program) {
+      const DeviceProgram& program = schedule.plan.programs[item.index];
+      const JobProgram made = make_program(program, runner.geometry());
+      runner.check_fits(made);
+      double clocks = 0;
+      for (const Counters& layer :
+           predict_layers(made, runner.geometry(), runner.options().memory)) {
+        clocks += static_cast<double>(layer[counter::kTotalClocks]);
+      }
+      schedule.of_program.push_back(clocks);
+      schedule.all += clocks;
+      schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
+      for (const DeviceLayer& layer : program.layers) {
+        schedule.first = std::min(schedule.first, static_cast<std::size_t>(layer.node));
+      }
+      continue;
+    }
+    const std::size_t i = item.index;
+    for (Job& job : jobs_alone(executor, runner, executor.steps()[i])) {
+      is_host[i] = false;
+      schedule.first = std::min(schedule.first, i);
       schedule.on_device[i] += static_cast<double>(job.plan.shape.macs()) / macs_per_clock;
       schedule.jobs.push_back(std::move(job));
     }
-    for (; program != schedule.plan.programs.end() && program->last_node == static_cast<int>(i);
-         ++program) {
-      const JobProgram made = make_program(*program, runner.geometry());
-      runner.check_fits(made);
-      for (const Counters& layer :
-           predict_layers(made, runner.geometry(), runner.options().memory)) {
-        schedule.on_device[i] += static_cast<double>(layer[counter::kTotalClocks]);
-      }
-      schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
-    }
-    const std::optional<Work> work = work_of(executor.model(), *step.context.node);
+  }
+  for (std::size_t i = 0; i < steps; ++i) {
+    const std::optional<Work> work = work_of(executor.model(), *executor.steps()[i].context.node);
     // Steps before the first one may run in groups of images.
-    if (work && !has_alone && i >= schedule.first) {
+    if (work && is_host[i] && i >= schedule.first) {
       schedule.on_host[i] = static_cast<double>(work->macs) / macs_per_clock;
     }
     schedule.all += schedule.on_host[i] + schedule.on_device[i];

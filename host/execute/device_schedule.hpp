@@ -7,17 +7,20 @@
 
 #include "host/execute/device_plan.hpp"
 #include "host/execute/executor.hpp"
+#include "host/execute/pass_order.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64 {
 
 struct DeviceSchedule {
   DevicePlan plan;
-  std::vector<Job> jobs;  // in the order in which they run
-  std::size_t first = 0;  // step that may be the first with work for the device
-  /// Of each step, clocks for its part of the whole: the host's as if the array did its products,
-  /// and the device's that begin when the step is done. Their sum, of one pass, is `all`.
-  std::vector<double> on_host, on_device;
+  std::vector<PassItem> order;  // steps of the executor, and programs of the plan
+  std::vector<Job> jobs;        // in the order in which they run
+  std::size_t first = 0;  // step that may be the first with work for the device; all before it are
+                          // the order's first items
+  /// Clocks for parts of the whole: of each step the host's, as if the array did its products, and
+  /// the device's for it alone, and those of each program. Their sum, of one pass, is `all`.
+  std::vector<double> on_host, on_device, of_program;
   double all = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/execute/executor.hpp"
 
@@ -35,8 +36,8 @@ class ExactValues {
     }
   }
 
-  void forget(const Step& step) {
-    for (const std::string& name : step.last_uses) values_.erase(name);
+  void forget(const std::vector<std::string>& names) {
+    for (const std::string& name : names) values_.erase(name);
   }
 
   const Tensor* find(const std::string& name) const {

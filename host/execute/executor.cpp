@@ -90,39 +90,55 @@ Values Executor::begin(const NamedTensors& inputs) const {
 void Executor::run_steps(std::size_t first, std::size_t last, Values& values,
                          const ExecutorHooks& hooks) const {
   for (std::size_t index = first; index < last; ++index) {
-    const Step& step = steps_[index];
-    const onnx::NodeProto& node = *step.context.node;
-    Tensors arguments;
-    for (const std::string& name : node.input()) {
-      const auto found = values.find(name);
-      if (name.empty()) {
-        arguments.emplace_back();
-      } else {
-        arguments.push_back(found != values.end() ? found->second : constant(step.context, name));
-      }
-    }
-    Tensors results;
-    try {
-      if (hooks.instead) results = hooks.instead(step, arguments);
-      if (results.empty()) results = compute(*step.info, step.context, arguments);
-    } catch (const UsageError& error) {
-      // Those that come from a tensor do not know the node.
-      const std::string what = error.what();
-      if (what.rfind(step.context.label, 0) == 0) throw UsageError(model_.name() + ": " + what);
-      throw UsageError(fmt::format("{}: {}: {}", model_.name(), step.context.label, what));
-    }
-    arguments.clear();
-    for (int i = 0; i < node.output_size(); ++i) {
-      if (node.output(i).empty()) continue;
-      if (static_cast<std::size_t>(i) >= results.size()) {
-        throw UsageError(fmt::format("{}: {}: its output number {} is not computed", model_.name(),
-                                     step.context.label, i + 1));
-      }
-      values[node.output(i)] = results[static_cast<std::size_t>(i)];
-    }
-    if (hooks.after) hooks.after(step, results);
-    for (const std::string& name : step.last_uses) values.erase(name);
+    run_step(steps_[index], values, hooks);
+    for (const std::string& name : steps_[index].last_uses) values.erase(name);
   }
+}
+
+Tensors Executor::arguments(const Step& step, const Values& values, const Tensor* first) const {
+  Tensors arguments;
+  for (const std::string& name : step.context.node->input()) {
+    if (arguments.empty() && first != nullptr) {
+      arguments.push_back(*first);
+      continue;
+    }
+    const auto found = values.find(name);
+    if (name.empty()) {
+      arguments.emplace_back();
+    } else {
+      arguments.push_back(found != values.end() ? found->second : constant(step.context, name));
+    }
+  }
+  return arguments;
+}
+
+Tensors Executor::compute_step(const Step& step, const Tensors& arguments,
+                               const ExecutorHooks& hooks) const {
+  try {
+    Tensors results;
+    if (hooks.instead) results = hooks.instead(step, arguments);
+    if (results.empty()) results = compute(*step.info, step.context, arguments);
+    return results;
+  } catch (const UsageError& error) {
+    // Those that come from a tensor do not know the node.
+    const std::string what = error.what();
+    if (what.rfind(step.context.label, 0) == 0) throw UsageError(model_.name() + ": " + what);
+    throw UsageError(fmt::format("{}: {}: {}", model_.name(), step.context.label, what));
+  }
+}
+
+void Executor::run_step(const Step& step, Values& values, const ExecutorHooks& hooks) const {
+  const onnx::NodeProto& node = *step.context.node;
+  const Tensors results = compute_step(step, arguments(step, values), hooks);
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (node.output(i).empty()) continue;
+    if (static_cast<std::size_t>(i) >= results.size()) {
+      throw UsageError(fmt::format("{}: {}: its output number {} is not computed", model_.name(),
+                                   step.context.label, i + 1));
+    }
+    values[node.output(i)] = results[static_cast<std::size_t>(i)];
+  }
+  if (hooks.after) hooks.after(step, results);
 }
 
 NamedTensors Executor::outputs(const Values& values) const {

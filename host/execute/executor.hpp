@@ -57,6 +57,13 @@ class Executor {
                  const ExecutorHooks& hooks = {}) const;
   NamedTensors outputs(const Values& values) const;
 
+  /// One step by itself: what it reads, and what it makes of that; no value is freed. Throw
+  /// UsageError as run() does. `first`: in place of the value of its first input.
+  Tensors arguments(const Step& step, const Values& values, const Tensor* first = nullptr) const;
+  Tensors compute_step(const Step& step, const Tensors& arguments,
+                       const ExecutorHooks& hooks = {}) const;
+  void run_step(const Step& step, Values& values, const ExecutorHooks& hooks = {}) const;
+
  private:
   Tensor constant(const NodeContext& node, const std::string& name) const;
 

@@ -171,10 +171,17 @@ NamedTensors tensors_from(const Json& json) {
 
 std::string pack_part(const NetworkRun& part) {
   const RunReport& report = part.report;
-  Json json = {{"layers", Json::array()},      {"host_layers", Json::array()},
-               {"chained", report.chained},    {"host_only", report.host_only},
-               {"error", report.error},        {"outputs", to_binary_json(part.outputs)},
-               {"exact", to_json(part.exact)}, {"compared", report.quality.has_value()}};
+  Json json = {{"layers", Json::array()},
+               {"host_layers", Json::array()},
+               {"chained", report.chained},
+               {"host_only", report.host_only},
+               {"error", report.error},
+               {"outputs", to_binary_json(part.outputs)},
+               {"exact", to_json(part.exact)},
+               {"compared", report.quality.has_value()},
+               {"output_values", report.outputs.values},
+               {"output_mismatches", report.outputs.mismatches},
+               {"first_output", report.outputs.first}};
   for (const LayerReport& layer : report.layers) json["layers"].push_back(to_json(layer));
   for (const HostLayer& layer : report.host_layers) json["host_layers"].push_back(to_json(layer));
   if (report.host) json["host"] = to_json(*report.host);
@@ -197,6 +204,9 @@ NetworkRun unpack_part(std::string_view bytes) {
     json.at("chained").get_to(report.chained);
     json.at("host_only").get_to(report.host_only);
     json.at("error").get_to(report.error);
+    json.at("output_values").get_to(report.outputs.values);
+    json.at("output_mismatches").get_to(report.outputs.mismatches);
+    json.at("first_output").get_to(report.outputs.first);
     part.outputs = tensors_from(json.at("outputs"));
     part.exact = tensor_from(json.at("exact"));
     if (json.at("compared").get<bool>()) report.quality.emplace();
@@ -221,6 +231,7 @@ void PartJoin::add(NetworkRun part) {
   report.chained = report.chained || part.report.chained;
   report.host_only = part.report.host_only;
   report.error = part.report.error;
+  gemm64::add(report.outputs, part.report.outputs);
   if (next_ == 0) {  // the host does the same in each
     report.host = part.report.host;
     report.host_layers = std::move(part.report.host_layers);

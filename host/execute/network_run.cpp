@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/network_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -10,8 +14,10 @@
 #include "host/execute/linear.hpp"
 #include "host/execute/network_pass.hpp"
 #include "host/execute/passes.hpp"
+#include "host/execute/side_by_side_passes.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/work.hpp"
+#include "host/run/float_gemm.hpp"
 
 namespace gemm64 {
 namespace {
@@ -56,8 +62,60 @@ Tensor exact_output(const Executor& executor, const NetworkInputs& inputs, Netwo
   return executor.outputs(values).at(executor.model().graph().output(0).name());
 }
 
+/// A runner that runs nothing: all sums are the reference's.
+JobRunner reference_runner(JobRunner& runner) {
+  RunOptions options;
+  options.precision = runner.options().precision;
+  options.accumulate = runner.options().accumulate;
+  options.memory = runner.options().memory;
+  options.alone = OneJob{std::numeric_limits<std::size_t>::max(), 0, nullptr};
+  return JobRunner(runner.device(), runner.driver(), options);
+}
+
+/// The outputs of the network on the host, in the arithmetic that the device has.
+NamedTensors host_outputs(const Executor& executor, std::size_t first, const NetworkInputs& inputs,
+                          JobRunner& runner) {
+  JobRunner reference = reference_runner(runner);
+  ExecutorHooks hooks;
+  hooks.instead = [&](const Step& step, const Tensors& arguments) {
+    // The host's own products of integers are exact.
+    if (!is_float_product(step) || !why_on_host(step, arguments).empty()) return Tensors{};
+    const auto product = [&](const MatrixF& a, const ConstMapF& weights) {
+      MatrixF result;
+      run_float(reference, step.context.label, a, weights, result, ProgressShare());
+      return result;
+    };
+    return Tensors{run_linear(step.context, arguments, product)};
+  };
+  Values values = run_head(executor, first, inputs, hooks);
+  executor.run_steps(first, executor.steps().size(), values, hooks);
+  return executor.outputs(values);
+}
+
+/// Compares the network's outputs, value by value.
+void compare_outputs(const NamedTensors& expected, const NamedTensors& found, OutputCheck& check) {
+  for (const auto& [name, tensor] : found) {
+    const Tensor& wanted = expected.at(name);
+    const std::size_t size = tensor.element_size();
+    check.values += static_cast<std::uint64_t>(tensor.elements());
+    const bool same = wanted.type() == tensor.type() && wanted.dims() == tensor.dims();
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+      const std::size_t at = static_cast<std::size_t>(i) * size;
+      if (same && std::memcmp(wanted.raw() + at, tensor.raw() + at, size) == 0) continue;
+      if (check.mismatches++ == 0) check.first = name;
+    }
+  }
+}
+
 /// Why the programs of a network must run in their order, on one device; empty where they need not.
-std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule) {
+std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule,
+                        CheckLevel check) {
+  if (check != CheckLevel::kLayers) {
+    return fmt::format(
+        "with --check {} a program takes what the device wrote before it, and nothing else is "
+        "known",
+        name(check));
+  }
   constexpr const char* kAlone =
       "of layers that are not from 8-bit values to 8-bit values, the host goes on with the "
       "device's results";
@@ -83,6 +141,11 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner) {
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact_network) {
+  const SideBySide& beside = runner.options().side_by_side;
+  if (beside.jobs > 1 && inputs.passes() > 1 && !after &&
+      runner.options().check != CheckLevel::kLayers) {
+    return run_side_by_side(executor, inputs, runner, report, progress, exact_network);
+  }
   const DeviceSchedule schedule = make_schedule(executor, runner);
   std::vector<Job> jobs;
   for (std::int64_t i = 0; i < inputs.passes(); ++i) {
@@ -93,48 +156,50 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     report.chained = report.chained || program.layers.size() > 1;
   }
   NetworkRun run;
-  const SideBySide& beside = runner.options().side_by_side;
-  if (beside.jobs > 1) run.why_one_job = why_one_job(executor, schedule);
-  NetworkPass pass(executor, runner, schedule, inputs.passes(), after, progress,
+  if (beside.jobs > 1) run.why_one_job = why_one_job(executor, schedule, runner.options().check);
+  NetworkPass pass(executor, runner, schedule, inputs, after, progress,
                    beside.jobs > 1 && run.why_one_job.empty());
-  const ExecutorHooks hooks = pass.hooks();
+  const CheckLevel check = runner.options().check;
   const auto begin = WallClock::now();
+  double compare_seconds = 0;
   Passes passes;
-  const auto run_pass = [&](std::int64_t i) {
-    pass.begin();
+  const auto ended = [&](std::size_t index, const Values& values) {
+    const auto i = static_cast<std::int64_t>(index);
     const NetworkInputs given = inputs.pass(i);
-    Values values = run_head(executor, schedule.first, given, hooks);
-    executor.run_steps(schedule.first, executor.steps().size(), values, hooks);
-    pass.finish();
     const auto& graph = executor.model().graph();
-    Tensor beside;
-    if (exact_network != nullptr) beside = exact_output(*exact_network, given, pass);
-    const Tensor* wanted = exact_network != nullptr   ? &beside
+    Tensor beside_it;
+    if (exact_network != nullptr && check != CheckLevel::kNone) {
+      beside_it = exact_output(*exact_network, given, pass);
+    }
+    const Tensor* wanted = exact_network != nullptr   ? &beside_it
                            : graph.output_size() == 0 ? nullptr
                                                       : pass.exact().find(graph.output(0).name());
-    passes.add(executor, executor.outputs(values), wanted, inputs.images_of(i), inputs.at_once);
+    NamedTensors outputs = executor.outputs(values);
+    if (check == CheckLevel::kOutputs) {
+      const auto comparing = WallClock::now();
+      compare_outputs(host_outputs(executor, schedule.first, given, runner), outputs,
+                      report.outputs);
+      compare_seconds += seconds_since(comparing);
+    }
+    if (wanted != nullptr && !wanted->present()) wanted = nullptr;
+    passes.add(executor, std::move(outputs), wanted, inputs.images_of(i), inputs.at_once);
   };
   try {
-    try {
-      for (std::int64_t i = 0; i < inputs.passes(); ++i) run_pass(i);
-    } catch (const UsageError&) {
-      pass.wait();  // what failed before the host got there comes first
-      throw;
-    }
-    pass.wait();
+    pass.run({ended, [&](std::size_t count) { passes.keep(count); }});
     set_outputs(run, executor, passes.outputs());
   } catch (const DeviceError& error) {
     report.error = error.what();
     passes.keep(pass.give_up());
   }
   report.layers = pass.take_layers();
-  report.host_layers = pass.take_host_layers();
+  report.host_layers = pass.host_layers();
   report.host = pass.host_work();
+  report.host->reference_seconds += compare_seconds;
   report.host->seconds =
       seconds_since(begin) - pass.device_seconds() - report.host->reference_seconds;
   describe(inputs, report);
   // Where nothing was quantized, float32 would agree with itself.
-  if (exact_network != nullptr || pass.any_exact()) {
+  if ((exact_network != nullptr && check != CheckLevel::kNone) || pass.any_exact()) {
     report.quality = passes.quality();
     run.exact = passes.exact();
   }
@@ -155,6 +220,7 @@ NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, Ru
     share.next(parts[static_cast<std::size_t>(&step - executor.steps().data())]);
     share.report(step.context.label, 0);
     if (!is_float_product(step) || !why_on_host(step, arguments).empty()) return Tensors{};
+    if (report.check == CheckLevel::kNone) return Tensors{};
     const Tensors found = compute(*step.info, step.context, arguments);
     const auto begin = WallClock::now();
     layers.push_back(compare_with_double(step, arguments, found[0]));

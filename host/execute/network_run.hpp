@@ -29,8 +29,10 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner);
 /// quality of the first output, if anything ran on the device. Before the device runs, the jobs are
 /// announced. Products of 8-bit integers have one value: the device's sums, and the host's
 /// arithmetic on them. `exact`: the float network that a quantized one is to be compared with;
-/// nullptr: none. Where the runner's options have several devices, programs run on them side by
-/// side while the host goes on; all that is reported, wall times apart, is what one device gives.
+/// nullptr: none. What the device wrote is what goes on, into the outputs too; what of it is
+/// compared with what, the runner's options say (CheckLevel). Where they have several devices,
+/// programs run on them side by side while the host goes on, or whole passes where layers are not
+/// compared and `after` is empty; all that is reported, wall times apart, is what one device gives.
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact = nullptr);

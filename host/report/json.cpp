@@ -91,7 +91,7 @@ Json host_json(const HostWork& host) {
   return json;
 }
 
-Json layer_json(const LayerReport& layer) {
+Json layer_json(const LayerReport& layer, bool compared) {
   Json json = {{"name", layer.name},
                {"on", "device"},
                {"m", layer.shape.m},
@@ -115,8 +115,8 @@ Json layer_json(const LayerReport& layer) {
                  {"scale_sim_os", layer.published.scale_sim_os}}},
                {"utilization", layer.utilization},
                {"roofline_utilization", layer.roofline_utilization},
-               {"mismatches", layer.mismatches.count},
-               {"max_abs_error", layer.max_abs_error},
+               {"mismatches", compared ? Json(layer.mismatches.count) : Json()},
+               {"max_abs_error", compared ? Json(layer.max_abs_error) : Json()},
                {"seconds", layer.seconds}};
   if (layer.overlapped) {
     json["overlapped"] = true;  // its counters go from fence to fence, through other layers' clocks
@@ -165,7 +165,8 @@ Json to_json(const RunReport& report) {
   const LayerReport total = report.total();
   const std::uint64_t macs = report.device_macs();
   Json layers = Json::array();
-  for (const LayerReport& layer : report.layers) layers.push_back(layer_json(layer));
+  const bool compared = report.check == CheckLevel::kLayers;
+  for (const LayerReport& layer : report.layers) layers.push_back(layer_json(layer, compared));
   for (const HostLayer& layer : report.host_layers) layers.push_back(layer_json(layer));
   Json json = {{"format", kReportFormat},
                {"model", report.model},
@@ -173,6 +174,7 @@ Json to_json(const RunReport& report) {
                {"precision", name(report.precision)},
                {"accumulate", name(report.accumulate)},
                {"batch", report.batch},
+               {"check", name(report.check)},
                {"verified", report.verified()},
                {"memory",
                 {{"sharing", name(report.memory.sharing)},
@@ -189,13 +191,17 @@ Json to_json(const RunReport& report) {
                  {"macs", macs},
                  {"utilization", total.utilization},
                  {"roofline_utilization", total.roofline_utilization},
-                 {"mismatches", total.mismatches.count},
+                 {"mismatches", compared ? Json(total.mismatches.count) : Json()},
                  {"bytes", traffic(total.counters)}}},
                {"simulation",
                 {{"seconds", total.seconds},
                  {"cycles_per_second",
                   per_second(static_cast<double>(total.simulated_clocks), total.seconds)},
                  {"macs_per_second", per_second(static_cast<double>(macs), total.seconds)}}}};
+  if (report.check == CheckLevel::kOutputs) {
+    json["outputs"] = {{"values", report.outputs.values},
+                       {"mismatches", report.outputs.mismatches}};
+  }
   if (report.one_program) json["one_program"] = true;
   if (report.host) json["host"] = host_json(*report.host);
   add_programs(report, json);

@@ -43,7 +43,8 @@ std::string window_text(const LayerReport& layer) {
 struct Row {
   const LayerReport& layer;
   bool is_total;
-  bool timed;  // does the device count clocks?
+  bool timed;     // does the device count clocks?
+  bool compared;  // were layers?
 
   std::string if_timed(const std::string& text) const {
     return timed && !layer.overlapped ? text : "-";
@@ -91,7 +92,10 @@ const Column kColumns[] = {
     {"utilization", [](const Row& row) { return row.if_timed(percent(row.layer.utilization)); }},
     {"of its\nroofline",
      [](const Row& row) { return row.if_timed(percent(row.layer.roofline_utilization)); }},
-    {"mis-\nmatches", [](const Row& row) { return grouped(row.layer.mismatches.count); }},
+    {"mis-\nmatches",
+     [](const Row& row) {
+       return row.compared ? grouped(row.layer.mismatches.count) : std::string("-");
+     }},
     {"simulated\nclocks",
      [](const Row& row) {
        if (row.layer.seconds <= 0) return row.if_timed("-");
@@ -111,7 +115,7 @@ std::string layer_table(const RunReport& report, std::size_t width) {
   columns.insert(columns.end(), std::begin(kColumns), std::end(kColumns));
   for (const Column& column : columns) table.add_column(column.heading);
   const auto add = [&](const LayerReport& layer, bool is_total) {
-    const Row row{layer, is_total, report.timed()};
+    const Row row{layer, is_total, report.timed(), report.check == CheckLevel::kLayers};
     std::vector<std::string> cells{layer.name};
     for (const Column& column : columns) cells.push_back(column.cell(row));
     table.add_row(cells);
@@ -164,7 +168,7 @@ std::string run_table(const RunReport& report, std::size_t width) {
       : report.chained   ? ", layers without work of the host between them as one program"
                          : "");
   text += layer_table(report, width) + price_table(report, width);
-  if (report.precision == Precision::kFloat32) {
+  if (report.precision == Precision::kFloat32 && report.check == CheckLevel::kLayers) {
     text +=
         fmt::format("float32 from four slices of 7 bits: largest error {:.3g} against double.\n",
                     report.total().max_abs_error);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/escaped.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {
@@ -36,22 +37,29 @@ std::string faults(const RunReport& report) {
     text += fmt::format("total: counter {}.{} is {}, predicted {}\n", kCounters[i].engine,
                         kCounters[i].cause, total.counters[i], total.predicted[i]);
   }
+  if (report.outputs.mismatches != 0) {
+    text += fmt::format(
+        "{} of {} values of the network's outputs differ from a run on the host, the first in "
+        "'{}'\n",
+        grouped(report.outputs.mismatches), grouped(report.outputs.values),
+        escaped(report.outputs.first));
+  }
   for (const std::string& line : report.impossible()) text += line + "\n";
   for (const std::string& problem : report.problems) text += problem + "\n";
   if (report.failure) text += "\n" + describe(*report.failure) + "\n";
   return text;
 }
 
-}  // namespace
-
-std::string verdict(const RunReport& report) {
-  if (report.layers.empty() && report.problems.empty()) {
-    return "No layer of the network ran on the device, so nothing was verified.\n";
+/// What values were compared with what, where all of it held.
+std::string compared_text(const RunReport& report) {
+  if (report.check == CheckLevel::kNone) {
+    return "NOT CHECKED: no value was compared (--check none)";
   }
-  if (!report.verified()) return faults(report) + "FAILED\n";
-  if (report.host_only) {
-    return fmt::format("VERIFIED: {} as close to the product in double as float32 allows.\n",
-                       counted(report.layers.size(), "Linear layer"));
+  if (report.check == CheckLevel::kOutputs) {
+    return fmt::format(
+        "VERIFIED: all {} values of the network's outputs equal a run on the host; layers were not "
+        "compared",
+        grouped(report.outputs.values));
   }
   std::uint64_t results = 0;
   bool sums = true;
@@ -59,8 +67,29 @@ std::string verdict(const RunReport& report) {
     results += layer.shape.m * layer.shape.n;
     sums = sums && !layer.results.takes_parameters();
   }
-  std::string text = fmt::format("VERIFIED: {} {} equal the reference", grouped(results),
-                                 sums ? "sums" : "results");
+  return fmt::format("VERIFIED: {} {} equal the reference{}", grouped(results),
+                     sums ? "sums" : "results",
+                     report.host ? " on the inputs that the device had" : "");
+}
+
+}  // namespace
+
+std::string verdict(const RunReport& report) {
+  const bool none = report.check == CheckLevel::kNone;
+  if (report.host_only && none) {
+    return "NOT CHECKED: the host computed all, and nothing was compared (--check none).\n";
+  }
+  if (report.layers.empty() && report.problems.empty()) {
+    return "No layer of the network ran on the device, so nothing was verified.\n";
+  }
+  if (!report.held()) {
+    return faults(report) + (none ? "FAILED; no value was compared (--check none)\n" : "FAILED\n");
+  }
+  if (report.host_only) {
+    return fmt::format("VERIFIED: {} as close to the product in double as float32 allows.\n",
+                       counted(report.layers.size(), "Linear layer"));
+  }
+  std::string text = compared_text(report);
   if (report.predictable()) {
     text +=
         fmt::format("; all {} counters of clocks and bytes equal their prediction in every layer",

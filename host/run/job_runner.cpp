@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -38,6 +39,7 @@ RunReport JobRunner::report(const std::string& model, std::uint64_t batch) const
   RunReport report;
   report.model = model;
   report.device = device_.name();
+  report.check = options_.check;
   report.precision = options_.precision;
   report.accumulate = options_.accumulate;
   report.batch = batch;
@@ -122,16 +124,18 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   const Plan& plan = job.plan;
   LayerReport layer = layer_of(job);
   progress.report(job.name, 0);
-  const MatrixI32 expected = reference_gemm(a, w);
+  const bool is_compared = options_.check == CheckLevel::kLayers || options_.one_program;
+  MatrixI32 expected;
+  if (is_compared) expected = reference_gemm(a, w);
   const std::size_t index = jobs_++;
   if (options_.one_program) {
     layer.published = published_cycles(plan.shape, geometry.n);
-    listed_.push_back({job, pack_weights(job, w), {}, a, w, expected});
     sums = expected;
+    listed_.push_back({job, pack_weights(job, w), {}, a, w, {}, {}, std::move(expected), {}});
     return layer;
   }
   if (options_.alone && options_.alone->index != index) {
-    sums = expected;
+    sums = std::move(expected);
     layer.skipped = true;
     return layer;
   }
@@ -151,7 +155,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
   progress.report(job.name, 1);
-  layer.mismatches = compare(expected, result.sums);
+  if (is_compared) layer.mismatches = compare(expected, result.sums);
   look_again(layer, run, progress);
   set_utilization(layer, geometry, options_.memory);
   sums = std::move(result.sums);
@@ -168,29 +172,34 @@ void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& pr
 namespace {
 
 /// What the host's own operators gave and the reference's formula are two opinions.
-void check_expected(const ProgramLayer& layer) {
-  const Plan& plan = layer.job.plan;
+void check_expected(const Job& job, const MatrixI8& a, const MatrixI8& w,
+                    const std::vector<std::int32_t>& bias, const std::vector<float>& scale,
+                    const MatrixI32& expected) {
+  const Plan& plan = job.plan;
   const Output& output = plan.output;
-  if (plan.window || layer.a.size() == 0 || !output.format.takes_parameters()) return;
+  if (plan.window || !output.format.takes_parameters()) return;
   const MatrixI32 reference =
-      reference_requantize(reference_gemm(layer.a, layer.w), layer.bias, layer.scale, output.zero,
-                           output.low, output.high);
-  if (compare(reference, layer.expected).count != 0) {
-    throw std::logic_error(layer.job.name + ": the host's results are not the reference's");
+      reference_requantize(reference_gemm(a, w), bias, scale, output.zero, output.low, output.high);
+  if (compare(reference, expected).count != 0) {
+    throw std::logic_error(job.name + ": the host's results are not the reference's");
   }
 }
 
 }  // namespace
 
-std::vector<LayerReport> JobRunner::run_program(std::vector<ProgramLayer> layers,
-                                                const ProgressShare& progress) {
-  std::vector<LayerReport> reports;
+bool ProgramResults::differ() const {
+  return std::any_of(values.begin(), values.end(),
+                     [](const MatrixI32& value) { return value.size() != 0; });
+}
+
+ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
+                                      const ProgressShare& progress) {
+  ProgramResults results;
   std::vector<Listed> list;
   std::string names;
   for (ProgramLayer& layer : layers) {
-    check_expected(layer);
-    reports.push_back(layer_of(layer.job));
-    reports.back().published =
+    results.layers.push_back(layer_of(layer.job));
+    results.layers.back().published =
         published_cycles(layer.job.plan.shape, driver_.geometry().n, layer.groups);
     layer.job.source = layer.source;
     std::vector<std::uint8_t> packed = pack_weights(layer.job, layer.w);
@@ -200,19 +209,22 @@ std::vector<LayerReport> JobRunner::run_program(std::vector<ProgramLayer> layers
     }
     names += (names.empty() ? "" : ", ") + layer.job.name;
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
-                    std::move(layer.a), std::move(layer.w), std::move(layer.expected)});
+                    std::move(layer.a), std::move(layer.w), std::move(layer.bias),
+                    std::move(layer.scale), std::move(layer.expected), std::move(layer.expect)});
   }
   if (options_.alone && options_.alone->index - jobs_ >= list.size()) {
     jobs_ += list.size();
-    for (LayerReport& report : reports) report.skipped = true;
-    return reports;
+    for (LayerReport& report : results.layers) report.skipped = true;
+    results.values.resize(list.size());
+    return results;
   }
-  run_list(list, reports, names, progress);
-  return reports;
+  results.values = run_list(list, results.layers, names, progress);
+  return results;
 }
 
-void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerReport>& layers,
-                         const std::string& what, const ProgressShare& progress) {
+std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
+                                           std::vector<LayerReport>& layers,
+                                           const std::string& what, const ProgressShare& progress) {
   const Geometry& geometry = driver_.geometry();
   std::vector<Job> jobs;
   std::vector<JobOperands> operands;
@@ -251,19 +263,7 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     layer.overlapped = !divided && listed.size() > 1;
     layer.predicted = divided ? predicted.layers[i] : predicted.between_fences[i];
     layer.counters = divided && timed ? layer.predicted : results[i].counters;
-    layer.mismatches = compare(listed[i].expected, results[i].sums);
     set_utilization(layer, geometry, options_.memory);
-    ++jobs_;
-    const Listed& one = listed[i];
-    const auto* const parameters = one.parameters.empty() ? nullptr : &one.parameters;
-    const bool reads = one.a.size() == 0 && one.job.source;
-    MatrixI8 read;  // what its source must give
-    if (reads && layer.mismatches.count != 0) {
-      read = listed[*one.job.source].expected.cast<std::int8_t>();
-    }
-    const MatrixI8& a = reads ? read : one.a;
-    look_again(layer, {list.jobs[i], one.packed, a, one.w, parameters, &list, &operands, i},
-               progress);
   }
   // Of processor time each has the part that it has of the clocks.
   double total = 0;
@@ -275,6 +275,46 @@ void JobRunner::run_list(const std::vector<Listed>& listed, std::vector<LayerRep
     layers[i].simulated_clocks = clocks;
     layers[i].seconds = seconds * static_cast<double>(clocks) / total;
   }
+  return check_list(listed, list, operands, std::move(results), layers, progress);
+}
+
+/// Compares the results of a list, each layer's with what it must be for what its source gave.
+std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
+                                             const JobProgram& list,
+                                             const std::vector<JobOperands>& operands,
+                                             std::vector<GemmResult> results,
+                                             std::vector<LayerReport>& layers,
+                                             const ProgressShare& progress) {
+  std::vector<bool> differs;  // from what was expected ahead
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    LayerReport& layer = layers.at(i);
+    const Listed& one = listed[i];
+    const bool is_compared = one.expected.size() != 0;
+    const std::optional<std::size_t>& source = one.job.source;
+    MatrixI8 read;  // what it took from its source
+    if (source && is_compared) read = results[*source].sums.cast<std::int8_t>();
+    const MatrixI8& a = source ? read : one.a;
+    if (is_compared) {
+      const bool is_other = source && differs[*source] && one.expect;
+      const MatrixI32 other = is_other ? one.expect(results[*source].sums) : MatrixI32();
+      const MatrixI32& expected = is_other ? other : one.expected;
+      check_expected(one.job, a, one.w, one.bias, one.scale, expected);
+      layer.mismatches = compare(expected, results[i].sums);
+      differs.push_back(is_other ? compare(one.expected, results[i].sums).count != 0
+                                 : layer.mismatches.count != 0);
+    } else {
+      differs.push_back(true);
+    }
+    ++jobs_;
+    const auto* const parameters = one.parameters.empty() ? nullptr : &one.parameters;
+    look_again(layer, {list.jobs[i], one.packed, a, one.w, parameters, &list, &operands, i},
+               progress);
+  }
+  std::vector<MatrixI32> values(listed.size());
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    if (differs[i]) values[i] = std::move(results[i].sums);
+  }
+  return values;
 }
 
 }  // namespace gemm64

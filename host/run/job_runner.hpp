@@ -2,6 +2,7 @@
 // Runs jobs through a driver, and checks every value, clock and byte.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,17 +14,29 @@
 
 namespace gemm64 {
 
-/// A layer of a program: its job, made with job() of a runner, its operands as Driver::run takes
-/// them, and what its results must be.
+/// A layer of a program: its job, made with job() of a runner, and its operands as Driver::run
+/// takes them.
 struct ProgramLayer {
   Job job;
   std::uint32_t groups = 1;           // of a convolution
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
-  MatrixI8 a;  // may be empty where there is a source; it then serves the check of a product
+  MatrixI8 a;                         // empty where there is a source
   MatrixI8 w;
   std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
-  MatrixI32 expected;  // [M x N]
+  /// [M x N]: what its results must be, if its source's are as expected; empty: not known.
+  MatrixI32 expected;
+  /// What they must be where its source gave other ones; called by the thread that runs it.
+  std::function<MatrixI32(const MatrixI32& source)> expect;
+};
+
+struct ProgramResults {
+  std::vector<LayerReport> layers;
+  /// Of each layer, what the device wrote; empty where that is as `expected` says.
+  std::vector<MatrixI32> values;
+
+  /// Is any layer's not as expected, or was nothing expected?
+  bool differ() const;
 };
 
 class JobRunner {
@@ -48,9 +61,9 @@ class JobRunner {
   /// was asked for what none of the jobs has.
   void announce(const std::vector<Job>& jobs) const;
 
-  /// C[M x N] = A[M x K] * W[N x K]^T on the device, every sum compared with the reference. `sums`
-  /// takes the device's result. Throws DeviceError where the device fails, after a second look at
-  /// the job, with what that found.
+  /// C[M x N] = A[M x K] * W[N x K]^T on the device, every sum compared with the reference, if the
+  /// options say so. `sums` takes the device's result. Throws DeviceError where the device fails,
+  /// after a second look at the job, with what that found.
   LayerReport run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
                   const ProgressShare& progress);
 
@@ -61,10 +74,10 @@ class JobRunner {
   void finish(std::vector<LayerReport>& layers, const ProgressShare& progress);
 
   /// Runs layers as one program: nothing passes through the host between a layer and its source.
-  /// Every value of every layer is compared with `expected`, and `expected` of a product of 8-bit
-  /// results with the reference, where its activations are given. Throws as run() does.
-  std::vector<LayerReport> run_program(std::vector<ProgramLayer> layers,
-                                       const ProgressShare& progress);
+  /// Where results are expected, every value of a layer is compared with what it must be for the
+  /// inputs that the device had, those that its source wrote; and that, of a product of 8-bit
+  /// results, with the reference. Throws as run() does.
+  ProgramResults run_program(std::vector<ProgramLayer> layers, const ProgressShare& progress);
 
   /// The first job that failed.
   const std::optional<Failure>& failure() const { return failure_; }
@@ -83,12 +96,21 @@ class JobRunner {
     SharedBytes packed;
     std::vector<std::uint8_t> parameters;  // of 8-bit results
     MatrixI8 a, w;
+    std::vector<std::int32_t> bias;  // of 8-bit results
+    std::vector<float> scale;
     MatrixI32 expected;
+    std::function<MatrixI32(const MatrixI32& source)> expect;
   };
 
-  /// Runs a list as one program, and fills in its layers. `what` is under way, for the progress.
-  void run_list(const std::vector<Listed>& list, std::vector<LayerReport>& layers,
-                const std::string& what, const ProgressShare& progress);
+  /// Runs a list as one program, fills in its layers, and returns the values that are not as
+  /// expected. `what` is under way, for the progress.
+  std::vector<MatrixI32> run_list(const std::vector<Listed>& list, std::vector<LayerReport>& layers,
+                                  const std::string& what, const ProgressShare& progress);
+  std::vector<MatrixI32> check_list(const std::vector<Listed>& listed, const JobProgram& list,
+                                    const std::vector<JobOperands>& operands,
+                                    std::vector<GemmResult> results,
+                                    std::vector<LayerReport>& layers,
+                                    const ProgressShare& progress);
   void begin_on_device();
   GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
   /// The first counter of a job that is not as predicted, of those that must be.

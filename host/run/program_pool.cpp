@@ -55,7 +55,7 @@ void ProgramPool::add(std::vector<ProgramLayer> layers, RunProgress told) {
   if (threads_.size() < first_.options().side_by_side.jobs) grow();
   std::unique_lock<std::mutex> lock(mutex_);
   const std::size_t count = layers.size();
-  waiting_.push_back({added_++, jobs_, std::move(layers), std::move(told)});
+  waiting_.push_back({added_++, round_, jobs_, std::move(layers), std::move(told)});
   jobs_ += count;
   changed_.notify_all();
   while (waiting_.size() >= threads_.size()) {
@@ -83,16 +83,31 @@ void ProgramPool::take_finished(std::unique_lock<std::mutex>& lock) {
   for (auto next = results_.find(told_); next != results_.end(); next = results_.find(told_)) {
     Result result = std::move(next->second);
     results_.erase(next);
-    const std::size_t program = told_++;
+    ++told_;
+    told_jobs_ += result.found.layers.size();
+    told_clocks_ += result.clocks;
     lock.unlock();
     if (result.error) {
       stop();
       std::rethrow_exception(result.error);
     }
     if (result.failure) first_.adopt(std::move(*result.failure));
-    finished_(program, std::move(result.layers));
+    const bool rest_counts = finished_(std::move(result.found));
     lock.lock();
+    if (!rest_counts) forget_the_rest(lock);
   }
+}
+
+void ProgramPool::forget_the_rest(std::unique_lock<std::mutex>& lock) {
+  ++round_;
+  waiting_.clear();
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return running_ == 0; });
+  results_.clear();
+  added_ = done_ = told_;
+  jobs_ = told_jobs_;
+  clocks_ = told_clocks_;
+  last_ = kNone;
 }
 
 void ProgramPool::work(std::size_t device) {
@@ -107,6 +122,7 @@ void ProgramPool::work(std::size_t device) {
       if (end_) return;
       task = std::move(waiting_.front());
       waiting_.pop_front();
+      ++running_;
     }
     changed_.notify_all();
     Result result;
@@ -121,7 +137,7 @@ void ProgramPool::work(std::size_t device) {
     } catch (...) {
       result.error = std::current_exception();
     }
-    store(task.index, std::move(result));
+    store(task, std::move(result));
   }
 }
 
@@ -138,17 +154,17 @@ ProgramPool::Result ProgramPool::run(Task& task, Device& device, Driver& driver)
   ProgressShare share([&](const std::string& name, double done) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (is_stopped(task.index)) throw Stopped();
+      if (is_stopped(task)) throw Stopped();
     }
     if (task.told) task.told(name, done);
   });
   share.next(1);
   Result result;
   const std::uint64_t begin = device.clocks();
-  result.layers = runner.run_program(std::move(task.layers), share);
+  result.found = runner.run_program(std::move(task.layers), share);
   result.clocks = device.clocks() - begin;
   if (looked) result.failure = runner.failure();
-  if (task.told) task.told(result.layers.back().name, 1);
+  if (task.told) task.told(result.found.layers.back().name, 1);
   return result;
 }
 
@@ -156,8 +172,8 @@ ProgramPool::Result ProgramPool::run(Task& task, Device& device, Driver& driver)
 void ProgramPool::look_again(const JobRun& run, Failure& failure, const Task& task, bool& looked) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return done_ == task.index || is_stopped(task.index); });
-    if (is_stopped(task.index)) throw Stopped();
+    changed_.wait(lock, [&] { return done_ == task.index || is_stopped(task); });
+    if (is_stopped(task)) throw Stopped();
     if (failed_) return;
     failed_ = true;
     failure.first_clock = first_clock_ + clocks_;
@@ -167,11 +183,14 @@ void ProgramPool::look_again(const JobRun& run, Failure& failure, const Task& ta
   first_.options().investigate(run, failure);
 }
 
-void ProgramPool::store(std::size_t index, Result result) {
+void ProgramPool::store(const Task& task, Result result) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (result.error) last_ = std::min(last_, index);
-    results_.emplace(index, std::move(result));
+    --running_;
+    if (task.round == round_) {
+      if (result.error) last_ = std::min(last_, task.index);
+      results_.emplace(task.index, std::move(result));
+    }
     for (auto next = results_.find(done_); next != results_.end(); next = results_.find(done_)) {
       clocks_ += next->second.clocks;
       ++done_;

@@ -25,8 +25,10 @@ namespace gemm64 {
 /// it.
 class ProgramPool {
  public:
-  /// Told the layers of each program, in the order of add(), by add() and finish().
-  using Finished = std::function<void(std::size_t program, std::vector<LayerReport> layers)>;
+  /// Told what each program gave, in the order of add(), by add() and finish(). Says whether the
+  /// programs added behind it still count; where they do not, they are forgotten, as if they had
+  /// never been added.
+  using Finished = std::function<bool(ProgramResults results)>;
 
   /// `first`, with its device, is not owned and runs nothing else as long as the pool lives; the
   /// other devices are its options' (RunOptions::side_by_side), made when they are needed.
@@ -50,12 +52,13 @@ class ProgramPool {
  private:
   struct Task {
     std::size_t index = 0;
+    std::size_t round = 0;
     std::size_t first_job = 0;
     std::vector<ProgramLayer> layers;
     RunProgress told;
   };
   struct Result {
-    std::vector<LayerReport> layers;
+    ProgramResults found;
     std::optional<Failure> failure;
     std::exception_ptr error;
     std::uint64_t clocks = 0;  // that the program took, register accesses included
@@ -65,9 +68,12 @@ class ProgramPool {
   void work(std::size_t device);
   Result run(Task& task, Device& device, Driver& driver);
   void look_again(const JobRun& run, Failure& failure, const Task& task, bool& looked);
-  void store(std::size_t index, Result result);
-  bool is_stopped(std::size_t program) const { return end_ || program > last_; }
+  void store(const Task& task, Result result);
+  bool is_stopped(const Task& task) const {
+    return end_ || task.round != round_ || task.index > last_;
+  }
   void take_finished(std::unique_lock<std::mutex>& lock);
+  void forget_the_rest(std::unique_lock<std::mutex>& lock);
   void stop();
 
   JobRunner& first_;
@@ -79,9 +85,12 @@ class ProgramPool {
   std::condition_variable changed_;
   std::deque<Task> waiting_;
   std::map<std::size_t, Result> results_;  // those that nobody was told of
+  std::size_t round_ = 0;                  // one more each time programs are forgotten
+  std::size_t running_ = 0;                // programs
   std::size_t added_ = 0, jobs_ = 0;       // programs, and their layers
   std::size_t done_ = 0;                   // programs before the first that has not ended
-  std::size_t told_ = 0;                   // programs that `finished` was told of
+  std::size_t told_ = 0, told_jobs_ = 0;   // programs that `finished` was told of, their layers
+  std::uint64_t told_clocks_ = 0;          // and what they took
   std::size_t last_;                       // program that may run: the first with an error
   std::uint64_t clocks_ = 0;               // of the programs before done_
   bool failed_ = false;  // one of these: a second look is taken at the first alone

@@ -2,6 +2,7 @@
 // How far a run of several jobs has come.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -61,7 +62,7 @@ class JointProgress {
       const std::lock_guard<std::mutex> lock(whole->mutex);
       whole->done += share * (done - before);
       before = done;
-      whole->told(name, whole->done);
+      whole->told(name, std::min(whole->done, 1.0));  // parts may be done once more
     };
   }
 

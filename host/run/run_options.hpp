@@ -24,6 +24,14 @@ namespace gemm64 {
 /// products.
 enum class Precision { kInt8, kFloat32 };
 
+/// What of the device's values is compared. Whatever it is, these are the values that go on.
+enum class CheckLevel {
+  kLayers,   // each layer's with the host's exact arithmetic on the inputs that the device had
+  kOutputs,  // the network's outputs with those of a run on the host
+  kNone,     // none; the host computes nothing but its own nodes
+};
+const char* name(CheckLevel check);
+
 /// Told of the first job that failed; finds out more, and adds it to `failure`.
 using Investigate = std::function<void(const JobRun& run, Failure& failure)>;
 
@@ -42,6 +50,7 @@ struct SideBySide {
 };
 
 struct RunOptions {
+  CheckLevel check = CheckLevel::kLayers;  // of jobs that run by themselves: kLayers, or not at all
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   ResultCode results = ResultCode::kInt8;  // of layers of 8-bit values; kInt32: their sums

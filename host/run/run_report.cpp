@@ -65,6 +65,12 @@ MatrixF centred(const MatrixF& matrix) { return matrix.rowwise() - matrix.colwis
 
 }  // namespace
 
+const char* name(CheckLevel check) {
+  return check == CheckLevel::kLayers    ? "layers"
+         : check == CheckLevel::kOutputs ? "outputs"
+                                         : "none";
+}
+
 NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found) {
   const auto equal = static_cast<std::uint64_t>(
       std::llround(top1_agreement(exact, found) * static_cast<double>(exact.rows())));
@@ -114,8 +120,9 @@ bool RunReport::is_checked_in_all(std::size_t counter) const {
   return predictable() || (timed() && std::string_view(kCounters[counter].engine) == "bytes");
 }
 
-bool RunReport::verified() const {
+bool RunReport::held() const {
   if (layers.empty() || !problems.empty() || !error.empty() || !impossible().empty()) return false;
+  if (outputs.mismatches != 0) return false;
   const LayerReport all = total();
   for (std::size_t i = 0; i < all.counters.size(); ++i) {
     if (is_checked_in_all(i) && all.counters[i] != all.predicted[i]) return false;
@@ -197,6 +204,12 @@ void add(LayerReport& sum, const LayerReport& layer) {
   sum.max_abs_error = std::max(sum.max_abs_error, layer.max_abs_error);
   sum.seconds += layer.seconds;
   sum.simulated_clocks += layer.simulated_clocks;
+}
+
+void add(OutputCheck& sum, const OutputCheck& more) {
+  if (sum.mismatches == 0) sum.first = more.first;
+  sum.values += more.values;
+  sum.mismatches += more.mismatches;
 }
 
 void add_image(LayerReport& images, const LayerReport& image) {

@@ -45,7 +45,7 @@ struct LayerReport {
   PublishedCycles published;
   double utilization = 0;           // useful MACs / (N^2 x clocks)
   double roofline_utilization = 0;  // clocks that MACs or the busiest port need at least / clocks
-  Mismatches mismatches;            // of int32 sums against the reference
+  Mismatches mismatches;            // of its results, where layers are compared
   double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
                              // float32 against double; 0 for a bare product of integers
   double error_bound = 0;    // what max_abs_error may be; 0: no bound is claimed
@@ -85,9 +85,21 @@ struct HostLayer {
   std::string reason;
 };
 
+/// A network's outputs against those of a run on the host.
+struct OutputCheck {
+  std::uint64_t values = 0;
+  std::uint64_t mismatches = 0;
+  std::string first;  // output with any
+};
+
+/// Adds what was compared of more images.
+void add(OutputCheck& sum, const OutputCheck& more);
+
 struct RunReport {
   std::string model;
   std::string device;
+  CheckLevel check = CheckLevel::kLayers;
+  OutputCheck outputs;  // where outputs are what was compared
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   std::uint64_t batch = 0;
@@ -116,9 +128,12 @@ struct RunReport {
   bool is_checked(std::size_t counter) const;
   /// Must it be in all layers together? In one program a layer's bytes depend on its clocks.
   bool is_checked_in_all(std::size_t counter) const;
-  /// Is there nothing wrong, and was anything checked: sums, error bounds, the bytes over each
-  /// port, bounds that no figure can pass and, where predictable, every counter?
-  bool verified() const;
+  /// Is there nothing wrong of all that was compared: values, error bounds, the bytes over each
+  /// port, bounds that no figure can pass and, where predictable, every counter? Not so where the
+  /// device ran nothing.
+  bool held() const;
+  /// The same, and were values compared?
+  bool verified() const { return check != CheckLevel::kNone && held(); }
   /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's clocks or
   /// of an engine's.
   std::vector<std::string> impossible() const;

@@ -67,6 +67,7 @@ LayerReport run_sliced(JobRunner& runner, const std::string& name, const std::ve
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
   LayerReport layer = sum_of(parts, name, {size(a.rows()), size(a.cols()), size(w.rows())});
   result = scale_sums(sums, sliced_a, sliced_w);
+  if (runner.options().check != CheckLevel::kLayers) return layer;
   const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();
   layer.max_abs_error = slices_error(exact, result);
   layer.error_bound = slices_error_bound(sliced_a, sliced_w, static_cast<double>(a.cols()),

@@ -8,6 +8,7 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
+#include "host/execute/pass_order.hpp"
 #include "host/execute/passes.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
@@ -92,22 +93,20 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   work.passes = passes;
   work.whole_network = true;
   const DevicePlan plan = plan_device(model, geometry);
-  auto program = plan.programs.begin();
-  for (int i = 0; i < model.graph().node_size(); ++i) {
-    if (!plan.has(i)) {
-      const onnx::NodeProto& node = model.graph().node(i);
-      if (const auto sizes = linear_product(model, node)) {
-        work.programs.push_back(
-            program_of(make_job(node_label(node, i), {sizes->m, sizes->k, sizes->n},
-                                Accumulate::kDevice, geometry),
-                       geometry));
-      } else {
-        add_host_layer(model, i, plan, work);
-      }
+  for (const PassItem& item : pass_order(model, plan)) {
+    const auto i = static_cast<int>(item.index);
+    if (item.is_program) {
+      work.programs.push_back(program_of(plan.programs[item.index], 1 + item.index, geometry));
+    } else if (const auto sizes = linear_product(model, model.graph().node(i))) {
+      work.programs.push_back(
+          program_of(make_job(node_label(model.graph().node(i), i), {sizes->m, sizes->k, sizes->n},
+                              Accumulate::kDevice, geometry),
+                     geometry));
     }
-    for (; program != plan.programs.end() && program->last_node == i; ++program) {
-      work.programs.push_back(program_of(
-          *program, 1 + static_cast<std::size_t>(program - plan.programs.begin()), geometry));
+  }
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    if (!plan.has(i) && !linear_product(model, model.graph().node(i))) {
+      add_host_layer(model, i, plan, work);
     }
   }
   check_tiles(work);

@@ -99,7 +99,11 @@ class VerificationError(RuntimeError):
         self.waveform: str | None = failure.get("trace", {}).get("file") or None
         exact = report.get("predictions_exact", True)
         counters = [text for layer in layers for text in _wrong_counters(layer, exact)]
+        outputs = report.get("outputs", {})
         lines = list(map(_mismatch, wrong)) or counters[:3]
+        if outputs.get("mismatches"):
+            differ = f"{outputs['mismatches']:,} of {outputs['values']:,} values of the outputs differ"
+            lines.insert(0, differ)
         lines = lines or ["a clock, a byte or an error is not as predicted"]
         first = failure.get("first_wrong", {"place": "none"})
         place = first["place"].replace("_", " ")

@@ -23,9 +23,17 @@ ModelSource source_of(const std::string& name, const std::optional<nb::bytes>& c
   return {name, std::string(contents->c_str(), contents->size()), {}};
 }
 
+CheckLevel check_named(const std::string& text) {
+  for (const CheckLevel level : {CheckLevel::kLayers, CheckLevel::kOutputs, CheckLevel::kNone}) {
+    if (text == name(level)) return level;
+  }
+  throw UsageError("check is '" + text + "'; it is 'layers', 'outputs' or 'none'");
+}
+
 NetworkSettings settings_of(const std::string& precision, const std::string& accumulate,
-                            const std::optional<std::string>& results) {
+                            const std::optional<std::string>& results, const std::string& check) {
   NetworkSettings settings;
+  settings.check = check_named(check);
   if (precision != "int8" && precision != "float32") {
     throw UsageError("precision is '" + precision + "'; it is 'int8' or 'float32'");
   }
@@ -42,10 +50,11 @@ NetworkSettings settings_of(const std::string& precision, const std::string& acc
 
 NetworkSession* open(const std::string& name, const std::optional<nb::bytes>& contents,
                      const std::string& precision, const std::string& accumulate,
-                     const std::optional<std::string>& results, InputShapes input_shapes) {
+                     const std::optional<std::string>& results, const std::string& check,
+                     InputShapes input_shapes) {
   ModelSource source = source_of(name, contents);
   source.shapes = std::move(input_shapes);
-  const NetworkSettings settings = settings_of(precision, accumulate, results);
+  const NetworkSettings settings = settings_of(precision, accumulate, results, check);
   const nb::gil_scoped_release release;
   return new NetworkSession(std::move(source), settings);
 }
@@ -121,7 +130,8 @@ std::string row(const std::string& text, std::size_t index) {
 void bind_network(nb::module_& module) {
   nb::class_<NetworkSession>(module, "Network")
       .def(nb::new_(&open), nb::arg("name"), nb::arg("contents").none(), nb::arg("precision"),
-           nb::arg("accumulate"), nb::arg("results").none(), nb::arg("input_shapes"))
+           nb::arg("accumulate"), nb::arg("results").none(), nb::arg("check"),
+           nb::arg("input_shapes"))
       .def("inputs", [](const NetworkSession& session) { return dump(session.inputs()); })
       .def("outputs", [](const NetworkSession& session) { return dump(session.outputs()); })
       .def("metadata", [](const NetworkSession& session) { return dump(session.metadata()); })

@@ -161,6 +161,7 @@ void NetworkSession::import(const NamedTensors& inputs) {
 NetworkResult NetworkSession::run(SimulatedDevice& device, const NamedTensors& inputs) {
   import(inputs);
   RunOptions options;
+  options.check = settings_.check;
   options.precision = settings_.precision;
   options.accumulate = settings_.accumulate;
   options.results = results_of(settings_);
@@ -183,6 +184,11 @@ NetworkResult NetworkSession::run(SimulatedDevice& device, const NamedTensors& i
   // The reference device has no time and would only cut into slices what float32 can do itself.
   const bool host_only =
       device.settings().device == "reference" && settings_.precision == Precision::kFloat32;
+  if (host_only && settings_.check == CheckLevel::kOutputs) {
+    throw UsageError(
+        "check='outputs': the host alone runs the network, so there is no device to compare it "
+        "with; use 'layers' or 'none'");
+  }
   if (host_only) report.device = "host";
   NetworkRun run = host_only
                        ? run_on_host(executor, given, std::move(report), after, progress)

@@ -42,6 +42,7 @@ struct ModelSource {
 };
 
 struct NetworkSettings {
+  CheckLevel check = CheckLevel::kLayers;
   Precision precision = Precision::kInt8;
   Accumulate accumulate = Accumulate::kDevice;
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be

@@ -151,6 +151,31 @@ def test_a_device_that_fails_ends_the_run_and_the_report_tells_of_it(linear_netw
     assert mine.report["verified"]
 
 
+def test_what_the_device_wrote_is_what_run_returns(linear_network):
+    x = {"x": np.ones((1, 12), np.float32)}
+    right = gemm64.InferenceSession(linear_network, device="rtl", array=4, check="outputs").run(None, x)
+
+    def run(check, clock):
+        device = gemm64.Device("rtl", array=4)
+        mine = gemm64.InferenceSession(linear_network, device=device, check=check)
+        device.inject(f"accumulator:0,0,1:20@{device.clocks + clock}")
+        return mine, mine.run(None, x)
+
+    def differs(clock):
+        return any(not np.array_equal(*pair) for pair in zip(run("none", clock)[1], right))
+
+    clock = next(clock for clock in range(100, 1500, 5) if differs(clock))
+    mine, _ = run("none", clock)
+    assert mine.report["check"] == "none" and not mine.report["verified"]
+    assert mine.report["layers"][0]["mismatches"] is None
+    with pytest.raises(gemm64.VerificationError, match="values differ"):
+        run("layers", clock)
+    with pytest.raises(gemm64.VerificationError, match="values of the outputs differ"):
+        run("outputs", clock)
+    with pytest.raises(gemm64.InvalidArgument, match="'layers', 'outputs' or 'none'"):
+        gemm64.InferenceSession(linear_network, check=True)
+
+
 @pytest.mark.parametrize("name", ["float32", "float64", "float16", "int8", "int16", "int32", "int64",
                                   "uint8", "uint16", "uint32", "uint64", "bool"])
 def test_every_type_of_numpys_passes_through_a_network_of_the_host_alone(name):

@@ -29,8 +29,11 @@ function settingsOf(report) {
 function verdict(report) {
   if (isAnalysis(report)) return null;
   const why = [report.error, ...(report.problems ?? [])].filter(Boolean).map(printable).join("; ");
-  const text = report.verified ? "Verified: every result equals the reference, every checked counter its prediction."
-                               : "Not verified" + (why ? ": " + why : ".");
+  const compared = report.check === "outputs" ? "every value of the network’s outputs equals a run on the host"
+                                              : "every result equals the reference";
+  const text = report.verified ? `Verified: ${compared}, every checked counter its prediction.`
+                               : "Not verified" + (why ? ": " + why
+                                                       : report.check === "none" ? ": no value was compared." : ".");
   return element("p", {class: "verdict " + (report.verified ? "good" : "bad")}, report.verified ? "✓ " : "✗ ", text);
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "tests/host/execute/run_node.hpp"
@@ -64,8 +65,23 @@ class OneNode {
   /// As an array of 8x8 takes it.
   ProgramLayer layer() const {
     const DevicePlan plan = plan_device(*model_, small_geometry());
-    const Step& step = executor_->steps()[0];
-    return program_layer(plan.programs.at(0).layers.at(0), step.context, inputs_, result());
+    const DeviceLayer& layer = plan.programs.at(0).layers.at(0);
+    ProgramLayer made = program_layer(layer, executor_->steps()[0].context, inputs_);
+    made.expected = to_job_results(layer, result());
+    return made;
+  }
+  /// The results as the device writes them, as the node's again: for another layer of the device,
+  /// or for the host.
+  void check_results(bool read_on_device) const {
+    DevicePlan plan = plan_device(*model_, small_geometry());
+    DeviceLayer& layer = plan.programs.at(0).layers.at(0);
+    if (read_on_device) layer.job.plan.output.format = ResultFormat(ResultCode::kInt8);
+    const Tensor expected = result();
+    const Tensor found = to_node_results(layer, to_job_results(layer, expected),
+                                         *model_->type(model_->graph().node(0).output(0)));
+    EXPECT_EQ(found.type(), expected.type());
+    ASSERT_EQ(found.dims(), expected.dims());
+    EXPECT_EQ(std::memcmp(found.raw(), expected.raw(), found.bytes()), 0);
   }
   Tensor result() const {
     const Step& step = executor_->steps()[0];
@@ -147,6 +163,7 @@ void check_matmul(std::mt19937& random) {
   const ProgramLayer layer = node.layer();
   ASSERT_EQ(layer.job.plan.output.format.code(),
             std::is_signed_v<Y> ? ResultCode::kInt8 : ResultCode::kUint8);
+  for (const bool read_on_device : {false, true}) node.check_results(read_on_device);
   EXPECT_EQ(results_of(layer), expected_of(layer));
 }
 
@@ -253,6 +270,7 @@ void check_convolution(std::mt19937& random) {
                inputs);
   const QuantizedNode read = node.read();
   ASSERT_EQ(read.place, NodePlace::kLayer) << read.why;
+  for (const bool read_on_device : {false, true}) node.check_results(read_on_device);
   const ProgramLayer layer = node.layer();
   const bool packed = layer.a.rows() == layer.expected.rows() && layer.a.cols() == layer.w.cols() &&
                       !layer.job.plan.window;

@@ -79,19 +79,6 @@ TEST_F(DevicePlanTest, PutsBranchesIntoOneProgramThoseThatWaitForLeastFirst) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("one r3 r5 four three<r3 five<r5"));
 }
 
-TEST_F(DevicePlanTest, WaitsForAllOperandsOfAProgramAndOfThoseBeforeIt) {
-  // The branch to the second output is computed after all else, yet is of the first program.
-  QuantizedText text("1,8,6,6");
-  text.conv("x", "a", 8, 8, 1)
-      .node("p", "MaxPool <kernel_shape = [2,2]> (a)")
-      .conv("p", "b", 8, 8, 1)
-      .conv("x", "y", 8, 8, 1);
-  const DevicePlan found = plan(text);
-  EXPECT_THAT(texts(found), ElementsAre("a y", "b"));
-  EXPECT_EQ(found.programs[0].last_node, 3);
-  EXPECT_EQ(found.programs[1].last_node, 3);
-}
-
 TEST_F(DevicePlanTest, PacksTheWindowsOfAFirstLayerWithFewChannels) {
   QuantizedText text("1,3,8,8");
   text.conv("x", "a", 3, 8, 3, "strides = [2,2]").conv("a", "y", 8, 8, 1);

@@ -77,9 +77,9 @@ class QuantizedText {
 
 /// Branches, a projection beside a bottleneck, a depthwise layer, a packed first one, and a Linear
 /// layer that reads a map.
-inline OnnxModel quantized_branches() {
+inline OnnxModel quantized_branches(int images = 2) {
   const char* const pad = "pads = [1,1,1,1]";
-  QuantizedText text("2,3,9,9");
+  QuantizedText text(fmt::format("{},3,9,9", images));
   text.conv("x", "first", 3, 12, 3, "strides = [2,2], pads = [1,1,1,1]")
       .conv("first", "a", 12, 10, 1)
       .conv("a", "b", 10, 10, 3, pad)

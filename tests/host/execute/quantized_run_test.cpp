@@ -90,8 +90,8 @@ TEST_F(QuantizedRunTest, NoticesAFlippedBitInAConvolution) {
   device_.damage = true;
   const NetworkRun found = run(quantized_branches());
   EXPECT_FALSE(found.report.verified());
-  EXPECT_EQ(found.report.layers[1].mismatches.count, 1U);
-  EXPECT_THAT(run_table(found.report, 0), HasSubstr("a: 1 values differ; the first at row 0"));
+  EXPECT_EQ(found.report.layers[0].mismatches.count, 1U);
+  EXPECT_THAT(run_table(found.report, 0), HasSubstr("first: 1 values differ; the first at row 0"));
 }
 
 TEST_F(QuantizedRunTest, TellsProgressFromNothingToAll) {

@@ -239,7 +239,7 @@ class NetworkPartsTest : public SideBySideTest {
     return run_network(executor_, inputs, runner, runner.report("test", 10), nullptr, nullptr);
   }
 
-  const OnnxModel model_ = quantized_branches();
+  const OnnxModel model_ = quantized_branches(3);
   const Executor executor_{model_};
   const NetworkInputs inputs_ = NetworkInputs::in_passes(
       {{"x", InputSource::of(quantized_input({10, 3, 9, 9}))}}, 10, 3, "for a test");

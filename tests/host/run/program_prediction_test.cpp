@@ -101,7 +101,7 @@ RunReport run_chain_report(const MemoryTiming& real) {
   }
   RunReport report = runner.report("chain", 4);
   report.chained = true;
-  report.layers = runner.run_program(std::move(layers), ProgressShare());
+  report.layers = runner.run_program(std::move(layers), ProgressShare()).layers;
   for (LayerReport& layer : report.layers) layer.program = 1;
   return report;
 }
