@@ -24,15 +24,15 @@ class WindowOrder {
   /// A SET_WINDOW has come for chunks that have not.
   bool parted() const { return begun_ && layer_ != planes_ && !stale_; }
 
-  bool described_ = false;    // there was a SET_WINDOW
-  bool begun_ = false;        // there was a chunk
-  bool stale_ = false;        // the last chunks have no SET_WINDOW yet
-  bool ahead_ = false;        // MATMULs have come whose chunks have not
-  std::uint32_t layer_ = 0;   // CAPACITY of the last SET_WINDOW
+  bool described_ = false;                        // there was a SET_WINDOW
+  bool begun_ = false;                            // there was a chunk
+  bool stale_ = false;                            // the last chunks have no SET_WINDOW yet
+  bool ahead_ = false;                            // MATMULs have come whose chunks have not
+  std::uint32_t layer_ = 0;                       // CAPACITY of the last SET_WINDOW
   std::uint32_t out_height_ = 0, out_width_ = 0;  // of it, too
-  std::uint32_t planes_ = 0;  // and of the last chunk
-  std::uint32_t end_ = 0;     // slot after the last chunk
-  std::uint32_t kept_ = 0;    // pixels of all chunks that no MATMUL frees, modulo 2^32
+  std::uint32_t planes_ = 0;                      // and of the last chunk
+  std::uint32_t end_ = 0;                         // slot after the last chunk
+  std::uint32_t kept_ = 0;  // pixels of all chunks that no MATMUL frees, modulo 2^32
 };
 
 }  // namespace gemm64
