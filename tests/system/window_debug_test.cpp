@@ -137,7 +137,8 @@ void expect_timeline(Rig& rig, std::mt19937& random, unsigned layers) {
   options.observers = {&list};
   JobRunner runner(*rig.device, rig.driver, options);
   const Network network = random_network(random, rig.driver.geometry(), layers, false);
-  const std::vector<LayerReport> reports = runner.run_program(network.layers, ProgressShare());
+  const std::vector<LayerReport> reports =
+      runner.run_program(network.layers, ProgressShare()).layers;
   timeline.finish();
 
   Counters expected{};
