@@ -134,42 +134,6 @@ TEST_F(AccuracyOfRun, WhatIsCalibratedOnThreeImagesStillTakesOne) {
   EXPECT_THAT(all.out, HasSubstr("Same top-1 class as in float32: 100.0 % (3 of 3)"));
 }
 
-TEST_F(AccuracyOfRun, AFaultOfTheDeviceReachesTheClassesWhateverIsCompared) {
-  write_all();
-  ASSERT_EQ(run("quantize m.onnx --calibrate x.idx -o q.onnx").code, 0);
-  const std::string q =
-      "run --model q.onnx --array 2 --input x.idx --labels labels.txt --output y.npy --json "
-      "r.json ";
-  const auto right = [this] {
-    const json matrix = report()["classification"]["matrix"];
-    return matrix[0][0].get<int>() + matrix[1][1].get<int>();
-  };
-  const Outcome none = run(q + "--check none");
-  EXPECT_EQ(none.code, 4) << none.err;
-  EXPECT_THAT(none.out, HasSubstr("NOT CHECKED: no value was compared (--check none); all 34"));
-  EXPECT_EQ(report()["verified"], false);
-  ASSERT_EQ(right(), 3);
-  EXPECT_EQ(run(q + "--check outputs").code, 0);
-
-  for (int clock = report()["total"]["cycles"]; clock > 0; --clock) {
-    const std::string fault = "--inject accumulator:0,0,0:28@" + std::to_string(clock) + " ";
-    ASSERT_NE(run(q + fault + "--check none").code, 1);
-    if (right() == 3) continue;
-    const std::string found = contents(folder_ / "y.npy");
-    const Outcome outputs = run(q + fault + "--check outputs");
-    EXPECT_EQ(outputs.code, 1) << outputs.out;
-    EXPECT_THAT(outputs.out, HasSubstr("of 6 values of the network's outputs differ from a run on "
-                                       "the host, the first in 'y'\n"));
-    const Outcome layers = run(q + fault);
-    EXPECT_EQ(layers.code, 1);
-    EXPECT_THAT(layers.out, HasSubstr("m: 1 values differ; the first at row 0"));
-    EXPECT_EQ(contents(folder_ / "y.npy"), found);
-    EXPECT_EQ(run("replay failure.json").code, 1);
-    return;
-  }
-  FAIL() << "no fault changed a class";
-}
-
 TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
   ASSERT_EQ(run("make-model mnist-cnn -o m.onnx").code, 0);
   const std::string data = "/usr/share/datasets/fashion-mnist/t10k-";

@@ -112,6 +112,27 @@ TEST_F(Debug, AProgramOfANetworkIsReplayedAlone) {
   }
 }
 
+TEST_F(Debug, AFaultReachesTheOutputsWhateverIsCompared) {
+  const std::string lenet = "run lenet --array 8 --batch 2 --json report.json ";
+  const std::string fault = "--inject accumulator:0,0,0:20@9000 --check ";
+  const Outcome right = run(lenet + "--check none");
+  EXPECT_EQ(right.code, 4) << right.err;
+  EXPECT_THAT(right.out, HasSubstr("NOT CHECKED: no value was compared (--check none); all 34"));
+  EXPECT_EQ(read("report.json")["verified"], false);
+  const Outcome none = run(lenet + fault + "none");
+  EXPECT_EQ(none.code, 4) << none.err;
+  EXPECT_THAT(none.out, Not(HasSubstr("no result changed")));
+  const Outcome outputs = run(lenet + fault + "outputs");
+  EXPECT_EQ(outputs.code, 1) << outputs.err;
+  EXPECT_THAT(outputs.out, HasSubstr(" of 20 values of the network's outputs differ from a run on "
+                                     "the host, the first in 'output'\n"));
+  const Outcome layers = run(lenet + fault + "layers");
+  EXPECT_EQ(layers.code, 1) << layers.err;
+  const std::regex wrong("\n[a-z0-9]+: [0-9,]+ values differ;");
+  EXPECT_EQ(std::distance(std::sregex_iterator(layers.out.begin(), layers.out.end(), wrong), {}), 1)
+      << layers.out;
+}
+
 TEST_F(Debug, EveryOptionIsReplayed) {
   const std::string arguments =
       "gemm 6 24 12 --array 4 --batch 2 --seed 9 --memory-latency 11 --memory-bytes-per-cycle 3 "
