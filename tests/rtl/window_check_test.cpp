@@ -18,6 +18,8 @@ Command good_set() {
   c.opcode = Opcode::kSetWindow;
   c.kernel_height = c.kernel_width = c.group_passes = 1;
   c.capacity = 10;
+  c.out_height = 7;
+  c.out_width = 5;
   return c;
 }
 
@@ -96,6 +98,10 @@ const std::vector<Case>& cases() {
       {"a plane more", true, good_matmul(), [](Command& c) { c.count = 11; }},
       {"its last slot", false, good_matmul(), [](Command& c) { c.slot = 9; }},
       {"its slot beyond", true, good_matmul(), [](Command& c) { c.slot = 10; }},
+      {"the output's last pixel", false, good_matmul(),
+       [](Command& c) { c.out_row = 6, c.out_column = 4; }},
+      {"a row below the output", true, good_matmul(), [](Command& c) { c.out_row = 7; }},
+      {"a column beside it", true, good_matmul(), [](Command& c) { c.out_column = 5; }},
       {"planes beyond the field", true, good_matmul(), [](Command& c) { c.count = 0x10000; }},
       {"a row's lowest", false, good_matmul(), [](Command& c) { c.in_row = -(1u << 17); }},
       {"a row below", true, good_matmul(), [](Command& c) { c.in_row = -(1u << 17) - 1; }},
@@ -144,9 +150,11 @@ Command random_command(std::mt19937& random) {
   switch (random() % 4) {
     case 0:
       c = good_set();
+      c.out_height = draw(random, 5, 7);
       break;
     case 1:
       c = good_matmul();
+      c.out_row = draw(random, 0, 6);
       c.new_pixels = random() % 2;
       c.freed_pixels = draw(random, 0, 2);
       break;

@@ -198,9 +198,9 @@ TEST_F(WindowCheck, NamesTheCommandsOfAProgramThatNeverEnds) {
   for (Command& command : program_) {
     if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kLoadActivations) {
       command.capacity = 14;
-      command.slot %= 14;
       if (command.place != 0) command.place = 14;
     }
+    command.slot %= 14;
     command.row_step %= 14;
     command.image_step %= 14;
     command.tap_row_step %= 14;
