@@ -7,11 +7,19 @@
 
 namespace gemm64 {
 
+struct CosimWork;
+struct DeviceOptions;
+class Cosim;
+
+/// Runs work on further sides.
+using AddSides = void (*)(const DeviceOptions& options, const CosimWork& work, Cosim& cosim);
+
 void add_run_command(CLI::App& app, int& result);
 void add_gemm_command(CLI::App& app, int& result);
 void add_faults_command(CLI::App& app, int& result);
 void add_replay_command(CLI::App& app, int& result);
-void add_cosim_command(CLI::App& app, int& result);
+/// `platform`: what adds the sides of the SystemC platform, in programs that hold it; else nullptr.
+void add_cosim_command(CLI::App& app, int& result, AddSides platform);
 /// Only in programs that hold the SystemC platform.
 void add_firmware_command(CLI::App& app, int& result);
 void add_info_command(CLI::App& app, int& result);
@@ -23,6 +31,9 @@ void add_tile_command(CLI::App& app, int& result);
 void add_quantize_command(CLI::App& app, int& result);
 void add_make_linear_command(CLI::App& app, int& result);
 void add_make_model_command(CLI::App& app, int& result);
+
+/// An AddSides: on both accelerators in the SystemC platform, by the driver and by firmware.
+void add_platform_sides(const DeviceOptions& options, const CosimWork& work, Cosim& cosim);
 
 /// The firmware beside this program.
 std::string firmware_file();

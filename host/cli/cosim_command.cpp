@@ -17,9 +17,6 @@
 #include "host/report/table.hpp"
 #include "host/text.hpp"
 #include "sim/devices.hpp"
-#ifdef GEMM64_PLATFORM
-#include "sim/platform/cosim_sides.hpp"
-#endif
 
 namespace gemm64 {
 namespace {
@@ -29,27 +26,8 @@ struct CosimCommand : NamedDevice {
   Accumulate accumulate = Accumulate::kDevice;
   std::int64_t batch = 1, layers = 1;
   std::string json;
+  AddSides platform = nullptr;
 };
-
-#ifdef GEMM64_PLATFORM
-void add_platform_sides(const CosimCommand& options, const CosimWork& work, Cosim& cosim) {
-  const Elf elf = load_elf(firmware_file());
-  PlatformOptions platform_options;
-  platform_options.device = options;
-  platform_options.memory_bytes = work.memory.size();
-  for (const char* accelerator : {"tlm", "rtl"}) {
-    platform_options.accelerator = accelerator;
-    {
-      Platform platform(platform_options);
-      cosim.add(run_cosim(platform.device(), work, fmt::format("{}, platform", accelerator),
-                          accelerator));
-    }
-    Platform platform(platform_options);
-    cosim.add(run_cosim_firmware(platform, elf, work, fmt::format("{}, firmware", accelerator),
-                                 accelerator));
-  }
-}
-#endif
 
 std::string table_of(const Cosim& cosim) {
   Table table;
@@ -115,13 +93,11 @@ int run_cosim_command(const CosimCommand& options) {
     cosim.add(run_cosim(*device, work, name, name));
   }
   device.reset();
-#ifdef GEMM64_PLATFORM
-  add_platform_sides(options, work, cosim);
-#endif
+  if (options.platform != nullptr) options.platform(options, work, cosim);
   std::string text = table_of(cosim);
-#ifndef GEMM64_PLATFORM
-  text += "Built without the SystemC platform, so without its four sides.\n";
-#endif
+  if (options.platform == nullptr) {
+    text += "Built without the SystemC platform, so without its four sides.\n";
+  }
   text += fmt::format("{}: {}{}x{}x{} on {} sides.\n", cosim.agree() ? "AGREE" : "DISAGREE",
                       options.layers == 1 ? "" : fmt::format("{} layers of ", options.layers),
                       shape.m, shape.k, shape.n, cosim.verdicts().size());
@@ -132,8 +108,9 @@ int run_cosim_command(const CosimCommand& options) {
 
 }  // namespace
 
-void add_cosim_command(CLI::App& app, int& result) {
+void add_cosim_command(CLI::App& app, int& result, AddSides platform) {
   auto options = std::make_shared<CosimCommand>();
+  options->platform = platform;
   CLI::App* command = app.add_subcommand(
       "cosim", "the same product on reference, tlm, rtl, platform and firmware, compared");
   command->add_option("sizes", options->sizes, "M K N, each at least 1")

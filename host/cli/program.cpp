@@ -46,7 +46,7 @@ std::string help_of(const CLI::App& app) {
   });
 }
 
-int run(int argc, const char* const* argv, AddCommand add_firmware) {
+int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated clock by clock and checked.",
                "gemm64");
   app.set_version_flag("--version", GEMM64_VERSION);
@@ -59,9 +59,9 @@ int run(int argc, const char* const* argv, AddCommand add_firmware) {
   add_gemm_command(app, result);
   add_faults_command(app, result);
   add_replay_command(app, result);
-  add_cosim_command(app, result);
-  if (add_firmware != nullptr) {
-    add_firmware(app, result);
+  add_cosim_command(app, result, platform.add_sides);
+  if (platform.add_firmware != nullptr) {
+    platform.add_firmware(app, result);
   } else {
     add_command_of_another_build(app, "firmware", "make firmware");
   }
@@ -109,10 +109,10 @@ int run(int argc, const char* const* argv, AddCommand add_firmware) {
 
 }  // namespace
 
-int run_program(int argc, const char* const* argv, AddCommand add_firmware) {
+int run_program(int argc, const char* const* argv, const PlatformCommands& platform) {
   secure_standard_streams();
   catch_interrupts();
-  const int result = run(argc, argv, add_firmware);
+  const int result = run(argc, argv, platform);
   const std::string loss = report_loss();
   if (!loss.empty()) print_error(loss);
   end_is_wanted();

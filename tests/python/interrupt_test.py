@@ -21,7 +21,7 @@ PROGRAM = """
         {work}
     except KeyboardInterrupt:
         print("interrupted at", device.clocks)
-    print(int(device.matmul(a[:1], a[:1])[0, 0]))
+    print(int(device.matmul(a[:1], a[:1].T)[0, 0]))
 """
 
 
@@ -34,7 +34,7 @@ NETWORK = (
 
 
 @pytest.mark.parametrize("before, work", [
-    ("", "device.step(10**12)"), ("", "device.wait_interrupt(10**12)"), ("", "device.matmul(a, a)"),
+    ("", "device.step(10**12)"), ("", "device.wait_interrupt(10**12)"), ("", "device.matmul(a, a.T)"),
     (NETWORK, "session.run(None, {'x': f})"),
 ], ids=["step", "wait", "matmul", "network"])
 def test_a_simulation_ends(before, work):
