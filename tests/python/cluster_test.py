@@ -380,7 +380,7 @@ def test_a_unit_that_ends_its_workers_is_named(image_network, own_cluster, tmp_p
     assert result.returncode == 1, result.stderr
     assert f"unit 66 ({mark}): its worker was lost 3 times" in result.stderr
     assert mark.stat().st_size - deaths == 3
-    assert result.stderr.count("was lost") == 1
+    assert result.stderr.count("its worker was lost") == 1
     assert len(list((tmp_path / "kept").glob("unit-*"))) >= 66
 
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/device/registers.hpp"
+#include "host/device/window_order.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -181,7 +182,7 @@ using TrialN64 = Trial<Vcommands_n64, 64, 4>;  // one
 Command any_window(std::mt19937& random, Command c) {
   c.flags |= flag::kWindow | flag::kAccumulate;
   c.blocks = 1;
-  c.capacity = draw(random, 300, 9000);
+  c.capacity = draw(random, 0, 3) == 0 ? 9000 : 300;
   c.slot = draw(random, 0, 299);
   if (c.opcode == Opcode::kLoadActivations) {
     c.rows = draw(random, 1, c.capacity);  // more than a bank of sums has
@@ -189,9 +190,9 @@ Command any_window(std::mt19937& random, Command c) {
     c.place = draw(random, 0, 200);
   } else if (c.opcode == Opcode::kMatmul) {
     c.capacity = 0;
-    c.out_row = c.out_column = 0;  // any layer's output has that pixel
-    c.in_row = static_cast<std::uint32_t>(random());
-    c.in_column = static_cast<std::uint32_t>(random());
+    c.out_row = c.out_column = 0;                             // any layer's output has that pixel
+    c.in_row = draw(random, 0, (1u << 18) - 1) - (1u << 17);  // 18 bits with the sign
+    c.in_column = draw(random, 0, (1u << 18) - 1) - (1u << 17);
     c.new_pixels = random() & 0xffff;
     c.freed_pixels = random() & 0xffff;
   } else {
@@ -225,10 +226,25 @@ Command any_command(std::mt19937& random) {
   return c;
 }
 
+/// So many of them, windows in an order that is not refused.
+std::vector<Command> any_program(std::mt19937& random, std::size_t count) {
+  const Geometry geometry;
+  WindowOrder order;
+  std::vector<Command> program;
+  while (program.size() < count) {
+    const Command c = any_command(random);
+    if (c.opcode == Opcode::kSetWindow || (c.flags & flag::kWindow) != 0) {
+      if (order.refusal(c, geometry) != nullptr) continue;
+      order.add(c);
+    }
+    program.push_back(c);
+  }
+  return program;
+}
+
 TEST(Commands, GoToTheirEnginesInOrderWhateverThePatterns) {
   std::mt19937 random(1);
-  std::vector<Command> program;
-  for (unsigned i = 0; i < 10; ++i) program.push_back(any_command(random));
+  const std::vector<Command> program = any_program(random, 10);
   for_all_patterns(4, [&](Gate beat, Gate engine) {
     TrialN8(program, 3, {Gate(), Gate(), beat, engine})();
     TrialN64(program, 7, {Gate(), Gate(), beat, engine})();
@@ -241,8 +257,7 @@ TEST(Commands, GoToTheirEnginesInOrderWhateverThePatterns) {
 
 TEST(Commands, GoToTheirEnginesAtRandom) {
   for_seeds(40, [](std::mt19937& random) {
-    std::vector<Command> program;
-    for (unsigned i = 0; i < 100; ++i) program.push_back(any_command(random));
+    const std::vector<Command> program = any_program(random, 100);
     const auto gates = [&random] {
       return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
                    Gate::random(random), Gate::random(random)};
