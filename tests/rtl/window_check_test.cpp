@@ -208,6 +208,28 @@ TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
   EXPECT_GE(taken, 2000u);
 }
 
+// MATMULs may come ahead of their pixels, which then must have their SET_WINDOW's CAPACITY.
+TEST(WindowCheck, PixelsBehindTheirMatmulsHaveTheCapacityOfTheirLayer) {
+  for (const std::uint32_t capacity : {10u, 9u}) {
+    Bench<Vwindow_check_w100> bench;
+    bench->valid_i = 0;
+    for (unsigned t = 0; t < 3; ++t) bench.step();
+    Command matmul = good_matmul();
+    matmul.new_pixels = 1;
+    Command load = good_load();
+    load.rows = 1;
+    load.capacity = capacity;
+    for (const Command& command : {good_set(), matmul, load}) {
+      give(*bench, command);
+      bench.step();
+    }
+    bench->valid_i = 0;
+    bench.step();
+    bench.settle();
+    EXPECT_EQ(bench->error_o, capacity != 10) << capacity;
+  }
+}
+
 TEST(WindowCheck, AResetOfOneClockForgetsWhatWasGiven) {
   for (unsigned clocks = 0; clocks < 2; ++clocks) {
     Bench<Vwindow_check_w100> bench;
