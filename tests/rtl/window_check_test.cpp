@@ -208,25 +208,35 @@ TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
   EXPECT_GE(taken, 2000u);
 }
 
-// MATMULs may come ahead of their pixels, which then must have their SET_WINDOW's CAPACITY.
+// MATMULs may come ahead of their pixels, which then must have their SET_WINDOW's CAPACITY: of the
+// first convolution, and of one behind another.
 TEST(WindowCheck, PixelsBehindTheirMatmulsHaveTheCapacityOfTheirLayer) {
-  for (const std::uint32_t capacity : {10u, 9u}) {
-    Bench<Vwindow_check_w100> bench;
-    bench->valid_i = 0;
-    for (unsigned t = 0; t < 3; ++t) bench.step();
-    Command matmul = good_matmul();
-    matmul.new_pixels = 1;
-    Command load = good_load();
-    load.rows = 1;
-    load.capacity = capacity;
-    for (const Command& command : {good_set(), matmul, load}) {
-      give(*bench, command);
+  for (const bool is_first : {true, false}) {
+    for (const std::uint32_t capacity : {9u, 10u}) {
+      Bench<Vwindow_check_w100> bench;
+      bench->valid_i = 0;
+      for (unsigned t = 0; t < 3; ++t) bench.step();
+      Command set = good_set(), matmul = good_matmul(), load = good_load();
+      load.rows = matmul.new_pixels = 1;
+      if (!is_first) {
+        Command last = matmul;
+        last.freed_pixels = 1;
+        for (const Command& command : {set, load, last}) {
+          give(*bench, command);
+          bench.step();
+        }
+      }
+      set.capacity = 9;
+      load.capacity = capacity;
+      for (const Command& command : {set, matmul, load}) {
+        give(*bench, command);
+        bench.step();
+      }
+      bench->valid_i = 0;
       bench.step();
+      bench.settle();
+      EXPECT_EQ(bench->error_o, capacity != 9) << capacity << ", " << is_first;
     }
-    bench->valid_i = 0;
-    bench.step();
-    bench.settle();
-    EXPECT_EQ(bench->error_o, capacity != 10) << capacity;
   }
 }
 
