@@ -133,7 +133,7 @@ module gemm64_window_check #(
             set_q      <= is_set_i;
             load_q     <= is_load_i;
             start_q    <= start_i;
-            capacity_q <= is_set_i | is_load_i ? capacity : given_q & set_q ? capacity_q : layer_q;
+            capacity_q <= is_set_i | is_load_i ? capacity : set_q ? capacity_q : layer_q;
             down_q     <= is_set_i ? out_height : out_row;
             right_q    <= is_set_i ? out_width : out_column;
             slot_q     <= slot;
