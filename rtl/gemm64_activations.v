@@ -8,6 +8,8 @@
 //            claim_i needs ahead_o >= new_i, and pixels_o where new_i > 0. The scratchpad changes from one use to the other when it keeps nothing.
 `default_nettype none
 
+`include "gemm64_defs.vh"
+
 module gemm64_activations #(
     parameter N             = 64,    // bytes of a word
     parameter LOG_N         = 6,     // log2 N
@@ -20,20 +22,10 @@ module gemm64_activations #(
     input  wire                     rst_ni,             // synchronous, active low
     input  wire                     stop_i,             // ask for nothing more
     // LOAD_ACTIVATIONS
-    input  wire                     command_valid_i,
-    output wire                     command_ready_o,
-    input  wire [ADDRESS_WIDTH-1:0] command_address_i,
-    input  wire [15:0]              command_rows_i,     // or pixels
-    input  wire [31:0]              command_count_i,    // tiles of K, or planes
-    input  wire [31:0]              command_passes_i,
-    input  wire [31:0]              command_blocks_i,
-    input  wire [31:0]              command_stride_i,   // words from the start of a tile to that of the next
-    input  wire                     command_window_i,
-    input  wire                     command_start_i,
-    input  wire [15:0]              command_capacity_i,
-    input  wire [15:0]              command_slot_i,
-    input  wire [31:0]              command_place_i,
-    input  wire [15:0]              command_tag_i,
+    input  wire                        command_valid_i,
+    output wire                        command_ready_o,
+    input  wire [`GEMM64_CMD_BITS-1:0] command_i,
+    input  wire [15:0]                 command_tag_i,
     // Burst request, to the data port
     output wire                     request_valid_o,
     input  wire                     request_ready_i,
@@ -67,35 +59,41 @@ module gemm64_activations #(
     output wire                     left_o,             // nothing to load, but pixels kept, or words that no block claimed
     output wire                     unbalanced_o,       // the next walk begins anew, and finds words that no block claimed
     output wire [15:0]              unbalanced_tag_o,
-    output wire                     transfer_o,         // what this clock was spent on, exactly one of four
-    output wire                     wait_memory_o,
-    output wire                     wait_scratchpad_o,
-    output wire                     idle_clock_o
+    output wire [3:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
 
     // What a window needs of it fits in the words of the scratchpad, or gemm64_window_check ends the work.
     localparam PLANES_WIDTH  = 16 + 16 + 25;
     localparam LANE          = N < 4 ? N : 4;  // bytes that are selected at a time
-    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 16 + 4*32 + 16 + 2 + PLANES_WIDTH;
-    wire                     next_valid, next_ready, next_window, next_start;
-    wire [ADDRESS_WIDTH-1:0] next_address;
-    wire [31:0]              next_count, next_passes, next_blocks, next_stride;
-    wire [15:0]              next_rows, next_tag, next_capacity, next_slot;
-    wire [24:0]              next_place;
+    wire                         next_valid, next_ready;
+    wire [`GEMM64_CMD_BITS-1:0] next_command;
+    wire [15:0]                  next_tag;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1), .HEAD(1)) u_commands (
-        .clk_i   (clk_i),
-        .rst_ni  (rst_ni),
-        .valid_i (command_valid_i),
-        .ready_o (command_ready_o),
-        .data_i  ({command_address_i, command_rows_i, command_count_i, command_passes_i, command_blocks_i,
-                   command_stride_i, command_tag_i, command_window_i, command_start_i, command_capacity_i,
-                   command_slot_i, command_place_i[24:0]}),
-        .valid_o (next_valid),
-        .ready_i (next_ready),
-        .data_o  ({next_address, next_rows, next_count, next_passes, next_blocks, next_stride, next_tag, next_window,
-                   next_start, next_capacity, next_slot, next_place})
+    gemm64_command_queue #(.WORDS(`GEMM64_CMD_WORDS_ACTIVATIONS), .HEAD(1)) u_commands (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (command_valid_i),
+        .ready_o   (command_ready_o),
+        .command_i (command_i),
+        .tag_i     (command_tag_i),
+        .valid_o   (next_valid),
+        .ready_i   (next_ready),
+        .command_o (next_command),
+        .tag_o     (next_tag),
+        .other_o   ()
     );
+
+    wire [ADDRESS_WIDTH-1:0]  next_address  = next_command[`GEMM64_CMD_ADDRESS_LOW_LSB +: ADDRESS_WIDTH];
+    wire [15:0]               next_rows     = next_command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
+    wire [31:0]               next_count    = next_command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
+    wire [31:0]               next_passes   = next_command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
+    wire [31:0]               next_blocks   = next_command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
+    wire [31:0]               next_stride   = next_command[`GEMM64_CMD_STRIDE_LSB +: `GEMM64_CMD_STRIDE_WIDTH];
+    wire                      next_window   = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_WINDOW_BIT];
+    wire                      next_start    = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_START_BIT];
+    wire [15:0]               next_capacity = next_command[`GEMM64_CMD_CAPACITY_LSB +: `GEMM64_CMD_CAPACITY_WIDTH];
+    wire [15:0]               next_slot     = next_command[`GEMM64_CMD_SLOT_LSB +: `GEMM64_CMD_SLOT_WIDTH];
+    wire [24:0]               next_place    = next_command[`GEMM64_CMD_PLACE_LSB +: 25];
 
     reg  [WORDS_WIDTH-1:0] level_q;   // words kept in the ring
     reg  [WORDS_WIDTH-1:0] ahead_q;   // of them, those from the next one to be read on; words of pixels not yet claimed
@@ -288,10 +286,12 @@ module gemm64_activations #(
     assign unbalanced_tag_o  = next_tag;
     assign idle_o            = reader_idle & ~next_valid & no_pixels & claimed;
     assign quiet_o           = ~pending;
-    assign transfer_o        = beat_i;
-    assign wait_memory_o     = ~beat_i & pending;
-    assign wait_scratchpad_o = ~beat_i & ~pending & (asking | next_valid);
-    assign idle_clock_o          = ~beat_i & ~pending & ~(asking | next_valid);
+    wire transfer, wait_memory, wait_scratchpad, idle_clock;
+    assign transfer        = beat_i;
+    assign wait_memory     = ~beat_i & pending;
+    assign wait_scratchpad = ~beat_i & ~pending & (asking | next_valid);
+    assign idle_clock          = ~beat_i & ~pending & ~(asking | next_valid);
+    assign causes_o = {idle_clock, wait_scratchpad, wait_memory, transfer};
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)

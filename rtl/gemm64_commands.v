@@ -34,32 +34,11 @@ module gemm64_commands #(
     input  wire [8*N-1:0]           beat_data_i,
     input  wire                     beat_error_i,
     input  wire                     beat_last_i,
-    // To the engines: one of the valid signals, and the command's fields. results_valid_o also goes with a FENCE that passes
-    // and wants a snapshot of the counters.
-    output wire                     weights_valid_o,
-    input  wire                     weights_ready_i,
-    output wire                     activations_valid_o,
-    input  wire                     activations_ready_i,
-    output wire                     compute_valid_o,
-    input  wire                     compute_ready_i,
-    output wire                     parameters_valid_o,
-    input  wire                     parameters_ready_i,
-    output wire                     results_valid_o,
-    input  wire                     results_ready_i,
-    output wire                     snapshot_o,        // the results engine is to write a snapshot, not blocks
-    output wire                     set_window_o,      // the compute engine gets a SET_WINDOW, not a MATMUL
-    output wire [7:0]               flags_o,
-    output wire [15:0]              rows_o,
-    output wire [31:0]              count_o,
-    output wire [31:0]              passes_o,
-    output wire [31:0]              blocks_o,
-    output wire [ADDRESS_WIDTH-1:0] address_o,
-    output wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format_o,
-    output wire [7:0]               zero_o,            // these three as the format has it, signed or not
-    output wire [7:0]               low_o,
-    output wire [7:0]               high_o,
-    output wire [31:0]              stride_o,
-    output wire [255:0]             window_o,          // words 8 to 15
+    // To the engines: the command, and a valid bit for each engine that has commands, at the engine's number. RESULTS also
+    // gets each FENCE that passes and wants a snapshot of the counters.
+    output wire [`GEMM64_ENGINES-1:0]  valid_o,
+    input  wire [`GEMM64_ENGINES-1:0]  ready_i,
+    output wire [`GEMM64_CMD_BITS-1:0] command_o,
     output wire [15:0]              tag_o,             // number of the command since reset
     // FENCE and FINISH
     input  wire                     store_done_i,      // every write of the oldest STORE is answered
@@ -81,9 +60,10 @@ module gemm64_commands #(
 
     localparam DEPTH         = 1 << LOG_COMMANDS;
     localparam COMMAND_BITS  = 8 * `GEMM64_CMD_BYTES;
-    localparam COMMAND_BEATS = `GEMM64_CMD_BYTES / N;
+    localparam COMMAND_BEATS = N > `GEMM64_CMD_BYTES ? 1 : `GEMM64_CMD_BYTES / N;
     localparam LOG_BYTES     = 6;    // log2 of the bytes of a command
     localparam [ADDRESS_WIDTH-1:0] COMMAND_OFFSETS = (1 << LOG_BYTES) - 1;  // bits inside a command
+    localparam [ADDRESS_WIDTH-1:0] BEAT_OFFSETS    = N > `GEMM64_CMD_BYTES ? (1 << LOG_N) - 1 : 0;  // bits inside a wider beat
     localparam [31:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
     localparam USED_BITS     = `GEMM64_CMD_USED_BITS;
     localparam [(4 << `GEMM64_CMD_FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
@@ -98,13 +78,22 @@ module gemm64_commands #(
     wire                   beyond = place[ADDRESS_WIDTH];  // the ring passes the end of the address space
 
     assign request_valid_o   = more & ~beyond & room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i;
-    assign request_address_o = place[ADDRESS_WIDTH-1:0];
+    assign request_address_o = place[ADDRESS_WIDTH-1:0] & ~BEAT_OFFSETS;
     assign request_beats_o   = COMMAND_BEATS[6:0];
 
     // Assembly: the beats of a command shift in from the top.
     wire [COMMAND_BITS-1:0] assembled;
     generate
-        if (COMMAND_BEATS == 1) begin : whole
+        if (N > `GEMM64_CMD_BYTES) begin : one_of_several
+            // Commands come in order, so that the ring's index tells which of a beat's commands was asked for.
+            localparam LOG_HELD = LOG_N - LOG_BYTES;
+            reg  [15:0]         arriving_q;
+            wire [LOG_HELD-1:0] held = ring_base_i[LOG_BYTES +: LOG_HELD] + arriving_q[LOG_HELD-1:0];
+            assign assembled = beat_data_i[COMMAND_BITS*held +: COMMAND_BITS];
+            always @(posedge clk_i)
+                if (!rst_ni) arriving_q <= 16'd0;
+                else if (beat_i) arriving_q <= (arriving_q + 16'd1) & ring_mask_i;
+        end else if (COMMAND_BEATS == 1) begin : whole
             assign assembled = beat_data_i;
         end else begin : parts
             reg [COMMAND_BITS-8*N-1:0] assembled_q;
@@ -129,18 +118,17 @@ module gemm64_commands #(
     // Decoding
     wire [7:0]  opcode  = command[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH];
     wire [63:0] address = {command[`GEMM64_CMD_ADDRESS_HIGH_LSB +: 32], command[`GEMM64_CMD_ADDRESS_LOW_LSB +: 32]};
-    assign flags_o   = command[`GEMM64_CMD_FLAGS_LSB +: `GEMM64_CMD_FLAGS_WIDTH];
-    assign rows_o    = command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
-    assign count_o   = command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
-    assign passes_o  = command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
-    assign blocks_o  = command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
-    assign address_o = address[ADDRESS_WIDTH-1:0];
-    assign format_o  = command[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
-    assign zero_o    = command[`GEMM64_CMD_ZERO_LSB +: `GEMM64_CMD_ZERO_WIDTH];
-    assign low_o     = command[`GEMM64_CMD_LOW_LSB +: `GEMM64_CMD_LOW_WIDTH];
-    assign high_o    = command[`GEMM64_CMD_HIGH_LSB +: `GEMM64_CMD_HIGH_WIDTH];
-    assign stride_o  = command[`GEMM64_CMD_STRIDE_LSB +: `GEMM64_CMD_STRIDE_WIDTH];
-    assign window_o  = command[511:256];
+    wire [7:0]  flags   = command[`GEMM64_CMD_FLAGS_LSB +: `GEMM64_CMD_FLAGS_WIDTH];
+    wire [15:0] rows    = command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
+    wire [31:0] count   = command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
+    wire [31:0] pass_count = command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
+    wire [31:0] blocks  = command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
+    wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format  = command[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
+    wire [7:0]  low     = command[`GEMM64_CMD_LOW_LSB +: `GEMM64_CMD_LOW_WIDTH];
+    wire [7:0]  high    = command[`GEMM64_CMD_HIGH_LSB +: `GEMM64_CMD_HIGH_WIDTH];
+    wire [31:0] stride  = command[`GEMM64_CMD_STRIDE_LSB +: `GEMM64_CMD_STRIDE_WIDTH];
+    wire [255:0] window = command[511:256];
+    assign command_o = command;
 
     wire is_weights     = opcode == `GEMM64_OP_LOAD_WEIGHTS;
     wire is_activations = opcode == `GEMM64_OP_LOAD_ACTIVATIONS;
@@ -149,9 +137,9 @@ module gemm64_commands #(
     wire is_results     = opcode == `GEMM64_OP_STORE;
     wire is_finish      = opcode == `GEMM64_OP_FINISH;
     wire is_fence       = opcode == `GEMM64_OP_FENCE;
-    wire is_snapshot    = is_fence & flags_o[`GEMM64_FLAG_SNAPSHOT_BIT];
+    wire is_snapshot    = is_fence & flags[`GEMM64_FLAG_SNAPSHOT_BIT];
     wire is_set         = opcode == `GEMM64_OP_SET_WINDOW;
-    wire of_window      = is_set | ((is_activations | is_compute) & flags_o[`GEMM64_FLAG_WINDOW_BIT]);
+    wire of_window      = is_set | ((is_activations | is_compute) & flags[`GEMM64_FLAG_WINDOW_BIT]);
 
     // Checks
     wire is_load     = is_weights | is_activations | is_parameters;
@@ -161,14 +149,14 @@ module gemm64_commands #(
     wire has_blocks  = has_rows;
     wire has_count   = ~is_finish & ~is_fence & ~is_set;
     wire has_address = is_load | is_results | is_snapshot;
-    wire bad_rows    = rows_o == 16'd0 | (rows_o > ACCUMULATOR_ROWS[15:0] & ~(is_activations & of_window));
-    wire [3:0] result_bytes = RESULT_BYTES[{format_o, 2'b00} +: 4];  // of a value, 0 where there is no such format
+    wire bad_rows    = rows == 16'd0 | (rows > ACCUMULATOR_ROWS[15:0] & ~(is_activations & of_window));
+    wire [3:0] result_bytes = RESULT_BYTES[{format, 2'b00} +: 4];  // of a value, 0 where there is no such format
     // Bounds of 8-bit results: those with a sign are compared with the top bit flipped.
-    wire [7:0] sign       = {format_o == `GEMM64_RESULT_INT8, 7'd0};
-    wire bad_bounds  = result_bytes == 4'd1 & (low_o ^ sign) > (high_o ^ sign);
+    wire [7:0] sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
+    wire bad_bounds  = result_bytes == 4'd1 & (low ^ sign) > (high ^ sign);
     wire bad_operand = (has_rows & bad_rows) | (is_results & (result_bytes == 4'd0 | bad_bounds))
-                     | (has_count & count_o == 32'd0) | (has_passes & passes_o == 32'd0)
-                     | (has_blocks & blocks_o == 32'd0);
+                     | (has_count & count == 32'd0) | (has_passes & pass_count == 32'd0)
+                     | (has_blocks & blocks == 32'd0);
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
                                       | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
 
@@ -184,19 +172,16 @@ module gemm64_commands #(
     // Dispatch
     reg  [15:0] stores_q;  // STOREs under way
     wire send   = valid & good & ~stop_i;
-    wire passes = {16'd0, stores_q} <= count_o;  // a FENCE
-    assign weights_valid_o     = send & is_weights;
-    assign activations_valid_o = send & is_activations;
-    assign compute_valid_o     = send & (is_compute | is_set);
-    assign parameters_valid_o  = send & is_parameters;
-    assign results_valid_o     = send & (is_results | (is_snapshot & passes));
-    assign snapshot_o          = is_snapshot;
-    assign set_window_o        = is_set;
+    wire passes = {16'd0, stores_q} <= count;  // a FENCE
+    assign valid_o[`GEMM64_PLUG_COMMANDS]    = 1'b0;
+    assign valid_o[`GEMM64_PLUG_WEIGHTS]     = send & is_weights;
+    assign valid_o[`GEMM64_PLUG_ACTIVATIONS] = send & is_activations;
+    assign valid_o[`GEMM64_PLUG_COMPUTE]     = send & (is_compute | is_set);
+    assign valid_o[`GEMM64_PLUG_PARAMETERS]  = send & is_parameters;
+    assign valid_o[`GEMM64_PLUG_RESULTS]     = send & (is_results | (is_snapshot & passes));
     assign finish_o            = send & is_finish & engines_idle_i;
     wire   unbalanced          = send & is_finish & left_i;
-    assign pop = (weights_valid_o & weights_ready_i) | (activations_valid_o & activations_ready_i)
-               | (compute_valid_o & compute_ready_i) | (parameters_valid_o & parameters_ready_i)
-               | (results_valid_o & results_ready_i) | finish_o | (send & is_fence & ~is_snapshot & passes);
+    assign pop = (valid_o & ready_i) != {`GEMM64_ENGINES{1'b0}} | finish_o | (send & is_fence & ~is_snapshot & passes);
 
     reg [15:0] head_q, dispatched_q, received_q;
     reg [LOG_COMMANDS:0] pending_q;  // commands on their way
@@ -212,18 +197,18 @@ module gemm64_commands #(
     // results takes its bytes in words a row.
     wire        of_rows    = is_activations | is_results;
     wire [3:0]  row_words  = is_results ? result_bytes : 4'd1;
-    wire [31:0] run        = is_snapshot ? SNAPSHOT_BEATS : of_rows ? {16'd0, rows_o} * {28'd0, row_words} : count_o;
+    wire [31:0] run        = is_snapshot ? SNAPSHOT_BEATS : of_rows ? {16'd0, rows} * {28'd0, row_words} : count;
 
     gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
         .clk_i       (clk_i),
         .rst_ni      (rst_ni),
         .look_i      (valid),
         .valid_i     (pop & has_address),
-        .address_i   (address_o),
+        .address_i   (address[ADDRESS_WIDTH-1:0]),
         .run_i       (run),
-        .count_i     (of_rows ? count_o : 32'd1),
-        .stride_i    ({4'd0, stride_o} * {32'd0, row_words}),
-        .blocks_i    (of_rows ? blocks_o : 32'd1),
+        .count_i     (of_rows ? count : 32'd1),
+        .stride_i    ({4'd0, stride} * {32'd0, row_words}),
+        .blocks_i    (of_rows ? blocks : 32'd1),
         .tag_i       (dispatched_q),
         .error_o     (passes_end),
         .error_tag_o (passes_end_tag)
@@ -235,13 +220,13 @@ module gemm64_commands #(
         .valid_i      (pop & of_window),
         .is_set_i     (is_set),
         .is_load_i    (is_activations),
-        .accumulate_i (flags_o[`GEMM64_FLAG_ACCUMULATE_BIT]),
-        .start_i      (flags_o[`GEMM64_FLAG_START_BIT]),
-        .rows_i       (rows_o),
-        .count_i      (count_o),
-        .passes_i     (passes_o),
-        .blocks_i     (blocks_o),
-        .window_i     (window_o),
+        .accumulate_i (flags[`GEMM64_FLAG_ACCUMULATE_BIT]),
+        .start_i      (flags[`GEMM64_FLAG_START_BIT]),
+        .rows_i       (rows),
+        .count_i      (count),
+        .passes_i     (pass_count),
+        .blocks_i     (blocks),
+        .window_i     (window),
         .tag_i        (dispatched_q),
         .error_o      (bad_window),
         .error_tag_o  (bad_window_tag)

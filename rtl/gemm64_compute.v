@@ -19,17 +19,10 @@ module gemm64_compute #(
     input  wire                     clk_i,
     input  wire                     rst_ni,            // synchronous, active low
     input  wire                     stop_i,            // start no tile
-    // MATMUL, or SET_WINDOW, which needs command_zero_i and command_window_i alone
-    input  wire                     command_valid_i,
-    output wire                     command_ready_o,
-    input  wire                     command_set_i,
-    input  wire [7:0]               command_flags_i,
-    input  wire [15:0]              command_rows_i,
-    input  wire [31:0]              command_count_i,
-    input  wire [31:0]              command_passes_i,
-    input  wire [31:0]              command_blocks_i,
-    input  wire [7:0]               command_zero_i,
-    input  wire [255:0]             command_window_i,  // words 8 to 15 of the command
+    // MATMUL, or SET_WINDOW, which needs command_zero and command_window alone
+    input  wire                        command_valid_i,
+    output wire                        command_ready_o,
+    input  wire [`GEMM64_CMD_BITS-1:0] command_i,
     // Weight buffer
     input  wire [WEIGHT_WIDTH-1:0]  weight_words_i,
     output wire                     weight_read_o,
@@ -57,45 +50,52 @@ module gemm64_compute #(
     input  wire [ROW_WIDTH:0]       rows_stored_i,     // rows of the block after it that have been read
     // State
     output wire                     idle_o,            // nothing to compute, array empty, every block stored
-    output wire                     wait_weights_o,    // what this clock was spent on: exactly one of these
-    output wire                     wait_activations_o,  // and activation_read_o
-    output wire                     wait_results_o,
-    output wire                     drain_o,
-    output wire                     idle_clock_o
+    output wire [5:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
 
-    localparam COMMAND_WIDTH = 4 + 16 + 3*32;
+    localparam [15:0] QUEUED = `GEMM64_CMD_WORDS_COMPUTE & 16'h000f;  // what windows need is kept beside the queue
     localparam FIRST         = 256;  // bit of a command at which what windows need begins
     localparam DRAIN_WIDTH   = 8;
 
-    wire         valid, next, set, of_window, accumulate, retain, finished;
-    wire [15:0]  rows;
-    wire [31:0]  count, passes, blocks;
+    wire valid, next, set, finished;
+    wire [`GEMM64_CMD_BITS-1:0] next_command;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1), .HEAD(1)) u_commands (
-        .clk_i   (clk_i),
-        .rst_ni  (rst_ni),
-        .valid_i (command_valid_i),
-        .ready_o (command_ready_o),
-        .data_i  ({command_set_i, command_flags_i[`GEMM64_FLAG_WINDOW_BIT],
-                   command_flags_i[`GEMM64_FLAG_ACCUMULATE_BIT], command_flags_i[`GEMM64_FLAG_RETAIN_BIT],
-                   command_rows_i, command_count_i, command_passes_i, command_blocks_i}),
-        .valid_o (next),
-        .ready_i (set | finished),
-        .data_o  ({set, of_window, accumulate, retain, rows, count, passes, blocks})
+    gemm64_command_queue #(.WORDS(QUEUED), .OTHER(`GEMM64_OP_SET_WINDOW), .HEAD(1)) u_commands (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (command_valid_i),
+        .ready_o   (command_ready_o),
+        .command_i (command_i),
+        .tag_i     (16'd0),
+        .valid_o   (next),
+        .ready_i   (set | finished),
+        .command_o (next_command),
+        .tag_o     (),
+        .other_o   (set)
     );
+
+    wire         of_window  = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_WINDOW_BIT];
+    wire         accumulate = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_ACCUMULATE_BIT];
+    wire         retain     = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_RETAIN_BIT];
+    wire [15:0]  rows       = next_command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
+    wire [31:0]  count      = next_command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
+    wire [31:0]  passes     = next_command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
+    wire [31:0]  blocks     = next_command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
 
     assign valid = next & ~set;  // a MATMUL
 
     // What windows need waits in registers beside the queue, which cost the simulation nothing while they are not loaded.
     reg [255:0] words_q, more_words_q;
     reg [7:0]   new_zero_q, more_zero_q;
-    wire push = command_valid_i & command_ready_o & (command_set_i | command_flags_i[`GEMM64_FLAG_WINDOW_BIT]);
+    wire         command_set    = command_i[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_SET_WINDOW;
+    wire [255:0] command_window = command_i[FIRST +: 256];
+    wire [7:0]   command_zero   = command_i[`GEMM64_CMD_ZERO_LSB +: `GEMM64_CMD_ZERO_WIDTH];
+    wire push = command_valid_i & command_ready_o & (command_set | command_i[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_WINDOW_BIT]);
     wire pop  = next & (set | finished);
     always @(posedge clk_i) begin
-        if (push & (~next | (pop & command_ready_o))) {words_q, new_zero_q} <= {command_window_i, command_zero_i};
+        if (push & (~next | (pop & command_ready_o))) {words_q, new_zero_q} <= {command_window, command_zero};
         else if (pop) {words_q, new_zero_q} <= {more_words_q, more_zero_q};
-        if (push) {more_words_q, more_zero_q} <= {command_window_i, command_zero_i};
+        if (push) {more_words_q, more_zero_q} <= {command_window, command_zero};
     end
     wire window  = valid & of_window;
 
@@ -231,11 +231,13 @@ module gemm64_compute #(
 
     wire waiting = valid & ~read;
     assign idle_o             = ~next & drain_q == {DRAIN_WIDTH{1'b0}} & in_use_q == 2'd0;
-    assign wait_weights_o     = waiting & between & ~weights;
-    assign wait_activations_o = waiting & between & weights & ~activations;
-    assign wait_results_o     = waiting & (~between | (weights & activations));
-    assign drain_o            = ~valid & drain_q != {DRAIN_WIDTH{1'b0}};
-    assign idle_clock_o           = ~valid & drain_q == {DRAIN_WIDTH{1'b0}};
+    wire wait_weights, wait_activations, wait_results, drain, idle_clock;
+    assign wait_weights     = waiting & between & ~weights;
+    assign wait_activations = waiting & between & weights & ~activations;
+    assign wait_results     = waiting & (~between | (weights & activations));
+    assign drain            = ~valid & drain_q != {DRAIN_WIDTH{1'b0}};
+    assign idle_clock           = ~valid & drain_q == {DRAIN_WIDTH{1'b0}};
+    assign causes_o = {idle_clock, drain, wait_results, wait_activations, wait_weights, activation_read_o};
 
 endmodule
 

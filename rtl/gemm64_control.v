@@ -6,7 +6,9 @@
 
 `include "gemm64_defs.vh"
 
-module gemm64_control (
+module gemm64_control #(
+    parameter ENGINES = `GEMM64_ENGINES  // engines that report; COMMANDS is the first
+) (
     input  wire        clk_i,
     input  wire        rst_ni,              // synchronous, active low
     // Requests
@@ -16,25 +18,14 @@ module gemm64_control (
     input  wire        busy_i,
     input  wire        progress_i,          // something moved in this clock
     input  wire        quiet_i,             // no bus transfer under way
-    input  wire        commands_error_i,
-    input  wire [3:0]  commands_code_i,
-    input  wire [15:0] commands_tag_i,
     input  wire [15:0] next_tag_i,          // command that is to be dispatched
-    input  wire        fetch_error_i,
-    input  wire [15:0] fetch_tag_i,
-    input  wire        activations_error_i,
-    input  wire [15:0] activations_tag_i,
-    input  wire        unbalanced_i,        // the activations' engine found words that no block claimed
-    input  wire [15:0] unbalanced_tag_i,
-    input  wire        data_decode_i,       // DECERR rather than SLVERR
-    input  wire        weights_error_i,
-    input  wire [15:0] weights_tag_i,
-    input  wire        weights_decode_i,
-    input  wire        parameters_error_i,
-    input  wire [15:0] parameters_tag_i,
-    input  wire        results_error_i,
-    input  wire [15:0] results_tag_i,
-    input  wire        results_decode_i,
+    // of each engine, at its number: a bus error, and any other fault
+    input  wire [ENGINES-1:0]    bus_error_i,
+    input  wire [ENGINES-1:0]    bus_decode_i,  // DECERR rather than SLVERR
+    input  wire [16*ENGINES-1:0] bus_tag_i,     // command
+    input  wire [ENGINES-1:0]    fault_i,
+    input  wire [4*ENGINES-1:0]  fault_code_i,
+    input  wire [16*ENGINES-1:0] fault_tag_i,
     // State
     output wire        stop_o,              // the engines start nothing new
     output wire        clear_o,             // soft reset of the engines, 1 clock
@@ -51,14 +42,40 @@ module gemm64_control (
 
     wire timeout = busy_i & watchdog_i != 32'd0 & still_q >= watchdog_i;
 
-    wire error = weights_error_i | activations_error_i | parameters_error_i | results_error_i | fetch_error_i
-               | unbalanced_i | commands_error_i | timeout;
+    wire error = bus_error_i != {ENGINES{1'b0}} | fault_i != {ENGINES{1'b0}} | timeout;
     wire fail  = error & ~halted_q & ~resetting_q;
 
     function [3:0] bus_code;
         input decode;
         bus_code = decode ? `GEMM64_ERROR_BUS_DECODE : `GEMM64_ERROR_BUS_SLAVE;
     endfunction
+
+    // A bus error is the cause of what else may be found in the same clock, so it goes first; of the engines the one with the
+    // lowest number, COMMANDS behind the others.
+    reg  [3:0]  code, engine;
+    reg  [15:0] command;
+    integer     i, e;
+    always @* begin
+        code    = `GEMM64_ERROR_WATCHDOG;
+        engine  = `GEMM64_ENGINE_COMMANDS;
+        command = next_tag_i;
+        for (i = ENGINES; i > 0; i = i - 1) begin
+            e = i == ENGINES ? 0 : i;
+            if (fault_i[e]) begin
+                code    = fault_code_i[4*e +: 4];
+                engine  = e[3:0];
+                command = fault_tag_i[16*e +: 16];
+            end
+        end
+        for (i = ENGINES; i > 0; i = i - 1) begin
+            e = i == ENGINES ? 0 : i;
+            if (bus_error_i[e]) begin
+                code    = bus_code(bus_decode_i[e]);
+                engine  = e[3:0];
+                command = bus_tag_i[16*e +: 16];
+            end
+        end
+    end
 
     assign stop_o      = halted_q | resetting_q;
     assign clear_o     = resetting_q & quiet_i;
@@ -77,38 +94,9 @@ module gemm64_control (
         end else begin
             if (fail) begin
                 halted_q  <= 1'b1;
-                engine_q  <= `GEMM64_ENGINE_COMMANDS;
-                command_q <= next_tag_i;
-                // A bus error is the cause of what else may be found in the same clock, so it goes first.
-                if (weights_error_i) begin
-                    code_q    <= bus_code(weights_decode_i);
-                    engine_q  <= `GEMM64_ENGINE_WEIGHTS;
-                    command_q <= weights_tag_i;
-                end else if (activations_error_i) begin
-                    code_q    <= bus_code(data_decode_i);
-                    engine_q  <= `GEMM64_ENGINE_ACTIVATIONS;
-                    command_q <= activations_tag_i;
-                end else if (parameters_error_i) begin
-                    code_q    <= bus_code(data_decode_i);
-                    engine_q  <= `GEMM64_ENGINE_PARAMETERS;
-                    command_q <= parameters_tag_i;
-                end else if (results_error_i) begin
-                    code_q    <= bus_code(results_decode_i);
-                    engine_q  <= `GEMM64_ENGINE_RESULTS;
-                    command_q <= results_tag_i;
-                end else if (fetch_error_i) begin
-                    code_q    <= bus_code(data_decode_i);
-                    command_q <= fetch_tag_i;
-                end else if (unbalanced_i) begin
-                    code_q    <= `GEMM64_ERROR_UNBALANCED;
-                    engine_q  <= `GEMM64_ENGINE_ACTIVATIONS;
-                    command_q <= unbalanced_tag_i;
-                end else if (commands_error_i) begin
-                    code_q    <= commands_code_i;
-                    command_q <= commands_tag_i;
-                end else begin
-                    code_q    <= `GEMM64_ERROR_WATCHDOG;
-                end
+                code_q    <= code;
+                engine_q  <= engine;
+                command_q <= command;
             end
             if (reset_i) resetting_q <= 1'b1;
         end

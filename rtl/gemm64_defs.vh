@@ -212,6 +212,28 @@
 `define GEMM64_ENGINE_RESULTS     4'd4
 `define GEMM64_ENGINE_PARAMETERS  4'd5
 
+// Engines in all, the place of each in vectors, and the words of its commands that it uses.
+`define GEMM64_ENGINES               6
+`define GEMM64_PLUG_COMMANDS         0
+`define GEMM64_PLUG_WEIGHTS          1
+`define GEMM64_PLUG_ACTIVATIONS      2
+`define GEMM64_PLUG_COMPUTE          3
+`define GEMM64_PLUG_RESULTS          4
+`define GEMM64_PLUG_PARAMETERS       5
+`define GEMM64_CMD_WORDS_WEIGHTS     16'h0036
+`define GEMM64_CMD_WORDS_ACTIVATIONS 16'hc0bf
+`define GEMM64_CMD_WORDS_COMPUTE     16'h7f4f
+`define GEMM64_CMD_WORDS_RESULTS     16'h00fb
+`define GEMM64_CMD_WORDS_PARAMETERS  16'h0036
+
+// Readers of the data port: their places, the first goes first, and the IDs at these.
+`define GEMM64_READERS            3
+`define GEMM64_READER_ID_WIDTH    2
+`define GEMM64_READER_IDS         6'h18
+`define GEMM64_READER_COMMANDS    0
+`define GEMM64_READER_PARAMETERS  1
+`define GEMM64_READER_ACTIVATIONS 2
+
 // Counters of 64 bits: index, in steps of 8 bytes from the base.
 `define GEMM64_COUNTERS_BASE                       12'h080
 `define GEMM64_COUNTERS                            34
@@ -249,5 +271,12 @@
 `define GEMM64_COUNTER_BYTES_COMMANDS              31
 `define GEMM64_COUNTER_BYTES_RESULTS               32
 `define GEMM64_COUNTER_BYTES_PARAMETERS            33
+`define GEMM64_CAUSES_COMMANDS                     4:1
+`define GEMM64_CAUSES_WEIGHTS                      8:5
+`define GEMM64_CAUSES_ACTIVATIONS                  12:9
+`define GEMM64_CAUSES_COMPUTE                      18:13
+`define GEMM64_CAUSES_RESULTS                      24:19
+`define GEMM64_CAUSES_PARAMETERS                   28:25
+`define GEMM64_IDLE_CAUSES                         34'h11041110
 
 `endif

@@ -7,6 +7,8 @@
 //            claimed before it is read, and its places are free again once its scales have been.
 `default_nettype none
 
+`include "gemm64_defs.vh"
+
 module gemm64_parameter_sets #(
     parameter N             = 64,  // bytes of a word, columns of a tile
     parameter LOG_N         = 6,   // log2 N
@@ -18,12 +20,10 @@ module gemm64_parameter_sets #(
     input  wire                     rst_ni,             // synchronous, active low
     input  wire                     stop_i,             // ask for nothing more
     // LOAD_PARAMETERS
-    input  wire                     command_valid_i,
-    output wire                     command_ready_o,
-    input  wire [ADDRESS_WIDTH-1:0] command_address_i,
-    input  wire [31:0]              command_count_i,
-    input  wire [31:0]              command_passes_i,
-    input  wire [15:0]              command_tag_i,
+    input  wire                        command_valid_i,
+    output wire                        command_ready_o,
+    input  wire [`GEMM64_CMD_BITS-1:0] command_i,
+    input  wire [15:0]                 command_tag_i,
     // Burst request, to the data port
     output wire                     request_valid_o,
     input  wire                     request_ready_i,
@@ -47,10 +47,7 @@ module gemm64_parameter_sets #(
     output wire                     quiet_o,            // no burst under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
-    output wire                     transfer_o,         // what this clock was spent on, exactly one of four
-    output wire                     wait_memory_o,
-    output wire                     wait_buffer_o,
-    output wire                     idle_clock_o
+    output wire [3:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
 
     localparam SET_WORDS   = 8;  // four times N biases of four bytes in words of N bytes, and as many scales
@@ -58,22 +55,27 @@ module gemm64_parameter_sets #(
     localparam WORDS_WIDTH = LOG_SETS + 4;
     localparam MAX_BEATS   = WORDS < 128 ? WORDS / 2 : 64;
 
-    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 2*32 + 16;
     wire                     next_valid, next_ready;
-    wire [ADDRESS_WIDTH-1:0] next_address;
-    wire [31:0]              next_count, next_passes;
-    wire [15:0]              next_tag;
+    wire [`GEMM64_CMD_BITS-1:0] next_command;
+    wire [15:0]                  next_tag;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
-        .clk_i   (clk_i),
-        .rst_ni  (rst_ni),
-        .valid_i (command_valid_i),
-        .ready_o (command_ready_o),
-        .data_i  ({command_address_i, command_count_i, command_passes_i, command_tag_i}),
-        .valid_o (next_valid),
-        .ready_i (next_ready),
-        .data_o  ({next_address, next_count, next_passes, next_tag})
+    gemm64_command_queue #(.WORDS(`GEMM64_CMD_WORDS_PARAMETERS)) u_commands (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (command_valid_i),
+        .ready_o   (command_ready_o),
+        .command_i (command_i),
+        .tag_i     (command_tag_i),
+        .valid_o   (next_valid),
+        .ready_i   (next_ready),
+        .command_o (next_command),
+        .tag_o     (next_tag),
+        .other_o   ()
     );
+
+    wire [ADDRESS_WIDTH-1:0]  next_address  = next_command[`GEMM64_CMD_ADDRESS_LOW_LSB +: ADDRESS_WIDTH];
+    wire [31:0]               next_count    = next_command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
+    wire [31:0]               next_passes   = next_command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
 
     wire pending, asking, reader_idle;
 
@@ -163,10 +165,12 @@ module gemm64_parameter_sets #(
     assign ready_o       = unclaimed_q != {LOG_SETS + 1{1'b0}};
     assign idle_o        = reader_idle & ~next_valid & word_q == 3'd0 & kept_q == {LOG_SETS + 1{1'b0}};
     assign quiet_o       = ~pending;
-    assign transfer_o    = beat_i;
-    assign wait_memory_o = ~beat_i & pending;
-    assign wait_buffer_o = ~beat_i & ~pending & (asking | next_valid);
-    assign idle_clock_o  = ~beat_i & ~pending & ~(asking | next_valid);
+    wire transfer, wait_memory, wait_buffer, idle_clock;
+    assign transfer    = beat_i;
+    assign wait_memory = ~beat_i & pending;
+    assign wait_buffer = ~beat_i & ~pending & (asking | next_valid);
+    assign idle_clock  = ~beat_i & ~pending & ~(asking | next_valid);
+    assign causes_o = {idle_clock, wait_buffer, wait_memory, transfer};
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)

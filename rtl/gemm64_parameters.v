@@ -23,8 +23,8 @@ module gemm64_parameters #(
     localparam MAX_BEATS   = 64;
 
     generate
-        if (N != 2 && N != 4 && N != 8 && N != 16 && N != 32 && N != 64) begin : array
-            N_must_be_2_4_8_16_32_or_64 u_refused ();
+        if (N != 2 && N != 4 && N != 8 && N != 16 && N != 32 && N != 64 && N != 128) begin : array
+            N_must_be_a_power_of_two_from_2_to_128 u_refused ();
         end
         if ((STAGE_ROWS != 1 && STAGE_ROWS != 2 && STAGE_ROWS != 4 && STAGE_ROWS != 8) || STAGE_ROWS > N) begin : stage
             STAGE_ROWS_must_be_1_2_4_or_8_and_at_most_N u_refused ();

@@ -22,19 +22,10 @@ module gemm64_results #(
     input  wire                     rst_ni,           // synchronous, active low
     input  wire                     stop_i,           // announce no further burst
     // STORE, or a snapshot, which needs an address alone
-    input  wire                     command_valid_i,
-    output wire                     command_ready_o,
-    input  wire                     command_snapshot_i,
-    input  wire [ADDRESS_WIDTH-1:0] command_address_i,
-    input  wire [15:0]              command_rows_i,
-    input  wire [31:0]              command_count_i,  // tiles, each a block of sums, of a block of M
-    input  wire [31:0]              command_stride_i, // rows from the start of a tile to that of the next
-    input  wire [31:0]              command_blocks_i, // blocks of M
-    input  wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] command_format_i,
-    input  wire [7:0]               command_zero_i,
-    input  wire [7:0]               command_low_i,
-    input  wire [7:0]               command_high_i,
-    input  wire [15:0]              command_tag_i,
+    input  wire                        command_valid_i,
+    output wire                        command_ready_o,
+    input  wire [`GEMM64_CMD_BITS-1:0] command_i,
+    input  wire [15:0]                 command_tag_i,
     output wire                     store_done_o,     // every write of one more STORE is answered
     // Snapshot of the counters
     output wire                     snapshot_take_o,  // keep the counters of this clock
@@ -79,45 +70,46 @@ module gemm64_results #(
     output wire                     quiet_o,          // no bus transfer under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
-    output wire                     transfer_o,       // what this clock was spent on, exactly one of six
-    output wire                     wait_memory_o,
-    output wire                     wait_compute_o,
-    output wire                     wait_parameters_o,
-    output wire                     wait_response_o,
-    output wire                     idle_clock_o
+    output wire [5:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
 
     localparam [31:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
     localparam FORMAT_WIDTH   = `GEMM64_CMD_FORMAT_WIDTH;
     localparam [(4 << FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
     localparam BOUNDS_WIDTH   = 3 * 8;  // zero point, least and largest result
-    localparam COMMAND_WIDTH  = 1 + ADDRESS_WIDTH + 16 + 3*32 + FORMAT_WIDTH + BOUNDS_WIDTH + 16;
     wire                     queue_ready, next_snapshot;
     wire                     next_valid, next_ready;
-    wire [ADDRESS_WIDTH-1:0] next_address;
-    wire [31:0]              next_count, next_stride, next_blocks;
-    wire [15:0]              next_rows, next_tag;
-    wire [FORMAT_WIDTH-1:0]  next_format;
-    wire [BOUNDS_WIDTH-1:0]  next_bounds;
+    wire [`GEMM64_CMD_BITS-1:0] next_command;
+    wire [15:0]                  next_tag;
 
     // One snapshot is kept until its last beat has been sent; the next is taken then.
     reg snapshot_kept_q;
-    assign command_ready_o = queue_ready & ~(command_snapshot_i & snapshot_kept_q);
-    assign snapshot_take_o = command_valid_i & command_ready_o & command_snapshot_i;
+    wire   command_snapshot = command_i[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_FENCE;
+    assign command_ready_o = queue_ready & ~(command_snapshot & snapshot_kept_q);
+    assign snapshot_take_o = command_valid_i & command_ready_o & command_snapshot;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
-        .clk_i   (clk_i),
-        .rst_ni  (rst_ni),
-        .valid_i (command_valid_i & command_ready_o),
-        .ready_o (queue_ready),
-        .data_i  ({command_snapshot_i, command_address_i, command_rows_i, command_count_i, command_stride_i,
-                   command_blocks_i, command_format_i, command_zero_i, command_low_i, command_high_i,
-                   command_tag_i}),
-        .valid_o (next_valid),
-        .ready_i (next_ready),
-        .data_o  ({next_snapshot, next_address, next_rows, next_count, next_stride, next_blocks, next_format,
-                   next_bounds, next_tag})
+    gemm64_command_queue #(.WORDS(`GEMM64_CMD_WORDS_RESULTS), .OTHER(`GEMM64_OP_FENCE)) u_commands (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (command_valid_i & command_ready_o),
+        .ready_o   (queue_ready),
+        .command_i (command_i),
+        .tag_i     (command_tag_i),
+        .valid_o   (next_valid),
+        .ready_i   (next_ready),
+        .command_o (next_command),
+        .tag_o     (next_tag),
+        .other_o   (next_snapshot)
     );
+
+    wire [ADDRESS_WIDTH-1:0]  next_address  = next_command[`GEMM64_CMD_ADDRESS_LOW_LSB +: ADDRESS_WIDTH];
+    wire [15:0]               next_rows     = next_command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
+    wire [31:0]               next_count    = next_command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
+    wire [31:0]               next_stride   = next_command[`GEMM64_CMD_STRIDE_LSB +: `GEMM64_CMD_STRIDE_WIDTH];
+    wire [31:0]               next_blocks   = next_command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
+    wire [FORMAT_WIDTH-1:0]   next_format   = next_command[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
+    wire [BOUNDS_WIDTH-1:0]   next_bounds   = {next_command[`GEMM64_CMD_ZERO_LSB +: 8], next_command[`GEMM64_CMD_LOW_LSB +: 8],
+                                               next_command[`GEMM64_CMD_HIGH_LSB +: 8]};
 
     // Addresses: a walk of one run a block, each held back until its block is done and its parameters are there. A
     // snapshot is there already.
@@ -328,12 +320,14 @@ module gemm64_results #(
     assign idle_o            = ~active & ~response_valid;
     assign quiet_o           = ~awvalid_o & ~data_valid & ~response_valid;
     assign error_o           = bvalid_i & berror_i;
-    assign transfer_o        = beat;
-    assign wait_memory_o     = ~beat & active & memory;
-    assign wait_parameters_o = ~beat & active & ~memory & set;
-    assign wait_compute_o    = ~beat & active & ~memory & ~set;
-    assign wait_response_o   = ~active & response_valid;
-    assign idle_clock_o      = ~active & ~response_valid;
+    wire transfer, wait_memory, wait_compute, wait_parameters, wait_response, idle_clock;
+    assign transfer        = beat;
+    assign wait_memory     = ~beat & active & memory;
+    assign wait_parameters = ~beat & active & ~memory & set;
+    assign wait_compute    = ~beat & active & ~memory & ~set;
+    assign wait_response   = ~active & response_valid;
+    assign idle_clock      = ~active & ~response_valid;
+    assign causes_o = {idle_clock, wait_response, wait_parameters, wait_compute, wait_memory, transfer};
 
 `ifdef GEMM64_CHECKS
     // AXI: a beat stays as it is until it is accepted.

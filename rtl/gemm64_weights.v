@@ -5,6 +5,8 @@
 //            ready. A burst is at most half of the buffer: one half comes while the other is read.
 `default_nettype none
 
+`include "gemm64_defs.vh"
+
 module gemm64_weights #(
     parameter N             = 64,  // bytes of a word
     parameter LOG_N         = 6,   // log2 N
@@ -18,9 +20,7 @@ module gemm64_weights #(
     // LOAD_WEIGHTS
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
-    input  wire [ADDRESS_WIDTH-1:0]    command_address_i,
-    input  wire [31:0]                 command_count_i,
-    input  wire [31:0]                 command_passes_i,
+    input  wire [`GEMM64_CMD_BITS-1:0] command_i,
     input  wire [15:0]                 command_tag_i,
     // AXI4 AR
     output wire                        arvalid_o,
@@ -46,10 +46,7 @@ module gemm64_weights #(
     output wire                        error_o,
     output wire                        error_decode_o,  // DECERR rather than SLVERR
     output wire [15:0]                 error_tag_o,
-    output wire                        transfer_o,      // what this clock was spent on, exactly one of four
-    output wire                        wait_memory_o,
-    output wire                        wait_buffer_o,
-    output wire                        idle_clock_o
+    output wire [3:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
 
     localparam WORDS_WIDTH = LOG_WORDS + 1;
@@ -57,22 +54,27 @@ module gemm64_weights #(
     localparam MAX_BEATS  = WORDS < 128 ? WORDS / 2 : 64;
 
     // Commands wait in a queue.
-    localparam COMMAND_WIDTH = ADDRESS_WIDTH + 32 + 32 + 16;
     wire                     next_valid, next_ready;
-    wire [ADDRESS_WIDTH-1:0] next_address;
-    wire [31:0]              next_count, next_passes;
-    wire [15:0]              next_tag;
+    wire [`GEMM64_CMD_BITS-1:0] next_command;
+    wire [15:0]                  next_tag;
 
-    gemm64_fifo #(.WIDTH(COMMAND_WIDTH), .LOG_DEPTH(1)) u_commands (
-        .clk_i   (clk_i),
-        .rst_ni  (rst_ni),
-        .valid_i (command_valid_i),
-        .ready_o (command_ready_o),
-        .data_i  ({command_address_i, command_count_i, command_passes_i, command_tag_i}),
-        .valid_o (next_valid),
-        .ready_i (next_ready),
-        .data_o  ({next_address, next_count, next_passes, next_tag})
+    gemm64_command_queue #(.WORDS(`GEMM64_CMD_WORDS_WEIGHTS)) u_commands (
+        .clk_i     (clk_i),
+        .rst_ni    (rst_ni),
+        .valid_i   (command_valid_i),
+        .ready_o   (command_ready_o),
+        .command_i (command_i),
+        .tag_i     (command_tag_i),
+        .valid_o   (next_valid),
+        .ready_i   (next_ready),
+        .command_o (next_command),
+        .tag_o     (next_tag),
+        .other_o   ()
     );
+
+    wire [ADDRESS_WIDTH-1:0]  next_address  = next_command[`GEMM64_CMD_ADDRESS_LOW_LSB +: ADDRESS_WIDTH];
+    wire [31:0]               next_count    = next_command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
+    wire [31:0]               next_passes   = next_command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
 
     wire                     request_valid, request_ready, pending, asking, reader_idle;
     wire [ADDRESS_WIDTH-1:0] request_address;
@@ -163,10 +165,12 @@ module gemm64_weights #(
     assign idle_o         = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}};
     assign quiet_o        = ~pending & ~arvalid_o;
     assign error_decode_o = rresp_i[0];
-    assign transfer_o     = rvalid_i;
-    assign wait_memory_o  = ~rvalid_i & pending;
-    assign wait_buffer_o  = ~rvalid_i & ~pending & (asking | next_valid);
-    assign idle_clock_o       = ~rvalid_i & ~pending & ~(asking | next_valid);
+    wire transfer, wait_memory, wait_buffer, idle_clock;
+    assign transfer     = rvalid_i;
+    assign wait_memory  = ~rvalid_i & pending;
+    assign wait_buffer  = ~rvalid_i & ~pending & (asking | next_valid);
+    assign idle_clock       = ~rvalid_i & ~pending & ~(asking | next_valid);
+    assign causes_o = {idle_clock, wait_buffer, wait_memory, transfer};
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)

@@ -7,10 +7,12 @@ set(GEMM64_RTL
   gemm64_activations.v
   gemm64_array.v
   gemm64_bursts.v
+  gemm64_command_queue.v
   gemm64_commands.v
   gemm64_compute.v
   gemm64_control.v
   gemm64_counters.v
+  gemm64_data_port.v
   gemm64_extent.v
   gemm64_fifo.v
   gemm64_parameter_sets.v
