@@ -48,17 +48,16 @@ module activations_window_proof (
 
     gemm64_activations #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .WORDS(WORDS), .WORDS_WIDTH(7), .LOG_BURSTS(1)) dut (
         .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (1'b0), .command_valid_i (command_valid_i), .command_ready_o (),
-        .command_address_i (24'd0), .command_rows_i (command_rows_i), .command_count_i (command_count_i),
-        .command_passes_i (32'd1), .command_blocks_i (32'd1), .command_stride_i (32'd70), .command_window_i (1'b1),
-        .command_start_i (command_start_i), .command_capacity_i (command_capacity_i),
-        .command_slot_i (command_slot_i), .command_place_i (command_place_i), .command_tag_i (16'd0),
+        
+        .command_i ({command_place_i, command_slot_i, command_capacity_i, 192'd0, 32'd70, 32'd0, 64'd0, 32'd1,
+                     32'd1, command_count_i, command_rows_i, 3'd0, command_start_i, 1'b1, 11'd0}),
+        .command_tag_i (16'd0),
         .request_valid_o (), .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (),
         .beat_i (beat_i), .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (), .pixels_o (),
         .read_i (1'b0), .release_i (1'b0), .rewind_i (1'b0), .window_i (1'b1), .place_i (25'd0), .inside_i (1'b0),
         .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i), .word_o (), .idle_o (),
         .quiet_o (), .error_o (), .error_tag_o (), .left_o (), .unbalanced_o (),
-        .unbalanced_tag_o (), .transfer_o (), .wait_memory_o (), .wait_scratchpad_o (),
-        .idle_clock_o ()
+        .unbalanced_tag_o (), .causes_o ()
     );
 
     (* keep *) wire [1:0]  walk_in_q, walk_out_q;

@@ -21,7 +21,7 @@
 // probe odd_3 = dut.u_results.burst_address[0]
 // probe data_in = dut.u_results.u_data.tail_q
 // probe data_out = dut.u_results.u_data.head_q
-// probe results_quiet = dut.results_quiet
+// probe results_quiet = dut.u_results.quiet_o
 module axi_proof (
     input wire        clk_i,
     input wire        rst_ni,

@@ -14,15 +14,10 @@ module control_proof (
     input wire        busy_i,
     input wire        progress_i,
     input wire        quiet_i,
-    input wire        commands_error_i,
-    input wire [3:0]  commands_code_i,
-    input wire        unbalanced_i,
-    input wire        fetch_error_i,
-    input wire        activations_error_i,
-    input wire        weights_error_i,
-    input wire        parameters_error_i,
-    input wire        results_error_i,
-    input wire        decode_i
+    input wire [5:0]  bus_error_i,
+    input wire [5:0]  bus_decode_i,
+    input wire [5:0]  fault_i,
+    input wire [23:0] fault_code_i
 );
 
     (* anyconst *) reg [31:0] watchdog;
@@ -30,23 +25,20 @@ module control_proof (
     wire [31:0] error;
     gemm64_control dut (
         .clk_i (clk_i), .rst_ni (rst_ni), .reset_i (reset_i), .watchdog_i (watchdog), .busy_i (busy_i),
-        .progress_i (progress_i), .quiet_i (quiet_i), .commands_error_i (commands_error_i),
-        .commands_code_i (commands_code_i), .commands_tag_i (16'd1), .next_tag_i (16'd2),
-        .unbalanced_i (unbalanced_i), .unbalanced_tag_i (16'd8), .fetch_error_i (fetch_error_i),
-        .fetch_tag_i (16'd3), .activations_error_i (activations_error_i), .activations_tag_i (16'd4), .data_decode_i (decode_i), .weights_error_i (weights_error_i),
-        .weights_tag_i (16'd5), .weights_decode_i (decode_i), .parameters_error_i (parameters_error_i),
-        .parameters_tag_i (16'd6), .results_error_i (results_error_i), .results_tag_i (16'd7),
-        .results_decode_i (decode_i), .stop_o (stop), .clear_o (clear), .halted_o (halted),
+        .progress_i (progress_i), .quiet_i (quiet_i), .next_tag_i (16'd2),
+        .bus_error_i (bus_error_i), .bus_decode_i (bus_decode_i), .bus_tag_i ({16'd8, 16'd7, 16'd6, 16'd5, 16'd4, 16'd3}),
+        .fault_i (fault_i), .fault_code_i (fault_code_i), .fault_tag_i ({16'd14, 16'd13, 16'd12, 16'd11, 16'd10, 16'd9}),
+        .stop_o (stop), .clear_o (clear), .halted_o (halted),
         .resetting_o (resetting), .fail_o (fail), .error_o (error)
     );
 
     (* keep *) wire [31:0] still_q;
 
     reg         begun = 1'b0, kept, asked, cleared;
+    integer     i;
     reg [31:0]  first;
     reg [31:0]  still;  // clocks in which work stood still, up to this one
-    wire        found = weights_error_i | activations_error_i | parameters_error_i | results_error_i | fetch_error_i
-                      | unbalanced_i | commands_error_i;
+    wire        found = bus_error_i != 0 | fault_i != 0;
     always @(posedge clk_i) begin
         begun <= 1'b1;
         kept  <= rst_ni & halted & ~clear;
@@ -59,7 +51,8 @@ module control_proof (
 
     always @* begin
         if (!begun) assume (!rst_ni);
-        if (commands_error_i) assume (commands_code_i != 0);
+        for (i = 0; i < 6; i = i + 1)
+            if (fault_i[i]) assume (fault_code_i[4*i +: 4] != 0);
         if (cleared) assume (~busy_i);  // the engines have just been reset
         assume (watchdog < 32'hffff_ffff);
         if (begun) begin

@@ -3,8 +3,8 @@
 // at its pins, in dispatch or in the array, however memory behaves, the next clock finds it halted with an error that the
 // registers show and, where the host wants it, the interrupt.
 //
-// break gemm64.v: | m_results_bvalid_i | events[`GEMM64_COUNTER_COMMANDS_DISPATCH] -> | m_results_bvalid_i | busy
-// break gemm64.v: .watchdog_i          (watchdog) -> .watchdog_i          (32'd0)
+// break gemm64.v: | m_results_bvalid_i | causes[`GEMM64_COUNTER_COMMANDS_DISPATCH] -> | m_results_bvalid_i | busy
+// break gemm64.v: .watchdog_i (watchdog) -> .watchdog_i (32'd0)
 // prove induction 1, cover 12
 // probe busy = dut.busy
 // probe halted = dut.halted

@@ -41,13 +41,11 @@ module weights_proof (
     wire [LOG_WORDS:0] words;
     gemm64_weights #(.N(2), .LOG_N(1), .LOG_WORDS(LOG_WORDS), .LOG_BURSTS(1)) dut (
         .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
-        .command_address_i (command_address_i), .command_count_i (command_count_i),
-        .command_passes_i (command_passes_i), .command_tag_i (16'd0), .arvalid_o (arvalid), .arready_i (arready_i),
+        .command_i ({320'd0, 24'd0, command_address_i, 32'd0, command_passes_i, command_count_i, 32'd0}), .command_tag_i (16'd0), .arvalid_o (arvalid), .arready_i (arready_i),
         .arid_o (), .araddr_o (araddr), .arlen_o (arlen), .arsize_o (arsize), .arburst_o (arburst),
         .rvalid_i (rvalid_i), .rready_o (rready), .rdata_i (16'd0), .rresp_i (2'b00), .rlast_i (rlast_i),
         .words_o (words), .read_i (read_i), .word_o (), .idle_o (idle), .quiet_o (quiet), .error_o (),
-        .error_decode_o (), .error_tag_o (), .transfer_o (transfer), .wait_memory_o (wait_memory),
-        .wait_buffer_o (wait_buffer), .idle_clock_o (idle_clock)
+        .error_decode_o (), .error_tag_o (), .causes_o ({idle_clock, wait_buffer, wait_memory, transfer})
     );
 
     (* keep *) wire [LOG_WORDS:0]   room_q, level_q;

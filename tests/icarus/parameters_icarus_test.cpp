@@ -19,7 +19,7 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
   const std::vector<Parameters> cases{
       {"N=1", "N_must_be"},
       {"N=6", "N_must_be"},
-      {"N=128", "N_must_be"},
+      {"N=256", "N_must_be"},
       {"N=8 STAGE_ROWS=3", "STAGE_ROWS_must_be"},
       {"N=64 STAGE_ROWS=16", "STAGE_ROWS_must_be"},
       {"N=8 STAGE_ROWS=0", "STAGE_ROWS_must_be"},
@@ -46,6 +46,7 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
       {"N=2 STAGE_ROWS=2 ADDRESS_WIDTH=63 LOG_WEIGHT_WORDS=16", ""},
       {"N=32 ACCUMULATOR_ROWS=256", ""},
       {"N=2 LOG_PARAMETER_SETS=1", ""},
+      {"N=128", ""},
       {"N=64 SUM_WIDTH=22", ""},
       {"N=8 SUM_WIDTH=32 CLOCK_ENABLES=0", ""},
   };

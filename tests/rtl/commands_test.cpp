@@ -78,11 +78,12 @@ class Trial {
     }
     bench->beat_last_i = beat_ + 1 == kCommandBytes / kN;
     bench->beat_error_i = bench->beat_i && received_ == error_command;
-    bench->weights_ready_i = gates_.engine();
-    bench->activations_ready_i = gates_.engine();
-    bench->compute_ready_i = gates_.engine();
-    bench->parameters_ready_i = bench->activations_ready_i;  // five draws: all of four in turn
-    bench->results_ready_i = gates_.engine();
+    const unsigned weights = gates_.engine(), activations = gates_.engine(),
+                   compute = gates_.engine(), results = gates_.engine();
+    bench->ready_i = static_cast<std::uint8_t>(
+        bit(Engine::kWeights, weights) | bit(Engine::kActivations, activations) |
+        bit(Engine::kCompute, compute) | bit(Engine::kResults, results) |
+        bit(Engine::kParameters, activations));  // five draws: all of four in turn
     bench->engines_idle_i = gates_.engine();
     bench->left_i = 0;
     bench->store_done_i = open_ != 0 && gates_.answer();
@@ -100,6 +101,10 @@ class Trial {
   bool late_error = false;     // this clock's error is of a walk that was dispatched
 
  private:
+  static unsigned bit(Engine engine, unsigned value) {
+    return value << static_cast<unsigned>(engine);
+  }
+
   void check() {
     EXPECT_EQ(bench->request_valid_o,
               asked_ < moved_ && asked_ - dispatched < kDepth && !bench->stop_i)
@@ -111,37 +116,20 @@ class Trial {
     const bool here = dispatched < received_;  // from the clock after its last beat
     const unsigned opcode = here ? static_cast<unsigned>(program_[dispatched].opcode) : 0;
     const bool send = here && !bench->stop_i && (bench->error_code_o == 0 || late_error);
-    EXPECT_EQ(bench->weights_valid_o, send && opcode == 1);
-    EXPECT_EQ(bench->activations_valid_o, send && opcode == 2);
-    EXPECT_EQ(bench->compute_valid_o, send && (opcode == 3 || opcode == 8));
-    if (bench->compute_valid_o) EXPECT_EQ(bench->set_window_o, opcode == 8);
-    EXPECT_EQ(bench->parameters_valid_o, send && opcode == 7);
     const Command next = here ? program_[dispatched] : Command{};
     const bool passes = opcode == 6 && open_ <= next.count;
     const bool snapshot = opcode == 6 && (next.flags & flag::kSnapshot) != 0;
-    EXPECT_EQ(bench->results_valid_o, send && (opcode == 4 || (passes && snapshot)));
-    if (bench->results_valid_o) {
-      EXPECT_EQ(bench->snapshot_o, snapshot);
-    }
+    const unsigned valid = bit(Engine::kWeights, opcode == 1) |
+                           bit(Engine::kActivations, opcode == 2) |
+                           bit(Engine::kCompute, opcode == 3 || opcode == 8) |
+                           bit(Engine::kParameters, opcode == 7) |
+                           bit(Engine::kResults, opcode == 4 || (passes && snapshot));
+    EXPECT_EQ(bench->valid_o, send ? valid : 0);
     EXPECT_EQ(bench->finish_o, send && opcode == 5 && bench->engines_idle_i);
     if (send) {
-      Command shown{static_cast<Opcode>(opcode),
-                    bench->flags_o,
-                    bench->rows_o,
-                    bench->count_o,
-                    bench->passes_o,
-                    bench->blocks_o,
-                    static_cast<std::uint32_t>(bench->address_o),
-                    static_cast<std::uint32_t>(bench->address_o >> 32),
-                    bench->format_o,
-                    bench->zero_o,
-                    bench->low_o,
-                    bench->high_o,
-                    bench->stride_o};
       std::array<std::uint8_t, kCommandBytes> bytes{};
-      shown.encode(bytes.data());
-      for (unsigned i = 0; i < 32; ++i) bytes[32 + i] = lane<std::uint8_t>(bench->window_o, i);
-      shown = Command::decode(bytes.data());
+      for (unsigned i = 0; i < kCommandBytes; ++i) bytes[i] = lane<std::uint8_t>(bench->command_o, i);
+      const Command shown = Command::decode(bytes.data());
       EXPECT_TRUE(shown == program_[dispatched]) << to_string(shown);
     }
     EXPECT_EQ(bench->tag_o, dispatched & 0xffff);
@@ -152,11 +140,7 @@ class Trial {
     if (bench->bus_error_o) {
       EXPECT_EQ(bench->bus_error_tag_o, error_command);
     }
-    const bool taken = (bench->weights_valid_o && bench->weights_ready_i) ||
-                       (bench->activations_valid_o && bench->activations_ready_i) ||
-                       (bench->compute_valid_o && bench->compute_ready_i) ||
-                       (bench->parameters_valid_o && bench->parameters_ready_i) ||
-                       (bench->results_valid_o && bench->results_ready_i) || bench->finish_o ||
+    const bool taken = (bench->valid_o & bench->ready_i) != 0 || bench->finish_o ||
                        (send && passes && !snapshot);
     const bool rejected = bench->error_o && !late_error;
     EXPECT_EQ(bench->dispatch_o, taken || rejected);
@@ -428,7 +412,7 @@ TEST(Commands, TheEndOfARingIsNotToldBeforeTheCommandsAheadOfIt) {
   trial.base = (1ull << 40) - 128;
   trial.bench->ring_tail_i = 3;
   trial.bench->request_ready_i = 1;
-  trial.bench->results_ready_i = 0;
+  trial.bench->ready_i = 0;
   for (unsigned i = 0; i < 2; ++i) trial.bench.step();  // both that can be are asked for
   std::array<std::uint8_t, kCommandBytes> bytes{};
   command(Opcode::kStore, 1, 1, 0, 1, 64).encode(bytes.data());
@@ -443,7 +427,7 @@ TEST(Commands, TheEndOfARingIsNotToldBeforeTheCommandsAheadOfIt) {
     EXPECT_EQ(trial.bench->wait_engine_o, 1);
     trial.bench.edge();
   }
-  trial.bench->results_ready_i = 1;
+  trial.bench->ready_i = 0x3f;
   for (unsigned i = 0; i < 2; ++i) trial.bench.step();
   trial.bench.settle();
   EXPECT_EQ(trial.bench->error_o, 0) << "the walk of the last one is looked at first";
@@ -462,7 +446,8 @@ TEST(Commands, OfTwoBadOnesTheOlderIsNamed) {
     TrialN64 trial({first, first}, 7, {});
     trial.bench->ring_base_i = kBase & ~63ull;
     trial.bench->ring_tail_i = 2;
-    trial.bench->request_ready_i = trial.bench->results_ready_i = trial.bench->compute_ready_i = 1;
+    trial.bench->request_ready_i = 1;
+    trial.bench->ready_i = 0x3f;
     for (unsigned i = 0; i < 2; ++i) trial.bench.step();  // both are asked for
     trial.bench->beat_i = trial.bench->beat_last_i = 1;
     for (const Command& c : {first, command(Opcode::kStore, 0, 1, 0, 1, 64)}) {

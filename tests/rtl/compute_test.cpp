@@ -98,14 +98,13 @@ class Trial {
     const bool command = sent_ < commands_.size() && (waits_ || gates_.command());
     const Matmul m = command ? commands_[sent_] : Matmul{1, 1, 1, 1, false, false};
     bench->command_valid_i = command;
-    bench->command_flags_i = static_cast<std::uint8_t>(m.accumulate | m.retain << 1 |
-                                                       (m.taps != 0 && !m.set ? flag::kWindow : 0));
-    bench->command_set_i = m.set;
     set_window_words(m);
-    bench->command_rows_i = static_cast<std::uint16_t>(m.rows);
-    bench->command_count_i = m.count;
-    bench->command_passes_i = m.passes;
-    bench->command_blocks_i = m.blocks;
+    const Opcode opcode = m.set ? Opcode::kSetWindow : Opcode::kMatmul;
+    bench->command_i[0] = static_cast<std::uint32_t>(opcode) | m.accumulate << 8 | m.retain << 9 |
+                          (m.taps != 0 && !m.set ? flag::kWindow << 8 : 0) | m.rows << 16;
+    bench->command_i[1] = m.count;
+    bench->command_i[2] = m.passes;
+    bench->command_i[3] = m.blocks;
     if (gates_.weights() && words_ < 2 * kN) ++words_;
     if (gates_.activations() && ahead_ < 60) ++ahead_;
     bench->weight_words_i = static_cast<std::uint8_t>(words_);
@@ -137,8 +136,8 @@ class Trial {
     }
     std::uint8_t bytes[kCommandBytes];
     words.encode(bytes);
-    for (unsigned i = 0; i < 32; ++i) set_lane(bench->command_window_i, i, bytes[32 + i]);
-    bench->command_zero_i = static_cast<std::uint8_t>(m.taps * 5);
+    for (unsigned i = 32; i < kCommandBytes; ++i) set_lane(bench->command_i, i, bytes[i]);
+    bench->command_i[6] = (m.taps * 5 & 0xff) << 8;
   }
 
   void check() {
@@ -186,11 +185,11 @@ class Trial {
       EXPECT_EQ(bench->row_bank_o, row.bank) << done_;
       EXPECT_EQ(bench->row_o, row.row) << done_;
     }
-    EXPECT_EQ(bench->wait_weights_o, between && !weights);
-    EXPECT_EQ(bench->wait_activations_o, between && weights && !activations);
-    EXPECT_EQ(bench->wait_results_o, overtakes || (between && weights && activations));
-    EXPECT_EQ(bench->drain_o, !waiting && drain_ > 0);
-    EXPECT_EQ(bench->idle_clock_o, !waiting && drain_ == 0);
+    EXPECT_EQ((bench->causes_o >> 1 & 1), between && !weights);
+    EXPECT_EQ((bench->causes_o >> 2 & 1), between && weights && !activations);
+    EXPECT_EQ((bench->causes_o >> 3 & 1), overtakes || (between && weights && activations));
+    EXPECT_EQ((bench->causes_o >> 4 & 1), !waiting && drain_ > 0);
+    EXPECT_EQ((bench->causes_o >> 5 & 1), !waiting && drain_ == 0);
     EXPECT_EQ(bench->idle_o, !here && drain_ == 0 && used_ == 0);
 
     if (bench->weight_read_o) {

@@ -11,6 +11,8 @@ std::uint32_t error(ErrorCode code, Engine engine, unsigned command) {
   return command << 16 | static_cast<unsigned>(engine) << 4 | static_cast<unsigned>(code);
 }
 
+std::uint8_t bit(unsigned place) { return static_cast<std::uint8_t>(1 << place); }
+
 class Control : public testing::Test {
  protected:
   Control() { quiet_inputs(); }
@@ -19,19 +21,13 @@ class Control : public testing::Test {
     bench_->reset_i = bench_->progress_i = 0;
     bench_->busy_i = bench_->quiet_i = 1;
     bench_->watchdog_i = 0;
-    bench_->commands_error_i = bench_->fetch_error_i = bench_->activations_error_i = 0;
-    bench_->weights_error_i = bench_->parameters_error_i = bench_->results_error_i = 0;
-    bench_->unbalanced_i = 0;
-    bench_->data_decode_i = bench_->weights_decode_i = bench_->results_decode_i = 0;
-    bench_->commands_code_i = 1;
-    bench_->commands_tag_i = 10;
+    bench_->bus_error_i = bench_->bus_decode_i = bench_->fault_i = 0;
+    bench_->fault_code_i = 0;
     bench_->next_tag_i = 9;
-    bench_->weights_tag_i = 11;
-    bench_->activations_tag_i = 12;
-    bench_->parameters_tag_i = 13;
-    bench_->results_tag_i = 14;
-    bench_->fetch_tag_i = 65535;
-    bench_->unbalanced_tag_i = 16;
+    for (unsigned i = 0; i < kEngines.size(); ++i) {
+      set_lane(bench_->bus_tag_i, i, static_cast<std::uint16_t>(20 + i));
+      set_lane(bench_->fault_tag_i, i, static_cast<std::uint16_t>(10 + i));
+    }
   }
 
   /// One clock with what was set; then nothing is reported any more.
@@ -51,72 +47,59 @@ class Control : public testing::Test {
 };
 
 TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
-  for (unsigned decode = 0; decode < 2; ++decode) {
-    const ErrorCode bus = decode ? ErrorCode::kBusDecode : ErrorCode::kBusSlave;
-    bench_.reset();
-    bench_->weights_error_i = 1;
-    bench_->weights_decode_i = decode != 0;
-    bench_->data_decode_i = bench_->results_decode_i = decode == 0;  // of others
-    report();
-    EXPECT_EQ(bench_->error_o, error(bus, Engine::kWeights, 11));
-
-    bench_.reset();
-    bench_->activations_error_i = 1;
-    bench_->data_decode_i = decode != 0;
-    bench_->weights_decode_i = bench_->results_decode_i = decode == 0;
-    report();
-    EXPECT_EQ(bench_->error_o, error(bus, Engine::kActivations, 12));
-
-    bench_.reset();
-    bench_->parameters_error_i = 1;
-    bench_->data_decode_i = decode != 0;
-    bench_->weights_decode_i = bench_->results_decode_i = decode == 0;
-    report();
-    EXPECT_EQ(bench_->error_o, error(bus, Engine::kParameters, 13));
-
-    bench_.reset();
-    bench_->results_error_i = 1;
-    bench_->results_decode_i = decode != 0;
-    bench_->data_decode_i = bench_->weights_decode_i = decode == 0;
-    report();
-    EXPECT_EQ(bench_->error_o, error(bus, Engine::kResults, 14));
-
-    bench_.reset();
-    bench_->fetch_error_i = 1;
-    bench_->data_decode_i = decode != 0;
-    bench_->weights_decode_i = bench_->results_decode_i = decode == 0;
-    report();
-    EXPECT_EQ(bench_->error_o, error(bus, Engine::kCommands, 65535));
-  }
-  for (unsigned code = 1; code <= 3; ++code) {
-    bench_.reset();
-    bench_->commands_error_i = 1;
-    bench_->commands_code_i = static_cast<std::uint8_t>(code);
-    report();
-    EXPECT_EQ(bench_->error_o, error(static_cast<ErrorCode>(code), Engine::kCommands, 10));
+  for (const EngineEntry& entry : kEngines) {
+    SCOPED_TRACE(entry.name);
+    const unsigned place = static_cast<unsigned>(entry.value);
+    for (const bool decode : {false, true}) {
+      bench_.reset();
+      bench_->bus_error_i = bit(place);
+      bench_->bus_decode_i = decode ? bit(place) : ~bit(place) & 0x3f;  // of others
+      report();
+      EXPECT_EQ(bench_->error_o, error(decode ? ErrorCode::kBusDecode : ErrorCode::kBusSlave,
+                                       entry.value, 20 + place));
+    }
+    for (const ErrorCode code :
+         {ErrorCode::kBadOpcode, ErrorCode::kBadOperand, ErrorCode::kUnbalanced}) {
+      bench_.reset();
+      bench_->fault_i = bit(place);
+      bench_->fault_code_i = static_cast<unsigned>(code) << 4 * place;
+      report();
+      EXPECT_EQ(bench_->error_o, error(code, entry.value, 10 + place));
+    }
   }
 }
 
 TEST_F(Control, ABusErrorGoesBeforeABadCommandInTheSameClock) {
-  bench_->commands_error_i = bench_->fetch_error_i = 1;
+  bench_->fault_i = 0x3f;
+  bench_->bus_error_i = bit(0);
   report();
-  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, 65535));
+  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, 20));
 }
 
-TEST_F(Control, NamesTheLoadThatFindsPixelsOfOthers) {
-  bench_->unbalanced_i = bench_->commands_error_i = 1;
-  report();
-  EXPECT_EQ(bench_->error_o, error(ErrorCode::kUnbalanced, Engine::kActivations, 16));
+TEST_F(Control, NamesTheEngineWithTheLowestNumberAndCommandsLast) {
+  for (unsigned engines = 1; engines < 0x40; ++engines) {
+    const unsigned others = engines & ~1u;
+    const unsigned first = others == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(others));
+    bench_.reset();
+    bench_->bus_error_i = static_cast<std::uint8_t>(engines);
+    report();
+    EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine{first}, 20 + first)) << engines;
+    bench_.reset();
+    bench_->fault_i = static_cast<std::uint8_t>(engines);
+    bench_->fault_code_i = 0x777777;
+    report();
+    EXPECT_EQ(bench_->error_o, error(ErrorCode::kUnbalanced, Engine{first}, 10 + first)) << engines;
+  }
 }
 
 TEST_F(Control, KeepsTheFirstError) {
-  bench_->results_error_i = 1;
+  bench_->bus_error_i = bit(4);
   report();
-  bench_->weights_error_i = 1;
+  bench_->bus_error_i = bit(1);
   bench_.settle();
   EXPECT_EQ(bench_->fail_o, 0);
   bench_.edge();
-  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kResults, 14));
+  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kResults, 24));
 }
 
 TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {
@@ -169,7 +152,7 @@ TEST_F(Control, SoftResetWaitsForTheBusThenClearsForOneClock) {
     bench_.reset();
     quiet_inputs();
     if (after_error) {
-      bench_->weights_error_i = 1;
+      bench_->bus_error_i = bit(1);
       report();
     }
     bench_->reset_i = 1;
@@ -201,7 +184,7 @@ TEST_F(Control, ErrorsDuringASoftResetAreOfNoInterest) {
   bench_->quiet_i = 0;
   bench_.step();
   bench_->reset_i = 0;
-  bench_->weights_error_i = 1;
+  bench_->bus_error_i = bit(1);
   bench_.settle();
   EXPECT_EQ(bench_->fail_o, 0);
   bench_.edge();

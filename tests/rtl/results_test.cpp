@@ -150,16 +150,17 @@ class Trial {
     const bool command = sent_ < stores_.size() && (waits_ || gates_.command());
     const Store store = command ? stores_[sent_] : Store{0, 1, 1};
     bench->command_valid_i = command;
-    bench->command_address_i = store.address;
-    bench->command_snapshot_i = store.snapshot();
-    bench->command_rows_i = static_cast<std::uint16_t>(store.rows);
-    bench->command_count_i = store.count;
-    bench->command_stride_i = store.stride != 0 ? store.stride : store.rows * store.blocks;
-    bench->command_blocks_i = store.blocks;
-    bench->command_format_i = static_cast<std::uint8_t>(store.format);
-    bench->command_zero_i = static_cast<std::uint8_t>(store.zero);
-    bench->command_low_i = static_cast<std::uint8_t>(store.low);
-    bench->command_high_i = static_cast<std::uint8_t>(store.high);
+    const Opcode opcode = store.snapshot() ? Opcode::kFence : Opcode::kStore;
+    bench->command_i[0] = static_cast<std::uint32_t>(opcode) | store.rows << 16;
+    bench->command_i[4] = static_cast<std::uint32_t>(store.address);
+    bench->command_i[5] = static_cast<std::uint32_t>(store.address >> 32);
+    bench->command_i[1] = store.count;
+    bench->command_i[7] = store.stride != 0 ? store.stride : store.rows * store.blocks;
+    bench->command_i[3] = store.blocks;
+    bench->command_i[6] = static_cast<std::uint8_t>(store.format) |
+                          static_cast<std::uint8_t>(store.zero) << 8 |
+                          static_cast<std::uint8_t>(store.low) << 16 |
+                          static_cast<std::uint32_t>(static_cast<std::uint8_t>(store.high)) << 24;
     bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
     bench->block_done_i = done_ < blocks_.size() && done_ < freed_ + 2 && gates_.block();
     bench->awready_i = gates_.address();
@@ -200,7 +201,7 @@ class Trial {
     std::vector<std::uint8_t> beat{bench->wlast_o};
     for (unsigned i = 0; i < kN; ++i) beat.push_back(lane<std::uint8_t>(bench->wdata_o, i));
     data_stays_(bench->wvalid_o, bench->wready_i, beat);
-    EXPECT_EQ(bench->transfer_o, bench->wvalid_o && bench->wready_i);
+    EXPECT_EQ((bench->causes_o >> 0 & 1), bench->wvalid_o && bench->wready_i);
     if (bench->wvalid_o) {
       ASSERT_LT(sent_pieces_, pieces_.size());
       const Piece& piece = pieces_[sent_pieces_];
@@ -223,41 +224,42 @@ class Trial {
     }
     const bool working = sent_pieces_ < promised_;  // a STORE or a snapshot is under way
     const bool due = answered_ < offered;           // a write is not answered yet
-    EXPECT_EQ(bench->transfer_o + bench->wait_memory_o + bench->wait_compute_o +
-                  bench->wait_parameters_o + bench->wait_response_o + bench->idle_clock_o,
+    EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) +
+                  (bench->causes_o >> 3 & 1) + (bench->causes_o >> 4 & 1) + (bench->causes_o >> 5 & 1),
               1);
     if (bench->wvalid_o && !bench->wready_i) {
-      EXPECT_EQ(bench->wait_memory_o, 1);
+      EXPECT_EQ((bench->causes_o >> 1 & 1), 1);
     }
     if (working && !bench->wvalid_o && !due) {
-      EXPECT_EQ(bench->wait_compute_o + bench->wait_parameters_o, 1);
+      EXPECT_EQ((bench->causes_o >> 2 & 1) + (bench->causes_o >> 3 & 1), 1);
     }
-    if (bench->wait_parameters_o) {
+    if ((bench->causes_o >> 3 & 1)) {
       ++waits_for_parameters;
       const Piece& piece = pieces_[sent_pieces_];
       EXPECT_TRUE(piece.store->narrow() && beat_ == 0 && done_ > piece.block &&
                   loaded_ <= blocks_[piece.block].set && bursts_.empty());
     }
-    EXPECT_EQ(bench->wait_response_o, !working && due);
-    EXPECT_EQ(bench->idle_clock_o, !working && !due);
+    EXPECT_EQ((bench->causes_o >> 4 & 1), !working && due);
+    EXPECT_EQ((bench->causes_o >> 5 & 1), !working && !due);
     EXPECT_EQ(bench->idle_o, !working && !due);
     if (bench->quiet_o) {
       EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
     }
     // A bank is free with the last beat of sums; of 8 bits when its last row has been taken in.
     const Block* const block = freed_ < blocks_.size() ? &blocks_[freed_] : nullptr;
-    const bool of_block = bench->transfer_o && !pieces_[sent_pieces_].snapshot();
+    const bool of_block = (bench->causes_o >> 0 & 1) && !pieces_[sent_pieces_].snapshot();
     if (block == nullptr || !block->store->narrow()) {
       EXPECT_EQ(bench->bank_free_o, of_block && pieces_[sent_pieces_].block == freed_ &&
                                         beat_ + 1 == pieces_[sent_pieces_].beats);
     } else if (bench->bank_free_o) {
       EXPECT_EQ(rows_read_, block->store->rows);
     }
-    EXPECT_EQ(bench->snapshot_next_o, bench->transfer_o && !of_block);
+    EXPECT_EQ(bench->snapshot_next_o, (bench->causes_o >> 0 & 1) && !of_block);
     EXPECT_LE(bench->set_claim_o, bench->set_ready_i);
     EXPECT_LT(scales_ + bench->scale_read_o, claimed_ + 1) << "scales that nobody claimed";
     EXPECT_EQ(bench->snapshot_take_o,
-              bench->command_valid_i && bench->command_ready_o && bench->command_snapshot_i);
+              bench->command_valid_i && bench->command_ready_o &&
+                  (bench->command_i[0] & 0xff) == static_cast<unsigned>(Opcode::kFence));
     EXPECT_FALSE(bench->snapshot_take_o && keeps_) << "the last one has not been sent";
     EXPECT_EQ(bench->store_done_o, bench->bvalid_i && ends_store_.front());
     EXPECT_EQ(bench->error_o, bench->bvalid_i && bench->berror_i);
@@ -305,10 +307,10 @@ class Trial {
     }
     addresses_ += bench->awvalid_o && bench->awready_i;
     if (bench->snapshot_next_o) kept_ += kN;
-    if (bench->transfer_o) take_beat();
+    if ((bench->causes_o >> 0 & 1)) take_beat();
     if (bench->snapshot_take_o) {
       keeps_ = true;
-      kept_ = bench->command_address_i;
+      kept_ = std::uint64_t{bench->command_i[5]} << 32 | bench->command_i[4];
       taken_at.push_back(bench.clock());
     }
     for (; answerable_ < std::min(addresses_, complete_); ++answerable_) {
@@ -501,8 +503,8 @@ TEST(Results, AnAddressThatIsNotTakenIsAWaitForMemory) {
   TrialN4 run({{0, 2, 9}}, {Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 100; ++t) run.clock();
   EXPECT_EQ(run.data_at.size(), 8u);
-  EXPECT_EQ(run.bench->wait_memory_o, 1);
-  EXPECT_EQ(run.bench->wait_compute_o, 0);
+  EXPECT_EQ(run.(bench->causes_o >> 1 & 1), 1);
+  EXPECT_EQ(run.(bench->causes_o >> 2 & 1), 0);
 }
 
 TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
@@ -510,7 +512,7 @@ TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
   for (unsigned t = 0; t < 400; ++t) run.clock();
   EXPECT_EQ(run.offered, 2u);
   EXPECT_EQ(run.data_at.size(), 128u) << "but what was announced is sent";
-  EXPECT_EQ(run.bench->wait_memory_o, 1);
+  EXPECT_EQ(run.(bench->causes_o >> 1 & 1), 1);
 }
 
 TEST(Results, StopEndsWhatWasAnnouncedAndAnnouncesNothingMore) {
