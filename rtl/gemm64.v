@@ -85,12 +85,9 @@ module gemm64 #(
     assign {m_weights_arprot_o, m_data_arprot_o, m_results_awprot_o}    = {3{AXI_PROT}};
     assign {m_weights_arcache_o, m_data_arcache_o, m_results_awcache_o} = {3{AXI_CACHE}};
 
-    // Control
-    wire stop, clear, halted, resetting, fail;
-    wire reset_request, clear_counters, finish;
+    // Control and registers
+    wire stop, clear, halted, resetting, fail, reset_request, clear_counters, finish;
     wire engines_rst_n = rst_ni & ~clear;
-
-    // Registers
     wire [31:0]             watchdog, error;
     wire [63:0]             ring_base, counter_value;
     wire [15:0]             ring_mask, ring_tail, ring_head;
@@ -110,10 +107,7 @@ module gemm64 #(
     wire [7*READERS-1:0]             ask_beats;
 
     // What an engine does not have
-    assign ready[COMMANDS]   = 1'b0;
-    assign quiet[COMPUTE]    = 1'b1;
-    assign bus_error[COMPUTE] = 1'b0;
-    assign bus_tag[16*COMPUTE +: 16] = 16'd0;
+    assign {ready[COMMANDS], quiet[COMPUTE], bus_error[COMPUTE], bus_tag[16*COMPUTE +: 16]} = {2'b01, 17'd0};
     assign {fault[COMPUTE], fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS]} = 4'd0;
     assign {fault_code[4*COMPUTE +: 4], fault_code[4*WEIGHTS +: 4], fault_code[4*RESULTS +: 4],
             fault_code[4*PARAMETERS +: 4]} = {4{`GEMM64_ERROR_NONE}};
@@ -124,8 +118,8 @@ module gemm64 #(
     wire commands_idle = idle[COMMANDS];
     wire others_idle   = idle[WEIGHTS] & idle[COMPUTE] & idle[PARAMETERS] & idle[RESULTS];
     wire engines_idle  = others_idle & idle[ACTIVATIONS];
-    wire busy         = ~(commands_idle & engines_idle);
-    wire all_quiet    = quiet == {ENGINES{1'b1}} & ~m_data_arvalid_o;
+    wire busy          = ~(commands_idle & engines_idle);
+    wire all_quiet     = quiet == {ENGINES{1'b1}} & ~m_data_arvalid_o;
 
     gemm64_registers #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES((1 << LOG_WEIGHT_WORDS) / N), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
@@ -188,8 +182,7 @@ module gemm64 #(
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[WEIGHTS]),
         .command_ready_o (ready[WEIGHTS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[WEIGHTS]),
         .quiet_o (quiet[WEIGHTS]), .error_o (bus_error[WEIGHTS]), .error_tag_o (bus_tag[16*WEIGHTS +: 16]),
-        .causes_o (causes[`GEMM64_CAUSES_WEIGHTS]),
-        .error_decode_o (bus_decode[WEIGHTS]),
+        .causes_o (causes[`GEMM64_CAUSES_WEIGHTS]), .error_decode_o (bus_decode[WEIGHTS]),
         .arvalid_o (m_weights_arvalid_o), .arready_i (m_weights_arready_i), .arid_o (m_weights_arid_o),
         .araddr_o (m_weights_araddr_o), .arlen_o (m_weights_arlen_o), .arsize_o (m_weights_arsize_o),
         .arburst_o (m_weights_arburst_o), .rvalid_i (m_weights_rvalid_i), .rready_o (m_weights_rready_o),
@@ -292,9 +285,7 @@ module gemm64 #(
     wire [32*N-1:0]      store_data;
     wire [8*N-1:0]       snapshot_beat;
 
-    gemm64_accumulator #(
-        .N(N), .ROWS(ACCUMULATOR_ROWS), .ROW_WIDTH(ROW_WIDTH), .REQUEST_DELAY(STAGES + 1)
-    ) u_accumulator (
+    gemm64_accumulator #(.N(N), .ROWS(ACCUMULATOR_ROWS), .ROW_WIDTH(ROW_WIDTH), .REQUEST_DELAY(STAGES + 1)) u_accumulator (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (activation_read), .first_i (row_first), .last_i (row_last),
         .bank_i (row_bank), .row_i (row), .sum_i (sum), .done_o (block_done),
         .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row), .store_data_o (store_data)

@@ -22,6 +22,7 @@
 namespace gemm64::icarus_test {
 
 inline constexpr std::uint64_t kMemoryBytes = 32768;
+inline constexpr std::uint64_t kWideMemoryBytes = 65536;  // of an array of 128 x 128
 inline constexpr std::uint64_t kClockLimit = 200000;
 
 struct Outcome {
@@ -31,9 +32,10 @@ struct Outcome {
 
 /// In Icarus Verilog, on an array of `array` x `array`.
 template <class Image>
-Outcome run_in_icarus(unsigned array, const Image& image, unsigned latency, unsigned stalls) {
+Outcome run_in_icarus(unsigned array, const Image& image, unsigned latency, unsigned stalls,
+                      std::uint64_t memory_bytes = kMemoryBytes) {
   std::vector<std::string> words, script;
-  for (std::uint64_t i = 0; i < kMemoryBytes; i += array) {
+  for (std::uint64_t i = 0; i < memory_bytes; i += array) {
     words.push_back(hex_word(&image.memory[i], array));
   }
   for (const auto& [offset, value] : image.script()) {
@@ -45,7 +47,7 @@ Outcome run_in_icarus(unsigned array, const Image& image, unsigned latency, unsi
                     results_file = work_file("results.hex");
   write_lines(image_file, words);
   write_lines(script_file, script);
-  const std::string output = run_bench("gemm64_tb", {{"N", array}, {"MEMORY_BYTES", kMemoryBytes}},
+  const std::string output = run_bench("gemm64_tb", {{"N", array}, {"MEMORY_BYTES", memory_bytes}},
                                        {{"image", image_file},
                                         {"script", script_file},
                                         {"lines", std::to_string(script.size())},
