@@ -203,7 +203,7 @@ TEST(Activations, AskForNothingThatHasNoRoom) {
   Trial run({{0, 64, 1, 4, true}}, {Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 300; ++t) run.clock();
   EXPECT_EQ(run.asked, 64u);
-  EXPECT_EQ(run.(bench->causes_o >> 2 & 1), 1);
+  EXPECT_EQ((run.bench->causes_o >> 2 & 1), 1);
 }
 
 TEST(Activations, StopAsksForNothingMore) {

@@ -187,7 +187,7 @@ TEST(ParameterSets, AskForNothingThatHasNoRoom) {
   TrialN4 run({{0, 800, 1}}, {Gate(), Gate(), Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 300; ++t) run.clock();
   EXPECT_EQ(run.asked, 32u);
-  EXPECT_EQ(run.(bench->causes_o >> 2 & 1), 1);
+  EXPECT_EQ((run.bench->causes_o >> 2 & 1), 1);
 }
 
 TEST(ParameterSets, AreNotIdleWithHalfASet) {

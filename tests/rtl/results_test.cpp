@@ -503,8 +503,8 @@ TEST(Results, AnAddressThatIsNotTakenIsAWaitForMemory) {
   TrialN4 run({{0, 2, 9}}, {Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 100; ++t) run.clock();
   EXPECT_EQ(run.data_at.size(), 8u);
-  EXPECT_EQ(run.(bench->causes_o >> 1 & 1), 1);
-  EXPECT_EQ(run.(bench->causes_o >> 2 & 1), 0);
+  EXPECT_EQ((run.bench->causes_o >> 1 & 1), 1);
+  EXPECT_EQ((run.bench->causes_o >> 2 & 1), 0);
 }
 
 TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
@@ -512,7 +512,7 @@ TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
   for (unsigned t = 0; t < 400; ++t) run.clock();
   EXPECT_EQ(run.offered, 2u);
   EXPECT_EQ(run.data_at.size(), 128u) << "but what was announced is sent";
-  EXPECT_EQ(run.(bench->causes_o >> 1 & 1), 1);
+  EXPECT_EQ((run.bench->causes_o >> 1 & 1), 1);
 }
 
 TEST(Results, StopEndsWhatWasAnnouncedAndAnnouncesNothingMore) {

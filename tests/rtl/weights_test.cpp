@@ -191,7 +191,7 @@ TEST(Weights, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
   EXPECT_EQ(run.arrived_, 8u);
   EXPECT_EQ(run.bursts, 2u) << "of half of the buffer each";
   EXPECT_EQ(run.bench->quiet_o, 1) << "nothing waits at the port";
-  EXPECT_EQ(run.(bench->causes_o >> 2 & 1), 1);
+  EXPECT_EQ((run.bench->causes_o >> 2 & 1), 1);
 }
 
 TEST(Weights, StopAsksForNothingMoreAndTakesWhatStillComes) {
