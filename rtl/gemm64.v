@@ -120,6 +120,8 @@ module gemm64 #(
     wire engines_idle  = others_idle & idle[ACTIVATIONS];
     wire busy          = ~(commands_idle & engines_idle);
     wire all_quiet     = quiet == {ENGINES{1'b1}} & ~m_data_arvalid_o;
+    // An engine without work is idle as long as the accelerator is busy with other things.
+    wire [`GEMM64_COUNTERS-1:0] events = causes & (~`GEMM64_IDLE_CAUSES | {`GEMM64_COUNTERS{busy}});
 
     gemm64_registers #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES((1 << LOG_WEIGHT_WORDS) / N), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
@@ -327,7 +329,6 @@ module gemm64 #(
         .stop_o (stop), .clear_o (clear), .halted_o (halted), .resetting_o (resetting), .fail_o (fail), .error_o (error)
     );
 
-    // Counters: an engine without work is idle as long as the accelerator is busy with other things.
     assign causes[`GEMM64_COUNTER_TOTAL_CLOCKS]      = busy;
     assign causes[`GEMM64_COUNTER_COMMANDS_IDLE]     = commands_idle;
     assign causes[`GEMM64_COUNTER_BYTES_WEIGHTS]     = m_weights_rvalid_i & m_weights_rready_o;
@@ -339,10 +340,8 @@ module gemm64 #(
     gemm64_counters #(
         .COUNTERS(`GEMM64_COUNTERS), .BYTES(`GEMM64_COUNTER_BYTES_WEIGHTS), .N(N), .SELECT_WIDTH(SELECT_WIDTH)
     ) u_counters (
-        .clk_i (clk_i), .rst_ni (rst_ni), .clear_i (clear_counters),
-        .event_i (causes & (~`GEMM64_IDLE_CAUSES | {`GEMM64_COUNTERS{busy}})),
-        .select_i (counter), .value_o (counter_value),
-        .take_i (snapshot_take), .next_i (snapshot_next), .beat_o (snapshot_beat)
+        .clk_i (clk_i), .rst_ni (rst_ni), .clear_i (clear_counters), .event_i (events), .select_i (counter),
+        .value_o (counter_value), .take_i (snapshot_take), .next_i (snapshot_next), .beat_o (snapshot_beat)
     );
 
 endmodule
