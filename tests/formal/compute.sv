@@ -20,8 +20,8 @@
 // probe accumulate = dut.accumulate
 // probe retain = dut.retain
 // probe of_window = dut.of_window
-// probe queue_in = dut.u_commands.tail_q
-// probe queue_out = dut.u_commands.head_q
+// probe queue_in = dut.u_commands.u_fifo.tail_q
+// probe queue_out = dut.u_commands.u_fifo.head_q
 // probe row_q = dut.row_q
 // probe column_q = dut.column_q
 // probe tile_q = dut.tile_q
