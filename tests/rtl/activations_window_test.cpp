@@ -173,7 +173,8 @@ class Trial {
     bench->command_valid_i = command;
     bench->command_i[4] = static_cast<std::uint32_t>(load.address);
     bench->command_i[5] = static_cast<std::uint32_t>(load.address >> 32);
-    bench->command_i[0] = static_cast<std::uint32_t>(load.rows) << 16 | load.window << 11 | load.start << 12;
+    bench->command_i[0] =
+        static_cast<std::uint32_t>(load.rows) << 16 | load.window << 11 | load.start << 12;
     bench->command_i[1] = load.count;
     bench->command_i[7] = load.stride;
     bench->command_i[2] = bench->command_i[3] = 1;

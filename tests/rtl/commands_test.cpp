@@ -119,16 +119,16 @@ class Trial {
     const Command next = here ? program_[dispatched] : Command{};
     const bool passes = opcode == 6 && open_ <= next.count;
     const bool snapshot = opcode == 6 && (next.flags & flag::kSnapshot) != 0;
-    const unsigned valid = bit(Engine::kWeights, opcode == 1) |
-                           bit(Engine::kActivations, opcode == 2) |
-                           bit(Engine::kCompute, opcode == 3 || opcode == 8) |
-                           bit(Engine::kParameters, opcode == 7) |
-                           bit(Engine::kResults, opcode == 4 || (passes && snapshot));
+    const unsigned valid =
+        bit(Engine::kWeights, opcode == 1) | bit(Engine::kActivations, opcode == 2) |
+        bit(Engine::kCompute, opcode == 3 || opcode == 8) | bit(Engine::kParameters, opcode == 7) |
+        bit(Engine::kResults, opcode == 4 || (passes && snapshot));
     EXPECT_EQ(bench->valid_o, send ? valid : 0);
     EXPECT_EQ(bench->finish_o, send && opcode == 5 && bench->engines_idle_i);
     if (send) {
       std::array<std::uint8_t, kCommandBytes> bytes{};
-      for (unsigned i = 0; i < kCommandBytes; ++i) bytes[i] = lane<std::uint8_t>(bench->command_o, i);
+      for (unsigned i = 0; i < kCommandBytes; ++i)
+        bytes[i] = lane<std::uint8_t>(bench->command_o, i);
       const Command shown = Command::decode(bytes.data());
       EXPECT_TRUE(shown == program_[dispatched]) << to_string(shown);
     }
@@ -140,8 +140,8 @@ class Trial {
     if (bench->bus_error_o) {
       EXPECT_EQ(bench->bus_error_tag_o, error_command);
     }
-    const bool taken = (bench->valid_o & bench->ready_i) != 0 || bench->finish_o ||
-                       (send && passes && !snapshot);
+    const bool taken =
+        (bench->valid_o & bench->ready_i) != 0 || bench->finish_o || (send && passes && !snapshot);
     const bool rejected = bench->error_o && !late_error;
     EXPECT_EQ(bench->dispatch_o, taken || rejected);
     EXPECT_EQ(bench->wait_memory_o, !here && dispatched < moved_);

@@ -102,7 +102,8 @@ class Trial {
     }
     stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
            {bench->request_address_o, bench->request_beats_o});
-    EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) + (bench->causes_o >> 3 & 1),
+    EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) +
+                  (bench->causes_o >> 3 & 1),
               1);
     EXPECT_EQ((bench->causes_o >> 0 & 1), bench->beat_i);
     EXPECT_EQ((bench->causes_o >> 1 & 1), !memory_.empty() && !bench->beat_i);

@@ -225,7 +225,8 @@ class Trial {
     const bool working = sent_pieces_ < promised_;  // a STORE or a snapshot is under way
     const bool due = answered_ < offered;           // a write is not answered yet
     EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) +
-                  (bench->causes_o >> 3 & 1) + (bench->causes_o >> 4 & 1) + (bench->causes_o >> 5 & 1),
+                  (bench->causes_o >> 3 & 1) + (bench->causes_o >> 4 & 1) +
+                  (bench->causes_o >> 5 & 1),
               1);
     if (bench->wvalid_o && !bench->wready_i) {
       EXPECT_EQ((bench->causes_o >> 1 & 1), 1);

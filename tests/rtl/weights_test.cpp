@@ -100,7 +100,8 @@ class Trial {
       check_burst(bench->araddr_o, bench->arlen_o, bench->arsize_o, bench->arburst_o, kN);
     }
     stays_(bench->arvalid_o, bench->arready_i, {bench->araddr_o, bench->arlen_o});
-    EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) + (bench->causes_o >> 3 & 1),
+    EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) +
+                  (bench->causes_o >> 3 & 1),
               1);
     EXPECT_EQ((bench->causes_o >> 0 & 1), bench->rvalid_i);
     EXPECT_EQ(bench->rready_o, 1) << "what was asked for is taken";
