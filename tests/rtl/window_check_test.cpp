@@ -174,7 +174,7 @@ TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
   Geometry geometry;
   geometry.scratchpad_words = kWords;
   unsigned taken = 0;
-  for_seeds(2000, [&](std::mt19937& random) {
+  for_seeds(1, 2000, [&](std::mt19937& random) {
     Bench<Vwindow_check_w100> bench;
     WindowOrder order;
     bench->valid_i = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/reference.hpp"
+#include "tests/random_matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +10,6 @@
 
 namespace gemm64 {
 namespace {
-
-MatrixI8 random_matrix(std::mt19937& generator, Eigen::Index rows, Eigen::Index columns) {
-  return MatrixI8::NullaryExpr(rows, columns,
-                               [&] { return static_cast<std::int8_t>(generator() & 0xffu); });
-}
 
 // The definition, in 64-bit integers, cut to 32 bits at the end.
 MatrixI32 by_definition(const MatrixI8& a, const MatrixI8& w) {
