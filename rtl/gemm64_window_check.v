@@ -121,7 +121,8 @@ module gemm64_window_check #(
             end
             if (is_matmul) begin
                 kept_q <= kept_q - {16'd0, freed_q};
-                if ((~begun_q | parted) & (new_q != 16'd0 | freed_q != 16'd0)) ahead_q <= 1'b1;
+                // Pixels that are freed ahead leave kept_q below 0, which is pending as well.
+                if ((~begun_q | parted) & new_q != 16'd0) ahead_q <= 1'b1;
             end
         end
 
