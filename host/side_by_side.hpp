@@ -11,8 +11,9 @@ namespace gemm64 {
 /// when all have. Where the system has no more threads, fewer are called. `work` throws nothing.
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& work);
 
-/// Calls body(i) for each i below `count`, the lowest first, on up to `jobs` threads, this one among
-/// them. Once a call throws, no other begins; what was thrown first is thrown again at the end.
+/// Calls body(i) for each i below `count`, the lowest first, on up to `jobs` threads, this one
+/// among them. Once a call throws, no other begins; what was thrown first is thrown again at the
+/// end.
 void side_by_side(std::size_t count, std::size_t jobs,
                   const std::function<void(std::size_t)>& body);
 

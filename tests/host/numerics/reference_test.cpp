@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/reference.hpp"
-#include "tests/random_matrix.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <random>
 #include <stdexcept>
+
+#include "tests/random_matrix.hpp"
 
 namespace gemm64 {
 namespace {
