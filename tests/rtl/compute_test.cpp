@@ -307,7 +307,7 @@ void add_windows(std::mt19937& random, std::vector<Matmul>& commands) {
 }
 
 TEST(Compute, RunsWindowsAndProductsAtRandom) {
-  for_seeds(150, [](std::mt19937& random) {
+  for_seeds(1, 150, [](std::mt19937& random) {
     std::vector<Matmul> commands;
     for (unsigned i = draw(random, 1, 5); i > 0; --i) {
       if (random() % 3 != 0) {
@@ -340,7 +340,7 @@ TEST(Compute, ABlockOfAWindowCostsAClock) {
 }
 
 TEST(Compute, RunsAnyCommandsAtRandom) {
-  for_seeds(150, [](std::mt19937& random) {
+  for_seeds(1, 150, [](std::mt19937& random) {
     std::vector<Matmul> commands;
     for (unsigned i = draw(random, 1, 6); i > 0; --i) {
       commands.push_back({draw(random, 1, 8), draw(random, 1, 4), draw(random, 1, 3),
