@@ -69,8 +69,7 @@ std::string run_bench(const std::string& bench, const std::map<std::string, unsi
 
 bool elaborate(const std::string& parameters, std::string& said) {
   std::string icarus = "iverilog -g2005 -s gemm64 -o /dev/null";
-  std::string verilator =
-      "verilator --lint-only -Wno-fatal -Wno-lint --unroll-count 256 --top-module gemm64";
+  std::string verilator = "verilator --lint-only -Wno-fatal -Wno-lint --top-module gemm64";
   std::istringstream words(parameters);
   for (std::string word; words >> word;) {
     icarus += " -Pgemm64." + word;

@@ -46,7 +46,6 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
       {"N=2 STAGE_ROWS=2 ADDRESS_WIDTH=63 LOG_WEIGHT_WORDS=16", ""},
       {"N=32 ACCUMULATOR_ROWS=256", ""},
       {"N=2 LOG_PARAMETER_SETS=1", ""},
-      {"N=128", ""},
       {"N=64 SUM_WIDTH=22", ""},
       {"N=8 SUM_WIDTH=32 CLOCK_ENABLES=0", ""},
   };
