@@ -12,12 +12,6 @@
 namespace gemm64 {
 namespace {
 
-bool is_view(const std::string& name) {
-  static const std::set<std::string> kViews{"Flatten", "Identity", "Reshape", "Squeeze",
-                                            "Unsqueeze"};
-  return kViews.count(name) != 0;
-}
-
 /// Results in int8, where another layer or the processor reads them.
 Output as_int8(Output output) {
   if (output.format.code() != ResultCode::kUint8) return output;
@@ -104,7 +98,7 @@ void NetworkPlan::check_nodes() {
     const bool scored = reads(scores);
     const bool pools = name == "MaxPool" && nodes[i].output_size() == 1;
     const bool known =
-        is_view(name) || (!scored && (is_layer(i) || pools || name == "DequantizeLinear"));
+        is_view(nodes[i]) || (!scored && (is_layer(i) || pools || name == "DequantizeLinear"));
     if (!known) {
       throw refusal(nodes[i], fmt::format("the firmware has no {} behind a layer; it has MaxPool, "
                                           "Flatten, Reshape, Squeeze and Unsqueeze",
@@ -122,7 +116,8 @@ std::string NetworkPlan::root_of(const std::string& name) const {
   for (auto maker = makers_.find(root); maker != makers_.end(); maker = makers_.find(root)) {
     const onnx::NodeProto& node = model_.graph().node(maker->second);
     const std::string type = operator_name(node);
-    if (!is_view(type) && (type != "DequantizeLinear" || !is_behind_layer(root))) break;
+    if (node.input_size() == 0) break;
+    if (!is_view(node) && (type != "DequantizeLinear" || !is_behind_layer(root))) break;
     root = node.input(0);
   }
   return root;

@@ -29,12 +29,8 @@ struct NetworkOptions : CommonOptions {
   std::string labels, names;
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
-  CheckLevel check = CheckLevel::kLayers;
   bool allow_host_only = false;
-  std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
-  bool one_program = false;
-  bool convolutions = true;  // on the device
-  unsigned jobs = 0;         // devices side by side; 0: one a core
+  unsigned jobs = 0;  // devices side by side; 0: one a core
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;

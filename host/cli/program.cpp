@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "host/cli/commands.hpp"
-#include "host/cli/session.hpp"
+#include "host/cli/inspected_device.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"

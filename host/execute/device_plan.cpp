@@ -2,7 +2,6 @@
 #include "host/execute/device_plan.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "host/onnx/supported.hpp"
@@ -12,13 +11,6 @@ namespace gemm64 {
 namespace {
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
-
-/// Operators whose output has the values of the input in the same order.
-bool is_view(const onnx::NodeProto& node) {
-  static const std::set<std::string> kViews{"Flatten", "Identity", "Reshape", "Squeeze",
-                                            "Unsqueeze"};
-  return kViews.count(operator_name(node)) != 0;
-}
 
 /// Where a value comes from.
 struct Value {
@@ -184,7 +176,7 @@ void Planner::add_node(int index) {
   if (node.place == NodePlace::kHost) plan_.on_host[index] = node.why;
   if (node.place == NodePlace::kSums) plan_.sums[index] = node.why;
   Value value = host_value(proto);
-  if (is_view(proto)) {
+  if (is_view(proto) && proto.input_size() != 0) {
     const auto found = values_.find(proto.input(0));
     if (found != values_.end()) value = found->second;
   }

@@ -185,7 +185,7 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
     std::ofstream(folder_ / "wrong.json") << older;
     const Outcome wrong = run("replay wrong.json");
     EXPECT_EQ(wrong.code, 2);
-    EXPECT_THAT(wrong.err, HasSubstr("options.memory is 'divided'; it may be 'independent' or "
+    EXPECT_THAT(wrong.err, HasSubstr("options.memory is 'divided'; it may be 'independent', "
                                      "'shared' or 'exclusive'"));
   }
 }

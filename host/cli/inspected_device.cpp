@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/cli/session.hpp"
+#include "host/cli/inspected_device.hpp"
 
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ void need_inspectable(const CommonOptions& options) {
 
 }  // namespace
 
-Session::Session(const CommonOptions& options, std::string command, nlohmann::ordered_json own)
+InspectedDevice::InspectedDevice(const CommonOptions& options, std::string command,
+                                 nlohmann::ordered_json own)
     : options_(options), command_(std::move(command)), own_(std::move(own)) {
   const DebugOptions& debug = options_.debug;
   page_ = open_output(options_.page);
@@ -95,12 +96,12 @@ Session::Session(const CommonOptions& options, std::string command, nlohmann::or
   observe();
 }
 
-void Session::observe() {
+void InspectedDevice::observe() {
   if (tile_) inspected_->observe(*tile_);
   if (timeline_) inspected_->observe(*timeline_);
 }
 
-std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
+std::unique_ptr<DebugDevice> InspectedDevice::make_debug_device(bool traced) const {
   TraceOptions trace;
   if (traced) trace = {failure_file_.string(), kNotYet.first, kNotYet.second};
   std::unique_ptr<DebugDevice> device =
@@ -109,7 +110,7 @@ std::unique_ptr<DebugDevice> Session::make_debug_device(bool traced) const {
   return device;
 }
 
-void Session::investigate(const JobRun& run, Failure& failure) {
+void InspectedDevice::investigate(const JobRun& run, Failure& failure) {
   failed_ = true;
   // An error ends the run; what led to it is worth seeing.
   if (timeline_ && !failure.error.empty()) timeline_->finish();
@@ -145,8 +146,9 @@ void Session::investigate(const JobRun& run, Failure& failure) {
   }
 }
 
-RunOptions Session::run_options() {
-  RunOptions run = options_.run_options();
+RunOptions InspectedDevice::run_options() {
+  RunOptions run = options_.applied_to({});
+  run.memory = options_.memory;
   if (!devices().find(options_.device).is_inspectable()) return run;
   run.investigate = [this](const JobRun& job_run, Failure& failure) {
     investigate(job_run, failure);
@@ -168,7 +170,7 @@ RunOptions Session::run_options() {
   return run;
 }
 
-std::string Session::why_one_job() const {
+std::string InspectedDevice::why_one_job() const {
   const DebugOptions& debug = options_.debug;
   if (options_.replay) return "a replay runs one product";
   if (timeline_) return "--timeline shows one device";
@@ -177,7 +179,7 @@ std::string Session::why_one_job() const {
   return "";
 }
 
-SideBySide Session::side_by_side(unsigned jobs) const {
+SideBySide InspectedDevice::side_by_side(unsigned jobs) const {
   SideBySide beside;
   beside.jobs = why_one_job().empty() ? jobs : 1;
   beside.make = [this] { return make_device(options_); };
@@ -185,7 +187,7 @@ SideBySide Session::side_by_side(unsigned jobs) const {
   return beside;
 }
 
-std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
+std::vector<std::string> InspectedDevice::find_problems(std::uint64_t clocks) const {
   std::vector<std::string> problems;
   for (const Fault& fault : faults_) {
     if (fault.clock < clocks) continue;
@@ -206,14 +208,14 @@ std::vector<std::string> Session::find_problems(std::uint64_t clocks) const {
   return problems;
 }
 
-void Session::print_faults(bool layers_compared) const {
+void InspectedDevice::print_faults(bool layers_compared) const {
   for (const Fault& fault : faults_) {
     print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
                  failed_ || !layers_compared ? "" : "; no result changed");
   }
 }
 
-void Session::write_trace_view() const {
+void InspectedDevice::write_trace_view() const {
   const std::string& trace = options_.debug.trace;
   if (trace.empty() || is_lost(trace)) return;
   const std::optional<TileClocks> tile = tile_->clocks();
@@ -241,7 +243,7 @@ void Session::write_trace_view() const {
                escaped(beside.string()));
 }
 
-void Session::write_page(const nlohmann::ordered_json& report) const {
+void InspectedDevice::write_page(const nlohmann::ordered_json& report) const {
   const std::string& timeline = options_.debug.timeline;
   PageContent content{{{options_.json, report}}, {}, nullptr};
   // What cannot be read again, such as a pipe, is not shown.
@@ -253,7 +255,7 @@ void Session::write_page(const nlohmann::ordered_json& report) const {
   }
 }
 
-int Session::finish(RunReport report, OutputFile* json, bool allow_host_only) {
+int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_only) {
   // Where one job ran alone, the others have nothing to tell.
   auto& layers = report.layers;
   layers.erase(std::remove_if(layers.begin(), layers.end(),

@@ -21,12 +21,12 @@ namespace gemm64 {
 /// The exit code of a run that was not to compare anything.
 inline constexpr int kNotChecked = 4;
 
-class Session {
+class InspectedDevice {
  public:
   /// Builds the device that the options name. `command` and `own` tell a failure file what ran: the
   /// command's name and the options that it alone has. Throws UsageError where options do not fit
   /// together, name places that do not exist, or files that cannot be written.
-  Session(const CommonOptions& options, std::string command, nlohmann::ordered_json own);
+  InspectedDevice(const CommonOptions& options, std::string command, nlohmann::ordered_json own);
 
   Device& device() { return *device_; }
 
