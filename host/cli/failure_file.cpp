@@ -38,9 +38,15 @@ CommonOptions read_options(const Json& json) {
   CommonOptions options;
   options.device = json_field<std::string>(json, "options", "device");
   devices().find_inspectable(options.device, "replay");
-  // What files of older versions lack has its default.
+  for (const char* const key : {"array", "seed", "memory_latency", "memory_bytes_per_cycle",
+                                "memory_stalls", "precision", "accumulate"}) {
+    json_field<Json>(json, "options", key);
+  }
+  // All others, which files of older versions may lack, have their defaults.
   read_settings<DeviceOptions>(device_settings(), json, "options.", options);
   read_settings<RunSettings>(run_settings(), json, "options.", options);
+  options.check =
+      CheckLevel::kLayers;  // a replay shows where it goes wrong, whatever was asked then
   // 0: as many as the file of the model says.
   options.batch = within(json, "batch", std::int64_t{json.contains("model") ? 0 : 1}, kMaxSize);
   options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");

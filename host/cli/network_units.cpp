@@ -108,8 +108,8 @@ std::string NetworkUnits::settings() const {
   RunSettings run = options;
   run.results = run.result_code();
   nlohmann::ordered_json json = {{"device", options.device}};
-  json.update(to_json<DeviceOptions>(device_settings(), options));
-  json.update(to_json(run_settings(), run));
+  for (const auto& setting : device_settings()) json[setting.name] = setting.get(options);
+  for (const auto& setting : run_settings()) json[setting.name] = setting.get(run);
   json.update(nlohmann::ordered_json{{"watchdog", options.debug.watchdog},
                                      {"pixels", to_json(options.pixels).dump()},
                                      {"images at once", inputs().at_once}});
