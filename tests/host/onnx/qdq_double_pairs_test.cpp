@@ -25,7 +25,7 @@ std::string row(const std::string& from, const std::string& to, int pairs) {
 }
 
 OnnxModel rows_of_pairs() {
-  return model(
+  return load_text(
       "(float[4] x) => (float[4] a, float[4] b) <float s0 = {0.5}, float s1 = {0.25}, "
       "float s2 = {0.125}, int8 z = {3}> {p = Relu(x) q = Neg(x) " +
       row("p", "a", 3) + row("q", "b", 2) + "}");
