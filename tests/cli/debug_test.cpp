@@ -415,7 +415,8 @@ TEST_F(Debug, BrokenFailureFilesAreRefused) {
   refused("options: ", [](json& j) { j.erase("options"); });
   refused("options.seed: ", [](json& j) { j["options"].erase("seed"); });
   refused("failure.index: ", [](json& j) { j["failure"].erase("index"); });
-  refused("options.seed is \"one\"; it may be a whole number from", [](json& j) { j["options"]["seed"] = "one"; });
+  refused("options.seed is \"one\"; it may be a whole number from",
+          [](json& j) { j["options"]["seed"] = "one"; });
   refused("options.precision is 'int4'", [](json& j) { j["options"]["precision"] = "int4"; });
   refused("options.memory_latency is 0", [](json& j) { j["options"]["memory_latency"] = 0; });
   refused("no array of 24x24", [](json& j) { j["options"]["array"] = 24; });
