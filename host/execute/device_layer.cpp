@@ -166,18 +166,11 @@ Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const
   return tensor;
 }
 
-ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
-                           const Tensors& inputs) {
+LayerWeights layer_weights(const NodeContext& context, const Tensors& inputs) {
   const onnx::NodeProto& node = *context.node;
-  const Tensor& x = inputs[0];
-  ProgramLayer made;
-  made.job = layer.job;
-  if (layer.convolution) made.groups = layer.convolution->groups;
-  made.source = layer.source;
+  LayerWeights made;
   made.w = weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();
-  made.a = activations_of(layer, x, made.w.cols());
-
   const bool is_convolution = node.op_type() == "QLinearConv";
   static const Tensor none;
   const Tensor& bias = is_convolution              ? optional_input(inputs, 8)
@@ -188,13 +181,27 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
     bytes.scales.resize(static_cast<std::size_t>(outputs), bytes.scales[0]);
   }
   made.scale = std::move(bytes.scales);
-  const std::int64_t zero =
-      quantization_of(context, inputs, 1, x.type()).zero + move_to_int8(x.type());
+  const DataType type = inputs[0].type();
+  const std::int64_t zero = quantization_of(context, inputs, 1, type).zero + move_to_int8(type);
   for (Eigen::Index i = 0; i < outputs; ++i) {
     const std::int64_t sum = made.w.row(i).cast<std::int64_t>().sum();
     const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
     made.bias.push_back(wrapped(own - zero * sum));
   }
+  return made;
+}
+
+ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
+                           const Tensors& inputs) {
+  LayerWeights weights = layer_weights(context, inputs);
+  ProgramLayer made;
+  made.job = layer.job;
+  if (layer.convolution) made.groups = layer.convolution->groups;
+  made.source = layer.source;
+  made.a = activations_of(layer, inputs[0], weights.w.cols());
+  made.w = std::move(weights.w);
+  made.bias = std::move(weights.bias);
+  made.scale = std::move(weights.scale);
   return made;
 }
 

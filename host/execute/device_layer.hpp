@@ -3,12 +3,26 @@
 // a scale for each output channel.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "host/execute/device_plan.hpp"
 #include "host/execute/executor.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64 {
+
+/// The constants of a layer: weights [N x K], and of each output channel a bias and a scale.
+struct LayerWeights {
+  MatrixI8 w;
+  std::vector<std::int32_t> bias;
+  std::vector<float> scale;
+};
+
+/// Those of a node with these operands. Of the first one only the type counts. Throws UsageError
+/// where operands do not fit.
+LayerWeights layer_weights(const NodeContext& context, const Tensors& inputs);
 
 /// The layer for the device, of the operands that its node takes: result = clamp(rint((a * w +
 /// bias) * scale) + zero). uint8 activations and weights are moved down by 128, zero points too, so

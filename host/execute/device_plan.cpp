@@ -16,6 +16,8 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % 
 struct Value {
   std::size_t level = 0;
   std::optional<std::size_t> layer;  // whose results it is, perhaps in another shape
+  bool behind_layer = false;         // does it need the results of one?
+  std::string root;                  // the value whose bytes it is, perhaps in another shape
 };
 
 /// A layer and its place.
@@ -29,8 +31,8 @@ struct Placed {
 
 class Planner {
  public:
-  Planner(const OnnxModel& model, const Geometry& geometry, const std::string& why_no_convolutions)
-      : model_(model), geometry_(geometry), why_no_convolutions_(why_no_convolutions) {}
+  Planner(const OnnxModel& model, const Geometry& geometry, const PlanOptions& options)
+      : model_(model), geometry_(geometry), options_(options) {}
 
   DevicePlan run();
 
@@ -38,6 +40,8 @@ class Planner {
   void add_node(int index);
   void add_layer(int index, QuantizedNode node);
   bool reads_as_it_lies(const Placed& from, QuantizedNode& to) const;
+  static bool reads_map(Convolution map, QuantizedNode& to);
+  bool reads_in_place(const Value& input, QuantizedNode& node) const;
   bool is_packed(const QuantizedNode& node) const;
   Job make(int index, const Placed& placed) const;
   Value host_value(const onnx::NodeProto& node) const;
@@ -45,7 +49,7 @@ class Planner {
 
   const OnnxModel& model_;
   const Geometry& geometry_;
-  const std::string& why_no_convolutions_;
+  const PlanOptions& options_;
   DevicePlan plan_;
   std::vector<Placed> layers_;
   std::map<std::string, Value> values_;
@@ -58,6 +62,7 @@ Value Planner::host_value(const onnx::NodeProto& node) const {
     const auto found = values_.find(name);
     if (found == values_.end()) continue;
     value.level = std::max(value.level, found->second.level + (found->second.layer ? 1 : 0));
+    value.behind_layer = value.behind_layer || found->second.behind_layer;
   }
   return value;
 }
@@ -74,6 +79,11 @@ bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
     map.height = before.convolution->out_height;
     map.width = before.convolution->out_width;
   }
+  return reads_map(map, to);
+}
+
+/// Can the layer read a map, all of it in each row where the layer is a Linear one?
+bool Planner::reads_map(Convolution map, QuantizedNode& to) {
   if (to.convolution) {
     const Convolution& c = *to.convolution;
     return c.images == map.images && c.channels == map.channels && c.height == map.height &&
@@ -90,6 +100,21 @@ bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
   return true;
 }
 
+/// Can the layer read a value where it lies in planes?
+bool Planner::reads_in_place(const Value& input, QuantizedNode& node) const {
+  const std::optional<TensorType> type = model_.type(input.root);
+  if (node.convolution) return true;
+  if (!type) return false;
+  const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  Convolution map;
+  const std::vector<std::int64_t>& dims = type->dims;
+  if (!dims.empty()) map.images = size(dims[0]);
+  if (dims.size() > 1) map.channels = size(dims[1]);
+  for (std::size_t axis = 2; axis + 1 < dims.size(); ++axis) map.height *= size(dims[axis]);
+  if (dims.size() > 2) map.width = size(dims.back());
+  return reads_map(map, node);
+}
+
 /// Is a layer whose activations come from the host one with few channels, at most half a word, that
 /// takes fewer tiles if the host lays out its windows?
 bool Planner::is_packed(const QuantizedNode& node) const {
@@ -104,9 +129,10 @@ Job Planner::make(int index, const Placed& placed) const {
   const DeviceLayer& layer = placed.layer;
   const QuantizedNode& node = placed.node;
   Output output;
-  const bool as_unsigned = node.type == onnx::TensorProto::UINT8 && !placed.read;
+  const bool as_unsigned =
+      node.type == onnx::TensorProto::UINT8 && !placed.read && !options_.in_place;
   output.format = ResultFormat(as_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
-  output.zero = node.zero + (as_unsigned ? 0 : move_to_int8(node.type));
+  output.zero = node.result.zero + (as_unsigned ? 0 : move_to_int8(node.type));
   output.low = output.format.least();
   output.high = output.format.largest();
   std::string name = node_label(model_.graph().node(index), index);
@@ -122,6 +148,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
   const Value input = found == values_.end() ? Value{} : found->second;
   Placed placed;
   placed.layer.node = index;
+  placed.layer.input = node.input;
+  placed.layer.result_scale = node.result.scale;
   const auto try_to_make = [&](bool packed) {
     placed.layer.packed = packed;
     placed.layer.convolution = placed.node.convolution;
@@ -146,28 +174,36 @@ void Planner::add_layer(int index, QuantizedNode node) {
     placed.layer.source.reset();
     placed.level = input.level + (input.layer ? 1 : 0);
     placed.depth = 0;
-    made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
-    made = made || try_to_make(false);
-    // What is no window for the device is a product, if the host lays it out.
-    const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
-    made = made || (one_group && try_to_make(true));
+    if (options_.in_place) {
+      const bool lies = !input.behind_layer || reads_in_place(input, placed.node);
+      if (!lies) plan_.on_host[index] = "its activations do not lie as the processor leaves them";
+      made = lies && try_to_make(false);
+    } else {
+      made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
+      made = made || try_to_make(false);
+      // What is no window for the device is a product, if the host lays it out.
+      const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
+      made = made || (one_group && try_to_make(true));
+    }
   }
   if (!made) {
-    values_[proto.output(0)] = host_value(proto);
+    Value value = host_value(proto);
+    value.root = proto.output(0);
+    values_[proto.output(0)] = std::move(value);
     return;
   }
   plan_.on_host.erase(index);
   if (placed.layer.source) layers_[*placed.layer.source].read = true;
-  values_[proto.output(0)] = {placed.level, layers_.size()};
+  values_[proto.output(0)] = {placed.level, layers_.size(), true, proto.output(0)};
   layers_.push_back(std::move(placed));
 }
 
 void Planner::add_node(int index) {
   const onnx::NodeProto& proto = model_.graph().node(index);
   QuantizedNode node = read_quantized_node(model_, index);
-  if (node.place == NodePlace::kLayer && node.convolution && !why_no_convolutions_.empty()) {
+  if (node.place == NodePlace::kLayer && node.convolution && !options_.convolutions) {
     node.place = NodePlace::kHost;
-    node.why = why_no_convolutions_;
+    node.why = "with --convolutions host";
   }
   if (node.place == NodePlace::kLayer) {
     add_layer(index, std::move(node));
@@ -180,7 +216,11 @@ void Planner::add_node(int index) {
     const auto found = values_.find(proto.input(0));
     if (found != values_.end()) value = found->second;
   }
-  for (const std::string& output : proto.output()) values_[output] = value;
+  const bool keeps_bytes = !value.root.empty();
+  for (const std::string& output : proto.output()) {
+    if (!keeps_bytes) value.root = output;
+    values_[output] = value;
+  }
 }
 
 std::vector<DeviceProgram> Planner::programs() {
@@ -225,8 +265,8 @@ bool DevicePlan::has(int node) const {
 }
 
 DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
-                       const std::string& why_no_convolutions) {
-  return Planner(model, geometry, why_no_convolutions).run();
+                       const PlanOptions& options) {
+  return Planner(model, geometry, options).run();
 }
 
 DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {

@@ -25,6 +25,8 @@ struct DeviceLayer {
   std::optional<Convolution> convolution;
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
+  Quantization input;      // of its activations, as int8
+  float result_scale = 1;  // the zero point is the job's
   /// The layer of the same program whose results it reads as they lie.
   std::optional<std::size_t> source;
 };
@@ -47,10 +49,15 @@ struct DevicePlan {
   bool has(int node) const;
 };
 
+struct PlanOptions {
+  bool convolutions = true;  // may the device have them?
+  /// What runs between programs works on tensors as the device lays them out (CompileOptions).
+  bool in_place = false;
+};
+
 /// Plans a model in QOperator form (host/onnx/quantized_graph.hpp makes it of QDQ).
-/// `why_no_convolutions`: empty where the device has them.
 DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
-                       const std::string& why_no_convolutions = "");
+                       const PlanOptions& options = {});
 
 /// The plan of a run whose options leave the device nothing but sums of Linear layers: `why`.
 DevicePlan plan_sums(const OnnxModel& model, const std::string& why);

@@ -26,14 +26,6 @@ std::string why_sums(const RunOptions& options) {
                                                : "";
 }
 
-DevicePlan plan_of(const Executor& executor, const JobRunner& runner) {
-  const std::string why = why_sums(runner.options());
-  const char* const why_no_convolutions =
-      runner.options().convolutions ? "" : "with --convolutions host";
-  return why.empty() ? plan_device(executor.model(), runner.geometry(), why_no_convolutions)
-                     : plan_sums(executor.model(), why);
-}
-
 /// The jobs of a Linear layer by itself.
 std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, const Step& step) {
   const std::optional<GemmShape> shape = linear_shape(executor.model(), step);
@@ -58,20 +50,33 @@ bool is_float_product(const Step& step) {
   return step.context.node->domain().empty() && (type == "Gemm" || type == "MatMul");
 }
 
-DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner) {
+CompileOptions compile_options(const RunOptions& options) {
+  CompileOptions result;
+  result.convolutions = options.convolutions;
+  result.why_sums = why_sums(options);
+  return result;
+}
+
+DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
+                             const Executable* compiled) {
   DeviceSchedule schedule;
-  schedule.plan = plan_of(executor, runner);
-  schedule.order = pass_order(executor.model(), schedule.plan);
+  const CompileOptions options = compile_options(runner.options());
+  if (compiled != nullptr) {
+    require_same(*compiled, runner.geometry(), options, executor.model().name());
+    schedule.executable = *compiled;
+  } else {
+    schedule.executable = compile(executor.model(), runner.geometry(), options);
+  }
+  const DevicePlan& plan = schedule.executable.plan;
   const std::size_t steps = executor.steps().size();
   schedule.on_host.assign(steps, 0);
   schedule.on_device.assign(steps, 0);
   const auto macs_per_clock = static_cast<double>(runner.geometry().macs_per_clock());
   std::vector<bool> is_host(steps, true);  // are a step's products the host's?
   schedule.first = steps;
-  for (const PassItem& item : schedule.order) {
+  for (const PassItem& item : schedule.executable.order) {
     if (item.is_program) {
-      const DeviceProgram& program = schedule.plan.programs[item.index];
-      const JobProgram made = make_program(program, runner.geometry());
+      const JobProgram& made = schedule.executable.programs[item.index].list;
       runner.check_fits(made);
       double clocks = 0;
       for (const Counters& layer :
@@ -81,7 +86,7 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner) 
       schedule.of_program.push_back(clocks);
       schedule.all += clocks;
       schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
-      for (const DeviceLayer& layer : program.layers) {
+      for (const DeviceLayer& layer : plan.programs[item.index].layers) {
         schedule.first = std::min(schedule.first, static_cast<std::size_t>(layer.node));
       }
       continue;

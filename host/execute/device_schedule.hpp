@@ -5,16 +5,14 @@
 #include <cstddef>
 #include <vector>
 
-#include "host/execute/device_plan.hpp"
+#include "host/compile/executable.hpp"
 #include "host/execute/executor.hpp"
-#include "host/execute/pass_order.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64 {
 
 struct DeviceSchedule {
-  DevicePlan plan;
-  std::vector<PassItem> order;  // steps of the executor, and programs of the plan
+  Executable executable;
   std::vector<Job> jobs;        // in the order in which they run
   std::size_t first = 0;  // step that may be the first with work for the device; all before it are
                           // the order's first items
@@ -24,9 +22,14 @@ struct DeviceSchedule {
   double all = 0;
 };
 
-/// The schedule of a pass, as the runner's options have it. Throws UsageError where the device has
-/// no room for a job.
-DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner);
+/// What of a network the device is asked for, by the options of a run.
+CompileOptions compile_options(const RunOptions& options);
+
+/// The schedule of a pass. `compiled`: the network with those options, by who has it already;
+/// nullptr: it is compiled. Throws UsageError where the device has no room for a job, or `compiled`
+/// is for another device or other options.
+DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
+                             const Executable* compiled = nullptr);
 
 /// "conv1", or "Conv number 3" where a node has no name.
 std::string layer_name(const Executor& executor, const Step& step);

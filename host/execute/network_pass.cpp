@@ -104,8 +104,8 @@ void NetworkPass::begin_pass() {
 
 /// Runs what is left of the pass; false where it must go on from elsewhere.
 bool NetworkPass::run_items() {
-  while (!back_ && at_.item < schedule_.order.size()) {
-    const PassItem& item = schedule_.order[at_.item++];
+  while (!back_ && at_.item < schedule_.executable.order.size()) {
+    const PassItem& item = schedule_.executable.order[at_.item++];
     if (item.is_program) {
       run_program(item);
     } else {
@@ -123,8 +123,10 @@ void NetworkPass::forget(const PassItem& item) {
 
 /// A layer for the device. Where layers are checked, the host computes it as well, adds its results
 /// to `wanted`, and says what they must be where its source's are others.
-ProgramLayer NetworkPass::prepare(const DeviceProgram& program, const DeviceLayer& layer,
+ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
                                   std::vector<Tensor>& wanted) {
+  const DeviceProgram& program = schedule_.executable.plan.programs[number];
+  const DeviceLayer& layer = program.layers[index];
   const Step& step = step_of(layer);
   make_room();
   next(schedule_.on_host[index_of(executor_, step)]);
@@ -143,6 +145,8 @@ ProgramLayer NetworkPass::prepare(const DeviceProgram& program, const DeviceLaye
                               describe(arguments[0]), executor_.model().name()));
   }
   ProgramLayer made = program_layer(layer, step.context, arguments);
+  const std::vector<PackedLayer>& constants = schedule_.executable.programs[number].constants;
+  if (!constants.empty()) made.packed = &constants[index];
   if (!checks_layers()) return made;
 
   const auto begin = WallClock::now();
@@ -201,11 +205,11 @@ void NetworkPass::store(const DeviceProgram& program, const std::vector<Tensor>&
 }
 
 void NetworkPass::run_program(const PassItem& item) {
-  const DeviceProgram& program = schedule_.plan.programs[item.index];
+  const DeviceProgram& program = schedule_.executable.plan.programs[item.index];
   std::vector<ProgramLayer> layers;
   std::vector<Tensor> wanted;  // by the host
-  for (const DeviceLayer& layer : program.layers) {
-    layers.push_back(prepare(program, layer, wanted));
+  for (std::size_t i = 0; i < program.layers.size(); ++i) {
+    layers.push_back(prepare(item.index, i, wanted));
   }
   const auto begin = WallClock::now();
   const double clocks = schedule_.of_program[item.index];
@@ -313,8 +317,8 @@ std::vector<HostLayer> NetworkPass::host_layers() const {
 /// Why a step that is in no program runs on the host; empty where the device has its sums.
 std::string NetworkPass::why_host(const Step& step, const Tensors& arguments) const {
   std::string reason = why_on_host(step, arguments);
-  const auto planned = schedule_.plan.on_host.find(static_cast<int>(index_of(executor_, step)));
-  if (!reason.empty() && planned != schedule_.plan.on_host.end()) reason = planned->second;
+  const auto planned = schedule_.executable.plan.on_host.find(static_cast<int>(index_of(executor_, step)));
+  if (!reason.empty() && planned != schedule_.executable.plan.on_host.end()) reason = planned->second;
   if (reason.empty() && !is_float_product(step) &&
       runner_.options().precision == Precision::kFloat32) {
     reason = "with --precision float32, the device computes products of float32 alone";
@@ -327,7 +331,7 @@ void NetworkPass::add_layers(const DeviceProgram& program,
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
     LayerReport report = reports[i];
-    report.program = 1 + static_cast<std::size_t>(&program - schedule_.plan.programs.data());
+    report.program = 1 + static_cast<std::size_t>(&program - schedule_.executable.plan.programs.data());
     report.convolution = layer.convolution;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
@@ -360,8 +364,8 @@ Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) 
     const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
     layers_.push_back(
         runner_.run(runner_.job(layer_name(executor_, step), shape), a, w, sums, share_));
-    const auto why = schedule_.plan.sums.find(static_cast<int>(index_of(executor_, step)));
-    layers_.back().why_sums = why == schedule_.plan.sums.end()
+    const auto why = schedule_.executable.plan.sums.find(static_cast<int>(index_of(executor_, step)));
+    layers_.back().why_sums = why == schedule_.executable.plan.sums.end()
                                   ? "its shape was not known before the network ran"
                                   : why->second;
     device_seconds_ += seconds_since(begin);

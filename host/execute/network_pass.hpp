@@ -89,8 +89,7 @@ class NetworkPass {
   void begin_pass();
   bool run_items();
   void run_program(const PassItem& item);
-  ProgramLayer prepare(const DeviceProgram& program, const DeviceLayer& layer,
-                       std::vector<Tensor>& wanted);
+  ProgramLayer prepare(std::size_t number, std::size_t index, std::vector<Tensor>& wanted);
   void store(const DeviceProgram& program, const std::vector<Tensor>& results, Values& values);
   std::vector<Tensor> written(const DeviceProgram& program, const std::vector<MatrixI32>& values,
                               const std::vector<Tensor>& wanted) const;

@@ -119,12 +119,12 @@ std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule
   constexpr const char* kAlone =
       "of layers that are not from 8-bit values to 8-bit values, the host goes on with the "
       "device's results";
-  if (schedule.plan.programs.empty() || !schedule.plan.sums.empty()) return kAlone;
+  if (schedule.executable.plan.programs.empty() || !schedule.executable.plan.sums.empty()) return kAlone;
   const OnnxModel& model = executor.model();
   for (std::size_t i = 0; i < executor.steps().size(); ++i) {
     const Step& step = executor.steps()[i];
     const onnx::NodeProto& node = *step.context.node;
-    if (schedule.plan.has(static_cast<int>(i)) || !step.constant_weights) continue;
+    if (schedule.executable.plan.has(static_cast<int>(i)) || !step.constant_weights) continue;
     if (linear_product(model, node) && is_float_product(step)) return kAlone;
     if (!model.type(node.input(0))) return kAlone;  // perhaps
   }
@@ -152,7 +152,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     jobs.insert(jobs.end(), schedule.jobs.begin(), schedule.jobs.end());
   }
   runner.announce(jobs);
-  for (const DeviceProgram& program : schedule.plan.programs) {
+  for (const DeviceProgram& program : schedule.executable.plan.programs) {
     report.chained = report.chained || program.layers.size() > 1;
   }
   NetworkRun run;

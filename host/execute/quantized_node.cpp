@@ -46,6 +46,7 @@ class Reader {
   std::string why_scales(const Roles& roles) const;
   std::string read_convolution(const Roles& roles, QuantizedNode& result) const;
   std::optional<Tensor> constant(int input) const;
+  Quantization quantization(int scale, DataType type) const;
 
   const OnnxModel& model_;
   const onnx::NodeProto& node_;
@@ -57,6 +58,14 @@ std::optional<Tensor> Reader::constant(int input) const {
   const TensorProto* proto = model_.constant(input_name(node_, input));
   if (proto == nullptr || !has_data(*proto)) return std::nullopt;
   return Tensor::from_proto(*proto);
+}
+
+/// What inputs `scale` and `scale + 1` say of a tensor; what the file lacks is 1 and 0.
+Quantization Reader::quantization(int scale, DataType type) const {
+  Quantization result;
+  if (const auto factor = constant(scale)) result.scale = scales_of(context_, *factor).front();
+  if (const auto zero = constant(scale + 1)) result.zero = zeros_of(context_, *zero, type).front();
+  return result;
 }
 
 /// Why scales do not turn the device's sums into results.
@@ -209,8 +218,12 @@ QuantizedNode Reader::read() {
     return result;
   }
   result.type = static_cast<DataType>(y->data_type);
-  if (const auto zero = constant(roles->y_scale + 1)) {
-    result.zero = zeros_of(context_, *zero, result.type).front();
+  result.result = quantization(roles->y_scale, result.type);
+  const auto x = model_.type(node_.input(0));
+  if (x && is_byte(x->data_type)) {
+    const auto type = static_cast<DataType>(x->data_type);
+    result.input = quantization(roles->x_scale, type);
+    result.input.zero += move_to_int8(type);
   }
   return result;
 }

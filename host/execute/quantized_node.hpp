@@ -7,6 +7,7 @@
 #include <string>
 
 #include "host/execute/operators.hpp"
+#include "host/execute/quantization.hpp"
 #include "host/job/convolution.hpp"
 #include "host/job/plan.hpp"
 #include "host/onnx/model.hpp"
@@ -28,7 +29,8 @@ struct QuantizedNode {
   GemmShape shape;                               // of kSums, and of a kLayer that is no convolution
   std::optional<Convolution> convolution;        // of a kLayer
   DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
-  std::int32_t zero = 0;                         // theirs, as `type` has it
+  Quantization result;                           // theirs, the zero point as `type` has it
+  Quantization input;                            // of a kLayer; the zero point as int8
 };
 
 /// Reads node `index` of the graph. Constants that a file lacks are taken to be what the device

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/compile/executable.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
-#include "host/execute/pass_order.hpp"
 #include "host/execute/passes.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
@@ -31,10 +31,10 @@ DeviceWork::Program program_of(Job job, const Geometry& geometry) {
   return program;
 }
 
-DeviceWork::Program program_of(const DeviceProgram& planned, std::size_t number,
-                               const Geometry& geometry) {
+DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& list,
+                               std::size_t number, const Geometry& geometry) {
   DeviceWork::Program program;
-  program.jobs = make_program(planned, geometry);
+  program.jobs = list;
   for (std::size_t i = 0; i < planned.layers.size(); ++i) {
     const DeviceLayer& from = planned.layers[i];
     LayerReport layer = layer_of(program.jobs.jobs[i]);
@@ -92,11 +92,14 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   work.geometry = geometry;
   work.passes = passes;
   work.whole_network = true;
-  const DevicePlan plan = plan_device(model, geometry);
-  for (const PassItem& item : pass_order(model, plan)) {
+  const Executable compiled = compile(model, geometry);
+  const DevicePlan& plan = compiled.plan;
+  for (const PassItem& item : compiled.order) {
     const auto i = static_cast<int>(item.index);
     if (item.is_program) {
-      work.programs.push_back(program_of(plan.programs[item.index], 1 + item.index, geometry));
+      work.programs.push_back(program_of(plan.programs[item.index],
+                                         compiled.programs[item.index].list, 1 + item.index,
+                                         geometry));
     } else if (const auto sizes = linear_product(model, model.graph().node(i))) {
       work.programs.push_back(
           program_of(make_job(node_label(model.graph().node(i), i), {sizes->m, sizes->k, sizes->n},
