@@ -49,9 +49,7 @@ class Graph:
             [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs], self.constants)
         model = helper.make_model(graph, ir_version=ir_version,
                                   opset_imports=[helper.make_opsetid("", opset)])
-        for value in model.graph.output:
-            value.type.tensor_type.ClearField("shape")
-        return model
+        return onnx.shape_inference.infer_shapes(model)
 
 
 def attention(mask=None):
@@ -233,20 +231,14 @@ class Quantize(QuantizedTest):
         self.assertIn("nothing in it can be quantized: 1 MatMul: of float16", complaint)
         self.assertFalse((self.folder / "q.onnx").exists())
 
-    def test_what_subgraphs_read_and_names_that_are_taken_stay(self):
+    def test_names_that_are_taken_stay(self):
         graph = Graph()
-        inner = graph.weights(4)
-        branch = [helper.make_graph([helper.make_node(kind, ["conv", inner], ["out"])], kind, [],
-                                    [helper.make_tensor_value_info("out", FLOAT, None)]) for kind in ("Add", "Sub")]
-        weights = graph.weights(8, 4)
-        graph.nodes.append(helper.make_node("MatMul", ["x", weights], ["conv"], "product"))
-        graph.constants.append(numpy_helper.from_array(numpy.float32(1), "x_scale"))
-        test = graph.node("Greater", graph.node("ReduceMax", "x", keepdims=0), "x_scale")
-        graph.nodes.append(helper.make_node("If", [test], ["y"], then_branch=branch[0], else_branch=branch[1]))
-        model = graph.model({"x": ["n", 8]}, ["y"])
+        graph.constants.append(numpy_helper.from_array(numpy.float32(3), "x_scale"))
+        y = graph.node("Div", graph.node("MatMul", "x", graph.weights(8, 4)), "x_scale")
+        model = graph.model({"x": ["n", 8]}, [y])
         self.quantize(model, {"x": self.draw(6, 8)})
         feeds = {"x": self.draw(2, 8)}
-        self.near(model, feeds, infer(str(self.folder / "q.onnx"), feeds))
+        self.near(model, feeds, self.same_bytes(feeds))
 
     def test_a_bias_far_above_its_channels_weights_is_kept(self):
         graph = Graph()
@@ -268,7 +260,7 @@ class Quantize(QuantizedTest):
             theirs = calibrate.create_calibrator(
                 path, None, str(self.folder / "augmented.onnx"), calibrate_method=method, extra_options=options)
             theirs.collect_data(Reader("x", feeds))
-            return {name: tuple(float(v) for v in data.range_value) for name, data in theirs.compute_data().items()}
+            return {name: tuple(float(numpy.ravel(v)[0]) for v in data.range_value) for name, data in theirs.compute_data().items()}
 
     def test_ranges_are_those_of_onnxruntimes_calibrators(self):
         graph = Graph(9)
