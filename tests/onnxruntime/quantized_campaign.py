@@ -14,46 +14,117 @@ import json
 import logging
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 import numpy
 import onnx
+from onnx import TensorProto, helper
 
 from random_networks import Case, Unusable
 
 
 # Operators left in float whose last bits are not ONNX Runtime's: it has polynomials, and sums in another order.
-INEXACT = {"AveragePool", "Conv", "Elu", "Gemm", "GlobalAveragePool", "HardSigmoid", "MatMul", "Sigmoid", "Softmax",
-           "Tanh"}
-LAST_BITS = 2e-6    # of the largest
-STEPS = 0.05        # the same where values are quantized behind them
+INEXACT = {"AveragePool", "Conv", "Elu", "Gemm", "GlobalAveragePool", "HardSigmoid", "LeakyRelu", "MatMul", "Sigmoid",
+           "Softmax", "Tanh"}
+LAST_BITS = 2e-6  # of the largest
+BYTES = (TensorProto.INT8, TensorProto.UINT8)
 
 
-def cause(report, far):
-    """Why outputs may be as far from ONNX Runtime's as that; nothing where they may not."""
-    host = set(report["host"]["operators"])
-    if "quality" in report:
-        return "linear layers left in float"
-    quantizes = any(re.match("DynamicQuantize|QuantizeLinear", name) for name in host)
-    if host & INEXACT and far <= (STEPS if quantizes else LAST_BITS):
-        return "last bits of floats"
-    return None
+def shape_of(case, value):
+    """Of a value of the network, to whose name the quantizer may have added something."""
+    return case.network.shapes[max((name for name in case.network.shapes if value.startswith(name)), key=len)]
 
 
-def run(folder, case, array):
+def without_floats(case, model):
+    """The model without operators that stay in float: what they read are outputs, what they make inputs; the
+    names of these inputs."""
+    makers = {name: node for node in model.graph.node for name in node.output}
+    types = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+
+    def in_bytes(name):
+        maker = makers.get(name)
+        return maker is not None and maker.op_type == "DequantizeLinear" and types.get(maker.input[2], 0) in BYTES
+
+    def fused(node):
+        readers = [other.op_type for other in model.graph.node for name in other.input if name == node.output[0]]
+        operands = node.input[:2] if node.op_type in ("Conv", "Gemm", "MatMul") else node.input[:1]
+        return all(map(in_bytes, operands)) and (
+            readers == ["QuantizeLinear"] or node.op_type in ("Gemm", "MatMul"))
+
+    cut = [node for node in model.graph.node if node.op_type in INEXACT and not fused(node)]
+    given = [node.output[0] for node in cut]
+    outputs = [value.name for value in model.graph.output if value.name not in given]
+    read = [name for node in cut for name in node.input[:2 if node.op_type == "MatMul" else 1]
+            if name in makers and name not in given + outputs]
+    for node in cut:
+        model.graph.node.remove(node)
+    model.graph.input.extend(
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape_of(case, name)) for name in given)
+    kept = [value for value in model.graph.output if value.name in outputs]
+    del model.graph.output[:]
+    model.graph.output.extend(kept)
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(read))
+    return given
+
+
+def run(folder, model, feeds, array):
     """The program's exit code and complaint, its report, and its outputs by name."""
-    numpy.save(folder / "x.npy", case.x)
+    arguments = []
+    for name, values in feeds.items():
+        numpy.save(folder / f"{name}.in.npy", values)
+        arguments += ["--input", f"{name}={name}.in.npy"]
+    for path in (folder / "found").glob("*.npy"):
+        path.unlink()
     result = subprocess.run(
-        [os.environ["GEMM64"], "run", "--model", "q.onnx", "--input", "x.npy", "--array", str(array),
-         "--allow-host-only", "--output", "found/", "--json", "report.json"],
+        [os.environ["GEMM64"], "run", "--model", model, *arguments, "--array", str(array), "--allow-host-only",
+         "--output", "found/", "--json", "report.json"],
         cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     if result.returncode != 0:
         return result.returncode, (result.stderr or result.stdout).strip().splitlines()[-1:], None, {}
     found = {path.stem: numpy.load(path) for path in (folder / "found").glob("*.npy")}
-    return 0, [], json.loads((folder / "report.json").read_text()), found
+    return 0, "", json.loads((folder / "report.json").read_text()), found
+
+
+def differences(wanted, found):
+    """What differs, in words, and how far of the largest number at most."""
+    differ, far = [], 0.0
+    for name, value in wanted.items():
+        mine = found[name.replace("/", "_")]
+        if mine.dtype == value.dtype and mine.shape == value.shape and mine.tobytes() == value.tobytes():
+            continue
+        most = numpy.max(numpy.abs(mine.astype(numpy.float64) - value.astype(numpy.float64)))
+        of_largest = float(most / max(float(numpy.max(numpy.abs(value))), 1e-30))
+        far = max(far, of_largest)
+        differ.append(f"{name}: {numpy.sum(mine != value)} of {value.size}, by {of_largest:.2g} of the largest")
+    return differ, far
+
+
+def cause(folder, case, report, far, array):
+    """Why outputs may be as far from ONNX Runtime's as that, or nothing and what differs all the same."""
+    model = onnx.load(folder / "q.onnx")
+    given = without_floats(case, model)
+    if not given:
+        return None, []
+    onnx.save(model, folder / "cut.onnx")
+    random = numpy.random.default_rng(5)
+    feeds = {"x": case.x}
+    feeds.update((name, random.standard_normal(shape_of(case, name)).astype(numpy.float32)) for name in given)
+    if not model.graph.output:
+        return ("last bits of floats", []) if far <= LAST_BITS else (None, ["only floats"])
+    if "x" not in {name for node in model.graph.node for name in node.input}:
+        del feeds["x"]
+        model.graph.input.remove(model.graph.input[0])
+        onnx.save(model, folder / "cut.onnx")
+    wanted = case.wanted(folder / "cut.onnx", feeds)
+    code, complaint, _, found = run(folder, "cut.onnx", feeds, array)
+    if code != 0:
+        return None, [f"without floats: exit code {code}: {complaint}"]
+    differ, _ = differences(wanted, found)
+    if differ:
+        return None, [f"without floats: {differ}"]
+    return "linear layers left in float" if "quality" in report else "last bits of floats", []
 
 
 def check(seed, number, array, keep=None):
@@ -64,27 +135,23 @@ def check(seed, number, array, keep=None):
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 target = case.quantize(folder)
-            wanted = case.wanted(target)
+            feeds = {"x": case.x}
+            wanted = case.wanted(target, feeds)
         except Unusable as error:
             return "unusable", f"{case.how}: {error}"
-        code, complaint, report, found = run(folder, case, array)
+        code, complaint, report, found = run(folder, "q.onnx", feeds, array)
         if code != 0:
             return "refused" if code == 2 else "failed", f"{case.how}: exit code {code}: {complaint}"
         if not report["verified"] and report["total"]["cycles"]:
             return "failed", f"{case.how}: not verified"
-        differ, far = [], 0.0
-        for name, value in wanted.items():
-            mine = found[name.replace("/", "_")]
-            if mine.dtype == value.dtype and mine.shape == value.shape and mine.tobytes() == value.tobytes():
-                continue
-            most = numpy.max(numpy.abs(mine.astype(numpy.float64) - value.astype(numpy.float64))) if value.size else 0
-            span = max(float(numpy.max(numpy.abs(value))), 1e-30)
-            far = max(far, most / span)
-            differ.append(f"{name}: {numpy.sum(mine != value)} of {value.size}, by {most / span:.3g} of the largest")
-        if differ:
-            why = cause(report, far)
-            return why or "different", f"{case.how}: {differ}"
-        return "equal", case.how
+        differ, far = differences(wanted, found)
+        if not differ:
+            return "equal", case.how
+        try:
+            why, more = cause(folder, case, report, far, array)
+        except Unusable as error:
+            why, more = None, [str(error)]
+        return why or "different", f"{case.how}: {differ} {more}"
 
 
 def work(arguments):

@@ -307,7 +307,8 @@ class Case:
             raise Unusable(f"quantizer: {type(error).__name__}: {error}") from error
         return target
 
-    def wanted(self, target):
+    @staticmethod
+    def wanted(target, feeds):
         """ONNX Runtime's outputs, with int8 activations left in int8."""
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
@@ -315,6 +316,6 @@ class Case:
         options.add_session_config_entry("session.qdqisint8allowed", "1")
         try:
             session = onnxruntime.InferenceSession(str(target), options, providers=["CPUExecutionProvider"])
-            return dict(zip([o.name for o in session.get_outputs()], session.run(None, {"x": self.x})))
+            return dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
         except Exception as error:
             raise Unusable(f"session: {type(error).__name__}: {error}") from error
