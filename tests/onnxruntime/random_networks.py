@@ -74,7 +74,10 @@ class Network:
         x = "x"
         for _ in range(r.randint(1, 5)):
             x = r.choice([self.conv, self.conv, self.conv, self.pool, self.activation, self.residual,
-                          self.branches, self.scaled, self.resize, self.sliced])(x)
+                          self.branches, self.scaled, self.resize, self.sliced, self.moved,
+                          self.normalized, self.upscaled])(x)
+        if not self.nodes:
+            x = self.conv(x, None, 1)
         if r.random() < 0.6:
             x = self.head(x)
 
@@ -172,6 +175,58 @@ class Network:
         bounds = [self.constant(numpy.int64([value])) for value in (0, cut, axis)]
         return self.node("Slice", [x, *bounds], shape)
 
+    def moved(self, x):
+        """What moves values in other ways."""
+        r, shape = self.random, list(self.shapes[x])
+        kind = r.choice(["DepthToSpace", "Split", "Gather", "Reshape", "Tile", "ReduceMax", "Where"])
+        axis = r.choice([1, 2, 3])
+        if kind == "DepthToSpace" and shape[1] % 4 == 0 and max(shape[2:]) < 9:
+            return self.node(kind, [x], [shape[0], shape[1] // 4, 2 * shape[2], 2 * shape[3]], blocksize=2)
+        if kind == "Split" and shape[axis] % 2 == 0 and 13 <= self.opset < 18:
+            name = f"split{len(self.nodes)}"
+            half = shape[:axis] + [shape[axis] // 2] + shape[axis + 1:]
+            self.nodes.append(helper.make_node(kind, [x], [name + ".a", name + ".b"], name, axis=axis))
+            self.shapes[name + ".a"] = self.shapes[name + ".b"] = half
+            return self.node("Concat", [name + ".b", name + ".a"], shape, axis=axis)
+        if kind == "Gather":
+            places = [r.randrange(shape[axis]) for _ in range(r.randint(1, 4))]
+            shape[axis] = len(places)
+            return self.node(kind, [x, self.constant(numpy.int64(places))], shape, axis=axis)
+        if kind == "Reshape":
+            to = [shape[0], shape[1], shape[2] * shape[3]]
+            y = self.node(kind, [x, self.constant(numpy.int64(to))], to)
+            to = [shape[0], shape[1], shape[3], shape[2]]
+            return self.node(kind, [y, self.constant(numpy.int64(to))], to)
+        if kind == "Tile" and shape[axis] < 5:
+            times = [1 + (i == axis) for i in range(4)]
+            return self.node(kind, [x, self.constant(numpy.int64(times))],
+                             [size * count for size, count in zip(shape, times)])
+        if kind == "ReduceMax" and self.opset < 18:
+            shape[axis] = 1
+            return self.node(kind, [x], shape, axes=[axis], keepdims=1)
+        if kind == "Where":
+            hidden = self.numpy.random(shape) < 0.3
+            return self.node(kind, [self.constant(hidden), self.constant(numpy.float32(0.5)), x], shape)
+        return x
+
+    def normalized(self, x):
+        r, shape = self.random, self.shapes[x]
+        kind = r.choice(["InstanceNormalization", "BatchNormalization", "LayerNormalization"])
+        if kind == "LayerNormalization" and self.opset >= 17:
+            return self.node(kind, [x, self.weights(shape[-1]), self.weights(shape[-1])], shape, axis=-1)
+        inputs = [x, self.weights(shape[1]), self.weights(shape[1])]
+        if kind == "InstanceNormalization" and shape[2] * shape[3] > 1:
+            return self.node(kind, inputs, shape)
+        variances = self.constant(numpy.float32(self.numpy.uniform(0.5, 2, shape[1])))
+        return self.node("BatchNormalization", inputs + [self.weights(shape[1]), variances], shape)
+
+    def upscaled(self, x):
+        (batch, channels, height, width), filters = self.shapes[x], self.random.randint(1, 4)
+        if max(height, width) > 8:
+            return x
+        return self.node("ConvTranspose", [x, self.weights(channels, filters, 2, 2)],
+                         [batch, filters, 2 * height, 2 * width], kernel_shape=[2, 2], strides=[2, 2])
+
     def head(self, x):
         r = self.random
         if r.random() < 0.5:
@@ -208,9 +263,16 @@ class Network:
             self.shapes["x"] = self.shapes["x"][1:]
         x = "x"
         for _ in range(r.randint(1, 4)):
-            kind = r.choice(["linear", "linear", "attention", "activation", "residual", "moves"])
+            kind = r.choice(["linear", "linear", "attention", "activation", "residual", "moves", "conv", "axes"])
             if kind == "attention" and len(self.shapes[x]) == 3:
                 x = self.attention(x)
+            elif kind == "conv" and len(self.shapes[x]) == 3:
+                x = self.conv1d(x)
+            elif kind == "axes" and self.opset >= 13:
+                axis = self.constant(numpy.int64([1]))
+                shape = self.shapes[x]
+                y = self.node("Unsqueeze", [x, axis], shape[:1] + [1] + shape[1:])
+                x = self.node("Squeeze", [self.node("Relu", [y], self.shapes[y]), axis], shape)
             elif kind == "activation":
                 x = self.activation(x)
             elif kind == "residual":
@@ -223,6 +285,13 @@ class Network:
                 x = self.linear(x)
         if not self.nodes:
             self.linear(x)
+
+    def conv1d(self, x):
+        (batch, channels, length), filters = self.shapes[x], self.random.randint(1, 8)
+        inputs = [x, self.weights(filters, channels, 3)]
+        if self.random.random() < 0.7:
+            inputs.append(self.weights(filters))
+        return self.node("Conv", inputs, [batch, filters, length], kernel_shape=[3], pads=[1, 1])
 
     def attention(self, x):
         r, (batch, rows, width) = self.random, self.shapes[x]
@@ -251,7 +320,7 @@ class Case:
         if self.form == "QDQ" and r.random() < 0.15:
             self.activations, self.weights = r.choice(
                 [("QUInt16", "QInt8"), ("QInt16", "QInt8"), ("QUInt16", "QUInt8"), ("QInt16", "QInt16")])
-        self.per_channel = r.random() < 0.4
+        self.per_channel = r.random() < 0.4 and (self.network.opset >= 13 or self.form != "QDQ")
         self.reduce_range = r.random() < 0.1
         names = [node.name for node in self.network.nodes]
         self.excluded = r.sample(names, 1) if r.random() < 0.25 else []
@@ -308,14 +377,15 @@ class Case:
         return target
 
     @staticmethod
-    def wanted(target, feeds):
+    def wanted(target, feeds, disabled=()):
         """ONNX Runtime's outputs, with int8 activations left in int8."""
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = 1
         options.add_session_config_entry("session.qdqisint8allowed", "1")
         try:
-            session = onnxruntime.InferenceSession(str(target), options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(str(target), options, providers=["CPUExecutionProvider"],
+                                                   disabled_optimizers=list(disabled))
             return dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
         except Exception as error:
             raise Unusable(f"session: {type(error).__name__}: {error}") from error

@@ -2,7 +2,7 @@
 """Random networks as ONNX Runtime's quantizers write them, on the RTL: each gives ONNX Runtime's bytes, or
 differs by a cause that host/execute/README.md lists. What fails is told with the options that repeat it alone:
 
-    GEMM64=build/gemm64 build/venv/bin/python tests/onnxruntime/quantized_campaign.py --cases 2000 --jobs 2
+    GEMM64=build/gemm64 build/venv/bin/python tests/onnxruntime/random_quantized_test.py --cases 2000 --jobs 2
 """
 
 import argparse
@@ -22,12 +22,18 @@ import numpy
 import onnx
 from onnx import TensorProto, helper
 
+from harness import saturates
 from random_networks import Case, Unusable
 
 
 # Operators left in float whose last bits are not ONNX Runtime's: it has polynomials, and sums in another order.
-INEXACT = {"AveragePool", "Conv", "Elu", "Gemm", "GlobalAveragePool", "HardSigmoid", "LeakyRelu", "MatMul", "Sigmoid",
-           "Softmax", "Tanh"}
+INEXACT = {"AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "Elu", "Gemm", "GlobalAveragePool",
+           "HardSigmoid", "InstanceNormalization", "LayerNormalization", "LeakyRelu", "MatMul", "Sigmoid", "Softmax",
+           "Tanh"}
+# Those of them that become one operator on bytes with what is around them, and how many bytes they read.
+FUSED = {"AveragePool": 1, "Conv": 2, "Gemm": 2, "GlobalAveragePool": 1, "LeakyRelu": 1, "MatMul": 2, "Sigmoid": 1,
+         "Softmax": 1}
+BAD = {"different", "failed", "refused"}
 LAST_BITS = 2e-6  # of the largest
 BYTES = (TensorProto.INT8, TensorProto.UINT8)
 
@@ -48,10 +54,12 @@ def without_floats(case, model):
         return maker is not None and maker.op_type == "DequantizeLinear" and types.get(maker.input[2], 0) in BYTES
 
     def fused(node):
-        readers = [other.op_type for other in model.graph.node for name in other.input if name == node.output[0]]
-        operands = node.input[:2] if node.op_type in ("Conv", "Gemm", "MatMul") else node.input[:1]
-        return all(map(in_bytes, operands)) and (
-            readers == ["QuantizeLinear"] or node.op_type in ("Gemm", "MatMul"))
+        readers = {other.op_type for other in model.graph.node for name in other.input if name == node.output[0]}
+        if node.op_type not in FUSED or not all(map(in_bytes, node.input[:FUSED[node.op_type]])):
+            return False
+        if readers == {"QuantizeLinear"}:
+            return node.output[0] not in {value.name for value in model.graph.output}
+        return node.op_type in ("Gemm", "MatMul") and "QuantizeLinear" not in readers
 
     cut = [node for node in model.graph.node if node.op_type in INEXACT and not fused(node)]
     given = [node.output[0] for node in cut]
@@ -127,18 +135,27 @@ def cause(folder, case, report, far, array):
     return "linear layers left in float" if "quality" in report else "last bits of floats", []
 
 
+def same_without_joined_pads(case, target, feeds, found):
+    """Are the outputs those of ONNX Runtime where it does not make a Pad's zeros the padding of a MaxPool?"""
+    kinds = {node.op_type for node in case.network.nodes}
+    return {"Pad", "MaxPool"} <= kinds and not differences(case.wanted(target, feeds, ["PadFusion"]), found)[0]
+
+
 def check(seed, number, array, keep=None):
     """What became of a case: a word, and what to say of it."""
-    case = Case(f"{seed} {number}")
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="gemm64_")))
-        try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                target = case.quantize(folder)
+        for attempt in range(20):
+            case = Case(f"{seed} {number} {attempt}")
             feeds = {"x": case.x}
-            wanted = case.wanted(target, feeds)
-        except Unusable as error:
-            return "unusable", f"{case.how}: {error}"
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    target = case.quantize(folder)
+                wanted = case.wanted(target, feeds)
+                break
+            except Unusable as error:
+                if os.environ.get("GEMM64_TELL"):
+                    print(f"unusable: {case.how}: {error}")
         code, complaint, report, found = run(folder, "q.onnx", feeds, array)
         if code != 0:
             return "refused" if code == 2 else "failed", f"{case.how}: exit code {code}: {complaint}"
@@ -147,6 +164,8 @@ def check(seed, number, array, keep=None):
         differ, far = differences(wanted, found)
         if not differ:
             return "equal", case.how
+        if same_without_joined_pads(case, target, feeds, found):
+            return "Pad joined with MaxPool", case.how
         try:
             why, more = cause(folder, case, report, far, array)
         except Unusable as error:
@@ -168,6 +187,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", help="leaves the files of one case in this folder")
     options = parser.parse_args()
+    if saturates():
+        print("this processor has no VNNI: bytes of uint8 x int8 are NOT COMPARED")
+        return 0
     counts = collections.Counter()
     cases = [(options.seed, number, 4 if number % 4 else 8)
              for number in range(options.first, options.first + options.cases)]
@@ -178,12 +200,10 @@ def main():
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for number, array, outcome, text in pool.map(work, cases, chunksize=4):
             counts[outcome] += 1
-            if outcome in ("different", "failed", "refused"):
+            if outcome in BAD:
                 print(f"{outcome}: --seed {options.seed} --first {number} --cases 1 (array {array}): {text}", flush=True)
-            if outcome == "unusable" and os.environ.get("SHOW"):
-                print(text[:300])
     print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
-    return 1 if counts["different"] or counts["failed"] or counts["refused"] else 0
+    return 1 if BAD & set(counts) else 0
 
 
 if __name__ == "__main__":
