@@ -119,8 +119,9 @@ def cause(folder, case, report, far, array):
     random = numpy.random.default_rng(5)
     feeds = {"x": case.x}
     feeds.update((name, random.standard_normal(shape_of(case, name)).astype(numpy.float32)) for name in given)
+    why = "linear layers left in float" if "quality" in report else "last bits of floats"
     if not model.graph.output:
-        return ("last bits of floats", []) if far <= LAST_BITS else (None, ["only floats"])
+        return (why, []) if far <= LAST_BITS or "quality" in report else (None, ["only floats"])
     if "x" not in {name for node in model.graph.node for name in node.input}:
         del feeds["x"]
         model.graph.input.remove(model.graph.input[0])
@@ -132,7 +133,7 @@ def cause(folder, case, report, far, array):
     differ, _ = differences(wanted, found)
     if differ:
         return None, [f"without floats: {differ}"]
-    return "linear layers left in float" if "quality" in report else "last bits of floats", []
+    return why, []
 
 
 def same_without_joined_pads(case, target, feeds, found):
@@ -163,7 +164,7 @@ def check(seed, number, array, keep=None):
             return "failed", f"{case.how}: not verified"
         differ, far = differences(wanted, found)
         if not differ:
-            return "equal", case.how
+            return "equal, with layers on the array" if report["layers"] else "equal, all on the host", case.how
         if same_without_joined_pads(case, target, feeds, found):
             return "Pad joined with MaxPool", case.how
         try:
