@@ -10,6 +10,7 @@
 #include "host/cli/network_source.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
+#include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/save.hpp"
@@ -43,6 +44,16 @@ struct QuantizeOptions {
   RangeOptions ranges;
 };
 
+/// Throws UsageError where an option has no use beside the method.
+void check_options(const CLI::App& command, RangeMethod method) {
+  if (command.count("--calib-percentile") != 0 && method != RangeMethod::kPercentile) {
+    throw UsageError("--calib-percentile is for --calibrate-method percentile");
+  }
+  if (command.count("--calib-bins") != 0 && method == RangeMethod::kMinMax) {
+    throw UsageError("--calib-bins is for --calibrate-method percentile or entropy");
+  }
+}
+
 int quantize(const QuantizeOptions& options) {
   ClaimedFiles files;
   claim_inputs(options.network, files);
@@ -73,26 +84,22 @@ void add_choice_options(CLI::App& command, QuantizeOptions& options) {
   add("--nodes-to-quantize", options.choice.nodes,
       "quantizes these nodes alone, by name, or by first output where they have none");
   add("--nodes-to-exclude", options.choice.excluded, "leaves these nodes in float");
-  CLI::Option* const method =
-      command
-          .add_option("--calibrate-method", options.ranges.method,
-                      "which range a value gets: minmax (all numbers; default), percentile or "
-                      "entropy (without rare ones)")
-          ->transform(one_of(std::map<std::string, RangeMethod>{
-              {"minmax", RangeMethod::kMinMax},
-              {"percentile", RangeMethod::kPercentile},
-              {"entropy", RangeMethod::kEntropy}}));
+  command
+      .add_option("--calibrate-method", options.ranges.method,
+                  "which range a value gets: minmax (all numbers; default), percentile or entropy "
+                  "(without rare ones)")
+      ->transform(one_of(std::map<std::string, RangeMethod>{{"minmax", RangeMethod::kMinMax},
+                                                            {"percentile", RangeMethod::kPercentile},
+                                                            {"entropy", RangeMethod::kEntropy}}));
   command
       .add_option("--calib-percentile", options.ranges.percentile,
                   "of the numbers lie within the range (default 99.999)")
-      ->transform(real_number(0, 100))
-      ->needs(method);
+      ->transform(real_number(0, 100));
   command
       .add_option("--calib-bins", options.ranges.bins,
                   "of the histogram: for entropy, more than its 128 steps leave a choice of ranges "
                   "(default 2048 for percentile, 128 for entropy)")
-      ->transform(whole_number(128, 1 << 20))
-      ->needs(method);
+      ->transform(whole_number(128, 1 << 20));
 }
 
 }  // namespace
@@ -110,7 +117,10 @@ void add_quantize_command(CLI::App& app, int& result) {
   add_choice_options(*command, *options);
   command->add_option("-o,--output", options->output, "writes the quantized model to this file")
       ->required();
-  command->callback([options, &result] { result = quantize(*options); });
+  command->callback([options, command, &result] {
+    check_options(*command, options->ranges.method);
+    result = quantize(*options);
+  });
 }
 
 }  // namespace gemm64

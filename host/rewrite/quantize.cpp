@@ -18,6 +18,7 @@
 #include "host/onnx/supported.hpp"
 #include "host/onnx/tensor.hpp"
 #include "host/onnx/without_data.hpp"
+#include "host/rewrite/fold_weights.hpp"
 #include "host/rewrite/masks.hpp"
 #include "host/rewrite/raise_opset.hpp"
 #include "host/rewrite/weight_steps.hpp"
@@ -72,18 +73,6 @@ const std::string& name_of(const NodeProto& node) {
   static const std::string kNone;
   if (!node.name().empty()) return node.name();
   return node.output_size() == 0 ? kNone : node.output(0);
-}
-
-/// The names that the graphs inside of a node read, of values around them among others.
-void add_inner_reads(const NodeProto& node, std::set<std::string>& names) {
-  for (const auto& attribute : node.attribute()) {
-    if (!attribute.has_g()) continue;
-    for (const NodeProto& inner : attribute.g().node()) {
-      names.insert(inner.input().begin(), inner.input().end());
-      add_inner_reads(inner, names);
-    }
-    for (const auto& output : attribute.g().output()) names.insert(output.name());
-  }
 }
 
 class Quantizer {
@@ -536,6 +525,9 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
   }
   if (model.opset() < kRaised) {
     return quantize_model(OnnxModel::from_proto(raise_opset(model), model.name()), ranges, choice);
+  }
+  if (std::optional<onnx::ModelProto> folded = fold_weights(model)) {
+    return quantize_model(OnnxModel::from_proto(*std::move(folded), model.name()), ranges, choice);
   }
   check_choice(model, choice);
   onnx::ModelProto inference = without_data(model.proto());

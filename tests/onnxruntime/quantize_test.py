@@ -213,7 +213,7 @@ class Quantize(QuantizedTest):
         self.assertEqual(quantized("--nodes-to-quantize", "matmul0").strip(), "on integers: 1 MatMul")
         for options, told in ((("--nodes-to-exclude", "matmul99"), "has no node 'matmul99'"),
                               (("--op-types-to-quantize", "Softmax"), "Softmax cannot be quantized; what can be are Add,"),
-                              (("--calib-percentile", "99"), "--calib-percentile requires --calibrate-method")):
+                              (("--calib-percentile", "99"), "--calib-percentile is for --calibrate-method percentile")):
             code, _, complaint = self.run_program("quantize", "float.onnx", "--calibrate", "x=x.cal.npy", "-o",
                                                   "none.onnx", *options)
             self.assertEqual((code, told in complaint), (2, True), complaint)
@@ -230,6 +230,18 @@ class Quantize(QuantizedTest):
         self.assertEqual((code, output), (2, ""))
         self.assertIn("nothing in it can be quantized: 1 MatMul: of float16", complaint)
         self.assertFalse((self.folder / "q.onnx").exists())
+
+    def test_weights_that_nodes_make_of_constants_are_weights(self):
+        graph = Graph()
+        weights = graph.node("Transpose", graph.weights(6, 8), perm=[1, 0])
+        model = graph.model({"x": ["n", 8]}, [graph.node("MatMul", "x", weights)])
+        written, told = self.quantize(model, {"x": self.draw(6, 8)})
+        self.assertEqual(told.split("in float")[0].strip(), "on integers: 1 MatMul")
+        self.assertEqual(operators(written)["Transpose"], 0)
+        self.assertEqual([list(t.dims) for t in written.graph.initializer if t.data_type == TensorProto.INT8],
+                         [[8, 6], [6]])
+        feeds = {"x": self.draw(2, 8)}
+        self.near(model, feeds, self.same_bytes(feeds))
 
     def test_names_that_are_taken_stay(self):
         graph = Graph()
