@@ -68,8 +68,8 @@ NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
 /// Claims the files that the options name as inputs.
 void claim_inputs(const NetworkOptions& options, ClaimedFiles& files);
 
-/// The model of `options` as a QDQ file, calibrated on `options.calibrate`; in `choice`, which nodes
-/// are quantized, whose ranges come by `ranges`.
+/// The model of `options` as a QDQ file, calibrated on `options.calibrate`; in `choice`, which
+/// nodes are quantized, whose ranges come by `ranges`.
 QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,
                                  QuantizeChoice choice = {}, const RangeOptions& ranges = {});
 

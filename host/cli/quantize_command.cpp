@@ -88,9 +88,10 @@ void add_choice_options(CLI::App& command, QuantizeOptions& options) {
       .add_option("--calibrate-method", options.ranges.method,
                   "which range a value gets: minmax (all numbers; default), percentile or entropy "
                   "(without rare ones)")
-      ->transform(one_of(std::map<std::string, RangeMethod>{{"minmax", RangeMethod::kMinMax},
-                                                            {"percentile", RangeMethod::kPercentile},
-                                                            {"entropy", RangeMethod::kEntropy}}));
+      ->transform(
+          one_of(std::map<std::string, RangeMethod>{{"minmax", RangeMethod::kMinMax},
+                                                    {"percentile", RangeMethod::kPercentile},
+                                                    {"entropy", RangeMethod::kEntropy}}));
   command
       .add_option("--calib-percentile", options.ranges.percentile,
                   "of the numbers lie within the range (default 99.999)")

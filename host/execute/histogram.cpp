@@ -21,8 +21,7 @@ std::vector<float> smooth(const std::vector<std::uint64_t>& counts) {
   std::vector<float> result;
   result.reserve(counts.size());
   for (const std::uint64_t count : counts) {
-    result.push_back(static_cast<float>(count) +
-                     static_cast<float>(count == 0 ? kSmall : -less));
+    result.push_back(static_cast<float>(count) + static_cast<float>(count == 0 ? kSmall : -less));
   }
   return result;
 }
@@ -58,9 +57,11 @@ std::vector<std::uint64_t> in_steps(const std::vector<std::uint64_t>& counts,
     const std::size_t end = begin + merged;
     // The last step also counts the bins that are left over, though it has no place for them.
     const std::size_t until = step + 1 == kSteps ? counts.size() : end;
-    const std::uint64_t sum = std::accumulate(at(counts, begin), at(counts, until), std::uint64_t{0});
-    const auto present = merged - static_cast<std::size_t>(std::count(
-                                      at(with_outside, begin), at(with_outside, end), std::uint64_t{0}));
+    const std::uint64_t sum =
+        std::accumulate(at(counts, begin), at(counts, until), std::uint64_t{0});
+    const auto present =
+        merged - static_cast<std::size_t>(
+                     std::count(at(with_outside, begin), at(with_outside, end), std::uint64_t{0}));
     if (present != 0) std::fill(at(result, begin), at(result, end), sum / present);
   }
   return result;
@@ -96,7 +97,8 @@ void Histogram::add(const float* values, std::int64_t count, bool magnitudes) {
 }
 
 float Histogram::percentile(double percentile) const {
-  const auto total = static_cast<double>(std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}));
+  const auto total =
+      static_cast<double>(std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0}));
   double sum = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     sum += static_cast<double>(counts_[i]) / total;

@@ -10,7 +10,8 @@ namespace gemm64 {
 
 class Histogram {
  public:
-  /// `bins` equal bins from `first` to `last`; where these are equal, from half below to half above.
+  /// `bins` equal bins from `first` to `last`; where these are equal, from half below to half
+  /// above.
   Histogram(float first, float last, std::size_t bins);
 
   /// Counts numbers from `first` to `last`, both included; passes others over. `magnitudes`: counts

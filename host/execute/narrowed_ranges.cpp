@@ -21,14 +21,14 @@ bool is_finite(const std::pair<float, float>& range) {
 std::map<std::string, float> least_magnitudes(const Executor& executor,
                                               const NetworkInputs& inputs) {
   std::map<std::string, float> least;
-  observe_values(executor, inputs,
-                 [&](const std::string& name, const float* values, std::int64_t count) {
-                   float& known =
-                       least.try_emplace(name, std::numeric_limits<float>::infinity()).first->second;
-                   for (std::int64_t i = 0; i < count; ++i) {
-                     known = std::min(known, std::abs(values[i]));
-                   }
-                 });
+  observe_values(
+      executor, inputs, [&](const std::string& name, const float* values, std::int64_t count) {
+        float& known =
+            least.try_emplace(name, std::numeric_limits<float>::infinity()).first->second;
+        for (std::int64_t i = 0; i < count; ++i) {
+          known = std::min(known, std::abs(values[i]));
+        }
+      });
   return least;
 }
 

@@ -14,8 +14,8 @@ struct RangeOptions {
   std::int64_t bins = 0;       // of a histogram; 0: 2,048 for percentiles, 128 for entropy
 };
 
-/// The ranges of `extremes`, which calibrate() measured of the same network and inputs, as narrow as
-/// `options` ask for; constants keep theirs. As ONNX Runtime's calibrators choose them:
+/// The ranges of `extremes`, which calibrate() measured of the same network and inputs, as narrow
+/// as `options` ask for; constants keep theirs. As ONNX Runtime's calibrators choose them:
 /// - kPercentile: up to the magnitude below which so many percent of all numbers lie;
 /// - kEntropy: the range, symmetric around 0, whose 128 steps tell most of the distribution
 ///   (Kullback and Leibler's divergence); of as few bins as steps there is only one to choose.

@@ -12,8 +12,8 @@ namespace {
 
 constexpr float kMask = -1000;  // files have -10,000, -65,504, the least float32 and infinity
 
-/// How many inputs, from which one on, an operator makes its output of; none: other operators, whose
-/// output is no mask whatever they read.
+/// How many inputs, from which one on, an operator makes its output of; none: other operators,
+/// whose output is no mask whatever they read.
 struct Passed {
   int first, last;
 };
@@ -24,9 +24,9 @@ Passed passed(const onnx::NodeProto& node) {
     for (const char* name : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Concat"}) {
       operators[name] = {0, 1 << 20};
     }
-    for (const char* name :
-         {"Cast", "CastLike", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity",
-          "Neg", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze"}) {
+    for (const char* name : {"Cast", "CastLike", "Expand", "Flatten", "Gather", "GatherElements",
+                             "GatherND", "Identity", "Neg", "Reshape", "Slice", "Split", "Squeeze",
+                             "Tile", "Transpose", "Trilu", "Unsqueeze"}) {
       operators[name] = {0, 1};
     }
     return operators;

@@ -38,9 +38,7 @@ bool is_product(const std::string& type) {
 }
 
 /// Operators that compute one value of several.
-bool is_join(const std::string& type) {
-  return type == "Add" || type == "Mul" || type == "Concat";
-}
+bool is_join(const std::string& type) { return type == "Add" || type == "Mul" || type == "Concat"; }
 
 /// Operators that only move values, or take the largest.
 bool is_move(const std::string& type) {
@@ -300,7 +298,8 @@ std::string Quantizer::named(const std::string& value, const char* suffix) {
   return found->second;
 }
 
-/// How others read a value: through its pair, where it has one. The graph's outputs keep their names.
+/// How others read a value: through its pair, where it has one. The graph's outputs keep their
+/// names.
 std::string Quantizer::read_name(const std::string& value) {
   if (chosen_.count(value) == 0) return value;
   const bool is_result = outputs_.count(value) != 0 && links_.producer(value) != nullptr;
@@ -376,11 +375,10 @@ std::vector<float> Quantizer::bias_of(const NodeProto& node) const {
   return float_values(*tensor, std::numeric_limits<std::int64_t>::max()).value();
 }
 
-/// int8, one scale for each output channel, the zero point 0. `x`: the activations' scale; steps are
-/// no finer than those in which the bias fits 31 bits.
+/// int8, one scale for each output channel, the zero point 0. `x`: the activations' scale; steps
+/// are no finer than those in which the bias fits 31 bits.
 const Quantizer::Weights& Quantizer::write_weights(const NodeProto& node, float x) {
-  const bool by_row =
-      node.op_type() == "Conv" || attribute(node, "transB", std::int64_t{0}) != 0;
+  const bool by_row = node.op_type() == "Conv" || attribute(node, "transB", std::int64_t{0}) != 0;
   const std::int64_t axis = by_row ? 0 : 1;
   const std::string& name = node.input(1);
   const std::string key = name + (by_row ? "_by_row" : "_by_column");
@@ -420,8 +418,8 @@ const Quantizer::Weights& Quantizer::write_weights(const NodeProto& node, float 
   zero.set_raw_data(std::string(static_cast<std::size_t>(channels), '\0'));
   found->second.dequantized = named(key, "_dequantized");
   set_attribute(
-      add("DequantizeLinear", {quantized, scale_name, zero_name}, found->second.dequantized), "axis",
-      axis);
+      add("DequantizeLinear", {quantized, scale_name, zero_name}, found->second.dequantized),
+      "axis", axis);
   return found->second;
 }
 
@@ -498,11 +496,12 @@ void check_quantized(const OnnxModel& model, const QuantizedModel& quantized) {
   if (!quantized.quantized.empty()) return;
   std::vector<std::string> reasons;
   for (const auto& [type, whys] : quantized.why_left) {
-    for (const auto& [why, count] : whys) reasons.push_back(fmt::format("{} {}: {}", count, type, why));
+    for (const auto& [why, count] : whys)
+      reasons.push_back(fmt::format("{} {}: {}", count, type, why));
   }
-  const std::string why = reasons.empty()
-                              ? fmt::format("it has none of {}", fmt::join(quantizable_operators(), ", "))
-                              : fmt::format("{}", fmt::join(reasons, "; "));
+  const std::string why =
+      reasons.empty() ? fmt::format("it has none of {}", fmt::join(quantizable_operators(), ", "))
+                      : fmt::format("{}", fmt::join(reasons, "; "));
   throw UsageError(fmt::format("{}: nothing in it can be quantized: {}", model.name(), why));
 }
 
@@ -510,8 +509,8 @@ void check_quantized(const OnnxModel& model, const QuantizedModel& quantized) {
 
 const std::vector<std::string>& quantizable_operators() {
   static const std::vector<std::string> kNames{
-      "Add",       "AveragePool", "Concat",  "Conv",    "Flatten", "Gemm",    "GlobalAveragePool",
-      "LeakyRelu", "MatMul",      "MaxPool", "Mul",     "Reshape", "Sigmoid", "Slice",
+      "Add",       "AveragePool", "Concat",   "Conv", "Flatten", "Gemm",    "GlobalAveragePool",
+      "LeakyRelu", "MatMul",      "MaxPool",  "Mul",  "Reshape", "Sigmoid", "Slice",
       "Squeeze",   "Transpose",   "Unsqueeze"};
   return kNames;
 }

@@ -158,7 +158,8 @@ void Raising::raise(NodeProto& node) {
       float_to_input(node, "max", 2, false);
     } else if (type == "Pad") {
       integers_to_input(node, "pads", 1);
-      float_to_input(node, "value", 2, attribute(node, "mode", std::string("constant")) == "constant");
+      float_to_input(node, "value", 2,
+                     attribute(node, "mode", std::string("constant")) == "constant");
     } else if (node.op_type() == "Resize") {
       // Between the region, which nothing asks for, and the values.
       const std::string scales = node.input(1);

@@ -46,8 +46,8 @@ struct CalibrationData {
   std::string preprocessing;  // of images; empty: as their number of channels asks
 };
 
-/// Writes the quantized network to `output`; returns the nodes by operator that were quantized, those
-/// left in float, and why. Throws UsageError as the program's `quantize` does.
+/// Writes the quantized network to `output`; returns the nodes by operator that were quantized,
+/// those left in float, and why. Throws UsageError as the program's `quantize` does.
 nlohmann::ordered_json quantize_network(const ModelSource& model, const std::string& output,
                                         const CalibrationData& calibration, QuantizeChoice choice,
                                         const RangeOptions& ranges);

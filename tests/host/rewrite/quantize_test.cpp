@@ -156,8 +156,8 @@ TEST(Quantize, LeavesMasksAndWhatMayAddOne) {
 }
 
 TEST(Quantize, RefusesWhatItCannotDo) {
-  EXPECT_EQ(refusal(load_text("(float[2] x) => (float[2] y) {y = Neg(x)}")).find(
-                "test.onnx: nothing in it can be quantized: it has none of Add, AveragePool"),
+  EXPECT_EQ(refusal(load_text("(float[2] x) => (float[2] y) {y = Neg(x)}"))
+                .find("test.onnx: nothing in it can be quantized: it has none of Add, AveragePool"),
             0U);
   const OnnxModel model = load_text(kNetwork);
   QuantizeChoice choice;
