@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random float networks, and one of the ways in which ONNX Runtime's quantizers write each."""
+"""Random float networks, and one of the ways in which ONNX Runtime's quantizers, or gemm64's, write each."""
 
+import os
 import random
+import subprocess
 
 import numpy
 import onnx
@@ -10,6 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat, QuantType
 
+# What `gemm64 quantize` quantizes.
+QUANTIZED = {"Add", "AveragePool", "Concat", "Conv", "Flatten", "Gemm", "GlobalAveragePool", "LeakyRelu", "MatMul",
+             "MaxPool", "Mul", "Reshape", "Sigmoid", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
 OPSETS = [11, 13, 13, 17, 19, 21]
 
 
@@ -314,7 +319,7 @@ class Case:
     def __init__(self, seed):
         self.network = Network(seed)
         r = random.Random(f"{seed} form")
-        self.form = r.choice(["QDQ", "QDQ", "QDQ", "QOperator", "dynamic"])
+        self.form = r.choice(["QDQ", "QDQ", "QDQ", "QOperator", "dynamic", "gemm64"])
         self.activations, self.weights = r.choice(
             [("QUInt8", "QInt8"), ("QUInt8", "QInt8"), ("QInt8", "QInt8"), ("QUInt8", "QUInt8")])
         if self.form == "QDQ" and r.random() < 0.15:
@@ -329,7 +334,11 @@ class Case:
             kinds = sorted({node.op_type for node in self.network.nodes})
             self.operators = r.sample(kinds, r.randint(1, len(kinds)))
         self.options = {}
-        if self.form != "dynamic":
+        self.method = ""
+        if self.form == "gemm64":
+            self.activations, self.weights, self.per_channel, self.reduce_range = "QUInt8", "QInt8", True, False
+            self.method = r.choice(["minmax", "minmax", "percentile", "entropy"])
+        elif self.form != "dynamic":
             for name, share in (("ActivationSymmetric", 0.1), ("ForceQuantizeNoInputCheck", 0.1),
                                 ("MatMulConstBOnly", 0.1), ("CalibTensorRangeSymmetric", 0.05)):
                 if r.random() < share:
@@ -348,7 +357,7 @@ class Case:
 
     @property
     def how(self):
-        parts = [f"opset {self.network.opset}", self.form, f"{self.activations}/{self.weights}"]
+        parts = [f"opset {self.network.opset}", f"{self.form} {self.method}".strip(), f"{self.activations}/{self.weights}"]
         parts += ["per channel"] if self.per_channel else []
         parts += ["reduced range"] if self.reduce_range else []
         parts += [f"without {', '.join(self.excluded)}"] if self.excluded else []
@@ -362,6 +371,8 @@ class Case:
         source, target = folder / "float.onnx", folder / "q.onnx"
         target.unlink(missing_ok=True)
         onnx.save(self.network.model(), source)
+        if self.form == "gemm64":
+            return self.quantize_by_gemm64(folder)
         common = {"per_channel": self.per_channel, "reduce_range": self.reduce_range,
                   "weight_type": QuantType[self.weights], "nodes_to_exclude": self.excluded,
                   "op_types_to_quantize": self.operators, "extra_options": self.options}
@@ -375,6 +386,31 @@ class Case:
         except Exception as error:
             raise Unusable(f"quantizer: {type(error).__name__}: {error}") from error
         return target
+
+    def quantize_by_gemm64(self, folder):
+        """By the program, for sizes that are open in half of all cases."""
+        model = self.network.model()
+        if self.excluded:  # any name will do
+            for value in model.graph.input[0].type.tensor_type.shape.dim:
+                value.dim_param = f"size{value.dim_value}"
+            del model.graph.value_info[:]
+            for value in model.graph.output:
+                value.type.tensor_type.ClearField("shape")
+            model = onnx.shape_inference.infer_shapes(model)
+        onnx.save(model, folder / "float.onnx")
+        numpy.save(folder / "calibration.npy", self.batches[0])
+        options = ["--calibrate-method", self.method]
+        options += ["--nodes-to-exclude", *self.excluded] if self.excluded else []
+        taken = [kind for kind in self.operators or [] if kind in QUANTIZED]
+        options += ["--op-types-to-quantize", ",".join(taken)] if taken else []
+        result = subprocess.run(
+            [os.environ["GEMM64"], "quantize", "float.onnx", "--calibrate", "calibration.npy", "-o", "q.onnx", *options],
+            cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        if "nothing in it can be quantized" in result.stderr:
+            raise Unusable(result.stderr)
+        assert result.returncode == 0, result.stderr
+        onnx.checker.check_model(str(folder / "q.onnx"), full_check=True)
+        return folder / "q.onnx"
 
     @staticmethod
     def wanted(target, feeds, disabled=()):
