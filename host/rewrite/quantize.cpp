@@ -56,7 +56,8 @@ struct Scale {
 Scale scale_of(std::pair<float, float> range) {
   const float low = std::min(range.first, 0.0F);
   const float high = std::max(range.second, 0.0F);
-  const float scale = high == low ? 1.0F : (high - low) / 255.0F;
+  const float step = (high - low) / 255.0F;
+  const float scale = step >= std::numeric_limits<float>::min() ? step : 1.0F;
   return {scale, static_cast<int>(std::nearbyint(std::clamp(-low / scale, 0.0F, 255.0F)))};
 }
 
@@ -312,9 +313,9 @@ const Scale& Quantizer::scale(const std::string& value) {
   if (!is_new) return found->second;
   const auto chosen = choice_.ranges.find(source);
   const auto range = chosen == choice_.ranges.end() ? ranges_.at(source) : chosen->second;
-  if (!std::isfinite(range.first) || !std::isfinite(range.second)) {
-    throw UsageError(
-        fmt::format("{}: '{}' has values that are not finite", model_.name(), printable(source)));
+  if (!std::isfinite(range.second - range.first)) {
+    throw UsageError(fmt::format("{}: '{}' has values that are not finite, or too far apart",
+                                 model_.name(), printable(source)));
   }
   found->second = scale_of(range);
   constant(named(source, "_scale"), TensorProto::FLOAT, {}).add_float_data(found->second.scale);

@@ -391,8 +391,8 @@ class Case:
         """By the program, for sizes that are open in half of all cases."""
         model = self.network.model()
         if self.excluded:  # any name will do
-            for value in model.graph.input[0].type.tensor_type.shape.dim:
-                value.dim_param = f"size{value.dim_value}"
+            for axis, size in enumerate(model.graph.input[0].type.tensor_type.shape.dim):
+                size.dim_param = f"size{axis}"
             del model.graph.value_info[:]
             for value in model.graph.output:
                 value.type.tensor_type.ClearField("shape")
