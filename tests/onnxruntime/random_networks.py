@@ -390,7 +390,9 @@ class Case:
     def quantize_by_gemm64(self, folder):
         """By the program, for sizes that are open in half of all cases."""
         model = self.network.model()
-        if self.excluded:  # any name will do
+        orders = [attribute.ints[0] for node in self.network.nodes if node.op_type == "Transpose"
+                  for attribute in node.attribute]
+        if self.excluded and not any(orders):  # an open first size is that of a batch
             for axis, size in enumerate(model.graph.input[0].type.tensor_type.shape.dim):
                 size.dim_param = f"size{axis}"
             del model.graph.value_info[:]
