@@ -188,7 +188,8 @@ void claim_inputs(const NetworkOptions& options, ClaimedFiles& files) {
   files.input("--names", options.names);
 }
 
-QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files) {
+QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,
+                                 QuantizeChoice choice, const RangeOptions& ranges) {
   // What is written is for as many images as the file says, not as many as it is calibrated on.
   const OnnxModel model = OnnxModel::from_proto(
       fold_batch_normalization(file_loader(options, files)({})), options.model);
@@ -197,7 +198,10 @@ QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& fi
         return OnnxModel::from_proto(model.proto(), model.name(), import);
       },
       options.calibration_options(), [](const OnnxModel&) {});
-  return quantize_model(model, calibrate(Executor(batched.model), batched.inputs));
+  const Executor executor(batched.model);
+  const Ranges extremes = calibrate(executor, batched.inputs);
+  choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
+  return quantize_model(model, extremes, choice);
 }
 
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,

@@ -287,8 +287,8 @@ Tensors clip(const NodeContext& node, const Tensors& inputs) {
     using T = decltype(zero);
     const T low = bound(node, inputs, 1, "min", std::numeric_limits<T>::lowest());
     const T high = bound(node, inputs, 2, "max", std::numeric_limits<T>::max());
-    // The upper bound wins where the two are the wrong way round.
-    return map<T, T>(x, [=](T value) { return std::min(high, std::max(low, value)); });
+    // The upper bound wins where the two are the wrong way round; what equals one stays, -0, too.
+    return map<T, T>(x, [=](T value) { return std::min(std::max(value, low), high); });
   })};
 }
 

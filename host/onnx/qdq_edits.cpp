@@ -108,6 +108,17 @@ std::string GraphLinks::new_name(const std::string& wish) {
   return name;
 }
 
+void add_inner_reads(const NodeProto& node, std::set<std::string>& names) {
+  for (const auto& attribute : node.attribute()) {
+    if (!attribute.has_g()) continue;
+    for (const NodeProto& inner : attribute.g().node()) {
+      names.insert(inner.input().begin(), inner.input().end());
+      add_inner_reads(inner, names);
+    }
+    for (const auto& output : attribute.g().output()) names.insert(output.name());
+  }
+}
+
 void remove_attribute(NodeProto& node, const std::string& name) {
   auto& attributes = *node.mutable_attribute();
   attributes.erase(std::remove_if(attributes.begin(), attributes.end(),

@@ -42,6 +42,9 @@ class GraphLinks {
   std::set<std::string> outputs_, names_, claimed_;
 };
 
+/// Adds the names that the graphs inside of a node read, of values around them among others.
+void add_inner_reads(const onnx::NodeProto& node, std::set<std::string>& names);
+
 void remove_attribute(onnx::NodeProto& node, const std::string& name);
 
 /// Takes out each Relu and Clip whose only reader is a QuantizeLinear that cuts off the same
