@@ -51,7 +51,7 @@ NamedTensors image_tensor(const GreyImages& images, const std::string& name, con
 }
 
 NetworkSource built_in(const NetworkOptions& options) {
-  const bool quantized = options.precision == Precision::kInt8;
+  const bool quantized = options.precision != Precision::kFloat32;
   const auto batch = static_cast<std::size_t>(options.batch);
   const auto images = std::make_shared<const GreyImages>(
       read_fashion_mnist_images(batch, options.data, quantized ? kCalibrationImages : 0));

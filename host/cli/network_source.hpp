@@ -17,6 +17,8 @@
 namespace gemm64 {
 
 struct NetworkOptions : CommonOptions {
+  NetworkOptions() { precision = Precision::kFile; }
+
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
   std::string model;                      // a file; empty: `network`

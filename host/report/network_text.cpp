@@ -167,7 +167,7 @@ std::string quality_text(const RunReport& report) {
   if (!report.scales.empty()) text += "Scales of activations: " + report.scales + ".\n";
   if (report.classification) {
     text += classification_text(*report.classification,
-                                !report.host_only && report.precision == Precision::kInt8);
+                                !report.in_float32());
   }
   if (!report.quality) return text;
   const NetworkQuality& quality = *report.quality;
