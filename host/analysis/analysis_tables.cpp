@@ -119,8 +119,8 @@ std::string partial_text(const Analysis& analysis) {
   }
   std::string text = "\nPartial: totals marked >= omit what is listed at the end.\n";
   if (!analysis.open_inputs.empty()) {
-    text += fmt::format("The file leaves sizes open; give them with --input-shape {}=AxBxC.\n",
-                        fmt::join(analysis.open_inputs, "=AxBxC --input-shape "));
+    text += fmt::format("The file leaves sizes open; give them with --input-shape {}.\n",
+                        fmt::join(analysis.open_inputs, " --input-shape "));
   }
   return text;
 }

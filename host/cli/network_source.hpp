@@ -22,7 +22,7 @@ struct NetworkOptions : CommonOptions {
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
   std::string model;                      // a file; empty: `network`
-  std::vector<std::string> input_shapes;  // of a TorchScript file
+  std::vector<std::string> input_shapes;  // --input-shape
   std::vector<std::string> inputs;
   std::int64_t images = 0;  // of the inputs, the first ones; 0: all
   ImageOptions pixels;
