@@ -199,6 +199,7 @@ void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
   plan_ = plan_device(model_, analysis_.geometry);
   leave_floats_to_host(model_, plan_);
+  analysis_.quantizes = !plan_.has_integers();
   for (const DeviceProgram& program : plan_.programs) {
     std::uint64_t tiles = 0;
     for (const DeviceLayer& layer : program.layers) {

@@ -257,7 +257,7 @@ TEST_F(NetworkRunTest, MeasuresALayersErrorAgainstTheFloatNetwork) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   std::map<std::string, Tensor> found, exact;
-  run(Executor(network), inputs, {}, nullptr, [&](const Step& step, const Tensors& outputs) {
+  run(Executor(network), inputs, int8(), nullptr, [&](const Step& step, const Tensors& outputs) {
     found[step.context.node->output(0)] = outputs[0];
   });
   ExecutorHooks hooks;
@@ -453,7 +453,7 @@ TEST_F(NetworkRunTest, TellsLayersOfManyImagesOnce) {
     std::copy_n(images.values<float>() + 16 * first, 16 * count, part.mutable_values<float>());
     return NamedTensors{{"x", part}};
   };
-  JobRunner runner(device_, driver_, {});
+  JobRunner runner(device_, driver_, int8());
   const NetworkRun found =
       run_network(Executor(network), inputs, runner, runner.report("test", 70), nullptr, nullptr);
   EXPECT_EQ(takes, 2);
@@ -556,7 +556,7 @@ TEST_F(NetworkRunTest, RunsImagesInPassesAndDropsWhatFilledTheLast) {
   const OnnxModel network =
       model("(float[2,4] x, float[4,3] w) => (float[2,3] y) {y = MatMul(x, w)}", {"w"});
   const Tensor images = input({3, 4});
-  JobRunner runner(device_, driver_, {});
+  JobRunner runner(device_, driver_, int8());
   const NetworkInputs inputs = NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2);
   const NetworkRun found =
       run_network(Executor(network), inputs, runner, runner.report("test", 3), nullptr, nullptr);
@@ -610,8 +610,22 @@ TEST_F(NetworkRunTest, SendsProductsOfIntegersToTheDevice) {
   }
 }
 
+TEST_F(NetworkRunTest, TellsLayersWithSumsInALineForEachReason) {
+  RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
+  const LayerReport layer = report.layers[0];
+  for (int i = 0; i < 6; ++i) {
+    report.layers.push_back(layer);
+    report.layers.back().why_sums = "its weights have a zero point";
+  }
+  report.layers[0].why_sums = "its results are not of 8 bits";
+  const std::string text = run_table(report, 0);
+  EXPECT_THAT(text, HasSubstr("int32 results of node1: its results are not of 8 bits.\n"));
+  EXPECT_THAT(text, HasSubstr("int32 results of 6 layers (node1, node1, node1, node1, ...), of each: "
+                              "its weights have a zero point.\n"));
+}
+
 TEST_F(NetworkRunTest, ChecksFromTheShapesAloneWhetherTheDeviceHasRoom) {
-  JobRunner runner(device_, driver_, {});
+  JobRunner runner(device_, driver_, int8());
   check_jobs(two_layers(), runner);
   const OnnxModel large = model(
       "(float[1000000,20] x, float[20,11] w) => (float[1000000,11] y) {y = MatMul(x, w)}", {"w"});

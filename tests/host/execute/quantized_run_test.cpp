@@ -137,14 +137,15 @@ OnnxModel with_float_layer() {
   onnx::GraphProto& graph = *proto.mutable_graph();
   std::mt19937 random(4);
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
-    std::string& bytes = *tensor.mutable_raw_data();
     if (tensor.name() == "v") {
+      std::string& bytes = *tensor.mutable_raw_data();
       for (std::size_t i = 0; i < 45; ++i) {
         const float value = static_cast<float>(random() >> 8) * 0x1p-23F - 1;
         std::memcpy(&bytes[4 * i], &value, 4);
       }
     } else if (tensor.name() == "w") {
       tensor.set_data_type(onnx::TensorProto::INT8);
+      std::string& bytes = *tensor.mutable_raw_data();
       bytes.resize(180);
       for (char& byte : bytes) byte = static_cast<char>(random());
     }
