@@ -152,8 +152,9 @@ struct Analysis {
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;
-  std::vector<std::string> unknown;      // what could not be known, a line each
-  bool quantizes = false;  // are the layers on the device of float32, and clocks those of --precision int8?
+  std::vector<std::string> unknown;  // what could not be known, a line each
+  bool quantizes =
+      false;  // are the layers on the device of float32, and clocks those of --precision int8?
   std::vector<std::string> open_inputs;  // what --input-shape would tell of each open input
   std::string why_not_run;               // why `gemm64 run` refuses the network
 };

@@ -11,9 +11,9 @@
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
-#include "host/error.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/shapes.hpp"
 #include "host/page/page.hpp"
@@ -117,9 +117,10 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "size of the inputs' first dimension (default: the file's, or 1 where the "
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
-  command->add_option("--input-shape", options->input_shapes,
-                      "shape of one input, as NAME=1x3x224x224, or sizes that the file leaves open by "
-                      "their names, as batch=1,sequence=128; repeat for more");
+  command->add_option(
+      "--input-shape", options->input_shapes,
+      "shape of one input, as NAME=1x3x224x224, or sizes that the file leaves open by "
+      "their names, as batch=1,sequence=128; repeat for more");
   command->add_option("--modules", options->modules,
                       "of a TorchScript file: lists the modules whose names match this pattern "
                       "(*, ?, [abc]), with what each gives out");

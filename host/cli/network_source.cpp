@@ -159,10 +159,11 @@ InputOptions NetworkOptions::calibration_options() const {
 
 CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options) {
   return *command
-              .add_option("--input-shape", options.input_shapes,
-                          "shape of one input, as x=1x3x224x224, or sizes that the file leaves open "
-                          "by their names, as batch=1,sequence=128; repeat for more. A TorchScript "
-                          "file keeps none (default: those of the .npy files)")
+              .add_option(
+                  "--input-shape", options.input_shapes,
+                  "shape of one input, as x=1x3x224x224, or sizes that the file leaves open "
+                  "by their names, as batch=1,sequence=128; repeat for more. A TorchScript "
+                  "file keeps none (default: those of the .npy files)")
               ->allow_extra_args(false);
 }
 

@@ -105,7 +105,8 @@ void check_given(const std::string& name, const Dims& dims, const InputOptions& 
   const auto given = options.shapes.find(name);
   if (given == options.shapes.end()) return;
   const Dims& wanted = given->second;
-  if (wanted.size() == dims.size() && std::equal(dims.begin() + 1, dims.end(), wanted.begin() + 1)) {
+  if (wanted.size() == dims.size() &&
+      std::equal(dims.begin() + 1, dims.end(), wanted.begin() + 1)) {
     return;
   }
   throw UsageError(fmt::format("input '{}' is {}; --input-shape says {}", printable(name),

@@ -68,9 +68,7 @@ std::string layer_name(const Executor& executor, const Step& step) {
   return node_label(*step.context.node, static_cast<int>(index_of(executor, step)));
 }
 
-bool is_float_product(const Step& step) {
-  return is_float_product(*step.context.node);
-}
+bool is_float_product(const Step& step) { return is_float_product(*step.context.node); }
 
 DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner) {
   DeviceSchedule schedule;

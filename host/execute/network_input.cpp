@@ -36,7 +36,8 @@ TensorType type_of(const OnnxModel& model, const std::string& name, const char* 
 
 Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32_t seed,
                     std::int64_t images_in_turn) {
-  TensorType type = type_of(model, name, "give it as --input FILE.npy, or its sizes with --input-shape");
+  TensorType type =
+      type_of(model, name, "give it as --input FILE.npy, or its sizes with --input-shape");
   if (images_in_turn != 0 && !type.dims.empty()) type.dims[0] = images_in_turn;
   if (type.data_type != onnx::TensorProto::FLOAT) {
     throw UsageError(fmt::format("{}: its {} is of {}; give it as --input {}=FILE.npy",

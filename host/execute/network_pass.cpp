@@ -344,9 +344,8 @@ Tensors NetworkPass::on_device(const Step& step, const Tensors& arguments) {
   const Tensor output =
       run_linear(step.context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
         MatrixF product;
-        layers_.push_back(
-            run_float(runner_, runner_.options().precision, layer_name(executor_, step), a, weights,
-                      product, share_));
+        layers_.push_back(run_float(runner_, runner_.options().precision,
+                                    layer_name(executor_, step), a, weights, product, share_));
         return product;
       });
   device_seconds_ += seconds_since(begin);

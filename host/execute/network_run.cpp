@@ -184,8 +184,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     NamedTensors outputs = executor.outputs(values);
     if (check == CheckLevel::kOutputs) {
       const auto comparing = WallClock::now();
-      compare_outputs(host_outputs(executor, schedule, given, runner), outputs,
-                      report.outputs);
+      compare_outputs(host_outputs(executor, schedule, given, runner), outputs, report.outputs);
       compare_seconds += seconds_since(comparing);
     }
     if (wanted != nullptr && !wanted->present()) wanted = nullptr;

@@ -260,9 +260,8 @@ void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& re
     remove_attribute(dequantize, "output_dtype");
     remove_attribute(dequantize, "precision");
     dequantize.set_input(0, quantize.output(0));
-    dequantize.set_output(0, output == exact.end()
-                                 ? links.new_name(node.input(0) + "_dequantized")
-                                 : node.input(0));
+    dequantize.set_output(
+        0, output == exact.end() ? links.new_name(node.input(0) + "_dequantized") : node.input(0));
     add(node)->set_input(0, dequantize.output(0));
   }
   graph.mutable_node()->Swap(&nodes);

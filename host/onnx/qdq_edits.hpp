@@ -60,8 +60,8 @@ void drop_dropouts(onnx::GraphProto& graph, const OnnxModel& model);
 void join_equal_quantizes(onnx::GraphProto& graph);
 
 /// Where operators that only move values stand before a QuantizeLinear, quantizes before them as
-/// well, so that what is before them is followed by a QuantizeLinear. An output of the graph whose only
-/// reader is such a Transpose is quantized, too, as in ONNX Runtime.
+/// well, so that what is before them is followed by a QuantizeLinear. An output of the graph whose
+/// only reader is such a Transpose is quantized, too, as in ONNX Runtime.
 void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& reader,
                            std::int64_t opset);
 

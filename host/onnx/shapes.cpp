@@ -104,9 +104,8 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
     learn_sizes(*input.info, TensorType{input.data_type, given->second}, sizes);
   }
   for (const auto& [name, shape] : options.input_shapes) {
-    const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&name = name](const Input& i) {
-      return i.name == name;
-    });
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                      [&name = name](const Input& i) { return i.name == name; });
     if (!is_input && shape.size() == 1) sizes.emplace(name, shape[0]);
   }
   const Sizes given_sizes = sizes;

@@ -39,10 +39,9 @@ std::string sums_text(const RunReport& report) {
   }
   std::string text;
   for (const auto& [reason, group] : groups) {
-    text += group.layers == 1
-                ? fmt::format("int32 results of {}: {}.\n", group.listed(), reason)
-                : fmt::format("int32 results of {} ({}), of each: {}.\n",
-                              counted(group.layers, "layer"), group.listed(), reason);
+    text += group.layers == 1 ? fmt::format("int32 results of {}: {}.\n", group.listed(), reason)
+                              : fmt::format("int32 results of {} ({}), of each: {}.\n",
+                                            counted(group.layers, "layer"), group.listed(), reason);
   }
   return text;
 }
@@ -186,8 +185,7 @@ std::string quality_text(const RunReport& report) {
   std::string text;
   if (!report.scales.empty()) text += "Scales of activations: " + report.scales + ".\n";
   if (report.classification) {
-    text += classification_text(*report.classification,
-                                !report.in_float32());
+    text += classification_text(*report.classification, !report.in_float32());
   }
   if (!report.quality) return text;
   const NetworkQuality& quality = *report.quality;

@@ -105,10 +105,9 @@ bool RunReport::in_float32() const {
 }
 
 std::uint64_t RunReport::layers_of(Arithmetic arithmetic) const {
-  return static_cast<std::uint64_t>(
-      std::count_if(layers.begin(), layers.end(), [arithmetic](const LayerReport& layer) {
-        return layer.arithmetic == arithmetic;
-      }));
+  return static_cast<std::uint64_t>(std::count_if(
+      layers.begin(), layers.end(),
+      [arithmetic](const LayerReport& layer) { return layer.arithmetic == arithmetic; }));
 }
 
 std::uint64_t RunReport::device_macs() const {

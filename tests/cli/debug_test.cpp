@@ -225,7 +225,8 @@ TEST_F(Debug, AFaultThatChangesNothingIsTold) {
 TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
   // The first row of the first tile of f6 is read in a clock that the tile's trace tells.
-  const Outcome tile = run("run --precision int8 --model lenet.onnx --trace t.fst --trace-tile f6:0,0,0");
+  const Outcome tile =
+      run("run --precision int8 --model lenet.onnx --trace t.fst --trace-tile f6:0,0,0");
   std::smatch clock;
   ASSERT_TRUE(std::regex_search(tile.out, clock, std::regex("tile 0,0,0 from clock ([0-9]+)")))
       << tile.out << tile.err;

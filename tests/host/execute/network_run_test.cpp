@@ -137,9 +137,10 @@ TEST_F(NetworkRunTest, SaysThatItQuantizedOnTheWayWhereThatWasAskedFor) {
   const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}}, Precision::kInt8);
   const std::string text = run_table(found.report, 0);
   EXPECT_THAT(text, HasSubstr("VERIFIED"));
-  EXPECT_THAT(text, HasSubstr("Quantized on the way, as --precision int8 asks: 2 layers of float32. "
-                              "Their reference is gemm64's own int8 arithmetic, not the file's "
-                              "float32.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Quantized on the way, as --precision int8 asks: 2 layers of float32. "
+                        "Their reference is gemm64's own int8 arithmetic, not the file's "
+                        "float32.\n"));
   EXPECT_EQ(to_json(found.report)["layers"][0]["arithmetic"], "quantized on the way");
   const NetworkRun plain = run(Executor(two_layers()), {{"x", input({6, 20})}}, {});
   EXPECT_THAT(run_table(plain.report, 0), Not(HasSubstr("on the way")));
@@ -620,8 +621,9 @@ TEST_F(NetworkRunTest, TellsLayersWithSumsInALineForEachReason) {
   report.layers[0].why_sums = "its results are not of 8 bits";
   const std::string text = run_table(report, 0);
   EXPECT_THAT(text, HasSubstr("int32 results of node1: its results are not of 8 bits.\n"));
-  EXPECT_THAT(text, HasSubstr("int32 results of 6 layers (node1, node1, node1, node1, ...), of each: "
-                              "its weights have a zero point.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("int32 results of 6 layers (node1, node1, node1, node1, ...), of each: "
+                        "its weights have a zero point.\n"));
 }
 
 TEST_F(NetworkRunTest, ChecksFromTheShapesAloneWhetherTheDeviceHasRoom) {

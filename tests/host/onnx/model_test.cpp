@@ -312,8 +312,9 @@ TEST(Printable, MakesOneLineOfUtf8) {
 }
 
 TEST(OpenSizes, AreGivenByTheirNamesOrByTheWholeShape) {
-  const std::string graph = "(float[batch,sequence] x, float[batch,sequence] m) => "
-                            "(float[batch,sequence] y) {y = Mul(x, m)}";
+  const std::string graph =
+      "(float[batch,sequence] x, float[batch,sequence] m) => "
+      "(float[batch,sequence] y) {y = Mul(x, m)}";
   const OnnxModel open = load_text(graph);
   EXPECT_FALSE(open.type("y"));
   EXPECT_EQ(open.shape_to_give("x"), "x=AxB");
@@ -335,7 +336,10 @@ TEST(OpenSizes, AreGivenByTheirNamesOrByTheWholeShape) {
 
 TEST(OpenSizes, MayBeMinusOneAndQuestionMarks) {
   onnx::ModelProto proto = parse_model("(float[1,3,H,W] x) => (float[1,3,H,W] y) {y = Relu(x)}");
-  auto& shape = *proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()
+  auto& shape = *proto.mutable_graph()
+                     ->mutable_input(0)
+                     ->mutable_type()
+                     ->mutable_tensor_type()
                      ->mutable_shape();
   shape.mutable_dim(0)->set_dim_value(-1);
   shape.mutable_dim(2)->set_dim_param("?");
