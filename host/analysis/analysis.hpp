@@ -153,8 +153,8 @@ struct Analysis {
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;
   std::vector<std::string> unknown;  // what could not be known, a line each
-  bool quantizes =
-      false;  // are the layers on the device of float32, and clocks those of --precision int8?
+  /// Are the layers on the device of float32, and their clocks those of --precision int8?
+  bool quantizes = false;
   std::vector<std::string> open_inputs;  // what --input-shape would tell of each open input
   std::string why_not_run;               // why `gemm64 run` refuses the network
 };
