@@ -51,7 +51,7 @@ NamedTensors image_tensor(const GreyImages& images, const std::string& name, con
 }
 
 NetworkSource built_in(const NetworkOptions& options) {
-  const bool quantized = options.precision == Precision::kInt8;
+  const bool quantized = options.precision != Precision::kFloat32;
   const auto batch = static_cast<std::size_t>(options.batch);
   const auto images = std::make_shared<const GreyImages>(
       read_fashion_mnist_images(batch, options.data, quantized ? kCalibrationImages : 0));
@@ -98,13 +98,16 @@ InputShapes torchscript_shapes(const NetworkOptions& options) {
       options.calibrate);
 }
 
+/// What they say of an ONNX file's.
+InputShapes onnx_shapes(const NetworkOptions& options) {
+  if (options.input_shapes.empty() || NetworkFile(options.model).is_torchscript()) return {};
+  return parse_input_shapes(options.input_shapes);
+}
+
 ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
   NetworkFile file(options.model);
   if (file.is_torchscript()) {
     file = NetworkFile(options.model, torchscript_shapes(options));
-  } else if (!options.input_shapes.empty()) {
-    throw UsageError(
-        "--input-shape is for TorchScript files; an ONNX file takes its input's shape");
   }
   return [file, &files, claimed = false](const ImportOptions& import) mutable {
     OnnxModel model = file.load(import);
@@ -147,18 +150,20 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
 }  // namespace
 
 InputOptions NetworkOptions::input_options() const {
-  return {inputs, pixels.choice(), images, batch, seed};
+  return {inputs, pixels.choice(), images, batch, seed, onnx_shapes(*this)};
 }
 
 InputOptions NetworkOptions::calibration_options() const {
-  return {calibrate, pixels.choice(), calibration_images, 0, seed};
+  return {calibrate, pixels.choice(), calibration_images, 0, seed, onnx_shapes(*this)};
 }
 
 CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options) {
   return *command
-              .add_option("--input-shape", options.input_shapes,
-                          "of a TorchScript file, which keeps none: shape of one input, as "
-                          "x=1x3x224x224; repeat for more inputs (default: that of the .npy file)")
+              .add_option(
+                  "--input-shape", options.input_shapes,
+                  "shape of one input, as x=1x3x224x224, or sizes that the file leaves open "
+                  "by their names, as batch=1,sequence=128; repeat for more. A TorchScript "
+                  "file keeps none (default: those of the .npy files)")
               ->allow_extra_args(false);
 }
 

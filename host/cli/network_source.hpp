@@ -18,10 +18,12 @@
 namespace gemm64 {
 
 struct NetworkOptions : CommonOptions {
+  NetworkOptions() { precision = Precision::kFile; }
+
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
   std::string model;                      // a file; empty: `network`
-  std::vector<std::string> input_shapes;  // of a TorchScript file
+  std::vector<std::string> input_shapes;  // --input-shape
   std::vector<std::string> inputs;
   std::int64_t images = 0;  // of the inputs, the first ones; 0: all
   ImageOptions pixels;

@@ -87,14 +87,8 @@ void add_memory_option(CLI::App& app, MemorySharing& sharing) {
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
   add_device_options(app, options);
-  const std::map<std::string, Precision> precisions{{"int8", Precision::kInt8},
-                                                    {"float32", Precision::kFloat32}};
   const std::map<std::string, Accumulate> places{{"device", Accumulate::kDevice},
                                                  {"host", Accumulate::kHost}};
-  app.add_option(
-         "--precision", options.precision,
-         "int8: quantized; float32: four slices of 7 bits, ten int8 products (default int8)")
-      ->transform(one_of(precisions));
   app.add_option("--accumulate", options.accumulate,
                  "where partial sums are added (default device); with host, every tile's results "
                  "are read back")

@@ -46,7 +46,7 @@ void check_one_program(const NetworkOptions& options) {
   const auto refuse = [](const std::string& with) {
     throw UsageError(fmt::format("--one-program does not go with {}", with));
   };
-  if (options.precision != Precision::kInt8) refuse("--precision float32; use int8");
+  if (options.precision == Precision::kFloat32) refuse("--precision float32; use int8");
   if (options.accumulate != Accumulate::kDevice) refuse("--accumulate host; use device");
   if (options.results == ResultCode::kInt8) refuse("--results int8; use int32");
   if (options.check != CheckLevel::kLayers) {
@@ -86,8 +86,9 @@ void check_passes(const NetworkOptions& options, const NetworkSource& source) {
 
 /// Where the scales of a float network's activations come from.
 std::string scales_text(const NetworkOptions& options, const NetworkSource& source) {
-  if (options.precision != Precision::kInt8) return "";
+  if (options.precision == Precision::kFloat32) return "";
   if (source.exact != nullptr) return source.scales;
+  if (options.precision == Precision::kFile) return "";
   const auto& nodes = source.model.graph().node();
   const bool is_float = std::any_of(nodes.begin(), nodes.end(), [&](const onnx::NodeProto& node) {
     return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
@@ -109,7 +110,7 @@ void check_images(const NetworkOptions& options) {
   if (options.model.empty() && options.pixels.choice().given()) {
     throw UsageError("--preprocess, --mean, --std, --scale and --resize need --model");
   }
-  if (!options.calibrate.empty() && options.precision != Precision::kInt8) {
+  if (!options.calibrate.empty() && options.precision == Precision::kFloat32) {
     throw UsageError("--calibrate does not go with --precision float32; use int8");
   }
 }
@@ -368,6 +369,17 @@ void add_options(CLI::App& command, NetworkOptions& options) {
   options.batch = 64;
   add_model_options(command, options);
   add_common_options(command, options);
+  command
+      .add_option(
+          "--precision", options.precision,
+          "what a Linear layer of float32 becomes; 8-bit ones are computed as they are. file: "
+          "float32, of a float file on the device in four slices of 7 bits, ten int8 products, of "
+          "a quantized one on the host; float32: of any file in slices; int8: quantized on the way "
+          "by its own input, in another arithmetic than the file's (default file; the networks "
+          "that the program makes are quantized first, but for float32)")
+      ->transform(one_of(std::map<std::string, Precision>{{"file", Precision::kFile},
+                                                          {"int8", Precision::kInt8},
+                                                          {"float32", Precision::kFloat32}}));
   command.get_option("--batch")->description(
       "images, at once where --input holds more (with --model, default: the file's batch, or all "
       "images, at most 256 at once)");

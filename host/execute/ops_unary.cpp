@@ -234,7 +234,8 @@ Tensors hard_sigmoid(const NodeContext& node, const Tensors& inputs) {
 Tensors hard_swish(const NodeContext& node, const Tensors& inputs) {
   return floats(node, inputs, [](auto x) {
     using T = decltype(x);
-    return x * std::max(T{0}, std::min(T{1}, x / T{6} + T{0.5}));
+    constexpr T kSixth = T{1} / T{6};  // by which ONNX multiplies
+    return x * std::max(T{0}, std::min(T{1}, kSixth * x + T{0.5}));
   });
 }
 

@@ -34,10 +34,12 @@ NetworkSettings settings_of(const std::string& precision, const std::string& acc
                             const std::optional<std::string>& results, const std::string& check) {
   NetworkSettings settings;
   settings.check = check_named(check);
-  if (precision != "int8" && precision != "float32") {
-    throw UsageError("precision is '" + precision + "'; it is 'int8' or 'float32'");
+  if (precision != "file" && precision != "int8" && precision != "float32") {
+    throw UsageError("precision is '" + precision + "'; it is 'file', 'int8' or 'float32'");
   }
-  settings.precision = precision == "int8" ? Precision::kInt8 : Precision::kFloat32;
+  settings.precision = precision == "file"   ? Precision::kFile
+                       : precision == "int8" ? Precision::kInt8
+                                             : Precision::kFloat32;
   settings.accumulate = accumulate_named(accumulate);
   if (results) {
     if (*results != "int8" && *results != "int32") {

@@ -72,14 +72,17 @@ def test_the_rtl_runs_it_too(quantized, random):
     assert layers["rtl"] == layers["tlm"]
 
 
-def test_a_float_network_is_near(linear_network, random):
-    mine, theirs = both(linear_network)
+def test_a_float_network_is_computed_in_float_unless_quantizing_is_asked_for(linear_network, random):
     x = random.standard_normal((5, 12)).astype(np.float32)
-    for found, wanted in zip(mine.run(None, {"x": x}), theirs.run(None, {"x": x})):
-        assert np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max()
-    exact, _ = both(linear_network, precision="float32")
-    for found, wanted in zip(exact.run(None, {"x": x}), theirs.run(None, {"x": x})):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    for options in ({}, {"precision": "float32"}):
+        mine, theirs = both(linear_network, **options)
+        for found, wanted in zip(mine.run(None, {"x": x}), theirs.run(None, {"x": x})):
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+        assert mine.report["layers"][0]["arithmetic"] == "float32 in slices"
+    near, _ = both(linear_network, precision="int8")
+    for found, wanted in zip(near.run(None, {"x": x}), theirs.run(None, {"x": x})):
+        assert 1e-4 < np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max()
+    assert near.report["layers"][0]["arithmetic"] == "quantized on the way"
 
 
 def test_outputs_are_chosen_by_name_and_shapes_may_change(linear_network, random):
