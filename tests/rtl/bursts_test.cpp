@@ -176,7 +176,7 @@ TEST(Bursts, ReachTheTopOfTheAddressSpaceAndTheLongestRun) {
 }
 
 TEST(Bursts, FollowAnyWalkAtRandom) {
-  for_seeds(100, [](std::mt19937& random) {
+  for_seeds(1, 100, [](std::mt19937& random) {
     const Walk walk{draw(random, 0, 1u << 20) * 64ull,
                     draw(random, 1, 200),
                     draw(random, 1, 3),
