@@ -5,14 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "host/divide.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/run/program_prediction.hpp"
 
 namespace gemm64 {
 namespace {
-
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
 /// Operators whose output has the values of the input in the same order.
 bool is_view(const onnx::NodeProto& node) {
