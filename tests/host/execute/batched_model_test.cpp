@@ -84,8 +84,9 @@ TEST(BatchedModel, TakesSizesThatTheFileLeavesOpenByTheirNames) {
                    [&](const ImportOptions& import) { return load_text(graph, {}, 13, import); },
                    options, [](const OnnxModel&) {},
                    [&](const OnnxModel&, const InputOptions&, std::int64_t) {
-                     return InputSources{{"m", InputSource::of(floats({2, 3}, {}))},
-                                         {"x", InputSource::of(floats({2, 3}, {}))}};
+                     return InputSources{
+                         {"m", InputSource::of(floats({2, 3}, {1, 2, 3, 4, 5, 6}))},
+                         {"x", InputSource::of(floats({2, 3}, {1, 2, 3, 4, 5, 6}))}};
                    }),
                UsageError)
       << "the arrays contradict the shape that was given";
