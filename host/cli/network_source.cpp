@@ -165,12 +165,12 @@ CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options) {
 CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const calibrate =
       command.add_option("--calibrate", options.calibrate,
-                         "inputs whose ranges become the scales of the quantized network: a .npy "
-                         "file, an idx file, images, or a folder of images; NAME=FILE if there are "
-                         "several inputs");
+                         "inputs that set the scales: .npy, idx, images, or a folder of images\n"
+                         "Their ranges become the scales of the quantized network. NAME=FILE where "
+                         "it has several inputs.");
   command
       .add_option("--calibrate-images", options.calibration_images,
-                  "takes only so many of them, the first ones (default: all)")
+                  "takes only the first N of them (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(calibrate);
   return *calibrate;
