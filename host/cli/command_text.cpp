@@ -12,7 +12,7 @@ namespace {
 /// Groups in the order of --help, with their options. What is in none stays under "Options".
 const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
     {"Network", {"--model", "--data", "--input-shape", "--batch", "--seed", "--layers"}},
-    {"Operands and results", {"--a", "--b", "--output", "--dump-activations"}},
+    {"Operands", {"--a", "--b"}},
     {"Images",
      {"--input", "--images", "--labels", "--names", "--preprocess", "--mean", "--std", "--scale",
       "--resize"}},
@@ -23,8 +23,9 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
     {"Device",
      {"--device", "--array", "--memory", "--memory-latency", "--memory-bytes-per-cycle",
       "--memory-stalls"}},
-    {"Report",
-     {"--json", "--csv", "--plot", "--report", "--engines", "--sort-by", "--top", "--modules"}},
+    {"Output",
+     {"--output", "--dump-activations", "--json", "--csv", "--plot", "--report", "--engines",
+      "--sort-by", "--top", "--modules"}},
 };
 
 /// What an option's value is called where it is not a file, nor a number or one of some words.
@@ -36,7 +37,7 @@ const std::map<std::string, std::string> kValues{
     {"--inject", "FAULT"},
     {"--modules", "PATTERN"},
     {"--data", "FOLDER"},
-    {"--device", "NAME"},
+
     {"--sort-by", "COLUMN"},
     {"--view", "VIEW"},
 };
@@ -77,7 +78,7 @@ const Entry* entry_of(const std::string& command) {
   return nullptr;
 }
 
-std::vector<std::string> split(const std::string& text, char border) {
+std::vector<std::string> parts_of(const std::string& text, char border) {
   std::vector<std::string> parts;
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, border);) parts.push_back(part);
@@ -107,7 +108,7 @@ std::string value_of(const std::string& name, const std::string& type, const Opt
   return type == "TEXT" ? "FILE" : type;
 }
 
-OptionText text_of(const CLI::Option& option) {
+OptionText option_text(const CLI::Option& option) {
   OptionText text;
   text.positional = option.get_positional();
   if (text.positional) {
@@ -124,7 +125,7 @@ OptionText text_of(const CLI::Option& option) {
     const std::string type = whole.substr(0, colon);
     const std::string check = colon == std::string::npos ? "" : whole.substr(colon + 1);
     if (!check.empty() && check.front() == '{') {
-      text.choices = split(check.substr(1, check.size() - 2), ',');
+      text.choices = parts_of(check.substr(1, check.size() - 2), ',');
     } else {
       text.range = check;
     }
@@ -167,7 +168,7 @@ void group_commands(CLI::App& app) {
   }
 }
 
-CommandText text_of(const CLI::App& command) {
+CommandText command_text(const CLI::App& command) {
   CommandText text;
   text.name = command.get_name();
   text.group = command.get_group();
@@ -182,12 +183,12 @@ CommandText text_of(const CLI::App& command) {
     OptionGroup found{group, {}};
     for (const CLI::Option* option : command.get_options()) {
       if (option->get_positional() || option->get_group() != group) continue;
-      found.options.push_back(text_of(*option));
+      found.options.push_back(option_text(*option));
     }
     if (!found.options.empty()) text.groups.push_back(found);
   }
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_positional()) text.operands.push_back(text_of(*option));
+    if (option->get_positional()) text.operands.push_back(option_text(*option));
   }
   text.usage = usage_of(command, text);
   if (const Entry* const entry = entry_of(text.name)) text.example = entry->example;
@@ -208,7 +209,7 @@ std::vector<const CLI::App*> listed_commands(const CLI::App& app) {
 
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
-  for (const std::string& paragraph : split(text, '\n')) {
+  for (const std::string& paragraph : parts_of(text, '\n')) {
     std::string line = paragraph;
     while (line.size() > width) {
       std::size_t cut = line.rfind(' ', width);

@@ -43,7 +43,7 @@ struct CommandText {
 void group_commands(CLI::App& app);
 
 /// Of the program itself, or of one of its commands.
-CommandText text_of(const CLI::App& command);
+CommandText command_text(const CLI::App& command);
 
 /// The commands that help lists, in their order.
 std::vector<const CLI::App*> listed_commands(const CLI::App& app);

@@ -158,7 +158,7 @@ void add_completion_command(CLI::App& app) {
       ->check(one_of(std::vector<std::string>{"bash", "zsh", "fish"}));
   command->callback([&app, shell] {
     std::vector<CommandText> commands;
-    for (const CLI::App* one : listed_commands(app)) commands.push_back(text_of(*one));
+    for (const CLI::App* one : listed_commands(app)) commands.push_back(command_text(*one));
     print_report(*shell == "bash"  ? bash(commands)
                  : *shell == "zsh" ? zsh(commands)
                                    : fish(commands));

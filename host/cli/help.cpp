@@ -27,10 +27,21 @@ void add_row(std::string& help, const std::string& typed, const std::string& tex
   }
 }
 
+/// With the words that it takes, even where they leave no room beside them.
+std::string typed(const OptionText& option) {
+  std::string text = fmt::format("{}", fmt::join(option.names, ","));
+  if (option.positional || option.value.empty()) return text;
+  return text + " " +
+         (option.choices.empty() ? option.value
+                                 : fmt::format("{}", fmt::join(option.choices, "|")));
+}
+
 std::string describe(const OptionText& option) {
   std::string text = option.brief;
   std::vector<std::string> more;
-  if (!option.choices.empty()) more.push_back(fmt::format("{}", fmt::join(option.choices, "|")));
+  if (typed(option).size() + 4 > kColumn && !option.choices.empty()) {
+    more.push_back(fmt::format("{}", fmt::join(option.choices, "|")));
+  }
   if (!option.standard.empty()) more.push_back("default " + option.standard);
   if (option.required && !option.positional) more.push_back("required");
   return more.empty() ? text : fmt::format("{} [{}]", text, fmt::join(more, "; "));
@@ -41,9 +52,9 @@ void add_options(std::string& help, const std::string& heading,
   if (options.empty()) return;
   help += fmt::format("\n{}:\n", heading);
   for (const OptionText& option : options) {
-    std::string typed = fmt::format("{}", fmt::join(option.names, ","));
-    if (!option.positional && !option.value.empty()) typed += " " + option.value;
-    add_row(help, typed, describe(option));
+    const std::string whole = typed(option);
+    const bool fits = whole.size() + 4 <= kColumn || option.choices.empty();
+    add_row(help, fits ? whole : option.names.back() + " " + option.value, describe(option));
   }
 }
 
@@ -59,12 +70,17 @@ void add_commands(std::string& help, const CLI::App& app) {
 class Help : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    const CommandText text = text_of(*app);
+    const CommandText text = command_text(*app);
     std::string help;
     for (const std::string& line : wrapped(text.brief, kWidth)) help += line + "\n";
     help += fmt::format("\nUsage: {}\n", text.usage);
     add_options(help, "Operands", text.operands);
-    for (const OptionGroup& group : text.groups) add_options(help, group.name, group.options);
+    for (const OptionGroup& group : text.groups) {
+      // Who reads this of a command has found --help.
+      const bool help_alone = app->get_parent() != nullptr && group.options.size() == 1 &&
+                              group.options.front().names.back() == "--help";
+      if (!help_alone) add_options(help, group.name, group.options);
+    }
     add_commands(help, *app);
     if (!text.example.empty()) {
       help += "\nExample:\n";
@@ -87,6 +103,7 @@ void arrange_help(CLI::App& app) {
   const auto help = std::make_shared<Help>();
   app.formatter(help);
   app.get_help_ptr()->description("prints this text");
+  app.get_version_ptr()->description("prints the version");
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     command->formatter(help);
     if (command->get_help_ptr() != nullptr) {

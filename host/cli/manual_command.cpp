@@ -84,13 +84,13 @@ std::string roff_options(const std::vector<OptionText>& options) {
 }
 
 std::string man_page(const CLI::App& app) {
-  const CommandText program = text_of(app);
+  const CommandText program = command_text(app);
   std::string out = fmt::format(".TH GEMM64 1 \"\" \"gemm64 {}\" \"gemm64\"\n", GEMM64_VERSION);
   out += fmt::format(".SH NAME\ngemm64 \\- {}\n", roff(program.brief));
   out += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(program.usage));
   out += ".SH COMMANDS\n";
   for (const CLI::App* command : listed_commands(app)) {
-    const CommandText text = text_of(*command);
+    const CommandText text = command_text(*command);
     out += fmt::format(".SS {}\n{}\n.PP\n.B {}\n", roff(text.name), roff(text.brief),
                        roff(text.usage));
     out += roff_options(text.operands);
@@ -128,9 +128,9 @@ std::string markdown(const CLI::App& app) {
   std::string out =
       "# Commands\n\nMade by `gemm64 manual --markdown`: what stands here is what `--help` and the "
       "man page say.\n\n" +
-      text_of(app).notes + "\n";
+      command_text(app).notes + "\n";
   for (const CLI::App* command : listed_commands(app)) {
-    const CommandText text = text_of(*command);
+    const CommandText text = command_text(*command);
     out += fmt::format("\n## {}\n\n{}\n\n```text\n{}\n```\n", text.name, text.brief, text.usage);
     add_table(out, "operand", text.operands);
     for (const OptionGroup& group : text.groups) add_table(out, group.name, group.options);

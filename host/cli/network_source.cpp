@@ -156,9 +156,11 @@ InputOptions NetworkOptions::calibration_options() const {
 
 CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options) {
   return *command
-              .add_option("--input-shape", options.input_shapes,
-                          "of a TorchScript file, which keeps none: shape of one input, as "
-                          "x=1x3x224x224; repeat for more inputs (default: that of the .npy file)")
+              .add_option(
+                  "--input-shape", options.input_shapes,
+                  "shape of a TorchScript file's input, as x=1x3x224x224\n"
+                  "ONNX files have their own. Repeat it for more inputs. The default is the "
+                  "shape of the .npy file.")
               ->allow_extra_args(false);
 }
 

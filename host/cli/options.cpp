@@ -38,19 +38,20 @@ RunOptions CommonOptions::run_options() const {
 void add_device_options(CLI::App& app, NamedDevice& options) {
   std::string names, kinds;
   for (const DeviceKind& kind : devices().kinds()) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+    names += fmt::format("{}{}", names.empty() ? "" : ",", kind.name);
     kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : "; ", kind.name, kind.summary);
   }
-  app.add_option("--device", options.device,
-                 fmt::format("what runs the work: {}\n{}.", names, kinds))
-      ->check([](const std::string& name) {
-        try {
-          devices().find(name);
-        } catch (const UsageError& error) {
-          return std::string(error.what());
-        }
-        return std::string();
-      })
+  app.add_option("--device", options.device, fmt::format("what runs the work\n{}.", kinds))
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            try {
+              devices().find(name);
+            } catch (const UsageError& error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          fmt::format("{{{}}}", names)))
       ->capture_default_str();
   app.add_option("--array", options.array,
                  fmt::format("rows and columns of the array: {}",
@@ -64,7 +65,8 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
       ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
-                 "bytes a clock on each port, or on all that share a memory; 0: a port's width")
+                 "bytes a clock, of each port or of all; 0: a port's width\n"
+                 "Of all ports together where they share a memory.")
       ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
   add_memory_option(app, options.memory.sharing);

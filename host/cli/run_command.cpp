@@ -268,10 +268,9 @@ namespace {
 void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const network =
       command
-          .add_option(
-              "network", options.network,
-              fmt::format("a network that the program makes, on images of Fashion-MNIST: {}",
-                          fmt::join(known_onnx_networks(), ", ")))
+          .add_option("network", options.network,
+                      fmt::format("a built-in network: {}\nIt runs on images of Fashion-MNIST.",
+                                  fmt::join(known_onnx_networks(), ", ")))
           ->capture_default_str();
   CLI::Option* const data =
       command.add_option("--data", options.data, "folder of the Fashion-MNIST images")
@@ -288,7 +287,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const input =
       command
           .add_option("--input", options.inputs,
-                      "the network's input: .npy, idx, PNG, JPEG, or a folder (default: random)\n"
+                      "the network's input: .npy, idx, PNG, JPEG, a folder (default: random)\n"
                       "A .npy file, an idx file (plain or .gz), PNG or JPEG images, or a folder of "
                       "them, which are resized and normalised; NAME=FILE where the network has "
                       "several inputs. Random inputs come from --seed.")
