@@ -28,7 +28,7 @@ void add_row(std::string& help, const std::string& typed, const std::string& tex
 }
 
 /// With the words that it takes, even where they leave no room beside them.
-std::string typed(const OptionText& option) {
+std::string help_name(const OptionText& option) {
   std::string text = fmt::format("{}", fmt::join(option.names, ","));
   if (option.positional || option.value.empty()) return text;
   return text + " " +
@@ -39,7 +39,7 @@ std::string typed(const OptionText& option) {
 std::string describe(const OptionText& option) {
   std::string text = option.brief;
   std::vector<std::string> more;
-  if (typed(option).size() + 4 > kColumn && !option.choices.empty()) {
+  if (help_name(option).size() + 4 > kColumn && !option.choices.empty()) {
     more.push_back(fmt::format("{}", fmt::join(option.choices, "|")));
   }
   if (!option.standard.empty()) more.push_back("default " + option.standard);
@@ -52,7 +52,7 @@ void add_options(std::string& help, const std::string& heading,
   if (options.empty()) return;
   help += fmt::format("\n{}:\n", heading);
   for (const OptionText& option : options) {
-    const std::string whole = typed(option);
+    const std::string whole = help_name(option);
     const bool fits = whole.size() + 4 <= kColumn || option.choices.empty();
     add_row(help, fits ? whole : option.names.back() + " " + option.value, describe(option));
   }

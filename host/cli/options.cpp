@@ -43,7 +43,7 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
   }
   app.add_option("--device", options.device, fmt::format("what runs the work\n{}.", kinds))
       ->check(CLI::Validator(
-          [](const std::string& name) {
+          [](std::string& name) {
             try {
               devices().find(name);
             } catch (const UsageError& error) {

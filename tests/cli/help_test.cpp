@@ -88,7 +88,7 @@ TEST_F(Help, ManualHasEveryOptionOfEveryCommand) {
   // What --help leaves out.
   EXPECT_THAT(markdown, HasSubstr("Supported ONNX operators: Abs,"));
   EXPECT_THAT(run("run --help").out, Not(HasSubstr("Supported ONNX operators")));
-  EXPECT_THAT(markdown, HasSubstr("Needs --model"));
+  EXPECT_THAT(markdown, HasSubstr("needs --model"));
 }
 
 TEST_F(Help, EveryShellCompletesEveryCommand) {
