@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-LINKS = pathlib.Path(__file__).with_name("links")
+LINKS = pathlib.Path(__file__).with_name("links.py")
 
 
 class Links(unittest.TestCase):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the documents' links to files and headings of the repository.
 
-    tests/readme/links [FOLDER]
+    tests/readme/links.py [FOLDER]
 
 Also: README.md has at most 200 lines, and each page of docs/ is linked from docs/README.md or a page that is.
 Exit: 0 all lead somewhere, 1 one does not.
