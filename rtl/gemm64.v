@@ -155,7 +155,8 @@ module gemm64 #(
     wire [15:0] unbalanced_tag;
     wire commands_idle, weights_idle, activations_idle, compute_idle, parameters_idle, results_idle;
     wire commands_quiet, weights_quiet, activations_quiet, parameters_quiet, results_quiet;
-    wire engines_idle = weights_idle & activations_idle & compute_idle & parameters_idle & results_idle;
+    wire others_idle  = weights_idle & compute_idle & parameters_idle & results_idle;
+    wire engines_idle = others_idle & activations_idle;
     wire busy         = ~(commands_idle & engines_idle);
     wire quiet        = commands_quiet & weights_quiet & activations_quiet & parameters_quiet & results_quiet
                       & ~m_data_arvalid_o;
@@ -285,7 +286,7 @@ module gemm64 #(
         .tag_o               (tag),
         .store_done_i        (store_done),
         .engines_idle_i      (engines_idle),
-        .left_i              (activations_left & weights_idle & compute_idle & parameters_idle & results_idle),
+        .left_i              (activations_left & others_idle),
         .finish_o            (finish),
         .idle_o              (commands_idle),
         .quiet_o             (commands_quiet),
@@ -346,7 +347,7 @@ module gemm64 #(
     // Activations
     wire [WORDS_WIDTH-1:0] activation_words;
     wire                   activation_read, activation_release, activation_rewind, activation_window, activation_inside;
-    wire                   activation_claim, activation_free;
+    wire                   activation_claim, activation_free, activation_pixels;
     wire [24:0]            activation_place;
     wire [15:0]            activation_new, activation_freed;
     wire [7:0]             activation_zero;
@@ -383,6 +384,7 @@ module gemm64 #(
         .beat_error_i      (m_data_rresp_i[1]),
         .beat_last_i       (m_data_rlast_i),
         .ahead_o           (activation_words),
+        .pixels_o          (activation_pixels),
         .read_i            (activation_read),
         .release_i         (activation_release),
         .rewind_i          (activation_rewind),
@@ -436,6 +438,7 @@ module gemm64 #(
         .weight_read_o        (weight_read),
         .weight_column_o      (weight_column),
         .activation_words_i   (activation_words),
+        .activation_pixels_i  (activation_pixels),
         .activation_read_o    (activation_read),
         .activation_release_o (activation_release),
         .activation_rewind_o  (activation_rewind),

@@ -4,8 +4,8 @@
 // Latency: 1 clock from a word's arrival to ahead_o; 1 clock from read_i to word_o; 1 clock from free_i to the room for
 //          other pixels.
 // Handshake: valid/ready for commands and burst requests. Words are requested only where the ring has room, and pixels
-//            where their planes have, so they are always taken. read_i of the ring needs ahead_o > 0, claim_i needs
-//            ahead_o >= new_i. The scratchpad changes from one use to the other when it keeps nothing.
+//            where their planes have, so they are always taken. read_i of the ring needs ahead_o > 0 and no pixels_o,
+//            claim_i needs ahead_o >= new_i, and pixels_o where new_i > 0. The scratchpad changes from one use to the other when it keeps nothing.
 `default_nettype none
 
 module gemm64_activations #(
@@ -46,6 +46,7 @@ module gemm64_activations #(
     input  wire                     beat_last_i,
     // To the array
     output wire [WORDS_WIDTH-1:0]   ahead_o,            // words that lie ready: in the ring, or not yet claimed
+    output wire                     pixels_o,           // they are words of pixels
     input  wire                     read_i,
     input  wire                     release_i,          // with read_i of the ring: the word's place may be filled again
     input  wire                     rewind_i,           // with read_i of the ring: after it comes the oldest word kept
@@ -109,7 +110,7 @@ module gemm64_activations #(
     wire claimed    = ahead_q == {WORDS_WIDTH{1'b0}};
     wire no_pixels  = pixels_q == 17'd0;
     wire empty      = (window_q ? no_pixels : level_q == {WORDS_WIDTH{1'b0}}) & claimed;
-    wire has_room   = next_start ? no_pixels & (~window_q | (claimed & ~pending)) : pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity};
+    wire has_room   = next_start ? no_pixels & claimed & ~pending : pixels_q + {1'b0, next_rows} <= {1'b0, next_capacity};
     wire may_begin  = (window_q == next_window | (empty & ~pending)) & (~new_pixels | has_room);
     wire begins     = next_valid & may_begin & reader_ready;
     assign next_ready = may_begin & reader_ready;
@@ -281,10 +282,11 @@ module gemm64_activations #(
     end
 
     assign ahead_o           = ahead_q;
+    assign pixels_o          = window_q;
     assign left_o            = left_q;
     assign unbalanced_o      = unbalanced_q;
     assign unbalanced_tag_o  = next_tag;
-    assign idle_o            = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}} & no_pixels & claimed;
+    assign idle_o            = reader_idle & ~next_valid & no_pixels & claimed;
     assign quiet_o           = ~pending;
     assign transfer_o        = beat_i;
     assign wait_memory_o     = ~beat_i & pending;
@@ -293,13 +295,13 @@ module gemm64_activations #(
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)
-        if (rst_ni & ((ring_read & ahead_q == {WORDS_WIDTH{1'b0}})
+        if (rst_ni & ((ring_read & (window_q | ahead_q == {WORDS_WIDTH{1'b0}}))
                       | (beat_i & ~beat_window & level_q == WORDS[WORDS_WIDTH-1:0]))) begin
             $display("gemm64_activations: a word was read that is not there, or came where no room is");
             $stop;
         end
     always @(posedge clk_i)
-        if (rst_ni & claim_i & new_words > ahead_q) begin
+        if (rst_ni & claim_i & new_i != 16'd0 & (~window_q | new_words > ahead_q)) begin
             $display("gemm64_activations: a pixel was claimed that is not there");
             $stop;
         end

@@ -178,7 +178,7 @@ module gemm64_commands #(
     wire good = code == `GEMM64_ERROR_NONE;
     // A walk or a window is looked at in the clock after its dispatch; until then nothing after it is found bad.
     reg  looks_q;
-    always @(posedge clk_i) looks_q <= rst_ni & pop & (has_address | of_window);
+    always @(posedge clk_i) looks_q <= pop & (has_address | of_window);
     wire bad  = valid & ~good & ~stop_i & ~looks_q;
 
     // Dispatch

@@ -36,6 +36,7 @@ module gemm64_compute #(
     output wire [LOG_N-1:0]         weight_column_o,   // column of the word that is read
     // Scratchpad
     input  wire [WORDS_WIDTH-1:0]   activation_words_i,
+    input  wire                     activation_pixels_i,  // those are words of pixels, not of the ring
     output wire                     activation_read_o,
     output wire                     activation_release_o,
     output wire                     activation_rewind_o,
@@ -172,7 +173,8 @@ module gemm64_compute #(
     wire claims       = window & first_tap & first_pass;
     wire [15:0] fresh = words_q[`GEMM64_CMD_NEW_PIXELS_LSB - FIRST +: 16];
     wire [15:0] least = ~of_window ? rows : claims ? fresh : 16'd0;  // words that must be there
-    wire activations  = ~load & {{32-WORDS_WIDTH{1'b0}}, activation_words_i} >= {16'd0, least};
+    wire of_its_kind  = activation_pixels_i == of_window | least == 16'd0;  // words of the other kind are for other MATMULs
+    wire activations  = ~load & of_its_kind & {{32-WORDS_WIDTH{1'b0}}, activation_words_i} >= {16'd0, least};
     wire [1:0] most  = between & first_tile ? 2'd2 : 2'd3;  // blocks begun, where the row's bank still holds another
     wire follows     = first_tile & {{31-ROW_WIDTH{1'b0}}, rows_stored_i} > {16'd0, row_q};
     wire has_place   = in_use_q < most | (in_use_q == most & follows);

@@ -121,7 +121,8 @@ module gemm64_window_check #(
             end
             if (is_matmul) begin
                 kept_q <= kept_q - {16'd0, freed_q};
-                if ((~begun_q | parted) & (new_q != 16'd0 | freed_q != 16'd0)) ahead_q <= 1'b1;
+                // Pixels that are freed ahead leave kept_q below 0, which is pending as well.
+                if ((~begun_q | parted) & new_q != 16'd0) ahead_q <= 1'b1;
             end
         end
 
@@ -133,7 +134,7 @@ module gemm64_window_check #(
             set_q      <= is_set_i;
             load_q     <= is_load_i;
             start_q    <= start_i;
-            capacity_q <= is_set_i | is_load_i ? capacity : given_q & set_q ? capacity_q : layer_q;
+            capacity_q <= is_set_i | is_load_i ? capacity : set_q ? capacity_q : layer_q;
             down_q     <= is_set_i ? out_height : out_row;
             right_q    <= is_set_i ? out_width : out_column;
             slot_q     <= slot;

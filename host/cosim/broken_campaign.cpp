@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -12,7 +11,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "host/cosim/program_truth.hpp"
@@ -21,6 +19,7 @@
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/error.hpp"
+#include "host/side_by_side.hpp"
 
 namespace gemm64 {
 namespace {
@@ -325,29 +324,14 @@ BrokenReport run_broken_programs(const BrokenOptions& options, const MakeRtl& ma
   report.first = options.first;
   report.jobs = std::max(options.jobs, 1U);
 
-  std::mutex mutex;  // of report and failure
-  std::exception_ptr failure;
-  std::atomic<std::uint64_t> next{0};
-  const auto work = [&] {
-    try {
-      for (std::uint64_t i = next++; i < options.count; i = next++) {
-        TriedProgram tried = try_broken_program(
-            draw_broken_program(options.seed, options.first + i, geometry), geometry, make);
-        const std::lock_guard<std::mutex> lock(mutex);
-        report.tries.push_back(std::move(tried));
-        if (progress) progress(report);
-      }
-    } catch (...) {
-      next = options.count;
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < report.jobs; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
+  std::mutex mutex;  // of report
+  side_by_side(options.count, report.jobs, [&](std::size_t i) {
+    TriedProgram tried = try_broken_program(
+        draw_broken_program(options.seed, options.first + i, geometry), geometry, make);
+    const std::lock_guard<std::mutex> lock(mutex);
+    report.tries.push_back(std::move(tried));
+    if (progress) progress(report);
+  });
 
   std::sort(report.tries.begin(), report.tries.end(),
             [](const TriedProgram& a, const TriedProgram& b) { return a.index < b.index; });

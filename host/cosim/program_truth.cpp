@@ -113,6 +113,10 @@ std::uint32_t error_of(const Program& program, std::size_t count, const Geometry
   device.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(ring));
   device.write_register(reg::kRingMask, ring_places(program.size()) - 1);
   device.write_register(reg::kRingTail, static_cast<std::uint32_t>(count));
+  // A FINISH ahead of other commands has raised DONE, which must not end the wait for these.
+  device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+  // A FINISH ahead of other commands has raised DONE, which must not end the wait for these.
+  device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
   device.wait_interrupt(1);
   return device.read_register(reg::kError);
 }

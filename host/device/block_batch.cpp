@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <system_error>
 #include <thread>
+
+#include "host/side_by_side.hpp"
 
 namespace gemm64 {
 namespace {
@@ -87,33 +88,24 @@ void BlockBatch::find_operands() {
   }
 }
 
-std::size_t BlockBatch::helpers() const {
+std::size_t BlockBatch::threads() const {
   std::uint64_t work = 0;
   for (const Block& block : blocks_) work += block.tiles * block.rows * n_ * n_;
   const std::uint64_t cores = std::thread::hardware_concurrency();  // 0: unknown
-  const std::uint64_t threads = std::min({cores, work / kWorthAThread, blocks_.size()});
-  return threads > 1 ? threads - 1 : 0;
+  return std::min({cores, work / kWorthAThread, std::uint64_t{blocks_.size()}});
 }
 
 void BlockBatch::compute() {
   find_operands();
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
+  on_threads(threads(), [&](std::size_t) {
     TileProduct product(n_);
     for (std::size_t i = next++; i < blocks_.size(); i = next++) {
       const Block& block = blocks_[i];
       product.multiply(operands_.data() + block.first_tile, block.tiles, block.rows, block.add,
                        sums_.data() + block.first_sum);
     }
-  };
-  std::vector<std::thread> threads;
-  try {
-    for (std::size_t i = helpers(); i != 0; --i) threads.emplace_back(work);
-  } catch (const std::system_error&) {
-    // There are no more threads; it goes on with those that are there.
-  }
-  work();
-  for (std::thread& thread : threads) thread.join();
+  });
 }
 
 }  // namespace gemm64

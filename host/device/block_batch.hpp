@@ -60,7 +60,7 @@ class BlockBatch {
 
   void find_operands();
   const std::uint8_t* find(const Words& words, std::uint64_t count);
-  std::size_t helpers() const;
+  std::size_t threads() const;
 
   const std::size_t n_;
   DeviceMemory& memory_;

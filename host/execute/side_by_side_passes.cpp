@@ -6,13 +6,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "host/execute/host_threads.hpp"
 #include "host/execute/network_parts.hpp"
+#include "host/side_by_side.hpp"
 
 namespace gemm64 {
 namespace {
@@ -54,14 +53,7 @@ class SideBySidePasses {
 NetworkRun SideBySidePasses::run() {
   devices_ = std::min(static_cast<std::size_t>(runner_.options().side_by_side.jobs),
                       static_cast<std::size_t>(inputs_.passes()));
-  std::vector<std::thread> others;
-  try {
-    for (std::size_t i = 1; i < devices_; ++i) others.emplace_back([this] { work(false); });
-  } catch (const std::system_error&) {
-    // Fewer devices give the same results.
-  }
-  work(true);
-  for (std::thread& other : others) other.join();
+  on_threads(devices_, [this](std::size_t thread) { work(thread == 0); });
   leave_processors(0);
   if (failure_) std::rethrow_exception(failure_);
   return join_.finish();

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <future>
 #include <thread>
 #include <utility>
 
@@ -13,6 +11,7 @@
 #include "host/numerics/initialize.hpp"
 #include "host/onnx/builder.hpp"
 #include "host/onnx/save.hpp"
+#include "host/side_by_side.hpp"
 
 namespace gemm64 {
 namespace {
@@ -55,16 +54,8 @@ void draw_all(std::vector<Parameters> layers, std::uint32_t seed) {
   std::sort(layers.begin(), layers.end(), [](const Parameters& a, const Parameters& b) {
     return a.weight_count > b.weight_count;
   });
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < layers.size(); i = next++) draw(layers[i], seed);
-  };
-  std::vector<std::future<void>> others;
-  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
-    others.push_back(std::async(std::launch::async, work));
-  }
-  work();
-  for (std::future<void>& other : others) other.get();
+  side_by_side(layers.size(), std::thread::hardware_concurrency(),
+               [&](std::size_t i) { draw(layers[i], seed); });
 }
 
 /// Appends layer after layer, each named as in PyTorch's state_dict.

@@ -2,17 +2,15 @@
 #include "host/run/fault_campaign.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <mutex>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "host/error.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/side_by_side.hpp"
 
 namespace gemm64 {
 namespace {
@@ -112,28 +110,13 @@ CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice&
   report.seed = options.seed;
   report.jobs = std::max(options.jobs, 1U);
 
-  std::mutex mutex;  // of report and failure
-  std::exception_ptr failure;
-  std::atomic<std::uint64_t> next{0};
-  const auto work = [&] {
-    try {
-      for (std::uint64_t index = next++; index < options.count; index = next++) {
-        TriedFault tried = carry_out(draw_try(options.seed, index, geometry), make);
-        const std::lock_guard<std::mutex> lock(mutex);
-        report.tries.push_back(std::move(tried));
-        if (progress) progress(report);
-      }
-    } catch (...) {
-      next = options.count;
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < report.jobs; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
+  std::mutex mutex;  // of report
+  side_by_side(options.count, report.jobs, [&](std::size_t index) {
+    TriedFault tried = carry_out(draw_try(options.seed, index, geometry), make);
+    const std::lock_guard<std::mutex> lock(mutex);
+    report.tries.push_back(std::move(tried));
+    if (progress) progress(report);
+  });
 
   std::sort(report.tries.begin(), report.tries.end(), [](const TriedFault& a, const TriedFault& b) {
     return a.fault_try.index < b.fault_try.index;

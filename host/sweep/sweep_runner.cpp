@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
 #include <random>
-#include <thread>
 #include <utility>
 
 #include "host/device/array_geometry.hpp"
@@ -17,6 +14,7 @@
 #include "host/execute/network_run.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/side_by_side.hpp"
 #include "host/tlm/tlm_device.hpp"
 
 namespace gemm64 {
@@ -150,44 +148,25 @@ void run_points(SweepRunner& runner, const std::vector<std::size_t>& points, uns
   double all = 0;
   for (const std::size_t point : points) all += costs[point];
   const JointProgress joint(told);
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < points.size(); i = next++) {
-      const std::size_t index = points[i];
-      const RunProgress part = joint.part(costs[index] / all);
-      const SweepPoint point = runner.sweep().point(index);
-      const std::string name =
-          fmt::format("{}, batch {}, point {} of {}", runner.sweep().networks[point.network].name,
-                      point.batch, index, runner.sweep().size());
-      const auto tell = [&](double done) {
-        if (part) part(name, done);
-      };
-      try {
-        tell(0);
-        SweepRow row = runner.row(index, [&](const std::string&, double done) { tell(done); });
-        const std::lock_guard<std::mutex> lock(mutex);
-        finished(index, std::move(row));
-      } catch (...) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (!error) error = std::current_exception();
-        next = points.size();
-        return;
-      }
-      tell(1);
+  std::mutex mutex;  // of what `finished` changes
+  side_by_side(points.size(), jobs, [&](std::size_t i) {
+    const std::size_t index = points[i];
+    const RunProgress part = joint.part(costs[index] / all);
+    const SweepPoint point = runner.sweep().point(index);
+    const std::string name =
+        fmt::format("{}, batch {}, point {} of {}", runner.sweep().networks[point.network].name,
+                    point.batch, index, runner.sweep().size());
+    const auto tell = [&](double done) {
+      if (part) part(name, done);
+    };
+    tell(0);
+    {
+      SweepRow row = runner.row(index, [&](const std::string&, double done) { tell(done); });
+      const std::lock_guard<std::mutex> lock(mutex);
+      finished(index, std::move(row));
     }
-  };
-  std::vector<std::thread> threads;
-  const std::size_t wanted = std::min<std::size_t>(std::max(jobs, 1U), points.size());
-  try {
-    while (threads.size() + 1 < wanted) threads.emplace_back(work);
-  } catch (const std::system_error&) {
-    // Those that there are do all.
-  }
-  work();
-  for (std::thread& thread : threads) thread.join();
-  if (error) std::rethrow_exception(error);
+    tell(1);
+  });
 }
 
 }  // namespace gemm64

@@ -13,18 +13,10 @@
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/random_matrix.hpp"
 
 namespace gemm64::bench {
 namespace {
-
-MatrixI8 random_matrix(std::uint64_t rows, std::uint64_t columns, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  MatrixI8 matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
-  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
-    matrix.data()[i] = static_cast<std::int8_t>(random() & 0xffu);
-  }
-  return matrix;
-}
 
 /// One product of a batch with a Linear layer an iteration, checked once. Items are clocks.
 /// `debug`: on the model that can be looked into, with nobody looking.
@@ -35,8 +27,9 @@ void run_system(benchmark::State& state, bool debug) {
   options.debug = debug;
   const std::unique_ptr<RtlDevice> device = make_rtl_device(options);
   Driver driver(*device);
-  const MatrixI8 activations = random_matrix(shape.m, shape.k, 1);
-  const MatrixI8 weights = random_matrix(shape.n, shape.k, 2);
+  std::mt19937 random(1);
+  const MatrixI8 activations = random_matrix(random, shape.m, shape.k);
+  const MatrixI8 weights = random_matrix(random, shape.n, shape.k);
   const Job job = make_job("linear", shape, Accumulate::kDevice, driver.geometry());
   const SharedBytes packed = pack_weights(job, weights);
   if (driver.run(job, packed, activations).sums != reference_gemm(activations, weights)) {

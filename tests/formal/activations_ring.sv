@@ -54,7 +54,7 @@ module activations_ring_proof (
 
     localparam WORDS = 67;
 
-    wire       request_valid, idle, quiet, transfer, wait_memory, wait_scratchpad, idle_clock;
+    wire       pixels, request_valid, idle, quiet, transfer, wait_memory, wait_scratchpad, idle_clock;
     wire [6:0] beats, ahead_words;
     gemm64_activations #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .WORDS(WORDS), .WORDS_WIDTH(7), .LOG_BURSTS(1)) dut (
         .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
@@ -64,7 +64,7 @@ module activations_ring_proof (
         .command_start_i (command_start_i), .command_capacity_i (command_capacity_i), .command_slot_i (16'd0),
         .command_place_i (command_place_i), .command_tag_i (16'd0), .request_valid_o (request_valid),
         .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (beats), .beat_i (beat_i),
-        .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (ahead_words),
+        .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (ahead_words), .pixels_o (pixels),
         .read_i (read_i), .release_i (release_i), .rewind_i (rewind_i), .window_i (window_i), .place_i (25'd0),
         .inside_i (1'b0), .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i),
         .word_o (), .idle_o (idle), .quiet_o (quiet), .error_o (), .error_tag_o (), .left_o (), .unbalanced_o (),
@@ -113,16 +113,16 @@ module activations_ring_proof (
         if (quiet) assume (owed == 0);  // RLAST comes with the last word
         if (walking) assume (beats != 0);  // bursts.sv
         // The array's side (compute.sv): it reads what is there, releases from the oldest word on, and rewinds to it.
-        if (ring_read) assume (ahead_words != 0 & ~window_q);
+        if (ring_read) assume (ahead_words != 0 & ~pixels);
         if (ring_read & release_i) assume (ahead_words == level_q);
         if (rewind_i) assume (ring_read & ~release_i);
         assume (~(claim_i & ring_read));
-        if (claim_i) assume (window_q & new_i <= ahead_words);
-        if (free_i) assume (window_q & freed_i <= pixels_q);
-        // The program's: all pixels that came for windows have been claimed before words of products come.
-        if (begins & ~next_window & window_q) assume (ahead_words == 0);
+        if (claim_i) assume (new_i == 0 | (pixels & new_i <= ahead_words));
+        if (free_i) assume (freed_i <= pixels_q);
         if (begins & new_pixels) assume (next_rows != 0 & pixels_q + next_rows < 65536);
         if (begun) begin
+            // Words of one kind come when none of the other are left.
+            if (begins & next_window != window_q) assert (ahead_words == 0);
             assert (room_q + level_q + owed == WORDS);
             assert (room_q <= WORDS & level_q <= WORDS & owed <= WORDS);
             assert (write_q < WORDS & read_q < WORDS & oldest_q < WORDS);
@@ -144,10 +144,10 @@ module activations_ring_proof (
             if (rst_ni & ring_beat) assert (~window_q);
             assert (transfer + wait_memory + wait_scratchpad + idle_clock == 3'd1);
             if (idle) assert (idle_clock);
-            // No work stands still but for the array.
+            // No work stands still but for the array, or for words of pixels that no block claims (UNBALANCED).
             if (rst_ni & ~stop_i & walking & ~request_valid & quiet & owed == 0) assert (~kept_walk & level_q + 64 > WORDS);
             if (rst_ni & next_valid & ~begins & ~walking & quiet)
-                assert (level_q != 0 | pixels_q != 0 | next_rows > next_capacity);
+                assert (level_q != 0 | pixels_q != 0 | next_rows > next_capacity | (window_q & ahead_words != 0));
         end
         cover (begun & rst_ni & ring_read & rewind_i & level_q == 3);
         cover (begun & rst_ni & request_valid & owed == 64);

@@ -53,7 +53,7 @@ module activations_window_proof (
         .command_start_i (command_start_i), .command_capacity_i (command_capacity_i),
         .command_slot_i (command_slot_i), .command_place_i (command_place_i), .command_tag_i (16'd0),
         .request_valid_o (), .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (),
-        .beat_i (beat_i), .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (),
+        .beat_i (beat_i), .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (), .pixels_o (),
         .read_i (1'b0), .release_i (1'b0), .rewind_i (1'b0), .window_i (1'b1), .place_i (25'd0), .inside_i (1'b0),
         .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i), .word_o (), .idle_o (),
         .quiet_o (), .error_o (), .error_tag_o (), .left_o (), .unbalanced_o (),

@@ -19,6 +19,7 @@
 // probe is_fence = dut.is_fence
 // probe passes = dut.passes
 // probe unreachable = dut.unreachable
+// probe looks_q = dut.looks_q
 module commands_proof (
     input wire         clk_i,
     input wire         rst_ni,
@@ -58,13 +59,14 @@ module commands_proof (
 
     (* keep *) wire [2:0]  room_q, pending_q, queue_in, queue_out;
     (* keep *) wire [15:0] fetch_q, head_q;
-    (* keep *) wire        pop, is_finish, is_fence, passes, unreachable;
+    (* keep *) wire        pop, is_finish, is_fence, passes, unreachable, looks_q;
 
-    reg         begun = 1'b0;
+    reg         begun = 1'b0, popped;
     reg [16:0]  left;  // commands in the ring that have not been dispatched
     wire [2:0]  queued = queue_in - queue_out;
     always @(posedge clk_i) begin
         begun <= 1'b1;
+        popped <= pop;
         tail  <= rst_ni ? tail + added_i & mask : 0;
         left  <= rst_ni ? left + added_i - pop : 0;
     end
@@ -90,9 +92,10 @@ module commands_proof (
             assert (quiet == (pending_q == 0));
             if (stop_i) assert (~request_valid & ~pop);
             // No command stands still but for these.
-            if (rst_ni & ~stop_i & wait_memory) assert (pending_q != 0 | request_valid);
+            if (rst_ni & ~stop_i & wait_memory) assert (pending_q != 0 | request_valid | looks_q);
             if (rst_ni & ~stop_i & wait_engine)
-                assert (valid != 0 ? (valid & ready_i) == 0 : is_finish ? ~engines_idle_i : is_fence & ~passes);
+                assert (valid != 0 ? (valid & ready_i) == 0 : (is_finish & ~engines_idle_i) | (is_fence & ~passes) | looks_q);
+            if (looks_q) assert (popped);  // for a clock, in which the one before is looked at
         end
         cover (begun & rst_ni & queued == DEPTH & head > 1 & wait_engine);
         cover (begun & rst_ni & tail < head & pop);

@@ -8,6 +8,7 @@
 // break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
 // break gemm64_compute.v: wait_results_o     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
 // break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
+// break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
 // prove induction 1, cover 14; WINDOW=0 WINDOW=1
 // probe valid = dut.valid
@@ -49,6 +50,7 @@ module compute_proof #(
     input wire [255:0] command_window_i,
     input wire [2:0]   weight_words_i,
     input wire [6:0]   activation_words_i,
+    input wire         activation_pixels_i,
     input wire         bank_free_i,
     input wire [2:0]   rows_stored_i,
     input wire         done_i  // the oldest finished block is whole in the accumulator
@@ -65,7 +67,8 @@ module compute_proof #(
         .command_rows_i (command_rows_i), .command_count_i (command_count_i), .command_passes_i (command_passes_i),
         .command_blocks_i (command_blocks_i), .command_zero_i (8'd0), .command_window_i (command_window_i),
         .weight_words_i (weight_words_i), .weight_read_o (weight_read), .weight_column_o (),
-        .activation_words_i (activation_words_i), .activation_read_o (read), .activation_release_o (release_word),
+        .activation_words_i (activation_words_i), .activation_pixels_i (activation_pixels_i),
+        .activation_read_o (read), .activation_release_o (release_word),
         .activation_rewind_o (rewind), .activation_window_o (window_read), .activation_place_o (),
         .activation_inside_o (), .activation_zero_o (), .activation_claim_o (claim), .activation_new_o (fresh),
         .activation_free_o (free_pixels), .activation_freed_o (), .row_first_o (row_first), .row_last_o (row_last),
@@ -83,6 +86,7 @@ module compute_proof #(
     reg        begun = 1'b0, was_retained;  // words were read that are to be read again
     reg [2:0]  weights_were;
     reg [6:0]  words_were;
+    reg        pixels_were;
     reg        weight_was_read, word_was_read;
     reg [6:0]  claimed;
 
@@ -117,6 +121,7 @@ module compute_proof #(
         begun           <= 1'b1;
         weights_were    <= weight_words_i;
         words_were      <= activation_words_i;
+        pixels_were     <= activation_pixels_i;
         weight_was_read <= rst_ni & weight_read;
         word_was_read   <= rst_ni & read & ~window_read;
         claimed         <= rst_ni & claim ? fresh[6:0] : 0;
@@ -167,6 +172,8 @@ module compute_proof #(
         // Words come, and leave only where they are read.
         if (begun) assume (weight_words_i >= weights_were - weight_was_read & weight_words_i <= 4);
         if (begun) assume (activation_words_i >= words_were - word_was_read - claimed);
+        // Their kind changes where none are left (activations_ring.sv).
+        if (begun) assume (activation_pixels_i == pixels_were | words_were == word_was_read + claimed);
         // The store: it reads rows of the oldest whole block in order and frees its bank with the last.
         if (done_i) assume (sent != 0);
         assume (rows_stored_i == stored_now | (rows_stored_i == stored_now + 1 & done != 0 & stored_now < rows_0));
@@ -175,7 +182,7 @@ module compute_proof #(
             assert (queue_in - queue_out <= 2'd2);
             if (row_q != 0) assert (valid & row_q < rows);
             if (column_q != 0) assert (weight_words_i >= 1);
-            if (~of_window & row_q != 0) assert (activation_words_i >= rows - row_q);
+            if (~of_window & row_q != 0) assert (activation_words_i >= rows - row_q & ~activation_pixels_i);
             if (WINDOW == 0 & valid) assert (was_retained == (retain & pass_q != passes - 1 & (tile_q != 0 | row_q != 0)));
             if (WINDOW == 0 & ~valid) assert (~was_retained);
             if (valid) assert (pass_q < passes & block_q < blocks);
@@ -183,10 +190,10 @@ module compute_proof #(
             if (WINDOW == 0 & valid) assert (tile_q < count);
             // Words are read only where they are there, and released from the oldest on.
             if (rst_ni & weight_read) assert (weight_words_i != 0);
-            if (rst_ni & read & ~window_read) assert (activation_words_i != 0);
+            if (rst_ni & read & ~window_read) assert (activation_words_i != 0 & ~activation_pixels_i);
             if (rst_ni & read & ~window_read & release_word) assert (~was_retained & ~rewind);
             if (rst_ni & rewind) assert (read & ~release_word);
-            if (rst_ni & claim) assert (fresh <= activation_words_i);
+            if (rst_ni & claim) assert (fresh == 0 | (fresh <= activation_words_i & activation_pixels_i));
             if (stop_i & row_q == 0) assert (~read);
             // Causes
             assert (read + wait_weights + wait_activations + wait_results + drain + idle_clock == 3'd1);
@@ -197,7 +204,8 @@ module compute_proof #(
             if (WINDOW == 0 & was_read & rst_ni & read & ~row_first) assert ({row_bank, row} != sum_was);
             // No work stands still but for what is missing.
             if (rst_ni & ~stop_i & wait_weights) assert (weight_words_i < 2 | column_q != 0);
-            if (rst_ni & ~stop_i & wait_activations) assert (load | activation_words_i < (window_read ? fresh : rows));
+            if (rst_ni & ~stop_i & wait_activations) assert (load | activation_words_i < (window_read ? fresh : rows)
+                                                                      | activation_pixels_i != window_read);
         end
         if (begun & WINDOW == 0) begin
             if (rst_ni & ~stop_i & wait_results) assert (done + sent != 0);

@@ -21,6 +21,7 @@
 #include "host/tlm/tlm_device.hpp"
 #include "sim/platform/cosim_sides.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/random.hpp"
 #include "tests/system/convolutions.hpp"
 
 namespace gemm64::cosim_test {
@@ -103,10 +104,6 @@ inline void expect_agreement(const Cosim& cosim) {
     EXPECT_TRUE(verdict.agrees()) << verdict.side << ": " << verdict.failure << verdict.memory
                                   << verdict.interrupts << verdict.registers << verdict.counters;
   }
-}
-
-inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
-  return low + static_cast<unsigned>(random() % (high - low + 1));
 }
 
 inline Setting random_setting(std::mt19937& random, int n) {

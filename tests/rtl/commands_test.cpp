@@ -256,7 +256,7 @@ TEST(Commands, GoToTheirEnginesInOrderWhateverThePatterns) {
 }
 
 TEST(Commands, GoToTheirEnginesAtRandom) {
-  for_seeds(40, [](std::mt19937& random) {
+  for_seeds(1, 40, [](std::mt19937& random) {
     const std::vector<Command> program = any_program(random, 100);
     const auto gates = [&random] {
       return Gates{Gate::random(random), Gate::random(random), Gate::random(random),
@@ -300,6 +300,13 @@ TEST(Commands, BusErrorNamesTheCommandThatWasFetched) {
     trial.error_command = bad;
     trial();
   }
+}
+
+TEST(Commands, AreNumberedTo65535) {
+  std::vector<Command> program(32770, command(Opcode::kStore, 1, 1, 0, 1, 64));
+  TrialN64 trial(program, 0xffff, {});
+  trial.error_command = 32768;
+  trial();
 }
 
 TEST(Commands, StopFetchesAndDispatchesNothing) {

@@ -15,6 +15,8 @@
 #include <string>
 #include <type_traits>
 
+#include "tests/random.hpp"
+
 namespace gemm64::rtl_test {
 
 template <class Model, class = void>
@@ -118,22 +120,6 @@ void for_all_patterns(unsigned length, Run run) {
       if (testing::Test::HasFailure()) return;
     }
   }
-}
-
-/// Calls run(random) with generators seeded 1 to `seeds`; ends at the first failure.
-template <class Run>
-void for_seeds(unsigned seeds, Run run) {
-  for (unsigned seed = 1; seed <= seeds; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
-    run(random);
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
-/// A number from `low` to `high`, both included.
-inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
-  return low + static_cast<unsigned>(random() % (high - low + 1));
 }
 
 /// Lane `index` of a port; lanes are as wide as `Lane`, and fill the port without a rest.

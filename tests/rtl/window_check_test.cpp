@@ -128,7 +128,7 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
     Command command = c.command;
     c.change(command);
     give(*bench, command);
-    bench->tag_i = 77;
+    bench->tag_i = 0x8077;
     bench.step();
     bench->valid_i = 0;
     bench->tag_i = 78;
@@ -137,7 +137,7 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
     bench.edge();
     bench.settle();
     EXPECT_EQ(bench->error_o, c.bad);
-    if (c.bad) EXPECT_EQ(bench->error_tag_o, 77);
+    if (c.bad) EXPECT_EQ(bench->error_tag_o, 0x8077);
     bench.edge();
     bench.settle();
     EXPECT_EQ(bench->error_o, 0);
@@ -174,7 +174,7 @@ TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
   Geometry geometry;
   geometry.scratchpad_words = kWords;
   unsigned taken = 0;
-  for_seeds(2000, [&](std::mt19937& random) {
+  for_seeds(1, 2000, [&](std::mt19937& random) {
     Bench<Vwindow_check_w100> bench;
     WindowOrder order;
     bench->valid_i = 0;
@@ -237,6 +237,54 @@ TEST(WindowCheck, PixelsBehindTheirMatmulsHaveTheCapacityOfTheirLayer) {
       bench.settle();
       EXPECT_EQ(bench->error_o, capacity != 9) << capacity << ", " << is_first;
     }
+  }
+}
+
+// Without a SET_WINDOW since the reset no CAPACITY is the same as its layer's, the one before the
+// reset neither.
+TEST(WindowCheck, AResetForgetsTheLayer) {
+  Bench<Vwindow_check_w100> bench;
+  bench->valid_i = 0;
+  for (unsigned t = 0; t < 3; ++t) bench.step();
+  Command load = good_load();
+  load.rows = 1;
+  for (const Command& command : {good_set(), load, load}) {
+    give(*bench, command);
+    bench.step();
+  }
+  bench->valid_i = 0;
+  bench.step();
+  bench.settle();
+  EXPECT_EQ(bench->error_o, 0);
+  bench->rst_ni = 0;
+  bench.step();
+  bench->rst_ni = 1;
+  for (unsigned i = 0; i < 2; ++i) {
+    give(*bench, load);
+    bench.step();
+  }
+  bench->valid_i = 0;
+  bench.step();
+  bench.settle();
+  EXPECT_EQ(bench->error_o, 1);
+}
+
+TEST(WindowCheck, AnOutputMayHave65535Rows) {
+  for (const std::uint32_t row : {39999u, 40000u}) {
+    Bench<Vwindow_check_w100> bench;
+    bench->valid_i = 0;
+    for (unsigned t = 0; t < 3; ++t) bench.step();
+    Command set = good_set(), matmul = good_matmul();
+    set.out_height = 40000;
+    matmul.out_row = row;
+    for (const Command& command : {set, good_load(), matmul}) {
+      give(*bench, command);
+      bench.step();
+    }
+    bench->valid_i = 0;
+    bench.step();
+    bench.settle();
+    EXPECT_EQ(bench->error_o, row == 40000) << row;
   }
 }
 

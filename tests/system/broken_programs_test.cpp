@@ -61,6 +61,23 @@ TEST(BrokenPrograms, AreRefusedAlikeOrGiveTheSame) {
   }
 }
 
+// Programs that once ended differently: a MATMUL of a window that took words of products, and a
+// FINISH ahead of a MATMUL that waits for ever.
+TEST(BrokenPrograms, ThatOnceDifferedDoNoMore) {
+  struct Drawn {
+    std::uint32_t array, seed;
+    std::uint64_t number;
+  };
+  for (const Drawn& drawn : {Drawn{4, 7, 4204}, {8, 1, 1699}, {8, 1, 5769}, {4, 1, 2283}}) {
+    BrokenOptions options;
+    options.array = drawn.array;
+    options.seed = drawn.seed;
+    options.first = drawn.number;
+    options.count = 1;
+    expect_holds(run_broken_programs(options, make_rtl));
+  }
+}
+
 /// The device behind it, but for the n-th write of the tail, before which a bit of memory changes.
 class Forgetful : public Device {
  public:

@@ -24,6 +24,8 @@
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/random.hpp"
+#include "tests/random_matrix.hpp"
 
 namespace gemm64::system_test {
 
@@ -79,19 +81,6 @@ struct Operands {
   std::vector<std::int32_t> bias = {};
   std::vector<float> scales = {};
 };
-
-inline MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t columns) {
-  MatrixI8 matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
-  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
-    matrix.data()[i] = static_cast<std::int8_t>(random() & 0xffu);
-  }
-  return matrix;
-}
-
-/// A number from `low` to `high`, both included.
-inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
-  return low + static_cast<unsigned>(random() % (high - low + 1));
-}
 
 /// Scales that bring most sums of `k` products into 8 bits, and some far out of them.
 inline Operands random_operands(std::mt19937& random, const GemmShape& shape) {
@@ -245,17 +234,6 @@ std::string device_error(Action action) {
   }
   ADD_FAILURE() << "no DeviceError";
   return {};
-}
-
-/// Calls body(random) for each seed, names the seed where it fails, and ends at the first failure.
-template <class Body>
-void for_seeds(unsigned first, unsigned count, Body body) {
-  for (unsigned seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
-    body(random);
-    if (testing::Test::HasFailure()) return;
-  }
 }
 
 }  // namespace gemm64::system_test

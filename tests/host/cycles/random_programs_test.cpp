@@ -27,8 +27,8 @@ Geometry geometry_of(std::mt19937& random) {
 
 MemoryTiming memory_of(std::mt19937& random) {
   MemoryTiming memory;
-  memory.latency = system_test::draw(random, 1, 150);
-  if (random() % 3 == 0) memory.bytes_per_cycle = system_test::draw(random, 1, 12);
+  memory.latency = draw(random, 1, 150);
+  if (random() % 3 == 0) memory.bytes_per_cycle = draw(random, 1, 12);
   if (random() % 4 == 0) memory.sharing = MemorySharing::kShared;
   return memory;
 }

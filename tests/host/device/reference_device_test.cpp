@@ -17,16 +17,12 @@
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
 #include "tests/host/job/plans.hpp"
+#include "tests/random_matrix.hpp"
 
 namespace gemm64 {
 namespace {
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{256} << 20;
-
-MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t columns) {
-  return MatrixI8::NullaryExpr(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns),
-                               [&] { return static_cast<std::int8_t>(random() & 0xffu); });
-}
 
 TEST(ReferenceDevice, GivesTheProductOnEveryGeometry) {
   std::mt19937 random(40);

@@ -16,6 +16,7 @@
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "tests/random_matrix.hpp"
 
 namespace gemm64 {
 namespace {
@@ -89,11 +90,6 @@ std::string message(Action action) {
   }
   ADD_FAILURE() << "nothing was thrown";
   return {};
-}
-
-MatrixI8 random_matrix(std::mt19937& random, Eigen::Index rows, Eigen::Index columns) {
-  return MatrixI8::NullaryExpr(rows, columns,
-                               [&] { return static_cast<std::int8_t>(random() & 0xffu); });
 }
 
 struct Product {

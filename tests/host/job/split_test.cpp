@@ -9,6 +9,7 @@
 #include "host/driver/driver.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "tests/random_matrix.hpp"
 
 namespace gemm64 {
 namespace {
@@ -18,14 +19,6 @@ Geometry small() {
   geometry.n = 8;
   geometry.accumulator_rows = 16;
   return geometry;
-}
-
-MatrixI8 random_matrix(std::mt19937& random, Eigen::Index rows, Eigen::Index columns) {
-  MatrixI8 matrix(rows, columns);
-  for (Eigen::Index i = 0; i < matrix.size(); ++i) {
-    matrix.data()[i] = static_cast<std::int8_t>(random() & 0xffu);
-  }
-  return matrix;
 }
 
 TEST(Split, PartsOnDevicesOfTheirOwnJoinToTheWholeProduct) {

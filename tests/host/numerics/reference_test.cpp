@@ -7,13 +7,10 @@
 #include <random>
 #include <stdexcept>
 
+#include "tests/random_matrix.hpp"
+
 namespace gemm64 {
 namespace {
-
-MatrixI8 random_matrix(std::mt19937& generator, Eigen::Index rows, Eigen::Index columns) {
-  return MatrixI8::NullaryExpr(rows, columns,
-                               [&] { return static_cast<std::int8_t>(generator() & 0xffu); });
-}
 
 // The definition, in 64-bit integers, cut to 32 bits at the end.
 MatrixI32 by_definition(const MatrixI8& a, const MatrixI8& w) {
