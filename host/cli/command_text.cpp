@@ -45,7 +45,7 @@ const std::map<std::string, std::string> kValues{
 struct Entry {
   const char* command;
   const char* group;
-  const char* example;  // run by a test
+  const char* example;
 };
 
 const std::vector<Entry> kCommands{
