@@ -52,7 +52,7 @@ TEST_F(Help, HasAnExampleAndAUsage) {
     ASSERT_NE(at, std::string::npos) << command;
     EXPECT_THAT(help.substr(at), HasSubstr("gemm64 " + command)) << command;
     EXPECT_THAT(help, HasSubstr("\nUsage: gemm64 " + command)) << command;
-    std::istringstream example(help.substr(at));
+    std::istringstream example(help.substr(at, help.find("\n\n", at + 1) - at));
     for (std::string word; example >> word;) {
       if (word.rfind("--", 0) != 0) continue;
       EXPECT_LT(help.find(word), at) << command << " has no option " << word;
