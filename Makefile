@@ -165,10 +165,12 @@ else
 	@tests/abuse/abuse $(BUILD)/gemm64 --tries 20000 --jobs $(JOBS) $(ARGS)
 endif
 
-# What README.md, docs/ and the folders' READMEs say, as pages with a search. Before: are links and the reference right?
+# What README.md, docs/ and the folders' READMEs say, as pages with a search. Before: are links and the reference (firmware too) right?
 docs:
-	@$(SETUP) build docs
+	@$(SETUP) build platform docs
 	$(call configure,all)
+	@cmake -S . -B $(BUILD) -DGEMM64_PLATFORM=ON >$(BUILD)/platform.log || \
+	    { cat $(BUILD)/platform.log >&2; exit 1; }
 	@$(compile) --target gemm64
 	@tests/readme/links.py
 	@scripts/reference --build $(BUILD) --check
