@@ -8,7 +8,6 @@
 
 #include "host/cli/command_text.hpp"
 #include "host/cli/commands.hpp"
-#include "host/cli/values.hpp"
 #include "host/console.hpp"
 
 namespace gemm64 {
