@@ -117,15 +117,16 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "size of the inputs' first dimension (default: the file's, or 1 where the "
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
+  command->add_option("--input-shape", options->input_shapes,
+                      "shape of one input, as NAME=1x3x224x224\n"
+                      "Or sizes that the file leaves open by their names, as "
+                      "batch=1,sequence=128. Repeat it for more.");
   command->add_option(
-      "--input-shape", options->input_shapes,
-      "shape of one input, as NAME=1x3x224x224, or sizes that the file leaves open by "
-      "their names, as batch=1,sequence=128; repeat for more");
-  command->add_option("--modules", options->modules,
-                      "of a TorchScript file: lists the modules whose names match this pattern "
-                      "(*, ?, [abc]), with what each gives out");
+      "--modules", options->modules,
+      "lists a TorchScript file's modules whose names match\n"
+      "Patterns have *, ? and [abc]; each module is listed with what it gives out.");
   command->add_option("--sort-by", options->sort_by,
-                      "column to sort layers by, largest first: " + column_keys());
+                      "column to sort layers by, largest first\nColumns: " + column_keys() + ".");
   command->add_option("--top", options->top, "shows only this many layers; 0: all")
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();

@@ -161,21 +161,22 @@ CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options) {
   return *command
               .add_option(
                   "--input-shape", options.input_shapes,
-                  "shape of one input, as x=1x3x224x224, or sizes that the file leaves open "
-                  "by their names, as batch=1,sequence=128; repeat for more. A TorchScript "
-                  "file keeps none (default: those of the .npy files)")
+                  "shape of one input, as x=1x3x224x224\n"
+                  "Or sizes that the file leaves open by their names, as batch=1,sequence=128. "
+                  "Repeat it for more. A TorchScript file keeps no shapes (default: those of the "
+                  ".npy files).")
               ->allow_extra_args(false);
 }
 
 CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const calibrate =
       command.add_option("--calibrate", options.calibrate,
-                         "inputs whose ranges become the scales of the quantized network: a .npy "
-                         "file, an idx file, images, or a folder of images; NAME=FILE if there are "
-                         "several inputs");
+                         "inputs that set the scales: .npy, idx, images, or a folder of images\n"
+                         "Their ranges become the scales of the quantized network. NAME=FILE where "
+                         "it has several inputs.");
   command
       .add_option("--calibrate-images", options.calibration_images,
-                  "takes only so many of them, the first ones (default: all)")
+                  "takes only the first N of them (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(calibrate);
   return *calibrate;

@@ -79,27 +79,30 @@ void add_choice_options(CLI::App& command, QuantizeOptions& options) {
     command.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
   };
   add("--op-types-to-quantize", options.choice.operators,
-      "quantizes these operators alone: Conv,MatMul; repeat or separate by commas (default: all "
-      "that can be)");
+      "quantizes these operators alone\nAs Conv,MatMul: repeat or separate by commas. The default "
+      "is all "
+      "that can be.");
   add("--nodes-to-quantize", options.choice.nodes,
-      "quantizes these nodes alone, by name, or by first output where they have none");
+      "quantizes these nodes alone\nBy name, or by first output where they have none.");
   add("--nodes-to-exclude", options.choice.excluded, "leaves these nodes in float");
   command
       .add_option("--calibrate-method", options.ranges.method,
-                  "which range a value gets: minmax (all numbers; default), percentile or entropy "
-                  "(without rare ones)")
+                  "ranges of values (default minmax)\nminmax: of all numbers. percentile, entropy: "
+                  "without rare "
+                  "ones.")
       ->transform(
           one_of(std::map<std::string, RangeMethod>{{"minmax", RangeMethod::kMinMax},
                                                     {"percentile", RangeMethod::kPercentile},
                                                     {"entropy", RangeMethod::kEntropy}}));
   command
       .add_option("--calib-percentile", options.ranges.percentile,
-                  "of the numbers lie within the range (default 99.999)")
+                  "of the numbers that lie within (default 99.999)")
       ->transform(real_number(0, 100));
   command
-      .add_option("--calib-bins", options.ranges.bins,
-                  "of the histogram: for entropy, more than its 128 steps leave a choice of ranges "
-                  "(default 2048 for percentile, 128 for entropy)")
+      .add_option(
+          "--calib-bins", options.ranges.bins,
+          "bins of a histogram\nThe default is 2048 for percentile, 128 for entropy, whose 128 "
+          "steps choose among ranges only where there are more bins.")
       ->transform(whole_number(128, 1 << 20));
 }
 
