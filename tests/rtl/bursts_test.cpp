@@ -160,7 +160,7 @@ TEST(Bursts, BeginAClockAfterTheStartAndComeOneAClock) {
 }
 
 TEST(Bursts, ReachTheTopOfTheAddressSpaceAndTheLongestRun) {
-  run<Vbursts_n64>({(std::uint64_t{1} << 40) - 128 * 64, 64, 1, 2, 1, 0, 64}, 64, Gate(), Gate());
+  run<Vbursts_n64>({(std::uint64_t{1} << 40) - 256 * 64, 64, 2, 2, 2, 64, 128}, 64, Gate(), Gate());
   Bench<Vbursts_n64> bench;
   start(bench, {0, 0xffffffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 1);
   bench.step();

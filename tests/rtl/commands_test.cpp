@@ -302,6 +302,13 @@ TEST(Commands, BusErrorNamesTheCommandThatWasFetched) {
   }
 }
 
+TEST(Commands, AreNumberedTo65535) {
+  std::vector<Command> program(32770, command(Opcode::kStore, 1, 1, 0, 1, 64));
+  TrialN64 trial(program, 0xffff, {});
+  trial.error_command = 32768;
+  trial();
+}
+
 TEST(Commands, StopFetchesAndDispatchesNothing) {
   TrialN8 trial(std::vector<Command>(9, command(Opcode::kStore, 1, 1, 0, 1, 64)), 15, {});
   while (trial.dispatched < 3) trial.clock();

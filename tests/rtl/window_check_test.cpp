@@ -128,7 +128,7 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
     Command command = c.command;
     c.change(command);
     give(*bench, command);
-    bench->tag_i = 77;
+    bench->tag_i = 0x8077;
     bench.step();
     bench->valid_i = 0;
     bench->tag_i = 78;
@@ -137,7 +137,7 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
     bench.edge();
     bench.settle();
     EXPECT_EQ(bench->error_o, c.bad);
-    if (c.bad) EXPECT_EQ(bench->error_tag_o, 77);
+    if (c.bad) EXPECT_EQ(bench->error_tag_o, 0x8077);
     bench.edge();
     bench.settle();
     EXPECT_EQ(bench->error_o, 0);

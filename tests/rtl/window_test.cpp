@@ -117,6 +117,34 @@ Layer random_layer(std::mt19937& random) {
   return l;
 }
 
+/// Walks through a block, with up to `pauses` clocks in front of a row.
+void walk(Bench<Vwindow_one>& bench, const Layer& layer, const Block& block, std::mt19937& random,
+          unsigned pauses) {
+  const std::vector<Read> reads = expected(layer, block);
+  set_block(*bench, layer, block);
+  bench->active_i = bench->load_i = 1;
+  bench.step();
+  bench->load_i = 0;
+  for (std::size_t r = 0; r < reads.size(); ++r) {
+    bench->row_i = 0;
+    bench->tile_end_i = random() % 2;  // means nothing without a row
+    // A tile of one row takes two clocks at least, but for the first.
+    const unsigned least = block.rows == 1 && r > 0 ? 1 : 0;
+    for (unsigned wait = least + random() % (pauses + 1); wait > 0; --wait) bench.step();
+    bench->row_i = 1;
+    bench->tile_end_i = reads[r].tile_end;
+    bench.settle();
+    ASSERT_EQ(bench->inside_o, reads[r].inside) << "row " << r;
+    ASSERT_EQ(bench->place_o, static_cast<unsigned>(reads[r].place)) << "row " << r;
+    ASSERT_EQ(bench->first_tap_o, reads[r].first_tap) << "row " << r;
+    ASSERT_EQ(bench->first_pass_o, reads[r].first_pass) << "row " << r;
+    ASSERT_EQ(bench->first_tile_o, reads[r].first_tile) << "row " << r;
+    ASSERT_EQ(bench->last_tile_o, reads[r].last_tile) << "row " << r;
+    bench.edge();
+  }
+  bench->row_i = 0;
+}
+
 TEST(Window, MeetsThePixelsOfAConvolutionInTheirOrder) {
   for_seeds(1, 600, [](std::mt19937& random) {
     const Layer layer = random_layer(random);
@@ -128,36 +156,39 @@ TEST(Window, MeetsThePixelsOfAConvolutionInTheirOrder) {
     const unsigned pauses = random() % 3;
     for (int first = 0; first < pixels;) {
       const int rows = std::min(1 + static_cast<int>(random() % 20), pixels - first);
-      const Block block{first, rows, 1 + static_cast<int>(random() % 4)};
-      const std::vector<Read> reads = expected(layer, block);
-      set_block(*bench, layer, block);
-      bench->active_i = bench->load_i = 1;
-      bench.step();
-      bench->load_i = 0;
-      for (std::size_t r = 0; r < reads.size(); ++r) {
-        bench->row_i = 0;
-        bench->tile_end_i = random() % 2;  // means nothing without a row
-        // A tile of one row takes two clocks at least, but for the first.
-        const unsigned least = rows == 1 && r > 0 ? 1 : 0;
-        for (unsigned wait = least + random() % (pauses + 1); wait > 0; --wait) bench.step();
-        bench->row_i = 1;
-        bench->tile_end_i = reads[r].tile_end;
-        bench.settle();
-        const std::string where = "pixel " + std::to_string(first) + ", row " + std::to_string(r);
-        ASSERT_EQ(bench->inside_o, reads[r].inside) << where;
-        ASSERT_EQ(bench->place_o, static_cast<unsigned>(reads[r].place)) << where;
-        ASSERT_EQ(bench->first_tap_o, reads[r].first_tap) << where;
-        ASSERT_EQ(bench->first_pass_o, reads[r].first_pass) << where;
-        ASSERT_EQ(bench->first_tile_o, reads[r].first_tile) << where;
-        ASSERT_EQ(bench->last_tile_o, reads[r].last_tile) << where;
-        bench.edge();
-      }
+      SCOPED_TRACE("pixel " + std::to_string(first));
+      walk(bench, layer, {first, rows, 1 + static_cast<int>(random() % 4)}, random, pauses);
+      if (testing::Test::HasFatalFailure()) return;
       first += rows;
-      bench->row_i = 0;
       bench->active_i = random() % 2;  // there may be other work in between
       if (bench->active_i == 0) bench.step();
     }
   });
+}
+
+// What the upper bits of sizes are for: 150 × 200 taps, 40,000 rows, columns and passes, and
+// columns that end beyond 2^17.
+TEST(Window, GoesAsFarAsTheFieldsOfItsCommands) {
+  struct Far {
+    const char* what;
+    Layer layer;
+    Block block;
+  };
+  const Far far[] = {
+      {"taps", {150, 200, 1, 1, 1, 1, 0, 0, 150, 200, 1, 1, 997, 1, 1}, {0, 1, 1}},
+      {"rows", {1, 1, 1, 1, 1, 1, 0, 0, 40000, 2, 40000, 2, 997, 1, 1}, {2 * 39999, 4, 1}},
+      {"columns", {1, 1, 1, 1, 1, 1, 0, 0, 2, 40000, 2, 40000, 997, 1, 1}, {39998, 4, 1}},
+      {"a stride", {1, 1, 1, 4, 1, 1, 0, 0, 1, 60000, 1, 40000, 997, 1, 1}, {35000, 4, 1}},
+      {"passes", {1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 3, 1, 40000}, {0, 1, 40001}}};
+  for (const Far& f : far) {
+    SCOPED_TRACE(f.what);
+    std::mt19937 random(1);
+    Bench<Vwindow_one> bench(1000000);
+    bench->active_i = bench->load_i = bench->row_i = 0;
+    bench.reset();
+    set_layer(*bench, f.layer);
+    walk(bench, f.layer, f.block, random, 0);
+  }
 }
 
 // Rows and columns of 18 bits: with fewer, what lies far outside would be a pixel.
