@@ -39,7 +39,9 @@ const std::map<std::string, std::string> kValues{
     {"--inject", "FAULT"},
     {"--modules", "PATTERN"},
     {"--data", "FOLDER"},
-
+    {"--op-types-to-quantize", "OPERATORS"},
+    {"--nodes-to-quantize", "NODES"},
+    {"--nodes-to-exclude", "NODES"},
     {"--sort-by", "COLUMN"},
     {"--view", "VIEW"},
 };

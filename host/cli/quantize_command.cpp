@@ -96,7 +96,7 @@ void add_choice_options(CLI::App& command, QuantizeOptions& options) {
                                                     {"entropy", RangeMethod::kEntropy}}));
   command
       .add_option("--calib-percentile", options.ranges.percentile,
-                  "of the numbers that lie within (default 99.999)")
+                  "percent of the numbers that lie within (default 99.999)")
       ->transform(real_number(0, 100));
   command
       .add_option(
