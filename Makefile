@@ -167,8 +167,8 @@ endif
 
 # What README.md, docs/ and the folders' READMEs say, as pages with a search. Before: are links and the reference (firmware too) right?
 docs:
-	@$(SETUP) build platform docs
-	$(call configure,all)
+	@$(SETUP) build test docs
+	$(call configure,test)
 	@cmake -S . -B $(BUILD) -DGEMM64_PLATFORM=ON >$(BUILD)/platform.log || \
 	    { cat $(BUILD)/platform.log >&2; exit 1; }
 	@$(compile) --target gemm64
