@@ -150,7 +150,7 @@ Heads attend(const NodeContext& node, const Heads& q, const Heads& k, const Head
     throw failure(node, fmt::format("queries of {}, keys of {} and values of {} do not fit",
                                     dims_text(q.dims()), dims_text(k.dims()), dims_text(v.dims())));
   }
-  const auto see = [&](std::int64_t stage, const Doubles& row) {
+  const auto see = [&](std::int64_t stage, Doubles& row) {
     if (seen) seen(stage, row);
   };
   Heads y{q.batch, q.heads, q.length, v.size, {}};

@@ -50,8 +50,9 @@ void rotate(Heads& heads, const Doubles& cosines, const Doubles& sines, const Di
 using KeyBias =
     std::function<double(std::int64_t b, std::int64_t head, std::int64_t i, std::int64_t j)>;
 
-/// Sees the row of a query: 0 the scaled products, 1 capped, 2 biased, 3 their softmax.
-using RowSeen = std::function<void(std::int64_t stage, const Doubles& row)>;
+/// Sees, and may change, the row of a query: 0 the scaled products, 1 capped, 2 biased, 3 their
+/// softmax.
+using RowSeen = std::function<void(std::int64_t stage, Doubles& row)>;
 
 /// Softmax of the biased, scaled products of queries and keys, times the values; zeros where the
 /// bias leaves a query no key. Several heads of queries may share one of keys. A cap of 0 is none.

@@ -113,7 +113,9 @@ class Mask {
   std::size_t rank_ = 0;
 };
 
-/// Attention with a mask and a bias; where `unidirectional`, of no later keys.
+/// Attention with a mask and a bias; where `unidirectional`, of no later keys. Where the mask
+/// leaves a query no key, what remains of the products beside its large number is told by their
+/// rounding to float32, ONNX Runtime's.
 Heads masked(const NodeContext& node, const Heads& q, const Heads& k, const Heads& v,
              const Tensor& mask_given, const Tensor& bias_given) {
   const Dims wanted{q.batch, q.heads, q.length, k.length};
@@ -121,11 +123,16 @@ Heads masked(const NodeContext& node, const Heads& q, const Heads& k, const Head
   const AddedBias bias(node, bias_given, wanted);
   const bool is_causal = number(node, "unidirectional") != 0;
   const std::int64_t past = k.length - q.length;
-  return attend(node, q, k, v, scale_of(node, q), 0,
-                [&](std::int64_t b, std::int64_t head, std::int64_t i, std::int64_t j) {
-                  if (is_causal && j > i + past) return kNever;
-                  return mask.at(b, i, j) + bias.at(b, head, i, j);
-                });
+  return attend(
+      node, q, k, v, scale_of(node, q), 0,
+      [&](std::int64_t b, std::int64_t head, std::int64_t i, std::int64_t j) {
+        if (is_causal && j > i + past) return kNever;
+        return mask.at(b, i, j) + bias.at(b, head, i, j);
+      },
+      [](std::int64_t stage, Doubles& row) {
+        if (stage != 2) return;
+        for (double& value : row) value = static_cast<float>(value);
+      });
 }
 
 /// `count` columns from `first` on of a [batch][length][columns], as heads.
@@ -360,6 +367,7 @@ Dims places_of(const NodeContext& node, const Tensor& given, const Heads& heads)
   if (at.size() != 1 || given.rank() > 1) return at;
   const std::int64_t first = at[0];
   at.clear();
+  if (first < 0 || first > std::numeric_limits<std::int32_t>::max()) return at;  // fits no table
   for (std::int64_t i = 0; i < heads.batch * heads.length; ++i) {
     at.push_back(first + i % heads.length);
   }
@@ -437,11 +445,16 @@ Tensors group_query_attention(const NodeContext& node, const Tensors& inputs) {
   }
   // A prompt's sequences may be shorter than the batch's longest; further ones are appended.
   const std::int64_t total = totals[0];
-  if (total < q.length || total > (std::int64_t{1} << 34)) {
-    throw failure(node, fmt::format("{} keys in all for {} queries", total, q.length));
+  const std::int64_t old = past.present() && past.rank() == 4 ? past.dim(2) : 0;
+  if (total < q.length || total > old + q.length) {
+    throw failure(
+        node, fmt::format("{} keys in all for {} queries and a past of {}", total, q.length, old));
   }
   Dims lengths;
   for (const std::int64_t end : ends) {
+    if (end < 0 || end >= total) {
+      throw failure(node, fmt::format("a sequence that ends at {} of {}", end, total));
+    }
     lengths.push_back(total == q.length ? 0 : end + 1 - q.length);
   }
   if (number(node, "do_rotary") != 0) {
@@ -458,7 +471,7 @@ Tensors group_query_attention(const NodeContext& node, const Tensors& inputs) {
     rotation.apply(node, q, at);
     rotation.apply(node, k, at);
   }
-  const std::int64_t room = std::max(past.present() && past.rank() == 4 ? past.dim(2) : 0, total);
+  const std::int64_t room = std::max(old, total);
   const Heads keys = joined(node, past, k, lengths, room);
   const Heads values = joined(node, optional_input(inputs, 4), v, lengths, room);
   Tensor bias_given = optional_input(inputs, 10);

@@ -8,17 +8,22 @@ namespace gemm64 {
 namespace host {
 namespace {
 
-/// function(a + b), where b may be absent.
+/// function(x + bias); the bias, a vector as long as the last axis, may be absent.
 template <class Function>
 Tensors of_sum(const NodeContext& node, const Tensors& inputs, Function function) {
   const Tensor& x = input(node, inputs, 0);
   const Tensor& bias = optional_input(inputs, 1);
-  if (bias.present()) require_same_type(node, x, bias);
+  if (bias.present()) {
+    require_same_type(node, x, bias);
+    if (x.rank() == 0 || bias.dims() != Dims{x.dims().back()}) {
+      throw failure(node, fmt::format("its bias {} does not fit {}", describe(bias), describe(x)));
+    }
+  }
   return {visit_floats(node, x.type(), [&](auto zero) {
     using T = decltype(zero);
     const auto of = [&](T value) { return static_cast<T>(function(static_cast<double>(value))); };
     if (!bias.present()) return map<T, T>(x, of);
-    return zip<T, T, T>(x, bias, stretched(node, x, bias), [&](T a, T b) { return of(a + b); });
+    return zip<T, T, T>(x, bias, x.dims(), [&](T a, T b) { return of(a + b); });
   })};
 }
 

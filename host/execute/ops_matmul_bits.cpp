@@ -26,12 +26,14 @@ class Blocks {
     if (bits_ != 2 && bits_ != 4 && bits_ != 8) {
       throw failure(node, fmt::format("weights of {} bits; 2, 4 and 8 are supported", bits_));
     }
-    if (k < 1 || n < 1 || k > (std::int64_t{1} << 34) || n > (std::int64_t{1} << 34) ||
-        size_ < 16 || size_ > (1 << 20) || (size_ & (size_ - 1)) != 0) {
+    // So that no number of bytes overflows.
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;
+    if (k < 1 || n < 1 || k > kMost || n > kMost || size_ < 16 || size_ > kMost ||
+        (size_ & (size_ - 1)) != 0) {
       throw failure(node,
-                    fmt::format("K is {}, N is {} and block_size is {}; sizes must be positive "
-                                "and blocks a power of two from 16 on",
-                                k, n, size_));
+                    fmt::format("K is {}, N is {} and block_size is {}; each must be positive and "
+                                "at most {}, and blocks a power of two from 16 on",
+                                k, n, size_, kMost));
     }
     count_ = (k + size_ - 1) / size_;
     require(node, packed_, n * count_ * (size_ * bits_ / 8), onnx::TensorProto::UINT8);

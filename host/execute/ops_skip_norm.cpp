@@ -113,6 +113,7 @@ Dims numbers(const NodeContext& node, const Tensor& given, const Tensor& like) {
   for (std::size_t i = result.size(); i < wanted; ++i) {
     result.push_back(result[i - static_cast<std::size_t>(like.dim(1))]);
   }
+  result.resize(wanted);
   return result;
 }
 

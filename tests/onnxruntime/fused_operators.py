@@ -135,7 +135,7 @@ def rotary_embedding(d):
 
 
 def group_query_attention(d):
-    batch, shared, groups, size = d.size(1, 2), d.size(1, 2), d.size(1, 3), 8 * d.size(1, 2)
+    batch, shared, groups, size = d.size(1, 2), d.size(1, 2), d.size(1, 3), 16
     past = d.random.choice([0, 0, 3, 5])
     length = 1 if past else d.size()
     d.x([batch, length, shared * groups * size])

@@ -578,7 +578,8 @@ def model_of(name, number):
             feeds[f"x{i}"] = array
     graph.node.append(node)
     graph.output.append(onnx.ValueInfoProto(name="y"))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)], ir_version=9)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
     inferred = onnx.shape_inference.infer_shapes(model)
     kind = inferred.graph.output[0].type.tensor_type.elem_type
     # What ONNX has no definition of gives floats.
