@@ -113,9 +113,10 @@ void Analyst::describe_ends() {
   for (const std::string& name : model_.inputs()) {
     analysis_.inputs.emplace_back(printable(name), type_text(model_, name));
     if (!model_.type(name)) {
-      analysis_.open_inputs.push_back(printable(name));
-      analysis_.unknown.push_back(fmt::format("{}; give it with --input-shape {}=AxBxC",
-                                              model_.why_unknown(name), printable(name)));
+      analysis_.open_inputs.push_back(model_.shape_to_give(name));
+      analysis_.unknown.push_back(fmt::format("{}; give it with --input-shape {}",
+                                              model_.why_unknown(name),
+                                              analysis_.open_inputs.back()));
     }
   }
   for (const onnx::ValueInfoProto& output : model_.graph().output()) {
@@ -197,6 +198,8 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
 void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
   plan_ = plan_device(model_, analysis_.geometry);
+  leave_floats_to_host(model_, plan_);
+  analysis_.quantizes = !plan_.has_integers();
   for (const DeviceProgram& program : plan_.programs) {
     std::uint64_t tiles = 0;
     for (const DeviceLayer& layer : program.layers) {

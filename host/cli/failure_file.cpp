@@ -68,7 +68,8 @@ CommonOptions read_options(const Json& json) {
                {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive});
   }
   options.memory.stall_probability = within(json, "memory_stalls", 0.0, 0.99);
-  options.precision = choice(json, "precision", {Precision::kInt8, Precision::kFloat32});
+  options.precision =
+      choice(json, "precision", {Precision::kInt8, Precision::kFloat32, Precision::kFile});
   options.accumulate = choice(json, "accumulate", {Accumulate::kDevice, Accumulate::kHost});
   // 0: as many as the file of the model says.
   options.batch = within(json, "batch", std::int64_t{json.contains("model") ? 0 : 1}, kMaxSize);

@@ -36,19 +36,22 @@ RunOptions CommonOptions::run_options() const {
 }
 
 void add_device_options(CLI::App& app, NamedDevice& options) {
-  std::string kinds;
+  std::string names, kinds;
   for (const DeviceKind& kind : devices().kinds()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", kind.name);
     kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : "; ", kind.name, kind.summary);
   }
-  app.add_option("--device", options.device, kinds)
-      ->check([](const std::string& name) {
-        try {
-          devices().find(name);
-        } catch (const UsageError& error) {
-          return std::string(error.what());
-        }
-        return std::string();
-      })
+  app.add_option("--device", options.device, fmt::format("what runs the work\n{}.", kinds))
+      ->check(CLI::Validator(
+          [](std::string& name) {
+            try {
+              devices().find(name);
+            } catch (const UsageError& error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          fmt::format("{{{}}}", names)))
       ->capture_default_str();
   app.add_option("--array", options.array,
                  fmt::format("rows and columns of the array: {}",
@@ -62,8 +65,8 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
       ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
-                 "bytes a clock that memory carries on each port, or on all ports together if "
-                 "they share it; 0: the port's width")
+                 "bytes a clock, of each port or of all; 0: a port's width\n"
+                 "Of all ports together where they share a memory.")
       ->transform(whole_number(0, 1 << 20))
       ->capture_default_str();
   add_memory_option(app, options.memory.sharing);
@@ -80,27 +83,21 @@ void add_memory_option(CLI::App& app, MemorySharing& sharing) {
     sharings[name(one)] = one;
   }
   app.add_option("--memory", sharing,
-                 "how ports reach memory (default independent): shared: one memory serves all in "
-                 "order; exclusive: one port at a time")
+                 "how ports reach memory (default independent)\n"
+                 "independent: each has one of its own; shared: one memory serves all in order; "
+                 "exclusive: one port at a time.")
       ->transform(one_of(sharings));
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
   add_device_options(app, options);
-  const std::map<std::string, Precision> precisions{{"int8", Precision::kInt8},
-                                                    {"float32", Precision::kFloat32}};
   const std::map<std::string, Accumulate> places{{"device", Accumulate::kDevice},
                                                  {"host", Accumulate::kHost}};
-  app.add_option(
-         "--precision", options.precision,
-         "int8: quantized; float32: four slices of 7 bits, ten int8 products (default int8)")
-      ->transform(one_of(precisions));
   app.add_option("--accumulate", options.accumulate,
-                 "where partial sums are added (default device); with host, every tile's results "
-                 "are read back")
+                 "where partial sums are added (default device)\n"
+                 "With host, every tile's results are read back.")
       ->transform(one_of(places));
-  app.add_option("--batch", options.batch,
-                 "images, or inputs of M rows each that share the weights")
+  app.add_option("--batch", options.batch, "inputs of M rows each that share the weights")
       ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
@@ -110,9 +107,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
 }
 
 void add_page_option(CLI::App& app, std::string& page) {
-  app.add_option(
-      "--report", page,
-      "writes the report to this HTML file, with charts: for any browser, without a network");
+  app.add_option("--report", page, "writes the report, with charts, to this HTML file");
 }
 
 std::unique_ptr<Device> make_device(const NamedDevice& options) {

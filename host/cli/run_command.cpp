@@ -46,7 +46,7 @@ void check_one_program(const NetworkOptions& options) {
   const auto refuse = [](const std::string& with) {
     throw UsageError(fmt::format("--one-program does not go with {}", with));
   };
-  if (options.precision != Precision::kInt8) refuse("--precision float32; use int8");
+  if (options.precision == Precision::kFloat32) refuse("--precision float32; use int8");
   if (options.accumulate != Accumulate::kDevice) refuse("--accumulate host; use device");
   if (options.results == ResultCode::kInt8) refuse("--results int8; use int32");
   if (options.check != CheckLevel::kLayers) {
@@ -86,8 +86,9 @@ void check_passes(const NetworkOptions& options, const NetworkSource& source) {
 
 /// Where the scales of a float network's activations come from.
 std::string scales_text(const NetworkOptions& options, const NetworkSource& source) {
-  if (options.precision != Precision::kInt8) return "";
+  if (options.precision == Precision::kFloat32) return "";
   if (source.exact != nullptr) return source.scales;
+  if (options.precision == Precision::kFile) return "";
   const auto& nodes = source.model.graph().node();
   const bool is_float = std::any_of(nodes.begin(), nodes.end(), [&](const onnx::NodeProto& node) {
     return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
@@ -109,7 +110,7 @@ void check_images(const NetworkOptions& options) {
   if (options.model.empty() && options.pixels.choice().given()) {
     throw UsageError("--preprocess, --mean, --std, --scale and --resize need --model");
   }
-  if (!options.calibrate.empty() && options.precision != Precision::kInt8) {
+  if (!options.calibrate.empty() && options.precision == Precision::kFloat32) {
     throw UsageError("--calibrate does not go with --precision float32; use int8");
   }
 }
@@ -268,10 +269,9 @@ namespace {
 void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const network =
       command
-          .add_option(
-              "network", options.network,
-              fmt::format("a network that the program makes, on images of Fashion-MNIST: {}",
-                          fmt::join(known_onnx_networks(), ", ")))
+          .add_option("network", options.network,
+                      fmt::format("a built-in network: {}\nIt runs on images of Fashion-MNIST.",
+                                  fmt::join(known_onnx_networks(), ", ")))
           ->capture_default_str();
   CLI::Option* const data =
       command.add_option("--data", options.data, "folder of the Fashion-MNIST images")
@@ -279,22 +279,23 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const model =
       command
           .add_option("--model", options.model,
-                      "a network from this ONNX or TorchScript file (.pt): of a quantized one "
-                      "convolutions and Linear "
-                      "layers, of a float one Linear layers (Gemm, and MatMul with constant "
-                      "weights) on the device, everything else on the host")
+                      "a network from this ONNX or TorchScript file (.pt)\n"
+                      "On the device run the convolutions and Linear layers of a quantized "
+                      "network, and the Linear layers of a float one (Gemm, and MatMul with "
+                      "constant weights); everything else runs on the host.")
           ->excludes(network)
           ->excludes(data);
   CLI::Option* const input =
       command
           .add_option("--input", options.inputs,
-                      "the network's input: a .npy file, an idx file (plain or .gz), PNG or JPEG "
-                      "images, or a folder of them, which are resized and normalised; NAME=FILE "
-                      "if there are several (default: random, from --seed)")
+                      "the network's input: .npy, idx, PNG, JPEG, a folder (default: random)\n"
+                      "A .npy file, an idx file (plain or .gz), PNG or JPEG images, or a folder of "
+                      "them, which are resized and normalised; NAME=FILE where the network has "
+                      "several inputs. Random inputs come from --seed.")
           ->needs(model);
   command
       .add_option("--images", options.images,
-                  "takes only so many images of --input, the first ones (default: all)")
+                  "takes only the first N images of --input (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(input);
   add_input_shapes(command, options).needs(model);
@@ -302,41 +303,41 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   add_calibration_options(command, options).needs(model);
   command
       .add_option("--labels", options.labels,
-                  "the right class of each image, from 0: a .npy file, an idx file, or text with "
-                  "a number a line; the report tells how many the network finds")
+                  "the right class of each image: .npy, idx, or a number a line\n"
+                  "Classes count from 0. The report says how many images the network classifies "
+                  "correctly.")
       ->needs(input);
   command
       .add_option("--names", options.names,
-                  "the names of the classes, one a line: the report tells each image's five best")
+                  "names of the classes, one a line, for each image's five best")
       ->needs(input);
   command
       .add_option("-o,--output", options.outputs,
-                  "writes the network's first output to this .npy file; NAME=FILE: another output; "
-                  "FOLDER/: all outputs, NAME.npy each")
+                  "writes the network's first output to this .npy file\n"
+                  "NAME=FILE writes another output; FOLDER/ writes all outputs, each as NAME.npy.")
       ->allow_extra_args(false)
       ->needs(model);
   command
       .add_option("--dump-activations", options.dumps,
-                  "PATTERN=FOLDER: writes the output of each node whose name matches to .npy files")
+                  "writes the output of each node whose name matches to .npy files")
       ->allow_extra_args(false)
       ->needs(model);
   command
       .add_option(
           "--results", options.results,
-          "what the device gives of a layer of 8-bit values. int8: 8-bit values, bias, scale "
-          "and zero point applied; layers without work of the host between them run as one "
-          "program. int32: its sums, each Linear layer by itself, convolutions on the host "
-          "(default int8)")
+          "what the device writes for a layer of 8-bit values (default int8)\n"
+          "int8: 8-bit values, with bias, scale and zero point applied; layers without work of "
+          "the host between them run as one program. int32: sums, each Linear layer by itself, "
+          "convolutions on the host.")
       ->transform(one_of(std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
                                                            {"int32", ResultCode::kInt32}}));
   command
       .add_option(
           "--check", options.check,
-          "what is compared. layers: each layer's results, with exact arithmetic on the inputs "
-          "that "
-          "the device had; outputs: the network's outputs, with a run on the host; none: nothing, "
-          "for speed, and the exit code is 4. What the device wrote goes on in any case "
-          "(default layers)")
+          "which values are compared (default layers)\n"
+          "layers: each layer's results, with exact arithmetic on the inputs that the device had. "
+          "outputs: the network's outputs, with a run on the host. none: no value, for speed; the "
+          "exit code is 4. Later layers take what the device wrote in any case.")
       ->transform(one_of(std::map<std::string, CheckLevel>{{"layers", CheckLevel::kLayers},
                                                            {"outputs", CheckLevel::kOutputs},
                                                            {"none", CheckLevel::kNone}}));
@@ -344,20 +345,19 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       .add_option_function<std::string>(
           "--convolutions",
           [&options](const std::string& place) { options.convolutions = place == "device"; },
-          "where the convolutions of a quantized network run: device or host (default device)")
+          "where the convolutions of a quantized network run (default device)")
       ->check(one_of(std::vector<std::string>{"device", "host"}));
   command.add_flag(
       "--one-program", options.one_program,
-      "puts all Linear layers into one program, with int32 results, with a FENCE between "
-      "them: the device never "
-      "waits for the host, and loads a layer's weights while the one before ends; "
-      "every layer's input is prepared ahead, from the reference's results; figures "
-      "by layer are from fence to fence");
+      "puts all Linear layers into one program, with int32 results\n"
+      "A FENCE stands between layers: the device never waits for the host, and loads a layer's "
+      "weights while the one before ends. Every layer's input is prepared ahead, from the "
+      "reference's results; figures by layer are from fence to fence.");
   command
       .add_option("--jobs", options.jobs,
-                  "programs of a quantized network simulated side by side, each on a device of its "
-                  "own; whatever the number, the report is the same: its clocks are those of one "
-                  "accelerator that works alone (default: one a core)")
+                  "simulates N programs side by side (default: one a core)\n"
+                  "Programs of a quantized network, each on a device of its own. The report does "
+                  "not depend on N: its clocks are those of one accelerator that works alone.")
       ->transform(whole_number(1, 1024));
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
@@ -368,9 +368,24 @@ void add_options(CLI::App& command, NetworkOptions& options) {
   options.batch = 64;
   add_model_options(command, options);
   add_common_options(command, options);
+  command
+      .add_option(
+          "--precision", options.precision,
+          "arithmetic of float32 Linear layers (default file)\n"
+          "Layers of 8 bits are computed as they are. file: in float32; of a float file on the "
+          "device in four slices of 7 bits, ten int8 products, of a quantized one on the host. "
+          "float32: of any file in slices. int8: quantized on the way by its own input, in another "
+          "arithmetic than the file's. The networks that the program makes are quantized first, "
+          "but "
+          "for float32.")
+      ->transform(one_of(std::map<std::string, Precision>{{"file", Precision::kFile},
+                                                          {"int8", Precision::kInt8},
+                                                          {"float32", Precision::kFloat32}}));
   command.get_option("--batch")->description(
-      "images, at once where --input holds more (with --model, default: the file's batch, or all "
-      "images, at most 256 at once)");
+      "images at once\n"
+      "With --model the default is the file's batch or, where the file leaves it open, all images "
+      "of "
+      "--input, at most 256 at once.");
 }
 
 /// To be called when they were read.
@@ -411,10 +426,10 @@ void add_run_command(CLI::App& app, int& result) {
     settle_batch(*command, *options);
     result = run_network_command(*options);
   });
-  command->footer(
-      fmt::format("Supported ONNX operators: {}.\n"
-                  "With --device reference --precision float32 the whole network runs on the host.",
-                  fmt::join(supported_operators(), ", ")));
+  command->footer(fmt::format(
+      "With --device reference --precision float32 the whole network runs on the host.\f"
+      "Supported ONNX operators: {}.",
+      fmt::join(supported_operators(), ", ")));
 }
 
 }  // namespace gemm64

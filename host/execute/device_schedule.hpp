@@ -37,4 +37,10 @@ std::size_t index_of(const Executor& executor, const Step& step);
 /// Is it a Linear layer of float32, rather than of integers?
 bool is_float_product(const Step& step);
 
+/// Why a Linear layer of float32 is not computed by the device, for these arguments; empty where it
+/// is.
+std::string why_float_on_host(const Executor& executor, const DeviceSchedule& schedule,
+                              const RunOptions& options, const Step& step,
+                              const Tensors& arguments);
+
 }  // namespace gemm64

@@ -11,6 +11,7 @@
 #include "host/device/array_geometry.hpp"
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
+#include "host/execute/device_plan.hpp"
 #include "host/execute/network_run.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
@@ -121,9 +122,16 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   Driver driver(*device, {design.memory.latency, 0});
   RunOptions options;
   options.memory = design.memory;
-  JobRunner runner(*device, driver, options);
-  if (network.product) return run_product(runner, network, point, sweep_.seed, told);
+  if (network.product) {
+    JobRunner runner(*device, driver, options);
+    return run_product(runner, network, point, sweep_.seed, told);
+  }
   const RunnableNetwork runnable = networks_.runnable(point);
+  // A float file is the device's, as it is predicted, in integers.
+  if (!plan_device(runnable.model, design.geometry).has_integers()) {
+    options.precision = Precision::kInt8;
+  }
+  JobRunner runner(*device, driver, options);
   return run_network(Executor(runnable.model), runnable.inputs, runner,
                      runner.report(network.name, static_cast<std::uint64_t>(point.batch)), nullptr,
                      told)

@@ -43,7 +43,7 @@ struct ModelSource {
 
 struct NetworkSettings {
   CheckLevel check = CheckLevel::kLayers;
-  Precision precision = Precision::kInt8;
+  Precision precision = Precision::kFile;
   Accumulate accumulate = Accumulate::kDevice;
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
 };

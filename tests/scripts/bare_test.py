@@ -89,7 +89,7 @@ class Bare(unittest.TestCase):
         self.assertIn("in place instead", said.stdout)
         self.assertEqual(
             [line for line in said.stdout.splitlines() if line.startswith("made:")],
-            ["made: lint", "made: sim", "made: mutants ARGS=--draw 60", "made: test"],
+            ["made: lint", "made: sim", "made: mutants ARGS=--draw 60", "made: docs", "made: test"],
         )
         self.assertNotEqual(self.call(run, BARE="125", FAILS="test").returncode, 0)
 
