@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the onnx package's tests of single operators through the command line, and prints a table of what came of them.
 
-Usage: GEMM64=build/gemm64 node_table.py FOLDER [--list] [--jobs N] [--least N]
+Usage: GEMM64=build/gemm64 node_table.py FOLDER [--list] [--jobs N] [--least N] [--every N]
 
 FOLDER is what export_node_tests.py wrote. Outcomes: equal; differs; refused, with the reason; not testable: an input
 that no .npy file holds; crashed. Exits with 1 where one differs or crashed, or where fewer than --least are equal."""
@@ -134,10 +134,11 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--list", action="store_true", help="name every test that is not equal")
     parser.add_argument("--least", type=int, default=0, help="fails where fewer are equal")
+    parser.add_argument("--every", type=int, default=1, help="each Nth test alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     program = str(pathlib.Path(os.environ["GEMM64"]).resolve())
-    tests = sorted((arguments.folder / "node").iterdir())
+    tests = sorted((arguments.folder / "node").iterdir())[:: arguments.every]
     if not tests:
         sys.exit(f"node_table: no tests in {arguments.folder}; export_node_tests.py writes them")
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
