@@ -113,9 +113,10 @@ void Analyst::describe_ends() {
   for (const std::string& name : model_.inputs()) {
     analysis_.inputs.emplace_back(printable(name), type_text(model_, name));
     if (!model_.type(name)) {
-      analysis_.open_inputs.push_back(printable(name));
-      analysis_.unknown.push_back(fmt::format("{}; give it with --input-shape {}=AxBxC",
-                                              model_.why_unknown(name), printable(name)));
+      analysis_.open_inputs.push_back(model_.shape_to_give(name));
+      analysis_.unknown.push_back(fmt::format("{}; give it with --input-shape {}",
+                                              model_.why_unknown(name),
+                                              analysis_.open_inputs.back()));
     }
   }
   for (const onnx::ValueInfoProto& output : model_.graph().output()) {
@@ -199,6 +200,7 @@ void Analyst::add_programs() {
   CompileOptions options;
   options.most_tiles = array_.max_tiles();
   compiled_ = compile(model_, analysis_.geometry, options);
+  analysis_.quantizes = !compiled_.plan.has_integers();
   for (std::size_t number = 0; number < compiled_.programs.size(); ++number) {
     const DeviceProgram& program = compiled_.plan.programs[number];
     std::uint64_t tiles = 0;

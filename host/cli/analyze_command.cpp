@@ -11,9 +11,11 @@
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
+#include "host/onnx/shapes.hpp"
 #include "host/page/page.hpp"
 #include "host/report/progress.hpp"
 #include "host/torchscript/network_file.hpp"
@@ -30,6 +32,21 @@ struct AnalyzeCommand : DeviceOptions {
   std::string modules;
   std::string json, csv, plot, page;
 };
+
+/// Reads the network. Where a first size that the file leaves open cannot be 1, it stays open.
+OnnxModel load(NetworkFile& network, ImportOptions& import) {
+  try {
+    return network.load(import);
+  } catch (const UsageError&) {
+    if (import.batch != 0 || network.is_torchscript()) throw;
+    try {
+      import.batch = kOpenBatch;
+      return network.load(import);
+    } catch (const UsageError&) {
+    }
+    throw;
+  }
+}
 
 int analyze_model(const AnalyzeCommand& options) {
   ImportOptions import;
@@ -51,7 +68,7 @@ int analyze_model(const AnalyzeCommand& options) {
   if (!options.modules.empty() && !network.is_torchscript()) {
     throw UsageError("--modules: only TorchScript files tell of modules; --csv has all nodes");
   }
-  OnnxModel file = network.load(import);
+  OnnxModel file = load(network, import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
   Analysis analysis = analyze(model, geometry_of({options.array}), options.memory);
@@ -99,12 +116,15 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
   command->add_option("--input-shape", options->input_shapes,
-                      "shape of one input, as NAME=1x3x224x224; repeat for more inputs");
-  command->add_option("--modules", options->modules,
-                      "of a TorchScript file: lists the modules whose names match this pattern "
-                      "(*, ?, [abc]), with what each gives out");
+                      "shape of one input, as NAME=1x3x224x224\n"
+                      "Or sizes that the file leaves open by their names, as "
+                      "batch=1,sequence=128. Repeat it for more.");
+  command->add_option(
+      "--modules", options->modules,
+      "lists a TorchScript file's modules whose names match\n"
+      "Patterns have *, ? and [abc]; each module is listed with what it gives out.");
   command->add_option("--sort-by", options->sort_by,
-                      "column to sort layers by, largest first: " + column_keys());
+                      "column to sort layers by, largest first\nColumns: " + column_keys() + ".");
   command->add_option("--top", options->top, "shows only this many layers; 0: all")
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();

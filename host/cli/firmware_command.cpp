@@ -126,13 +126,13 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
                   "VERIFIED: {} programs of the accelerator's and {} of the processor's own; the "
                   "CRC "
                   "of each layer's results, and of the classes, is that of ONNX's arithmetic.\n",
-                  plan.programs().size(),
+                  plan.executable().programs.size(),
                   counted(network.jobs.size() - network.layers.jobs.size() - 1, "layer"))
             : "FAILED\n"));
   return write_outputs(outputs,
                        {{"model", source.name},
                         {"modes", json_of(modes)},
-                        {"programs", plan.programs().size()},
+                        {"programs", plan.executable().programs.size()},
                         {"jobs", network.jobs.size()},
                         {"classes", network.classes}},
                        modes[0], held);

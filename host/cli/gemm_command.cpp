@@ -194,6 +194,12 @@ void add_gemm_command(CLI::App& app, int& result) {
   command->add_option("--b", options->b, "B from this .npy file");
   command->add_option("-o,--output", options->output, "writes C to this .npy file");
   add_common_options(*command, *options);
+  command
+      ->add_option("--precision", options->precision,
+                   "arithmetic (default int8)\n"
+                   "int8: operands of int8. float32: four slices of 7 bits, ten int8 products.")
+      ->transform(one_of(std::map<std::string, Precision>{{"int8", Precision::kInt8},
+                                                          {"float32", Precision::kFloat32}}));
   command->callback([options, &result] { result = run_gemm(*options); });
 }
 

@@ -10,6 +10,7 @@
 #include "host/cli/options.hpp"
 #include "host/execute/batched_model.hpp"
 #include "host/execute/head.hpp"
+#include "host/execute/narrowed_ranges.hpp"
 #include "host/images/fashion_mnist.hpp"
 #include "host/onnx/model.hpp"
 #include "host/rewrite/quantize.hpp"
@@ -20,7 +21,7 @@ struct NetworkOptions : CommonOptions {
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
   std::string model;                      // a file; empty: `network`
-  std::vector<std::string> input_shapes;  // of a TorchScript file
+  std::vector<std::string> input_shapes;  // --input-shape
   std::vector<std::string> inputs;
   std::int64_t images = 0;  // of the inputs, the first ones; 0: all
   ImageOptions pixels;
@@ -63,7 +64,9 @@ NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
 /// Claims the files that the options name as inputs.
 void claim_inputs(const NetworkOptions& options, ClaimedFiles& files);
 
-/// The model of `options` as a QDQ file, calibrated on `options.calibrate`.
-QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files);
+/// The model of `options` as a QDQ file, calibrated on `options.calibrate`; in `choice`, which
+/// nodes are quantized, whose ranges come by `ranges`.
+QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,
+                                 QuantizeChoice choice = {}, const RangeOptions& ranges = {});
 
 }  // namespace gemm64

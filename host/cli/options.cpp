@@ -26,6 +26,12 @@ void check_waveform_name(const std::string& trace) {
       trace));
 }
 
+/// A help text whose first line ends in the default.
+std::string with_default(const std::string& help, const std::string& value) {
+  const std::size_t end = std::min(help.find('\n'), help.size());
+  return fmt::format("{} (default {}){}", help.substr(0, end), value, help.substr(end));
+}
+
 }  // namespace
 
 CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
@@ -45,9 +51,7 @@ CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
   };
   CLI::Option& option = *app.add_option_function<std::string>(
       flag, take,
-      word && !initial.is_null()
-          ? fmt::format("{} (default {})", form.help, initial.get<std::string>())
-          : form.help);
+      word && !initial.is_null() ? with_default(form.help, initial.get<std::string>()) : form.help);
   if (word) {
     option.check(one_of(form.words));
   } else {
@@ -62,19 +66,22 @@ CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
 }
 
 void add_device_options(CLI::App& app, NamedDevice& options) {
-  std::string kinds;
+  std::string names, kinds;
   for (const DeviceKind& kind : devices().kinds()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", kind.name);
     kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : "; ", kind.name, kind.summary);
   }
-  app.add_option("--device", options.device, kinds)
-      ->check([](const std::string& name) {
-        try {
-          devices().find(name);
-        } catch (const UsageError& error) {
-          return std::string(error.what());
-        }
-        return std::string();
-      })
+  app.add_option("--device", options.device, fmt::format("what runs the work\n{}.", kinds))
+      ->check(CLI::Validator(
+          [](std::string& name) {
+            try {
+              devices().find(name);
+            } catch (const UsageError& error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          fmt::format("{{{}}}", names)))
       ->capture_default_str();
   for (const Setting<DeviceOptions>& setting : device_settings()) {
     CLI::Option& option = add_setting(app, device_settings(), setting.name.c_str(), options);
@@ -86,10 +93,8 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
   add_device_options(app, options);
-  add_setting(app, run_settings(), "precision", options);
   add_setting(app, run_settings(), "accumulate", options);
-  app.add_option("--batch", options.batch,
-                 "images, or inputs of M rows each that share the weights")
+  app.add_option("--batch", options.batch, "inputs of M rows each that share the weights")
       ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
@@ -99,9 +104,7 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
 }
 
 void add_page_option(CLI::App& app, std::string& page) {
-  app.add_option(
-      "--report", page,
-      "writes the report to this HTML file, with charts: for any browser, without a network");
+  app.add_option("--report", page, "writes the report, with charts, to this HTML file");
 }
 
 std::unique_ptr<Device> make_device(const NamedDevice& options) {

@@ -58,8 +58,9 @@ void check_passes(const NetworkOptions& options, const NetworkSource& source) {
 
 /// Where the scales of a float network's activations come from.
 std::string scales_text(const NetworkOptions& options, const NetworkSource& source) {
-  if (options.precision != Precision::kInt8) return "";
+  if (options.precision == Precision::kFloat32) return "";
   if (source.exact != nullptr) return source.scales;
+  if (options.precision == Precision::kFile) return "";
   const auto& nodes = source.model.graph().node();
   const bool is_float = std::any_of(nodes.begin(), nodes.end(), [&](const onnx::NodeProto& node) {
     return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
@@ -81,7 +82,7 @@ void check_images(const NetworkOptions& options) {
   if (options.model.empty() && options.pixels.choice().given()) {
     throw UsageError("--preprocess, --mean, --std, --scale and --resize need --model");
   }
-  if (!options.calibrate.empty() && options.precision != Precision::kInt8) {
+  if (!options.calibrate.empty() && options.precision == Precision::kFloat32) {
     throw UsageError("--calibrate does not go with --precision float32; use int8");
   }
 }
@@ -192,10 +193,9 @@ namespace {
 void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const network =
       command
-          .add_option(
-              "network", options.network,
-              fmt::format("a network that the program makes, on images of Fashion-MNIST: {}",
-                          fmt::join(known_onnx_networks(), ", ")))
+          .add_option("network", options.network,
+                      fmt::format("a built-in network: {}\nIt runs on images of Fashion-MNIST.",
+                                  fmt::join(known_onnx_networks(), ", ")))
           ->capture_default_str();
   CLI::Option* const data =
       command.add_option("--data", options.data, "folder of the Fashion-MNIST images")
@@ -203,22 +203,23 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const model =
       command
           .add_option("--model", options.model,
-                      "a network from this ONNX or TorchScript file (.pt): of a quantized one "
-                      "convolutions and Linear "
-                      "layers, of a float one Linear layers (Gemm, and MatMul with constant "
-                      "weights) on the device, everything else on the host")
+                      "a network from this ONNX or TorchScript file (.pt)\n"
+                      "On the device run the convolutions and Linear layers of a quantized "
+                      "network, and the Linear layers of a float one (Gemm, and MatMul with "
+                      "constant weights); everything else runs on the host.")
           ->excludes(network)
           ->excludes(data);
   CLI::Option* const input =
       command
           .add_option("--input", options.inputs,
-                      "the network's input: a .npy file, an idx file (plain or .gz), PNG or JPEG "
-                      "images, or a folder of them, which are resized and normalised; NAME=FILE "
-                      "if there are several (default: random, from --seed)")
+                      "the network's input: .npy, idx, PNG, JPEG, a folder (default: random)\n"
+                      "A .npy file, an idx file (plain or .gz), PNG or JPEG images, or a folder of "
+                      "them, which are resized and normalised; NAME=FILE where the network has "
+                      "several inputs. Random inputs come from --seed.")
           ->needs(model);
   command
       .add_option("--images", options.images,
-                  "takes only so many images of --input, the first ones (default: all)")
+                  "takes only the first N images of --input (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(input);
   add_input_shapes(command, options).needs(model);
@@ -226,22 +227,23 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   add_calibration_options(command, options).needs(model);
   command
       .add_option("--labels", options.labels,
-                  "the right class of each image, from 0: a .npy file, an idx file, or text with "
-                  "a number a line; the report tells how many the network finds")
+                  "the right class of each image: .npy, idx, or a number a line\n"
+                  "Classes count from 0. The report says how many images the network classifies "
+                  "correctly.")
       ->needs(input);
   command
       .add_option("--names", options.names,
-                  "the names of the classes, one a line: the report tells each image's five best")
+                  "names of the classes, one a line, for each image's five best")
       ->needs(input);
   command
       .add_option("-o,--output", options.outputs,
-                  "writes the network's first output to this .npy file; NAME=FILE: another output; "
-                  "FOLDER/: all outputs, NAME.npy each")
+                  "writes the network's first output to this .npy file\n"
+                  "NAME=FILE writes another output; FOLDER/ writes all outputs, each as NAME.npy.")
       ->allow_extra_args(false)
       ->needs(model);
   command
       .add_option("--dump-activations", options.dumps,
-                  "PATTERN=FOLDER: writes the output of each node whose name matches to .npy files")
+                  "writes the output of each node whose name matches to .npy files")
       ->allow_extra_args(false)
       ->needs(model);
   for (const char* const name : {"results", "check", "convolutions", "one-program"}) {
@@ -249,9 +251,9 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   }
   command
       .add_option("--jobs", options.jobs,
-                  "programs of a quantized network simulated side by side, each on a device of its "
-                  "own; whatever the number, the report is the same: its clocks are those of one "
-                  "accelerator that works alone (default: one a core)")
+                  "simulates N programs side by side (default: one a core)\n"
+                  "Programs of a quantized network, each on a device of its own. The report does "
+                  "not depend on N: its clocks are those of one accelerator that works alone.")
       ->transform(whole_number(1, 1024));
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
@@ -262,9 +264,12 @@ void add_options(CLI::App& command, NetworkOptions& options) {
   options.batch = 64;
   add_model_options(command, options);
   add_common_options(command, options);
+  add_setting(command, run_settings(), "precision", options);
   command.get_option("--batch")->description(
-      "images, at once where --input holds more (with --model, default: the file's batch, or all "
-      "images, at most 256 at once)");
+      "images at once\n"
+      "With --model the default is the file's batch or, where the file leaves it open, all images "
+      "of "
+      "--input, at most 256 at once.");
 }
 
 /// To be called when they were read.
@@ -305,10 +310,10 @@ void add_run_command(CLI::App& app, int& result) {
     settle_batch(*command, *options);
     result = run_network_command(*options);
   });
-  command->footer(
-      fmt::format("Supported ONNX operators: {}.\n"
-                  "With --device reference --precision float32 the whole network runs on the host.",
-                  fmt::join(supported_operators(), ", ")));
+  command->footer(fmt::format(
+      "With --device reference --precision float32 the whole network runs on the host.\f"
+      "Supported ONNX operators: {}.",
+      fmt::join(supported_operators(), ", ")));
 }
 
 }  // namespace gemm64

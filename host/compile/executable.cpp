@@ -93,6 +93,9 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   made.plan = options.why_sums.empty()
                   ? plan_device(model, geometry, {options.convolutions, options.in_place})
                   : plan_sums(model, options.why_sums);
+  if (options.floats == CompileOptions::Floats::kAsTheFile) {
+    leave_floats_to_host(model, made.plan, options.why_no_floats);
+  }
   made.order = pass_order(model, made.plan);
   for (const DeviceProgram& program : made.plan.programs) {
     CompiledProgram& compiled = made.programs.emplace_back();
@@ -108,9 +111,10 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
 void require_same(const Executable& executable, const Geometry& geometry,
                   const CompileOptions& options, const std::string& model) {
   if (executable.geometry.n != geometry.n) {
-    throw UsageError(fmt::format("{}: was compiled for an array of {} columns; the device has {}: "
-                                 "give --array {}, or compile it again",
-                                 model, executable.geometry.n, geometry.n, executable.geometry.n));
+    throw UsageError(
+        fmt::format("{}: was compiled for an array of {} columns; the device has {}: "
+                    "give --array {}, or compile it again",
+                    model, executable.geometry.n, geometry.n, executable.geometry.n));
   }
   if (!(executable.geometry == geometry)) {
     throw UsageError(fmt::format(
@@ -118,19 +122,18 @@ void require_same(const Executable& executable, const Geometry& geometry,
   }
   const CompileOptions& own = executable.options;
   if (own.in_place != options.in_place) {
-    throw UsageError(fmt::format("{}: was compiled {}; compile it again {} --in-place", model,
-                                 own.in_place ? "with --in-place, for firmware"
-                                              : "without --in-place, which firmware needs",
-                                 options.in_place ? "with" : "without"));
+    throw UsageError(fmt::format(
+        "{}: was compiled {}; compile it again {} --in-place", model,
+        own.in_place ? "with --in-place, for firmware" : "without --in-place, which firmware needs",
+        options.in_place ? "with" : "without"));
   }
   if (!options.why_sums.empty()) {
-    throw UsageError(fmt::format("{}: is compiled, and {}: run the ONNX file", model,
-                                 options.why_sums));
+    throw UsageError(
+        fmt::format("{}: is compiled, and {}: run the ONNX file", model, options.why_sums));
   }
   if (own.convolutions != options.convolutions) {
-    throw UsageError(
-        fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file", model,
-                    own.convolutions ? "device" : "host"));
+    throw UsageError(fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file",
+                                 model, own.convolutions ? "device" : "host"));
   }
 }
 
@@ -144,9 +147,8 @@ void pack_constants(Executable& executable, const Executor& executor) {
       const Tensor nothing(static_cast<DataType>(type->data_type), {0});
       const LayerWeights weights =
           layer_weights(step.context, executor.arguments(step, {}, &nothing));
-      program.constants.push_back(
-          {pack_weights(layer.job, weights.w),
-           pack_parameters(layer.job, weights.bias, weights.scale)});
+      program.constants.push_back({pack_weights(layer.job, weights.w),
+                                   pack_parameters(layer.job, weights.bias, weights.scale)});
     }
   }
 }

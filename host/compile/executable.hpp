@@ -56,6 +56,12 @@ struct CompileOptions {
   bool convolutions = true;
   /// Not empty: the device computes nothing but the int32 sums of Linear layers, and why.
   std::string why_sums;
+  /// Linear layers of float32 in a file whose integers are the device's: the host's, as the file
+  /// has them, or the device's in another arithmetic.
+  enum class Floats { kAsTheFile, kOnDevice };
+  Floats floats = Floats::kAsTheFile;
+  /// Not empty: why all Linear layers of float32 are the host's.
+  std::string why_no_floats;
   /// What runs between programs works on tensors as the device lays them out: layers read and write
   /// int8 planes, and the host lays out no windows as rows.
   bool in_place = false;
@@ -63,13 +69,13 @@ struct CompileOptions {
   std::uint64_t most_tiles = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// All that is known of a network on a device before anything runs. Made once, by compile(); read by
-/// whoever runs it, predicts it, draws it, or writes it to a file.
+/// All that is known of a network on a device before anything runs. Made once, by compile(); read
+/// by whoever runs it, predicts it, draws it, or writes it to a file.
 struct Executable {
   Geometry geometry;
   CompileOptions options;
-  DevicePlan plan;               // which layers run on the device, and why others do not
-  std::vector<PassItem> order;   // of the host's nodes and the programs
+  DevicePlan plan;                        // which layers run on the device, and why others do not
+  std::vector<PassItem> order;            // of the host's nodes and the programs
   std::vector<CompiledProgram> programs;  // those of the plan
 
   bool has_constants() const;

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/divide.hpp"
+#include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/run/program_prediction.hpp"
 
 namespace gemm64 {
 namespace {
-
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
 /// Where a value comes from.
 struct Value {
@@ -279,6 +279,19 @@ DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {
     (node.convolution ? plan.on_host : plan.sums)[i] = why;
   }
   return plan;
+}
+
+void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::string& why) {
+  if (why.empty() && !plan.has_integers()) return;
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    const onnx::NodeProto& node = model.graph().node(i);
+    if (!is_float_product(node)) continue;
+    if (node.input_size() < 2 || !model.is_constant(node.input(1))) continue;
+    plan.on_host[i] = why.empty() ? "they are float32 in the file; --precision float32 takes them "
+                                    "to the device in slices, --precision int8 quantizes them on "
+                                    "the way"
+                                  : why;
+  }
 }
 
 JobProgram make_program(const DeviceProgram& program, const Geometry& geometry) {

@@ -43,10 +43,12 @@ struct DeviceProgram {
 /// wait for fewer others of it come first, so that layers stand apart from those that they read.
 struct DevicePlan {
   std::vector<DeviceProgram> programs;
-  std::map<int, std::string> on_host;  // nodes with products of integers: why the host has them
+  std::map<int, std::string> on_host;  // nodes with products: why the host has them
   std::map<int, std::string> sums;     // Linear layers by themselves: why with int32 results
 
   bool has(int node) const;
+  /// Has the device layers of 8-bit values?
+  bool has_integers() const { return !programs.empty() || !sums.empty(); }
 };
 
 struct PlanOptions {
@@ -61,6 +63,10 @@ DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
 
 /// The plan of a run whose options leave the device nothing but sums of Linear layers: `why`.
 DevicePlan plan_sums(const OnnxModel& model, const std::string& why);
+
+/// Leaves Linear layers of float32 to the host, as a quantized file has them: where the device has
+/// layers of 8-bit values, or `why` says another reason.
+void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::string& why = "");
 
 /// The program's jobs, laid out, and its commands.
 JobProgram make_program(const DeviceProgram& program, const Geometry& geometry);

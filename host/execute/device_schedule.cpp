@@ -2,10 +2,12 @@
 #include "host/execute/device_schedule.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/execute/linear.hpp"
+#include "host/onnx/linear_layer.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 
@@ -26,11 +28,24 @@ std::string why_sums(const RunOptions& options) {
                                                : "";
 }
 
-/// The jobs of a Linear layer by itself.
-std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, const Step& step) {
+/// The jobs of a Linear layer by itself. Where the file's own arithmetic is asked for, a layer of
+/// float32 for which the device has no room is noted as the host's.
+std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, const Step& step,
+                            DevicePlan& plan) {
   const std::optional<GemmShape> shape = linear_shape(executor.model(), step);
   if (!shape) return {};
-  if (is_float_product(step)) return float_jobs(runner, layer_name(executor, step), *shape);
+  if (is_float_product(step)) {
+    const Precision precision = runner.options().precision;
+    const auto index = static_cast<int>(index_of(executor, step));
+    if (plan.on_host.count(index) != 0) return {};
+    try {
+      return float_jobs(runner, precision, layer_name(executor, step), *shape);
+    } catch (const UsageError& error) {
+      if (precision != Precision::kFile) throw;
+      plan.on_host[index] = error.what();
+      return {};
+    }
+  }
   if (runner.options().precision == Precision::kFloat32) return {};
   return {runner.job(layer_name(executor, step), *shape)};
 }
@@ -45,15 +60,19 @@ std::string layer_name(const Executor& executor, const Step& step) {
   return node_label(*step.context.node, static_cast<int>(index_of(executor, step)));
 }
 
-bool is_float_product(const Step& step) {
-  const std::string& type = step.context.node->op_type();
-  return step.context.node->domain().empty() && (type == "Gemm" || type == "MatMul");
-}
+bool is_float_product(const Step& step) { return is_float_product(*step.context.node); }
 
 CompileOptions compile_options(const RunOptions& options) {
   CompileOptions result;
   result.convolutions = options.convolutions;
   result.why_sums = why_sums(options);
+  if (options.precision != Precision::kFile) {
+    result.floats = CompileOptions::Floats::kOnDevice;
+  } else if (options.one_program) {
+    result.why_no_floats =
+        "they are float32 in the file, and with --one-program the device computes integers alone; "
+        "--precision int8 quantizes them on the way";
+  }
   return result;
 }
 
@@ -67,7 +86,7 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
   } else {
     schedule.executable = compile(executor.model(), runner.geometry(), options);
   }
-  const DevicePlan& plan = schedule.executable.plan;
+  DevicePlan& plan = schedule.executable.plan;
   const std::size_t steps = executor.steps().size();
   schedule.on_host.assign(steps, 0);
   schedule.on_device.assign(steps, 0);
@@ -92,7 +111,7 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
       continue;
     }
     const std::size_t i = item.index;
-    for (Job& job : jobs_alone(executor, runner, executor.steps()[i])) {
+    for (Job& job : jobs_alone(executor, runner, executor.steps()[i], plan)) {
       is_host[i] = false;
       schedule.first = std::min(schedule.first, i);
       schedule.on_device[i] += static_cast<double>(job.plan.shape.macs()) / macs_per_clock;
@@ -108,6 +127,26 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
     schedule.all += schedule.on_host[i] + schedule.on_device[i];
   }
   return schedule;
+}
+
+std::string why_float_on_host(const Executor& executor, const DeviceSchedule& schedule,
+                              const RunOptions& options, const Step& step,
+                              const Tensors& arguments) {
+  std::string reason = why_on_host(step, arguments);
+  if (!reason.empty()) return reason;
+  const auto& on_host = schedule.executable.plan.on_host;
+  const auto planned = on_host.find(static_cast<int>(index_of(executor, step)));
+  if (planned != on_host.end()) return planned->second;
+  const auto is_finite = [](const Tensor& tensor) {
+    const float* const values = tensor.values<float>();
+    return std::all_of(values, values + tensor.elements(),
+                       [](float value) { return std::isfinite(value); });
+  };
+  if (options.precision == Precision::kFile &&
+      !(is_finite(arguments[0]) && is_finite(arguments[1]))) {
+    return "an operand is not finite, and has no slices";
+  }
+  return "";
 }
 
 }  // namespace gemm64

@@ -13,7 +13,7 @@ namespace gemm64 {
 
 struct DeviceSchedule {
   Executable executable;
-  std::vector<Job> jobs;        // in the order in which they run
+  std::vector<Job> jobs;  // in the order in which they run
   std::size_t first = 0;  // step that may be the first with work for the device; all before it are
                           // the order's first items
   /// Clocks for parts of the whole: of each step the host's, as if the array did its products, and
@@ -39,5 +39,11 @@ std::size_t index_of(const Executor& executor, const Step& step);
 
 /// Is it a Linear layer of float32, rather than of integers?
 bool is_float_product(const Step& step);
+
+/// Why a Linear layer of float32 is not computed by the device, for these arguments; empty where it
+/// is.
+std::string why_float_on_host(const Executor& executor, const DeviceSchedule& schedule,
+                              const RunOptions& options, const Step& step,
+                              const Tensors& arguments);
 
 }  // namespace gemm64

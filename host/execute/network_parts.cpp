@@ -69,6 +69,7 @@ Json to_json(const LayerReport& layer) {
                {"padded", to_json(layer.padded)},
                {"tiles", layer.tiles},
                {"results", static_cast<int>(layer.results.code())},
+               {"arithmetic", layer.arithmetic},
                {"program", layer.program},
                {"packed", layer.packed},
                {"packed_bytes", layer.packed_bytes},
@@ -101,6 +102,7 @@ LayerReport layer_from(const Json& json) {
   layer.padded = shape_from(json.at("padded"));
   json.at("tiles").get_to(layer.tiles);
   layer.results = ResultFormat(static_cast<ResultCode>(json.at("results").get<int>()));
+  json.at("arithmetic").get_to(layer.arithmetic);
   json.at("program").get_to(layer.program);
   if (json.contains("convolution")) layer.convolution = convolution_from(json.at("convolution"));
   json.at("packed").get_to(layer.packed);

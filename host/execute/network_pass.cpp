@@ -316,11 +316,16 @@ std::vector<HostLayer> NetworkPass::host_layers() const {
 
 /// Why a step that is in no program runs on the host; empty where the device has its sums.
 std::string NetworkPass::why_host(const Step& step, const Tensors& arguments) const {
+  if (is_float_product(step)) {
+    return why_float_on_host(executor_, schedule_, runner_.options(), step, arguments);
+  }
   std::string reason = why_on_host(step, arguments);
-  const auto planned = schedule_.executable.plan.on_host.find(static_cast<int>(index_of(executor_, step)));
-  if (!reason.empty() && planned != schedule_.executable.plan.on_host.end()) reason = planned->second;
-  if (reason.empty() && !is_float_product(step) &&
-      runner_.options().precision == Precision::kFloat32) {
+  const auto planned =
+      schedule_.executable.plan.on_host.find(static_cast<int>(index_of(executor_, step)));
+  if (!reason.empty() && planned != schedule_.executable.plan.on_host.end()) {
+    reason = planned->second;
+  }
+  if (reason.empty() && runner_.options().precision == Precision::kFloat32) {
     reason = "with --precision float32, the device computes products of float32 alone";
   }
   return reason;
@@ -331,7 +336,8 @@ void NetworkPass::add_layers(const DeviceProgram& program,
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
     LayerReport report = reports[i];
-    report.program = 1 + static_cast<std::size_t>(&program - schedule_.executable.plan.programs.data());
+    report.program =
+        1 + static_cast<std::size_t>(&program - schedule_.executable.plan.programs.data());
     report.convolution = layer.convolution;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
@@ -346,8 +352,8 @@ Tensors NetworkPass::on_device(const Step& step, const Tensors& arguments) {
   const Tensor output =
       run_linear(step.context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
         MatrixF product;
-        layers_.push_back(
-            run_float(runner_, layer_name(executor_, step), a, weights, product, share_));
+        layers_.push_back(run_float(runner_, runner_.options().precision,
+                                    layer_name(executor_, step), a, weights, product, share_));
         return product;
       });
   device_seconds_ += seconds_since(begin);
@@ -364,7 +370,8 @@ Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) 
     const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
     layers_.push_back(
         runner_.run(runner_.job(layer_name(executor_, step), shape), a, w, sums, share_));
-    const auto why = schedule_.executable.plan.sums.find(static_cast<int>(index_of(executor_, step)));
+    const auto why =
+        schedule_.executable.plan.sums.find(static_cast<int>(index_of(executor_, step)));
     layers_.back().why_sums = why == schedule_.executable.plan.sums.end()
                                   ? "its shape was not known before the network ran"
                                   : why->second;
@@ -394,7 +401,10 @@ Tensors NetworkPass::instead(const Step& step, const Tensors& arguments) {
     store_exact();
     return sums_on_device(step, arguments);
   }
-  if (!checks_layers()) return on_device(step, arguments);
+  // In the file's own arithmetic there is no second value beside it.
+  if (!checks_layers() || runner_.options().precision == Precision::kFile) {
+    return on_device(step, arguments);
+  }
   any_exact_ = true;
   share_.report("float32: " + step.context.label, 1);
   const Tensors wanted =

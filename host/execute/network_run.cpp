@@ -55,7 +55,8 @@ Tensor exact_output(const Executor& executor, const NetworkInputs& inputs, Netwo
     return Tensors{};
   };
   const auto& steps = executor.steps();
-  const auto first = std::find_if(steps.begin(), steps.end(), is_float_product);
+  const auto first = std::find_if(steps.begin(), steps.end(),
+                                  [](const Step& step) { return is_float_product(step); });
   const auto head = static_cast<std::size_t>(first - steps.begin());
   Values values = run_head(executor, head, inputs, hooks);
   executor.run_steps(head, steps.size(), values, hooks);
@@ -73,22 +74,26 @@ JobRunner reference_runner(JobRunner& runner) {
 }
 
 /// The outputs of the network on the host, in the arithmetic that the device has.
-NamedTensors host_outputs(const Executor& executor, std::size_t first, const NetworkInputs& inputs,
-                          JobRunner& runner) {
+NamedTensors host_outputs(const Executor& executor, const DeviceSchedule& schedule,
+                          const NetworkInputs& inputs, JobRunner& runner) {
   JobRunner reference = reference_runner(runner);
   ExecutorHooks hooks;
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
     // The host's own products of integers are exact.
-    if (!is_float_product(step) || !why_on_host(step, arguments).empty()) return Tensors{};
+    if (!is_float_product(step) ||
+        !why_float_on_host(executor, schedule, runner.options(), step, arguments).empty()) {
+      return Tensors{};
+    }
     const auto product = [&](const MatrixF& a, const ConstMapF& weights) {
       MatrixF result;
-      run_float(reference, step.context.label, a, weights, result, ProgressShare());
+      run_float(reference, runner.options().precision, step.context.label, a, weights, result,
+                ProgressShare());
       return result;
     };
     return Tensors{run_linear(step.context, arguments, product)};
   };
-  Values values = run_head(executor, first, inputs, hooks);
-  executor.run_steps(first, executor.steps().size(), values, hooks);
+  Values values = run_head(executor, schedule.first, inputs, hooks);
+  executor.run_steps(schedule.first, executor.steps().size(), values, hooks);
   return executor.outputs(values);
 }
 
@@ -119,12 +124,16 @@ std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule
   constexpr const char* kAlone =
       "of layers that are not from 8-bit values to 8-bit values, the host goes on with the "
       "device's results";
-  if (schedule.executable.plan.programs.empty() || !schedule.executable.plan.sums.empty()) return kAlone;
+  if (schedule.executable.plan.programs.empty() || !schedule.executable.plan.sums.empty())
+    return kAlone;
   const OnnxModel& model = executor.model();
   for (std::size_t i = 0; i < executor.steps().size(); ++i) {
     const Step& step = executor.steps()[i];
     const onnx::NodeProto& node = *step.context.node;
-    if (schedule.executable.plan.has(static_cast<int>(i)) || !step.constant_weights) continue;
+    const auto index = static_cast<int>(i);
+    const DevicePlan& plan = schedule.executable.plan;
+    if (plan.has(index) || !step.constant_weights) continue;
+    if (is_float_product(step) && plan.on_host.count(index) != 0) continue;
     if (linear_product(model, node) && is_float_product(step)) return kAlone;
     if (!model.type(node.input(0))) return kAlone;  // perhaps
   }
@@ -177,8 +186,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     NamedTensors outputs = executor.outputs(values);
     if (check == CheckLevel::kOutputs) {
       const auto comparing = WallClock::now();
-      compare_outputs(host_outputs(executor, schedule.first, given, runner), outputs,
-                      report.outputs);
+      compare_outputs(host_outputs(executor, schedule, given, runner), outputs, report.outputs);
       compare_seconds += seconds_since(comparing);
     }
     if (wanted != nullptr && !wanted->present()) wanted = nullptr;

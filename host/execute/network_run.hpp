@@ -22,11 +22,11 @@ struct NetworkRun {
 /// Throws UsageError where the device has no room for a product whose shape the model tells.
 void check_jobs(const OnnxModel& model, const JobRunner& runner);
 
-/// Runs the network once (or once for each image, as `inputs` says), with two values where they
-/// differ: one in float32, one with the Linear layers by `runner`, each quantized by its own input
-/// (or sliced, as the runner's options ask). The report has a layer for each, by node name, whose
-/// largest error is against the float32 network; what ran on the host, with the reason; and the
-/// quality of the first output, if anything ran on the device. Before the device runs, the jobs are
+/// Runs the network once (or once for each image, as `inputs` says). Linear layers of float32 are
+/// computed as the runner's options say (Precision); with kInt8 and kFloat32 there are two values
+/// where they differ, one of them in float32 throughout, and the report has the quality of the
+/// first output. The report has a layer for each, by node name, whose largest error is against the
+/// float32 network, and what ran on the host, with the reason. Before the device runs, the jobs are
 /// announced. Products of 8-bit integers have one value: the device's sums, and the host's
 /// arithmetic on them. `exact`: the float network that a quantized one is to be compared with;
 /// nullptr: none. What the device wrote is what goes on, into the outputs too; what of it is

@@ -62,6 +62,10 @@ std::string why_quantized_on_host(const onnx::NodeProto& node, const TensorType&
 
 }  // namespace
 
+bool is_float_product(const onnx::NodeProto& node) {
+  return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
+}
+
 int weights_input(const onnx::NodeProto& node) { return quantized_weights(node).value_or(1); }
 
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,

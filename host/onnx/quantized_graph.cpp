@@ -79,6 +79,7 @@ class Fusion {
 onnx::ModelProto Fusion::run() {
   onnx::GraphProto& graph = *proto_.mutable_graph();
   drop_dropouts(graph, model_);
+  join_equal_quantizes(graph);
   quantize_before_moves(graph, reader_, model_.opset());
   drop_redundant_clips(graph, reader_);
   links_ = GraphLinks(graph);

@@ -33,13 +33,14 @@ const Settings<DeviceOptions>& device_settings() {
           [](auto& of) -> auto& { return of.memory.latency; }),
       plain_setting<Row>(
           "memory-bytes-per-cycle",
-          "bytes a clock that memory carries on each port, or on all ports together "
-          "if they share it; 0: the port's width",
+          "bytes a clock, of each port or of all; 0: a port's width\n"
+          "Of all ports together where they share a memory.",
           0, 1 << 20, [](auto& of) -> auto& { return of.memory.bytes_per_cycle; }),
       word_setting<Row>(
           "memory",
-          "how ports reach memory: shared: one memory serves all in order; exclusive: one port at "
-          "a time",
+          "how ports reach memory\n"
+          "independent: each has one of its own; shared: one memory serves all in order; "
+          "exclusive: one port at a time.",
           named({MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}),
           [](auto& of) -> auto& { return of.memory.sharing; }),
       plain_setting<Row>(
@@ -52,40 +53,48 @@ const Settings<RunSettings>& run_settings() {
   using Row = RunSettings;
   static const Settings<Row> settings{
       word_setting<Row>(
-          "precision", "int8: quantized; float32: four slices of 7 bits, ten int8 products",
-          named({Precision::kInt8, Precision::kFloat32}),
+          "precision",
+          "arithmetic of float32 Linear layers\n"
+          "Layers of 8 bits are computed as they are. file: in float32; of a float file on the "
+          "device in four slices of 7 bits, ten int8 products, of a quantized one on the host. "
+          "float32: of any file in slices. int8: quantized on the way by its own input, in another "
+          "arithmetic than the file's. The networks that the program makes are quantized first, "
+          "but for float32.",
+          named({Precision::kFile, Precision::kInt8, Precision::kFloat32}),
           [](auto& of) -> auto& { return of.precision; }),
       word_setting<Row>(
           "accumulate",
-          "where partial sums are added; with host, every tile's results are read "
-          "back",
+          "where partial sums are added\n"
+          "With host, every tile's results are read back.",
           named({Accumulate::kDevice, Accumulate::kHost}),
           [](auto& of) -> auto& { return of.accumulate; }),
       word_setting<Row>(
           "results",
-          "what the device gives of a layer of 8-bit values. int8: 8-bit values, bias, scale and "
-          "zero point applied; layers without work of the host between them run as one program. "
-          "int32: its sums, each Linear layer by itself, convolutions on the host (default int8)",
+          "what the device writes for a layer of 8-bit values (default int8)\n"
+          "int8: 8-bit values, with bias, scale and zero point applied; layers without work of the "
+          "host between them run as one program. int32: sums, each Linear layer by itself, "
+          "convolutions on the host.",
           std::vector<std::pair<std::string, ResultCode>>{{"int8", ResultCode::kInt8},
                                                           {"int32", ResultCode::kInt32}},
           [](auto& of) -> auto& { return of.results; }),
       word_setting<Row>(
           "check",
-          "what is compared. layers: each layer's results, with exact arithmetic on the inputs "
-          "that the device had; outputs: the network's outputs, with a run on the host; none: "
-          "nothing, for speed, and the exit code is 4. What the device wrote goes on in any case",
+          "which values are compared\n"
+          "layers: each layer's results, with exact arithmetic on the inputs that the device had. "
+          "outputs: the network's outputs, with a run on the host. none: no value, for speed; the "
+          "exit code is 4. Later layers take what the device wrote in any case.",
           named({CheckLevel::kLayers, CheckLevel::kOutputs, CheckLevel::kNone}),
           [](auto& of) -> auto& { return of.check; }),
       word_setting<Row>(
-          "convolutions", "where the convolutions of a quantized network run: device or host",
+          "convolutions", "where the convolutions of a quantized network run",
           std::vector<std::pair<std::string, bool>>{{"device", true}, {"host", false}},
           [](auto& of) -> auto& { return of.convolutions; }),
       plain_setting<Row>(
           "one-program",
-          "puts all Linear layers into one program, with int32 results, with a FENCE between them: "
-          "the device never waits for the host, and loads a layer's weights while the one before "
-          "ends; every layer's input is prepared ahead, from the reference's results; figures by "
-          "layer are from fence to fence",
+          "puts all Linear layers into one program, with int32 results\n"
+          "A FENCE stands between layers: the device never waits for the host, and loads a layer's "
+          "weights while the one before ends. Every layer's input is prepared ahead, from the "
+          "reference's results; figures by layer are from fence to fence.",
           0, 1, [](auto& of) -> auto& { return of.one_program; })};
   return settings;
 }
@@ -103,7 +112,7 @@ void RunSettings::check_together(const std::string& device, Spelling spelling) c
       throw UsageError(
           fmt::format("{} does not go with {}", option ? "--one-program" : "one_program", with));
     };
-    if (precision != Precision::kInt8) {
+    if (precision == Precision::kFloat32) {
       refuse(said("precision", "float32") + "; use " + quoted("int8"));
     }
     if (accumulate != Accumulate::kDevice) {

@@ -15,7 +15,7 @@ namespace gemm64 {
 enum class Spelling { kOption, kArgument };
 
 struct RunSettings {
-  Precision precision = Precision::kInt8;
+  Precision precision = Precision::kFile;
   Accumulate accumulate = Accumulate::kDevice;
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
   CheckLevel check = CheckLevel::kLayers;

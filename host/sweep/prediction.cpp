@@ -94,13 +94,18 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   work.whole_network = true;
   const Executable compiled = compile(model, geometry);
   const DevicePlan& plan = compiled.plan;
+  // Otherwise quantized on the way, a job by itself each.
+  const auto alone = [&](int i) {
+    const onnx::NodeProto& node = model.graph().node(i);
+    const bool host = is_float_product(node) && plan.on_host.count(i) != 0;
+    return host ? std::nullopt : linear_product(model, node);
+  };
   for (const PassItem& item : compiled.order) {
     const auto i = static_cast<int>(item.index);
     if (item.is_program) {
-      work.programs.push_back(program_of(plan.programs[item.index],
-                                         compiled.programs[item.index].list, 1 + item.index,
-                                         geometry));
-    } else if (const auto sizes = linear_product(model, model.graph().node(i))) {
+      work.programs.push_back(program_of(
+          plan.programs[item.index], compiled.programs[item.index].list, 1 + item.index, geometry));
+    } else if (const auto sizes = alone(i)) {
       work.programs.push_back(
           program_of(make_job(node_label(model.graph().node(i), i), {sizes->m, sizes->k, sizes->n},
                               Accumulate::kDevice, geometry),
@@ -108,7 +113,7 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
     }
   }
   for (int i = 0; i < model.graph().node_size(); ++i) {
-    if (!plan.has(i) && !linear_product(model, model.graph().node(i))) {
+    if (!plan.has(i) && !alone(i)) {
       add_host_layer(model, i, plan, work);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
+#include "host/execute/device_plan.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/session/session.hpp"
@@ -119,9 +120,17 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   const std::unique_ptr<Device> device = make_device(design);
   RunOptions options;
   options.memory = design.memory;
-  Session session(*device, sweep_.device, {design.memory.latency, 0}, {}, options);
-  if (network.product) return run_product(session.runner(), network, point, sweep_.seed, told);
+  RunSettings settings;
+  if (network.product) {
+    Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);
+    return run_product(session.runner(), network, point, sweep_.seed, told);
+  }
   const RunnableNetwork runnable = networks_.runnable(point);
+  // A float file is the device's, as it is predicted, in integers.
+  if (!plan_device(runnable.model, design.geometry).has_integers()) {
+    settings.precision = Precision::kInt8;
+  }
+  Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);
   session.open(runnable.model);
   return session
       .run(runnable.inputs, session.report(network.name, static_cast<std::uint64_t>(point.batch)),

@@ -92,11 +92,22 @@ std::string analyze(const std::string& file, std::int64_t batch,
 std::string quantize(const std::string& name, const std::optional<nb::bytes>& contents,
                      const std::string& output, const Arrays& arrays,
                      const std::vector<std::string>& files, std::int64_t images,
-                     const std::string& preprocessing) {
+                     const std::string& preprocessing, const std::string& method, double percentile,
+                     std::int64_t bins, const std::vector<std::string>& operators,
+                     const std::vector<std::string>& nodes,
+                     const std::vector<std::string>& excluded) {
+  const RangeOptions ranges{method == "percentile" ? RangeMethod::kPercentile
+                            : method == "entropy"  ? RangeMethod::kEntropy
+                                                   : RangeMethod::kMinMax,
+                            percentile, bins};
+  QuantizeChoice choice;
+  choice.operators = operators;
+  choice.nodes = nodes;
+  choice.excluded = excluded;
   const ModelSource source = source_of(name, contents);
   const CalibrationData calibration{tensors(arrays), files, images, preprocessing};
   const nb::gil_scoped_release release;
-  return dump(quantize_network(source, output, calibration));
+  return dump(quantize_network(source, output, calibration, std::move(choice), ranges));
 }
 
 std::string points(const std::string& text) {
@@ -126,7 +137,9 @@ void bind_network(nb::module_& module) {
   module.def("analyze", &analyze, nb::arg("file"), nb::arg("batch"), nb::arg("input_shapes"),
              nb::arg("array"), nb::arg("memory_latency"));
   module.def("quantize", &quantize, nb::arg("name"), nb::arg("contents").none(), nb::arg("output"),
-             nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"));
+             nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"),
+             nb::arg("method"), nb::arg("percentile"), nb::arg("bins"), nb::arg("operators"),
+             nb::arg("nodes"), nb::arg("excluded"));
   module.def("sweep_points", &points, nb::arg("text"));
   module.def("sweep_row", &row, nb::arg("text"), nb::arg("index"));
   module.def(

@@ -53,7 +53,9 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
     const std::vector<float> image = {1.0F + i, -2, 0.5F * i, 3};
     write_npy("one.npy", "<f4", 1, 4, image);
     images.insert(images.end(), image.begin(), image.end());
-    ASSERT_EQ(run("run --model m.onnx --input one.npy --array 4 --output y.npy").code, 0);
+    ASSERT_EQ(
+        run("run --precision int8 --model m.onnx --input one.npy --array 4 --output y.npy").code,
+        0);
     const std::vector<float> y = values("y.npy");
     expected.insert(expected.end(), y.begin(), y.end());
   }
@@ -61,7 +63,8 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
   write_npy("three.npy", "<f4", 3, 4, images);
   for (const char* batch : {"", " --batch 3"}) {
     const Outcome outcome =
-        run("run --model m.onnx --input three.npy --array 4 --output y.npy --json report.json" +
+        run("run --precision int8 --model m.onnx --input three.npy --array 4 --output y.npy "
+            "--json report.json" +
             std::string(batch));
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(values("y.npy"), expected);
@@ -88,9 +91,9 @@ TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
   write("m.onnx", mixing());
   // The accumulator of the second image's product.
   for (int clock = 870; clock < 960; ++clock) {
-    const Outcome outcome =
-        run("run --model m.onnx --batch 3 --array 4 --inject accumulator:0,1,2:9@" +
-            std::to_string(clock));
+    const Outcome outcome = run(
+        "run --precision int8 --model m.onnx --batch 3 --array 4 --inject accumulator:0,1,2:9@" +
+        std::to_string(clock));
     if (outcome.code == 0) continue;
     if (outcome.code == 2) break;  // past the end
     const json failure = json::parse(contents(folder_ / "failure.json"))["failure"];
@@ -146,8 +149,10 @@ TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
     EXPECT_THAT(outcome.err, HasSubstr(reason));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   };
-  refused("--array 4 --batch 1073741824", "gemm64: --batch 1073741824: 1073741824x2x2 needs ");
-  refused("--array 4 --batch 1073741824", "bytes of device memory; the device has 4294967296");
+  refused("--precision int8 --array 4 --batch 1073741824",
+          "gemm64: --batch 1073741824: 1073741824x2x2 needs ");
+  refused("--precision int8 --array 4 --batch 1073741824",
+          "bytes of device memory; the device has 4294967296");
   write("m.onnx", onnx::model({onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 100000}),
                                onnx::output("y", {1, 100000})}));
   refused("--device reference --precision float32 --batch 2147483648",
