@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/compile/device_layer.hpp"
 #include "host/error.hpp"
-#include "host/execute/device_layer.hpp"
 #include "host/job/packing.hpp"
 
 namespace gemm64 {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "host/compile/device_plan.hpp"
+#include "host/compile/pass_order.hpp"
 #include "host/device/geometry.hpp"
-#include "host/execute/device_plan.hpp"
 #include "host/execute/executor.hpp"
-#include "host/execute/pass_order.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64 {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "host/driver/driver.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/session/network_run.hpp"
 #include "host/session/run_settings.hpp"
 
 namespace gemm64 {

@@ -9,10 +9,10 @@
 #include "host/compile/executable.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
-#include "host/execute/passes.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
+#include "host/session/passes.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

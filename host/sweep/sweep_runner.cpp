@@ -8,9 +8,9 @@
 #include <random>
 #include <utility>
 
+#include "host/compile/device_plan.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
-#include "host/execute/device_plan.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/session/session.hpp"

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "host/error.hpp"
-#include "host/execute/device_schedule.hpp"
 #include "host/execute/memory_need.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/report/json.hpp"
+#include "host/session/device_schedule.hpp"
 
 namespace gemm64::python {
 namespace {

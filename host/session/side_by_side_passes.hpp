@@ -3,7 +3,7 @@
 // the device wrote before it, and so cannot run ahead.
 #pragma once
 
-#include "host/execute/network_run.hpp"
+#include "host/session/network_run.hpp"
 
 namespace gemm64 {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/execute/device_plan.hpp"
+#include "host/compile/device_plan.hpp"
 #include "host/execute/executor.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/run/job_runner.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/device_plan.hpp"
+#include "host/compile/device_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

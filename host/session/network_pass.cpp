@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/network_pass.hpp"
+#include "host/session/network_pass.hpp"
 
 #include <fmt/format.h>
 
 #include <iterator>
 #include <utility>
 
-#include "host/execute/device_layer.hpp"
+#include "host/compile/device_layer.hpp"
 #include "host/execute/host_threads.hpp"
 #include "host/execute/linear.hpp"
-#include "host/execute/passes.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
+#include "host/session/passes.hpp"
 
 namespace gemm64 {
 namespace {

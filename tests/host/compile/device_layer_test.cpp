@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/device_layer.hpp"
+#include "host/compile/device_layer.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

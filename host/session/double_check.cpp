@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/double_check.hpp"
+#include "host/session/double_check.hpp"
 
 #include <cmath>
 #include <functional>

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "host/execute/device_schedule.hpp"
-#include "host/execute/exact_values.hpp"
 #include "host/execute/executor.hpp"
 #include "host/execute/head.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/run/program_pool.hpp"
+#include "host/session/device_schedule.hpp"
+#include "host/session/exact_values.hpp"
 
 namespace gemm64 {
 

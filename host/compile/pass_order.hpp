@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/execute/device_plan.hpp"
+#include "host/compile/device_plan.hpp"
 
 namespace gemm64 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/passes.hpp"
+#include "host/session/passes.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "host/execute/network_run.hpp"
-#include "host/execute/passes.hpp"
+#include "host/session/network_run.hpp"
+#include "host/session/passes.hpp"
 
 namespace gemm64 {
 

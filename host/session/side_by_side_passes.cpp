@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/side_by_side_passes.hpp"
+#include "host/session/side_by_side_passes.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/execute/host_threads.hpp"
-#include "host/execute/network_parts.hpp"
+#include "host/session/network_parts.hpp"
 #include "host/side_by_side.hpp"
 
 namespace gemm64 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/quantized_node.hpp"
+#include "host/compile/quantized_node.hpp"
 
 #include <algorithm>
 #include <cmath>

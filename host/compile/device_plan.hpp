@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "host/compile/quantized_node.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/execute/quantized_node.hpp"
 #include "host/job/job.hpp"
 #include "host/job/job_program.hpp"
 

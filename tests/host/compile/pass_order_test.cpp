@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/pass_order.hpp"
+#include "host/compile/pass_order.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

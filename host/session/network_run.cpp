@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/network_run.hpp"
+#include "host/session/network_run.hpp"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,15 @@
 #include <optional>
 #include <utility>
 
-#include "host/execute/device_schedule.hpp"
-#include "host/execute/double_check.hpp"
 #include "host/execute/linear.hpp"
-#include "host/execute/network_pass.hpp"
-#include "host/execute/passes.hpp"
-#include "host/execute/side_by_side_passes.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
+#include "host/session/device_schedule.hpp"
+#include "host/session/double_check.hpp"
+#include "host/session/network_pass.hpp"
+#include "host/session/passes.hpp"
+#include "host/session/side_by_side_passes.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/device_schedule.hpp"
+#include "host/session/device_schedule.hpp"
 
 #include <algorithm>
 #include <cmath>
