@@ -109,7 +109,7 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
         "{}: {} images would run in {} passes; the firmware runs one, so give --images {} or less",
         options.model, source.batch, source.inputs.passes(), source.inputs.at_once));
   }
-  const NetworkPlan plan(source.model, geometry);
+  const NetworkPlan plan(source.model, geometry, source.executable.get());
   const NetworkJobs network =
       make_network_jobs(plan, source.inputs.take(0, source.inputs.images), geometry);
   const FirmwareMode mode{"program by program", false,          network.memory,

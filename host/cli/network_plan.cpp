@@ -47,10 +47,17 @@ CompileOptions NetworkPlan::in_place() {
   return options;
 }
 
-NetworkPlan::NetworkPlan(const OnnxModel& model, const Geometry& geometry)
-    : model_(model), executable_(compile(model, geometry, in_place())) {
+NetworkPlan::NetworkPlan(const OnnxModel& model, const Geometry& geometry,
+                         const Executable* compiled)
+    : model_(model) {
+  if (compiled != nullptr) {
+    require_same(*compiled, geometry, in_place(), model.name());
+    executable_ = *compiled;
+  } else {
+    executable_ = compile(model, geometry, in_place());
+  }
   check_nodes();
-  pack_constants(executable_, Executor(model));
+  if (compiled == nullptr) pack_constants(executable_, Executor(model));
 }
 
 std::string NetworkPlan::label(const onnx::NodeProto& node) const {

@@ -34,9 +34,11 @@ std::vector<std::uint8_t> map_bytes(const Tensor& tensor, const TensorMap& map, 
 /// the accelerator's, from int8 to int8 in its own layout; MaxPool is the processor's.
 class NetworkPlan {
  public:
-  /// Throws UsageError, naming the node, where there is other work behind a layer, or a layer that
-  /// the accelerator cannot do.
-  NetworkPlan(const OnnxModel& model, const Geometry& geometry);
+  /// `compiled`: the model compiled in place, by who has it; else it is compiled. Throws
+  /// UsageError, naming the node, where there is other work behind a layer, or a layer that the
+  /// accelerator cannot do.
+  NetworkPlan(const OnnxModel& model, const Geometry& geometry,
+              const Executable* compiled = nullptr);
 
   const OnnxModel& model() const { return model_; }
   const Executable& executable() const { return executable_; }

@@ -8,6 +8,7 @@
 
 #include "host/cli/image_options.hpp"
 #include "host/cli/options.hpp"
+#include "host/compile/executable.hpp"
 #include "host/execute/batched_model.hpp"
 #include "host/execute/head.hpp"
 #include "host/execute/narrowed_ranges.hpp"
@@ -45,6 +46,7 @@ struct NetworkSource {
   std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from
   std::string scales;                // and what images its scales come from, in words
   ImportOptions import;              // by which both were read
+  std::shared_ptr<const Executable> executable;  // of a file that holds one
 };
 
 /// --input-shape.

@@ -75,6 +75,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   add_command_of_another_build(app, "sweep", "make");
 #endif
   add_quantize_command(app, result);
+  add_compile_command(app, result);
   add_tile_command(app, result);
   add_make_linear_command(app, result);
   add_make_model_command(app, result);

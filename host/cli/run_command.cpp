@@ -124,7 +124,7 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
       }()),
       judged_((check_passes(options_, source_), options_), source_) {
   outputs_.open(source_.model, files_);
-  session_.open(source_.model, source_.exact.get());
+  session_.open(source_.model, source_.exact.get(), source_.executable.get());
   if (!options_.dumps.empty()) {
     ActivationDump chosen(options_.dumps, session_.executor());
     for (const std::string& file : chosen.files()) files_.output("--dump-activations", file);
@@ -194,7 +194,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const network =
       command
           .add_option("network", options.network,
-                      fmt::format("a built-in network: {}\nIt runs on images of Fashion-MNIST.",
+                      fmt::format("a built-in network: {}; or a file, as --model\n"
+                                  "What is built in runs on images of Fashion-MNIST.",
                                   fmt::join(known_onnx_networks(), ", ")))
           ->capture_default_str();
   CLI::Option* const data =
@@ -203,12 +204,19 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const model =
       command
           .add_option("--model", options.model,
-                      "a network from this ONNX or TorchScript file (.pt)\n"
+                      "the network: an ONNX, TorchScript (.pt) or compiled file (.g64)\n"
                       "On the device run the convolutions and Linear layers of a quantized "
                       "network, and the Linear layers of a float one (Gemm, and MatMul with "
                       "constant weights); everything else runs on the host.")
-          ->excludes(network)
           ->excludes(data);
+  network->each([model](const std::string& word) {
+    if (model->count() != 0) throw CLI::ExcludesError("network", "--model");
+    const std::vector<std::string> known = known_onnx_networks();
+    if (std::find(known.begin(), known.end(), word) != known.end()) return;
+    if (std::filesystem::exists(word) || std::filesystem::path(word).has_extension()) {
+      model->add_result(word);
+    }
+  });
   CLI::Option* const input =
       command
           .add_option("--input", options.inputs,

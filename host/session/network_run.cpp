@@ -149,13 +149,13 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner) {
 
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
-                       const Executor* exact_network) {
+                       const Executor* exact_network, const Executable* compiled) {
   const SideBySide& beside = runner.options().side_by_side;
   if (beside.jobs > 1 && inputs.passes() > 1 && !after &&
       runner.options().check != CheckLevel::kLayers) {
-    return run_side_by_side(executor, inputs, runner, report, progress, exact_network);
+    return run_side_by_side(executor, inputs, runner, report, progress, exact_network, compiled);
   }
-  const DeviceSchedule schedule = make_schedule(executor, runner);
+  const DeviceSchedule schedule = make_schedule(executor, runner, compiled);
   std::vector<Job> jobs;
   for (std::int64_t i = 0; i < inputs.passes(); ++i) {
     jobs.insert(jobs.end(), schedule.jobs.begin(), schedule.jobs.end());

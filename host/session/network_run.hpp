@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "host/compile/executable.hpp"
 #include "host/execute/executor.hpp"
 #include "host/execute/head.hpp"
 #include "host/run/job_runner.hpp"
@@ -29,13 +30,14 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner);
 /// float32 network, and what ran on the host, with the reason. Before the device runs, the jobs are
 /// announced. Products of 8-bit integers have one value: the device's sums, and the host's
 /// arithmetic on them. `exact`: the float network that a quantized one is to be compared with;
-/// nullptr: none. What the device wrote is what goes on, into the outputs too; what of it is
-/// compared with what, the runner's options say (CheckLevel). Where they have several devices,
-/// programs run on them side by side while the host goes on, or whole passes where layers are not
-/// compared and `after` is empty; all that is reported, wall times apart, is what one device gives.
+/// `compiled`: what the network was compiled to, by who has it; nullptr: none. What the device
+/// wrote is what goes on, into the outputs too; what of it is compared with what, the runner's
+/// options say (CheckLevel). Where they have several devices, programs run on them side by side
+/// while the host goes on, or whole passes where layers are not compared and `after` is empty; all
+/// that is reported, wall times apart, is what one device gives.
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
-                       const Executor* exact = nullptr);
+                       const Executor* exact = nullptr, const Executable* compiled = nullptr);
 
 /// The float32 network by itself. Each Linear layer is compared with a product in double, and may
 /// be as far from it as float32 sums of its length can be.

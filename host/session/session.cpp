@@ -25,8 +25,9 @@ void Session::check(const OnnxModel& model) const {
   if (!host_only_) check_jobs(model, runner_);
 }
 
-void Session::open(const OnnxModel& model, const OnnxModel* exact) {
+void Session::open(const OnnxModel& model, const OnnxModel* exact, const Executable* compiled) {
   executor_.emplace(model);
+  compiled_ = compiled;
   exact_.reset();
   if (exact != nullptr) exact_.emplace(*exact);
 }
@@ -46,7 +47,7 @@ NetworkRun Session::run(const NetworkInputs& inputs, RunReport report, const Nod
                         const RunProgress& progress) {
   if (host_only_) return run_on_host(*executor_, inputs, std::move(report), after, progress);
   NetworkRun run = run_network(*executor_, inputs, runner_, std::move(report), after, progress,
-                               exact_ ? &*exact_ : nullptr);
+                               exact_ ? &*exact_ : nullptr, compiled_);
   run.report.failure = runner_.failure();
   return run;
 }

@@ -26,9 +26,10 @@ class Session {
   /// Throws UsageError where the device has no room for a product whose shape the model tells.
   void check(const OnnxModel& model) const;
 
-  /// The network of run(), in QOperator form where it is quantized, and the float network to
-  /// compare it with; nullptr: none. Both outlive the session.
-  void open(const OnnxModel& model, const OnnxModel* exact = nullptr);
+  /// The network of run(), in QOperator form where it is quantized; the float network to compare it
+  /// with; and what it was compiled to, by who has that. nullptr: none. All outlive the session.
+  void open(const OnnxModel& model, const OnnxModel* exact = nullptr,
+            const Executable* compiled = nullptr);
   const Executor& executor() const { return *executor_; }
 
   /// A report without layers.
@@ -45,6 +46,7 @@ class Session {
   Driver driver_;
   JobRunner runner_;
   std::optional<Executor> executor_, exact_;
+  const Executable* compiled_ = nullptr;
 };
 
 }  // namespace gemm64

@@ -19,13 +19,15 @@ namespace {
 class SideBySidePasses {
  public:
   SideBySidePasses(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
-                   const RunReport& report, const RunProgress& progress, const Executor* exact)
+                   const RunReport& report, const RunProgress& progress, const Executor* exact,
+                   const Executable* compiled)
       : executor_(executor),
         inputs_(inputs),
         runner_(runner),
         report_(report),
         progress_(progress),
         exact_(exact),
+        compiled_(compiled),
         join_(executor, inputs, report),
         left_(inputs.passes()) {}
 
@@ -41,6 +43,7 @@ class SideBySidePasses {
   const RunReport& report_;
   const JointProgress progress_;
   const Executor* exact_;
+  const Executable* compiled_;
   std::size_t devices_ = 1;
 
   std::mutex mutex_;  // of all below, and of the inputs
@@ -94,7 +97,7 @@ void SideBySidePasses::run_passes(Device& device, Driver& driver) {
     }
     NetworkRun part =
         run_network(executor_, given, runner, report_, nullptr,
-                    progress_.part(1 / static_cast<double>(inputs_.passes())), exact_);
+                    progress_.part(1 / static_cast<double>(inputs_.passes())), exact_, compiled_);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!part.report.error.empty()) left_ = next_;  // nothing behind it counts
     parts_.emplace(pass, std::move(part));
@@ -110,8 +113,8 @@ void SideBySidePasses::run_passes(Device& device, Driver& driver) {
 
 NetworkRun run_side_by_side(const Executor& executor, const NetworkInputs& inputs,
                             JobRunner& runner, const RunReport& report, const RunProgress& progress,
-                            const Executor* exact) {
-  return SideBySidePasses(executor, inputs, runner, report, progress, exact).run();
+                            const Executor* exact, const Executable* compiled) {
+  return SideBySidePasses(executor, inputs, runner, report, progress, exact, compiled).run();
 }
 
 }  // namespace gemm64

@@ -12,6 +12,6 @@ namespace gemm64 {
 /// fails.
 NetworkRun run_side_by_side(const Executor& executor, const NetworkInputs& inputs,
                             JobRunner& runner, const RunReport& report, const RunProgress& progress,
-                            const Executor* exact);
+                            const Executor* exact, const Executable* compiled);
 
 }  // namespace gemm64
