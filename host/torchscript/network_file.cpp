@@ -42,7 +42,7 @@ InputShapes NetworkFile::shapes_for(const ImportOptions& options) const {
 OnnxModel NetworkFile::load_compiled(const ImportOptions& options) {
   LoadedExecutable loaded = load_executable(path_);
   for (const auto& [input, dims] : shapes_for(options)) {
-    const std::string& name = input.empty() ? loaded.model.inputs().at(0) : input;
+    const std::string name = input.empty() ? loaded.model.inputs().at(0) : input;
     const auto type = loaded.model.type(name);
     if (!type || type->dims == dims) continue;
     throw UsageError(

@@ -238,7 +238,7 @@ TEST_F(ExecutableTest, BelievesNoHeader) {
   EXPECT_THAT(with([](Json& json) { json["geometry"]["weight_tiles"] = 1; }),
               HasSubstr("does not know"));
   EXPECT_THAT(with([](Json& json) { json.erase("sections"); }), HasSubstr("sections"));
-  EXPECT_THAT(with([](Json& json) { json["sections"][1]["offset"] = 1U << 30; }),
+  EXPECT_THAT(with([](Json& json) { json["sections"][1]["bytes"] = 9999; }),
               HasSubstr("ends within section 1"));
   EXPECT_THAT(with([](Json& json) { std::swap(json["sections"][2], json["sections"][5]); }),
               HasSubstr("should hold"));

@@ -36,12 +36,18 @@ class SessionTest : public testing::Test {
     return {device_, kind, Patience(), settings, run};
   }
 
+  static RunSettings quantized() {
+    RunSettings settings;
+    settings.precision = Precision::kInt8;
+    return settings;
+  }
+
   DamagedDevice device_;
   const OnnxModel model_ = linear("3");
 };
 
 TEST_F(SessionTest, RunsANetworkOnItsDeviceAndTellsOfTheFirstFailure) {
-  Session session = this->session("rtl", {});
+  Session session = this->session("rtl", quantized());
   session.open(model_);
   const NetworkRun held = session.run(inputs(), session.report("linear", 3));
   EXPECT_EQ(device_.runs, 1);
@@ -69,7 +75,7 @@ TEST_F(SessionTest, LeavesFloatOnTheReferenceDeviceToTheHost) {
 }
 
 TEST_F(SessionTest, RefusesWhatTheDeviceHasNoRoomForAndWhatDoesNotGoTogether) {
-  EXPECT_THAT(usage_error_of([&] { session("rtl", {}).check(linear("1000000")); }),
+  EXPECT_THAT(usage_error_of([&] { session("rtl", quantized()).check(linear("1000000")); }),
               HasSubstr("1000000x20x11 needs"));
   RunSettings settings;
   settings.precision = Precision::kFloat32;

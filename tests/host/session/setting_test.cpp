@@ -29,7 +29,7 @@ TEST(Settings, EachTakesItsDefaultFromWhereItIsUsedAndWhatItWrote) {
                           {"memory", "independent"},
                           {"memory_stalls", 0.0}}));
   // "results" has none.
-  EXPECT_EQ(Json(to_json(run_settings(), RunSettings())), Json({{"precision", "int8"},
+  EXPECT_EQ(Json(to_json(run_settings(), RunSettings())), Json({{"precision", "file"},
                                                                 {"accumulate", "device"},
                                                                 {"check", "layers"},
                                                                 {"convolutions", "device"},
