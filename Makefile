@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff clean help
+.PHONY: build sim report accuracy imagenet test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff docs clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -165,6 +165,17 @@ else
 	@tests/abuse/abuse $(BUILD)/gemm64 --tries 20000 --jobs $(JOBS) $(ARGS)
 endif
 
+# What README.md, docs/ and the folders' READMEs say, as pages with a search. Before: are links and the reference (firmware too) right?
+docs:
+	@$(SETUP) build test docs
+	$(call configure,test)
+	@cmake -S . -B $(BUILD) -DGEMM64_PLATFORM=ON >$(BUILD)/platform.log || \
+	    { cat $(BUILD)/platform.log >&2; exit 1; }
+	@$(compile) --target gemm64
+	@tests/readme/links.py
+	@scripts/reference --build $(BUILD) --check
+	@scripts/docs --build $(BUILD)/docs
+
 lint:
 	@$(SETUP) lint
 	@scripts/lint
@@ -234,6 +245,7 @@ help:
 	@echo "make fuzz   feeds the ONNX importer with broken files for FUZZ_SECONDS=60"
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"
 	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
+	@echo "make docs   builds the documents as pages with a search, build/docs/site/index.html"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make tidy   checks the C++ with clang-tidy"
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"

@@ -152,8 +152,10 @@ struct Analysis {
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;
-  std::vector<std::string> unknown;      // what could not be known, a line each
-  std::vector<std::string> open_inputs;  // inputs whose shape --input-shape would tell
+  std::vector<std::string> unknown;  // what could not be known, a line each
+  /// Are the layers on the device of float32, and their clocks those of --precision int8?
+  bool quantizes = false;
+  std::vector<std::string> open_inputs;  // what --input-shape would tell of each open input
   std::string why_not_run;               // why `gemm64 run` refuses the network
 };
 

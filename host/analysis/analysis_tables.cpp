@@ -119,8 +119,8 @@ std::string partial_text(const Analysis& analysis) {
   }
   std::string text = "\nPartial: totals marked >= omit what is listed at the end.\n";
   if (!analysis.open_inputs.empty()) {
-    text += fmt::format("The file leaves sizes open; give them with --input-shape {}=AxBxC.\n",
-                        fmt::join(analysis.open_inputs, "=AxBxC --input-shape "));
+    text += fmt::format("The file leaves sizes open; give them with --input-shape {}.\n",
+                        fmt::join(analysis.open_inputs, " --input-shape "));
   }
   return text;
 }
@@ -154,7 +154,8 @@ std::string array_table(const Analysis& analysis, std::size_t width) {
                       ? ""
                       : fmt::format("{} memory, ", name(analysis.memory.sharing)),
                   analysis.memory.latency, percent(totals.utilization)));
-  row("  on the device in gemm64 run", here.clocks, "");
+  row("  on the device in gemm64 run", here.clocks,
+      analysis.quantizes && here.layers != 0 ? "with --precision int8" : "");
   row("  on the host in gemm64 run", there.clocks, "if on the device");
   if (totals.array_unpredicted != 0) {
     row("  layers left out of that", totals.array_unpredicted, "too many tiles to follow");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/divide.hpp"
 #include "host/error.hpp"
 #include "host/job/program.hpp"
 #include "host/onnx/checked.hpp"
@@ -13,8 +14,6 @@ namespace {
 
 // Beyond it published formulas would overflow; no network is near.
 constexpr std::uint64_t kMaxMacs = std::uint64_t{1} << 56;
-
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
 }  // namespace
 

@@ -11,9 +11,11 @@
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
+#include "host/onnx/shapes.hpp"
 #include "host/page/page.hpp"
 #include "host/report/progress.hpp"
 #include "host/torchscript/network_file.hpp"
@@ -21,17 +23,30 @@
 namespace gemm64 {
 namespace {
 
-struct AnalyzeCommand {
+struct AnalyzeCommand : DeviceOptions {
   std::string model;
   std::int64_t batch = 0;
   std::vector<std::string> input_shapes;
   std::string sort_by;
   std::size_t top = 0;
   std::string modules;
-  int array = 64;
-  MemoryTiming memory;
   std::string json, csv, plot, page;
 };
+
+/// Reads the network. Where a first size that the file leaves open cannot be 1, it stays open.
+OnnxModel load(NetworkFile& network, ImportOptions& import) {
+  try {
+    return network.load(import);
+  } catch (const UsageError&) {
+    if (import.batch != 0 || network.is_torchscript()) throw;
+    try {
+      import.batch = kOpenBatch;
+      return network.load(import);
+    } catch (const UsageError&) {
+    }
+    throw;
+  }
+}
 
 int analyze_model(const AnalyzeCommand& options) {
   ImportOptions import;
@@ -53,7 +68,7 @@ int analyze_model(const AnalyzeCommand& options) {
   if (!options.modules.empty() && !network.is_torchscript()) {
     throw UsageError("--modules: only TorchScript files tell of modules; --csv has all nodes");
   }
-  OnnxModel file = network.load(import);
+  OnnxModel file = load(network, import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
   Analysis analysis = analyze(model, geometry_of({options.array}), options.memory);
@@ -101,26 +116,22 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
   command->add_option("--input-shape", options->input_shapes,
-                      "shape of one input, as NAME=1x3x224x224; repeat for more inputs");
-  command->add_option("--modules", options->modules,
-                      "of a TorchScript file: lists the modules whose names match this pattern "
-                      "(*, ?, [abc]), with what each gives out");
+                      "shape of one input, as NAME=1x3x224x224\n"
+                      "Or sizes that the file leaves open by their names, as "
+                      "batch=1,sequence=128. Repeat it for more.");
+  command->add_option(
+      "--modules", options->modules,
+      "lists a TorchScript file's modules whose names match\n"
+      "Patterns have *, ? and [abc]; each module is listed with what it gives out.");
   command->add_option("--sort-by", options->sort_by,
-                      "column to sort layers by, largest first: " + column_keys());
+                      "column to sort layers by, largest first\nColumns: " + column_keys() + ".");
   command->add_option("--top", options->top, "shows only this many layers; 0: all")
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
-  command
-      ->add_option("--array", options->array,
-                   "rows and columns of the array: 2, 4, 8, 16, 32 or 64")
-      ->transform(one_of({"2", "4", "8", "16", "32", "64"}))
-      ->capture_default_str();
-  add_memory_option(*command, options->memory.sharing);
-  command
-      ->add_option("--memory-latency", options->memory.latency,
-                   "memory latency in clocks, from request to answer")
-      ->transform(whole_number(1, 1000000))
-      ->capture_default_str();
+  add_setting(*command, device_settings(), "array", *options)
+      .transform(one_of({"2", "4", "8", "16", "32", "64"}));
+  add_setting(*command, device_settings(), "memory", *options);
+  add_setting(*command, device_settings(), "memory-latency", *options);
   command->add_option("--json", options->json, "writes everything to this file");
   command->add_option("--csv", options->csv, "writes the table by layer to this file");
   command->add_option("--plot", options->plot,

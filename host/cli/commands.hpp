@@ -27,10 +27,15 @@ void add_info_command(CLI::App& app, int& result);
 void add_report_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);
 void add_sweep_command(CLI::App& app, int& result);
+void add_compile_command(CLI::App& app, int& result);
 void add_tile_command(CLI::App& app, int& result);
 void add_quantize_command(CLI::App& app, int& result);
 void add_make_linear_command(CLI::App& app, int& result);
 void add_make_model_command(CLI::App& app, int& result);
+/// What makes bash, zsh and fish complete command lines. These two show all commands of `app`.
+void add_completion_command(CLI::App& app);
+/// The page for man, and its text in Markdown.
+void add_manual_command(CLI::App& app);
 
 /// An AddSides: on both accelerators in the SystemC platform, by the driver and by firmware.
 void add_platform_sides(const DeviceOptions& options, const CosimWork& work, Cosim& cosim);

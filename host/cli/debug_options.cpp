@@ -16,41 +16,41 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
   const std::string group = "Debugging (--device rtl)";
   CLI::Option* const trace =
       app.add_option("--trace", options.trace,
-                     "writes the waveform to this FST file, and a save file for GTKWave beside it "
-                     "(uses a slower build of the model)")
+                     "writes the waveform to this FST file\n"
+                     "A save file for GTKWave goes beside it. Uses a slower build of the model.")
           ->group(group);
   CLI::Option* const window =
       app.add_option("--trace-window", options.trace_window,
-                     "traces only clocks A to B, counted from the device's reset: A:B")
+                     "traces only clocks A to B, counted from the device's reset")
           ->needs(trace)
           ->group(group);
   app.add_option("--trace-tile", options.trace_tile,
-                 "traces only one tile and the one before it: LAYER:M,K,N, the tile's "
-                 "coordinates counted from 0; LAYER defaults to the first product")
+                 "traces one tile, LAYER:M,K,N, and the one before it\n"
+                 "The tile's coordinates count from 0; LAYER defaults to the first product.")
       ->needs(trace)
       ->excludes(window)
       ->group(group);
   app.add_option("--trace-mismatch", options.trace_mismatch,
-                 "where the waveform of the first wrong value goes, with FILE.gtkw and FILE.json "
-                 "beside it (default failure.fst)")
+                 "waveform of the first wrong value (default failure.fst)\n"
+                 "FILE.gtkw and FILE.json go beside it.")
       ->group(group);
   app.add_option("--view", options.view,
-                 "what the save files show: overview, array, commands, axi or accumulator (default "
-                 "overview; for a failure, the view that shows it best)")
+                 "what save files show: overview, array, commands, axi or accumulator\n"
+                 "The default is overview; for a failure, the view that shows it best.")
       ->group(group);
   app.add_option("--timeline", options.timeline,
-                 "writes what each engine did, command by command, to this JSON file for "
-                 "ui.perfetto.dev or chrome://tracing (uses a slower build of the model)")
+                 "writes what each engine did, for ui.perfetto.dev or chrome://tracing\n"
+                 "A JSON file, command by command. Uses a slower build of the model.")
       ->group(group);
   app.add_option(
          "--inject", options.inject,
-         std::string("injects a fault: a flipped bit, a handshake or a memory that fails: ") +
-             kFaultForms)
+         std::string("injects a fault: a flipped bit, a handshake or a memory that fails\n") +
+             kFaultForms + ".")
       ->allow_extra_args(false)
       ->group(group);
   app.add_option("--watchdog", options.watchdog,
-                 "clocks without any progress after which the work is stopped (default 1048576, or "
-                 "16 latencies if that is more)")
+                 "stops the work after N clocks without progress\n"
+                 "The default is 1048576, or 16 latencies if that is more.")
       ->transform(whole_number(1, 0xffffffff))
       ->group(group);
 }

@@ -35,10 +35,11 @@ PixelChoice ImageOptions::choice() const {
 void add_image_options(CLI::App& command, ImageOptions& options) {
   CLI::Option* const preset =
       command
-          .add_option("--preprocess", options.preset,
-                      "what becomes of an image's pixels of 0 to 255: imagenet (torchvision's "
-                      "mean and deviation; default for colour), mnist (0.1307 and 0.3081), unit "
-                      "(0 to 1; default for grey), raw (unchanged)")
+          .add_option(
+              "--preprocess", options.preset,
+              "what becomes of an image's pixels\n"
+              "imagenet: torchvision's mean and deviation, the default for colour; mnist: "
+              "0.1307 and 0.3081; unit: 0 to 1, the default for grey; raw: 0 to 255, unchanged.")
           ->transform(one_of(preprocessing_names()));
   const auto add = [&](const char* name, auto& value, const char* text, double low) {
     return command.add_option(name, value, text)
@@ -48,16 +49,15 @@ void add_image_options(CLI::App& command, ImageOptions& options) {
         ->excludes(preset);
   };
   add("--mean", options.mean,
-      "instead: pixels become (pixel / scale - mean) / std; a number, or one for each channel: "
-      "0.485,0.456,0.406 (default 0)",
+      "instead: pixels become (pixel / scale - mean) / std (default 0)\n"
+      "A number, or one for each channel: 0.485,0.456,0.406.",
       -kMost);
-  add("--std", options.deviation, "what is divided by then (default 1)", kLeast);
-  add("--scale", options.scale, "what pixels are divided by before (default 255)", kLeast);
+  add("--std", options.deviation, "divisor after that (default 1)", kLeast);
+  add("--scale", options.scale, "divisor before that (default 255)", kLeast);
   command
-      .add_option(
-          "--resize", options.resize,
-          "how an image of another size comes to the network's: middle (resized, its middle "
-          "cut out; default) or whole (its sides stretched)")
+      .add_option("--resize", options.resize,
+                  "how an image comes to the network's size (default middle)\n"
+                  "middle: resized, its middle cut out; whole: its sides stretched.")
       ->transform(one_of(kResizes));
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "host/cli/values.hpp"
+#include "host/compile/executable_file.hpp"
 #include "host/execute/calibration.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
@@ -51,7 +52,7 @@ NamedTensors image_tensor(const GreyImages& images, const std::string& name, con
 }
 
 NetworkSource built_in(const NetworkOptions& options) {
-  const bool quantized = options.precision == Precision::kInt8;
+  const bool quantized = options.precision != Precision::kFloat32;
   const auto batch = static_cast<std::size_t>(options.batch);
   const auto images = std::make_shared<const GreyImages>(
       read_fashion_mnist_images(batch, options.data, quantized ? kCalibrationImages : 0));
@@ -65,7 +66,7 @@ NetworkSource built_in(const NetworkOptions& options) {
     return image_tensor(*images, name, dims, first, count);
   };
   if (!quantized) {
-    return {options.network, std::move(*model), std::move(inputs), batch, nullptr, "", {}};
+    return {options.network, std::move(*model), std::move(inputs), batch, nullptr, "", {}, nullptr};
   }
   // Images behind those that run; where these are all that there are, the last of them.
   const std::size_t others = images->count - batch;
@@ -87,7 +88,8 @@ NetworkSource built_in(const NetworkOptions& options) {
           std::move(model),
           fmt::format("from {} images of Fashion-MNIST{}", calibration.images,
                       others != 0 ? " that do not run" : ", of those that run"),
-          {}};
+          {},
+          nullptr};
 }
 
 /// What the options say of the shapes of a TorchScript file's inputs: --input-shape, or else those
@@ -98,13 +100,16 @@ InputShapes torchscript_shapes(const NetworkOptions& options) {
       options.calibrate);
 }
 
+/// What they say of an ONNX file's.
+InputShapes onnx_shapes(const NetworkOptions& options) {
+  if (options.input_shapes.empty() || NetworkFile(options.model).is_torchscript()) return {};
+  return parse_input_shapes(options.input_shapes);
+}
+
 ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
   NetworkFile file(options.model);
   if (file.is_torchscript()) {
     file = NetworkFile(options.model, torchscript_shapes(options));
-  } else if (!options.input_shapes.empty()) {
-    throw UsageError(
-        "--input-shape is for TorchScript files; an ONNX file takes its input's shape");
   }
   return [file, &files, claimed = false](const ImportOptions& import) mutable {
     OnnxModel model = file.load(import);
@@ -112,6 +117,50 @@ ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
     claimed = true;
     return model;
   };
+}
+
+/// A compiled network. It is for so many images at once, and for its own sizes alone.
+NetworkSource from_executable(const NetworkOptions& options, const CheckModel& check) {
+  const auto refuse = [&options](const char* with) {
+    throw UsageError(
+        fmt::format("{}: {} is for ONNX files; this one is compiled", options.model, with));
+  };
+  if (!options.calibrate.empty()) refuse("--calibrate");
+  if (!options.input_shapes.empty()) refuse("--input-shape");
+  NetworkFile file(options.model);
+  const OnnxModel model = file.load();
+  std::int64_t images = 1;
+  if (const std::vector<std::string> names = model.inputs(); !names.empty()) {
+    const auto type = model.type(names[0]);
+    if (type && !type->dims.empty()) images = type->dims[0];
+  }
+  InputOptions inputs = options.input_options();
+  if (inputs.batch == 0) inputs.batch = images;
+  BatchedModel batched = load_with_inputs(
+      [&](const ImportOptions& import) {
+        if (import.batch != 0 && import.batch != images) {
+          throw UsageError(fmt::format(
+              "{}: was compiled for {} at once, and {} to run; compile it with --batch {}",
+              options.model, counted(images, "image"),
+              import.batch == 1 ? "1 is" : fmt::format("{} are", import.batch), import.batch));
+        }
+        return OnnxModel::from_proto(model.proto(), options.model);
+      },
+      inputs, check);
+  if (batched.images < images) {
+    throw UsageError(fmt::format(
+        "{}: was compiled for {} at once, and {} to run; compile it with --batch {}", options.model,
+        counted(images, "image"),
+        batched.images == 1 ? "1 is" : fmt::format("{} are", batched.images), batched.images));
+  }
+  return {std::filesystem::path(options.model).filename().string(),
+          std::move(batched.model),
+          std::move(batched.inputs),
+          static_cast<std::uint64_t>(batched.images),
+          nullptr,
+          "",
+          batched.import,
+          file.executable()};
 }
 
 NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
@@ -141,36 +190,40 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
           static_cast<std::uint64_t>(batched.images),
           std::move(exact),
           std::move(scales),
-          batched.import};
+          batched.import,
+          nullptr};
 }
 
 }  // namespace
 
 InputOptions NetworkOptions::input_options() const {
-  return {inputs, pixels.choice(), images, batch, seed};
+  return {inputs, pixels.choice(), images, batch, seed, onnx_shapes(*this)};
 }
 
 InputOptions NetworkOptions::calibration_options() const {
-  return {calibrate, pixels.choice(), calibration_images, 0, seed};
+  return {calibrate, pixels.choice(), calibration_images, 0, seed, onnx_shapes(*this)};
 }
 
 CLI::Option& add_input_shapes(CLI::App& command, NetworkOptions& options) {
   return *command
-              .add_option("--input-shape", options.input_shapes,
-                          "of a TorchScript file, which keeps none: shape of one input, as "
-                          "x=1x3x224x224; repeat for more inputs (default: that of the .npy file)")
+              .add_option(
+                  "--input-shape", options.input_shapes,
+                  "shape of one input, as x=1x3x224x224\n"
+                  "Or sizes that the file leaves open by their names, as batch=1,sequence=128. "
+                  "Repeat it for more. A TorchScript file keeps no shapes (default: those of the "
+                  ".npy files).")
               ->allow_extra_args(false);
 }
 
 CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const calibrate =
       command.add_option("--calibrate", options.calibrate,
-                         "inputs whose ranges become the scales of the quantized network: a .npy "
-                         "file, an idx file, images, or a folder of images; NAME=FILE if there are "
-                         "several inputs");
+                         "inputs that set the scales: .npy, idx, images, or a folder of images\n"
+                         "Their ranges become the scales of the quantized network. NAME=FILE where "
+                         "it has several inputs.");
   command
       .add_option("--calibrate-images", options.calibration_images,
-                  "takes only so many of them, the first ones (default: all)")
+                  "takes only the first N of them (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(calibrate);
   return *calibrate;
@@ -188,7 +241,8 @@ void claim_inputs(const NetworkOptions& options, ClaimedFiles& files) {
   files.input("--names", options.names);
 }
 
-QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files) {
+QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,
+                                 QuantizeChoice choice, const RangeOptions& ranges) {
   // What is written is for as many images as the file says, not as many as it is calibrated on.
   const OnnxModel model = OnnxModel::from_proto(
       fold_batch_normalization(file_loader(options, files)({})), options.model);
@@ -197,12 +251,17 @@ QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& fi
         return OnnxModel::from_proto(model.proto(), model.name(), import);
       },
       options.calibration_options(), [](const OnnxModel&) {});
-  return quantize_model(model, calibrate(Executor(batched.model), batched.inputs));
+  const Executor executor(batched.model);
+  const Ranges extremes = calibrate(executor, batched.inputs);
+  choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
+  return quantize_model(model, extremes, choice);
 }
 
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
                            const CheckModel& check) {
-  return options.model.empty() ? built_in(options) : from_file(options, files, check);
+  if (options.model.empty()) return built_in(options);
+  return is_executable_file(options.model) ? from_executable(options, check)
+                                           : from_file(options, files, check);
 }
 
 }  // namespace gemm64

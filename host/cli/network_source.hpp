@@ -8,8 +8,10 @@
 
 #include "host/cli/image_options.hpp"
 #include "host/cli/options.hpp"
+#include "host/compile/executable.hpp"
 #include "host/execute/batched_model.hpp"
 #include "host/execute/head.hpp"
+#include "host/execute/narrowed_ranges.hpp"
 #include "host/images/fashion_mnist.hpp"
 #include "host/onnx/model.hpp"
 #include "host/rewrite/quantize.hpp"
@@ -20,7 +22,7 @@ struct NetworkOptions : CommonOptions {
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
   std::string model;                      // a file; empty: `network`
-  std::vector<std::string> input_shapes;  // of a TorchScript file
+  std::vector<std::string> input_shapes;  // --input-shape
   std::vector<std::string> inputs;
   std::int64_t images = 0;  // of the inputs, the first ones; 0: all
   ImageOptions pixels;
@@ -29,12 +31,8 @@ struct NetworkOptions : CommonOptions {
   std::string labels, names;
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
-  CheckLevel check = CheckLevel::kLayers;
   bool allow_host_only = false;
-  std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
-  bool one_program = false;
-  bool convolutions = true;  // on the device
-  unsigned jobs = 0;         // devices side by side; 0: one a core
+  unsigned jobs = 0;  // devices side by side; 0: one a core
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;
@@ -48,6 +46,7 @@ struct NetworkSource {
   std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from
   std::string scales;                // and what images its scales come from, in words
   ImportOptions import;              // by which both were read
+  std::shared_ptr<const Executable> executable;  // of a file that holds one
 };
 
 /// --input-shape.
@@ -67,7 +66,9 @@ NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
 /// Claims the files that the options name as inputs.
 void claim_inputs(const NetworkOptions& options, ClaimedFiles& files);
 
-/// The model of `options` as a QDQ file, calibrated on `options.calibrate`.
-QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files);
+/// The model of `options` as a QDQ file, calibrated on `options.calibrate`; in `choice`, which
+/// nodes are quantized, whose ranges come by `ranges`.
+QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,
+                                 QuantizeChoice choice = {}, const RangeOptions& ranges = {});
 
 }  // namespace gemm64

@@ -10,7 +10,8 @@
 #include <system_error>
 
 #include "host/cli/commands.hpp"
-#include "host/cli/session.hpp"
+#include "host/cli/help.hpp"
+#include "host/cli/inspected_device.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
@@ -57,15 +58,15 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   int result = 0;
   add_run_command(app, result);
   add_gemm_command(app, result);
-  add_faults_command(app, result);
-  add_replay_command(app, result);
-  add_cosim_command(app, result, platform.add_sides);
   if (platform.add_firmware != nullptr) {
     platform.add_firmware(app, result);
   } else {
     add_command_of_another_build(app, "firmware", "make firmware");
   }
   add_info_command(app, result);
+  add_replay_command(app, result);
+  add_faults_command(app, result);
+  add_cosim_command(app, result, platform.add_sides);
   add_analyze_command(app, result);
   add_report_command(app, result);
 #ifdef GEMM64_SWEEP
@@ -73,11 +74,15 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
 #else
   add_command_of_another_build(app, "sweep", "make");
 #endif
-  add_tile_command(app, result);
   add_quantize_command(app, result);
+  add_compile_command(app, result);
+  add_tile_command(app, result);
   add_make_linear_command(app, result);
   add_make_model_command(app, result);
+  add_completion_command(app);
+  add_manual_command(app);
   refuse_unusable_values(app);
+  arrange_help(app);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/network_source.hpp"
+#include "host/cli/values.hpp"
 #include "host/console.hpp"
+#include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/save.hpp"
@@ -14,44 +19,112 @@
 namespace gemm64 {
 namespace {
 
-std::string listed(const std::map<std::string, int>& operators) {
+using Reasons = std::map<std::string, std::map<std::string, int>>;
+
+/// "2 Conv, 3 MatMul (1 a mask)".
+std::string listed(const std::map<std::string, int>& operators, const Reasons& reasons) {
   std::string text;
   for (const auto& [name, count] : operators) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, printable(name));
+    const auto found = reasons.find(name);
+    if (found == reasons.end()) continue;
+    std::string whys;
+    for (const auto& [why, of_these] : found->second) {
+      whys += fmt::format("{}{} {}", whys.empty() ? "" : ", ", of_these, why);
+    }
+    text += fmt::format(" ({})", whys);
   }
   return text.empty() ? "none" : text;
 }
 
-int quantize(const NetworkOptions& options, const std::string& to) {
+struct QuantizeOptions {
+  NetworkOptions network;
+  std::string output;
+  QuantizeChoice choice;
+  RangeOptions ranges;
+};
+
+/// Throws UsageError where an option has no use beside the method.
+void check_options(const CLI::App& command, RangeMethod method) {
+  if (command.count("--calib-percentile") != 0 && method != RangeMethod::kPercentile) {
+    throw UsageError("--calib-percentile is for --calibrate-method percentile");
+  }
+  if (command.count("--calib-bins") != 0 && method == RangeMethod::kMinMax) {
+    throw UsageError("--calib-bins is for --calibrate-method percentile or entropy");
+  }
+}
+
+int quantize(const QuantizeOptions& options) {
   ClaimedFiles files;
-  claim_inputs(options, files);
-  files.output("--output", to);
-  OutputFile output(to, "the quantized model");
-  const QuantizedModel quantized = quantized_network(options, files);
-  print_report("on integers: {}\nin float: {}\n", listed(quantized.quantized),
-               listed(quantized.left));
+  claim_inputs(options.network, files);
+  files.output("--output", options.output);
+  OutputFile output(options.output, "the quantized model");
+  const QuantizedModel quantized =
+      quantized_network(options.network, files, options.choice, options.ranges);
+  print_report("on integers: {}\nin float: {}\n", listed(quantized.quantized, {}),
+               listed(quantized.left, quantized.why_left));
+  if (quantized.inputs_made_constant != 0) {
+    print_report("{} initializers are no inputs any more\n", quantized.inputs_made_constant);
+  }
   std::uint64_t written = 0;
   if (keep_going([&] { written = save_model(quantized.proto, output); })) {
-    print_report("{}: {}\n", to, bytes(written));
+    print_report("{}: {}\n", options.output, bytes(written));
   }
   return 0;
+}
+
+/// Named as ONNX Runtime's quantize_static names them.
+void add_choice_options(CLI::App& command, QuantizeOptions& options) {
+  const auto add = [&](const char* name, std::vector<std::string>& values, const char* text) {
+    command.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
+  };
+  add("--op-types-to-quantize", options.choice.operators,
+      "quantizes these operators alone\nAs Conv,MatMul: repeat or separate by commas. The default "
+      "is all "
+      "that can be.");
+  add("--nodes-to-quantize", options.choice.nodes,
+      "quantizes these nodes alone\nBy name, or by first output where they have none.");
+  add("--nodes-to-exclude", options.choice.excluded, "leaves these nodes in float");
+  command
+      .add_option("--calibrate-method", options.ranges.method,
+                  "ranges of values (default minmax)\nminmax: of all numbers. percentile, entropy: "
+                  "without rare "
+                  "ones.")
+      ->transform(
+          one_of(std::map<std::string, RangeMethod>{{"minmax", RangeMethod::kMinMax},
+                                                    {"percentile", RangeMethod::kPercentile},
+                                                    {"entropy", RangeMethod::kEntropy}}));
+  command
+      .add_option("--calib-percentile", options.ranges.percentile,
+                  "percent of the numbers that lie within (default 99.999)")
+      ->transform(real_number(0, 100));
+  command
+      .add_option(
+          "--calib-bins", options.ranges.bins,
+          "bins of a histogram\nThe default is 2048 for percentile, 128 for entropy, whose 128 "
+          "steps choose among ranges only where there are more bins.")
+      ->transform(whole_number(128, 1 << 20));
 }
 
 }  // namespace
 
 void add_quantize_command(CLI::App& app, int& result) {
-  auto options = std::make_shared<NetworkOptions>();
-  auto output = std::make_shared<std::string>();
+  auto options = std::make_shared<QuantizeOptions>();
+  NetworkOptions& network = options->network;
   CLI::App* const command = app.add_subcommand(
       "quantize", "writes a float network as a QDQ file: int8 weights, uint8 activations");
-  command->add_option("model", options->model, "the ONNX file, or a TorchScript file (.pt)")
+  command->add_option("model", network.model, "the ONNX file, or a TorchScript file (.pt)")
       ->required();
-  add_input_shapes(*command, *options);
-  add_calibration_options(*command, *options).required();
-  add_image_options(*command, options->pixels);
-  command->add_option("-o,--output", *output, "writes the quantized model to this file")
+  add_input_shapes(*command, network);
+  add_calibration_options(*command, network).required();
+  add_image_options(*command, network.pixels);
+  add_choice_options(*command, *options);
+  command->add_option("-o,--output", options->output, "writes the quantized model to this file")
       ->required();
-  command->callback([options, output, &result] { result = quantize(*options, *output); });
+  command->callback([options, command, &result] {
+    check_options(*command, options->ranges.method);
+    result = quantize(*options);
+  });
 }
 
 }  // namespace gemm64

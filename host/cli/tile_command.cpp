@@ -74,8 +74,11 @@ void add_tile_command(CLI::App& app, int& result) {
                    "size of the inputs' first dimension (default: the file's, or 1 where the "
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
-  command->add_option("--input-shape", options->input_shapes,
-                      "shape of one input, as NAME=1x3x224x224; repeat for more inputs");
+  command->add_option(
+      "--input-shape", options->input_shapes,
+      "shape of one input, as NAME=1x3x224x224\n"
+      "Or sizes that the file leaves open by their names, as batch=1,sequence=128. Repeat it for "
+      "more.");
   command->add_option("--json", options->json, "writes the table to this file");
   command->callback([options, &result] { result = tile(*options); });
 }

@@ -14,11 +14,14 @@
 namespace gemm64 {
 namespace {
 
-/// "NAME=1x3x224x224"; the name may itself hold "=".
-std::pair<std::string, std::vector<std::int64_t>> parse_shape(const std::string& text) {
-  const auto fail = [&text] {
+/// "NAME=1x3x224x224"; the name may itself hold "=". `whole`: the text that it is a part of.
+std::pair<std::string, std::vector<std::int64_t>> parse_shape(const std::string& text,
+                                                              const std::string& whole) {
+  const auto fail = [&whole] {
     return UsageError(
-        fmt::format("--input-shape {}: give NAME=AxBxC with sizes of at least 1", text));
+        fmt::format("--input-shape {}: give NAME=AxBxC, or sizes by their names, NAME=A,NAME=B, "
+                    "of at least 1",
+                    whole));
   };
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) throw fail();
@@ -35,6 +38,19 @@ std::pair<std::string, std::vector<std::int64_t>> parse_shape(const std::string&
     at = next + 1;
   }
   return {text.substr(0, equals), dims};
+}
+
+/// What stands between commas, where each of these parts is NAME=...; otherwise the whole text.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    if (parts.back().find('=') == std::string::npos) return {text};
+    begin = end + 1;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -86,9 +102,11 @@ std::map<std::string, std::vector<std::int64_t>> parse_input_shapes(
     const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<std::int64_t>> shapes;
   for (const std::string& text : texts) {
-    auto [name, dims] = parse_shape(text);
-    if (!shapes.emplace(name, dims).second) {
-      throw UsageError(fmt::format("--input-shape {}: '{}' is given twice", text, name));
+    for (const std::string& part : parts_of(text)) {
+      auto [name, dims] = parse_shape(part, text);
+      if (!shapes.emplace(name, dims).second) {
+        throw UsageError(fmt::format("--input-shape {}: '{}' is given twice", text, name));
+      }
     }
   }
   return shapes;

@@ -29,8 +29,9 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 template <class Enum>
 CLI::Validator one_of(const std::map<std::string, Enum>& values);
 
-/// NAME=1x3x224x224, given several times, as ImportOptions takes them; a name may itself hold "=".
-/// Throws UsageError where a text is none, or a name is given twice.
+/// NAME=1x3x224x224, or names of dimensions, batch=1,sequence=128; given several times, as
+/// ImportOptions takes them; a name may itself hold "=". Throws UsageError where a text is none, or
+/// a name is given twice.
 std::map<std::string, std::vector<std::int64_t>> parse_input_shapes(
     const std::vector<std::string>& texts);
 

@@ -17,7 +17,7 @@ namespace gemm64 {
 namespace {
 
 constexpr std::uint64_t kMostClocks = 20'000;         // that the tiles of a legal program take
-constexpr std::uint64_t kMostBytes = 1u << 20;        // of its memory
+constexpr std::uint64_t kMostMemory = 1u << 20;       // of its memory
 constexpr std::uint64_t kMostBrokenClocks = 300'000;  // of a broken one, whose counts may be huge
 constexpr std::uint32_t kMaxLatency = 60;
 constexpr std::uint32_t kMaxStalls = 30;  // percent
@@ -169,7 +169,7 @@ bool is_small(const std::vector<Job>& jobs) {
     clocks += plan.tiles() * std::max<std::uint64_t>(plan.shape.m, plan.row_blocks() * plan.array);
     bytes += plan.weight_bytes() + plan.activation_bytes() + plan.result_bytes();
   }
-  return clocks <= kMostClocks && bytes <= kMostBytes;
+  return clocks <= kMostClocks && bytes <= kMostMemory;
 }
 
 // ---------------------------------------------------------------------------------------- breaking

@@ -100,6 +100,19 @@ std::map<std::string, Dims> other_shapes(const OnnxModel& model, const InputSour
   return shapes;
 }
 
+/// Refuses a source that contradicts the shape that was given for its input, but for the images.
+void check_given(const std::string& name, const Dims& dims, const InputOptions& options) {
+  const auto given = options.shapes.find(name);
+  if (given == options.shapes.end()) return;
+  const Dims& wanted = given->second;
+  if (wanted.size() == dims.size() &&
+      std::equal(dims.begin() + 1, dims.end(), wanted.begin() + 1)) {
+    return;
+  }
+  throw UsageError(fmt::format("input '{}' is {}; --input-shape says {}", printable(name),
+                               dims_text(dims), dims_text(wanted)));
+}
+
 bool any_in_memory(const InputSources& sources) {
   return std::any_of(sources.begin(), sources.end(),
                      [](const auto& named) { return named.second.in_memory; });
@@ -131,6 +144,7 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& optio
                               const CheckModel& check, const OpenInputs& open) {
   ImportOptions import;
   import.batch = options.batch;
+  import.input_shapes = options.shapes;
   const auto check_loaded = [&](const LoadedModel& loaded, std::int64_t passes, bool inputs_held) {
     require_supported(loaded.model);
     try {
@@ -152,8 +166,12 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& optio
                              ? images
                              : images_at_once(loaded.model, sources, images, options.batch);
   if (!in_turn) {
-    import.input_shapes = other_shapes(loaded.model, sources, images, at_once);
-    if (!import.input_shapes.empty()) {
+    const auto others = other_shapes(loaded.model, sources, images, at_once);
+    for (const auto& [name, dims] : others) {
+      check_given(name, dims, options);
+      import.input_shapes[name] = dims;
+    }
+    if (!others.empty()) {
       loaded = load_for(load, import, takes_one_image(loaded.model) ? at_once : 0);
       in_turn = !loaded.why_in_turn.empty();
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges that a float network's values take.
+// The range of each float value of a network, from inputs that stand for those to come.
 #pragma once
+
+#include <functional>
+#include <string>
 
 #include "host/execute/executor.hpp"
 #include "host/execute/head.hpp"
@@ -8,8 +11,17 @@
 
 namespace gemm64 {
 
-/// Runs the network in float32 on the inputs, a few images at a time where it can, and returns the
-/// least and the greatest number of each value of float32, constants among them.
+/// Told a value's name, and those of its numbers that count.
+using ValueObserver =
+    std::function<void(const std::string& name, const float* values, std::int64_t count)>;
+
+/// Runs the network on all inputs, and tells each value of float32 that a node reads from outside
+/// or makes: never a constant, nor an image that only fills a pass up.
+void observe_values(const Executor& executor, const NetworkInputs& inputs,
+                    const ValueObserver& observe);
+
+/// Runs the network on the inputs; the least and the greatest number of each value of float32,
+/// constants among them.
 Ranges calibrate(const Executor& executor, const NetworkInputs& inputs);
 
 }  // namespace gemm64

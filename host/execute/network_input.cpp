@@ -36,7 +36,8 @@ TensorType type_of(const OnnxModel& model, const std::string& name, const char* 
 
 Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32_t seed,
                     std::int64_t images_in_turn) {
-  TensorType type = type_of(model, name, "give it as --input FILE.npy");
+  TensorType type =
+      type_of(model, name, "give it as --input FILE.npy, or its sizes with --input-shape");
   if (images_in_turn != 0 && !type.dims.empty()) type.dims[0] = images_in_turn;
   if (type.data_type != onnx::TensorProto::FLOAT) {
     throw UsageError(fmt::format("{}: its {} is of {}; give it as --input {}=FILE.npy",
@@ -81,12 +82,12 @@ InputSource array_source(const OnnxModel& model, const std::string& name, const 
   bool fits = type.shape().dim_size() == static_cast<int>(tensor.rank());
   for (int i = 1; fits && i < type.shape().dim_size(); ++i) {
     const auto& dim = type.shape().dim(i);
-    fits = !dim.has_dim_value() || dim.dim_value() == tensor.dim(static_cast<std::size_t>(i));
+    fits = dim.dim_value() <= 0 || dim.dim_value() == tensor.dim(static_cast<std::size_t>(i));
   }
   if (fits) return InputSource::of(tensor);
   std::vector<std::string> expected;
   for (const auto& dim : type.shape().dim()) {
-    expected.push_back(dim.has_dim_value() ? std::to_string(dim.dim_value()) : "any");
+    expected.push_back(dim.dim_value() > 0 ? std::to_string(dim.dim_value()) : "any");
   }
   throw UsageError(fmt::format("{}: is {}; {} of {} takes {}", file, dims_text(tensor.dims()),
                                quoted(name), model.name(), fmt::join(expected, "x")));

@@ -19,6 +19,8 @@ struct InputOptions {
   std::int64_t limit = 0;  // of images, the first ones are taken; 0: all
   std::int64_t batch = 0;  // the first size asked for; 0: none was
   std::uint32_t seed = 1;  // of inputs without a file
+  /// As ImportOptions has them.
+  std::map<std::string, std::vector<std::int64_t>> shapes = {};
 };
 
 /// A source for each of the model's inputs. Each of `options.files` is FILE, for the first input,

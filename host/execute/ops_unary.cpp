@@ -234,7 +234,8 @@ Tensors hard_sigmoid(const NodeContext& node, const Tensors& inputs) {
 Tensors hard_swish(const NodeContext& node, const Tensors& inputs) {
   return floats(node, inputs, [](auto x) {
     using T = decltype(x);
-    return x * std::max(T{0}, std::min(T{1}, x / T{6} + T{0.5}));
+    constexpr T kSixth = T{1} / T{6};  // by which ONNX multiplies
+    return x * std::max(T{0}, std::min(T{1}, kSixth * x + T{0.5}));
   });
 }
 
@@ -287,8 +288,8 @@ Tensors clip(const NodeContext& node, const Tensors& inputs) {
     using T = decltype(zero);
     const T low = bound(node, inputs, 1, "min", std::numeric_limits<T>::lowest());
     const T high = bound(node, inputs, 2, "max", std::numeric_limits<T>::max());
-    // The upper bound wins where the two are the wrong way round.
-    return map<T, T>(x, [=](T value) { return std::min(high, std::max(low, value)); });
+    // The upper bound wins where the two are the wrong way round; what equals one stays, -0, too.
+    return map<T, T>(x, [=](T value) { return std::min(std::max(value, low), high); });
   })};
 }
 

@@ -6,12 +6,11 @@
 #include <numeric>
 #include <utility>
 
+#include "host/divide.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
 namespace {
-
-std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
 
 void check(const Convolution& c) {
   for (const auto& [name, size] : {std::pair{"images", c.images},
@@ -67,8 +66,8 @@ Window window_of(const Convolution& c, std::uint32_t n) {
   w.dilation_width = c.dilation_width;
   w.pad_top = c.pad_top;
   w.pad_left = c.pad_left;
-  w.planes = w.group_planes = divide_up(c.channels, n);
-  w.group_passes = divide_up(c.out_channels, n);
+  w.planes = w.group_planes = static_cast<std::uint32_t>(divide_up(c.channels, n));
+  w.group_passes = static_cast<std::uint32_t>(divide_up(c.out_channels, n));
   const std::uint64_t together =
       std::lcm(groups_to_fill(c.group_channels(), n), groups_to_fill(c.group_out_channels(), n));
   if (together >= c.groups) return w;

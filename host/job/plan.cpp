@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "host/device/registers.hpp"
+#include "host/divide.hpp"
 #include "host/error.hpp"
 #include "host/job/program.hpp"
 
 namespace gemm64 {
 namespace {
-
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
 std::uint32_t command_count(const char* what, std::uint64_t value) {
   if (value > std::numeric_limits<std::uint32_t>::max()) {

@@ -62,6 +62,10 @@ std::string why_quantized_on_host(const onnx::NodeProto& node, const TensorType&
 
 }  // namespace
 
+bool is_float_product(const onnx::NodeProto& node) {
+  return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
+}
+
 int weights_input(const onnx::NodeProto& node) { return quantized_weights(node).value_or(1); }
 
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
@@ -70,7 +74,7 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
   if (node.domain().empty() && type == "ConvTranspose") {
     return "transposed convolutions run on the host";
   }
-  // host/execute/device_plan knows more of quantized ones.
+  // host/compile/device_plan knows more of quantized ones.
   if ((node.domain().empty() && type == "Conv") || type == "QLinearConv" || type == "ConvInteger") {
     return "convolutions run on the device only where their values are of 8 bits";
   }

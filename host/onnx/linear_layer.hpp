@@ -10,6 +10,9 @@
 
 namespace gemm64 {
 
+/// Is it a Gemm or MatMul of real numbers, rather than of integers?
+bool is_float_product(const onnx::NodeProto& node);
+
 /// Which of the node's inputs holds the weights of a matrix product.
 int weights_input(const onnx::NodeProto& node);
 

@@ -142,6 +142,15 @@ std::size_t character_length(const std::string& text, std::size_t at) {
   return control || overlong || beyond ? 0 : length;
 }
 
+/// The first names of many.
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (text.size() < 200) text += (text.empty() ? "" : ", ") + printable(name);
+  }
+  return text;
+}
+
 onnx::TensorProto integer_tensor(const std::string& name, const std::vector<std::int64_t>& values) {
   onnx::TensorProto tensor;
   tensor.set_name(name);
@@ -230,15 +239,14 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
       }
     }
   }
-  for (const auto& given : options.input_shapes) {
-    if (!model.is_graph_input(given.first)) {
-      std::string known;
-      for (const std::string& input : model.inputs()) {
-        if (known.size() < 200) known += (known.empty() ? "" : ", ") + printable(input);
-      }
-      throw UsageError(fmt::format("{}: has no input '{}'; its inputs are: {}", model.name_,
-                                   printable(given.first), known));
-    }
+  for (const auto& [name, shape] : options.input_shapes) {
+    const std::vector<std::string> open = model.open_dimensions();
+    const bool is_dimension =
+        shape.size() == 1 && std::find(open.begin(), open.end(), name) != open.end();
+    if (model.is_graph_input(name) || is_dimension) continue;
+    throw UsageError(fmt::format("{}: has no input '{}'; its inputs are: {}{}", model.name_,
+                                 printable(name), listed(model.inputs()),
+                                 open.empty() ? "" : "; names of open sizes: " + listed(open)));
   }
   ValueFacts facts = infer_shapes(graph, model.opset(), model.constants_, options, model.name_);
   for (const ValueFacts::Replacement& replacement : facts.replacements) {
@@ -292,6 +300,40 @@ std::vector<std::string> OnnxModel::inputs() const {
   for (const onnx::ValueInfoProto& input : graph().input()) {
     if (constants_.count(input.name()) == 0 && sparse_.count(input.name()) == 0) {
       names.push_back(input.name());
+    }
+  }
+  return names;
+}
+
+std::string OnnxModel::shape_to_give(const std::string& input) const {
+  std::string text = printable(input) + "=";
+  for (const onnx::ValueInfoProto& value : graph().input()) {
+    const auto& tensor = value.type().tensor_type();
+    if (value.name() != input || !tensor.has_shape() || tensor.shape().dim_size() == 0) continue;
+    char letter = 'A';
+    for (const auto& dim : tensor.shape().dim()) {
+      if (text.back() != '=') text += 'x';
+      if (dim.dim_value() > 0) {
+        text += std::to_string(dim.dim_value());
+      } else {
+        text += letter;
+        if (letter != 'Z') ++letter;
+      }
+    }
+    return text;
+  }
+  return text + "AxBxC";
+}
+
+std::vector<std::string> OnnxModel::open_dimensions() const {
+  std::vector<std::string> names;
+  for (const onnx::ValueInfoProto& value : graph().input()) {
+    if (!is_graph_input(value.name())) continue;
+    for (const auto& dim : value.type().tensor_type().shape().dim()) {
+      const std::string& name = open_name(dim);
+      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
     }
   }
   return names;

@@ -32,7 +32,8 @@ struct ImportOptions {
   /// be another one, if the file allows it: a constant shape [1, ...] for one image then becomes
   /// one for all); 0: as the file says, 1 where it is open.
   std::int64_t batch = 0;
-  /// Shapes of graph inputs by name; they win over the file's and over `batch`.
+  /// Shapes of graph inputs by name; they win over the file's and over `batch`. Where a name is no
+  /// input but that of open dimensions, the one size is theirs.
   std::map<std::string, std::vector<std::int64_t>> input_shapes;
   /// Bound on the file's size, initializers with external data included.
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
@@ -79,6 +80,11 @@ class OnnxModel {
   /// data), what a Constant node makes, or what is computed from such values alone?
   bool is_constant(const std::string& value) const { return fixed_.count(value) != 0; }
   bool is_graph_input(const std::string& value) const;  // initializers are none
+  /// Of a graph input whose shape is open, what would tell it: "x=1x3xAxB", a letter for each open
+  /// dimension; "x=AxBxC" where not even their number is known.
+  std::string shape_to_give(const std::string& input) const;
+  /// Names of dimensions of graph inputs that the file leaves open, each once.
+  std::vector<std::string> open_dimensions() const;
   /// Names of the inputs that are no initializers, in the file's order.
   std::vector<std::string> inputs() const;
   /// The files below the model's folder that hold its external data, read or not, each named once.

@@ -72,11 +72,12 @@ GraphLinks::GraphLinks(const onnx::GraphProto& graph) {
 }
 
 const NodeProto* GraphLinks::only_reader(const std::string& value) const {
+  return is_output(value) ? nullptr : only_node(value);
+}
+
+const NodeProto* GraphLinks::only_node(const std::string& value) const {
   const auto found = readers_.find(value);
-  if (found == readers_.end() || found->second.size() != 1 || outputs_.count(value) != 0) {
-    return nullptr;
-  }
-  return found->second.front();
+  return found == readers_.end() || found->second.size() != 1 ? nullptr : found->second.front();
 }
 
 bool GraphLinks::is_quantized(const std::string& value) const {
@@ -106,6 +107,17 @@ std::string GraphLinks::new_name(const std::string& wish) {
   std::string name = wish;
   for (int i = 1; !names_.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
   return name;
+}
+
+void add_inner_reads(const NodeProto& node, std::set<std::string>& names) {
+  for (const auto& attribute : node.attribute()) {
+    if (!attribute.has_g()) continue;
+    for (const NodeProto& inner : attribute.g().node()) {
+      names.insert(inner.input().begin(), inner.input().end());
+      add_inner_reads(inner, names);
+    }
+    for (const auto& output : attribute.g().output()) names.insert(output.name());
+  }
 }
 
 void remove_attribute(NodeProto& node, const std::string& name) {
@@ -173,6 +185,32 @@ void drop_dropouts(onnx::GraphProto& graph, const OnnxModel& model) {
   take_out(graph, dropped);
 }
 
+void join_equal_quantizes(onnx::GraphProto& graph) {
+  std::set<std::string> outputs;
+  for (const auto& output : graph.output()) outputs.insert(output.name());
+  std::map<std::string, std::string> first;    // what one gives, by all else that it is
+  std::map<std::string, std::string> instead;  // of what the others give
+  google::protobuf::RepeatedPtrField<NodeProto> nodes;
+  for (NodeProto& node : *graph.mutable_node()) {
+    for (std::string& input : *node.mutable_input()) {
+      if (const auto found = instead.find(input); found != instead.end()) input = found->second;
+    }
+    if (is_quantize(node) && node.output_size() == 1 && outputs.count(node.output(0)) == 0) {
+      NodeProto what = node;
+      what.clear_name();
+      what.clear_output();
+      what.clear_doc_string();
+      const auto [found, is_new] = first.emplace(what.SerializeAsString(), node.output(0));
+      if (!is_new) {
+        instead[node.output(0)] = found->second;
+        continue;
+      }
+    }
+    *nodes.Add() = std::move(node);
+  }
+  graph.mutable_node()->Swap(&nodes);
+}
+
 void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& reader,
                            std::int64_t opset) {
   GraphLinks links(graph);
@@ -184,28 +222,46 @@ void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& re
     }
     const NodeProto* next = &node;
     const NodeProto* move = links.producer(node.input(0));
-    while (move != nullptr && moves(*move, opset) && links.only_reader(move->output(0)) == next) {
+    bool through_output = false;  // is what `next` reads an output that is quantized now?
+    while (move != nullptr && moves(*move, opset) &&
+           (through_output || links.only_reader(move->output(0)) == next)) {
       const NodeProto* before = links.producer(move->input(0));
       if ((before != nullptr && is_dequantize(*before)) ||
-          links.only_reader(move->input(0)) != move) {
+          links.only_node(move->input(0)) != move) {
         break;
       }
+      through_output = links.is_output(move->input(0));
+      if (through_output && (before == nullptr || move->op_type() != "Transpose")) break;
       quantizes[move] = &node;
       next = move;
       move = before;
     }
   }
+  std::map<std::string, std::string> exact;  // outputs that are quantized: what they are before
+  for (const auto& [move, quantize] : quantizes) {
+    const std::string& value = move->input(0);
+    if (links.is_output(value)) exact[value] = links.new_name(value + "_exact");
+  }
   google::protobuf::RepeatedPtrField<NodeProto> nodes;
+  const auto add = [&](const NodeProto& node) {
+    NodeProto& added = *nodes.Add();
+    added = node;
+    for (std::string& output : *added.mutable_output()) {
+      if (const auto found = exact.find(output); found != exact.end()) output = found->second;
+    }
+    return &added;
+  };
   for (const NodeProto& node : graph.node()) {
     const auto found = quantizes.find(&node);
     if (found == quantizes.end()) {
-      *nodes.Add() = node;
+      add(node);
       continue;
     }
+    const auto output = exact.find(node.input(0));
     NodeProto& quantize = *nodes.Add();
     quantize = *found->second;
     quantize.set_name(node.name() + "_quantize");
-    quantize.set_input(0, node.input(0));
+    quantize.set_input(0, output == exact.end() ? node.input(0) : output->second);
     quantize.set_output(0, links.new_name(node.input(0) + "_quantized"));
     NodeProto& dequantize = *nodes.Add();
     dequantize = quantize;
@@ -215,10 +271,9 @@ void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& re
     remove_attribute(dequantize, "output_dtype");
     remove_attribute(dequantize, "precision");
     dequantize.set_input(0, quantize.output(0));
-    dequantize.set_output(0, links.new_name(node.input(0) + "_dequantized"));
-    NodeProto& kept = *nodes.Add();
-    kept = node;
-    kept.set_input(0, dequantize.output(0));
+    dequantize.set_output(
+        0, output == exact.end() ? links.new_name(node.input(0) + "_dequantized") : node.input(0));
+    add(node)->set_input(0, dequantize.output(0));
   }
   graph.mutable_node()->Swap(&nodes);
 }

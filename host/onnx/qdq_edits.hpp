@@ -21,6 +21,9 @@ class GraphLinks {
 
   /// The node that reads a value, where it is one, which reads it once, and the value is no output.
   const onnx::NodeProto* only_reader(const std::string& value) const;
+  /// The same, where the value may be an output, too.
+  const onnx::NodeProto* only_node(const std::string& value) const;
+  bool is_output(const std::string& value) const { return outputs_.count(value) != 0; }
   /// Does a QuantizeLinear read the value?
   bool is_quantized(const std::string& value) const;
   /// Does a QuantizeLinear read the node's output, or only a Relu or Clip that somebody reads? Then
@@ -42,6 +45,9 @@ class GraphLinks {
   std::set<std::string> outputs_, names_, claimed_;
 };
 
+/// Adds the names that the graphs inside of a node read, of values around them among others.
+void add_inner_reads(const onnx::NodeProto& node, std::set<std::string>& names);
+
 void remove_attribute(onnx::NodeProto& node, const std::string& name);
 
 /// Takes out each Relu and Clip whose only reader is a QuantizeLinear that cuts off the same
@@ -52,8 +58,13 @@ void drop_redundant_clips(onnx::GraphProto& graph, const QuantizationReader& rea
 /// What the graph gives as an output keeps its node. ONNX Runtime does so before anything else.
 void drop_dropouts(onnx::GraphProto& graph, const OnnxModel& model);
 
+/// Makes one of QuantizeLinear nodes that have the same inputs and attributes, unless the graph
+/// gives what they quantize to. ONNX Runtime does so before anything else.
+void join_equal_quantizes(onnx::GraphProto& graph);
+
 /// Where operators that only move values stand before a QuantizeLinear, quantizes before them as
-/// well, so that what is before them is followed by a QuantizeLinear.
+/// well, so that what is before them is followed by a QuantizeLinear. An output of the graph whose
+/// only reader is such a Transpose is quantized, too, as in ONNX Runtime.
 void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& reader,
                            std::int64_t opset);
 

@@ -79,6 +79,7 @@ class Fusion {
 onnx::ModelProto Fusion::run() {
   onnx::GraphProto& graph = *proto_.mutable_graph();
   drop_dropouts(graph, model_);
+  join_equal_quantizes(graph);
   quantize_before_moves(graph, reader_, model_.opset());
   drop_redundant_clips(graph, reader_);
   links_ = GraphLinks(graph);
@@ -432,7 +433,7 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
   });
   if (!has_pairs || has_subgraphs) return model;
   const std::string name = model.name();
-  while (std::optional<onnx::ModelProto> joined = join_double_pair(model)) {
+  while (std::optional<onnx::ModelProto> joined = join_double_pairs(model)) {
     model = OnnxModel::from_proto(*std::move(joined), name, import);
   }
   return OnnxModel::from_proto(Fusion(model).run(), name, import);

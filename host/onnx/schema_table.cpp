@@ -382,6 +382,7 @@ const char* const kSchemaTable =
     "FusedGemm 1 A B C? > Y : activation=s activation_alpha=f activation_beta=f activation_gamma=f alpha=f beta=f transA=i transB=i\n"
     "FusedMatMul 1 A B > Y : alpha=f transA=i transB=i transBatchA=i transBatchB=i\n"
     "Gelu 1 X > Y\n"
+    "GroupQueryAttention 1 query key? value? past_key? past_value? seqlens_k total_sequence_length cos_cache? sin_cache? position_ids? attention_bias? head_sink? k_scale? v_scale? q_norm_weight? k_norm_weight? > output present_key? present_value? output_qk? : causal=i do_rotary=i k_quant_type=s kv_cache_bit_width=i kv_num_heads=i! local_window_size=i num_heads=i! qk_norm_epsilon=f qk_output=i rotary_interleaved=i scale=f sliding_window_cache=i smooth_softmax=i softcap=f v_quant_type=s\n"
     "MatMulIntegerToFloat 1 A B a_scale b_scale a_zero_point? b_zero_point? bias? > Y\n"
     "MatMulNBits 1 A B scales zero_points? g_idx? bias? > Y : K=i! N=i! accuracy_level=i bits=i block_size=i! weight_prepacked=i\n"
     "MultiHeadAttention 1 query key? value? bias? key_padding_mask? attention_bias? past_key? past_value? past_sequence_length? cache_indirection? > output present_key? present_value? qk? : mask_filter_value=f num_heads=i! scale=f unidirectional=i\n"
@@ -401,6 +402,8 @@ const char* const kSchemaTable =
     "QLinearWhere 1 condition X x_scale x_zero_point Y y_scale y_zero_point z_scale z_zero_point > Z\n"
     "QuantizeLinear 1 x y_scale y_zero_point? > y : axis=i\n"
     "QuickGelu 1 X > Y : alpha=f\n"
-    "SkipLayerNormalization 1 input skip gamma beta? bias? > output mean? inv_std_var? input_skip_bias_sum? : epsilon=f\n";
+    "RotaryEmbedding 1 input position_ids cos_cache sin_cache > output : interleaved=i is_packed_batching=i num_heads=i rotary_embedding_dim=i scale=f\n"
+    "SkipLayerNormalization 1 input skip gamma beta? bias? > output mean? inv_std_var? input_skip_bias_sum? : epsilon=f\n"
+    "SkipSimplifiedLayerNormalization 1 input skip gamma bias? > output mean? inv_std_var? input_skip_bias_sum? : epsilon=f\n";
 
 }  // namespace gemm64

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host/onnx/shape_rules.hpp"
 
 namespace gemm64 {
@@ -35,22 +37,24 @@ Dims product_of_matrices(const RuleNode& node, int left, int right, int bias) {
   return result;
 }
 
-/// Shape of NumPy's matmul of inputs `left` and `right`.
-Dims product(const RuleNode& node, int left, int right) {
-  Dims a = node.dims(left);
-  Dims b = node.dims(right);
+/// Shape of NumPy's matmul.
+Dims product(const RuleNode& node, Dims a, Dims b) {
   node.require(!a.empty() && !b.empty(), "a scalar cannot be multiplied as a matrix");
+  const std::string inputs = fmt::format("inputs are {} and {}", dims_text(a), dims_text(b));
   const bool a_is_vector = a.size() == 1;
   const bool b_is_vector = b.size() == 1;
   if (a_is_vector) a.insert(a.begin(), 1);
   if (b_is_vector) b.push_back(1);
-  node.require(a.back() == b[b.size() - 2],
-               fmt::format("inputs are {} and {}: their inner sizes differ",
-                           dims_text(node.dims(left)), dims_text(node.dims(right))));
+  node.require(a.back() == b[b.size() - 2], inputs + ": their inner sizes differ");
   Dims result = broadcast(node, Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2));
   if (!a_is_vector) result.push_back(a[a.size() - 2]);
   if (!b_is_vector) result.push_back(b.back());
   return result;
+}
+
+/// The same of inputs `left` and `right`.
+Dims product(const RuleNode& node, int left, int right) {
+  return product(node, node.dims(left), node.dims(right));
 }
 
 }  // namespace
@@ -80,6 +84,20 @@ void matmul_of_bits(RuleNode& node) {
 }
 
 void matmul(RuleNode& node) { node.set(0, node.input(0).data_type, product(node, 0, 1)); }
+
+/// Operands whose last two axes, or first and batch axes, may be swapped: transBatch moves the
+/// first axis behind the batch, trans then swaps the last two.
+void fused_matmul(RuleNode& node) {
+  const auto seen = [&](int i, const char* trans, const char* batch) {
+    Dims dims = node.dims(i);
+    if (dims.size() < 2) return dims;
+    if (node.integer(batch, 0) != 0) std::rotate(dims.begin(), dims.begin() + 1, dims.end() - 1);
+    if (node.integer(trans, 0) != 0) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+    return dims;
+  };
+  node.set(0, node.input(0).data_type,
+           product(node, seen(0, "transA", "transBatchA"), seen(1, "transB", "transBatchB")));
+}
 
 void matmul_integer(RuleNode& node) { node.set(0, TensorProto::INT32, product(node, 0, 1)); }
 

@@ -30,7 +30,8 @@ std::optional<TensorType> declared(const onnx::ValueInfoProto& value, const std:
   const onnx::TypeProto::Tensor& tensor = value.type().tensor_type();
   TensorType type{tensor.elem_type(), {}};
   for (const auto& dim : tensor.shape().dim()) {
-    if (dim.has_dim_value() && dim.dim_value() < 0) {
+    // -1 is how some exporters leave a size open.
+    if (dim.has_dim_value() && dim.dim_value() < -1) {
       throw UsageError(
           fmt::format("{}: its dimension {} is {}", where, type.dims.size(), dim.dim_value()));
     }
@@ -44,7 +45,7 @@ using Sizes = std::map<std::string, std::int64_t>;
 
 /// The name of dimension `i`; empty where it has none.
 const std::string& size_name(const onnx::ValueInfoProto& value, std::size_t i) {
-  return value.type().tensor_type().shape().dim(static_cast<int>(i)).dim_param();
+  return open_name(value.type().tensor_type().shape().dim(static_cast<int>(i)));
 }
 
 void fill_named_sizes(const onnx::ValueInfoProto& value, const Sizes& sizes, TensorType& type) {
@@ -96,10 +97,26 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
     inputs.push_back({value.name(), type, value.type().tensor_type().elem_type(), &value});
   }
 
+  // Sizes that are given by their names; those of inputs whose whole shape is given come first.
+  for (const Input& input : inputs) {
+    const auto given = options.input_shapes.find(input.name);
+    if (given == options.input_shapes.end()) continue;
+    learn_sizes(*input.info, TensorType{input.data_type, given->second}, sizes);
+  }
+  for (const auto& [name, shape] : options.input_shapes) {
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                      [&name = name](const Input& i) { return i.name == name; });
+    if (!is_input && shape.size() == 1) sizes.emplace(name, shape[0]);
+  }
+  const Sizes given_sizes = sizes;
+
   bool changed = false;
   for (Input& input : inputs) {
     const std::string where = fmt::format("{}: input '{}'", file, printable(input.name));
     const auto given = options.input_shapes.find(input.name);
+    if (given == options.input_shapes.end() && input.type) {
+      fill_named_sizes(*input.info, given_sizes, *input.type);
+    }
     if (given != options.input_shapes.end()) {
       if (input.type && input.type->dims.size() != given->second.size()) {
         throw UsageError(fmt::format("{}: has {} dimensions, the shape given for it, {}, has {}",
@@ -112,8 +129,10 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
       }
       input.type = TensorType{input.data_type, given->second};
     } else if (input.type && has_open_batch(*input.type)) {
-      input.type->dims[0] = std::max<std::int64_t>(options.batch, 1);
-    } else if (input.type && options.batch != 0 && !open_batch && !input.type->dims.empty() &&
+      if (options.batch != kOpenBatch) {
+        input.type->dims[0] = std::max<std::int64_t>(options.batch, 1);
+      }
+    } else if (input.type && options.batch > 0 && !open_batch && !input.type->dims.empty() &&
                input.type->dims[0] == batch_in_file) {
       // All inputs that share the first one's batch.
       changed = changed || batch_in_file != options.batch;
@@ -286,6 +305,11 @@ void ValueFacts::keep_value(const std::string& value, const onnx::TensorProto& t
     stored += tensor.raw_data().size();
     values[value] = tensor;
   }
+}
+
+const std::string& open_name(const onnx::TensorShapeProto::Dimension& dim) {
+  static const std::string kNone;
+  return dim.dim_param() == "?" ? kNone : dim.dim_param();
 }
 
 ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,

@@ -40,4 +40,11 @@ ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
                         const std::map<std::string, const onnx::TensorProto*>& constants,
                         const ImportOptions& options, const std::string& file);
 
+/// As ImportOptions::batch: a first size that the file leaves open is not taken as 1.
+inline constexpr std::int64_t kOpenBatch = -1;
+
+/// The name under which a size is left open; empty where it has none, or "?" as some exporters
+/// write, which is no name.
+const std::string& open_name(const onnx::TensorShapeProto::Dimension& dim);
+
 }  // namespace gemm64

@@ -91,6 +91,18 @@ Json host_json(const HostWork& host) {
   return json;
 }
 
+const char* name(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::kIntegers:
+      return "integers";
+    case Arithmetic::kSlices:
+      return "float32 in slices";
+    case Arithmetic::kQuantizedOnTheWay:
+      break;
+  }
+  return "quantized on the way";
+}
+
 Json layer_json(const LayerReport& layer, bool compared) {
   Json json = {{"name", layer.name},
                {"on", "device"},
@@ -129,6 +141,7 @@ Json layer_json(const LayerReport& layer, bool compared) {
   if (layer.convolution) json["window"] = window_json(*layer.convolution);
   if (layer.packed) json["packed_bytes"] = layer.packed_bytes;
   if (!layer.why_sums.empty()) json["why_int32"] = layer.why_sums;
+  if (layer.arithmetic != Arithmetic::kIntegers) json["arithmetic"] = name(layer.arithmetic);
   if (layer.error_bound != 0) json["error_bound"] = layer.error_bound;
   if (layer.on_device) {
     json["accumulated_on_device"] = {
@@ -155,7 +168,23 @@ Json layer_json(const HostLayer& layer) {
 
 }  // namespace
 
-const char* name(Precision precision) { return precision == Precision::kInt8 ? "int8" : "float32"; }
+const char* name(Precision precision) {
+  switch (precision) {
+    case Precision::kFile:
+      return "file";
+    case Precision::kInt8:
+      return "int8";
+    case Precision::kFloat32:
+      break;
+  }
+  return "float32";
+}
+
+/// As the report tells it: what layers were computed in, where the file decides.
+const char* precision_of(const RunReport& report) {
+  if (report.precision != Precision::kFile) return name(report.precision);
+  return report.in_float32() ? "float32" : "int8";
+}
 
 const char* name(Accumulate accumulate) {
   return accumulate == Accumulate::kDevice ? "device" : "host";
@@ -171,7 +200,7 @@ Json to_json(const RunReport& report) {
   Json json = {{"format", kReportFormat},
                {"model", report.model},
                {"device", report.device},
-               {"precision", name(report.precision)},
+               {"precision", precision_of(report)},
                {"accumulate", name(report.accumulate)},
                {"batch", report.batch},
                {"check", name(report.check)},

@@ -11,6 +11,8 @@ namespace gemm64 {
 
 /// "int8" or "float32"; "device" or "host".
 const char* name(Precision precision);
+/// "int8" or "float32": what the report's layers were computed in.
+const char* precision_of(const RunReport& report);
 const char* name(Accumulate accumulate);
 
 /// What reports call their format: raised where a name changes its meaning.

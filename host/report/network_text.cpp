@@ -18,6 +18,34 @@ namespace {
 
 constexpr std::size_t kNamesShown = 4;  // of layers with the same reason
 
+/// Layers of which the same is said.
+struct Group {
+  std::uint64_t layers = 0, macs = 0;
+  std::vector<std::string> names;  // the first ones
+
+  void add(const std::string& name) {
+    if (++layers <= kNamesShown) names.push_back(name);
+  }
+  std::string listed() const {
+    return fmt::format("{}{}", fmt::join(names, ", "), layers > names.size() ? ", ..." : "");
+  }
+};
+
+/// Layers that gave sums, a line for each reason.
+std::string sums_text(const RunReport& report) {
+  std::map<std::string, Group> groups;
+  for (const LayerReport& layer : report.layers) {
+    if (!layer.why_sums.empty()) groups[layer.why_sums].add(escaped(layer.name));
+  }
+  std::string text;
+  for (const auto& [reason, group] : groups) {
+    text += group.layers == 1 ? fmt::format("int32 results of {}: {}.\n", group.listed(), reason)
+                              : fmt::format("int32 results of {} ({}), of each: {}.\n",
+                                            counted(group.layers, "layer"), group.listed(), reason);
+  }
+  return text;
+}
+
 /// Bytes over the data port.
 std::uint64_t data_bytes(const LayerReport& layer) {
   return layer.counters[counter::kBytesActivations] + layer.counters[counter::kBytesCommands] +
@@ -136,28 +164,19 @@ std::string host_text(const RunReport& report) {
   }
   const std::uint64_t all = report.all_macs();
   if (report.host_only || all == 0) return text;
-  for (const LayerReport& layer : report.layers) {
-    if (layer.why_sums.empty()) continue;
-    text += fmt::format("int32 results of {}: {}.\n", escaped(layer.name), layer.why_sums);
-  }
+  text += sums_text(report);
   text += fmt::format("MACs on the device: {}.\n", share(report.device_macs(), all));
   const std::string warning = share_warning(report.device_macs(), all);
   if (!warning.empty() && !report.layers.empty()) text += "Warning: " + warning + ".\n";
-  struct Group {
-    std::uint64_t layers = 0, macs = 0;
-    std::vector<std::string> names;
-  };
   std::map<std::string, Group> groups;  // by reason
   for (const HostLayer& layer : report.host_layers) {
     Group& group = groups[layer.reason];
-    ++group.layers;
+    group.add(layer.name);
     group.macs += layer.macs;
-    if (group.names.size() < kNamesShown) group.names.push_back(layer.name);
   }
   for (const auto& [reason, group] : groups) {
-    const char* more = group.layers > group.names.size() ? ", ..." : "";
-    text += fmt::format("On the host: {}, {} MACs ({}{}): {}.\n", counted(group.layers, "layer"),
-                        grouped(group.macs), fmt::join(group.names, ", "), more, reason);
+    text += fmt::format("On the host: {}, {} MACs ({}): {}.\n", counted(group.layers, "layer"),
+                        grouped(group.macs), group.listed(), reason);
   }
   return text;
 }
@@ -166,8 +185,7 @@ std::string quality_text(const RunReport& report) {
   std::string text;
   if (!report.scales.empty()) text += "Scales of activations: " + report.scales + ".\n";
   if (report.classification) {
-    text += classification_text(*report.classification,
-                                !report.host_only && report.precision == Precision::kInt8);
+    text += classification_text(*report.classification, !report.in_float32());
   }
   if (!report.quality) return text;
   const NetworkQuality& quality = *report.quality;

@@ -159,7 +159,7 @@ std::string run_table(const RunReport& report, std::size_t width) {
       "latency "
       "{} clocks{}\n\n",
       escaped(report.model), report.device, report.geometry.n, report.geometry.n,
-      name(report.precision), name(report.accumulate), report.batch,
+      precision_of(report), name(report.accumulate), report.batch,
       report.memory.sharing == MemorySharing::kIndependent
           ? ""
           : fmt::format("{} memory, ", name(report.memory.sharing)),
@@ -168,7 +168,7 @@ std::string run_table(const RunReport& report, std::size_t width) {
       : report.chained   ? ", layers without work of the host between them as one program"
                          : "");
   text += layer_table(report, width) + price_table(report, width);
-  if (report.precision == Precision::kFloat32 && report.check == CheckLevel::kLayers) {
+  if (report.in_float32() && report.check == CheckLevel::kLayers) {
     text +=
         fmt::format("float32 from four slices of 7 bits: largest error {:.3g} against double.\n",
                     report.total().max_abs_error);

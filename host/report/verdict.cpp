@@ -50,6 +50,16 @@ std::string faults(const RunReport& report) {
   return text;
 }
 
+/// Says of layers in another arithmetic than the file's what theirs is.
+std::string quantized_text(const RunReport& report) {
+  const std::uint64_t layers = report.layers_of(Arithmetic::kQuantizedOnTheWay);
+  if (layers == 0) return "";
+  return fmt::format(
+      "Quantized on the way, as --precision int8 asks: {} of float32. {} reference is gemm64's own "
+      "int8 arithmetic, not the file's float32.\n",
+      counted(layers, "layer"), layers == 1 ? "Its" : "Their");
+}
+
 /// What values were compared with what, where all of it held.
 std::string compared_text(const RunReport& report) {
   if (report.check == CheckLevel::kNone) {
@@ -99,7 +109,7 @@ std::string verdict(const RunReport& report) {
         "; all bytes over the ports equal their prediction; clocks are predicted for a memory "
         "without stalls and were not checked";
   }
-  return text + ".\n";
+  return text + ".\n" + quantized_text(report);
 }
 
 }  // namespace gemm64

@@ -2,12 +2,13 @@
 #include "host/rewrite/quantize.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -17,6 +18,10 @@
 #include "host/onnx/supported.hpp"
 #include "host/onnx/tensor.hpp"
 #include "host/onnx/without_data.hpp"
+#include "host/rewrite/fold_weights.hpp"
+#include "host/rewrite/masks.hpp"
+#include "host/rewrite/raise_opset.hpp"
+#include "host/rewrite/weight_steps.hpp"
 
 namespace gemm64 {
 namespace {
@@ -24,10 +29,22 @@ namespace {
 using onnx::NodeProto;
 using onnx::TensorProto;
 
-const std::set<std::string>& moves() {
-  static const std::set<std::string> kNames{"MaxPool",   "Reshape", "Flatten",  "Slice",
-                                            "Transpose", "Squeeze", "Unsqueeze"};
-  return kNames;
+bool is_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_product(const std::string& type) {
+  return type == "Conv" || type == "Gemm" || type == "MatMul";
+}
+
+/// Operators that compute one value of several.
+bool is_join(const std::string& type) { return type == "Add" || type == "Mul" || type == "Concat"; }
+
+/// Operators that only move values, or take the largest.
+bool is_move(const std::string& type) {
+  static const std::vector<std::string> kNames{"MaxPool",   "Reshape", "Flatten",  "Slice",
+                                               "Transpose", "Squeeze", "Unsqueeze"};
+  return is_in(kNames, type);
 }
 
 /// A scale and a zero point of uint8 that hold a range and 0.
@@ -39,23 +56,9 @@ struct Scale {
 Scale scale_of(std::pair<float, float> range) {
   const float low = std::min(range.first, 0.0F);
   const float high = std::max(range.second, 0.0F);
-  const float scale = high == low ? 1.0F : (high - low) / 255.0F;
+  const float step = (high - low) / 255.0F;
+  const float scale = step >= std::numeric_limits<float>::min() ? step : 1.0F;
   return {scale, static_cast<int>(std::nearbyint(std::clamp(-low / scale, 0.0F, 255.0F)))};
-}
-
-using Floats = Eigen::Map<const Eigen::VectorXf>;
-
-/// Calls function(first value, count, channel, whether each value has a channel of its own) for the
-/// values of [...][channels][inner].
-template <class Function>
-void for_channels(std::int64_t size, std::int64_t channels, std::int64_t inner, Function function) {
-  if (inner == 1) {
-    for (std::int64_t i = 0; i < size; i += channels) function(i, channels, 0, true);
-    return;
-  }
-  for (std::int64_t i = 0, row = 0; i < size; i += inner, ++row) {
-    function(i, inner, row % channels, false);
-  }
 }
 
 /// Do the values stand as they do in memory? They are most of a model, so they are not copied.
@@ -64,82 +67,55 @@ bool is_in_place(const TensorProto& tensor, std::int64_t size) {
          reinterpret_cast<std::uintptr_t>(tensor.raw_data().data()) % alignof(float) == 0;
 }
 
-/// The greatest magnitude of each channel; infinite where one of its values is not finite.
-std::vector<float> greatest(const Floats& values, std::int64_t channels, std::int64_t inner) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr std::int64_t kLanes = 16;
-  // A NaN is greater than nothing, so it is made infinite before.
-  const auto magnitude = [](float value) {
-    const float size = std::abs(value);
-    return size < kInfinity ? size : kInfinity;
-  };
-  std::vector<float> found(static_cast<std::size_t>(channels));
-  for_channels(values.size(), channels, inner,
-               [&](std::int64_t first, std::int64_t count, std::int64_t channel, bool each) {
-                 const float* const from = values.data() + first;
-                 float* const to = found.data() + channel;
-                 if (each) {
-                   for (std::int64_t i = 0; i < count; ++i) {
-                     to[i] = std::max(to[i], magnitude(from[i]));
-                   }
-                   return;
-                 }
-                 std::array<float, kLanes> lanes{};
-                 std::int64_t i = 0;
-                 for (; i + kLanes <= count; i += kLanes) {
-                   for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-                     float& most = lanes[static_cast<std::size_t>(lane)];
-                     most = std::max(most, magnitude(from[i + lane]));
-                   }
-                 }
-                 for (; i < count; ++i) *to = std::max(*to, magnitude(from[i]));
-                 *to = std::max(*to, *std::max_element(lanes.begin(), lanes.end()));
-               });
-  return found;
-}
-
-/// Values in steps of their channels' scales, as int8.
-std::string in_steps(const Floats& values, const std::vector<float>& scales, std::int64_t inner) {
-  std::string bytes(static_cast<std::size_t>(values.size()), '\0');
-  const auto steps = [](float value, float scale) {
-    const float whole = std::nearbyint(value / scale);
-    return static_cast<char>(static_cast<int>(std::clamp(whole, -127.0F, 127.0F)));
-  };
-  for_channels(values.size(), static_cast<std::int64_t>(scales.size()), inner,
-               [&](std::int64_t first, std::int64_t count, std::int64_t channel, bool each) {
-                 const float* const from = values.data() + first;
-                 const float* const scale = scales.data() + channel;
-                 char* const to = &bytes[static_cast<std::size_t>(first)];
-                 if (each) {
-                   for (std::int64_t i = 0; i < count; ++i) to[i] = steps(from[i], scale[i]);
-                 } else {
-                   for (std::int64_t i = 0; i < count; ++i) to[i] = steps(from[i], *scale);
-                 }
-               });
-  return bytes;
+/// How QuantizeChoice calls a node.
+const std::string& name_of(const NodeProto& node) {
+  static const std::string kNone;
+  if (!node.name().empty()) return node.name();
+  return node.output_size() == 0 ? kNone : node.output(0);
 }
 
 class Quantizer {
  public:
   /// `network`: the model's without data, with the nodes that are to be quantized.
-  Quantizer(const OnnxModel& model, onnx::ModelProto network, const Ranges& ranges)
-      : model_(model), network_(std::move(network)), ranges_(ranges), links_(network_.graph()) {
+  Quantizer(const OnnxModel& model, onnx::ModelProto network, const Ranges& ranges,
+            const QuantizeChoice& choice)
+      : model_(model),
+        network_(std::move(network)),
+        ranges_(ranges),
+        choice_(choice),
+        masks_(find_masks(model, ranges)),
+        links_(network_.graph()) {
     result_.proto = network_;
+    for (const auto& output : network_.graph().output()) outputs_.insert(output.name());
   }
 
   QuantizedModel run();
 
  private:
-  bool is_quantizable(const NodeProto& node) const;
-  bool has_weights(const NodeProto& node, std::size_t rank) const;
-  bool is_ranged(const std::string& value) const;
+  /// Weights of a product, as written.
+  struct Weights {
+    std::string dequantized;
+    std::vector<float> scales;
+  };
+
+  std::optional<std::string> why_left(const NodeProto& node) const;
+  std::optional<std::string> why_product_left(const NodeProto& node) const;
+  std::optional<std::string> why_joined_left(const NodeProto& node) const;
+  bool has_constant_weights(const NodeProto& node) const;
+  bool is_ranged(const std::string& value) const { return ranges_.count(value) != 0; }
+  std::string why_unranged(const std::string& value) const;
   const std::string& root(const std::string& value) const;
   void choose(const NodeProto& node);
-  void write(NodeProto node, bool quantizable);
+  void write(const NodeProto& from, bool quantizable);
+  void write_product(const NodeProto& from, NodeProto& node);
   void write_pair(const std::string& value, const std::string& from);
-  std::string write_weights(const std::string& name, std::int64_t axis);
-  std::string write_bias(const NodeProto& node);
-  std::string read_name(const std::string& value) const;
+  const Weights& write_weights(const NodeProto& node, float x);
+  std::vector<float> bias_of(const NodeProto& node) const;
+  std::string write_bias(const NodeProto& node, float x, const std::vector<float>& weights);
+  void tidy();
+  const Scale& scale(const std::string& value);
+  std::string read_name(const std::string& value);
+  std::string named(const std::string& value, const char* suffix);
   NodeProto& add(const char* type, const std::vector<std::string>& inputs,
                  const std::string& output);
   TensorProto& constant(const std::string& name, int type, const std::vector<std::int64_t>& dims);
@@ -147,13 +123,17 @@ class Quantizer {
   const OnnxModel& model_;
   const onnx::ModelProto network_;
   const Ranges& ranges_;
+  const QuantizeChoice& choice_;
+  const std::set<std::string> masks_;
   GraphLinks links_;
   QuantizedModel result_;
+  std::set<std::string> outputs_;   // of the graph
   std::set<std::string> chosen_;    // values that get a pair
   std::set<std::string> absorbed_;  // outputs of a Relu or Clip that the zero point stands for
-  std::map<std::string, std::string> same_as_;        // values that share another's scale
-  std::map<std::string, std::string> weights_;        // dequantized ones, by name and axis
-  std::map<std::string, std::vector<float>> scales_;  // of weights, by the same
+  std::map<std::string, std::string> same_as_;  // values that share another's scale
+  std::map<std::string, Scale> scales_;         // of activations
+  std::map<std::string, Weights> weights_;      // by name and axis
+  std::map<std::string, std::string> names_;    // of what is new, by its value and suffix
   google::protobuf::RepeatedPtrField<NodeProto> nodes_;
 };
 
@@ -161,7 +141,10 @@ QuantizedModel Quantizer::run() {
   const onnx::GraphProto& graph = network_.graph();
   std::set<const NodeProto*> quantizable;
   for (const NodeProto& node : graph.node()) {
-    if (!is_quantizable(node)) continue;
+    if (const std::optional<std::string> why = why_left(node)) {
+      if (!why->empty()) ++result_.why_left[node.op_type()][*why];
+      continue;
+    }
     quantizable.insert(&node);
     choose(node);
   }
@@ -172,12 +155,29 @@ QuantizedModel Quantizer::run() {
     if (chosen_.count(tensor.name()) != 0) write_pair(tensor.name(), tensor.name());
   }
   for (const NodeProto& node : graph.node()) write(node, quantizable.count(&node) != 0);
+  result_.proto.mutable_graph()->mutable_node()->Swap(&nodes_);
+  tidy();
+  return std::move(result_);
+}
+
+/// Leaves what is read: constants with their values, and none of them as an input of the graph.
+void Quantizer::tidy() {
   onnx::GraphProto& to = *result_.proto.mutable_graph();
-  to.mutable_node()->Swap(&nodes_);
   to.clear_value_info();
-  std::set<std::string> used;
-  for (const NodeProto& node : to.node()) used.insert(node.input().begin(), node.input().end());
-  for (const auto& output : to.output()) used.insert(output.name());
+  std::set<std::string> used = outputs_;
+  for (const NodeProto& node : to.node()) {
+    used.insert(node.input().begin(), node.input().end());
+    add_inner_reads(node, used);
+  }
+  auto& inputs = *to.mutable_input();
+  const auto is_fed = [this](const onnx::ValueInfoProto& input) {
+    return model_.is_graph_input(input.name());
+  };
+  const auto end = std::stable_partition(inputs.begin(), inputs.end(), is_fed);
+  result_.inputs_made_constant = static_cast<int>(inputs.end() - end);
+  inputs.erase(end, inputs.end());
+  constexpr std::int64_t kFirstVersion = 7;  // of the format: that of opset 13
+  result_.proto.set_ir_version(std::max(result_.proto.ir_version(), kFirstVersion));
   auto& constants = *to.mutable_initializer();
   constants.erase(std::remove_if(constants.begin(), constants.end(),
                                  [&](const auto& one) { return used.count(one.name()) == 0; }),
@@ -186,48 +186,86 @@ QuantizedModel Quantizer::run() {
     if (!has_data(one) && model_.constant(one.name()) != nullptr)
       one = *model_.constant(one.name());
   }
-  return std::move(result_);
 }
 
-/// Is it a float value with a known range, or a float constant?
-bool Quantizer::is_ranged(const std::string& value) const {
+std::string Quantizer::why_unranged(const std::string& value) const {
   const auto type = model_.type(value);
-  return type && type->data_type == TensorProto::FLOAT && ranges_.count(value) != 0;
+  const TensorProto* tensor = model_.constant(value);
+  const int data_type = type ? type->data_type : tensor != nullptr ? tensor->data_type() : 0;
+  return data_type != 0 && data_type != TensorProto::FLOAT
+             ? fmt::format("of {}", data_type_name(data_type))
+             : "no numbers seen";
 }
 
-bool Quantizer::has_weights(const NodeProto& node, std::size_t rank) const {
-  const auto type = model_.type(node.input(1));
-  const std::string bias = input_name(node, 2);
-  const auto bias_type = model_.type(bias);
-  return type && type->dims.size() >= rank && type->data_type == TensorProto::FLOAT &&
-         model_.constant(node.input(1)) != nullptr && has_data(*model_.constant(node.input(1))) &&
-         (bias.empty() ||
-          (model_.constant(bias) != nullptr && bias_type && bias_type->dims.size() == 1));
+/// Why a node stays in float: an empty text for an operator that always does; nothing where it is
+/// quantized.
+std::optional<std::string> Quantizer::why_left(const NodeProto& node) const {
+  const std::string& type = node.op_type();
+  if (!node.domain().empty() || !is_in(quantizable_operators(), type)) return "";
+  if (!choice_.operators.empty() && !is_in(choice_.operators, type)) return "not chosen";
+  const std::string& name = name_of(node);
+  if (!choice_.nodes.empty() && !is_in(choice_.nodes, name)) return "not chosen";
+  if (is_in(choice_.excluded, name)) return "excluded";
+  // What only moves values is worth it where they are integers already.
+  if (is_move(type) && chosen_.count(node.input(0)) == 0) return "";
+  if (node.output_size() != 1) return "several outputs";
+  for (const std::string& value : {node.input(0), node.output(0)}) {
+    if (!is_ranged(value)) return why_unranged(value);
+  }
+  if (is_product(type)) return why_product_left(node);
+  const auto is_mask = [this](const std::string& value) { return masks_.count(value) != 0; };
+  if (is_mask(node.output(0)) || std::any_of(node.input().begin(), node.input().end(), is_mask)) {
+    return "a mask";
+  }
+  return is_join(type) ? why_joined_left(node) : std::nullopt;
 }
 
-bool Quantizer::is_quantizable(const NodeProto& node) const {
-  if (!node.domain().empty() || node.input_size() == 0 || node.output_size() != 1 ||
-      !is_ranged(node.input(0)) || !is_ranged(node.output(0))) {
+/// Are they in the file, as floats that a scale for each output channel can stand for?
+bool Quantizer::has_constant_weights(const NodeProto& node) const {
+  const TensorProto* tensor = model_.constant(node.input(1));
+  if (tensor == nullptr || tensor->data_type() != TensorProto::FLOAT || !has_data(*tensor)) {
     return false;
   }
-  const std::string& type = node.op_type();
-  if (type == "Conv") return has_weights(node, 3);
-  if (type == "Gemm") {
-    return has_weights(node, 2) && attribute(node, "alpha", 1.0F) == 1 &&
-           attribute(node, "beta", 1.0F) == 1;
+  return node.op_type() == "Conv" ? tensor->dims_size() >= 3 : tensor->dims_size() == 2;
+}
+
+std::optional<std::string> Quantizer::why_product_left(const NodeProto& node) const {
+  const bool constant = has_constant_weights(node);
+  if (node.op_type() == "Conv" && !constant) return "weights that are no constant";
+  if (!constant) {
+    if (!is_ranged(node.input(1))) return why_unranged(node.input(1));
+    for (int i = 0; i < 2; ++i) {
+      if (masks_.count(node.input(i)) != 0) return "a mask";
+    }
   }
-  if (type == "MatMul") {
-    return has_weights(node, 2) && model_.type(node.input(1))->dims.size() == 2;
+  if (node.op_type() == "Gemm" &&
+      (attribute(node, "alpha", 1.0F) != 1 || attribute(node, "beta", 1.0F) != 1)) {
+    return "alpha or beta other than 1";
   }
-  if (type == "Add" || type == "Mul" || type == "Concat") {
-    return std::all_of(node.input().begin(), node.input().end(),
-                       [this](const std::string& name) { return is_ranged(name); });
+  const std::string bias = input_name(node, 2);
+  if (bias.empty()) return std::nullopt;
+  const TensorProto* tensor = model_.constant(bias);
+  if (tensor == nullptr || tensor->data_type() != TensorProto::FLOAT) {
+    return "a bias that is no constant";
   }
-  // What only moves values is worth it where they are integers already.
-  if (moves().count(type) != 0) return chosen_.count(node.input(0)) != 0;
-  static const std::set<std::string> kFunctions{"AveragePool", "GlobalAveragePool", "Sigmoid",
-                                                "LeakyRelu"};
-  return kFunctions.count(type) != 0;
+  std::int64_t elements = 1;
+  for (const std::int64_t size : tensor->dims()) elements *= size;
+  const bool by_column = tensor->dims_size() == 0 || elements == *tensor->dims().rbegin();
+  return elements > 0 && by_column ? std::nullopt : std::optional<std::string>("a bias by row");
+}
+
+std::optional<std::string> Quantizer::why_joined_left(const NodeProto& node) const {
+  bool any_constant = false;
+  for (const std::string& value : node.input()) {
+    if (!is_ranged(value)) return why_unranged(value);
+    any_constant = any_constant || model_.is_constant(value);
+  }
+  const NodeProto* reader = links_.only_reader(node.output(0));
+  if (node.op_type() == "Add" && !any_constant && reader != nullptr &&
+      reader->op_type() == "Softmax") {
+    return "may add a mask";
+  }
+  return std::nullopt;
 }
 
 const std::string& Quantizer::root(const std::string& value) const {
@@ -238,128 +276,175 @@ const std::string& Quantizer::root(const std::string& value) const {
 /// Its inputs get pairs, and its output, or that of a Relu or Clip which alone reads it.
 void Quantizer::choose(const NodeProto& node) {
   const std::string& type = node.op_type();
-  const bool weighted = type == "Conv" || type == "Gemm" || type == "MatMul";
-  const bool has_many = type == "Add" || type == "Mul" || type == "Concat";
-  for (int i = 0; i < (has_many ? node.input_size() : 1); ++i) chosen_.insert(node.input(i));
+  int activations = 1;
+  if (is_join(type)) activations = node.input_size();
+  if (is_product(type) && !has_constant_weights(node)) activations = 2;
+  for (int i = 0; i < activations; ++i) chosen_.insert(node.input(i));
   std::string output = node.output(0);
   const NodeProto* reader = links_.only_reader(output);
-  if ((weighted || type == "Add") && reader != nullptr &&
+  if ((is_product(type) || type == "Add") && reader != nullptr && reader->domain().empty() &&
       (reader->op_type() == "Relu" || reader->op_type() == "Clip") &&
       is_ranged(reader->output(0))) {
     output = reader->output(0);
     absorbed_.insert(output);
   }
   chosen_.insert(output);
-  if (moves().count(type) != 0) same_as_[output] = node.input(0);
+  if (is_move(type)) same_as_[output] = node.input(0);
 }
 
-/// How others read a value: through its pair, where it has one.
-std::string Quantizer::read_name(const std::string& value) const {
+/// A name that is new in the graph, for what belongs to a value.
+std::string Quantizer::named(const std::string& value, const char* suffix) {
+  const auto [found, is_new] = names_.try_emplace(value + '\n' + suffix);
+  if (is_new) found->second = links_.new_name(value + suffix);
+  return found->second;
+}
+
+/// How others read a value: through its pair, where it has one. The graph's outputs keep their
+/// names.
+std::string Quantizer::read_name(const std::string& value) {
   if (chosen_.count(value) == 0) return value;
-  const auto& outputs = network_.graph().output();
-  const bool is_output = std::any_of(outputs.begin(), outputs.end(),
-                                     [&](const auto& one) { return one.name() == value; });
-  return is_output ? value : value + "_dequantized";
+  const bool is_result = outputs_.count(value) != 0 && links_.producer(value) != nullptr;
+  return is_result ? value : named(value, "_dequantized");
 }
 
-void Quantizer::write(NodeProto node, bool quantizable) {
-  const std::string type = node.op_type();
-  if (node.output_size() == 0 || absorbed_.count(node.output(0)) == 0)
-    ++(quantizable ? result_.quantized : result_.left)[type];
-  const bool weighted = quantizable && (type == "Conv" || type == "Gemm" || type == "MatMul");
-  if (weighted) {
-    const bool flipped = type == "Conv" || attribute(node, "transB", std::int64_t{0}) != 0;
-    const std::string weights = write_weights(node.input(1), flipped ? 0 : 1);
-    if (!input_name(node, 2).empty()) node.set_input(2, write_bias(node));
-    node.set_input(1, weights);
+const Scale& Quantizer::scale(const std::string& value) {
+  const std::string& source = root(value);
+  const auto [found, is_new] = scales_.try_emplace(source);
+  if (!is_new) return found->second;
+  const auto chosen = choice_.ranges.find(source);
+  const auto range = chosen == choice_.ranges.end() ? ranges_.at(source) : chosen->second;
+  if (!std::isfinite(range.second - range.first)) {
+    throw UsageError(fmt::format("{}: '{}' has values that are not finite, or too far apart",
+                                 model_.name(), printable(source)));
   }
-  for (int i = 0; i < node.input_size(); ++i) {
-    if (weighted && i > 0) continue;
-    node.set_input(i, read_name(node.input(i)));
+  found->second = scale_of(range);
+  constant(named(source, "_scale"), TensorProto::FLOAT, {}).add_float_data(found->second.scale);
+  constant(named(source, "_zero_point"), TensorProto::UINT8, {}).add_int32_data(found->second.zero);
+  return found->second;
+}
+
+void Quantizer::write(const NodeProto& from, bool quantizable) {
+  NodeProto node = from;
+  const std::string& type = from.op_type();
+  if (from.output_size() == 0 || absorbed_.count(from.output(0)) == 0)
+    ++(quantizable ? result_.quantized : result_.left)[type];
+  if (quantizable && is_product(type)) {
+    write_product(from, node);
+  } else {
+    for (std::string& input : *node.mutable_input()) input = read_name(input);
   }
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (int i = 0; i < node.output_size(); ++i) {
-    const std::string value = node.output(i);
+  for (std::string& output : *node.mutable_output()) {
+    const std::string value = output;
     if (chosen_.count(value) == 0) continue;
-    if (read_name(value) == value) node.set_output(i, value + "_float");
-    pairs.emplace_back(value, node.output(i));
+    if (read_name(value) == value) output = named(value, "_float");
+    pairs.emplace_back(value, output);
   }
   *nodes_.Add() = std::move(node);
-  for (const auto& [value, from] : pairs) write_pair(value, from);
+  for (const auto& [value, name] : pairs) write_pair(value, name);
+}
+
+/// The inputs of a product: activations, weights or other activations, and a bias.
+void Quantizer::write_product(const NodeProto& from, NodeProto& node) {
+  const float x = scale(from.input(0)).scale;
+  node.set_input(0, read_name(from.input(0)));
+  std::vector<float> scales;
+  if (has_constant_weights(from)) {
+    const Weights& weights = write_weights(from, x);
+    node.set_input(1, weights.dequantized);
+    scales = weights.scales;
+  } else {
+    node.set_input(1, read_name(from.input(1)));
+    scales = {scale(from.input(1)).scale};
+  }
+  if (!input_name(from, 2).empty()) node.set_input(2, write_bias(from, x, scales));
 }
 
 void Quantizer::write_pair(const std::string& value, const std::string& from) {
+  scale(value);
   const std::string& source = root(value);
-  const std::string scale = source + "_scale";
-  const std::string zero = source + "_zero_point";
-  if (links_.claim(source)) {
-    const auto range = ranges_.at(source);
-    if (!std::isfinite(range.first) || !std::isfinite(range.second)) {
-      throw UsageError(
-          fmt::format("{}: '{}' has values that are not finite", model_.name(), printable(source)));
-    }
-    const Scale chosen = scale_of(range);
-    constant(scale, TensorProto::FLOAT, {}).add_float_data(chosen.scale);
-    constant(zero, TensorProto::UINT8, {}).add_int32_data(chosen.zero);
-  }
-  add("QuantizeLinear", {from, scale, zero}, value + "_quantized");
-  add("DequantizeLinear", {value + "_quantized", scale, zero}, read_name(value));
+  const std::string scale = named(source, "_scale");
+  const std::string zero = named(source, "_zero_point");
+  const std::string quantized = named(value, "_quantized");
+  add("QuantizeLinear", {from, scale, zero}, quantized);
+  add("DequantizeLinear", {quantized, scale, zero}, read_name(value));
 }
 
-/// int8, one scale for each index of `axis`, the zero point 0. Returns the dequantized value's
-/// name.
-std::string Quantizer::write_weights(const std::string& name, std::int64_t axis) {
-  const std::string key = fmt::format("{}_by_{}", name, axis == 0 ? "row" : "column");
-  if (const auto found = weights_.find(key); found != weights_.end()) return found->second;
+std::vector<float> Quantizer::bias_of(const NodeProto& node) const {
+  const TensorProto* tensor = model_.constant(input_name(node, 2));
+  if (tensor == nullptr) return {};
+  return float_values(*tensor, std::numeric_limits<std::int64_t>::max()).value();
+}
+
+/// int8, one scale for each output channel, the zero point 0. `x`: the activations' scale; steps
+/// are no finer than those in which the bias fits 31 bits.
+const Quantizer::Weights& Quantizer::write_weights(const NodeProto& node, float x) {
+  const bool by_row = node.op_type() == "Conv" || attribute(node, "transB", std::int64_t{0}) != 0;
+  const std::int64_t axis = by_row ? 0 : 1;
+  const std::string& name = node.input(1);
+  const std::string key = name + (by_row ? "_by_row" : "_by_column");
+  const auto [found, is_new] = weights_.try_emplace(key);
+  if (!is_new) return found->second;
   const TensorProto& from = *model_.constant(name);
   const std::vector<std::int64_t> dims(from.dims().begin(), from.dims().end());
-  const std::int64_t size = model_.type(name)->elements();
+  std::int64_t size = 1;
+  for (const std::int64_t dim : dims) size *= dim;
   std::vector<float> copied;
   if (!is_in_place(from, size)) copied = float_values(from, size).value();
-  const Floats values(is_in_place(from, size)
-                          ? reinterpret_cast<const float*>(from.raw_data().data())
-                          : copied.data(),
-                      size);
+  const FloatValues values(is_in_place(from, size)
+                               ? reinterpret_cast<const float*>(from.raw_data().data())
+                               : copied.data(),
+                           size);
   const std::int64_t channels = dims[static_cast<std::size_t>(axis)];
-  const std::int64_t inner = axis == 0 && channels != 0 ? size / channels : 1;
-  std::vector<float> scales = greatest(values, channels, inner);
+  const std::int64_t inner = by_row && channels != 0 ? size / channels : 1;
+  std::vector<float>& scales = found->second.scales;
+  scales = greatest_of_channels(values, channels, inner);
   if (std::any_of(scales.begin(), scales.end(), [](float one) { return !std::isfinite(one); })) {
     throw UsageError(fmt::format("{}: weights '{}' have values that are not finite", model_.name(),
                                  printable(name)));
   }
-  for (float& scale : scales) scale = scale > 0 ? scale / 127.0F : 1.0F;
-  std::string bytes = in_steps(values, scales, inner);
-  constant(key + "_quantized", TensorProto::INT8, dims).set_raw_data(std::move(bytes));
-  TensorProto& scale = constant(key + "_scale", TensorProto::FLOAT, {channels});
+  constexpr float kMostSteps = 1 << 30;  // of a bias, so that the products' sum has room
+  const std::vector<float> bias = bias_of(node);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const float least = bias.empty() ? 0.0F : std::abs(bias[i % bias.size()]) / kMostSteps / x;
+    scales[i] = scales[i] > 0 ? std::max(scales[i] / 127.0F, least) : std::max(1.0F, least);
+  }
+  const std::string quantized = named(key, "_quantized");
+  const std::string scale_name = named(key, "_scale");
+  const std::string zero_name = named(key, "_zero_point");
+  constant(quantized, TensorProto::INT8, dims).set_raw_data(in_steps(values, scales, inner));
+  TensorProto& scale = constant(scale_name, TensorProto::FLOAT, {channels});
   for (const float value : scales) scale.add_float_data(value);
-  TensorProto& zero = constant(key + "_zero_point", TensorProto::INT8, {channels});
+  TensorProto& zero = constant(zero_name, TensorProto::INT8, {channels});
   zero.set_raw_data(std::string(static_cast<std::size_t>(channels), '\0'));
-  set_attribute(add("DequantizeLinear", {key + "_quantized", key + "_scale", key + "_zero_point"},
-                    key + "_dequantized"),
-                "axis", axis);
-  scales_[name] = std::move(scales);
-  return weights_[key] = key + "_dequantized";
+  found->second.dequantized = named(key, "_dequantized");
+  set_attribute(
+      add("DequantizeLinear", {quantized, scale_name, zero_name}, found->second.dequantized),
+      "axis", axis);
+  return found->second;
 }
 
-/// int32, in steps of the input's scale times the weights'.
-std::string Quantizer::write_bias(const NodeProto& node) {
+/// int32, in steps of the activations' scale times the weights'.
+std::string Quantizer::write_bias(const NodeProto& node, float x,
+                                  const std::vector<float>& weights) {
   const std::string name = links_.new_name(node.input(2) + "_bias");
-  const std::vector<float>& weights = scales_.at(node.input(1));
-  const float x = scale_of(ranges_.at(root(node.input(0)))).scale;
-  const auto size = static_cast<std::int64_t>(weights.size());
-  const std::vector<float> values = float_values(*model_.constant(node.input(2)), size).value();
-  TensorProto& steps = constant(name + "_quantized", TensorProto::INT32, {size});
-  TensorProto& scales = constant(name + "_scale", TensorProto::FLOAT, {size});
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const float scale = x * weights[i];
-    const double whole = std::nearbyint(double{values[i % values.size()]} / double{scale});
+  const std::vector<float> values = bias_of(node);
+  const std::size_t size = std::max(values.size(), weights.size());
+  const auto count = static_cast<std::int64_t>(size);
+  TensorProto& steps = constant(named(name, "_quantized"), TensorProto::INT32, {count});
+  for (std::size_t i = 0; i < size; ++i) {
+    const double scale = double{x * weights[i % weights.size()]};
+    const double value = double{values[i % values.size()]};
+    const double whole = scale > 0 ? std::nearbyint(value / scale) : 0;
     steps.add_int32_data(static_cast<std::int32_t>(std::clamp(whole, -2147483647.0, 2147483647.0)));
-    scales.add_float_data(scale);
   }
+  TensorProto& scales = constant(named(name, "_scale"), TensorProto::FLOAT, {count});
+  for (std::size_t i = 0; i < size; ++i) scales.add_float_data(x * weights[i % weights.size()]);
+  const std::string dequantized = named(name, "_dequantized");
   set_attribute(
-      add("DequantizeLinear", {name + "_quantized", name + "_scale"}, name + "_dequantized"),
+      add("DequantizeLinear", {named(name, "_quantized"), named(name, "_scale")}, dequantized),
       "axis", std::int64_t{0});
-  return name + "_dequantized";
+  return dequantized;
 }
 
 NodeProto& Quantizer::add(const char* type, const std::vector<std::string>& inputs,
@@ -390,22 +475,66 @@ std::string quantized_operator(const OnnxModel& model) {
   return found == nodes.end() ? "" : operator_name(*found);
 }
 
+/// Throws UsageError where the choice names what the model has not.
+void check_choice(const OnnxModel& model, const QuantizeChoice& choice) {
+  for (const std::string& name : choice.operators) {
+    if (is_in(quantizable_operators(), name)) continue;
+    throw UsageError(fmt::format("{} cannot be quantized; what can be are {}", printable(name),
+                                 fmt::join(quantizable_operators(), ", ")));
+  }
+  std::set<std::string> names;
+  for (const NodeProto& node : model.graph().node()) names.insert(name_of(node));
+  for (const auto* list : {&choice.nodes, &choice.excluded}) {
+    for (const std::string& name : *list) {
+      if (names.count(name) != 0) continue;
+      throw UsageError(fmt::format("{}: has no node '{}'", model.name(), printable(name)));
+    }
+  }
+}
+
+/// Throws UsageError, which says why, where nothing was quantized.
+void check_quantized(const OnnxModel& model, const QuantizedModel& quantized) {
+  if (!quantized.quantized.empty()) return;
+  std::vector<std::string> reasons;
+  for (const auto& [type, whys] : quantized.why_left) {
+    for (const auto& [why, count] : whys)
+      reasons.push_back(fmt::format("{} {}: {}", count, type, why));
+  }
+  const std::string why =
+      reasons.empty() ? fmt::format("it has none of {}", fmt::join(quantizable_operators(), ", "))
+                      : fmt::format("{}", fmt::join(reasons, "; "));
+  throw UsageError(fmt::format("{}: nothing in it can be quantized: {}", model.name(), why));
+}
+
 }  // namespace
+
+const std::vector<std::string>& quantizable_operators() {
+  static const std::vector<std::string> kNames{
+      "Add",       "AveragePool", "Concat",   "Conv", "Flatten", "Gemm",    "GlobalAveragePool",
+      "LeakyRelu", "MatMul",      "MaxPool",  "Mul",  "Reshape", "Sigmoid", "Slice",
+      "Squeeze",   "Transpose",   "Unsqueeze"};
+  return kNames;
+}
 
 bool is_quantized(const OnnxModel& model) { return !quantized_operator(model).empty(); }
 
-QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges) {
-  constexpr std::int64_t kFirstOpset = 13;  // scales by channel
-  if (model.opset() < kFirstOpset) {
-    throw UsageError(fmt::format("{}: is of opset {}; networks are quantized from opset {} on",
-                                 model.name(), model.opset(), kFirstOpset));
-  }
+QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
+                              const QuantizeChoice& choice) {
   if (const std::string found = quantized_operator(model); !found.empty()) {
     throw UsageError(fmt::format("{}: is quantized already: it has {}", model.name(), found));
   }
+  if (model.opset() < kRaised) {
+    return quantize_model(OnnxModel::from_proto(raise_opset(model), model.name()), ranges, choice);
+  }
+  if (std::optional<onnx::ModelProto> folded = fold_weights(model)) {
+    return quantize_model(OnnxModel::from_proto(*std::move(folded), model.name()), ranges, choice);
+  }
+  check_choice(model, choice);
   onnx::ModelProto inference = without_data(model.proto());
   drop_dropouts(*inference.mutable_graph(), model);
-  return Quantizer(model, std::move(inference), ranges).run();
+  QuantizedModel result = Quantizer(model, std::move(inference), ranges, choice).run();
+  check_quantized(model, result);
+  return result;
 }
 
 }  // namespace gemm64

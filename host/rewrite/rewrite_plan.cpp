@@ -97,7 +97,7 @@ class Planner {
       }
     }
     for (const std::string& input : model_.inputs()) {
-      if (!model_.type(input)) plan_.open_inputs.push_back(printable(input));
+      if (!model_.type(input)) plan_.open_inputs.push_back(model_.shape_to_give(input));
     }
     return std::move(plan_);
   }

@@ -42,7 +42,7 @@ struct RewritePlan {
   std::int64_t block = 0;
   std::vector<LinearSite> layers;  // in the graph's order
   std::vector<SkippedNode> skipped;
-  std::vector<std::string> open_inputs;  // inputs whose sizes the file leaves open
+  std::vector<std::string> open_inputs;  // what --input-shape would tell of each open input
 
   std::int64_t matmuls() const;
   /// Is a layer cut along M, so that the result runs with this batch only?

@@ -47,8 +47,8 @@ std::string skipped_text(const RewritePlan& plan) {
                         fmt::join(group.names, ", "), more, group.first->reason);
   }
   if (!plan.open_inputs.empty()) {
-    text += fmt::format("The file leaves sizes open; give them with --input-shape {}=AxBxC.\n",
-                        fmt::join(plan.open_inputs, "=AxBxC --input-shape "));
+    text += fmt::format("The file leaves sizes open; give them with --input-shape {}.\n",
+                        fmt::join(plan.open_inputs, " --input-shape "));
   }
   return text;
 }

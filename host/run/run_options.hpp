@@ -20,9 +20,13 @@
 
 namespace gemm64 {
 
-/// int8: the layer is quantized. float32: four slices of 7 bits an operand, ten exact int8
-/// products.
-enum class Precision { kInt8, kFloat32 };
+/// What becomes of a Linear layer of float32 (8-bit ones are computed as they are).
+enum class Precision {
+  kFile,    // float32: of a file that has no 8-bit layer for the device, there in slices; otherwise
+            // on the host
+  kInt8,    // quantized by its own input, which is another arithmetic than the file's
+  kFloat32  // on the device in four slices of 7 bits an operand, ten exact int8 products
+};
 
 /// What of the device's values is compared. Whatever it is, these are the values that go on.
 enum class CheckLevel {
@@ -51,7 +55,7 @@ struct SideBySide {
 
 struct RunOptions {
   CheckLevel check = CheckLevel::kLayers;  // of jobs that run by themselves: kLayers, or not at all
-  Precision precision = Precision::kInt8;
+  Precision precision = Precision::kFile;
   Accumulate accumulate = Accumulate::kDevice;
   ResultCode results = ResultCode::kInt8;  // of layers of 8-bit values; kInt32: their sums
   bool convolutions = true;                // on the device, those of quantized networks

@@ -100,6 +100,16 @@ bool RunReport::timed() const {
   });
 }
 
+bool RunReport::in_float32() const {
+  return host_only || precision == Precision::kFloat32 || layers_of(Arithmetic::kSlices) != 0;
+}
+
+std::uint64_t RunReport::layers_of(Arithmetic arithmetic) const {
+  return static_cast<std::uint64_t>(std::count_if(
+      layers.begin(), layers.end(),
+      [arithmetic](const LayerReport& layer) { return layer.arithmetic == arithmetic; }));
+}
+
 std::uint64_t RunReport::device_macs() const {
   std::uint64_t macs = 0;
   for (const LayerReport& layer : layers) macs += layer.shape.macs();

@@ -22,6 +22,13 @@
 
 namespace gemm64 {
 
+/// What a layer's results on the device are.
+enum class Arithmetic {
+  kIntegers,          // of integers, as they were given
+  kSlices,            // of float32, from exact products of slices
+  kQuantizedOnTheWay  // of float32 in the file, quantized by the run
+};
+
 /// One Linear layer, or one product.
 struct LayerReport {
   std::string name;
@@ -29,6 +36,7 @@ struct LayerReport {
   GemmShape padded;         // as the array sees it; M is never padded
   std::uint64_t tiles = 0;  // tiles of weights that were loaded, blocks of M counted
   ResultFormat results = ResultFormat::int32();
+  Arithmetic arithmetic = Arithmetic::kIntegers;
   std::size_t program = 0;                 // it is a part of, from 1; 0: it ran by itself
   std::optional<Convolution> convolution;  // empty: a Linear layer, or one product
   bool packed = false;             // of a convolution: the host laid out its windows as rows
@@ -100,7 +108,7 @@ struct RunReport {
   std::string device;
   CheckLevel check = CheckLevel::kLayers;
   OutputCheck outputs;  // where outputs are what was compared
-  Precision precision = Precision::kInt8;
+  Precision precision = Precision::kFile;
   Accumulate accumulate = Accumulate::kDevice;
   std::uint64_t batch = 0;
   Geometry geometry;
@@ -137,6 +145,10 @@ struct RunReport {
   /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's clocks or
   /// of an engine's.
   std::vector<std::string> impossible() const;
+  /// Did the device, or the host alone, compute in float32, and not on integers?
+  bool in_float32() const;
+  /// Layers of this arithmetic.
+  std::uint64_t layers_of(Arithmetic arithmetic) const;
   /// MACs of all layers on the device, and of them and the host's.
   std::uint64_t device_macs() const;
   std::uint64_t all_macs() const;

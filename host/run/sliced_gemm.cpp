@@ -16,6 +16,7 @@ LayerReport sum_of(const RunReport& parts, const std::string& name, const GemmSh
   LayerReport layer = parts.total();
   layer.name = name;
   layer.shape = shape;
+  layer.arithmetic = Arithmetic::kSlices;
   layer.padded = {shape.m, parts.layers[0].padded.k, parts.layers[0].padded.n};
   layer.published = published_cycles(shape, parts.geometry.n);
   set_utilization(layer, parts.geometry, parts.memory);

@@ -180,8 +180,10 @@ class InferenceSession:
         are the session's own; others beside them are passed over with a warning, alone refused.
     device: "rtl", "tlm" or "reference", as Device has them, or a Device of your own; `array` and
         `memory_latency` are for the one that is made.
-    precision: "int8": a float network's Linear layers are quantized by their inputs (quantize() a
-        network first for exactly what ONNX Runtime gives); "float32": by four slices of 7 bits.
+    precision: what a Linear layer of float32 becomes; those of 8 bits are computed as they are. "file":
+        float32, of a float file on the device by four slices of 7 bits, of a quantized one on the
+        host; "float32": by slices in any file; "int8": quantized on the way by its own input, which is
+        another arithmetic than the file's.
     accumulate: where partial sums are added; "host" reads each tile back.
     results: of quantized layers, "int8" values (the default, bias and scale on the device, layers
         chained) or "int32" sums.
@@ -202,7 +204,7 @@ class InferenceSession:
         device: DeviceName | Device = "rtl",
         array: int = 64,
         memory_latency: int = 100,
-        precision: Literal["int8", "float32"] = "int8",
+        precision: Literal["file", "int8", "float32"] = "file",
         accumulate: Place = "device",
         results: Literal["int8", "int32"] | None = None,
         check: Literal["layers", "outputs", "none"] = "layers",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,13 @@ def quantize(
     *,
     images: int = 0,
     preprocess: str = "",
-) -> dict[str, dict[str, int]]:
+    calibrate_method: Literal["minmax", "percentile", "entropy"] = "minmax",
+    percentile: float = 99.999,
+    bins: int = 0,
+    op_types_to_quantize: Sequence[str] = (),
+    nodes_to_quantize: Sequence[str] = (),
+    nodes_to_exclude: Sequence[str] = (),
+) -> dict[str, dict[str, Any]]:
     """Writes a float network as a QDQ file: int8 weights by output channel, uint8 activations.
 
     model: the ONNX file, or its contents; or a TorchScript file, whose inputs take the shapes of the
@@ -113,8 +119,14 @@ def quantize(
         (.npy, idx, PNG, JPEG, a folder of images; "NAME=FILE" for another input than the first).
     images: takes only so many of the files' images, the first ones.
     preprocess: of image files: "imagenet", "mnist", "unit" or "raw"; "": by their colours.
+    calibrate_method: which range a value gets: "minmax" (all numbers), "percentile" or "entropy" (without
+        rare ones); `percentile` of the numbers' magnitudes, in a histogram of `bins` (0: 2,048 for
+        percentiles, 128 for entropy, as ONNX Runtime has them).
+    op_types_to_quantize, nodes_to_quantize: these alone; empty: all that can be. nodes_to_exclude: not these.
+        A node without a name goes by its first output.
 
-    Returns how many nodes of each operator are computed on integers ("quantized") or in "float".
+    Returns how many nodes of each operator are computed on integers ("quantized") or in "float", and why
+    ("why_float", by operator and reason). Raises InvalidArgument where nothing can be quantized.
     """
     name, contents = model_source(model)
     arrays: dict[str, object] = {}
@@ -133,7 +145,15 @@ def quantize(
         raise InvalidArgument(
             f"preprocess is {preprocess!r}; it is 'imagenet', 'mnist', 'unit' or 'raw'"
         )
-    result: dict[str, dict[str, int]] = json.loads(
+    if calibrate_method not in ("minmax", "percentile", "entropy"):
+        raise InvalidArgument(
+            f"calibrate_method is {calibrate_method!r}; it is 'minmax', 'percentile' or 'entropy'"
+        )
+    if not 0 <= percentile <= 100:
+        raise InvalidArgument(f"percentile is {percentile}; it is from 0 to 100")
+    if bins != 0 and not 128 <= bins <= 2**20:
+        raise InvalidArgument(f"bins is {bins}; it is 0, or from 128 to 2**20")
+    result: dict[str, dict[str, Any]] = json.loads(
         _gemm64.quantize(
             name=name,
             contents=contents,
@@ -142,6 +162,12 @@ def quantize(
             files=files,
             images=images,
             preprocessing=preprocess,
+            method=calibrate_method,
+            percentile=percentile,
+            bins=bins,
+            operators=list(op_types_to_quantize),
+            nodes=list(nodes_to_quantize),
+            excluded=list(nodes_to_exclude),
         )
     )
     return result

@@ -23,28 +23,12 @@ ModelSource source_of(const std::string& name, const std::optional<nb::bytes>& c
   return {name, std::string(contents->c_str(), contents->size()), {}};
 }
 
-CheckLevel check_named(const std::string& text) {
-  for (const CheckLevel level : {CheckLevel::kLayers, CheckLevel::kOutputs, CheckLevel::kNone}) {
-    if (text == name(level)) return level;
-  }
-  throw UsageError("check is '" + text + "'; it is 'layers', 'outputs' or 'none'");
-}
-
-NetworkSettings settings_of(const std::string& precision, const std::string& accumulate,
-                            const std::optional<std::string>& results, const std::string& check) {
-  NetworkSettings settings;
-  settings.check = check_named(check);
-  if (precision != "int8" && precision != "float32") {
-    throw UsageError("precision is '" + precision + "'; it is 'int8' or 'float32'");
-  }
-  settings.precision = precision == "int8" ? Precision::kInt8 : Precision::kFloat32;
-  settings.accumulate = accumulate_named(accumulate);
-  if (results) {
-    if (*results != "int8" && *results != "int32") {
-      throw UsageError("results is '" + *results + "'; it is 'int8' or 'int32'");
-    }
-    settings.results = *results == "int8" ? ResultCode::kInt8 : ResultCode::kInt32;
-  }
+RunSettings settings_of(const std::string& precision, const std::string& accumulate,
+                        const std::optional<std::string>& results, const std::string& check) {
+  nlohmann::json given = {{"precision", precision}, {"accumulate", accumulate}, {"check", check}};
+  if (results) given["results"] = *results;
+  RunSettings settings;
+  read_settings(run_settings(), given, "", settings);
   return settings;
 }
 
@@ -54,7 +38,7 @@ NetworkSession* open(const std::string& name, const std::optional<nb::bytes>& co
                      InputShapes input_shapes) {
   ModelSource source = source_of(name, contents);
   source.shapes = std::move(input_shapes);
-  const NetworkSettings settings = settings_of(precision, accumulate, results, check);
+  const RunSettings settings = settings_of(precision, accumulate, results, check);
   const nb::gil_scoped_release release;
   return new NetworkSession(std::move(source), settings);
 }
@@ -108,11 +92,22 @@ std::string analyze(const std::string& file, std::int64_t batch,
 std::string quantize(const std::string& name, const std::optional<nb::bytes>& contents,
                      const std::string& output, const Arrays& arrays,
                      const std::vector<std::string>& files, std::int64_t images,
-                     const std::string& preprocessing) {
+                     const std::string& preprocessing, const std::string& method, double percentile,
+                     std::int64_t bins, const std::vector<std::string>& operators,
+                     const std::vector<std::string>& nodes,
+                     const std::vector<std::string>& excluded) {
+  const RangeOptions ranges{method == "percentile" ? RangeMethod::kPercentile
+                            : method == "entropy"  ? RangeMethod::kEntropy
+                                                   : RangeMethod::kMinMax,
+                            percentile, bins};
+  QuantizeChoice choice;
+  choice.operators = operators;
+  choice.nodes = nodes;
+  choice.excluded = excluded;
   const ModelSource source = source_of(name, contents);
   const CalibrationData calibration{tensors(arrays), files, images, preprocessing};
   const nb::gil_scoped_release release;
-  return dump(quantize_network(source, output, calibration));
+  return dump(quantize_network(source, output, calibration, std::move(choice), ranges));
 }
 
 std::string points(const std::string& text) {
@@ -142,7 +137,9 @@ void bind_network(nb::module_& module) {
   module.def("analyze", &analyze, nb::arg("file"), nb::arg("batch"), nb::arg("input_shapes"),
              nb::arg("array"), nb::arg("memory_latency"));
   module.def("quantize", &quantize, nb::arg("name"), nb::arg("contents").none(), nb::arg("output"),
-             nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"));
+             nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"),
+             nb::arg("method"), nb::arg("percentile"), nb::arg("bins"), nb::arg("operators"),
+             nb::arg("nodes"), nb::arg("excluded"));
   module.def("sweep_points", &points, nb::arg("text"));
   module.def("sweep_row", &row, nb::arg("text"), nb::arg("index"));
   module.def(

@@ -122,7 +122,8 @@ Json analyze_network(const std::string& file, std::int64_t batch,
 }
 
 Json quantize_network(const ModelSource& source, const std::string& output,
-                      const CalibrationData& calibration) {
+                      const CalibrationData& calibration, QuantizeChoice choice,
+                      const RangeOptions& ranges) {
   ClaimedFiles files;
   if (!source.bytes) files.input("the model", source.file);
   for (const std::string& text : calibration.files) {
@@ -139,10 +140,14 @@ Json quantize_network(const ModelSource& source, const std::string& output,
   // What is written is for as many images as the file says, not as many as it is calibrated on.
   const OnnxModel model = OnnxModel::from_proto(fold_batch_normalization(read), source.file);
   const BatchedModel batched = with_calibration(model, named(calibration, model));
-  const QuantizedModel quantized =
-      quantize_model(model, calibrate(Executor(batched.model), batched.inputs));
+  const Executor executor(batched.model);
+  const Ranges extremes = calibrate(executor, batched.inputs);
+  choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
+  const QuantizedModel quantized = quantize_model(model, extremes, choice);
   save_model(quantized.proto, file);
-  return {{"quantized", quantized.quantized}, {"float", quantized.left}};
+  return {{"quantized", quantized.quantized},
+          {"float", quantized.left},
+          {"why_float", quantized.why_left}};
 }
 
 }  // namespace gemm64::python

@@ -11,7 +11,9 @@
 
 #include "host/device/memory_timing.hpp"
 #include "host/execute/executor.hpp"
+#include "host/execute/narrowed_ranges.hpp"
 #include "host/job/plan.hpp"
+#include "host/rewrite/quantize.hpp"
 #include "python/src/network_session.hpp"
 
 namespace gemm64::python {
@@ -44,9 +46,10 @@ struct CalibrationData {
   std::string preprocessing;  // of images; empty: as their number of channels asks
 };
 
-/// Writes the quantized network to `output`; returns the nodes by operator that were quantized, and
-/// those left in float. Throws UsageError as the program's `quantize` does.
+/// Writes the quantized network to `output`; returns the nodes by operator that were quantized,
+/// those left in float, and why. Throws UsageError as the program's `quantize` does.
 nlohmann::ordered_json quantize_network(const ModelSource& model, const std::string& output,
-                                        const CalibrationData& calibration);
+                                        const CalibrationData& calibration, QuantizeChoice choice,
+                                        const RangeOptions& ranges);
 
 }  // namespace gemm64::python

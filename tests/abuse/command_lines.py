@@ -45,7 +45,7 @@ def options_of(command):
     """[(name, takes a value, its type)] by the help of `command`."""
     text = subprocess.run([os.environ["GEMM64"], command, "--help"], capture_output=True, text=True, check=True).stdout
     found = []
-    for names, kind in re.findall(r"^  (-\S+)(?: (TEXT|U?INT|FLOAT|ENUM)\S*)?", text, re.M):
+    for names, kind in re.findall(r"^  (-\S+)(?: (\S+))?", text, re.M):
         if "--help" not in names:
             found.append((names.split(",")[0] if names.startswith("-o") else names.split(",")[-1], kind))
     if not found:

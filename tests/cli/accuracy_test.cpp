@@ -46,7 +46,8 @@ constexpr const char* kRun = "run --model m.onnx --array 4 --input x.idx ";
 
 TEST_F(AccuracyOfRun, IsCountedInInt8AndFloat32) {
   write_all();
-  const Outcome outcome = run(kRun + std::string("--labels labels.txt --json r.json"));
+  const Outcome outcome =
+      run(kRun + std::string("--labels labels.txt --json r.json --precision int8"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("int8      66.67 %  2 of 3  100.00 %"));
   EXPECT_THAT(outcome.out, HasSubstr("float32   66.67 %  2 of 3"));

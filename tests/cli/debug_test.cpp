@@ -185,7 +185,7 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
     std::ofstream(folder_ / "wrong.json") << older;
     const Outcome wrong = run("replay wrong.json");
     EXPECT_EQ(wrong.code, 2);
-    EXPECT_THAT(wrong.err, HasSubstr("options.memory is 'divided'; it may be 'independent' or "
+    EXPECT_THAT(wrong.err, HasSubstr("options.memory is 'divided'; it may be 'independent', "
                                      "'shared' or 'exclusive'"));
   }
 }
@@ -225,13 +225,14 @@ TEST_F(Debug, AFaultThatChangesNothingIsTold) {
 TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
   // The first row of the first tile of f6 is read in a clock that the tile's trace tells.
-  const Outcome tile = run("run --model lenet.onnx --trace t.fst --trace-tile f6:0,0,0");
+  const Outcome tile =
+      run("run --precision int8 --model lenet.onnx --trace t.fst --trace-tile f6:0,0,0");
   std::smatch clock;
   ASSERT_TRUE(std::regex_search(tile.out, clock, std::regex("tile 0,0,0 from clock ([0-9]+)")))
       << tile.out << tile.err;
   // Its weight of row 9, column 5 is used 2 + 2 + 5 clocks later, in stage 2.
   const std::string fault = "weight:9,5:6@" + std::to_string(std::stoull(clock[1]) + 9);
-  const Outcome outcome = run("run --model lenet.onnx --inject " + fault);
+  const Outcome outcome = run("run --precision int8 --model lenet.onnx --inject " + fault);
   ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
   const json failure = read("failure.json")["failure"];
   EXPECT_EQ(failure["product"], "f6");
@@ -415,7 +416,8 @@ TEST_F(Debug, BrokenFailureFilesAreRefused) {
   refused("options: ", [](json& j) { j.erase("options"); });
   refused("options.seed: ", [](json& j) { j["options"].erase("seed"); });
   refused("failure.index: ", [](json& j) { j["failure"].erase("index"); });
-  refused("options.seed: type must be number", [](json& j) { j["options"]["seed"] = "one"; });
+  refused("options.seed is \"one\"; it may be a whole number from",
+          [](json& j) { j["options"]["seed"] = "one"; });
   refused("options.precision is 'int4'", [](json& j) { j["options"]["precision"] = "int4"; });
   refused("options.memory_latency is 0", [](json& j) { j["options"]["memory_latency"] = 0; });
   refused("no array of 24x24", [](json& j) { j["options"]["array"] = 24; });

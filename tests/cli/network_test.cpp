@@ -53,7 +53,9 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
     const std::vector<float> image = {1.0F + i, -2, 0.5F * i, 3};
     write_npy("one.npy", "<f4", 1, 4, image);
     images.insert(images.end(), image.begin(), image.end());
-    ASSERT_EQ(run("run --model m.onnx --input one.npy --array 4 --output y.npy").code, 0);
+    ASSERT_EQ(
+        run("run --precision int8 --model m.onnx --input one.npy --array 4 --output y.npy").code,
+        0);
     const std::vector<float> y = values("y.npy");
     expected.insert(expected.end(), y.begin(), y.end());
   }
@@ -61,7 +63,8 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
   write_npy("three.npy", "<f4", 3, 4, images);
   for (const char* batch : {"", " --batch 3"}) {
     const Outcome outcome =
-        run("run --model m.onnx --input three.npy --array 4 --output y.npy --json report.json" +
+        run("run --precision int8 --model m.onnx --input three.npy --array 4 --output y.npy "
+            "--json report.json" +
             std::string(batch));
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(values("y.npy"), expected);
@@ -88,9 +91,9 @@ TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
   write("m.onnx", mixing());
   // The accumulator of the second image's product.
   for (int clock = 870; clock < 960; ++clock) {
-    const Outcome outcome =
-        run("run --model m.onnx --batch 3 --array 4 --inject accumulator:0,1,2:9@" +
-            std::to_string(clock));
+    const Outcome outcome = run(
+        "run --precision int8 --model m.onnx --batch 3 --array 4 --inject accumulator:0,1,2:9@" +
+        std::to_string(clock));
     if (outcome.code == 0) continue;
     if (outcome.code == 2) break;  // past the end
     const json failure = json::parse(contents(folder_ / "failure.json"))["failure"];
@@ -146,13 +149,54 @@ TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
     EXPECT_THAT(outcome.err, HasSubstr(reason));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   };
-  refused("--array 4 --batch 1073741824", "gemm64: --batch 1073741824: 1073741824x2x2 needs ");
-  refused("--array 4 --batch 1073741824", "bytes of device memory; the device has 4294967296");
+  refused("--precision int8 --array 4 --batch 1073741824",
+          "gemm64: --batch 1073741824: 1073741824x2x2 needs ");
+  refused("--precision int8 --array 4 --batch 1073741824",
+          "bytes of device memory; the device has 4294967296");
   write("m.onnx", onnx::model({onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 100000}),
                                onnx::output("y", {1, 100000})}));
   refused("--device reference --precision float32 --batch 2147483648",
           "--batch 2147483648: m.onnx needs 3,200,000 GiB of memory for its values; this machine "
           "has ");
+}
+
+/// The trained network, quantized and compiled, gives what its ONNX file does; for other devices
+/// and other sizes it is refused.
+TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
+  const std::string images = "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz";
+  ASSERT_EQ(run("quantize " GEMM64_TEST_DATA "/fashion_cnn.onnx --calibrate " + images +
+                " --calibrate-images 20 -o q.onnx")
+                .code,
+            0);
+  const Outcome compiled = run("compile q.onnx -o q.g64 --array 8 --batch 2 --json compiled.json");
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  const std::string given =
+      " --device tlm --array 8 --images 2 --json report.json --input " + images;
+  const Outcome found = run("run q.g64 --output found.npy" + given);
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("VERIFIED"));
+  const json compiled_one = report();
+  ASSERT_EQ(run("run q.onnx --output wanted.npy" + given).code, 0);
+  EXPECT_EQ(values("found.npy"), values("wanted.npy"));
+  EXPECT_EQ(compiled_one["total"]["cycles"], report()["total"]["cycles"]);
+  const json predicted = json::parse(contents(folder_ / "compiled.json"));
+  EXPECT_EQ(predicted["total"]["predicted_cycles"], report()["total"]["cycles"]);
+  EXPECT_EQ(predicted["total"]["programs"], 4);
+
+  EXPECT_EQ(run("analyze q.g64 --array 8").code, 0);
+  const auto refused = [&](const std::string& arguments, const char* words) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(words)) << arguments;
+  };
+  refused("run q.g64", "give --array 8");
+  refused("run q.g64 --array 8 --convolutions host", "run the ONNX file");
+  refused("run q.g64 --array 8 --batch 3", "was compiled for 2 images at once");
+  refused("run q.g64 --array 8 --images 1 --input " + images, "compile it with --batch 1");
+  refused("run q.g64 --array 8 --input-shape image=1x1x28x28", "--input-shape");
+  refused("run lenet --model q.onnx", "excludes --model");
+  refused("compile q.g64 -o r.g64", "compiled already");
+  refused("compile " GEMM64_TEST_DATA "/fashion_cnn.onnx -o r.g64", "gemm64 quantize");
 }
 
 }  // namespace

@@ -92,8 +92,9 @@ TEST_F(SweepProgram, RunsANetworkAsRunDoes) {
       kFashion + R"("]})");
   ASSERT_EQ(rows.size(), 4U);
   for (const ordered_json& row : rows) {
-    const ordered_json run = report(std::string("run --model ") + kFashion + " --array " +
-                                    row["array"].dump() + " --batch " + row["batch"].dump());
+    const ordered_json run =
+        report(std::string("run --precision int8 --model ") + kFashion + " --array " +
+               row["array"].dump() + " --batch " + row["batch"].dump());
     expect_total(row, run);
     EXPECT_LT(row["device_share"], 1.0) << "convolutions of float32 are the host's";
   }

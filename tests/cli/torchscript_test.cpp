@@ -138,8 +138,6 @@ TEST_F(TorchScript, RefusesWhatIsNone) {
   expect_refusal("analyze crash.pt", "crash.pt: LibTorch crashed over it");
   expect_refusal("analyze nothing.pt", "plug-in");
   expect_refusal("analyze net.onnx --modules '*'", "--modules: only TorchScript files");
-  expect_refusal("run --model net.onnx --input-shape x=1x2 --device tlm",
-                 "--input-shape is for TorchScript files");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from harness import ProgramTest, saturates
@@ -65,8 +66,10 @@ class Scripts(unittest.TestCase):
             told = subprocess.run([ROOT / "scripts" / script, "--help"], capture_output=True, text=True,
                                   check=True, env={**os.environ, "PATH": "/usr/bin:/bin"})
             self.assertIn(script, told.stdout)
-        refused = subprocess.run([ROOT / "scripts" / "imagenet", "--build", "/"], capture_output=True,
-                                 text=True, check=False)
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "gemm64").mkdir()  # a folder of this name is no program
+            refused = subprocess.run([ROOT / "scripts" / "imagenet", "--build", folder], capture_output=True,
+                                     text=True, check=False)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("is not built", refused.stderr)
 

@@ -9,6 +9,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper
 
+import fused_operators
 from harness import ProgramTest, infer
 
 CASES = int(os.environ.get("GEMM64_CASES", "4"))  # of each operator
@@ -547,10 +548,12 @@ OPERATORS = {
     "GlobalLpPool": lambda d: d.x([2, 3, d.size(), d.size()]) is None or {"p": d.size(1, 3)},
     "RNN": recurrent(1), "GRU": recurrent(3, linear_before_reset=1), "LSTM": recurrent(4, input_forget=1),
     "Concat": concat, "Flatten": flatten, "Clip": clip, "Cast": cast, "MatMul": matmul, "Gemm": gemm,
+    **{f"com.microsoft.{name}": draw for name, draw in fused_operators.OPERATORS.items()},
 }
 
 
-OUTPUTS = {"TopK": 2}  # the first is compared
+# The first is compared.
+OUTPUTS = {"TopK": 2, "com.microsoft.EmbedLayerNormalization": 2, "com.microsoft.GroupQueryAttention": 3}
 
 
 def model_of(name, number):
@@ -559,9 +562,10 @@ def model_of(name, number):
     d = Draw(f"{SEED} {name} {number}")
     attributes = OPERATORS[name](d)
     graph = onnx.GraphProto(name="graph")
-    node = helper.make_node(name, [f"x{i}" if array.size or array.ndim != 1 or array.dtype != numpy.float32 else ""
-                                   for i, array in enumerate(d.inputs)], ["y", "more"][:OUTPUTS.get(name, 1)],
-                            **attributes)
+    domain, _, kind = name.rpartition(".")
+    node = helper.make_node(kind, [f"x{i}" if array.size or array.ndim != 1 or array.dtype != numpy.float32 else ""
+                                   for i, array in enumerate(d.inputs)], ["y", "more", "most"][:OUTPUTS.get(name, 1)],
+                            domain=domain, **attributes)
     feeds = {}
     for i, array in enumerate(d.inputs):
         if node.input[i] == "":
@@ -574,10 +578,12 @@ def model_of(name, number):
             feeds[f"x{i}"] = array
     graph.node.append(node)
     graph.output.append(onnx.ValueInfoProto(name="y"))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
     inferred = onnx.shape_inference.infer_shapes(model)
     kind = inferred.graph.output[0].type.tensor_type.elem_type
-    model.graph.output[0].type.tensor_type.elem_type = kind
+    # What ONNX has no definition of gives floats.
+    model.graph.output[0].type.tensor_type.elem_type = kind or TensorProto.FLOAT
     return model, feeds, d
 
 

@@ -40,7 +40,7 @@ class Accelerator(ProgramTest):
         images = numpy.random.default_rng(1).random((4, 1, 28, 28), numpy.float32)
         numpy.save(self.folder / "images.npy", images)
         output, report = self.report("--model", "model.onnx", "--input", "images.npy", "--output",
-                                     "scores.npy", "--array", 8)
+                                     "scores.npy", "--array", 8, "--precision", "int8")
         self.assertIn("all 34 counters of clocks and bytes equal their prediction", output)
         self.assertEqual(report["device"], "rtl")
         self.assertEqual(report["batch"], 4)
@@ -77,7 +77,8 @@ class Accelerator(ProgramTest):
     def test_runs_every_block_of_a_tiled_network(self):
         self.succeed("make-model", "lenet", "-o", "model.onnx")
         self.succeed("tile", "model.onnx", "-o", "tiled.onnx")
-        _, report = self.report("--model", "tiled.onnx", "--device", "reference")
+        _, report = self.report("--model", "tiled.onnx", "--device", "reference", "--precision",
+                                "int8")
         blocks = [node for node in onnx.load(self.folder / "tiled.onnx").graph.node
                   if node.op_type == "MatMul"]
         self.assertEqual(len(self.layers(report, "device")), len(blocks))

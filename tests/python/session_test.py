@@ -72,14 +72,17 @@ def test_the_rtl_runs_it_too(quantized, random):
     assert layers["rtl"] == layers["tlm"]
 
 
-def test_a_float_network_is_near(linear_network, random):
-    mine, theirs = both(linear_network)
+def test_a_float_network_is_computed_in_float_unless_quantizing_is_asked_for(linear_network, random):
     x = random.standard_normal((5, 12)).astype(np.float32)
-    for found, wanted in zip(mine.run(None, {"x": x}), theirs.run(None, {"x": x})):
-        assert np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max()
-    exact, _ = both(linear_network, precision="float32")
-    for found, wanted in zip(exact.run(None, {"x": x}), theirs.run(None, {"x": x})):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    for options in ({}, {"precision": "float32"}):
+        mine, theirs = both(linear_network, **options)
+        for found, wanted in zip(mine.run(None, {"x": x}), theirs.run(None, {"x": x})):
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+        assert mine.report["layers"][0]["arithmetic"] == "float32 in slices"
+    near, _ = both(linear_network, precision="int8")
+    for found, wanted in zip(near.run(None, {"x": x}), theirs.run(None, {"x": x})):
+        assert 1e-4 < np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max()
+    assert near.report["layers"][0]["arithmetic"] == "quantized on the way"
 
 
 def test_outputs_are_chosen_by_name_and_shapes_may_change(linear_network, random):
@@ -273,7 +276,7 @@ def test_layers_are_in_the_networks_order_and_counts_are_integers(tmp_path):
 
 def test_a_fault_in_a_network_is_told_by_layer_clock_and_waveform(linear_network, tmp_path):
     device = gemm64.Device("rtl", array=4, trace_mismatch=tmp_path / "wrong.fst")
-    mine = gemm64.InferenceSession(linear_network, device=device)
+    mine = gemm64.InferenceSession(linear_network, device=device, precision="int8")
     device.inject(f"result:2:3@{device.clocks + 150}")
     with pytest.raises(gemm64.VerificationError, match="first: 1 values differ; the first at row") as raised:
         mine.run(None, {"x": np.ones((2, 12), np.float32)})

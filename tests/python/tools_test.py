@@ -70,6 +70,26 @@ def test_scales_come_from_arrays_by_name_and_from_files(linear_network, random, 
                                rtol=0, atol=1e-5)
 
 
+def test_nodes_and_ranges_are_chosen(linear_network, random, tmp_path):
+    x = random.standard_normal((400, 12)).astype(np.float32)
+    x[0, 0] = 30
+    names = [node.name or node.output[0] for node in onnx.load(linear_network).graph.node if node.op_type == "Gemm"]
+
+    def scale(**options):
+        found = gemm64.quantize(linear_network, tmp_path / "q.onnx", x, **options)
+        constants = {tensor.name: tensor for tensor in onnx.load(tmp_path / "q.onnx").graph.initializer}
+        return found, float(onnx.numpy_helper.to_array(constants["x_scale"]))
+
+    found, whole = scale(nodes_to_exclude=names[1:])
+    assert found["quantized"]["Gemm"] == 1 and found["why_float"]["Gemm"] == {"excluded": 1}
+    assert scale(op_types_to_quantize=["Gemm"])[0]["quantized"]["Gemm"] == 2
+    assert scale(calibrate_method="percentile", percentile=99)[1] < whole / 3
+    assert scale(calibrate_method="entropy", bins=2048)[1] < whole / 2
+    assert scale(calibrate_method="entropy")[1] == pytest.approx(whole)
+    with pytest.raises(gemm64.InvalidArgument, match="nothing in it can be quantized: 2 Gemm: excluded"):
+        scale(nodes_to_exclude=names)
+
+
 def test_calibrations_that_cannot_be_are_refused(linear_network, tmp_path):
     x = np.zeros((2, 12), np.float32)
     out = tmp_path / "out.onnx"
@@ -77,6 +97,8 @@ def test_calibrations_that_cannot_be_are_refused(linear_network, tmp_path):
         ({"calibrate": {}}, "empty"), ({"calibrate": {"z": x}}, "z"),
         ({"calibrate": tmp_path / "none.npy"}, "none.npy"),
         ({"calibrate": x, "preprocess": "caffe"}, "preprocess"),
+        ({"calibrate": x, "calibrate_method": "kl"}, "calibrate_method is 'kl'"),
+        ({"calibrate": x, "percentile": 101}, "percentile is 101"), ({"calibrate": x, "bins": 7}, "bins is 7"),
         ({"calibrate": x[:, :3]}, "x"),
         ({"calibrate": x, "output": tmp_path / "no" / "out.onnx"}, "out.onnx"),
         ({"calibrate": x, "output": linear_network}, "linear.onnx"),

@@ -6,7 +6,7 @@ import shutil
 import struct
 import zlib
 
-LINKS = ("tests", "host", "python", "rtl", "scripts", "sim", "waves")
+LINKS = ("tests", "docs", "host", "python", "rtl", "scripts", "sim", "waves")
 
 
 def png(width, height, seed):

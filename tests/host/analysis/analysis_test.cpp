@@ -203,7 +203,7 @@ TEST(Analysis, MarksTheSumsThatLackWhatIsUnknown) {
   const Analysis open = analyze_text("(float[4,H] x) => (float[4,H] y) {y = Relu(x)}");
   EXPECT_FALSE(open.totals.bytes_known);
   EXPECT_TRUE(open.totals.macs_known);
-  EXPECT_THAT(open.open_inputs, ElementsAre("x"));
+  EXPECT_THAT(open.open_inputs, ElementsAre("x=4xA"));
   const Analysis known = analyze_text("(float[4,2] x) => (float[4,2] y) {y = Relu(x)}");
   EXPECT_TRUE(known.totals.bytes_known && known.totals.macs_known && known.totals.array_known);
 }

@@ -148,7 +148,7 @@ TEST(PartialReport, MarksSumsAndPointsToTheOption) {
   const std::string text = analysis_tables(analysis, shown_layers(analysis), 0);
   EXPECT_THAT(text, HasSubstr(">= 0"));
   EXPECT_THAT(text, HasSubstr("Partial: totals marked >= omit what is listed at the end."));
-  EXPECT_THAT(text, HasSubstr("give them with --input-shape x=AxBxC"));
+  EXPECT_THAT(text, HasSubstr("give them with --input-shape x=4xA."));
   EXPECT_THAT(text, HasSubstr("?"));
   const nlohmann::ordered_json json = to_json(analysis);
   EXPECT_EQ(json["total"]["partial"], (nlohmann::ordered_json{"macs", "bytes", "array"}));

@@ -66,5 +66,31 @@ TEST(BatchedModel, GivesAScalarToEachPass) {
   EXPECT_EQ(last.at("x").dim(0), 2);
 }
 
+TEST(BatchedModel, TakesSizesThatTheFileLeavesOpenByTheirNames) {
+  const std::string graph =
+      "(float[batch,length] x, float[batch,length] m) => (float[batch,length] y) {y = Mul(x, m)}";
+  const auto load_named = [&](const InputOptions& options) {
+    return load_with_inputs(
+        [&](const ImportOptions& import) { return load_text(graph, {}, 13, import); }, options,
+        [](const OnnxModel&) {});
+  };
+  InputOptions options;
+  options.shapes = {{"batch", {2}}, {"length", {5}}};
+  EXPECT_EQ(load_named(options).model.type("y")->dims, (Dims{2, 5}));
+  options.shapes = {{"x", {2, 4}}};
+  EXPECT_EQ(load_named(options).model.type("y")->dims, (Dims{2, 4}));
+  EXPECT_THROW(load_named({}), UsageError);
+  EXPECT_THROW(load_with_inputs(
+                   [&](const ImportOptions& import) { return load_text(graph, {}, 13, import); },
+                   options, [](const OnnxModel&) {},
+                   [&](const OnnxModel&, const InputOptions&, std::int64_t) {
+                     return InputSources{
+                         {"m", InputSource::of(floats({2, 3}, {1, 2, 3, 4, 5, 6}))},
+                         {"x", InputSource::of(floats({2, 3}, {1, 2, 3, 4, 5, 6}))}};
+                   }),
+               UsageError)
+      << "the arrays contradict the shape that was given";
+}
+
 }  // namespace
 }  // namespace gemm64

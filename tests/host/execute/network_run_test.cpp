@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/network_run.hpp"
+#include "host/session/network_run.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,6 +47,13 @@ class CountedCalls {
 
   std::deque<OperatorInfo> infos_;  // the executor's steps point into it
 };
+
+/// Linear layers of float32 quantized on the way: one job each.
+RunOptions int8() {
+  RunOptions options;
+  options.precision = Precision::kInt8;
+  return options;
+}
 
 class NetworkRunTest : public testing::Test {
  protected:
@@ -110,6 +117,57 @@ class NetworkRunTest : public testing::Test {
   DamagedDevice device_;
   Driver driver_;
 };
+
+TEST_F(NetworkRunTest, ComputesAFloatFileInSlicesOnTheDevice) {
+  const OnnxModel network = two_layers();
+  const NamedTensors inputs{{"x", input({6, 20})}};
+  const NetworkRun found = run(Executor(network), inputs, {});
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_EQ(device_.runs, 8);
+  ASSERT_EQ(found.report.layers_of(Arithmetic::kSlices), 2U);
+  EXPECT_FALSE(found.report.quality.has_value()) << "there is no other arithmetic to compare with";
+  EXPECT_EQ(to_json(found.report)["precision"], "float32");
+  EXPECT_THAT(run_table(found.report, 0), HasSubstr("float32 from four slices of 7 bits"));
+  const auto expected = values_of<float>(Executor(network).run(inputs).at("y"));
+  const auto y = values_of<float>(found.outputs.at("y"));
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5);
+}
+
+TEST_F(NetworkRunTest, SaysThatItQuantizedOnTheWayWhereThatWasAskedFor) {
+  const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}}, Precision::kInt8);
+  const std::string text = run_table(found.report, 0);
+  EXPECT_THAT(text, HasSubstr("VERIFIED"));
+  EXPECT_THAT(text,
+              HasSubstr("Quantized on the way, as --precision int8 asks: 2 layers of float32. "
+                        "Their reference is gemm64's own int8 arithmetic, not the file's "
+                        "float32.\n"));
+  EXPECT_EQ(to_json(found.report)["layers"][0]["arithmetic"], "quantized on the way");
+  const NetworkRun plain = run(Executor(two_layers()), {{"x", input({6, 20})}}, {});
+  EXPECT_THAT(run_table(plain.report, 0), Not(HasSubstr("on the way")));
+}
+
+TEST_F(NetworkRunTest, ComputesOnTheHostWhatHasNoSlices) {
+  Tensor x = input({6, 20});
+  x.mutable_values<float>()[25] = -INFINITY;
+  x.mutable_values<float>()[26] = INFINITY;
+  const OnnxModel network = two_layers();
+  const NetworkRun found = run(Executor(network), {{"x", x}}, {});
+  ASSERT_FALSE(found.report.host_layers.empty());
+  EXPECT_THAT(found.report.host_layers[0].reason, HasSubstr("is not finite"));
+  const Tensor expected = Executor(network).run({{"x", x}}).at("y");
+  EXPECT_EQ(values_of<float>(found.outputs.at("y"))[0], values_of<float>(expected)[0]);
+}
+
+TEST_F(NetworkRunTest, LeavesFloatsToTheHostInOneProgramUnlessTheyAreQuantized) {
+  RunOptions options;
+  options.one_program = true;
+  const NetworkRun found = run(Executor(two_layers()), {{"x", input({6, 20})}}, options);
+  EXPECT_TRUE(found.report.layers.empty());
+  ASSERT_EQ(found.report.host_layers.size(), 2U);
+  EXPECT_THAT(found.report.host_layers[0].reason, HasSubstr("--precision int8"));
+  options.precision = Precision::kInt8;
+  EXPECT_EQ(run(Executor(two_layers()), {{"x", input({6, 20})}}, options).report.layers.size(), 2U);
+}
 
 TEST_F(NetworkRunTest, SendsLinearLayersToTheDeviceAndNothingElse) {
   const OnnxModel network = model(
@@ -200,7 +258,7 @@ TEST_F(NetworkRunTest, MeasuresALayersErrorAgainstTheFloatNetwork) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   std::map<std::string, Tensor> found, exact;
-  run(Executor(network), inputs, {}, nullptr, [&](const Step& step, const Tensors& outputs) {
+  run(Executor(network), inputs, int8(), nullptr, [&](const Step& step, const Tensors& outputs) {
     found[step.context.node->output(0)] = outputs[0];
   });
   ExecutorHooks hooks;
@@ -229,7 +287,7 @@ TEST_F(NetworkRunTest, MeasuresALayersErrorAgainstTheFloatNetwork) {
 TEST_F(NetworkRunTest, GivesTheSameNetworkWhereverPartialSumsAreAdded) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
-  RunOptions options;
+  RunOptions options = int8();
   const NetworkRun on_device = run(Executor(network), inputs, options);
   options.accumulate = Accumulate::kHost;
   const NetworkRun on_host = run(Executor(network), inputs, options);
@@ -245,7 +303,7 @@ TEST_F(NetworkRunTest, ComputesEachNodeOnceWhereTheDeviceChangesNothing) {
   const OnnxModel network = two_layers();
   Executor executor(network);
   const CountedCalls counted(executor);
-  run(executor, {{"x", input({6, 20})}}, {});
+  run(executor, {{"x", input({6, 20})}}, int8());
   // Once before the first device layer; there and behind it the float32 network goes its own way:
   // a Linear layer is computed for it, and what the host does is done for both.
   EXPECT_EQ(CountedCalls::calls(),
@@ -260,7 +318,7 @@ TEST_F(NetworkRunTest, ComputesABranchOnceThatTheDeviceDoesNotReach) {
       {"w"});
   Executor executor(network);
   const CountedCalls counted(executor);
-  run(executor, {{"x", input({4, 6})}}, {});
+  run(executor, {{"x", input({4, 6})}}, int8());
   EXPECT_EQ(CountedCalls::calls(),
             (std::map<std::string, int>{{"node0", 1}, {"node1", 1}, {"node2", 1}, {"node3", 2}}));
 }
@@ -269,7 +327,7 @@ TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   JobNotes notes;
-  RunOptions options;
+  RunOptions options = int8();
   options.observers = {&notes};
   run(Executor(network), inputs, options);
   EXPECT_THAT(notes.notes,
@@ -287,7 +345,7 @@ TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
 TEST_F(NetworkRunTest, RunsNothingWhereAnObserverRefusesTheJobs) {
   JobNotes notes;
   notes.refuse = true;
-  RunOptions options;
+  RunOptions options = int8();
   options.observers = {&notes};
   EXPECT_THROW(run(Executor(two_layers()), {{"x", input({6, 20})}}, options), UsageError);
   EXPECT_EQ(device_.runs, 0);
@@ -396,7 +454,7 @@ TEST_F(NetworkRunTest, TellsLayersOfManyImagesOnce) {
     std::copy_n(images.values<float>() + 16 * first, 16 * count, part.mutable_values<float>());
     return NamedTensors{{"x", part}};
   };
-  JobRunner runner(device_, driver_, {});
+  JobRunner runner(device_, driver_, int8());
   const NetworkRun found =
       run_network(Executor(network), inputs, runner, runner.report("test", 70), nullptr, nullptr);
   EXPECT_EQ(takes, 2);
@@ -464,7 +522,7 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
     expected.insert(expected.end(), y.begin(), y.end());
   }
   JobNotes notes;
-  RunOptions options;
+  RunOptions options = int8();
   options.observers = {&notes};
   JobRunner runner(device_, driver_, options);
   const NetworkInputs inputs =
@@ -499,7 +557,7 @@ TEST_F(NetworkRunTest, RunsImagesInPassesAndDropsWhatFilledTheLast) {
   const OnnxModel network =
       model("(float[2,4] x, float[4,3] w) => (float[2,3] y) {y = MatMul(x, w)}", {"w"});
   const Tensor images = input({3, 4});
-  JobRunner runner(device_, driver_, {});
+  JobRunner runner(device_, driver_, int8());
   const NetworkInputs inputs = NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2);
   const NetworkRun found =
       run_network(Executor(network), inputs, runner, runner.report("test", 3), nullptr, nullptr);
@@ -553,8 +611,23 @@ TEST_F(NetworkRunTest, SendsProductsOfIntegersToTheDevice) {
   }
 }
 
+TEST_F(NetworkRunTest, TellsLayersWithSumsInALineForEachReason) {
+  RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
+  const LayerReport layer = report.layers[0];
+  for (int i = 0; i < 6; ++i) {
+    report.layers.push_back(layer);
+    report.layers.back().why_sums = "its weights have a zero point";
+  }
+  report.layers[0].why_sums = "its results are not of 8 bits";
+  const std::string text = run_table(report, 0);
+  EXPECT_THAT(text, HasSubstr("int32 results of node1: its results are not of 8 bits.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("int32 results of 6 layers (node1, node1, node1, node1, ...), of each: "
+                        "its weights have a zero point.\n"));
+}
+
 TEST_F(NetworkRunTest, ChecksFromTheShapesAloneWhetherTheDeviceHasRoom) {
-  JobRunner runner(device_, driver_, {});
+  JobRunner runner(device_, driver_, int8());
   check_jobs(two_layers(), runner);
   const OnnxModel large = model(
       "(float[1000000,20] x, float[20,11] w) => (float[1000000,11] y) {y = MatMul(x, w)}", {"w"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantized networks with their layers on a reference device: host/execute/network_run.
+// Quantized networks with their layers on a reference device: host/session/network_run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "host/execute/network_input.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
+#include "host/session/network_run.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/run/small_device.hpp"
 
@@ -118,12 +118,73 @@ TEST_F(QuantizedRunTest, LeavesConvolutionsToTheHostWhereOptionsDo) {
   for (const auto& [options, name] : cases) {
     SCOPED_TRACE(name);
     const NetworkRun found = run(model, options);
-    EXPECT_EQ(found.report.layers.size(), options.precision == Precision::kInt8 ? 1U : 0U);
+    EXPECT_EQ(found.report.layers.size(), options.precision != Precision::kFloat32 ? 1U : 0U);
     ASSERT_GE(found.report.host_layers.size(), 8U);
     EXPECT_THAT(found.report.host_layers[0].reason, HasSubstr(name));
-    EXPECT_EQ(found.report.verified(), options.precision == Precision::kInt8);
+    EXPECT_EQ(found.report.verified(), options.precision != Precision::kFloat32);
     EXPECT_LT(found.report.device_macs(), found.report.all_macs());
   }
+}
+
+/// A quantized layer, and one that the file leaves in float.
+OnnxModel with_float_layer() {
+  onnx::ModelProto proto = parse_model(
+      "(uint8[6,20] x, float[20,9] w, float[9,5] v) => (float[6,5] y) "
+      "<float s = {0.01}, uint8 z = {131}, int8 wz = {0}> "
+      "{q = QLinearMatMul(x, s, z, w, s, wz, s, z)"
+      " f = DequantizeLinear(q, s, z) y = MatMul(f, v)}",
+      {"w", "v"});
+  onnx::GraphProto& graph = *proto.mutable_graph();
+  std::mt19937 random(4);
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+    if (tensor.name() == "v") {
+      std::string& bytes = *tensor.mutable_raw_data();
+      for (std::size_t i = 0; i < 45; ++i) {
+        const float value = static_cast<float>(random() >> 8) * 0x1p-23F - 1;
+        std::memcpy(&bytes[4 * i], &value, 4);
+      }
+    } else if (tensor.name() == "w") {
+      tensor.set_data_type(onnx::TensorProto::INT8);
+      std::string& bytes = *tensor.mutable_raw_data();
+      bytes.resize(180);
+      for (char& byte : bytes) byte = static_cast<char>(random());
+    }
+  }
+  graph.mutable_node(2)->set_name("fc");
+  return OnnxModel::from_proto(std::move(proto), "test.onnx");
+}
+
+TEST_F(QuantizedRunTest, ComputesALayerThatTheFileLeavesInFloatAsTheFileSays) {
+  const OnnxModel model = with_float_layer();
+  Tensor x(onnx::TensorProto::UINT8, {6, 20});
+  for (int i = 0; i < 120; ++i) x.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(i);
+  const NetworkInputs inputs = NetworkInputs::of(NamedTensors{{"x", x}});
+  const Tensor expected = Executor(model).run({{"x", x}}).at("y");
+  const auto bytes_equal = [&](const NetworkRun& found) {
+    const Tensor& y = found.outputs.at("y");
+    return std::memcmp(y.raw(), expected.raw(), expected.bytes()) == 0;
+  };
+  for (const CheckLevel check : {CheckLevel::kLayers, CheckLevel::kOutputs}) {
+    RunOptions options;
+    options.check = check;
+    const NetworkRun found = run(model, inputs, options);
+    EXPECT_TRUE(found.report.verified());
+    EXPECT_TRUE(bytes_equal(found));
+    EXPECT_EQ(found.report.layers.size(), 1U);
+    ASSERT_EQ(found.report.host_layers.size(), 1U);
+    EXPECT_EQ(found.report.host_layers[0].name, "fc");
+    EXPECT_THAT(found.report.host_layers[0].reason, HasSubstr("float32 in the file"));
+    EXPECT_TRUE(run(model, inputs, options).why_one_job.empty());
+  }
+  RunOptions on_the_way;
+  on_the_way.precision = Precision::kInt8;
+  const NetworkRun found = run(model, inputs, on_the_way);
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_FALSE(bytes_equal(found));
+  EXPECT_EQ(found.report.layers_of(Arithmetic::kQuantizedOnTheWay), 1U);
+  RunOptions slices;
+  slices.precision = Precision::kFloat32;
+  EXPECT_EQ(run(model, inputs, slices).report.layers_of(Arithmetic::kSlices), 1U);
 }
 
 TEST_F(QuantizedRunTest, RunsImagesInPasses) {

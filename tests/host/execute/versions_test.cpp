@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/host/execute/run_node.hpp"
 
 namespace gemm64 {
@@ -34,6 +36,12 @@ TEST(Unsqueeze, TakesAxesAsAttributeBefore13) {
   const Tensor x = floats({2}, {1, 2});
   EXPECT_EQ(run_node("y = Unsqueeze <axes = [0, 2]> (x)", {x}, 11)[0].dims(), (Dims{1, 2, 1}));
   EXPECT_EQ(run_node("y = Unsqueeze (x, axes)", {x, ints({0, -1})}, 13)[0].dims(), (Dims{1, 2, 1}));
+}
+
+TEST(Clip, LeavesZerosSignAtABoundOfZero) {
+  const Tensor y = run_node("y = Clip (x, low)", {floats({2}, {-0.0F, -1}), floats({}, {0})})[0];
+  EXPECT_TRUE(std::signbit(y.values<float>()[0]));
+  EXPECT_FALSE(std::signbit(y.values<float>()[1]));
 }
 
 TEST(Clip, TakesBoundsAsAttributesBefore11) {

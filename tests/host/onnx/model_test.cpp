@@ -311,5 +311,49 @@ TEST(Printable, MakesOneLineOfUtf8) {
   EXPECT_EQ(printable(std::string(500, 'a')), std::string(80, 'a') + "...");
 }
 
+TEST(OpenSizes, AreGivenByTheirNamesOrByTheWholeShape) {
+  const std::string graph =
+      "(float[batch,sequence] x, float[batch,sequence] m) => "
+      "(float[batch,sequence] y) {y = Mul(x, m)}";
+  const OnnxModel open = load_text(graph);
+  EXPECT_FALSE(open.type("y"));
+  EXPECT_EQ(open.shape_to_give("x"), "x=AxB");
+  EXPECT_EQ(open.open_dimensions(), (std::vector<std::string>{"batch", "sequence"}));
+  ImportOptions options;
+  options.input_shapes = {{"batch", {2}}, {"sequence", {5}}};
+  EXPECT_EQ(load_text(graph, {}, 13, options).type("y")->dims, (std::vector<std::int64_t>{2, 5}));
+  options.input_shapes = {{"x", {3, 4}}, {"batch", {2}}};  // what is said of an input wins
+  EXPECT_EQ(load_text(graph, {}, 13, options).type("y")->dims, (std::vector<std::int64_t>{3, 4}));
+  options.input_shapes = {{"length", {5}}};
+  try {
+    load_text(graph, {}, 13, options);
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has no input 'length'; its inputs are: x, m; names of "
+                                        "open sizes: batch, sequence"));
+  }
+}
+
+TEST(OpenSizes, MayBeMinusOneAndQuestionMarks) {
+  onnx::ModelProto proto = parse_model("(float[1,3,H,W] x) => (float[1,3,H,W] y) {y = Relu(x)}");
+  auto& shape = *proto.mutable_graph()
+                     ->mutable_input(0)
+                     ->mutable_type()
+                     ->mutable_tensor_type()
+                     ->mutable_shape();
+  shape.mutable_dim(0)->set_dim_value(-1);
+  shape.mutable_dim(2)->set_dim_param("?");
+  shape.mutable_dim(3)->set_dim_param("?");
+  proto.mutable_graph()->clear_output();
+  proto.mutable_graph()->add_output()->set_name("y");
+  const OnnxModel open = OnnxModel::from_proto(proto, "test.onnx");
+  EXPECT_EQ(open.shape_to_give("x"), "x=Ax3xBxC");
+  EXPECT_TRUE(open.open_dimensions().empty());
+  ImportOptions options;
+  options.input_shapes["x"] = {2, 3, 48, 192};
+  const OnnxModel known = OnnxModel::from_proto(proto, "test.onnx", options);
+  EXPECT_EQ(known.type("y")->dims, (std::vector<std::int64_t>{2, 3, 48, 192}));
+}
+
 }  // namespace
 }  // namespace gemm64

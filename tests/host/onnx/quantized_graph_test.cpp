@@ -135,6 +135,30 @@ TEST(QuantizedGraph, MakesOnePairOfTwoInARowForTheRangeOfBoth) {
   EXPECT_EQ(model.constant(model.graph().node(1).input(2))->int32_data(0), 0);
 }
 
+TEST(QuantizedGraph, JoinsQuantizesThatAreTheSame) {
+  const std::string linear =
+      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z) m = MatMul(a, c)"
+      " q = QuantizeLinear(m, t, o) r = QuantizeLinear(m, ";
+  const std::string end = ", o) y = Transpose(q) v = Transpose(r)}";
+  const std::string two = "(uint8[2,2] x) => (uint8[2,2] y, uint8[2,2] v) ";
+  EXPECT_EQ(rewritten(two, linear + "t" + end), "QLinearMatMul Transpose Transpose");
+  EXPECT_EQ(rewritten(two, linear + "s" + end),
+            "DequantizeLinear DequantizeLinear MatMul QuantizeLinear QuantizeLinear Transpose "
+            "Transpose");
+}
+
+TEST(QuantizedGraph, QuantizesAnOutputThatATransposeReadsBeforeAQuantize) {
+  const auto nodes = [](const std::string& move, const std::string& output) {
+    return rewritten("(uint8[2,2] x) => (uint8[2,2] y, float[2,2] " + output + ") ",
+                     "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                     " m = MatMul(a, c) n = " +
+                         move + "(m) y = QuantizeLinear(n, t, o)}");
+  };
+  EXPECT_EQ(nodes("Transpose", "m"), "QLinearMatMul Transpose DequantizeLinear");
+  EXPECT_EQ(nodes("Flatten", "m"), "MatMulIntegerToFloat Flatten QuantizeLinear");
+  EXPECT_EQ(nodes("Transpose", "n"), "MatMulIntegerToFloat Transpose QuantizeLinear");
+}
+
 TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
   EXPECT_EQ(rewritten("(float[2,2] x) => (float[2,2] y) ", "{a = Relu(x) y = Tanh(a)}"),
             "Relu Tanh");

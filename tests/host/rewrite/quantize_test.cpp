@@ -86,6 +86,90 @@ TEST(Quantize, RefusesWhatIsQuantizedAlready) {
   }
 }
 
+/// Ranges of all values, as if calibration had seen them.
+Ranges ranges_of(const OnnxModel& model) {
+  Ranges ranges;
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    for (const std::string& name : node.input()) ranges[name] = {-1, 1};
+    for (const std::string& name : node.output()) ranges[name] = {-1, 1};
+  }
+  return ranges;
+}
+
+std::string refusal(const OnnxModel& model, const QuantizeChoice& choice = {}) {
+  try {
+    quantize_model(model, ranges_of(model), choice);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Quantize, NeedsNoSizes) {
+  const OnnxModel model = load_text(
+      "(float[n,m,2] x) => (float[n,m,m] y) <int64[3] p = {0, 1, 2}>"
+      " {t = Transpose <perm = [0, 2, 1]> (x) y = MatMul(x, t)}");
+  const OnnxModel written =
+      OnnxModel::from_proto(quantize_model(model, ranges_of(model)).proto, "q.onnx");
+  EXPECT_EQ(operators(written),
+            "QuantizeLinear DequantizeLinear Transpose QuantizeLinear DequantizeLinear MatMul "
+            "QuantizeLinear DequantizeLinear");
+}
+
+TEST(Quantize, KeepsWhatGraphsInsideOfNodesRead) {
+  onnx::ModelProto proto = parse_model(
+      "(float[1,2] x, bool c) => (float[1,2] z) <float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}>"
+      " {y = MatMul(x, w)}");
+  onnx::NodeProto& node = *proto.mutable_graph()->add_node();
+  node.set_op_type("If");
+  node.add_input("c");
+  node.add_output("z");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::AttributeProto& branch = *node.add_attribute();
+    branch.set_name(name);
+    branch.set_type(onnx::AttributeProto::GRAPH);
+    *branch.mutable_g() = parse_graph("() => (float[1,2] r) {r = Add(y, b)}");
+    branch.mutable_g()->set_name(name);
+  }
+  const OnnxModel model = OnnxModel::from_proto(std::move(proto), "if.onnx");
+  const OnnxModel written =
+      OnnxModel::from_proto(quantize_model(model, ranges_of(model)).proto, "q.onnx");
+  EXPECT_NE(written.constant("b"), nullptr);
+}
+
+TEST(Quantize, LeavesMasksAndWhatMayAddOne) {
+  const auto quantized_of = [](const std::string& graph) {
+    const OnnxModel model = load_text(graph);
+    Ranges ranges = ranges_of(model);
+    ranges["m"] = {-10000, -10000};
+    return quantize_model(model, ranges).quantized;
+  };
+  const std::string head =
+      "(float[2,2] x, float[2,2] k) => (float[2,2] y) <float[1] m = {-10000}>"
+      " {s = MatMul(x, x) ";
+  EXPECT_EQ(quantized_of(head + "h = Mul(k, m) y = Add(s, h)}"),
+            (std::map<std::string, int>{{"MatMul", 1}}));
+  EXPECT_EQ(quantized_of(head + "a = Add(s, k) y = Softmax(a)}"),
+            (std::map<std::string, int>{{"MatMul", 1}}));
+  EXPECT_EQ(quantized_of(head + "y = Add(s, k)}"),
+            (std::map<std::string, int>{{"Add", 1}, {"MatMul", 1}}));
+}
+
+TEST(Quantize, RefusesWhatItCannotDo) {
+  EXPECT_EQ(refusal(load_text("(float[2] x) => (float[2] y) {y = Neg(x)}"))
+                .find("test.onnx: nothing in it can be quantized: it has none of Add, AveragePool"),
+            0U);
+  const OnnxModel model = load_text(kNetwork);
+  QuantizeChoice choice;
+  choice.excluded = {"c", "y"};
+  EXPECT_EQ(refusal(model, choice),
+            "test.onnx: nothing in it can be quantized: 1 Conv: excluded; 1 Gemm: excluded");
+  choice.excluded = {"d"};
+  EXPECT_EQ(refusal(model, choice), "test.onnx: has no node 'd'");
+  EXPECT_EQ(refusal(load_text("(float[2] x) => (float[2] y) {y = Neg(x)}", {}, 8)),
+            "test.onnx: is of opset 8; networks are quantized from opset 9 on");
+}
+
 TEST(FoldBatchNormalization, ScalesTheConvolutionBeforeIt) {
   const OnnxModel model = load_text(
       "(float[1,1,1,1] x) => (float[1,2,1,1] y) <float[2,1,1,1] w = {1, 2}, float[2] g = {3, 4},"

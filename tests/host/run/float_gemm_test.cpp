@@ -34,7 +34,7 @@ class FloatGemm : public testing::Test {
   }
   LayerReport run(Precision precision, const ProgressShare& progress = ProgressShare()) {
     JobRunner one = runner(precision);
-    return run_float(one, "fc", a_, w_, result_, progress);
+    return run_float(one, precision, "fc", a_, w_, result_, progress);
   }
   MatrixF exact() const {
     return (a_.cast<double>() * w_.cast<double>().transpose()).cast<float>();
@@ -48,6 +48,7 @@ class FloatGemm : public testing::Test {
 TEST_F(FloatGemm, QuantizesWithAScaleForEachOutput) {
   const LayerReport layer = run(Precision::kInt8);
   EXPECT_EQ(layer.name, "fc");
+  EXPECT_EQ(layer.arithmetic, Arithmetic::kQuantizedOnTheWay);
   EXPECT_EQ(layer.mismatches.count, 0U);
   ASSERT_EQ(result_.rows(), 6);
   ASSERT_EQ(result_.cols(), 11);
@@ -63,6 +64,7 @@ TEST_F(FloatGemm, QuantizesWithAScaleForEachOutput) {
 TEST_F(FloatGemm, SlicesAreNearlyExactAndSayHowNear) {
   const LayerReport layer = run(Precision::kFloat32);
   EXPECT_EQ(layer.name, "fc");
+  EXPECT_EQ(layer.arithmetic, Arithmetic::kSlices);
   EXPECT_EQ(layer.shape.k, 20U);
   EXPECT_EQ(layer.tiles, (3U + 5 + 8 + 10) * 2);  // of K, 2K, 3K and 4K
   EXPECT_LT((result_ - exact()).cwiseAbs().maxCoeff(), 1e-2);
@@ -76,7 +78,7 @@ TEST_F(FloatGemm, JobsAreThoseThatRun) {
   for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
     JobNotes notes;
     JobRunner one = runner(precision, &notes);
-    const std::vector<Job> jobs = float_jobs(one, "fc", {6, 20, 11});
+    const std::vector<Job> jobs = float_jobs(one, precision, "fc", {6, 20, 11});
     std::vector<std::string> expected;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       EXPECT_EQ(jobs[i].plan.shape.k, 20 * (i + 1));
@@ -84,7 +86,7 @@ TEST_F(FloatGemm, JobsAreThoseThatRun) {
       expected.emplace_back("end");
     }
     EXPECT_EQ(jobs.size(), precision == Precision::kInt8 ? 1U : 4U);
-    run_float(one, "fc", a_, w_, result_, ProgressShare());
+    run_float(one, precision, "fc", a_, w_, result_, ProgressShare());
     EXPECT_EQ(notes.notes, expected);
   }
 }
@@ -118,7 +120,7 @@ TEST_F(FloatGemm, NoticesAFlippedBitInBothPrecisions) {
 
 TEST_F(FloatGemm, RefusesWhatCannotBeExact) {
   const JobRunner one = runner(Precision::kFloat32);
-  EXPECT_THROW(float_jobs(one, "deep", {1, 1U << 20, 1}), UsageError);
+  EXPECT_THROW(float_jobs(one, Precision::kFloat32, "deep", {1, 1U << 20, 1}), UsageError);
   a_(2, 3) = INFINITY;
   EXPECT_THROW(run(Precision::kInt8), UsageError);
   EXPECT_THROW(run(Precision::kFloat32), UsageError);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cli/help.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "host/cli/command_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+constexpr std::size_t kColumn = 30;  // where descriptions begin
+
+/// A row: what is to be typed, and what it does beside it, or below it where it is long.
+void add_row(std::string& help, const std::string& typed, const std::string& text) {
+  std::string line = "  " + typed;
+  if (line.size() + 2 > kColumn) {
+    help += line + "\n";
+    line.clear();
+  }
+  for (const std::string& part : wrapped(text, kWidth - kColumn)) {
+    help += fmt::format("{:<{}}{}\n", line, kColumn, part);
+    line.clear();
+  }
+}
+
+/// With the words that it takes, even where they leave no room beside them.
+std::string help_name(const OptionText& option) {
+  std::string text = fmt::format("{}", fmt::join(option.names, ","));
+  if (option.positional || option.value.empty()) return text;
+  return text + " " +
+         (option.choices.empty() ? option.value
+                                 : fmt::format("{}", fmt::join(option.choices, "|")));
+}
+
+std::string describe(const OptionText& option) {
+  std::string text = option.brief;
+  std::vector<std::string> more;
+  if (help_name(option).size() + 4 > kColumn && !option.choices.empty()) {
+    more.push_back(fmt::format("{}", fmt::join(option.choices, "|")));
+  }
+  if (!option.standard.empty()) more.push_back("default " + option.standard);
+  if (option.required && !option.positional) more.push_back("required");
+  return more.empty() ? text : fmt::format("{} [{}]", text, fmt::join(more, "; "));
+}
+
+void add_options(std::string& help, const std::string& heading,
+                 const std::vector<OptionText>& options) {
+  if (options.empty()) return;
+  help += fmt::format("\n{}:\n", heading);
+  for (const OptionText& option : options) {
+    const std::string whole = help_name(option);
+    const bool fits = whole.size() + 4 <= kColumn || option.choices.empty();
+    add_row(help, fits ? whole : option.names.back() + " " + option.value, describe(option));
+  }
+}
+
+void add_commands(std::string& help, const CLI::App& app) {
+  std::string group;
+  for (const CLI::App* command : listed_commands(app)) {
+    if (command->get_group() != group) help += fmt::format("\n{}:\n", command->get_group());
+    group = command->get_group();
+    add_row(help, command->get_name(), command->get_description());
+  }
+}
+
+class Help : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+    const CommandText text = command_text(*app);
+    std::string help;
+    for (const std::string& line : wrapped(text.brief, kWidth)) help += line + "\n";
+    help += fmt::format("\nUsage: {}\n", text.usage);
+    add_options(help, "Operands", text.operands);
+    for (const OptionGroup& group : text.groups) {
+      // Who reads this of a command has found --help.
+      const bool help_alone = app->get_parent() != nullptr && group.options.size() == 1 &&
+                              group.options.front().names.back() == "--help";
+      if (!help_alone) add_options(help, group.name, group.options);
+    }
+    add_commands(help, *app);
+    if (!text.example.empty()) {
+      help += "\nExample:\n";
+      for (const std::string& line : wrapped(text.example, kWidth)) help += "  " + line + "\n";
+    }
+    if (!text.notes.empty()) help += "\n";
+    for (const std::string& line : wrapped(text.notes, kWidth)) help += line + "\n";
+    if (app->get_parent() == nullptr) {
+      help +=
+          "`gemm64 COMMAND --help` lists a command's options, `gemm64 manual` tells all of them.\n";
+    }
+    return help;
+  }
+};
+
+}  // namespace
+
+void arrange_help(CLI::App& app) {
+  group_commands(app);
+  const auto help = std::make_shared<Help>();
+  app.formatter(help);
+  app.get_help_ptr()->description("prints this text");
+  app.get_version_ptr()->description("prints the version");
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    command->formatter(help);
+    if (command->get_help_ptr() != nullptr) {
+      command->get_help_ptr()->description("prints this text");
+    }
+  }
+}
+
+}  // namespace gemm64
