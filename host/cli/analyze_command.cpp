@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <memory>
 
 #include "host/analysis/analysis.hpp"
@@ -12,6 +15,7 @@
 #include "host/console.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
+#include "host/execute/known_inputs.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
@@ -26,7 +30,7 @@ namespace {
 struct AnalyzeCommand {
   std::string model;
   std::int64_t batch = 0;
-  std::vector<std::string> input_shapes;
+  std::vector<std::string> input_shapes, inputs;
   std::string sort_by;
   std::size_t top = 0;
   std::string modules;
@@ -71,6 +75,13 @@ int analyze_model(const AnalyzeCommand& options) {
     throw UsageError("--modules: only TorchScript files tell of modules; --csv has all nodes");
   }
   OnnxModel file = load(network, import);
+  std::vector<std::string> values = options.inputs;
+  import.input_values = take_known_inputs(file, values);
+  if (!values.empty()) {
+    throw UsageError(fmt::format("--input {}: NAME=NUMBER of one of its inputs is needed: {}",
+                                 values.front(), fmt::join(file.inputs(), ", ")));
+  }
+  if (!import.input_values.empty()) file = load(network, import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
   Analysis analysis = analyze(model, geometry_of({options.array}), options.memory);
@@ -117,6 +128,12 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "size of the inputs' first dimension (default: the file's, or 1 where the "
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
+  command
+      ->add_option("--input", options->inputs,
+                   "an input that is the same in each run, as NAME=NUMBER\n"
+                   "What depends on it alone is settled: which branch an If takes, how often a Loop "
+                   "runs. Repeat it for more.")
+      ->allow_extra_args(false);
   command->add_option("--input-shape", options->input_shapes,
                       "shape of one input, as NAME=1x3x224x224\n"
                       "Or sizes that the file leaves open by their names, as "

@@ -15,6 +15,9 @@ namespace {
 
 /// Why a node cannot run, or nothing.
 std::string obstacle(const onnx::NodeProto& node, const OnnxModel& model) {
+  if (const std::string why = model.why_kept(node); !why.empty()) {
+    return operator_name(node) + " " + why;
+  }
   const OperatorInfo* info = find_operator(node.domain(), node.op_type());
   if (info == nullptr || info->function == nullptr) return operator_name(node);
   if (!info->domain.empty() || model.opset() >= info->since) return "";

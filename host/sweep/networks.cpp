@@ -174,7 +174,7 @@ RunnableNetwork SweepNetworks::runnable(const SweepPoint& point) {
   }
   const OnnxModel own = float_network(sweep_, network, false);
   BatchedModel batched = load_by([&](const ImportOptions& import) {
-    return OnnxModel::from_proto(own.proto(), network.name, import);
+    return own.again(import);
   });
   onnx::ModelProto quantized =
       quantize_model(own, calibrate(Executor(batched.model), batched.inputs)).proto;

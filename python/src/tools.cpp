@@ -37,7 +37,7 @@ Geometry geometry_of(const Design& design) {
 /// The float model for as many rows as the calibration has, with these.
 BatchedModel with_calibration(const OnnxModel& model, const CalibrationData& data) {
   const auto load = [&model](const ImportOptions& import) {
-    return OnnxModel::from_proto(model.proto(), model.name(), import);
+    return model.again(import);
   };
   const auto any = [](const OnnxModel&) {};
   InputOptions options;
