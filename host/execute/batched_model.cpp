@@ -162,7 +162,7 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& given
   if (!import.input_values.empty()) loaded = load_for(load, import, options.batch);
   bool in_turn = !loaded.why_in_turn.empty();
   const bool files = !options.files.empty();
-  check_loaded(loaded, in_turn ? options.batch : 1, !files);
+  if (!waits_for_inputs(loaded.model)) check_loaded(loaded, in_turn ? options.batch : 1, !files);
   InputSources sources = open(loaded.model, options, in_turn ? options.batch : 0);
   std::int64_t images = images_of(loaded.model, sources);
   if (in_turn && images == 0) images = options.batch;

@@ -14,7 +14,7 @@
 #include "host/error.hpp"
 #include "host/execute/npy.hpp"
 #include "host/execute/tensor.hpp"
-#include "host/onnx/control_flow.hpp"
+#include "host/onnx/supported.hpp"
 #include "host/onnx/tensor.hpp"
 
 namespace gemm64 {
@@ -99,8 +99,7 @@ bool is_constant_input(const std::string& text) {
 
 std::map<std::string, onnx::TensorProto> take_known_inputs(const OnnxModel& model,
                                                            std::vector<std::string>& texts) {
-  const auto& nodes = model.graph().node();
-  const bool has_control_flow = std::any_of(nodes.begin(), nodes.end(), is_control_flow);
+  const bool may_follow = waits_for_inputs(model);
   std::map<std::string, onnx::TensorProto> known;
   const auto take = [&](const std::string& text) {
     const auto parts = named(text);
@@ -110,7 +109,7 @@ std::map<std::string, onnx::TensorProto> take_known_inputs(const OnnxModel& mode
     Tensor tensor;
     if (is_constant_input(text)) {
       tensor = filled(model, *input, *number_of(parts->second));
-    } else if (has_control_flow && is_whole(type) &&
+    } else if (may_follow && is_whole(type) &&
                std::filesystem::path(parts->second).extension() == ".npy") {
       tensor = load_tensor(parts->second, static_cast<DataType>(type));
       if (tensor.elements() != 1) return false;

@@ -401,6 +401,7 @@ Unfolded Unfolder::run() {
       nodes_.push_back(std::move(node));
     }
   }
+  if (!done_.any) return done_;  // others may hold what lies in the graph's nodes
   graph_.clear_node();
   for (NodeProto& node : nodes_) *graph_.add_node() = std::move(node);
   return done_;

@@ -188,6 +188,12 @@ void bind_inputs(onnx::ModelProto& proto, const ImportOptions& options, const st
           return input.name() == name;
         });
     if (!is_input) throw UsageError(fmt::format("{}: has no input '{}'", file, printable(name)));
+    const auto& tensors = proto.graph().initializer();
+    if (std::any_of(tensors.begin(), tensors.end(), [&name = name](const onnx::TensorProto& known) {
+          return known.name() == name;
+        })) {
+      continue;  // the model was made from one in which it is
+    }
     onnx::TensorProto& constant = *proto.mutable_graph()->add_initializer();
     constant = tensor;
     constant.set_name(name);

@@ -23,4 +23,8 @@ std::string dropout_note(const OnnxModel& model);
 /// An operator's name, with its domain where that is not ONNX's own.
 std::string operator_name(const onnx::NodeProto& node);
 
+/// Has the graph an If, Loop or Scan, and nothing else that cannot run? What these come to may
+/// follow once shapes and inputs are known.
+bool waits_for_inputs(const OnnxModel& model);
+
 }  // namespace gemm64

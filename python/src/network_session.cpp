@@ -114,7 +114,7 @@ NetworkSession::NetworkSession(ModelSource source, const NetworkSettings& settin
   }
   model_ = source_.load({});
   results_of(settings_);
-  refuse_unsupported(*model_);
+  if (!waits_for_inputs(*model_)) refuse_unsupported(*model_);
 }
 
 Json NetworkSession::inputs() const {
