@@ -344,8 +344,8 @@ void Analyst::sum_up_array() {
     const ArrayCost& cost = *layer.array;
     const ProductSizes& shape = cost.products.shape;
     // A node may have other products besides, and zeros in its last block.
-    const std::uint64_t macs = std::min(
-        layer.macs, times(times(times(shape.m, shape.k), shape.n), cost.products.count));
+    const std::uint64_t macs =
+        std::min(layer.macs, times(times(times(shape.m, shape.k), shape.n), cost.products.count));
     AnalysisTotals::Place& place = layer.on_host->empty() ? totals.on_device : totals.if_on_device;
     ++place.layers;
     add(place.macs, macs);

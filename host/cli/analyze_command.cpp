@@ -129,10 +129,11 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
   command
-      ->add_option("--input", options->inputs,
-                   "an input that is the same in each run, as NAME=NUMBER\n"
-                   "What depends on it alone is settled: which branch an If takes, how often a Loop "
-                   "runs. Repeat it for more.")
+      ->add_option(
+          "--input", options->inputs,
+          "an input that is the same in each run, as NAME=NUMBER\n"
+          "What depends on it alone is settled: which branch an If takes, how often a Loop "
+          "runs. Repeat it for more.")
       ->allow_extra_args(false);
   command->add_option("--input-shape", options->input_shapes,
                       "shape of one input, as NAME=1x3x224x224\n"

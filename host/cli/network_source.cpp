@@ -206,11 +206,9 @@ QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& fi
   if (!known.input_values.empty()) file = load(known);
   const OnnxModel model =
       OnnxModel::from_proto(fold_batch_normalization(std::move(file)), options.model);
-  const BatchedModel batched = load_with_inputs(
-      [&model](const ImportOptions& import) {
-        return model.again(import);
-      },
-      inputs, [](const OnnxModel&) {});
+  const BatchedModel batched =
+      load_with_inputs([&model](const ImportOptions& import) { return model.again(import); },
+                       inputs, [](const OnnxModel&) {});
   const Executor executor(batched.model);
   const Ranges extremes = calibrate(executor, batched.inputs);
   choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);

@@ -66,17 +66,24 @@ Tensor filled(const OnnxModel& model, const onnx::ValueInfoProto& input, double 
                         number <= static_cast<double>(std::numeric_limits<T>::max()) &&
                         number < 9.2e18;
       if (!fits || number != std::floor(number)) {
-        throw wrong(name,
-                    fmt::format("{} is no {}", number, data_type_name(type->data_type)));
+        throw wrong(name, fmt::format("{} is no {}", number, data_type_name(type->data_type)));
       }
     }
     std::fill_n(tensor.mutable_values<T>(), tensor.elements(), static_cast<T>(number));
   };
   switch (type->data_type) {
-    case onnx::TensorProto::FLOAT: fill(float{}); break;
-    case onnx::TensorProto::INT32: fill(std::int32_t{}); break;
-    case onnx::TensorProto::INT64: fill(std::int64_t{}); break;
-    case onnx::TensorProto::BOOL: fill(bool{}); break;
+    case onnx::TensorProto::FLOAT:
+      fill(float{});
+      break;
+    case onnx::TensorProto::INT32:
+      fill(std::int32_t{});
+      break;
+    case onnx::TensorProto::INT64:
+      fill(std::int64_t{});
+      break;
+    case onnx::TensorProto::BOOL:
+      fill(bool{});
+      break;
     default:
       throw wrong(name, fmt::format("values of type {} come from a .npy file",
                                     data_type_name(type->data_type)));

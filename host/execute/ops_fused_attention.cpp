@@ -253,16 +253,14 @@ Tensors quantized_attention(const NodeContext& node, const Tensors& inputs) {
     throw failure(node, fmt::format("{} scales do not fit {} columns", w_scales.size(), columns));
   }
   const Tensor sums = matrix_sums(
-      node, {x, {of_x.zero}},
-      {weights, zeros_of(node, optional_input(inputs, 7), weights.type())});
+      node, {x, {of_x.zero}}, {weights, zeros_of(node, optional_input(inputs, 7), weights.type())});
   const Doubles addend = doubles_of(node, bias);
   Doubles projected;
   for (std::int64_t i = 0; i < sums.elements(); ++i) {
     const auto c = static_cast<std::size_t>(i % columns);
     const float by = of_x.scale * w_scales[w_scales.size() == 1 ? 0 : c];
-    projected.push_back(
-        static_cast<double>(static_cast<float>(sums.values<std::int32_t>()[i]) * by +
-                            static_cast<float>(addend[c])));
+    projected.push_back(static_cast<double>(
+        static_cast<float>(sums.values<std::int32_t>()[i]) * by + static_cast<float>(addend[c])));
   }
   return of_projected(node, scale.type(), projected, {x.dim(0), x.dim(1), columns},
                       {columns / 3, columns / 3, columns / 3}, optional_input(inputs, 5),

@@ -71,8 +71,8 @@ Taps taps_of(const Sampling& sampling, double normalized, std::int64_t size) {
   const auto length = static_cast<double>(size);
   const double low = sampling.corners ? 0 : -0.5;
   const double high = sampling.corners ? length - 1 : length - 0.5;
-  double x = sampling.corners ? (normalized + 1) / 2 * (length - 1)
-                              : ((normalized + 1) * length - 1) / 2;
+  double x =
+      sampling.corners ? (normalized + 1) / 2 * (length - 1) : ((normalized + 1) * length - 1) / 2;
   x = static_cast<float>(x);
   if (sampling.method == Method::kNearest) x = std::nearbyint(x);
   if (!std::isfinite(x)) x = low - 1;
@@ -141,8 +141,8 @@ Tensors grid_sample(const NodeContext& node, const Tensors& inputs) {
   const Dims map(x.dims().begin() + 2, x.dims().end());
   const Dims steps = row_major_strides(map);
   const std::int64_t channels = x.dim(1), plane = map[0] * steps[0];
-  const std::int64_t points = grid.elements() / std::max<std::int64_t>(grid.dim(0), 1) /
-                              static_cast<std::int64_t>(axes);
+  const std::int64_t points =
+      grid.elements() / std::max<std::int64_t>(grid.dim(0), 1) / static_cast<std::int64_t>(axes);
   const Doubles places = doubles_of(node, grid);
   return {visit_floats(node, x.type(), [&](auto zero) {
     using T = decltype(zero);
@@ -172,11 +172,11 @@ Tensors affine_grid(const NodeContext& node, const Tensors& inputs) {
   const Dims size = integers(node, input(node, inputs, 1));
   const std::size_t axes = size.size() < 2 ? 0 : size.size() - 2;
   if ((axes != 2 && axes != 3) ||
-      theta.dims() != Dims{size[0], static_cast<std::int64_t>(axes),
-                           static_cast<std::int64_t>(axes) + 1} ||
+      theta.dims() !=
+          Dims{size[0], static_cast<std::int64_t>(axes), static_cast<std::int64_t>(axes) + 1} ||
       std::any_of(size.begin(), size.end(), [](std::int64_t n) { return n < 1; })) {
-    throw failure(node, fmt::format("{} transforms no map of {}", describe(theta),
-                                    dims_text(size)));
+    throw failure(node,
+                  fmt::format("{} transforms no map of {}", describe(theta), dims_text(size)));
   }
   const bool corners = attribute(*node.node, "align_corners", std::int64_t{0}) != 0;
   const Dims map(size.begin() + 2, size.end());
@@ -199,8 +199,7 @@ Tensors affine_grid(const NodeContext& node, const Tensors& inputs) {
       }
       place.push_back(1);
       for (std::size_t row = 0; row < axes; ++row) {
-        const std::size_t first =
-            (static_cast<std::size_t>(image) * axes + row) * (axes + 1);
+        const std::size_t first = (static_cast<std::size_t>(image) * axes + row) * (axes + 1);
         double sum = 0;
         for (std::size_t i = 0; i <= axes; ++i) sum += factors[first + i] * place[i];
         grid.push_back(sum);
@@ -256,8 +255,8 @@ Tensors roi_align(const NodeContext& node, const Tensors& inputs) {
   const Dims images = integers(node, input(node, inputs, 2));
   const auto count = static_cast<std::int64_t>(images.size());
   if (x.rank() != 4 || x.elements() == 0 || regions.dims() != Dims{count, 4}) {
-    throw failure(node, fmt::format("regions {} of {} images in {}", describe(regions), count,
-                                    describe(x)));
+    throw failure(
+        node, fmt::format("regions {} of {} images in {}", describe(regions), count, describe(x)));
   }
   const auto number = [&](const char* name, std::int64_t otherwise) {
     return attribute(*node.node, name, otherwise);
@@ -266,9 +265,8 @@ Tensors roi_align(const NodeContext& node, const Tensors& inputs) {
   const std::int64_t ratio = number("sampling_ratio", 0);
   const double scale = attribute(*node.node, "spatial_scale", 1.0F);
   const std::string mode = attribute(*node.node, "mode", "avg");
-  const std::string coordinates =
-      attribute(*node.node, "coordinate_transformation_mode",
-                node.opset < 16 ? "output_half_pixel" : "half_pixel");
+  const std::string coordinates = attribute(*node.node, "coordinate_transformation_mode",
+                                            node.opset < 16 ? "output_half_pixel" : "half_pixel");
   if (mode != "avg" && mode != "max") {
     throw failure(node, fmt::format("mode '{}' is not supported", printable(mode)));
   }
@@ -281,8 +279,8 @@ Tensors roi_align(const NodeContext& node, const Tensors& inputs) {
   for (std::int64_t r = 0; r < count; ++r) {
     const std::int64_t image = images[static_cast<std::size_t>(r)];
     if (image < 0 || image >= x.dim(0)) {
-      throw failure(node, fmt::format("region {} is of image {}; there are {}", r, image,
-                                      x.dim(0)));
+      throw failure(node,
+                    fmt::format("region {} is of image {}; there are {}", r, image, x.dim(0)));
     }
     const double* const box = boxes.data() + 4 * r;
     const double offset = half_pixel ? 0.5 : 0;
@@ -304,8 +302,8 @@ Tensors roi_align(const NodeContext& node, const Tensors& inputs) {
     }
     region.rows = ratio > 0 ? ratio : static_cast<std::int64_t>(std::ceil(region.bin_height));
     region.columns = ratio > 0 ? ratio : static_cast<std::int64_t>(std::ceil(region.bin_width));
-    const std::int64_t in_bin = std::max<std::int64_t>(region.rows, 0) *
-                                std::max<std::int64_t>(region.columns, 0);
+    const std::int64_t in_bin =
+        std::max<std::int64_t>(region.rows, 0) * std::max<std::int64_t>(region.columns, 0);
     for (std::int64_t channel = 0; channel < channels; ++channel) {
       const double* const plane = map.data() + (image * channels + channel) * height * width;
       for (std::int64_t bin = 0; bin < out_height * out_width; ++bin) {

@@ -64,8 +64,8 @@ class Blocks {
     }
   }
 
-  /// Weights [n x size] of a block as 8-bit integers, and their zero points. What has fewer bits has
-  /// its zero point subtracted.
+  /// Weights [n x size] of a block as 8-bit integers, and their zero points. What has fewer bits
+  /// has its zero point subtracted.
   IntegerOperand integers_of(std::int64_t block, Tensor& values) const {
     const bool is_byte = bits_ == 8;
     values = Tensor(is_byte ? onnx::TensorProto::UINT8 : onnx::TensorProto::INT8, {n, size_});
@@ -136,8 +136,8 @@ class Blocks {
   Dims order_;
 };
 
-/// `values` in steps of the largest of them / 127, to the nearest, as ONNX Runtime does; returns the
-/// step. What is not finite makes it no number.
+/// `values` in steps of the largest of them / 127, to the nearest, as ONNX Runtime does; returns
+/// the step. What is not finite makes it no number.
 float quantize_block(const float* values, std::int64_t count, std::int8_t* to) {
   float most = 0;
   bool finite = true;
@@ -148,8 +148,8 @@ float quantize_block(const float* values, std::int64_t count, std::int8_t* to) {
   if (!finite) return std::numeric_limits<float>::quiet_NaN();
   const float steps = most == 0 ? 0 : 127.0F / most;
   for (std::int64_t i = 0; i < count; ++i) {
-    to[i] = static_cast<std::int8_t>(
-        std::clamp(std::nearbyint(values[i] * steps), -127.0F, 127.0F));
+    to[i] =
+        static_cast<std::int8_t>(std::clamp(std::nearbyint(values[i] * steps), -127.0F, 127.0F));
   }
   return most / 127.0F;
 }
@@ -165,9 +165,9 @@ std::vector<double> sums_of_integers(const NodeContext& node, const float* a, st
     std::fill_n(values.mutable_values<std::int8_t>(), values.elements(), std::int8_t{0});
     std::vector<double> steps;
     for (std::int64_t row = 0; row < m; ++row) {
-      steps.push_back(static_cast<double>(quantize_block(
-          a + row * weights.k + first, std::min(weights.size(), weights.k - first),
-          values.mutable_values<std::int8_t>() + row * weights.size())));
+      steps.push_back(static_cast<double>(
+          quantize_block(a + row * weights.k + first, std::min(weights.size(), weights.k - first),
+                         values.mutable_values<std::int8_t>() + row * weights.size())));
     }
     Tensor held;
     const Tensor products =

@@ -86,9 +86,8 @@ Tensors non_max_suppression(const NodeContext& node, const Tensors& inputs) {
     for (const std::int64_t i : order) {
       if (static_cast<std::int64_t>(taken.size()) >= most) break;
       const Box box(first + 4 * i, by_center);
-      const bool hidden = std::any_of(taken.begin(), taken.end(), [&](const Box& other) {
-        return overlap(box, other, part);
-      });
+      const bool hidden = std::any_of(taken.begin(), taken.end(),
+                                      [&](const Box& other) { return overlap(box, other, part); });
       if (hidden) continue;
       taken.push_back(box);
       kept.insert(kept.end(), {line / classes, line % classes, i});
@@ -156,9 +155,8 @@ Tensors unique(const NodeContext& node, const Tensors& inputs) {
           std::vector<std::int64_t> by_first(groups.size()), rank(groups.size());
           std::iota(by_first.begin(), by_first.end(), std::int64_t{0});
           const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-          std::sort(by_first.begin(), by_first.end(), [&](std::int64_t a, std::int64_t b) {
-            return groups[at(a)] < groups[at(b)];
-          });
+          std::sort(by_first.begin(), by_first.end(),
+                    [&](std::int64_t a, std::int64_t b) { return groups[at(a)] < groups[at(b)]; });
           std::vector<std::int64_t> new_groups, new_counts;
           for (const std::int64_t group : by_first) {
             rank[at(group)] = static_cast<std::int64_t>(new_groups.size());

@@ -45,16 +45,15 @@ Tensors dft(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);
   require_parts(node, x);
   const std::int64_t parts = x.dims().back();
-  const std::int64_t given_axis = node.opset < 20
-                                      ? attribute(*node.node, "axis", std::int64_t{1})
-                                      : number_or(node, optional_input(inputs, 2), -2);
+  const std::int64_t given_axis = node.opset < 20 ? attribute(*node.node, "axis", std::int64_t{1})
+                                                  : number_or(node, optional_input(inputs, 2), -2);
   const std::size_t axis = checked_axis(node, given_axis, x.rank());
   if (axis + 1 == x.rank()) throw failure(node, "its axis is that of real and imaginary parts");
   const bool inverse = attribute(*node.node, "inverse", std::int64_t{0}) != 0;
   const bool onesided = attribute(*node.node, "onesided", std::int64_t{0}) != 0;
   const std::int64_t size = x.dim(axis);
-  const std::int64_t length = number_or(node, optional_input(inputs, 1),
-                                        inverse && onesided ? 2 * (size - 1) : size);
+  const std::int64_t length =
+      number_or(node, optional_input(inputs, 1), inverse && onesided ? 2 * (size - 1) : size);
   if (length < 1 || length > kMost) {
     throw failure(node, fmt::format("a length of {}; 1 to {} is supported", length, kMost));
   }

@@ -80,8 +80,7 @@ Tensors col2im(const NodeContext& node, const Tensors& inputs) {
           std::int64_t place = 0;
           bool inside = true;
           for (std::size_t i = 0; i < axes && inside; ++i) {
-            const std::int64_t coordinate = at / count_steps[i] % counts[i] * strides[i] -
-                                            pads[i] +
+            const std::int64_t coordinate = at / count_steps[i] % counts[i] * strides[i] - pads[i] +
                                             tap / block_steps[i] % block[i] * dilations[i];
             inside = coordinate >= 0 && coordinate < image[i];
             place += coordinate * steps[i];

@@ -264,8 +264,7 @@ void Unfolder::unroll_scan(const NodeProto& node) {
   Turns turns;
   turns.body = &subgraph(node, "body");
   const std::int64_t scanned = attribute(node, "num_scan_inputs", std::int64_t{0});
-  if (scanned < 1 || scanned > node.input_size() ||
-      turns.body->input_size() != node.input_size()) {
+  if (scanned < 1 || scanned > node.input_size() || turns.body->input_size() != node.input_size()) {
     throw Kept{"whose body has other inputs or outputs than it"};
   }
   turns.states = node.input_size() - static_cast<int>(scanned);
@@ -327,8 +326,7 @@ void Unfolder::unroll(const NodeProto& node, const Turns& turns) {
     return at < values.size() ? values[at] : std::int64_t{0};
   };
   const bool is_loop = node.op_type() == "Loop";
-  const std::string condition =
-      is_loop ? constant(label + "/condition", TensorProto::BOOL, 1) : "";
+  const std::string condition = is_loop ? constant(label + "/condition", TensorProto::BOOL, 1) : "";
   std::vector<std::string> states;
   for (int i = 0; i < turns.states; ++i) states.push_back(node.input(turns.first_state + i));
   std::vector<std::vector<std::string>> parts(static_cast<std::size_t>(joined));
@@ -345,8 +343,8 @@ void Unfolder::unroll(const NodeProto& node, const Turns& turns) {
     for (int i = turns.states; !is_loop && i < node.input_size(); ++i) {
       const int scanned = i - turns.states;
       const bool back = list("scan_input_directions", scanned) != 0;
-      const std::string at = constant(here + "/number", TensorProto::INT64,
-                                      back ? turns.count - 1 - turn : turn);
+      const std::string at =
+          constant(here + "/number", TensorProto::INT64, back ? turns.count - 1 - turn : turn);
       const std::string slice = fresh_.make(here + "/" + body.input(i).name());
       set_integers(*add("Gather", {node.input(i), at}, slice).add_attribute(), "axis",
                    list("scan_input_axes", scanned), false);

@@ -25,15 +25,16 @@ struct Unfolded {
 
 /// Replaces, in the graph itself, what `facts` tell of:
 /// - an If whose condition is known, by the branch that it takes;
-/// - a Loop whose trip count is known and whose condition stays true, and a Scan over sizes that are
+/// - a Loop whose trip count is known and whose condition stays true, and a Scan over sizes that
+/// are
 ///   known, by their turns.
 /// Before:
 ///
 ///     y = If(c) <then: {t = Relu(x)}, else: {e = Neg(x)}>      with c = true
 ///
-/// After: y = Relu(x). Subgraphs of what is put there become the graph's own; a further call goes on
-/// with them. `fixed`: values that are the same whatever the inputs are. A turn's constants are stored once. What would
-/// make more than 100,000 nodes stays.
+/// After: y = Relu(x). Subgraphs of what is put there become the graph's own; a further call goes
+/// on with them. `fixed`: values that are the same whatever the inputs are. A turn's constants are
+/// stored once. What would make more than 100,000 nodes stays.
 Unfolded unfold_control_flow(onnx::ModelProto& model, const ValueFacts& facts,
                              const std::set<std::string>& fixed, std::int64_t opset,
                              KeptControlFlow& kept);

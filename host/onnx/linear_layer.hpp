@@ -32,8 +32,7 @@ using InputTypes = std::function<std::optional<TensorType>(int input)>;
 /// Why `run` computes a node on the host, in words; empty where the device computes it: Gemm or
 /// MatMul whose weights are a float32 matrix (or a stack of one), or their kin on 8-bit integers,
 /// where the weights are the same whatever the network's inputs are.
-std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
-                        const InputTypes& type);
+std::string why_on_host(const onnx::NodeProto& node, bool constant_weights, const InputTypes& type);
 
 /// The same, from what the model knows before it runs.
 std::string why_on_host(const OnnxModel& model, const onnx::NodeProto& node);

@@ -183,10 +183,9 @@ constexpr int kMaxRounds = 100;
 void bind_inputs(onnx::ModelProto& proto, const ImportOptions& options, const std::string& file) {
   for (const auto& [name, tensor] : options.input_values) {
     const auto& inputs = proto.graph().input();
-    const bool is_input =
-        std::any_of(inputs.begin(), inputs.end(), [&name = name](const onnx::ValueInfoProto& input) {
-          return input.name() == name;
-        });
+    const bool is_input = std::any_of(
+        inputs.begin(), inputs.end(),
+        [&name = name](const onnx::ValueInfoProto& input) { return input.name() == name; });
     if (!is_input) throw UsageError(fmt::format("{}: has no input '{}'", file, printable(name)));
     const auto& tensors = proto.graph().initializer();
     if (std::any_of(tensors.begin(), tensors.end(), [&name = name](const onnx::TensorProto& known) {

@@ -89,9 +89,8 @@ LayerReport layer_of(const RunReport& jobs, const std::string& name, const GemmS
     layer.skipped = layer.skipped && job.skipped;
   }
   set_utilization(layer, jobs.geometry, jobs.memory);
-  const auto wrong =
-      std::find_if(jobs.layers.begin(), jobs.layers.end(),
-                   [](const LayerReport& job) { return job.mismatches.count != 0; });
+  const auto wrong = std::find_if(jobs.layers.begin(), jobs.layers.end(),
+                                  [](const LayerReport& job) { return job.mismatches.count != 0; });
   if (wrong != jobs.layers.end()) {
     const std::uint64_t count = layer.mismatches.count;
     layer.mismatches = wrong->mismatches;

@@ -36,9 +36,7 @@ Geometry geometry_of(const Design& design) {
 
 /// The float model for as many rows as the calibration has, with these.
 BatchedModel with_calibration(const OnnxModel& model, const CalibrationData& data) {
-  const auto load = [&model](const ImportOptions& import) {
-    return model.again(import);
-  };
+  const auto load = [&model](const ImportOptions& import) { return model.again(import); };
   const auto any = [](const OnnxModel&) {};
   InputOptions options;
   options.files = data.files;

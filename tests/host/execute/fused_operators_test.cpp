@@ -49,13 +49,14 @@ TEST(MatMulNBits, QuantizesEachBlockOfARowWhereTheFileSaysSo) {
   a[0] = 127;
   a[1] = 3.4F;  // 3 steps of 1
   const std::string node =
-      "y = com.microsoft.MatMulNBits <K = 16, N = 1, block_size = 16, accuracy_level = 4> (a, b, s)";
+      "y = com.microsoft.MatMulNBits <K = 16, N = 1, block_size = 16, accuracy_level = 4> (a, b, "
+      "s)";
   const Tensor scale = floats({1}, {0.5F});
   const Tensor y = run_node(node, {floats({1, 16}, a), weights, scale})[0];
   EXPECT_THAT(values_of<float>(y), ElementsAre((127 * 1 + 3 * 7) * 0.5F));
   a[2] = std::numeric_limits<float>::infinity();
-  EXPECT_TRUE(std::isnan(
-      values_of<float>(run_node(node, {floats({1, 16}, a), weights, scale})[0])[0]));
+  EXPECT_TRUE(
+      std::isnan(values_of<float>(run_node(node, {floats({1, 16}, a), weights, scale})[0])[0]));
 }
 
 TEST(MatMulNBits, RefusesWhatDoesNotFit) {
