@@ -8,6 +8,7 @@
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/columns.hpp"
 #include "host/analysis/module_outputs.hpp"
+#include "host/analysis/open_model.hpp"
 #include "host/analysis/plot.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
@@ -19,7 +20,6 @@
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
-#include "host/onnx/shapes.hpp"
 #include "host/page/page.hpp"
 #include "host/report/progress.hpp"
 #include "host/torchscript/network_file.hpp"
@@ -38,21 +38,6 @@ struct AnalyzeCommand {
   MemoryTiming memory;
   std::string json, csv, plot, page;
 };
-
-/// Reads the network. Where a first size that the file leaves open cannot be 1, it stays open.
-OnnxModel load(NetworkFile& network, ImportOptions& import) {
-  try {
-    return network.load(import);
-  } catch (const UsageError&) {
-    if (import.batch != 0 || network.is_torchscript()) throw;
-    try {
-      import.batch = kOpenBatch;
-      return network.load(import);
-    } catch (const UsageError&) {
-    }
-    throw;
-  }
-}
 
 int analyze_model(const AnalyzeCommand& options) {
   ImportOptions import;
@@ -74,14 +59,15 @@ int analyze_model(const AnalyzeCommand& options) {
   if (!options.modules.empty() && !network.is_torchscript()) {
     throw UsageError("--modules: only TorchScript files tell of modules; --csv has all nodes");
   }
-  OnnxModel file = load(network, import);
+  const ModelLoader load = [&network](const ImportOptions& by) { return network.load(by); };
+  OnnxModel file = network.is_torchscript() ? load(import) : load_to_analyze(load, import);
   std::vector<std::string> values = options.inputs;
   import.input_values = take_known_inputs(file, values);
   if (!values.empty()) {
     throw UsageError(fmt::format("--input {}: NAME=NUMBER of one of its inputs is needed: {}",
                                  values.front(), fmt::join(file.inputs(), ", ")));
   }
-  if (!import.input_values.empty()) file = load(network, import);
+  if (!import.input_values.empty()) file = load_to_analyze(load, import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
   Analysis analysis = analyze(model, geometry_of({options.array}), options.memory);

@@ -8,6 +8,7 @@
 
 #include "host/analysis/analysis.hpp"
 #include "host/analysis/analysis_report.hpp"
+#include "host/analysis/open_model.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/published.hpp"
 #include "host/device/array_geometry.hpp"
@@ -114,8 +115,10 @@ Json analyze_network(const std::string& file, std::int64_t batch,
   import.shapes_only = true;
   import.batch = batch;
   import.input_shapes = input_shapes;
-  const OnnxModel model =
-      with_quantized_operators(ModelSource{file, std::nullopt, {}}.load(import), import);
+  const ModelSource source{file, std::nullopt, {}};
+  const ModelLoader load = [&source](const ImportOptions& by) { return source.load(by); };
+  OnnxModel read = source.is_torchscript() ? load(import) : load_to_analyze(load, import);
+  const OnnxModel model = with_quantized_operators(std::move(read), import);
   return to_json(analyze(model, gemm64::geometry_of(sizes), MemoryTiming{memory_latency}));
 }
 
