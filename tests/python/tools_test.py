@@ -56,7 +56,7 @@ def test_a_first_size_that_cannot_be_one_stays_open(tmp_path):
               <int64[3] s = {2, 3, 2}> {a = Reshape(x, s) y = Relu(a)}"""
     onnx.save(onnx.parser.parse_model(text), tmp_path / "open.onnx")
     assert gemm64.analyze(tmp_path / "open.onnx")["layers"][-1]["outputs"] == ["2x3x2"]
-    with pytest.raises(gemm64.InvalidModel):
+    with pytest.raises(gemm64.InvalidGraph):
         gemm64.analyze(tmp_path / "open.onnx", batch=2)
 
 

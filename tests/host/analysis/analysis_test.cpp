@@ -50,7 +50,7 @@ TEST(Analysis, LeavesAFirstSizeOpenThatCannotBeOne) {
   const OnnxModel model = load_to_analyze(load, import);
   EXPECT_EQ(import.batch, kOpenBatch);
   const Analysis analysis = analyze(model, Geometry(), {});
-  EXPECT_EQ(analysis.totals.macs, 2U * 3 * 2 * 3) << "what follows from the constant shape";
+  EXPECT_FALSE(analysis.totals.macs_known);
   EXPECT_THAT(analysis.open_inputs, ElementsAre("x=Ax2"));
   import = {};
   import.batch = 2;
