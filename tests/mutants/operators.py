@@ -154,6 +154,9 @@ class Module:
             else:
                 self.skip_brackets()
             self.statement()
+        elif word == "function" and self.word(1) == "integer":  # of parameters
+            self.skip_to("endfunction")
+            self.take()
         elif word == "function":
             self.skip_to(";")
             self.take()
