@@ -130,11 +130,9 @@ module gemm64_commands #(
     wire [255:0] window = command[511:256];
     assign command_o = command;
 
-    wire is_weights     = opcode == `GEMM64_OP_LOAD_WEIGHTS;
     wire is_activations = opcode == `GEMM64_OP_LOAD_ACTIVATIONS;
     wire is_compute     = opcode == `GEMM64_OP_MATMUL;
-    wire is_parameters  = opcode == `GEMM64_OP_LOAD_PARAMETERS;
-    wire is_results     = opcode == `GEMM64_OP_STORE;
+    wire is_store       = `GEMM64_IS_STORE(opcode);
     wire is_finish      = opcode == `GEMM64_OP_FINISH;
     wire is_fence       = opcode == `GEMM64_OP_FENCE;
     wire is_snapshot    = is_fence & flags[`GEMM64_FLAG_SNAPSHOT_BIT];
@@ -142,19 +140,18 @@ module gemm64_commands #(
     wire of_window      = is_set | ((is_activations | is_compute) & flags[`GEMM64_FLAG_WINDOW_BIT]);
 
     // Checks
-    wire is_load     = is_weights | is_activations | is_parameters;
-    wire known       = is_load | is_compute | is_results | is_finish | is_fence | is_set;
-    wire has_rows    = is_activations | is_compute | is_results;
-    wire has_passes  = is_load | is_compute;
-    wire has_blocks  = has_rows;
-    wire has_count   = ~is_finish & ~is_fence & ~is_set;
-    wire has_address = is_load | is_results | is_snapshot;
+    wire known       = `GEMM64_IS_COMMAND(opcode);
+    wire has_rows    = `GEMM64_AT_LEAST_1_ROWS(opcode);
+    wire has_passes  = `GEMM64_AT_LEAST_1_PASSES(opcode);
+    wire has_blocks  = `GEMM64_AT_LEAST_1_BLOCKS(opcode);
+    wire has_count   = `GEMM64_AT_LEAST_1_COUNT(opcode);
+    wire has_address = `GEMM64_HAS_ADDRESS(opcode, flags);
     wire bad_rows    = rows == 16'd0 | (rows > ACCUMULATOR_ROWS[15:0] & ~(is_activations & of_window));
     wire [3:0] result_bytes = RESULT_BYTES[{format, 2'b00} +: 4];  // of a value, 0 where there is no such format
     // Bounds of 8-bit results: those with a sign are compared with the top bit flipped.
     wire [7:0] sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
     wire bad_bounds  = result_bytes == 4'd1 & (low ^ sign) > (high ^ sign);
-    wire bad_operand = (has_rows & bad_rows) | (is_results & (result_bytes == 4'd0 | bad_bounds))
+    wire bad_operand = (has_rows & bad_rows) | (is_store & (result_bytes == 4'd0 | bad_bounds))
                      | (has_count & count == 32'd0) | (has_passes & pass_count == 32'd0)
                      | (has_blocks & blocks == 32'd0);
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
@@ -173,12 +170,8 @@ module gemm64_commands #(
     reg  [15:0] stores_q;  // STOREs under way
     wire send   = valid & good & ~stop_i;
     wire passes = {16'd0, stores_q} <= count;  // a FENCE
-    assign valid_o[`GEMM64_PLUG_COMMANDS]    = 1'b0;
-    assign valid_o[`GEMM64_PLUG_WEIGHTS]     = send & is_weights;
-    assign valid_o[`GEMM64_PLUG_ACTIVATIONS] = send & is_activations;
-    assign valid_o[`GEMM64_PLUG_COMPUTE]     = send & (is_compute | is_set);
-    assign valid_o[`GEMM64_PLUG_PARAMETERS]  = send & is_parameters;
-    assign valid_o[`GEMM64_PLUG_RESULTS]     = send & (is_results | (is_snapshot & passes));
+    wire waits  = is_fence & ~(is_snapshot & passes);
+    assign valid_o             = `GEMM64_ENGINE_OF(opcode) & {`GEMM64_ENGINES{send & ~waits}};
     assign finish_o            = send & is_finish & engines_idle_i;
     wire   unbalanced          = send & is_finish & left_i;
     assign pop = (valid_o & ready_i) != {`GEMM64_ENGINES{1'b0}} | finish_o | (send & is_fence & ~is_snapshot & passes);
@@ -195,8 +188,8 @@ module gemm64_commands #(
 
     // A walk of rows goes from tile to tile and from block to block, in words; every other one is a single run. A value of
     // results takes its bytes in words a row.
-    wire        of_rows    = is_activations | is_results;
-    wire [3:0]  row_words  = is_results ? result_bytes : 4'd1;
+    wire        of_rows    = `GEMM64_HAS_RUNS(opcode);
+    wire [3:0]  row_words  = is_store ? result_bytes : 4'd1;
     wire [31:0] run        = is_snapshot ? SNAPSHOT_BEATS : of_rows ? {16'd0, rows} * {28'd0, row_words} : count;
 
     gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
@@ -252,7 +245,7 @@ module gemm64_commands #(
             if (pop) head_q <= (head_q + 16'd1) & ring_mask_i;
             if (pop) dispatched_q <= dispatched_q + 16'd1;
             if (received) received_q <= received_q + 16'd1;
-            stores_q  <= stores_q + {15'd0, pop & is_results} - {15'd0, store_done_i};
+            stores_q  <= stores_q + {15'd0, pop & is_store} - {15'd0, store_done_i};
             pending_q <= pending_q + {{LOG_COMMANDS{1'b0}}, ask} - {{LOG_COMMANDS{1'b0}}, received};
             room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop};
         end

@@ -188,6 +188,21 @@
 `define GEMM64_FLAG_WINDOW_BIT     3
 `define GEMM64_FLAG_START_BIT      4
 
+// What holds for a command, by its OPCODE and FLAGS.
+`define GEMM64_IS_COMMAND(op)               ((op) == `GEMM64_OP_LOAD_WEIGHTS | (op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE | (op) == `GEMM64_OP_FINISH | (op) == `GEMM64_OP_FENCE | (op) == `GEMM64_OP_LOAD_PARAMETERS | (op) == `GEMM64_OP_SET_WINDOW)
+`define GEMM64_AT_LEAST_1_ROWS(op)          ((op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE)
+`define GEMM64_AT_LEAST_1_COUNT(op)         ((op) == `GEMM64_OP_LOAD_WEIGHTS | (op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE | (op) == `GEMM64_OP_LOAD_PARAMETERS)
+`define GEMM64_AT_LEAST_1_PASSES(op)        ((op) == `GEMM64_OP_LOAD_WEIGHTS | (op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_LOAD_PARAMETERS)
+`define GEMM64_AT_LEAST_1_BLOCKS(op)        ((op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE)
+`define GEMM64_AT_LEAST_1_KERNEL_HEIGHT(op) ((op) == `GEMM64_OP_SET_WINDOW)
+`define GEMM64_AT_LEAST_1_KERNEL_WIDTH(op)  ((op) == `GEMM64_OP_SET_WINDOW)
+`define GEMM64_AT_LEAST_1_GROUP_PASSES(op)  ((op) == `GEMM64_OP_SET_WINDOW)
+`define GEMM64_AT_LEAST_1_CAPACITY(op)      ((op) == `GEMM64_OP_SET_WINDOW)
+`define GEMM64_HAS_ADDRESS(op, flags)       (((op) == `GEMM64_OP_LOAD_WEIGHTS) | ((op) == `GEMM64_OP_LOAD_ACTIVATIONS) | ((op) == `GEMM64_OP_STORE) | (((op) == `GEMM64_OP_FENCE) & flags[2]) | ((op) == `GEMM64_OP_LOAD_PARAMETERS))
+`define GEMM64_HAS_RUNS(op)                 ((op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_STORE)
+`define GEMM64_IS_STORE(op)                 ((op) == `GEMM64_OP_STORE)
+`define GEMM64_ENGINE_OF(op)                {((op) == `GEMM64_OP_LOAD_PARAMETERS), ((op) == `GEMM64_OP_STORE | (op) == `GEMM64_OP_FENCE), ((op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_SET_WINDOW), ((op) == `GEMM64_OP_LOAD_ACTIVATIONS), ((op) == `GEMM64_OP_LOAD_WEIGHTS), (1'b0)}
+
 // Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
 `define GEMM64_RESULT_INT32 4'd0
 `define GEMM64_RESULT_INT8  4'd1

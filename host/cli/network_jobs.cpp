@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/device/commands.hpp"
 #include "host/error.hpp"
 #include "host/execute/window.hpp"
 #include "sim/platform/map.h"
@@ -24,14 +25,9 @@ struct Region {
 
 /// Moves what a command addresses: activations by a distance of their own.
 void relocate(Command& command, std::uint64_t base, std::uint64_t activations) {
-  const bool stores = command.opcode == Opcode::kStore ||
-                      (command.opcode == Opcode::kFence && (command.flags & flag::kSnapshot) != 0);
-  if (command.opcode == Opcode::kLoadActivations) {
-    command.set_address(command.address() + activations);
-  } else if (stores || command.opcode == Opcode::kLoadWeights ||
-             command.opcode == Opcode::kLoadParameters) {
-    command.set_address(command.address() + base);
-  }
+  const Operand operand = operand_of(command);
+  if (operand == Operand::kNone) return;
+  command.set_address(command.address() + (operand == Operand::kActivations ? activations : base));
 }
 
 class Maker {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "host/device/command_fields.hpp"
+#include "host/device/command_facts.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/error.hpp"
 #include "host/job/job.hpp"

@@ -23,34 +23,6 @@ constexpr std::uint64_t kMostRuns = 1u << 14;
 // Queues hold two commands; a MATMUL stays in its queue while it is under way.
 constexpr std::ptrdiff_t kLeastQueued = 2;
 
-std::optional<Engine> engine_of(const Command& command) {
-  switch (command.opcode) {
-    case Opcode::kLoadWeights:
-      return Engine::kWeights;
-    case Opcode::kLoadActivations:
-      return Engine::kActivations;
-    case Opcode::kMatmul:
-    case Opcode::kSetWindow:
-      return Engine::kCompute;
-    case Opcode::kLoadParameters:
-      return Engine::kParameters;
-    case Opcode::kStore:
-      return Engine::kResults;
-    case Opcode::kFence:
-      if (is_snapshot(command)) return Engine::kResults;
-      break;
-    case Opcode::kFinish:
-      break;
-  }
-  return std::nullopt;
-}
-
-bool reads(const Command& command) {
-  const auto engine = engine_of(command);
-  return engine == Engine::kWeights || engine == Engine::kActivations ||
-         engine == Engine::kParameters;
-}
-
 bool meet(const std::vector<ByteRange>& a, const std::vector<ByteRange>& b) {
   for (const ByteRange& x : a) {
     for (const ByteRange& y : b) {
@@ -71,7 +43,7 @@ bool ordered(const Program& program, std::size_t write, std::size_t load) {
   for (std::size_t i = write + 1; i < load; ++i) {
     const Command& command = program[i];
     if (command.opcode == Opcode::kFinish) return true;
-    if (command.opcode == Opcode::kStore) ++behind;
+    if (is_store(command)) ++behind;
     if (command.opcode == Opcode::kFence && command.count <= behind) return true;
   }
   return false;
@@ -124,8 +96,8 @@ std::uint32_t error_of(const Program& program, std::size_t count, const Geometry
 }  // namespace
 
 std::vector<ByteRange> reached(const Command& command, const Geometry& geometry) {
-  if (!engine_of(command) || engine_of(command) == Engine::kCompute) return {};
-  if (command.opcode == Opcode::kStore && !ResultFormat::of(command)) return {};
+  if (!has_address(command)) return {};
+  if (is_store(command) && !ResultFormat::of(command)) return {};
   const WordWalk walk = walk_of(command, geometry.n);
   const auto after = [&](double words) {
     const double end = static_cast<double>(walk.address) + words * geometry.n;
@@ -243,7 +215,7 @@ bool ProgramTruth::stores_stale_sums() const {
     if (c.opcode == Opcode::kMatmul) {
       const bool sums = (c.flags & flag::kAccumulate) != 0;
       made.push_back({c.rows, blocks * c.passes * (sums ? 1 : c.count)});
-    } else if (c.opcode == Opcode::kStore) {
+    } else if (is_store(c)) {
       stored.push_back({c.rows, blocks * c.count});
     }
   }

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "host/device/commands.hpp"
 #include "host/device/geometry.hpp"
-#include "host/device/registers.hpp"
 #include "host/device/snapshot.hpp"
 
 namespace gemm64 {
@@ -22,11 +22,6 @@ struct ByteRange {
 /// What a command reads or writes of memory. Of more runs than a memory has beats: all from the
 /// first to the last.
 std::vector<ByteRange> reached(const Command& command, const Geometry& geometry);
-
-/// Is it a STORE or a FENCE with a snapshot?
-inline bool writes(const Command& command) {
-  return command.opcode == Opcode::kStore || is_snapshot(command);
-}
 
 /// A program behind which the ring of `memory` bytes lies, at `ring`. It outlives this.
 class ProgramTruth {

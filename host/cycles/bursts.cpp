@@ -3,40 +3,28 @@
 
 #include <algorithm>
 
+#include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 
 namespace gemm64 {
 
 WordWalk walk_of(const Command& command, std::uint32_t array) {
+  const CommandFact& fact = *fact_of(command.opcode);
+  const std::uint64_t beats =
+      fact.of_format ? ResultFormat::of(command).value().beats_per_row() : 1;
   WordWalk walk;
   walk.address = command.address();
-  switch (command.opcode) {
-    case Opcode::kLoadActivations:
-      walk.words = walk.block_step = command.rows;
-      walk.runs = command.count;
-      walk.run_step = command.stride;
-      walk.passes = command.passes;
-      walk.blocks = command.blocks;
-      if (command.stride == command.rows && (command.flags & flag::kWindow) == 0) {
-        walk.words *= walk.runs;
-        walk.runs = 1;
-      }
-      break;
-    case Opcode::kStore: {
-      const std::uint64_t beats = ResultFormat::of(command).value().beats_per_row();
-      walk.words = walk.block_step = command.rows * beats;
-      walk.runs = command.count;
-      walk.run_step = command.stride * beats;
-      walk.blocks = command.blocks;
-      break;
-    }
-    case Opcode::kFence:
-      walk.words = snapshot_beats(array);
-      break;
-    default:
-      walk.words = command.count;
-      walk.passes = command.passes;
+  walk.words = value_of(command, fact.run, snapshot_beats(array)) * beats;
+  walk.runs = value_of(command, fact.runs);
+  walk.run_step = value_of(command, fact.step, 0) * beats;
+  walk.passes = value_of(command, fact.passes);
+  walk.blocks = value_of(command, fact.blocks);
+  if (fact.blocks != nullptr) walk.block_step = walk.words;
+  const bool window = (command.flags & flag::kWindow) != 0;
+  if (fact.operand == Operand::kActivations && walk.run_step == walk.words && !window) {
+    walk.words *= walk.runs;
+    walk.runs = 1;
   }
   return walk;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/commands.hpp"
 
+#include <stdexcept>
+
+#include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
 
 namespace gemm64::cycles {
@@ -64,15 +67,14 @@ void Commands::dispatch(const Command& command, Clock at) {
   const bool snapshot = is_snapshot(command);
   if (snapshot) engines_.results.take_snapshot();
   if (snapshot || command.opcode == Opcode::kFinish) snapshots_.push_back({dispatched_, at});
-  if (command.opcode == Opcode::kStore) ++stores_;
-  if (command.opcode == Opcode::kFinish || (command.opcode == Opcode::kFence && !snapshot)) return;
-  engine(command.opcode).accept(command, dispatched_, at);
+  if (is_store(command)) ++stores_;
+  if (engine_of(command)) engine(command).accept(command, dispatched_, at);
 }
 
 /// First clock in which nothing but its own way holds the command back.
 Clock Commands::clear(const Command& command) const {
   if (command.opcode == Opcode::kFence) return passed(command);
-  if (command.opcode != Opcode::kFinish) return engine(command.opcode).room();
+  if (command.opcode != Opcode::kFinish) return engine(command).room();
   return std::max({engines_.weights.idle(), engines_.activations.idle(), engines_.compute.idle(),
                    engines_.parameters.idle(), engines_.results.idle()});
 }
@@ -85,20 +87,22 @@ Clock Commands::passed(const Command& fence) const {
   return std::max({answered, engines_.results.room(), engines_.results.snapshot_room()});
 }
 
-EngineModel& Commands::engine(Opcode opcode) const {
-  switch (opcode) {
-    case Opcode::kLoadWeights:
+EngineModel& Commands::engine(const Command& command) const {
+  switch (engine_of(command).value()) {
+    case Engine::kWeights:
       return engines_.weights;
-    case Opcode::kLoadActivations:
+    case Engine::kActivations:
       return engines_.activations;
-    case Opcode::kMatmul:
-    case Opcode::kSetWindow:
+    case Engine::kCompute:
       return engines_.compute;
-    case Opcode::kLoadParameters:
+    case Engine::kParameters:
       return engines_.parameters;
-    default:
+    case Engine::kResults:
       return engines_.results;
+    case Engine::kCommands:
+      break;
   }
+  throw std::logic_error("no engine takes the command");
 }
 
 Blocked Commands::blocked() const {

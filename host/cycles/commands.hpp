@@ -73,7 +73,7 @@ class Commands final : public Requester {
   Clock when_next() const {
     return all_requested() ? kUnknown : std::max(places_.room(), given(requested_));
   }
-  EngineModel& engine(Opcode opcode) const;
+  EngineModel& engine(const Command& command) const;
   Clock given(std::size_t command) const {
     return given_.empty() ? 0 : static_cast<Clock>(given_[command]);
   }

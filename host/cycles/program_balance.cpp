@@ -10,6 +10,7 @@
 #include "host/cycles/program_check.hpp"
 #include "host/cycles/shares.hpp"
 #include "host/cycles/window_check.hpp"
+#include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
 
 namespace gemm64::cycles {
@@ -19,6 +20,16 @@ using Program = std::vector<Command>;
 
 std::uint64_t tiles(const Command& matmul) {
   return product({matmul.count, matmul.passes, matmul.blocks});
+}
+
+/// Runs that a command reads or writes, and their words.
+std::uint64_t runs_of(const Command& command) {
+  const CommandFact& fact = *fact_of(command.opcode);
+  return product({value_of(command, fact.runs), value_of(command, fact.passes),
+                  value_of(command, fact.blocks)});
+}
+std::uint64_t words_of(const Command& command) {
+  return product({runs_of(command), value_of(command, fact_of(command.opcode)->run)});
 }
 
 /// What the MATMULs of a window take, all of it given by the SET_WINDOW before them.
@@ -70,46 +81,42 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
   ActivationBalance activations;
   Layer layer;
   if (set_window != nullptr) layer.set(*set_window);
+  const auto take = [&](const Command& matmul, std::size_t i) {
+    if (of_window(matmul)) {
+      weights_taken.push_back({i, product({layer.tiles(matmul), geometry.n})});
+      activations.take(matmul, i, layer.claimed(matmul));
+      given.push_back({i, matmul.passes});
+      return;
+    }
+    const bool retain = (matmul.flags & flag::kRetain) != 0;
+    const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
+    weights_taken.push_back({i, product({tiles(matmul), geometry.n})});
+    activations.take(
+        matmul, i, product({matmul.rows, matmul.count, matmul.blocks, retain ? 1 : matmul.passes}));
+    given.push_back({i, accumulate ? product({matmul.passes, matmul.blocks}) : tiles(matmul)});
+  };
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Command& command = program[i];
-    switch (command.opcode) {
-      case Opcode::kLoadWeights:
-        weights.push_back({i, product({command.count, command.passes})});
+    if (command.opcode == Opcode::kSetWindow) layer.set(command);
+    if (command.opcode == Opcode::kMatmul) take(command, i);
+    switch (operand_of(command)) {
+      case Operand::kWeights:
+        weights.push_back({i, words_of(command)});
         break;
-      case Opcode::kLoadActivations:
+      case Operand::kActivations:
         activations.load(command, i);
         break;
-      case Opcode::kLoadParameters:
-        parameters.push_back({i, product({command.count, command.passes})});
+      case Operand::kParameters:
+        parameters.push_back({i, words_of(command)});
         break;
-      case Opcode::kMatmul: {
-        if (of_window(command)) {
-          weights_taken.push_back({i, product({layer.tiles(command), geometry.n})});
-          activations.take(command, i, layer.claimed(command));
-          given.push_back({i, command.passes});
-          break;
-        }
-        const bool retain = (command.flags & flag::kRetain) != 0;
-        const bool accumulate = (command.flags & flag::kAccumulate) != 0;
-        weights_taken.push_back({i, product({tiles(command), geometry.n})});
-        activations.take(
-            command, i,
-            product({command.rows, command.count, command.blocks, retain ? 1 : command.passes}));
-        given.push_back(
-            {i, accumulate ? product({command.passes, command.blocks}) : tiles(command)});
-        break;
-      }
-      case Opcode::kStore:
-        stored.push_back({i, product({command.count, command.blocks})});
+      case Operand::kResults:
+        stored.push_back({i, runs_of(command)});
         if (ResultFormat::of(command).value().takes_parameters()) {
           parameters_taken.push_back({i, product({stored.back().amount, kParameterSetWords})});
         }
         break;
-      case Opcode::kSetWindow:
-        layer.set(command);
-        break;
-      case Opcode::kFence:
-      case Opcode::kFinish:
+      case Operand::kNone:
+      case Operand::kCounters:
         break;
     }
   }

@@ -6,8 +6,8 @@
 #include "host/cycles/bursts.hpp"
 #include "host/cycles/program_balance.hpp"
 #include "host/cycles/window_check.hpp"
+#include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
-#include "host/device/snapshot.hpp"
 #include "host/device/window_order.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/error.hpp"
@@ -44,43 +44,47 @@ void check_address(const Program& program, std::size_t index, const Geometry& ge
   }
 }
 
-void check_bounds(const Program& program, std::size_t index) {
+void check_format(const Program& program, std::size_t index) {
   const Command& store = program[index];
-  const ResultFormat format = ResultFormat::of(store).value();
-  const int low = format.value(store.low), high = format.value(store.high);
-  if (!format.takes_parameters() || low <= high) return;
+  const auto format = ResultFormat::of(store);
+  if (!format) {
+    refuse(program, index, fmt::format("no result format has the number {}", store.format));
+  }
+  const int low = format->value(store.low), high = format->value(store.high);
+  if (!format->takes_parameters() || low <= high) return;
   refuse(program, index, fmt::format("LOW is {}, above HIGH, {}", low, high));
+}
+
+std::string broken_words(const Bound& bound, const Command& command, const Geometry& geometry) {
+  const std::uint32_t bits = command.*bound.field;
+  const std::int64_t value =
+      bound.is_signed ? std::int64_t{static_cast<std::int32_t>(bits)} : std::int64_t{bits};
+  const char* const relation = bound.relation == Relation::kAtLeast  ? "at least"
+                               : bound.relation == Relation::kAtMost ? "at most"
+                                                                     : "below";
+  std::string words = fmt::format("{} is {}; ", bound.name, value);
+  if (bound.with == flag::kWindow) words += "with WINDOW ";
+  if (bound.limit_name == nullptr) {
+    return words + fmt::format("it must be {} {}", relation, bound.number);
+  }
+  const std::uint32_t limit =
+      bound.limit_field != nullptr ? command.*bound.limit_field : geometry.*bound.limit_size;
+  return words + fmt::format("it must be {} {}, {}", relation, bound.limit_name, limit);
+}
+
+void check_bounds(const Program& program, std::size_t index, const Geometry& geometry,
+                  bool flagged) {
+  const Bound* const broken = broken_bound(program[index], geometry, flagged);
+  if (broken != nullptr) refuse(program, index, broken_words(*broken, program[index], geometry));
 }
 
 void check_operands(const Program& program, std::size_t index, const Geometry& geometry) {
   const Command& command = program[index];
-  const bool activations = command.opcode == Opcode::kLoadActivations;
-  const bool load = activations || command.opcode == Opcode::kLoadWeights ||
-                    command.opcode == Opcode::kLoadParameters;
-  const bool matmul = command.opcode == Opcode::kMatmul;
-  const bool store = command.opcode == Opcode::kStore;
-  const auto at_least_1 = [&](bool used, const char* field, std::uint32_t value) {
-    if (used && value == 0)
-      refuse(program, index, fmt::format("{} is 0; it must be at least 1", field));
-  };
-  if (command.opcode == Opcode::kSetWindow) return check_window(program, index, geometry);
-  at_least_1(command.opcode != Opcode::kFence, "COUNT", command.count);
-  at_least_1(load || matmul, "PASSES", command.passes);
-  const bool rows = matmul || store || activations;
-  at_least_1(rows, "BLOCKS", command.blocks);
-  at_least_1(rows, "ROWS", command.rows);
-  const bool window = of_window(command);
-  if (rows && !(activations && window) && command.rows > geometry.accumulator_rows) {
-    refuse(program, index,
-           fmt::format("ROWS is {}; an accumulator bank has {}", command.rows,
-                       geometry.accumulator_rows));
-  }
-  if (store && !ResultFormat::of(command)) {
-    refuse(program, index, fmt::format("no result format has the number {}", command.format));
-  }
-  if (store) check_bounds(program, index);
-  if (window) check_window(program, index, geometry);
-  if (load || store || is_snapshot(command)) check_address(program, index, geometry);
+  check_bounds(program, index, geometry, false);
+  if (is_store(command)) check_format(program, index);
+  check_bounds(program, index, geometry, true);
+  if (is_window(command)) check_window(program, index, geometry);
+  if (has_address(command)) check_address(program, index, geometry);
 }
 
 /// Commands of windows after each other, and after `set_window`.
@@ -98,23 +102,11 @@ void check_commands(const Program& program, const Geometry& geometry) {
   if (program.empty()) throw UsageError("the program has no command; FINISH must be the last");
   for (std::size_t i = 0; i < program.size(); ++i) {
     const bool last = i + 1 == program.size();
-    switch (program[i].opcode) {
-      case Opcode::kFinish:
-        if (!last) refuse(program, i, "commands follow; FINISH must be the last");
-        break;
-      case Opcode::kLoadWeights:
-      case Opcode::kLoadActivations:
-      case Opcode::kLoadParameters:
-      case Opcode::kMatmul:
-      case Opcode::kStore:
-      case Opcode::kFence:
-      case Opcode::kSetWindow:
-        check_operands(program, i, geometry);
-        if (last) refuse(program, i, "it is the last; FINISH must follow");
-        break;
-      default:
-        refuse(program, i, "no such command");
-    }
+    const bool finish = program[i].opcode == Opcode::kFinish;
+    if (fact_of(program[i].opcode) == nullptr) refuse(program, i, "no such command");
+    if (finish && !last) refuse(program, i, "commands follow; FINISH must be the last");
+    check_operands(program, i, geometry);
+    if (!finish && last) refuse(program, i, "it is the last; FINISH must follow");
   }
 }
 

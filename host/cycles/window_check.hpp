@@ -16,8 +16,8 @@ constexpr bool of_window(const Command& command) {
          (command.flags & flag::kWindow) != 0;
 }
 
-/// Throws UsageError, naming the command, where the accelerator answers a SET_WINDOW, or a
-/// LOAD_ACTIVATIONS or MATMUL with WINDOW, with BAD_OPERAND for what is special to windows.
+/// Throws UsageError, naming the command, where a LOAD_ACTIVATIONS or MATMUL with WINDOW keeps its
+/// bounds and is refused with BAD_OPERAND nevertheless.
 void check_window(const std::vector<Command>& program, std::size_t index, const Geometry& geometry);
 
 }  // namespace gemm64::cycles

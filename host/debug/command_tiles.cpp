@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <stdexcept>
 
+#include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/window_taps.hpp"
@@ -12,76 +14,51 @@
 namespace gemm64 {
 namespace {
 
+constexpr std::uint32_t kFirstWindowWord = 8;  // words from here on are those of windows
+
 nlohmann::ordered_json fields(const Command& command) {
   nlohmann::ordered_json json = {{"command", 0}};
-  const auto add = [&json](const char* field, std::uint64_t value) {
-    if (value != 0) json[field] = value;  // what an opcode does not use is zero
-  };
-  add("flags", command.flags);
-  add("rows", command.rows);
-  add("count", command.count);
-  add("passes", command.passes);
-  add("blocks", command.blocks);
-  add("address", command.address());
-  add("format", command.format);
-  add("stride", command.stride);
-  if (!is_window(command)) return json;
-  add("zero", command.opcode == Opcode::kSetWindow ? command.zero : 0);
-  add("kernel_height", command.kernel_height);
-  add("kernel_width", command.kernel_width);
-  add("stride_height", command.stride_height);
-  add("stride_width", command.stride_width);
-  add("dilation_height", command.dilation_height);
-  add("dilation_width", command.dilation_width);
-  add("pad_top", command.pad_top);
-  add("pad_left", command.pad_left);
-  add("height", command.height);
-  add("width", command.width);
-  add("out_height", command.out_height);
-  add("out_width", command.out_width);
-  add("group_passes", command.group_passes);
-  add("capacity", command.capacity);
-  add("slot", command.slot);
-  add("place", command.place);
-  add("out_row", command.out_row);
-  add("out_column", command.out_column);
-  const auto add_signed = [&json](const char* field, std::uint32_t value) {
-    if (value != 0) json[field] = static_cast<std::int32_t>(value);
-  };
-  add_signed("in_row", command.in_row);
-  add_signed("in_column", command.in_column);
-  add("new_pixels", command.new_pixels);
-  add("freed_pixels", command.freed_pixels);
+  for (const CommandField& field : kCommandFields) {
+    const bool of_windows = field.word >= kFirstWindowWord;
+    if (field.member == nullptr || !field.used_by(command.opcode)) continue;
+    if (of_windows && !is_window(command)) continue;
+    const std::uint32_t value = command.*field.member;
+    if (field.member == &Command::address_low || field.member == &Command::address_high) {
+      if (command.address() != 0) json["address"] = command.address();
+    } else if (value != 0) {
+      std::string name = field.name;
+      for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+      if (field.is_signed) {
+        json[name] = static_cast<std::int32_t>(value);
+      } else {
+        json[name] = value;
+      }
+    }
+  }
   return json;
 }
 
 /// What a command moves of one tile: words, or the tile as a whole.
 std::uint64_t unit_of(const Command& command, std::uint32_t array) {
-  switch (command.opcode) {
-    case Opcode::kLoadWeights:
+  switch (fact_of(command.opcode)->tile) {
+    case Tile::kN:
       return array;
-    case Opcode::kLoadActivations:
+    case Tile::kRows:
       return command.rows;
-    case Opcode::kLoadParameters:
+    case Tile::kSet:
       return kParameterSetWords;
-    default:
-      return 1;
+    case Tile::kOne:
+      break;
   }
+  return 1;
 }
 
 /// What it moves in all.
 std::uint64_t moved_by(const Command& command) {
-  const std::uint64_t count = command.count;
-  switch (command.opcode) {
-    case Opcode::kLoadActivations:
-      return count * command.rows * command.passes * command.blocks;
-    case Opcode::kStore:
-      return count * command.blocks;
-    case Opcode::kMatmul:
-      return 1;
-    default:
-      return count * command.passes;
-  }
+  const CommandFact& fact = *fact_of(command.opcode);
+  const std::uint64_t runs = value_of(command, fact.runs) * value_of(command, fact.passes) *
+                             value_of(command, fact.blocks);
+  return fact.tile == Tile::kOne ? runs : runs * value_of(command, fact.run);
 }
 
 std::uint32_t taps_of(const Command& set) { return set.kernel_height * set.kernel_width; }
@@ -92,27 +69,29 @@ std::uint64_t pixels_for(const Command& matmul, const Command& set) {
   return groups * matmul.count * matmul.new_pixels;
 }
 
-/// What all commands of `opcode` move for a MATMUL. `set`: the SET_WINDOW before it.
-std::uint64_t moved_for(const Command& matmul, const Command& set, Opcode opcode,
+/// What all commands of `operand` move for a MATMUL. `set`: the SET_WINDOW before it.
+std::uint64_t moved_for(const Command& matmul, const Command& set, Operand operand,
                         std::uint32_t array) {
   const bool window = is_window(matmul);
   const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
   const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
   const bool retain = (matmul.flags & flag::kRetain) != 0;
   const std::uint64_t results = accumulate ? tiles / matmul.count : tiles;
-  switch (opcode) {
-    case Opcode::kLoadWeights:
+  switch (operand) {
+    case Operand::kWeights:
       return tiles * array * (window ? taps_of(set) : 1);
-    case Opcode::kLoadActivations:
+    case Operand::kActivations:
       if (window) return pixels_for(matmul, set);
       return tiles * matmul.rows / (retain ? matmul.passes : 1);
-    case Opcode::kLoadParameters:
+    case Operand::kParameters:
       return results * kParameterSetWords;
-    case Opcode::kStore:
+    case Operand::kResults:
       return results;
-    default:
-      return 1;
+    case Operand::kNone:
+    case Operand::kCounters:
+      break;
   }
+  return 1;
 }
 
 /// The MATMUL that a command loads or stores for, the blocks of M before it, and what others have
@@ -126,17 +105,21 @@ struct Served {
 
 /// The engines take their commands in order, and so does each MATMUL what they move.
 Served served_by(const std::vector<Command>& program, std::size_t index, std::uint32_t array) {
-  const Opcode opcode = program[index].opcode;
+  const Operand operand = operand_of(program[index]);
+  const auto is_alike = [&](const Command& command) {
+    return operand == Operand::kNone ? command.opcode == program[index].opcode
+                                     : operand_of(command) == operand;
+  };
   std::uint64_t moved = 0;
   for (std::size_t i = 0; i < index; ++i) {
-    if (program[i].opcode == opcode) moved += moved_by(program[i]);
+    if (is_alike(program[i])) moved += moved_by(program[i]);
   }
   std::uint64_t first_m = 0;
   Command set;
   for (const Command& command : program) {
     if (command.opcode == Opcode::kSetWindow) set = command;
     if (command.opcode != Opcode::kMatmul) continue;
-    const std::uint64_t all = moved_for(command, set, opcode, array);
+    const std::uint64_t all = moved_for(command, set, operand, array);
     if (moved < all) return {&command, set, first_m, moved};
     moved -= all;
     first_m += command.blocks;
@@ -192,16 +175,12 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   const Command& command = job.program[index];
   CommandTiles work = lone_command_tiles(command, plan.array);
   work.fields["command"] = index;
-  switch (command.opcode) {
-    case Opcode::kFence:
-    case Opcode::kFinish:
-      return work;
-    case Opcode::kSetWindow:
-      work.title += fmt::format(" {}x{}", command.kernel_height, command.kernel_width);
-      return work;
-    default:
-      break;
+  const Operand operand = operand_of(command);
+  if (command.opcode == Opcode::kSetWindow) {
+    work.title += fmt::format(" {}x{}", command.kernel_height, command.kernel_width);
   }
+  const bool works = command.opcode == Opcode::kMatmul || operand != Operand::kNone;
+  if (!works || operand == Operand::kCounters) return work;
 
   const auto [matmul, set, first_m, moved] = served_by(job.program, index, plan.array);
   const std::uint64_t unit = unit_of(command, plan.array);
@@ -212,12 +191,12 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   work.has_m = plan.row_blocks() > 1;
   work.k_tiles = plan.k_tiles;
   work.n_tiles = plan.n_tiles;
-  switch (command.opcode) {
-    case Opcode::kLoadWeights:
+  switch (operand) {
+    case Operand::kWeights:
       work.title += fmt::format(" {}x{}", plan.shape.k, plan.shape.n);
       work.transfers = unit;
       break;
-    case Opcode::kLoadActivations:
+    case Operand::kActivations:
       work.transfers = unit;
       if (is_window(command)) {
         work.title += fmt::format(" {} pixels", command.rows);
@@ -229,28 +208,26 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       work.n_tiles = command.passes;
       work.has_n = (matmul->flags & flag::kRetain) == 0;
       break;
-    case Opcode::kMatmul:
-      work.title += fmt::format(" {}x{}x{}", m, plan.shape.k, plan.shape.n);
-      work.tiles = std::uint64_t{command.count} * command.passes * command.blocks;
-      if (is_window(command)) work.tiles *= taps_of(set);
-      work.transfers = command.rows;
-      break;
-    case Opcode::kStore:
+    case Operand::kResults:
       work.title +=
           fmt::format(" {}x{}", std::uint64_t{command.rows} * command.blocks, plan.shape.n);
       work.transfers = std::uint64_t{command.rows} * plan.results().beats_per_row();
       work.has_k = plan.accumulate == Accumulate::kHost;
       if (!work.has_k) work.k_tiles = 1;
       break;
-    case Opcode::kLoadParameters:
+    case Operand::kParameters:
       work.title += fmt::format(" {}", plan.shape.n);
       work.transfers = unit;
       work.has_k = false;
       work.k_tiles = 1;
       break;
-    case Opcode::kSetWindow:
-    case Opcode::kFence:
-    case Opcode::kFinish:
+    case Operand::kNone:  // a MATMUL
+      work.title += fmt::format(" {}x{}x{}", m, plan.shape.k, plan.shape.n);
+      work.tiles = std::uint64_t{command.count} * command.passes * command.blocks;
+      if (is_window(command)) work.tiles *= taps_of(set);
+      work.transfers = command.rows;
+      break;
+    case Operand::kCounters:
       break;
   }
   return work;

@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 
-#include "host/device/snapshot.hpp"
+#include "host/device/commands.hpp"
 
 namespace gemm64 {
 namespace {
@@ -13,24 +14,12 @@ namespace {
 // Counters from here on count bytes: each is another one's, in bytes.
 constexpr Events kClockEvents = event_bit(counter::kBytesWeights) - 1;
 
-/// The engine's index in kEngineCauses; -1 where none gets the command.
-int engine_of(const Command& command) {
-  switch (command.opcode) {
-    case Opcode::kLoadWeights:
-      return 0;
-    case Opcode::kLoadActivations:
-      return 1;
-    case Opcode::kMatmul:
-      return 2;
-    case Opcode::kStore:
-      return 3;
-    case Opcode::kFence:
-      return is_snapshot(command) ? 3 : -1;
-    case Opcode::kLoadParameters:
-      return 4;
-    case Opcode::kSetWindow:  // its clock at the head of the queue is one of those without a MATMUL
-    case Opcode::kFinish:
-      break;
+/// The index in kEngineCauses of the engine that spends clocks on the command; -1 where none does.
+int track_of(const Command& command) {
+  const auto engine = engine_of(command);
+  if (!engine || fact_of(command.opcode)->counts == kNoCounter) return -1;
+  for (std::size_t i = 0; i < kEngineCauses.size(); ++i) {
+    if (std::string_view(kEngineCauses[i].name) == name(*engine)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -67,7 +56,7 @@ void Timeline::name_tracks() {
 void Timeline::begin(const Job& job, std::uint64_t clock) {
   std::vector<Step> steps;
   for (std::size_t i = 0; i < job.program.size(); ++i) {
-    steps.push_back({&job, command_tiles(job, i), engine_of(job.program[i]), nullptr, nullptr});
+    steps.push_back({&job, command_tiles(job, i), track_of(job.program[i]), nullptr, nullptr});
   }
   begin(std::move(steps), clock);
 }
@@ -84,7 +73,7 @@ void Timeline::begin(const JobProgram& list, std::uint64_t clock) {
     tiles.fields["command"] = i;
     const Job* const next = begins_next ? &list.jobs[origin.job + 1] : nullptr;
     const bool finishes = list.program[i].opcode == Opcode::kFinish;
-    steps.push_back({&job, std::move(tiles), engine_of(list.program[i]), finishes ? nullptr : next,
+    steps.push_back({&job, std::move(tiles), track_of(list.program[i]), finishes ? nullptr : next,
                      finishes ? next : nullptr});
   }
   begin(std::move(steps), clock);
@@ -94,7 +83,7 @@ void Timeline::begin_ring(const std::vector<Job>& jobs, std::uint64_t clock) {
   std::vector<Step> steps;
   for (const Job& job : jobs) {
     for (std::size_t i = 0; i < job.program.size(); ++i) {
-      steps.push_back({&job, command_tiles(job, i), engine_of(job.program[i]), nullptr, nullptr});
+      steps.push_back({&job, command_tiles(job, i), track_of(job.program[i]), nullptr, nullptr});
     }
     steps.back().after = &job == &jobs.back() ? nullptr : &job + 1;
   }

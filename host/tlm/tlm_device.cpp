@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "host/device/array_geometry.hpp"
+#include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/error.hpp"
@@ -347,24 +348,16 @@ Counters TlmDevice::estimate(const Work& work) const {
   };
   for (std::size_t i = work.begin; i < work.behind; ++i) {
     const Command& command = busy_.commands[i];
-    const double rows = command.rows, count = command.count, passes = command.passes;
     spend(counter::kCommandsDispatch, {1});
-    switch (command.opcode) {
-      case Opcode::kLoadWeights:
-        spend(counter::kWeightsTransfer, {count, passes});
-        break;
-      case Opcode::kLoadActivations:
-        spend(counter::kActivationsTransfer,
-              {rows, count, passes, static_cast<double>(command.blocks)});
-        break;
-      case Opcode::kLoadParameters:
-        spend(counter::kParametersTransfer, {count, passes});
-        break;
-      case Opcode::kMatmul:
-        spend(counter::kComputeCompute, {rows, tiles_of(busy_.commands, i)});
-        break;
-      default:
-        break;
+    const CommandFact* const fact = fact_of(command.opcode);
+    if (reads(command)) {
+      const auto times = [&](CommandMember field) {
+        return static_cast<double>(value_of(command, field));
+      };
+      spend(fact->counts,
+            {times(fact->run), times(fact->runs), times(fact->passes), times(fact->blocks)});
+    } else if (command.opcode == Opcode::kMatmul) {
+      spend(fact->counts, {static_cast<double>(command.rows), tiles_of(busy_.commands, i)});
     }
   }
   std::uint64_t longest = 0;

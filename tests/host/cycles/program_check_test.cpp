@@ -73,7 +73,7 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   EXPECT_THAT(refusal_of(2, [](Command& c) { c.count = 0; }), HasSubstr("COUNT is 0"));
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.rows = 0; }), HasSubstr("ROWS is 0"));
   EXPECT_THAT(refusal_of(2, [](Command& c) { c.rows = 129; }),
-              HasSubstr("ROWS is 129; an accumulator bank has 128"));
+              HasSubstr("ROWS is 129; it must be at most ACCUMULATOR_ROWS, 128"));
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.set_address(6); }), HasSubstr("a multiple of 4"));
   EXPECT_THAT(refusal_of(0, [](Command& c) { c.set_address(std::uint64_t{1} << 40); }),
               HasSubstr("wider than 40 bits"));

@@ -49,12 +49,12 @@ TEST_F(WindowCheck, NamesWhatIsWrongWithALayer) {
   };
   EXPECT_THAT(refused([](Command& c) { c.capacity = 0; }), HasSubstr("CAPACITY is 0"));
   EXPECT_THAT(refused([](Command& c) { c.capacity = 9217; }),
-              HasSubstr("CAPACITY is 9217; the number of words in the scratchpad is 9216"));
+              HasSubstr("CAPACITY is 9217; it must be at most SCRATCHPAD_WORDS, 9216"));
   EXPECT_THAT(refused([](Command& c) { c.kernel_height = 0; }), HasSubstr("KERNEL_HEIGHT is 0"));
   EXPECT_THAT(refused([](Command& c) { c.kernel_width = 0; }), HasSubstr("KERNEL_WIDTH is 0"));
   EXPECT_THAT(refused([](Command& c) { c.group_passes = 0; }), HasSubstr("GROUP_PASSES is 0"));
   EXPECT_THAT(refused([](Command& c) { c.stride_width = 26; }),
-              HasSubstr("STRIDE_WIDTH is 26; CAPACITY is 25"));
+              HasSubstr("STRIDE_WIDTH is 26; it must be at most CAPACITY, 25"));
   EXPECT_THAT(refused([](Command& c) { c.dilation_width = 26; }),
               HasSubstr("DILATION_WIDTH is 26"));
   EXPECT_THAT(refused([](Command& c) { c.row_step = 25; }),
@@ -71,7 +71,8 @@ TEST_F(WindowCheck, NamesWhatIsWrongWithALoad) {
   };
   EXPECT_THAT(refused([](Command& c) { c.passes = 2; }), HasSubstr("PASSES is 2"));
   EXPECT_THAT(refused([](Command& c) { c.blocks = 3; }), HasSubstr("BLOCKS is 3"));
-  EXPECT_THAT(refused([](Command& c) { c.rows = 26; }), HasSubstr("ROWS is 26; CAPACITY is 25"));
+  EXPECT_THAT(refused([](Command& c) { c.rows = 26; }),
+              HasSubstr("ROWS is 26; with WINDOW it must be at most CAPACITY, 25"));
   EXPECT_THAT(refused([](Command& c) { c.slot = 25; }), HasSubstr("SLOT is 25"));
   EXPECT_THAT(refused([](Command& c) { c.place = 9216 - 2 * 25 + 1; }),
               HasSubstr("PLACE + COUNT * CAPACITY is 9217"));
@@ -84,7 +85,7 @@ TEST_F(WindowCheck, TakesMorePixelsThanABankHasRows) {
   EXPECT_GT(program_[kLoad].rows, 8u);
   EXPECT_EQ(refusal(program_, geometry_), "");
   EXPECT_THAT(refusal_of(kLoad, [](Command& c) { c.flags = 0; }),
-              HasSubstr("ROWS is 10; an accumulator bank has 8"));
+              HasSubstr("ROWS is 10; it must be at most ACCUMULATOR_ROWS, 8"));
 }
 
 TEST_F(WindowCheck, NamesWhatIsWrongWithAMatmul) {
@@ -106,7 +107,7 @@ TEST_F(WindowCheck, NamesWhatDoesNotFitTheCommandsBefore) {
   EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.count = 9216 / 25 + 1; }),
               HasSubstr("COUNT * CAPACITY"));
   EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.in_row = 1u << 17; }),
-              HasSubstr("IN_ROW is 131072; it must be from -131072 to 131071"));
+              HasSubstr("IN_ROW is 131072; with WINDOW it must be at most 131071"));
   program_[kSet].capacity = 24;
   EXPECT_THAT(refusal(program_, geometry_),
               AllOf(HasSubstr("command 4 (MATMUL"), HasSubstr("has the CAPACITY of the pixels")));

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a table can say of commands: which engine takes one, what it reads or writes, how much, and
+// the bounds of its fields. The tables are in command_facts.hpp, which is generated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "host/device/geometry.hpp"
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+
+/// A field of a command.
+using CommandMember = std::uint32_t Command::*;
+
+/// A field of a command: where it lies, and which opcodes use it (a bit for each, 1 << value).
+struct CommandField {
+  const char* name;
+  std::uint32_t word, lsb, width;
+  std::uint32_t opcodes;
+  bool is_signed;
+  CommandMember member;  // null for the opcode
+
+  constexpr bool used_by(Opcode opcode) const {
+    return static_cast<std::uint32_t>(opcode) < 32 &&
+           (opcodes >> static_cast<std::uint32_t>(opcode) & 1) != 0;
+  }
+};
+
+enum class Relation { kAtLeast, kAtMost, kBelow };
+
+/// What a field must be; else the command is refused. The limit is a number, another field or a
+/// size of the accelerator.
+struct Bound {
+  const char* name;
+  CommandMember field;
+  bool is_signed;
+  Relation relation;
+  std::int64_t number;
+  const char* limit_name;  // null where it is the number
+  CommandMember limit_field;
+  std::uint32_t Geometry::*limit_size;
+  std::uint32_t with, without;  // flags that must be set, or clear, for it to hold
+};
+
+/// What lies at a command's address.
+enum class Operand { kNone, kWeights, kActivations, kParameters, kResults, kCounters };
+
+/// Words of memory that belong to a tile.
+enum class Tile { kOne, kN, kRows, kSet };
+
+inline constexpr std::size_t kNoCounter = ~std::size_t{0};
+
+/// What holds for an opcode. Its words: in each of `blocks` blocks, `passes` times, `runs` runs of
+/// `run` words, `step` words apart. A null field counts as one; `run` of a snapshot is null.
+struct CommandFact {
+  Opcode opcode;
+  std::optional<Engine> engine;  // none where the dispatch is all
+  std::size_t counts;            // the counter of its work; kNoCounter where it has none
+  Operand operand;
+  bool is_write;
+  std::uint32_t with;  // the flag without which the address is not used; 0 where it always is
+  CommandMember run, runs, step, passes, blocks;
+  bool of_format;  // words are rows of results, in FORMAT
+  Tile tile;
+  std::size_t first_bound, bounds;  // of kBounds
+
+  constexpr bool addresses(const Command& command) const {
+    return operand != Operand::kNone && (command.flags & with) == with;
+  }
+};
+
+}  // namespace gemm64
