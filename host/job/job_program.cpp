@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/job/job_commands.hpp"
 #include "host/job/seam.hpp"
@@ -40,7 +41,7 @@ std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
   std::uint64_t block = 0, tile = 0;
   std::uint32_t behind = 0;
   for (const Command& command : job.program) {
-    if (command.opcode != Opcode::kStore) continue;
+    if (!is_store(command)) continue;
     if (block > cut.block || (block == cut.block && tile >= cut.tile)) ++behind;
     tile += command.count;
     if (tile == job.plan.result_blocks()) {
@@ -64,7 +65,7 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
     for (std::size_t i = 0; i + 1 < program.size(); ++i) {
       if (phases[job][i] != phase) continue;
       append(program[i], {job, i});
-      if (program[i].opcode == Opcode::kStore) ++stores;
+      if (is_store(program[i])) ++stores;
     }
     return stores;
   };
