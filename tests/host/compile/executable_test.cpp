@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -41,7 +43,8 @@ Executable compiled(const OnnxModel& model, const CompileOptions& options = {}) 
 
 class ExecutableTest : public testing::Test {
  protected:
-  ExecutableTest() : file_(testing::TempDir() + "executable_test.g64") {}
+  // Tests run side by side.
+  ExecutableTest() : file_(testing::TempDir() + fmt::format("{}.executable_test.g64", getpid())) {}
   ~ExecutableTest() override { std::filesystem::remove(file_); }
 
   void save(const OnnxModel& model) const {
