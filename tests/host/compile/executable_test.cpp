@@ -258,6 +258,9 @@ TEST_F(ExecutableTest, IsForOneDeviceAndItsOptions) {
   other.convolutions = false;
   EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
   other = {};
+  other.floats = CompileOptions::Floats::kOnDevice;
+  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
+  other = {};
   other.in_place = true;
   EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
   other = {};
