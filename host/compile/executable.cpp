@@ -131,6 +131,12 @@ void require_same(const Executable& executable, const Geometry& geometry,
     throw UsageError(
         fmt::format("{}: is compiled, and {}: run the ONNX file", model, options.why_sums));
   }
+  if (own.floats != options.floats) {
+    throw UsageError(fmt::format(
+        "{}: is compiled in the file's own arithmetic; for another --precision, run the "
+        "ONNX file",
+        model));
+  }
   if (own.convolutions != options.convolutions) {
     throw UsageError(fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file",
                                  model, own.convolutions ? "device" : "host"));

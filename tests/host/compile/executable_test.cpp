@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -41,7 +43,8 @@ Executable compiled(const OnnxModel& model, const CompileOptions& options = {}) 
 
 class ExecutableTest : public testing::Test {
  protected:
-  ExecutableTest() : file_(testing::TempDir() + "executable_test.g64") {}
+  // Tests run side by side.
+  ExecutableTest() : file_(testing::TempDir() + fmt::format("{}.executable_test.g64", getpid())) {}
   ~ExecutableTest() override { std::filesystem::remove(file_); }
 
   void save(const OnnxModel& model) const {
@@ -253,6 +256,9 @@ TEST_F(ExecutableTest, IsForOneDeviceAndItsOptions) {
   EXPECT_THROW(require_same(made, geometry_of({8, 4096}), {}, "net.g64"), UsageError);
   CompileOptions other;
   other.convolutions = false;
+  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
+  other = {};
+  other.floats = CompileOptions::Floats::kOnDevice;
   EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
   other = {};
   other.in_place = true;
