@@ -13,6 +13,8 @@ std::uint32_t error(ErrorCode code, Engine engine, unsigned command) {
 
 std::uint8_t bit(unsigned place) { return static_cast<std::uint8_t>(1 << place); }
 
+constexpr unsigned kBusTag = 65530;  // of the first engine's command, all 16 bits in use
+
 class Control : public testing::Test {
  protected:
   Control() { quiet_inputs(); }
@@ -25,7 +27,7 @@ class Control : public testing::Test {
     bench_->fault_code_i = 0;
     bench_->next_tag_i = 9;
     for (unsigned i = 0; i < kEngines.size(); ++i) {
-      set_lane(bench_->bus_tag_i, i, static_cast<std::uint16_t>(20 + i));
+      set_lane(bench_->bus_tag_i, i, static_cast<std::uint16_t>(kBusTag + i));
       set_lane(bench_->fault_tag_i, i, static_cast<std::uint16_t>(10 + i));
     }
   }
@@ -56,7 +58,7 @@ TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
       bench_->bus_decode_i = decode ? bit(place) : ~bit(place) & 0x3f;  // of others
       report();
       EXPECT_EQ(bench_->error_o, error(decode ? ErrorCode::kBusDecode : ErrorCode::kBusSlave,
-                                       entry.value, 20 + place));
+                                       entry.value, kBusTag + place));
     }
     for (const ErrorCode code :
          {ErrorCode::kBadOpcode, ErrorCode::kBadOperand, ErrorCode::kUnbalanced}) {
@@ -73,7 +75,7 @@ TEST_F(Control, ABusErrorGoesBeforeABadCommandInTheSameClock) {
   bench_->fault_i = 0x3f;
   bench_->bus_error_i = bit(0);
   report();
-  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, 20));
+  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, kBusTag));
 }
 
 TEST_F(Control, NamesTheEngineWithTheLowestNumberAndCommandsLast) {
@@ -83,7 +85,8 @@ TEST_F(Control, NamesTheEngineWithTheLowestNumberAndCommandsLast) {
     bench_.reset();
     bench_->bus_error_i = static_cast<std::uint8_t>(engines);
     report();
-    EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine{first}, 20 + first)) << engines;
+    EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine{first}, kBusTag + first))
+        << engines;
     bench_.reset();
     bench_->fault_i = static_cast<std::uint8_t>(engines);
     bench_->fault_code_i = 0x777777;
@@ -99,7 +102,7 @@ TEST_F(Control, KeepsTheFirstError) {
   bench_.settle();
   EXPECT_EQ(bench_->fail_o, 0);
   bench_.edge();
-  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kResults, 24));
+  EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kResults, kBusTag + 4));
 }
 
 TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {

@@ -28,9 +28,9 @@ class GTKWave(unittest.TestCase):
         for view in VIEWS:
             cls.files[view], cls.a, cls.b = product(cls.folder, view)
         trace = fst.Trace(cls.files["array"], [
-            TOP + name for name in ("u_compute.start", "to_compute")])
+            TOP + name for name in ("u_compute.start", "u_compute.command_valid_i")])
         cls.tile = trace.first(TOP + "u_compute.start")
-        cls.matmul = trace.first(TOP + "to_compute")
+        cls.matmul = trace.first(TOP + "u_compute.command_valid_i")
 
     def look(self, view, *clocks):
         """Opens the view; gives, for each clock, what is shown by group and label."""

@@ -95,7 +95,7 @@ class Views(unittest.TestCase):
         causes = {}
         for counter in counters:
             causes.setdefault(counter["engine"], []).append(counter["cause"])
-        ports = {"activation_read_o": "compute", "idle_clock_o": "idle", "idle_o": "idle"}
+        ports = {"activation_read_o": "compute", "idle_clock": "idle", "idle_o": "idle"}
         seen = 0
         for items in self.views.values():
             for item in items:
