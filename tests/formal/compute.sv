@@ -36,45 +36,21 @@
 module compute_proof #(
     parameter WINDOW = 0  // 1: MATMULs of windows and SET_WINDOW, of which the places of sums are not looked at
 ) (
-    input wire         clk_i,
-    input wire         rst_ni,
-    input wire         stop_i,
-    input wire         command_valid_i,
     input wire         command_set_i,
     input wire         accumulate_i,
     input wire         retain_i,
-    input wire [15:0]  command_rows_i,
-    input wire [31:0]  command_count_i,
-    input wire [31:0]  command_passes_i,
-    input wire [31:0]  command_blocks_i,
-    input wire [255:0] command_window_i,
-    input wire [2:0]   weight_words_i,
-    input wire [6:0]   activation_words_i,
-    input wire         activation_pixels_i,
-    input wire         bank_free_i,
-    input wire [2:0]   rows_stored_i,
     input wire         done_i  // the oldest finished block is whole in the accumulator
 );
 
-    wire        weight_read, read, release_word, rewind, window_read, claim, row_first, row_last, row_bank;
-    wire        idle, wait_weights, wait_activations, wait_results, drain, idle_clock, free_pixels;
+    wire        read, release_word, rewind, window_read, claim;
+    wire        free_pixels;
     wire [15:0] fresh;
-    wire [1:0]  row;
     gemm64_compute #(.N(2), .LOG_N(1), .WEIGHT_WIDTH(3), .WORDS_WIDTH(7), .ROW_WIDTH(2), .PIPELINE(4)) dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
         .command_set_i (WINDOW != 0 & command_set_i),
-        .command_flags_i ({4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0}),
-        .command_rows_i (command_rows_i), .command_count_i (command_count_i), .command_passes_i (command_passes_i),
-        .command_blocks_i (command_blocks_i), .command_zero_i (8'd0), .command_window_i (command_window_i),
-        .weight_words_i (weight_words_i), .weight_read_o (weight_read), .weight_column_o (),
-        .activation_words_i (activation_words_i), .activation_pixels_i (activation_pixels_i),
-        .activation_read_o (read), .activation_release_o (release_word),
-        .activation_rewind_o (rewind), .activation_window_o (window_read), .activation_place_o (),
-        .activation_inside_o (), .activation_zero_o (), .activation_claim_o (claim), .activation_new_o (fresh),
-        .activation_free_o (free_pixels), .activation_freed_o (), .row_first_o (row_first), .row_last_o (row_last),
-        .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free_i), .rows_stored_i (rows_stored_i),
-        .idle_o (idle), .wait_weights_o (wait_weights), .wait_activations_o (wait_activations),
-        .wait_results_o (wait_results), .drain_o (drain), .idle_clock_o (idle_clock)
+        .command_flags_i ({4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0}), .command_zero_i (8'd0),
+        .activation_read_o (read), .activation_release_o (release_word), .activation_rewind_o (rewind),
+        .activation_window_o (window_read), .activation_claim_o (claim), .activation_new_o (fresh),
+        .activation_free_o (free_pixels), .*
     );
 
     (* keep *) wire        valid, set, accumulate, retain, of_window, bank_q, start, first_tile, column_q;
