@@ -16,7 +16,7 @@ constexpr bool of_window(const Command& command) {
          (command.flags & flag::kWindow) != 0;
 }
 
-/// Throws UsageError, naming the command, where the accelerator answers a SET_WINDOW, or a
+/// Throws UsageError, naming the command, if the accelerator answers a SET_WINDOW, or a
 /// LOAD_ACTIVATIONS or MATMUL with WINDOW, with BAD_OPERAND for what is special to windows.
 void check_window(const std::vector<Command>& program, std::size_t index, const Geometry& geometry);
 

@@ -168,7 +168,7 @@ ProgramPool::Result ProgramPool::run(Task& task, Device& device, Driver& driver)
   return result;
 }
 
-/// The second look belongs to the first failure of all, so it waits for the programs before.
+/// The diagnosis belongs to the first failure of all, so it waits for the programs before.
 void ProgramPool::look_again(const JobRun& run, Failure& failure, const Task& task, bool& looked) {
   {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -93,7 +93,7 @@ class ProgramPool {
   std::uint64_t told_clocks_ = 0;          // and what they took
   std::size_t last_;                       // program that may run: the first with an error
   std::uint64_t clocks_ = 0;               // of the programs before done_
-  bool failed_ = false;  // one of these: a second look is taken at the first alone
+  bool failed_ = false;                    // one of these: the first alone is diagnosed
   bool end_ = false;
 };
 

@@ -5,13 +5,12 @@
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
 class Network : public Program {
  protected:
@@ -68,11 +67,10 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
             std::string(batch));
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(values("y.npy"), expected);
-    EXPECT_THAT(outcome.out, HasSubstr("The 3 images ran one after the other: "));
-    EXPECT_THAT(outcome.out, HasSubstr("the Reshape"));
+    EXPECT_THAT(outcome.out, Says("The 3 images ran one after the other: ", "the Reshape"));
     const json all = report();
     EXPECT_EQ(all["batch"], 3);
-    EXPECT_THAT(all["images_in_turn"].get<std::string>(), HasSubstr("cannot become 2x2"));
+    EXPECT_THAT(all["images_in_turn"].get<std::string>(), Says("cannot become 2x2"));
     ASSERT_EQ(all["layers"].size(), 1U);
     EXPECT_EQ(all["layers"][0]["m"], 6);
     EXPECT_EQ(all["layers"][0]["tiles"], 3);
@@ -84,7 +82,7 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
   EXPECT_EQ(values("y.npy").size(), 18U);
   const Outcome dump = run(host + "--input three.npy --dump-activations '*=acts'");
   EXPECT_EQ(dump.code, 2);
-  EXPECT_THAT(dump.err, HasSubstr("--dump-activations: the 3 images run one after the other"));
+  EXPECT_THAT(dump.err, Says("--dump-activations: the 3 images run one after the other"));
 }
 
 TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
@@ -120,7 +118,7 @@ TEST_F(Network, OutputsGoToFilesByNameAndToFolders) {
   const auto refused = [&](const std::string& outputs, const std::string& reason) {
     const Outcome outcome = run(command + outputs);
     EXPECT_EQ(outcome.code, 2) << outputs;
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_THAT(outcome.err, Says(reason));
   };
   refused("--output z=z.npy", "--output z=z.npy: m.onnx has no such output; its outputs are: h, y");
   refused("--output y=", "--output 'y=': give FILE, NAME=FILE or FOLDER/");
@@ -133,8 +131,7 @@ TEST_F(Network, WithoutALayerOnTheDeviceThereIsNoQuality) {
                                onnx::output("y", {1, 2})}));
   const Outcome outcome = run("run --model m.onnx --array 4 --json report.json");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("nothing was verified"));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("top-1")));
+  EXPECT_THAT(outcome.out, testing::AllOf(Says("nothing was verified"), Lacks("top-1")));
   EXPECT_FALSE(report().contains("quality"));
   EXPECT_EQ(report()["verified"], false);
 }
@@ -146,7 +143,7 @@ TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
     const Outcome outcome =
         run("info > out 2>&1; ulimit -v 1500000; " + program + " run --model m.onnx " + options);
     EXPECT_EQ(outcome.code, 2) << options;
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_THAT(outcome.err, Says(reason));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   };
   refused("--precision int8 --array 4 --batch 1073741824",

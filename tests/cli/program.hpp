@@ -5,15 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 
@@ -25,13 +26,8 @@ struct Outcome {
   std::string err;
 };
 
-class Program : public testing::Test {
+class Program : public InFolder {
  protected:
-  Program() : folder_(fs::path(testing::TempDir()) / ("program." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Program() override { fs::remove_all(folder_); }
-
   Outcome run(const std::string& arguments) const { return run_program(GEMM64_PROGRAM, arguments); }
 
   Outcome run_program(const fs::path& program, const std::string& arguments) const {
@@ -51,16 +47,10 @@ class Program : public testing::Test {
     SCOPED_TRACE(arguments);
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, testing::HasSubstr(reason));
+    EXPECT_THAT(outcome.err, Says(reason));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(fs::is_empty(folder_)) << "something was left half written";
-  }
-
-  static std::string contents(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
   }
 
   /// Writes a .npy file of one type and shape, little endian.
@@ -80,8 +70,6 @@ class Program : public testing::Test {
                static_cast<std::streamsize>(values.size() * sizeof(T)));
     return path;
   }
-
-  fs::path folder_;
 };
 
 }  // namespace gemm64::cli_test

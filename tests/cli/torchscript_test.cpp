@@ -4,13 +4,12 @@
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// The program in a folder of its own, so that no plug-in but a test's is beside it.
 class TorchScript : public Program {
@@ -37,7 +36,7 @@ class TorchScript : public Program {
     SCOPED_TRACE(arguments);
     const Outcome outcome = execute(arguments);
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_THAT(outcome.err, Says(reason));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
   }
@@ -69,7 +68,7 @@ TEST_F(TorchScript, IsAnalyzedTiledAndRunLikeOnnx) {
   write("net.onnx", network_);
   const Outcome analyzed = execute("analyze net.pt --json report.json --modules 'f*'");
   EXPECT_EQ(analyzed.code, 0) << analyzed.err;
-  EXPECT_THAT(analyzed.out, AllOf(HasSubstr("by module"), HasSubstr("Linear"), HasSubstr("2x3")));
+  EXPECT_THAT(analyzed.out, Says("by module", "Linear", "2x3"));
   const json modules = report();
   EXPECT_EQ(modules["total"]["macs"], 12);
   EXPECT_EQ(modules["modules"]["leaf_bytes"], 24);
@@ -120,7 +119,7 @@ TEST_F(TorchScript, PlugInIsWhereTheEnvironmentSays) {
       run_program("GEMM64_TORCHSCRIPT=" GEMM64_FAKE_PLUGIN " " + program, "analyze net.pt").code,
       0);
   EXPECT_THAT(run_program("GEMM64_TORCHSCRIPT=./none.so " + program, "analyze net.pt").err,
-              HasSubstr("none.so: cannot be loaded"));
+              Says("none.so: cannot be loaded"));
 }
 
 TEST_F(TorchScript, RefusesWhatIsNone) {

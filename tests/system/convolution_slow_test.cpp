@@ -2,7 +2,6 @@
 // Convolutions on the array of 64x64: layers as networks have them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -76,7 +75,7 @@ TEST(ConvolutionsOf64, OfABranchingBlockShareAStart) {
             519u);  // GoogLeNet
 }
 
-// There is no seam where one plane lies between blocks that need most of it.
+// There is no overlap where one plane lies between blocks that need most of it.
 TEST(ConvolutionsOf64, WithOnePlaneBetweenThem) {
   EXPECT_EQ(
       overhead({{square(256, 14, 64), {}}, {square(64, 14, 64, 3), 0}, {square(64, 14, 256), 1}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults put inside the accelerator: the second look must name the very place and clock.
+// Faults put inside the accelerator: the diagnosis must name the very place and clock.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include "host/debug/investigation.hpp"
 #include "host/job/tile_walk.hpp"
 #include "host/run/job_runner.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -72,11 +73,8 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   };
   JobRunner runner(*device, driver, options);
   Outcome outcome;
-  try {
-    outcome.layer = run_job(runner, "product", operands);
-  } catch (const DeviceError& error) {
-    outcome.error = error.what();
-  }
+  outcome.error =
+      message_of<DeviceError>([&] { outcome.layer = run_job(runner, "product", operands); });
   outcome.failure = runner.failure();
   outcome.end = device->clocks();
   return outcome;
@@ -282,7 +280,7 @@ TEST_F(Failures, AreTracedAroundTheirMoment) {
   FAIL() << "no fault showed";
 }
 
-/// Where a second look finds what is wrong with a product of 8-bit results; nothing where all is
+/// Where the diagnosis finds what is wrong with a product of 8-bit results; nothing where all is
 /// right.
 std::optional<Finding> finding_of_8_bits(const Experiment& experiment, const std::string& trace) {
   const std::unique_ptr<RtlDevice> device = experiment.device();
@@ -348,7 +346,7 @@ TEST_F(Failures, ThatDoNotComeAgainAreToldSo) {
     if (run_job(runner, "product", operands).mismatches.count == 0) continue;
     ASSERT_TRUE(runner.failure());
     EXPECT_EQ(runner.failure()->finding.place, Finding::Place::kNone);
-    EXPECT_NE(describe(*runner.failure()).find("did not fail again"), std::string::npos);
+    EXPECT_THAT(describe(*runner.failure()), Says("did not fail again"));
     EXPECT_FALSE(std::filesystem::exists(trace_));
     return;
   }
@@ -366,9 +364,7 @@ TEST_F(Failures, AHangIsFoundWhereItBegan) {
   experiment.shape = {8, 64, 40};
   experiment.faults = {parse_fault("hang:weights@150")};
   const Outcome outcome = run(experiment);
-  EXPECT_NE(outcome.error.find("WATCHDOG"), std::string::npos) << outcome.error;
-  EXPECT_NE(outcome.error.find("weights wait_memory"), std::string::npos) << outcome.error;
-  EXPECT_NE(outcome.error.find("compute wait_weights"), std::string::npos) << outcome.error;
+  EXPECT_THAT(outcome.error, Says("WATCHDOG", "weights wait_memory", "compute wait_weights"));
   ASSERT_TRUE(outcome.failure);
   const Finding& finding = outcome.failure->finding;
   EXPECT_EQ(finding.place, Finding::Place::kStandstill);

@@ -9,6 +9,7 @@
 
 #include "host/device/snapshot.hpp"
 #include "host/job/job_program.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -333,8 +334,8 @@ TEST(SoftReset, RefusesATailUntilItHasEnded) {
   device.write_register(reg::kControl, field::kControlReset.mask());
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(field::kStatusResetting.get(device.read_register(reg::kStatus)), 1u);
-    EXPECT_NE(device_error([&] { device.write_register(reg::kRingTail, 2); }).find("SLVERR"),
-              std::string::npos);
+    EXPECT_THAT(message_of<DeviceError>([&] { device.write_register(reg::kRingTail, 2); }),
+                Says("SLVERR"));
   }
   device.run(200);
   EXPECT_EQ(device.read_register(reg::kStatus), 0u);

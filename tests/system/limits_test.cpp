@@ -3,7 +3,6 @@
 // of commands that are full, and each kind of progress that keeps the watchdog quiet.
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "host/device/reference_device.hpp"

@@ -14,6 +14,7 @@
 #include "host/debug/investigation.hpp"
 #include "host/debug/tile_trace.hpp"
 #include "host/run/job_runner.hpp"
+#include "tests/says.hpp"
 #include "tests/system/convolutions.hpp"
 #include "tests/system/timeline.hpp"
 
@@ -290,7 +291,7 @@ void expect_place(const Failure& failure, const Network& network) {
                                       place.tap_column * c.dilation_width));
   EXPECT_EQ(place.inside,
             place.row >= 0 && place.row < c.height && place.column >= 0 && place.column < c.width);
-  EXPECT_NE(describe(failure).find("multiplied    output pixel"), std::string::npos);
+  EXPECT_THAT(describe(failure), Says("multiplied    output pixel"));
   if (!finding.channel) return;
   EXPECT_EQ(*finding.channel % plan.array, finding.row);
   if (finding.place == Finding::Place::kWeight) {

@@ -7,9 +7,9 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/result_format.hpp"
-#include "host/error.hpp"
 #include "host/job/window_plan.hpp"
 #include "tests/host/job/window_program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 
@@ -38,12 +38,7 @@ inline std::vector<Command> program_of(const WindowPlan& plan) {
 
 /// The message with which the prediction refuses a program; empty where it does not.
 inline std::string refusal(const std::vector<Command>& program, const Geometry& geometry) {
-  try {
-    predict_counters(program, geometry, MemoryTiming{});
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return {};
+  return message_of([&] { predict_counters(program, geometry, MemoryTiming{}); });
 }
 
 }  // namespace gemm64

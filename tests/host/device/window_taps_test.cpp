@@ -5,7 +5,6 @@
 
 #include <random>
 
-#include "host/error.hpp"
 #include "tests/host/job/convolutions.hpp"
 
 namespace gemm64 {

@@ -10,6 +10,7 @@
 
 #include "host/debug/trace_events.hpp"
 #include "host/error.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -25,12 +26,7 @@ class Recording : public testing::Test {
 
   void expect_refused(const std::string& text, const std::string& why) const {
     write(text);
-    try {
-      page_recording(file_, 100);
-      FAIL() << "not refused: " << text;
-    } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(file_), testing::HasSubstr(why)));
-    }
+    EXPECT_THAT([&] { page_recording(file_, 100); }, Fails(file_, why));
   }
 
   const std::string file_;

@@ -8,13 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/error.hpp"
 #include "host/report/json.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 class ReportFile : public testing::Test {
  protected:
@@ -29,12 +27,7 @@ class ReportFile : public testing::Test {
   /// The message names the file and says why.
   void expect_refused(const std::string& text, const std::string& why) const {
     SCOPED_TRACE(text.substr(0, 100));
-    try {
-      read(text);
-      FAIL() << "not refused";
-    } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), testing::AllOf(HasSubstr(file_), HasSubstr(why)));
-    }
+    EXPECT_THAT([&] { read(text); }, Fails(file_, why));
   }
 
   static std::string with_layer(const std::string& layer) {
@@ -103,12 +96,7 @@ TEST_F(ReportFile, RefusesFieldsThatAreNotOfTheirKind) {
 }
 
 TEST_F(ReportFile, NamesAFileThatIsNotThere) {
-  try {
-    read_report("nowhere.json");
-    FAIL() << "not refused";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nowhere.json"));
-  }
+  EXPECT_THAT([&] { read_report("nowhere.json"); }, Fails("nowhere.json"));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // A report for tests: what a device with clocks tells of a network, all of it right.
 #pragma once
 
-#include <cmath>
-
 #include "host/run/run_report.hpp"
 
 namespace gemm64 {

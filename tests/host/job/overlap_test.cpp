@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where convolutions of a program begin before the one ahead of them has ended.
-#include "host/job/seam.hpp"
+#include "host/job/overlap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,14 +30,14 @@ Convolution square(std::uint32_t channels, std::uint32_t size, std::uint32_t out
   return c;
 }
 
-std::optional<Seam> seam(const Convolution& before, const Convolution& behind) {
+std::optional<Overlap> overlap(const Convolution& before, const Convolution& behind) {
   const Geometry geometry;
-  return find_seam(make_plan(before, geometry, kInt8), make_plan(behind, geometry, kInt8),
+  return find_overlap(make_plan(before, geometry, kInt8), make_plan(behind, geometry, kInt8),
                    geometry);
 }
 
-TEST(Seam, PartsTheLastBlocksWhereTheyTakeLongEnough) {
-  const auto found = seam(square(256, 56, 64), square(64, 56, 64, 3));
+TEST(Overlap, PartsTheLastBlocksWhereTheyTakeLongEnough) {
+  const auto found = overlap(square(256, 56, 64), square(64, 56, 64, 3));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cut.block, 23u);  // of 25
   EXPECT_EQ(found->cut.tile, 0u);
@@ -45,8 +45,8 @@ TEST(Seam, PartsTheLastBlocksWhereTheyTakeLongEnough) {
   EXPECT_EQ(found->early_tiles, 0u);
 }
 
-TEST(Seam, PartsTheTilesOfTheLastBlockButOne) {
-  const auto found = seam(square(192, 29, 192, 3), square(192, 29, 64, 3));
+TEST(Overlap, PartsTheTilesOfTheLastBlockButOne) {
+  const auto found = overlap(square(192, 29, 192, 3), square(192, 29, 64, 3));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cut.block, 5u);  // of 7
   EXPECT_EQ(found->cut.tile, 1u) << "what is behind takes longer than the way through memory";
@@ -54,8 +54,8 @@ TEST(Seam, PartsTheTilesOfTheLastBlockButOne) {
   EXPECT_EQ(found->early_tiles, 1u);
 }
 
-TEST(Seam, PartsTheLastTilesOfASingleBlock) {
-  const auto found = seam(square(2048, 7, 512), square(512, 7, 512, 3));
+TEST(Overlap, PartsTheLastTilesOfASingleBlock) {
+  const auto found = overlap(square(2048, 7, 512), square(512, 7, 512, 3));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cut.block, 0u);
   EXPECT_GT(found->cut.tile, 0u);
@@ -63,16 +63,16 @@ TEST(Seam, PartsTheLastTilesOfASingleBlock) {
   EXPECT_EQ(found->early_tiles, found->cut.tile);
 }
 
-TEST(Seam, IsNoneWhereNothingIsReadyBeforeAll) {
-  EXPECT_FALSE(seam(square(64, 7, 64), square(64, 7, 64)));  // one block, one plane
+TEST(Overlap, IsNoneWhereNothingIsReadyBeforeAll) {
+  EXPECT_FALSE(overlap(square(64, 7, 64), square(64, 7, 64)));  // one block, one plane
 }
 
-TEST(Seam, OfAProductIsThatOfTheSameConvolution) {
+TEST(Overlap, OfAProductIsThatOfTheSameConvolution) {
   const Geometry geometry;
   const Plan product = make_plan(GemmShape{49, 2048, 512}, Accumulate::kDevice, geometry, kInt8);
   const Plan behind = make_plan(square(512, 7, 512, 3), geometry, kInt8);
-  const auto found = find_seam(product, behind, geometry);
-  const auto same = seam(square(2048, 7, 512), square(512, 7, 512, 3));
+  const auto found = find_overlap(product, behind, geometry);
+  const auto same = overlap(square(2048, 7, 512), square(512, 7, 512, 3));
   ASSERT_TRUE(found && same);
   EXPECT_EQ(found->cut.tile, same->cut.tile);
   EXPECT_EQ(found->early_tiles, same->early_tiles);
