@@ -10,6 +10,7 @@
 #include "host/device/array_geometry.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "sim/platform/platform.hpp"
+#include "tests/commands.hpp"
 #include "tests/says.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/system.hpp"
@@ -98,16 +99,9 @@ TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
 TEST_P(InThePlatform, NobodyAtAnAddressIsABusError) {
   Platform platform(options(GetParam(), 4));
   Driver driver(platform.device(), Patience{0});
-  Command load, finish;
-  load.opcode = Opcode::kLoadWeights;
-  load.count = 4;
-  load.passes = 1;
-  load.set_address(0x90000000u);
-  finish.opcode = Opcode::kFinish;
-  const std::string message = message_of<DeviceError>([&] {
-    driver.run_program(0, {load, finish}, kClockLimit);
-  });
-  EXPECT_THAT(message, Says("BUS_DECODE"));
+  const std::vector<Command> program{load_weights(0x90000000u, 4), finish()};
+  EXPECT_THAT([&] { driver.run_program(0, program, kClockLimit); },
+              Fails<DeviceError>("BUS_DECODE"));
 }
 
 TEST_P(InThePlatform, ARegisterThatRefusesIsADeviceError) {

@@ -8,6 +8,7 @@
 #include "host/error.hpp"
 #include "host/run/fault_campaign.hpp"
 #include "sim/devices.hpp"
+#include "tests/host/device/wrapped_device.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64::system_test {
@@ -141,31 +142,15 @@ TEST(Campaign, CallsUnnoticedWhatABlindCheckLetsPass) {
 }
 
 /// Everything as the device behind it, but for what a test changes.
-class Wrapped : public DebugDevice {
+class Wrapped : public WrappedDevice<DebugDevice&, DebugDevice> {
  public:
-  explicit Wrapped(std::unique_ptr<DebugDevice> inner) : inner_(std::move(inner)) {}
-  std::uint32_t read_register(std::uint32_t offset) override {
-    return inner_->read_register(offset);
-  }
-  void write_register(std::uint32_t offset, std::uint32_t value) override {
-    inner_->write_register(offset, value);
-  }
-  std::uint64_t memory_bytes() const override { return inner_->memory_bytes(); }
-  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
-    inner_->write_memory(address, data, bytes);
-  }
-  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    inner_->read_memory(address, data, bytes);
-  }
-  bool wait_interrupt(std::uint64_t clocks) override { return inner_->wait_interrupt(clocks); }
-  void reset() override { inner_->reset(); }
-  std::uint64_t clocks() const override { return inner_->clocks(); }
-  std::string name() const override { return inner_->name(); }
+  explicit Wrapped(std::unique_ptr<DebugDevice> inner)
+      : WrappedDevice(*inner), inner_(std::move(inner)) {}
   void observe(Observer& observer) override { inner_->observe(observer); }
   void trace(std::uint64_t begin, std::uint64_t end) override { inner_->trace(begin, end); }
   void inject(const Fault& fault) override { inner_->inject(fault); }
 
- protected:
+ private:
   const std::unique_ptr<DebugDevice> inner_;
 };
 

@@ -12,8 +12,8 @@
 #include "host/device/reference_device.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "tests/commands.hpp"
 #include "tests/says.hpp"
-#include "tests/system/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -241,9 +241,7 @@ TEST_P(Faults, ARingOutsideTheMemoryIsTold) {
   Device& device = *pair.rig.device;
   for (const std::uint64_t base : {end, end - 64}) {
     device.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(base));
-    std::uint8_t bytes[kCommandBytes];
-    load_weights(0x1000, 1).encode(bytes);
-    device.write_memory(end - 64, bytes, sizeof bytes);
+    put(device, end - 64, load_weights(0x1000, 1));
     device.write_register(reg::kRingTail, 2);
     ASSERT_TRUE(device.wait_interrupt(10000));
     const std::uint32_t error = device.read_register(reg::kError);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "tests/system/commands.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -17,9 +17,7 @@ constexpr std::uint64_t kRing = 0x10000, kWeights = 0x40000, kActivations = 0x80
 constexpr std::uint64_t kClockLimit = 200'000;
 
 void put(Device& device, std::uint32_t place, const Command& command) {
-  std::uint8_t bytes[kCommandBytes];
-  command.encode(bytes);
-  device.write_memory(kRing + place * kCommandBytes, bytes, sizeof bytes);
+  gemm64::put(device, kRing + place * kCommandBytes, command);
 }
 
 void set_ring(Device& device, std::uint32_t places) {

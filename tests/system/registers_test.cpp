@@ -8,6 +8,7 @@
 
 #include "host/device/reference_device.hpp"
 #include "host/tlm/tlm_device.hpp"
+#include "tests/commands.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
@@ -22,6 +23,12 @@ struct Kind {
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.device << "N" << kind.n; }
+
+Command bad_command() {
+  Command command;
+  command.opcode = static_cast<Opcode>(9);
+  return command;
+}
 
 class Registers : public testing::TestWithParam<Kind> {
  protected:
@@ -43,12 +50,8 @@ class Registers : public testing::TestWithParam<Kind> {
 
   /// Runs FINISH alone: the shortest work there is.
   void finish() {
-    Command command;
-    command.opcode = Opcode::kFinish;
-    std::uint8_t bytes[kCommandBytes];
-    command.encode(bytes);
     const std::uint32_t head = read(reg::kRingHead);
-    device_->write_memory(std::uint64_t{head} * kCommandBytes, bytes, sizeof bytes);
+    put(*device_, std::uint64_t{head} * kCommandBytes, gemm64::finish());
     write(reg::kRingTail, head + 1);
     ASSERT_TRUE(device_->wait_interrupt(10000));
   }
@@ -148,11 +151,7 @@ TEST_P(Registers, ARingBaseAboveTheBusIsRefusedAndChangesNothing) {
 
 TEST_P(Registers, OnlyCausesThatAreEnabledRaiseTheInterrupt) {
   write(reg::kInterruptEnable, field::kInterruptEnableError.mask());
-  Command command;
-  command.opcode = Opcode::kFinish;
-  std::uint8_t bytes[kCommandBytes];
-  command.encode(bytes);
-  device().write_memory(0, bytes, sizeof bytes);
+  put(device(), 0, gemm64::finish());
   write(reg::kRingTail, 1);
   EXPECT_FALSE(device().wait_interrupt(2000));
   EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask()) << "it is told all the same";
@@ -161,9 +160,7 @@ TEST_P(Registers, OnlyCausesThatAreEnabledRaiseTheInterrupt) {
   write(reg::kInterruptEnable, 0);
   EXPECT_FALSE(device().wait_interrupt(100));
   write(reg::kInterruptEnable, field::kInterruptEnableError.mask());
-  command.opcode = static_cast<Opcode>(9);
-  command.encode(bytes);
-  device().write_memory(kCommandBytes, bytes, sizeof bytes);
+  put(device(), kCommandBytes, bad_command());
   write(reg::kRingTail, 2);
   EXPECT_TRUE(device().wait_interrupt(2000));
   EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask() | field::kInterruptError.mask());
@@ -181,11 +178,7 @@ TEST_P(Registers, TheTailIsCutToTheRing) {
 // A command never lies across the words of 64 bytes, so that its burst is one that AXI allows.
 TEST_P(Registers, TheRingBeginsAtAMultipleOf64) {
   write(reg::kRingBaseLow, 4096 - 1);
-  Command command;
-  command.opcode = Opcode::kFinish;
-  std::uint8_t bytes[kCommandBytes];
-  command.encode(bytes);
-  device().write_memory(4096 - 64, bytes, sizeof bytes);
+  put(device(), 4096 - 64, gemm64::finish());
   write(reg::kRingTail, 1);
   ASSERT_TRUE(device().wait_interrupt(10000));
   EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask());
@@ -251,11 +244,7 @@ TEST_P(Registers, AHardResetReturnsEverythingButMemory) {
 }
 
 TEST_P(Registers, AnErrorHaltsUntilAReset) {
-  Command command;
-  command.opcode = static_cast<Opcode>(9);
-  std::uint8_t bytes[kCommandBytes];
-  command.encode(bytes);
-  device().write_memory(0, bytes, sizeof bytes);
+  put(device(), 0, bad_command());
   write(reg::kRingTail, 1);
   ASSERT_TRUE(device().wait_interrupt(10000));
   EXPECT_EQ(read(reg::kInterrupt), field::kInterruptError.mask());

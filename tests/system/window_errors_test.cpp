@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/convolutions.hpp"
 #include "tests/says.hpp"
-#include "tests/system/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

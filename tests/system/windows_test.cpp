@@ -9,8 +9,8 @@
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
 #include "host/job/window_plan.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/convolutions.hpp"
-#include "tests/system/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

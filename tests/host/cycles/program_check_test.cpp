@@ -11,6 +11,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "tests/commands.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {
@@ -198,39 +199,31 @@ TEST_F(ProgramCheck, NamesTheStoreThatDoesNotMatch) {
 }
 
 TEST_F(ProgramCheck, TakesFencesAnywhereThatTheyCanPass) {
-  Command fence;
-  fence.opcode = Opcode::kFence;
-  program_.insert(program_.begin(), fence);
-  program_.insert(program_.end() - 1, fence);
-  fence.flags = flag::kSnapshot;
-  fence.set_address((std::uint64_t{1} << 40) - kSnapshotBytes);
-  program_.insert(program_.end() - 1, fence);
+  program_.insert(program_.begin(), fence());
+  program_.insert(program_.end() - 1, fence());
+  program_.insert(program_.end() - 1, snapshot((std::uint64_t{1} << 40) - kSnapshotBytes));
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(ProgramCheck, NamesAFenceThatIsRejectedOrNeverPasses) {
   const auto before = program_;
-  const auto refusal_of = [&](std::uint32_t flags, std::uint64_t address, std::size_t place) {
-    Command fence;
-    fence.opcode = Opcode::kFence;
-    fence.flags = flags;
-    fence.set_address(address);
+  const auto refusal_of = [&](const Command& fence) {
     program_ = before;
-    program_.insert(program_.begin() + static_cast<std::ptrdiff_t>(place), fence);
+    program_.insert(program_.begin() + 4, fence);
     return refusal();
   };
-  EXPECT_EQ(refusal_of(0, 2, 4), "");  // not used
-  EXPECT_THAT(refusal_of(flag::kSnapshot, 2, 4), Says("command 4 (FENCE", "a multiple of 4"));
-  EXPECT_THAT(refusal_of(flag::kSnapshot, std::uint64_t{1} << 40, 4),
+  Command plain = fence();
+  plain.set_address(2);
+  EXPECT_EQ(refusal_of(plain), "");  // not used
+  EXPECT_THAT(refusal_of(snapshot(2)), Says("command 4 (FENCE", "a multiple of 4"));
+  EXPECT_THAT(refusal_of(snapshot(std::uint64_t{1} << 40)),
               Says("command 4 (FENCE", "wider than 40 bits"));
-  EXPECT_THAT(refusal_of(flag::kSnapshot, (std::uint64_t{1} << 40) - kSnapshotBytes + 4, 4),
+  EXPECT_THAT(refusal_of(snapshot((std::uint64_t{1} << 40) - kSnapshotBytes + 4)),
               Says("command 4 (FENCE", "pass the end"));
   // The MATMUL of the second STORE comes behind the FENCE.
   program_ = before;
   std::swap(program_[4], program_[5]);
-  Command fence;
-  fence.opcode = Opcode::kFence;
-  program_.insert(program_.begin() + 5, fence);
+  program_.insert(program_.begin() + 5, fence());
   EXPECT_THAT(refusal(),
               testing::AllOf(Says("never ends", "command 5 (FENCE", "waits for STOREs before it"),
                              Lacks("MATMUL", "waits for weights", "waits for activations",

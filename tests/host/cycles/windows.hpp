@@ -8,6 +8,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/result_format.hpp"
 #include "host/job/window_plan.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/window_program.hpp"
 #include "tests/says.hpp"
 
@@ -30,9 +31,7 @@ inline std::vector<Command> program_of(const WindowPlan& plan) {
   operands.results.low = 0x80;
   operands.results.high = 0x7f;
   std::vector<Command> program = window_program(plan, operands);
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  program.push_back(finish);
+  program.push_back(finish());
   return program;
 }
 

@@ -16,6 +16,7 @@
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "tests/commands.hpp"
 #include "tests/random_matrix.hpp"
 #include "tests/says.hpp"
 
@@ -224,9 +225,8 @@ TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {
                                  field::kErrorCommand.put(999));
   EXPECT_CALL(device, read_register(reg::kInterrupt))
       .WillRepeatedly(Return(field::kInterruptError.mask() | field::kInterruptDone.mask()));
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  const std::string text = message_of<DeviceError>([&] { driver.run_program(0, {finish}, 1000); });
+  const std::string text =
+      message_of<DeviceError>([&] { driver.run_program(0, {finish()}, 1000); });
   EXPECT_THAT(text, Says("unknown at command 999 (not in the ring)"));
 }
 
@@ -257,11 +257,8 @@ TEST(DriverRun, GivesUpAfterItsLimitOfClocks) {
     return false;
   });
   device.answer(reg::kRingHead, 2);
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  const std::string text = message_of<DeviceError>([&] {
-    driver.run_program(0, {finish, finish, finish}, 300'000);
-  });
+  const std::string text = message_of<DeviceError>(
+      [&] { driver.run_program(0, std::vector<Command>(3, finish()), 300'000); });
   EXPECT_GE(now, 305'000u);
   EXPECT_LT(now, 5000u + 2 * 300'000);
   EXPECT_THAT(text, Says("no interrupt", "limit 300000", "command 2"));
@@ -276,10 +273,8 @@ TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
     now += std::uint64_t{1} << 40;
     return now >> 40 == 5 && device.reference.wait_interrupt(clocks);
   });
-  Command finish;
-  finish.opcode = Opcode::kFinish;
   int told = 0;
-  EXPECT_NO_THROW(driver.run_program(0, {finish}, 0, [&told](double) { ++told; }));
+  EXPECT_NO_THROW(driver.run_program(0, {finish()}, 0, [&told](double) { ++told; }));
   EXPECT_EQ(now >> 40, 5u);
   EXPECT_EQ(told, 0) << "no bytes of weights are known that it could be a part of";
 }
@@ -412,10 +407,8 @@ TEST(DriverRun, RejectsAJobForAnotherArray) {
 TEST(DriverRun, RejectsAProgramLongerThanAnyRing) {
   NiceMock<MockDevice> device;
   Driver driver(device);
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  EXPECT_THROW(driver.run_program(0, std::vector<Command>(65536, finish), 1000), UsageError);
-  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(1023, finish), 1000));
+  EXPECT_THROW(driver.run_program(0, std::vector<Command>(65536, finish()), 1000), UsageError);
+  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(1023, finish()), 1000));
 }
 
 TEST(DriverRun, WorksAgainAfterAnError) {

@@ -10,6 +10,7 @@
 
 #include "host/job/packing.hpp"
 #include "host/job/window_cut.hpp"
+#include "tests/host/job/known_programs.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {
@@ -17,14 +18,7 @@ namespace {
 
 Convolution same(std::uint32_t channels, std::uint32_t out_channels, std::uint32_t size,
                  std::uint32_t kernel, std::uint32_t groups = 1) {
-  Convolution c;
-  c.channels = channels;
-  c.out_channels = out_channels;
-  c.groups = groups;
-  c.height = c.width = c.out_height = c.out_width = size;
-  c.kernel_height = c.kernel_width = kernel;
-  c.pad_top = c.pad_left = (kernel - 1) / 2;
-  return c;
+  return square(channels, size, out_channels, kernel, 1, groups);
 }
 
 struct Tiling {

@@ -9,42 +9,31 @@
 #include <string>
 
 #include "host/error.hpp"
+#include "tests/host/cycles/windows.hpp"
 #include "tests/host/job/window_program.hpp"
+#include "tests/random.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-/// 3x3, padded to keep its size.
-Window same(std::uint32_t size, std::uint32_t planes) {
-  Window w;
-  w.height = w.width = w.out_height = w.out_width = size;
-  w.kernel_height = w.kernel_width = 3;
-  w.pad_top = w.pad_left = 1;
-  w.planes = w.group_planes = w.group_passes = planes;
-  return w;
-}
-
 Window random_window(std::mt19937& random) {
-  const auto draw = [&random](std::uint32_t low, std::uint32_t high) {
-    return low + static_cast<std::uint32_t>(random() % (high - low + 1));
-  };
   Window w;
-  w.images = draw(1, 3);
-  w.height = draw(1, 12);
-  w.width = draw(1, 12);
-  w.out_height = draw(1, 12);
-  w.out_width = draw(1, 12);
-  w.kernel_height = draw(1, 5);
-  w.kernel_width = draw(1, 5);
-  w.stride_height = draw(1, 3);
-  w.stride_width = draw(1, 3);
-  w.dilation_height = draw(1, 2);
-  w.dilation_width = draw(1, 2);
-  w.pad_top = draw(0, 4);
-  w.pad_left = draw(0, 4);
-  w.group_planes = draw(1, 2);
-  w.planes = w.group_planes * draw(1, 2);
+  w.images = draw(random, 1, 3);
+  w.height = draw(random, 1, 12);
+  w.width = draw(random, 1, 12);
+  w.out_height = draw(random, 1, 12);
+  w.out_width = draw(random, 1, 12);
+  w.kernel_height = draw(random, 1, 5);
+  w.kernel_width = draw(random, 1, 5);
+  w.stride_height = draw(random, 1, 3);
+  w.stride_width = draw(random, 1, 3);
+  w.dilation_height = draw(random, 1, 2);
+  w.dilation_width = draw(random, 1, 2);
+  w.pad_top = draw(random, 0, 4);
+  w.pad_left = draw(random, 0, 4);
+  w.group_planes = draw(random, 1, 2);
+  w.planes = w.group_planes * draw(random, 1, 2);
   return w;
 }
 
