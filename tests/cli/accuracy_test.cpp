@@ -13,10 +13,7 @@ using nlohmann::json;
 
 class AccuracyOfRun : public Program {
  protected:
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
-  json report() const { return json::parse(contents(folder_ / "r.json")); }
+  json report() const { return json_of("r.json"); }
 
   /// Two classes from one pixel p in [0, 1]: p and 0.5 - p, so that 200 is class 0 and 20 class 1.
   static std::string classifier() {
@@ -69,12 +66,7 @@ TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
   write("big.txt", "0\n1\n2\n");
   write("one.txt", "x\n");
   const auto refused = [&](const std::string& options, const std::string& reason) {
-    SCOPED_TRACE(options);
-    const Outcome outcome = run(kRun + options);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, Says(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
+    expect_bad(kRun + options, reason);
   };
   refused("--labels two.txt", "holds 2 labels for 3 images");
   refused("--labels big.txt", "the label of image 2 is 2; m.onnx has the classes 0 to 1");

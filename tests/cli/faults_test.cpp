@@ -11,10 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-class FaultsCommand : public Program {
- protected:
-  json read(const std::string& name) const { return json::parse(contents(folder_ / name)); }
-};
+class FaultsCommand : public Program {};
 
 TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
   const Outcome outcome = run("faults --count 120 --array 4 --seed 5 --jobs 2 --json f.json");
@@ -23,7 +20,7 @@ TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
                                 "HELD: no fault hung, and none that changed a result went"));
   // What Verilator prints of failed assertions is no part of the report.
   EXPECT_THAT(outcome.out, Lacks("%Error"));
-  const json report = read("f.json");
+  const json report = json_of("f.json");
   EXPECT_EQ(report["count"], 120);
   EXPECT_EQ(report["outcomes"]["hung"], 0);
   EXPECT_EQ(report["outcomes"]["unnoticed"], 0);
@@ -32,7 +29,7 @@ TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
 
 TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
   ASSERT_EQ(run("faults --count 240 --array 4 --seed 5 --json f.json").code, 0);
-  const json report = read("f.json");
+  const json report = json_of("f.json");
   std::map<std::string, int> repeated;  // by kind and outcome: three of each are enough
   for (const json& entry : report["tries"]) {
     const std::string fault = entry["fault"];
@@ -63,12 +60,12 @@ TEST_F(FaultsCommand, FaultsOfPortsAndResultsAreReplayed) {
     const Outcome outcome = run(
         std::string("gemm 8 24 8 --array 8 --memory-latency 7 --watchdog 1500 --inject ") + fault);
     ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
-    const json failure = read("failure.json");
+    const json failure = json_of("failure.json");
     EXPECT_EQ(failure["options"]["watchdog"], 1500);
     const Outcome again = run("replay failure.json");
     EXPECT_EQ(again.code, 1) << again.out;
     EXPECT_THAT(again.out + again.err, Lacks("did not fail again"));
-    EXPECT_EQ(read("failure.json")["failure"]["first_wrong"], failure["failure"]["first_wrong"]);
+    EXPECT_EQ(json_of("failure.json")["failure"]["first_wrong"], failure["failure"]["first_wrong"]);
     fs::remove(folder_ / "failure.json");
   }
 }
@@ -90,7 +87,7 @@ TEST_F(FaultsCommand, TellsWhatBecameOfBrokenProgramsAndRepeatsOne) {
   const Outcome outcome = run(command + " --count 30 --jobs 2");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, Says("30 broken programs on 4x4, seed 5", "HELD: both refuse the same"));
-  const json all = read("f.json");
+  const json all = json_of("f.json");
   ASSERT_EQ(all["tries"].size(), 30u);
   const json& entry = all["tries"][17];
   EXPECT_EQ(entry["command"],
@@ -98,7 +95,7 @@ TEST_F(FaultsCommand, TellsWhatBecameOfBrokenProgramsAndRepeatsOne) {
   const Outcome one = run(entry["command"].get<std::string>().substr(7) + " --json f.json");
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.out, Says(entry["changes"][0].get<std::string>()));
-  EXPECT_EQ(read("f.json")["tries"][0], entry);
+  EXPECT_EQ(json_of("f.json")["tries"][0], entry);
 }
 
 TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {

@@ -14,10 +14,7 @@ using nlohmann::json;
 
 class Network : public Program {
  protected:
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
-  json report() const { return json::parse(contents(folder_ / "report.json")); }
+  json report() const { return json_of("report.json"); }
 
   /// The float32 values of a .npy file.
   std::vector<float> values(const std::string& name) const {
@@ -94,7 +91,7 @@ TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
         std::to_string(clock));
     if (outcome.code == 0) continue;
     if (outcome.code == 2) break;  // past the end
-    const json failure = json::parse(contents(folder_ / "failure.json"))["failure"];
+    const json failure = json_of("failure.json")["failure"];
     if (failure["index"] != 1) continue;
     EXPECT_EQ(run("replay failure.json").code, 1);
     return;
@@ -116,9 +113,7 @@ TEST_F(Network, OutputsGoToFilesByNameAndToFolders) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "all"), {}), 2);
 
   const auto refused = [&](const std::string& outputs, const std::string& reason) {
-    const Outcome outcome = run(command + outputs);
-    EXPECT_EQ(outcome.code, 2) << outputs;
-    EXPECT_THAT(outcome.err, Says(reason));
+    expect_bad(command + outputs, reason);
   };
   refused("--output z=z.npy", "--output z=z.npy: m.onnx has no such output; its outputs are: h, y");
   refused("--output y=", "--output 'y=': give FILE, NAME=FILE or FOLDER/");
@@ -142,9 +137,7 @@ TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
   const auto refused = [&](const std::string& options, const std::string& reason) {
     const Outcome outcome =
         run("info > out 2>&1; ulimit -v 1500000; " + program + " run --model m.onnx " + options);
-    EXPECT_EQ(outcome.code, 2) << options;
-    EXPECT_THAT(outcome.err, Says(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_bad(outcome, reason);
   };
   refused("--precision int8 --array 4 --batch 1073741824",
           "gemm64: --batch 1073741824: 1073741824x2x2 needs ");

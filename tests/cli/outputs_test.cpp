@@ -16,15 +16,6 @@ using nlohmann::json;
 
 class Outputs : public Program {
  protected:
-  /// Runs a shell's line in the folder, where $G is the program; nothing is redirected. What
-  /// hangs is ended.
-  int shell(const std::string& line) const {
-    const std::string all =
-        "cd " + folder_.string() + " && ulimit -t 60 && export G=" GEMM64_PROGRAM "; " + line;
-    const int status = std::system(("bash -c '" + all + "'").c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -35,9 +26,6 @@ class Outputs : public Program {
   }
 
   std::string read(const std::string& name) const { return contents(folder_ / name); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
 };
 
 TEST_F(Outputs, DashIsStandardOutputAndTheReportGoesToStandardError) {

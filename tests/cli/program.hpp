@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -42,15 +43,35 @@ class Program : public InFolder {
     return outcome;
   }
 
-  /// Bad usage: exit 2, one line on standard error that says `reason`, and nothing left behind.
-  void expect_refused(const std::string& arguments, const std::string& reason) const {
-    SCOPED_TRACE(arguments);
-    const Outcome outcome = run(arguments);
+  /// Runs a shell's line in the folder, where $G is the program; nothing is redirected. What
+  /// hangs is ended.
+  int shell(const std::string& line) const {
+    const std::string all =
+        "cd " + folder_.string() + " && ulimit -t 60 && export G=" GEMM64_PROGRAM "; " + line;
+    const int status = std::system(("bash -c '" + all + "'").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  /// Bad usage: exit 2, and one line on standard error that says `reason`.
+  static void expect_bad(const Outcome& outcome, const std::string& reason) {
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.err, Says(reason));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(fs::is_empty(folder_)) << "something was left half written";
+  }
+  void expect_bad(const std::string& arguments, const std::string& reason) const {
+    SCOPED_TRACE(arguments);
+    expect_bad(run(arguments), reason);
+  }
+  /// The same, and nothing left behind.
+  void expect_refused(const std::string& arguments, const std::string& reason) const {
+    expect_bad(arguments, reason);
+    EXPECT_TRUE(fs::is_empty(folder_)) << arguments << ": something was left half written";
+  }
+
+  template <class Json = nlohmann::json>
+  Json json_of(const std::string& name) const {
+    return Json::parse(read(name));
   }
 
   /// Writes a .npy file of one type and shape, little endian.

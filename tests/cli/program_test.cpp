@@ -90,7 +90,7 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
                    "MACs on the device: 100.0 % (1,428,376,960 of 1,428,376,960).\n",
                    "Same top-1 class as in float32: 100.0 % (2 of 2);",
                    " results equal the reference on the inputs that the device had.\n"));
-  const auto report = nlohmann::json::parse(contents(folder_ / "report.json"));
+  const auto report = json_of("report.json");
   EXPECT_EQ(report["batch"], 2);
   EXPECT_EQ(report["layers"].size(), 8U);
   for (const auto& layer : report["layers"]) EXPECT_NE(layer["results"], "INT32");

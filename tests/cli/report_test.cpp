@@ -16,24 +16,6 @@ class Report : public Program {
   void write_report(const std::string& file, const std::string& options = "") const {
     ASSERT_EQ(run("gemm 64 128 64 --device tlm --json " + file + " " + options).code, 0);
   }
-
-  void write(const std::string& file, const std::string& text) const {
-    std::ofstream(folder_ / file) << text;
-  }
-
-  nlohmann::ordered_json read(const std::string& file) const {
-    return nlohmann::ordered_json::parse(contents(folder_ / file));
-  }
-
-  /// Exit 2 and one line that names what was wrong.
-  void expect_bad(const std::string& arguments, const std::string& reason) const {
-    SCOPED_TRACE(arguments);
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, Says(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-  }
 };
 
 TEST_F(Report, ComparesTwoRunsByTheClock) {
@@ -67,7 +49,7 @@ TEST_F(Report, TellsSizesThatDiffer) {
 
 TEST_F(Report, EndsWithOneWhereARunWasNotVerified) {
   write_report("a.json");
-  nlohmann::ordered_json wrong = read("a.json");
+  nlohmann::ordered_json wrong = json_of<nlohmann::ordered_json>("a.json");
   wrong["verified"] = false;
   write("b.json", wrong.dump());
   for (const auto& [files, which] :

@@ -18,23 +18,14 @@ constexpr const char* kFashion = GEMM64_TEST_DATA "/fashion_cnn.onnx";
 
 class SweepProgram : public Program {
  protected:
-  /// Runs a shell's line in the folder, where $G is the program.
-  int shell(const std::string& line) const {
-    const std::string all = "cd " + folder_.string() + " && export G=" GEMM64_PROGRAM "; " + line;
-    const int status = std::system(("bash -c '" + all + "'").c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
   std::string read(const std::string& name) const { return contents(folder_ / name); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
   bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
 
   ordered_json rows(const std::string& sweep) const {
     write("s.json", sweep);
     const Outcome outcome = run("sweep s.json --json rows.json");
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    const ordered_json rows = ordered_json::parse(read("rows.json"))["rows"];
+    const ordered_json rows = json_of<ordered_json>("rows.json")["rows"];
     fs::remove(folder_ / "rows.json");
     return rows;
   }
@@ -43,7 +34,7 @@ class SweepProgram : public Program {
   ordered_json report(const std::string& arguments) const {
     const Outcome outcome = run(arguments + " --json report.json");
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return ordered_json::parse(read("report.json"));
+    return json_of<ordered_json>("report.json");
   }
 
   /// A row of a run is what a report's total says.

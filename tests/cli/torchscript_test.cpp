@@ -29,21 +29,14 @@ class TorchScript : public Program {
     fs::create_directories(home_ / folder);
     fs::copy_file(GEMM64_FAKE_PLUGIN, home_ / folder / "gemm64_torchscript.so");
   }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
   void expect_refusal(const std::string& arguments, const std::string& reason) const {
     SCOPED_TRACE(arguments);
-    const Outcome outcome = execute(arguments);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, Says(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
+    expect_bad(execute(arguments), reason);
   }
   Outcome execute(const std::string& arguments) const {
     return run_program(home_ / "gemm64", arguments);
   }
-  json report() const { return json::parse(contents(folder_ / "report.json")); }
+  json report() const { return json_of("report.json"); }
 
   fs::path home_;
   std::string network_;

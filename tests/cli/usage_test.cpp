@@ -82,11 +82,11 @@ TEST_F(Usage, AFailureFileIsNotBelieved) {
   expect_refused("replay /dev/zero", "/dev/zero: has more than");
   ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172").code,
             1);
-  const json good = json::parse(contents(folder_ / "failure.json"));
+  const json good = json_of("failure.json");
   const auto refused = [&](const std::string& what, const char* key, const json& value) {
     json bad = good;
     bad["options"][key] = value;
-    std::ofstream(folder_ / "bad.json") << bad;
+    write("bad.json", bad.dump());
     const Outcome outcome = run("replay bad.json");
     EXPECT_EQ(outcome.code, 2) << what;
     EXPECT_THAT(outcome.err, testing::AllOf(Says(what), Lacks("\x1b")));
