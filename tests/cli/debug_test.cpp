@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "tests/cli/program.hpp"
+#include "tests/fst_word.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64::cli_test {
@@ -15,12 +16,7 @@ class Debug : public Program {
  protected:
   /// First and last clock of a waveform, from its header.
   std::pair<std::uint64_t, std::uint64_t> window(const std::string& name) const {
-    const std::string bytes = contents(folder_ / name).substr(0, 25);
-    std::uint64_t times[2] = {0, 0};
-    for (std::size_t i = 0; i < 16; ++i) {
-      times[i / 8] = times[i / 8] << 8 | static_cast<std::uint8_t>(bytes.at(9 + i));
-    }
-    return {times[0] / 2, times[1] / 2};
+    return {fst_word(folder_ / name, 9) / 2, fst_word(folder_ / name, 17) / 2};
   }
 };
 

@@ -9,7 +9,10 @@
 #include "host/debug/investigation.hpp"
 #include "host/job/tile_walk.hpp"
 #include "host/run/job_runner.hpp"
+#include "tests/folder.hpp"
+#include "tests/fst_word.hpp"
 #include "tests/says.hpp"
+#include "tests/system/draw_fault.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -80,28 +83,11 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   return outcome;
 }
 
-class Failures : public testing::Test {
+class Failures : public InFolder {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    trace_ = std::filesystem::path(testing::TempDir()) /
-             (std::string("gemm64_failures_") + test->name() + ".fst");
-    std::filesystem::remove(trace_);
-  }
-  void TearDown() override { std::filesystem::remove(trace_); }
-
   Outcome run(const Experiment& experiment) const { return conduct(experiment, trace_.string()); }
 
-  /// The clock of a big-endian time in an FST's header.
-  std::uint64_t trace_clock(std::streamoff at) const {
-    std::ifstream file(trace_, std::ios::binary);
-    file.seekg(at);
-    std::uint64_t word = 0;
-    for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<std::uint8_t>(file.get());
-    return word / 2;
-  }
-
-  std::filesystem::path trace_;
+  const std::filesystem::path trace_ = folder_ / "t.fst";
 };
 
 /// Draws faults of one kind until `wanted` of them gave a mismatch, and checks each one's finding.
@@ -123,16 +109,7 @@ void draw_faults(Fault::Kind kind, unsigned wanted,
     experiment.stalls = draw(random, 0, 2) == 0 ? 0.2 : 0;
     experiment.seed = seed;
     const std::uint64_t clocks = run(experiment).end;
-    Fault fault;
-    fault.kind = kind;
-    fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
-    fault.bank = draw(random, 0, 1);
-    fault.row = kind == Fault::Kind::kPartialSum    ? draw(random, 0, n / std::min(n, 4u) - 1)
-                : kind == Fault::Kind::kAccumulator ? draw(random, 0, 39)
-                                                    : draw(random, 0, n - 1);
-    fault.column = draw(random, 0, n - 1);
-    fault.bit =
-        draw(random, 0, kind == Fault::Kind::kWeight || kind == Fault::Kind::kActivation ? 7 : 31);
+    const Fault fault = draw_fault(random, kind, n, clocks, 0, 0);
     SCOPED_TRACE(to_string(fault));
     experiment.faults = {fault};
     const Outcome outcome = run(experiment);
@@ -273,8 +250,8 @@ TEST_F(Failures, AreTracedAroundTheirMoment) {
     const Failure& failure = *outcome.failure;
     EXPECT_LE(failure.trace_begin, failure.finding.tile_begin);
     EXPECT_GT(failure.trace_end, failure.finding.clock);
-    EXPECT_EQ(trace_clock(9), failure.trace_begin);
-    EXPECT_EQ(trace_clock(17), failure.trace_end - 1);
+    EXPECT_EQ(fst_word(trace_, 9) / 2, failure.trace_begin);
+    EXPECT_EQ(fst_word(trace_, 17) / 2, failure.trace_end - 1);
     return;
   }
   FAIL() << "no fault showed";
@@ -371,7 +348,7 @@ TEST_F(Failures, AHangIsFoundWhereItBegan) {
   // What was asked for before clock 150 still comes, within the latency and 16 bursts of 64 words.
   EXPECT_GE(finding.clock, 150u);
   EXPECT_LE(finding.clock, 150u + 100 + 16 * 64 + 200);
-  EXPECT_EQ(trace_clock(17), outcome.failure->trace_end - 1);
+  EXPECT_EQ(fst_word(trace_, 17) / 2, outcome.failure->trace_end - 1);
 }
 
 /// A product alone has the same clocks, stalls included, as the same product after others.

@@ -7,22 +7,16 @@
 #include <random>
 #include <string>
 
+#include "tests/folder.hpp"
+#include "tests/fst_word.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
 namespace {
 
-class Trace : public testing::Test {
+class Trace : public InFolder {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    file_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("gemm64_trace_") + test->name() + ".fst");
-    std::filesystem::remove(file_);
-  }
-  void TearDown() override { std::filesystem::remove(file_); }
-
   RtlOptions options(std::uint64_t begin, std::uint64_t end) const {
     RtlOptions options = Rig::options(8);
     options.trace_file = file_.string();
@@ -41,15 +35,7 @@ class Trace : public testing::Test {
     return std::filesystem::exists(file_) ? std::filesystem::file_size(file_) : 0;
   }
 
-  std::uint64_t header_word(std::streamoff at) const {
-    std::ifstream file(file_, std::ios::binary);
-    file.seekg(at);
-    std::uint64_t word = 0;
-    for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<std::uint8_t>(file.get());
-    return word;
-  }
-
-  std::filesystem::path file_;
+  const std::filesystem::path file_ = folder_ / "t.fst";
 };
 
 // An FST file begins with its header: block type 0, length 329, first and last time (big endian).
@@ -57,9 +43,9 @@ TEST_F(Trace, HoldsTheWindowThatWasAskedFor) {
   ASSERT_GT(trace(200, 300), 1000u);
   std::ifstream file(file_, std::ios::binary);
   EXPECT_EQ(file.get(), 0);
-  EXPECT_EQ(header_word(1), 329u);
-  EXPECT_EQ(header_word(9), 2 * 200u);
-  EXPECT_EQ(header_word(17), 2 * 300u - 1);
+  EXPECT_EQ(fst_word(file_, 1), 329u);
+  EXPECT_EQ(fst_word(file_, 9), 2 * 200u);
+  EXPECT_EQ(fst_word(file_, 17), 2 * 300u - 1);
 }
 
 TEST_F(Trace, AShorterWindowMakesASmallerFile) {
@@ -71,8 +57,8 @@ TEST_F(Trace, AShorterWindowMakesASmallerFile) {
 
 TEST_F(Trace, WithoutAnEndGoesOnToTheLastClock) {
   ASSERT_GT(trace(50, std::numeric_limits<std::uint64_t>::max()), 1000u);
-  EXPECT_EQ(header_word(9), 2 * 50u);
-  EXPECT_GT(header_word(17), 2 * 700u);
+  EXPECT_EQ(fst_word(file_, 9), 2 * 50u);
+  EXPECT_GT(fst_word(file_, 17), 2 * 700u);
 }
 
 TEST_F(Trace, AWindowThatIsNeverReachedLeavesNoFile) {

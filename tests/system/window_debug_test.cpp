@@ -16,6 +16,7 @@
 #include "host/run/job_runner.hpp"
 #include "tests/says.hpp"
 #include "tests/system/convolutions.hpp"
+#include "tests/system/draw_fault.hpp"
 #include "tests/system/timeline.hpp"
 
 namespace gemm64::system_test {
@@ -318,18 +319,8 @@ void draw_faults(Fault::Kind kind, unsigned wanted, const Check& check) {
     Experiment experiment{2 << draw(random, 0, 2), seed, {}};
     const auto n = static_cast<unsigned>(experiment.n);
     const std::uint64_t clocks = conduct(experiment).end;
-    Fault fault;
-    fault.kind = kind;
-    fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
-    fault.bank = draw(random, 0, 1);
-    fault.row = kind == Fault::Kind::kPartialSum    ? draw(random, 0, n / std::min(n, 4u) - 1)
-                : kind == Fault::Kind::kAccumulator ? draw(random, 0, 39)
-                                                    : draw(random, 0, n - 1);
-    fault.column = draw(random, 0, n - 1);
     // High bits, which 8-bit results do not hide.
-    fault.bit = kind == Fault::Kind::kWeight || kind == Fault::Kind::kActivation
-                    ? draw(random, 5, 7)
-                    : draw(random, 12, 31);
+    const Fault fault = draw_fault(random, kind, n, clocks, 5, 12);
     SCOPED_TRACE(to_string(fault));
     experiment.faults = {fault};
     const Outcome outcome = conduct(experiment);
