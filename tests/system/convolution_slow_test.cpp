@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <vector>
 

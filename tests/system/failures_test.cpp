@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"

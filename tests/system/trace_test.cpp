@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <string>
 
 #include "tests/folder.hpp"
 #include "tests/fst_word.hpp"
