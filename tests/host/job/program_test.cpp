@@ -267,15 +267,16 @@ TEST(Program, OfASmallProductReadsAsDocumented) {
                    }));
 }
 
-// With parameters, and an overlap on either side: the last of four tiles of K is loaded apart, the last
-// of two of N stored apart.
+// With parameters, and an overlap on either side: the last of four tiles of K is loaded apart, the
+// last of two of N stored apart.
 TEST(Program, OfAProductInAChainReadsAsDocumented) {
   Geometry geometry;
   geometry.n = 8;
   const Output output{ResultFormat(ResultCode::kInt8), -3, -128, 127};
   const Plan plan = make_plan({5, 30, 16}, Accumulate::kDevice, geometry, output);
   std::vector<std::string> words;
-  const JobCommands list = job_commands(plan, make_layout(plan, 0), Overlaps{0, 3, ResultCut{0, 1}});
+  const JobCommands list =
+      job_commands(plan, make_layout(plan, 0), Overlaps{0, 3, ResultCut{0, 1}});
   for (const Command& command : list.commands) words.push_back(to_string(command));
   EXPECT_EQ(words, (std::vector<std::string>{
                        "LOAD_WEIGHTS count=64 passes=1 address=0",
