@@ -122,7 +122,6 @@ TEST(Fault, OfAnotherFormIsRefusedWithTheForms) {
 }
 
 TEST(Fault, InAPlaceThatDoesNotExistIsRefusedWithThosethatDo) {
-  using testing::HasSubstr;
   EXPECT_THAT(complaint("weight:64,0:0@1"), Says("row 64; this accelerator has 0 to 63"));
   EXPECT_THAT(complaint("activation:0,64:0@1"), Says("column 64; this accelerator has 0 to 63"));
   EXPECT_THAT(complaint("weight:0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));

@@ -186,7 +186,6 @@ std::string refusal(const Window& window, std::uint32_t rows, std::uint32_t word
 }
 
 TEST(WindowPlan, RefusesWhatTheDeviceCannotDo) {
-  using testing::HasSubstr;
   EXPECT_EQ(refusal(same(56, 1), 112, 4 * 56), "");
   EXPECT_THAT(refusal(same(56, 1), 112, 4 * 56 - 1),
               Says("112 output pixels from 112 on need 224 pixels of 1 planes at once, and "
