@@ -12,23 +12,37 @@
 
 namespace gemm64 {
 
-/// An empty folder for one test, gone with it.
+/// An empty folder, gone with this.
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gemm64-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    return path_ / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A test in such a folder.
 class InFolder : public testing::Test {
  protected:
-  InFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gemm64-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~InFolder() override { std::filesystem::remove_all(folder_); }
-
   std::string at(const std::string& name) const { return folder_ / name; }
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_),
                                                   std::filesystem::directory_iterator()));
   }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
+  void write(const std::string& name, const std::string& bytes) const { own_.write(name, bytes); }
   std::string read(const std::string& name) const { return contents(folder_ / name); }
   static std::string contents(const std::filesystem::path& path) {
     std::ostringstream text;
@@ -36,7 +50,11 @@ class InFolder : public testing::Test {
     return text.str();
   }
 
-  std::filesystem::path folder_;
+ private:
+  const TestFolder own_;
+
+ protected:
+  const std::filesystem::path folder_ = own_.path();
 };
 
 }  // namespace gemm64

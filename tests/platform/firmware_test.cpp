@@ -20,6 +20,7 @@
 #include "sim/platform/firmware/job_list.h"
 #include "sim/platform/platform.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/debug/timeline_file.hpp"
 #include "tests/says.hpp"
 
@@ -145,8 +146,8 @@ TEST_P(Firmware, TellsAWrongCrc) {
 // Each clock of each engine stands in the timeline, on the axis of the processor's, although the
 // accelerator's clock is not simulated while it is idle.
 TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                     ("gemm64_firmware." + std::to_string(getpid()) + ".json");
+  const TestFolder folder;
+  const std::filesystem::path path = folder / "firmware.json";
   for (const bool one_at_a_time : {false, true}) {
     for (const MemorySharing sharing : {MemorySharing::kIndependent, MemorySharing::kExclusive}) {
       const CosimWork work = make_cosim_work({{5, 20, 9}, {1, 1, 1}, {33, 70, 30}},
@@ -188,7 +189,6 @@ TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
       }
     }
   }
-  std::filesystem::remove(path);
 }
 
 /// Layers of one program, fenced; as many jobs for the firmware.
@@ -394,12 +394,11 @@ std::string refusal(const std::string& file) {
 TEST(Elf, RefusesWhatIsNoFirmware) {
   EXPECT_THAT(refusal("/proc/self/exe"), Says("; firmware must be for 64-bit RISC-V"));
   EXPECT_THAT(refusal("no-such-file.elf"), Says("no-such-file.elf: cannot be read"));
-  const std::string path = testing::TempDir() + "damaged.elf";
+  const TestFolder folder;
   std::ifstream from(GEMM64_FIRMWARE, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(from)), {});
   const auto damaged = [&](const std::string& bytes) {
-    std::ofstream(path, std::ios::binary) << bytes;
-    return refusal(path);
+    return refusal(folder.write("damaged.elf", bytes));
   };
   EXPECT_THAT(damaged("#!/bin/sh"), Says("is no ELF file"));
   EXPECT_THAT(damaged("\x7f"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,14 +16,13 @@
 #include "host/device/array_geometry.hpp"
 #include "sim/platform/firmware/job_list.h"
 #include "sim/rtl_device.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/debug/timeline_file.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint32_t kArray = 8;
 
@@ -177,8 +175,8 @@ TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
 
 // Layers of the engines' timeline begin with their programs' doorbells, and end with interrupts.
 TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
-  const fs::path path =
-      fs::path(testing::TempDir()) / ("gemm64_network." + std::to_string(getpid()) + ".json");
+  const TestFolder folder;
+  const std::filesystem::path path = folder / "network.json";
   TraceEvents trace(path);
   Timeline timeline(trace, 3);
   NetworkJobs network;  // outlives the platform
@@ -193,7 +191,6 @@ TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
   timeline.end(found.report.clocks);
   trace.finish({});
   const TimelineFile file(path);
-  fs::remove(path);
   const std::vector<TimelineSlice>& layers = file.tracks.at("layers");
   ASSERT_EQ(layers.size(), 6U);
   const std::size_t first[] = {0, 1, 4}, last[] = {0, 3, 5};

@@ -14,6 +14,7 @@
 #include "host/debug/investigation.hpp"
 #include "host/debug/tile_trace.hpp"
 #include "host/run/job_runner.hpp"
+#include "tests/folder.hpp"
 #include "tests/says.hpp"
 #include "tests/system/convolutions.hpp"
 #include "tests/system/draw_fault.hpp"
@@ -126,8 +127,8 @@ Tiles tiles_of(const std::vector<Plan>& plans) {
 }
 
 void expect_timeline(Rig& rig, std::mt19937& random, unsigned layers) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                     ("gemm64_windows." + std::to_string(getpid()) + ".json");
+  const TestFolder folder;
+  const std::filesystem::path path = folder / "windows.json";
   Timeline timeline(path);
   EventRecorder recorder;
   ListObserver list({&timeline});
@@ -149,7 +150,6 @@ void expect_timeline(Rig& rig, std::mt19937& random, unsigned layers) {
     for (std::size_t i = 0; i < counter::kBytesWeights; ++i) expected[i] += report.counters[i];
   }
   const TimelineFile file(path);
-  std::filesystem::remove(path);
   expect_places(file, recorder);
   EXPECT_EQ(file.count("commands", "dispatch"), list.commands);
   ASSERT_EQ(file.count("layers", "layer"), layers);
@@ -206,8 +206,8 @@ TEST(WindowTiles, AreTracedByTheirNames) {
   for_seeds(3340, 6, [](std::mt19937& random) {
     RtlOptions options = Rig::options(4);
     options.debug = true;
-    options.trace_file =
-        std::filesystem::path(testing::TempDir()) / ("gemm64_tile." + std::to_string(getpid()));
+    const TestFolder folder;
+    options.trace_file = folder / "tile.fst";
     options.trace_begin = std::numeric_limits<std::uint64_t>::max() - 1;
     Rig rig(options);
     const Network network = random_network(random, rig.driver.geometry(), 2, true);
@@ -230,7 +230,6 @@ TEST(WindowTiles, AreTracedByTheirNames) {
       if (recorder.is(c, counter::kComputeCompute)) last_row = c;
     }
     EXPECT_EQ(trace.clocks()->end, last_row + rig.driver.geometry().pipeline() + 1);
-    std::filesystem::remove(options.trace_file);
   });
 }
 

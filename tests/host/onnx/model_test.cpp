@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <string>
 
+#include "tests/folder.hpp"
 #include "tests/host/onnx_data.hpp"
 #include "tests/host/onnx_text.hpp"
 #include "tests/says.hpp"
@@ -24,28 +24,6 @@ const char* const kFixedBatch = "(float[1,3,8,8] x) => (float[1,3,8,8] y) {y = R
 Dims output_dims(const char* graph, const ImportOptions& options) {
   return load_text(graph, {}, 13, options).type("y")->dims;
 }
-
-/// A folder that is gone after the test.
-class Folder {
- public:
-  Folder()
-      : path_(std::filesystem::temp_directory_path() /
-              ("gemm64_model_test." + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::filesystem::path write(const std::string& name, const std::string& contents) const {
-    std::ofstream(path_ / name, std::ios::binary) << contents;
-    return path_ / name;
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(OnnxModel, TakesAnOpenBatchAsOne) {
   EXPECT_EQ(output_dims(kOpenBatch, {}), (Dims{1, 3, 8, 8}));
@@ -193,7 +171,7 @@ std::string external_model(const std::string& location, const std::string& offse
 }
 
 TEST(OnnxModel, ReadsExternalData) {
-  const Folder folder;
+  const TestFolder folder;
   const float values[] = {9, 1, 2};
   folder.write("weights.bin", std::string(reinterpret_cast<const char*>(values), sizeof(values)));
   const OnnxModel model =
@@ -207,7 +185,7 @@ TEST(OnnxModel, ReadsExternalData) {
 }
 
 TEST(OnnxModel, RefusesExternalDataThatAreNotThere) {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("weights.bin", std::string(12, 'x'));
   const auto error = [&folder](const std::string& location, const std::string& offset,
                                const std::string& length) {
@@ -227,13 +205,12 @@ TEST(OnnxModel, RefusesExternalDataThatAreNotThere) {
 }
 
 TEST(OnnxModel, FollowsNoLinkOutOfItsFolder) {
-  const Folder folder;
+  const TestFolder folder;
   const auto inside = folder.write("inside.bin", std::string(16, '1'));
   std::filesystem::create_symlink("inside.bin", inside.parent_path() / "good.bin");
   EXPECT_NO_THROW(OnnxModel::load(folder.write("m.onnx", external_model("good.bin", "4", "8"))));
-  const auto outside =
-      std::filesystem::path(testing::TempDir()) / ("outside." + std::to_string(getpid()));
-  std::ofstream(outside) << std::string(16, '1');
+  const TestFolder other;
+  const auto outside = other.write("outside", std::string(16, '1'));
   std::filesystem::create_symlink(outside, inside.parent_path() / "bad.bin");
   std::filesystem::create_directory_symlink(outside.parent_path(), inside.parent_path() / "folder");
   for (const std::string& location :
@@ -242,11 +219,10 @@ TEST(OnnxModel, FollowsNoLinkOutOfItsFolder) {
         [&] { OnnxModel::load(folder.write("m.onnx", external_model(location, "4", "8"))); },
         Fails("lead out of the model's folder"));
   }
-  std::filesystem::remove(outside);
 }
 
 TEST(OnnxModel, NeedsNoExternalDataWhereShapesAreEnough) {
-  const Folder folder;
+  const TestFolder folder;
   ImportOptions options;
   options.shapes_only = true;
   const OnnxModel model =
@@ -255,7 +231,7 @@ TEST(OnnxModel, NeedsNoExternalDataWhereShapesAreEnough) {
 }
 
 TEST(OnnxModel, RefusesWhatIsNoFileOrTooLarge) {
-  const Folder folder;
+  const TestFolder folder;
   EXPECT_THAT(message_of([] { OnnxModel::load("/nonexistent/m.onnx"); }),
               Says("/nonexistent/m.onnx: no such file"));
   EXPECT_THAT(message_of([&] { OnnxModel::load(folder.path()); }), Says("is not a file"));

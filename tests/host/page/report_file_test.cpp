@@ -5,22 +5,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "host/report/json.hpp"
+#include "tests/folder.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-class ReportFile : public testing::Test {
+class ReportFile : public InFolder {
  protected:
-  ReportFile() : file_(testing::TempDir() + "report." + std::to_string(getpid()) + ".json") {}
-  ~ReportFile() override { std::filesystem::remove(file_); }
-
   nlohmann::ordered_json read(const std::string& text) const {
-    std::ofstream(file_) << text;
+    write("report.json", text);
     return read_report(file_);
   }
 
@@ -34,7 +29,7 @@ class ReportFile : public testing::Test {
     return R"({"format": 1, "model": "m", "total": {}, "array": 8, "layers": [)" + layer + "]}";
   }
 
-  const std::string file_;
+  const std::string file_ = folder_ / "report.json";
 };
 
 TEST_F(ReportFile, ReadsWhatTheProgramWrites) {

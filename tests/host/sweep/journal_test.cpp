@@ -3,11 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "tests/folder.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {
@@ -15,13 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class JournalFile : public testing::Test {
+class JournalFile : public InFolder {
  protected:
-  JournalFile() : path_(fs::path(testing::TempDir()) / ("journal." + std::to_string(getpid()))) {
-    fs::remove(path_);
-  }
-  ~JournalFile() override { fs::remove(path_); }
-
   static SweepRow row(std::size_t point) {
     return {
         {"point", point}, {"network", "a \"b\"\n"}, {"utilization", 1.0 / 3}, {"error", nullptr}};
@@ -43,7 +38,7 @@ class JournalFile : public testing::Test {
   }
 
   const Provenance kProvenance{{"the program", "12"}, {"s.json", "34"}};
-  const fs::path path_;
+  const fs::path path_ = folder_ / "journal";
 };
 
 TEST_F(JournalFile, KeepsRowsToTheLastDigit) {
