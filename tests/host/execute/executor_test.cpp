@@ -85,7 +85,7 @@ TEST(Executor, NamesEveryUnsupportedOperatorBeforeAnythingRuns) {
               testing::AllOf(Says("test.onnx: not supported: MeanVarianceNormalization (2 nodes, "
                                   "the first is encoder/max), "
                                   "RandomUniformLike (RandomUniformLike number 3)"),
-                             Lacks('\n')));
+                             Lacks("\n")));
 }
 
 TEST(Executor, TellsOfDropoutInTrainingModeWithoutASeed) {
