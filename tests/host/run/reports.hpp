@@ -20,8 +20,9 @@ inline RunReport example_report() {
     layer.predicted = layer.counters;
     report.layers.push_back(layer);
   }
-  report.host.nodes = 7;
-  report.host.seconds = 0.5;
+  report.host.emplace();
+  report.host->nodes = 7;
+  report.host->seconds = 0.5;
   report.host_layers = {{"conv1", "Conv", 400, "convolutions run on the host"},
                         {"conv2", "Conv", 500, "convolutions run on the host"},
                         {"attention", "MatMul", 36, "its weights depend on the input"}};
