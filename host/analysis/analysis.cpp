@@ -10,8 +10,8 @@
 #include "host/analysis/attributes.hpp"
 #include "host/analysis/modules.hpp"
 #include "host/analysis/operands.hpp"
+#include "host/compile/executable.hpp"
 #include "host/error.hpp"
-#include "host/execute/device_plan.hpp"
 #include "host/onnx/checked.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/operator.hpp"
@@ -101,7 +101,7 @@ class Analyst {
   const Origins origins_;
   ArrayModel array_;
   Analysis analysis_;
-  DevicePlan plan_;
+  Executable compiled_;
   std::map<int, ArrayCost> planned_;  // by node, of layers in programs
   std::set<std::string> counted_;     // parameters
   std::set<std::string> read_;        // by nodes, or given out by the graph
@@ -197,16 +197,18 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
 
 void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
-  plan_ = plan_device(model_, analysis_.geometry);
-  leave_floats_to_host(model_, plan_);
-  analysis_.quantizes = !plan_.has_integers();
-  for (const DeviceProgram& program : plan_.programs) {
+  CompileOptions options;
+  options.most_tiles = array_.max_tiles();
+  compiled_ = compile(model_, analysis_.geometry, options);
+  analysis_.quantizes = !compiled_.plan.has_integers();
+  for (std::size_t number = 0; number < compiled_.programs.size(); ++number) {
+    const DeviceProgram& program = compiled_.plan.programs[number];
     std::uint64_t tiles = 0;
     for (const DeviceLayer& layer : program.layers) {
       add(tiles, times(layer.job.plan.tiles(), layer.job.plan.row_blocks()));
     }
     if (!array_.follow(tiles)) continue;
-    const JobProgram made = make_program(program, analysis_.geometry);
+    const JobProgram& made = compiled_.programs[number].list;
     const std::vector<Counters> counters =
         predict_layers(made, analysis_.geometry, analysis_.memory);
     ProgramAnalysis& entry = analysis_.programs.emplace_back();
@@ -228,9 +230,9 @@ void Analyst::add_programs() {
 /// Why `run` computes a node's products on the host; empty where it does not.
 std::string Analyst::why_host(const onnx::NodeProto& node, int index) const {
   if (!analysis_.why_not_run.empty()) return "gemm64 run refuses the network";
-  const auto found = plan_.on_host.find(index);
-  if (found != plan_.on_host.end()) return found->second;
-  return plan_.has(index) ? "" : why_on_host(model_, node);
+  const auto found = compiled_.plan.on_host.find(index);
+  if (found != compiled_.plan.on_host.end()) return found->second;
+  return compiled_.plan.has(index) ? "" : why_on_host(model_, node);
 }
 
 void Analyst::add_work(const onnx::NodeProto& node, int index, LayerAnalysis& layer) {

@@ -49,7 +49,9 @@ class ArrayModel {
   ArrayModel(const Geometry& geometry, const MemoryTiming& memory, std::uint64_t max_tiles)
       : geometry_(geometry), memory_(memory), max_tiles_(max_tiles) {}
 
-  /// May so many tiles more be followed? Then they count.
+  std::uint64_t max_tiles() const { return max_tiles_; }
+
+  /// Whether `tiles` more are within the bound; if so, counts them.
   bool follow(std::uint64_t tiles) {
     const bool may = tiles <= max_tiles_ - followed_;
     if (may) followed_ += tiles;

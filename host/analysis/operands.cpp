@@ -78,9 +78,4 @@ std::set<std::string> Origins::of(const std::string& value) const {
   return origins;
 }
 
-bool is_view(const onnx::NodeProto& node) {
-  const OperatorInfo* info = find_operator(node.domain(), node.op_type());
-  return info != nullptr && info->is_view;
-}
-
 }  // namespace gemm64

@@ -38,8 +38,4 @@ class Origins {
   std::map<std::string, const onnx::NodeProto*> producers_;  // of values from constants
 };
 
-/// Does the operator hand on its input's memory under another name or shape? (Reshape, Flatten,
-/// Squeeze, Unsqueeze, Identity; and Constant, which makes nothing while the network runs.)
-bool is_view(const onnx::NodeProto& node);
-
 }  // namespace gemm64

@@ -23,15 +23,13 @@
 namespace gemm64 {
 namespace {
 
-struct AnalyzeCommand {
+struct AnalyzeCommand : DeviceOptions {
   std::string model;
   std::int64_t batch = 0;
   std::vector<std::string> input_shapes;
   std::string sort_by;
   std::size_t top = 0;
   std::string modules;
-  int array = 64;
-  MemoryTiming memory;
   std::string json, csv, plot, page;
 };
 
@@ -130,17 +128,10 @@ void add_analyze_command(CLI::App& app, int& result) {
   command->add_option("--top", options->top, "shows only this many layers; 0: all")
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
-  command
-      ->add_option("--array", options->array,
-                   "rows and columns of the array: 2, 4, 8, 16, 32 or 64")
-      ->transform(one_of({"2", "4", "8", "16", "32", "64"}))
-      ->capture_default_str();
-  add_memory_option(*command, options->memory.sharing);
-  command
-      ->add_option("--memory-latency", options->memory.latency,
-                   "memory latency in clocks, from request to answer")
-      ->transform(whole_number(1, 1000000))
-      ->capture_default_str();
+  add_setting(*command, device_settings(), "array", *options)
+      .transform(one_of({"2", "4", "8", "16", "32", "64"}));
+  add_setting(*command, device_settings(), "memory", *options);
+  add_setting(*command, device_settings(), "memory-latency", *options);
   command->add_option("--json", options->json, "writes everything to this file");
   command->add_option("--csv", options->csv, "writes the table by layer to this file");
   command->add_option("--plot", options->plot,

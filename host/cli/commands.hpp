@@ -27,6 +27,7 @@ void add_info_command(CLI::App& app, int& result);
 void add_report_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);
 void add_sweep_command(CLI::App& app, int& result);
+void add_compile_command(CLI::App& app, int& result);
 void add_tile_command(CLI::App& app, int& result);
 void add_quantize_command(CLI::App& app, int& result);
 void add_make_linear_command(CLI::App& app, int& result);

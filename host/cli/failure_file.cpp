@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
-
 #include "host/error.hpp"
 #include "host/files/input_file.hpp"
 #include "host/report/json.hpp"
@@ -18,33 +16,16 @@ using OrderedJson = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 OrderedJson options_json(const CommonOptions& options) {
-  return {{"device", options.device},
-          {"array", options.array},
-          {"seed", options.seed},
-          {"memory_latency", options.memory.latency},
-          {"memory_bytes_per_cycle", options.memory.bytes_per_cycle},
-          {"memory", name(options.memory.sharing)},
-          {"memory_stalls", options.memory.stall_probability},
-          {"precision", name(options.precision)},
-          {"accumulate", name(options.accumulate)},
-          {"batch", options.batch},
-          {"inject", options.debug.inject},
-          {"watchdog", options.debug.watchdog}};
+  OrderedJson json = {{"device", options.device}};
+  json.update(to_json<DeviceOptions>(device_settings(), options));
+  json.update(to_json<RunSettings>(run_settings(), options));
+  json.update(OrderedJson{{"batch", options.batch},
+                          {"inject", options.debug.inject},
+                          {"watchdog", options.debug.watchdog}});
+  return json;
 }
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
-
-/// One of these values, by its name.
-template <class T>
-T choice(const Json& options, const char* key, std::initializer_list<T> values) {
-  const auto word = json_field<std::string>(options, "options", key);
-  std::string known;
-  for (const T value : values) {
-    if (word == name(value)) return value;
-    known += fmt::format("{}'{}'", known.empty() ? "" : " or ", name(value));
-  }
-  throw UsageError(fmt::format("options.{} is '{}'; it may be {}", key, word, known));
-}
 
 template <class T>
 T within(const Json& options, const char* key, T low, T high) {
@@ -57,20 +38,15 @@ CommonOptions read_options(const Json& json) {
   CommonOptions options;
   options.device = json_field<std::string>(json, "options", "device");
   devices().find_inspectable(options.device, "replay");
-  options.array = json_field<int>(json, "options", "array");
-  options.seed = json_field<std::uint32_t>(json, "options", "seed");
-  options.memory.latency = within(json, "memory_latency", 1U, 1000000U);
-  options.memory.bytes_per_cycle =
-      json_field<std::uint32_t>(json, "options", "memory_bytes_per_cycle");
-  if (json.contains("memory")) {  // files of older versions lack it
-    options.memory.sharing =
-        choice(json, "memory",
-               {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive});
+  for (const char* const key : {"array", "seed", "memory_latency", "memory_bytes_per_cycle",
+                                "memory_stalls", "precision", "accumulate"}) {
+    json_field<Json>(json, "options", key);
   }
-  options.memory.stall_probability = within(json, "memory_stalls", 0.0, 0.99);
-  options.precision =
-      choice(json, "precision", {Precision::kInt8, Precision::kFloat32, Precision::kFile});
-  options.accumulate = choice(json, "accumulate", {Accumulate::kDevice, Accumulate::kHost});
+  // All others, which files of older versions may lack, have their defaults.
+  read_settings<DeviceOptions>(device_settings(), json, "options.", options);
+  read_settings<RunSettings>(run_settings(), json, "options.", options);
+  options.check =
+      CheckLevel::kLayers;  // a replay shows where it goes wrong, whatever was asked then
   // 0: as many as the file of the model says.
   options.batch = within(json, "batch", std::int64_t{json.contains("model") ? 0 : 1}, kMaxSize);
   options.debug.inject = json_field<std::vector<std::string>>(json, "options", "inject");

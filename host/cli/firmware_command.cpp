@@ -109,7 +109,7 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
         "{}: {} images would run in {} passes; the firmware runs one, so give --images {} or less",
         options.model, source.batch, source.inputs.passes(), source.inputs.at_once));
   }
-  const NetworkPlan plan(source.model, geometry);
+  const NetworkPlan plan(source.model, geometry, source.executable.get());
   const NetworkJobs network =
       make_network_jobs(plan, source.inputs.take(0, source.inputs.images), geometry);
   const FirmwareMode mode{"program by program", false,          network.memory,
@@ -126,13 +126,13 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
                   "VERIFIED: {} programs of the accelerator's and {} of the processor's own; the "
                   "CRC "
                   "of each layer's results, and of the classes, is that of ONNX's arithmetic.\n",
-                  plan.programs().size(),
+                  plan.executable().programs.size(),
                   counted(network.jobs.size() - network.layers.jobs.size() - 1, "layer"))
             : "FAILED\n"));
   return write_outputs(outputs,
                        {{"model", source.name},
                         {"modes", json_of(modes)},
-                        {"programs", plan.programs().size()},
+                        {"programs", plan.executable().programs.size()},
                         {"jobs", network.jobs.size()},
                         {"classes", network.classes}},
                        modes[0], held);

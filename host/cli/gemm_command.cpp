@@ -10,7 +10,7 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
-#include "host/cli/session.hpp"
+#include "host/cli/inspected_device.hpp"
 #include "host/cli/values.hpp"
 #include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
@@ -120,9 +120,10 @@ int multiply(const GemmOptions& options) {
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<OutputFile> output = open_output(options.output);
 
-  Session session(options, "gemm", {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
-  Driver driver(session.device(), session.patience());
-  JobRunner runner(session.device(), driver, session.run_options());
+  InspectedDevice inspected(options, "gemm",
+                            {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
+  Driver driver(inspected.device(), inspected.patience());
+  JobRunner runner(inspected.device(), driver, inspected.run_options());
   ProgressBar bar;
   std::vector<Job> jobs;
   // Before the operands are made: what cannot be is refused at once.
@@ -153,7 +154,7 @@ int multiply(const GemmOptions& options) {
   report.failure = runner.failure();
   bar.erase();
   if (output && report.error.empty()) keep_going([&] { save_npy(*output, result); });
-  return session.finish(std::move(report), json.get());
+  return inspected.finish(std::move(report), json.get());
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace gemm64 {
 
 struct GemmOptions : CommonOptions {
+  GemmOptions() { precision = Precision::kInt8; }
+
   std::vector<std::int64_t> sizes;  // M, K, N, or none
   std::string a, b, output;
 };

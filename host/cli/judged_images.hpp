@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "host/cli/network_source.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/run/classification.hpp"
+#include "host/session/network_run.hpp"
 
 namespace gemm64 {
 

@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "host/error.hpp"
-#include "host/execute/device_layer.hpp"
 #include "host/execute/window.hpp"
-#include "host/job/packing.hpp"
 #include "sim/platform/map.h"
 
 namespace gemm64 {
@@ -36,12 +34,6 @@ void relocate(Command& command, std::uint64_t base, std::uint64_t activations) {
   }
 }
 
-/// The values of 8 bits of a run on the host, and what its layers were given.
-struct HostRun {
-  std::map<std::string, Tensor> values;
-  std::map<int, Tensors> arguments;
-};
-
 class Maker {
  public:
   Maker(const NetworkPlan& plan, const Geometry& geometry)
@@ -51,38 +43,34 @@ class Maker {
 
  private:
   void run(const NamedTensors& inputs);
-  void add_program(const DeviceProgram& program, JobProgram list);
+  void add_program(std::size_t number);
   void add_pool(const onnx::NodeProto& node, const Region& source, const Region& results);
   void add_classes();
   Region need(const std::string& name, const DeviceLayer* reader);
   std::uint64_t allocate(std::uint64_t bytes);
-  void put(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
+  template <class Bytes>
+  void put(std::uint64_t address, const Bytes& bytes);
   void add_job(FirmwareJob job, std::uint64_t results, const std::vector<std::uint8_t>& bytes);
   std::vector<std::uint8_t> bytes_of(const std::string& value, const Region& region) const {
-    return map_bytes(host_.values.at(value), region.map, geometry_.n, region.rest);
+    return map_bytes(values_.at(value), region.map, geometry_.n, region.rest);
   }
 
   const NetworkPlan& plan_;
   const Geometry& geometry_;
   const Executor executor_;
-  HostRun host_;
+  std::map<std::string, Tensor> values_;   // of 8 bits, of a run on the host
   std::map<std::string, Region> regions_;  // of what jobs give
   NetworkJobs made_;
 };
 
 void Maker::run(const NamedTensors& inputs) {
   for (const auto& [name, tensor] : inputs) {
-    if (tensor.element_size() == 1) host_.values[name] = tensor;
+    if (tensor.element_size() == 1) values_[name] = tensor;
   }
   ExecutorHooks hooks;
-  hooks.instead = [this](const Step& step, const Tensors& arguments) {
-    const auto node = static_cast<int>(&step - executor_.steps().data());
-    if (plan_.is_layer(node)) host_.arguments[node] = arguments;
-    return Tensors();
-  };
   hooks.after = [this](const Step& step, const Tensors& outputs) {
     if (outputs.size() == 1 && outputs[0].present() && outputs[0].element_size() == 1) {
-      host_.values[step.context.node->output(0)] = outputs[0];
+      values_[step.context.node->output(0)] = outputs[0];
     }
   };
   executor_.run(inputs, hooks);
@@ -98,9 +86,10 @@ std::uint64_t Maker::allocate(std::uint64_t bytes) {
   return address;
 }
 
-void Maker::put(std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
-  std::copy(bytes.begin(), bytes.end(),
-            made_.memory.begin() + static_cast<std::ptrdiff_t>(address));
+template <class Bytes>
+void Maker::put(std::uint64_t address, const Bytes& bytes) {
+  std::copy_n(bytes.data(), bytes.size(),
+              made_.memory.begin() + static_cast<std::ptrdiff_t>(address));
 }
 
 void Maker::add_job(FirmwareJob job, std::uint64_t results,
@@ -119,7 +108,7 @@ Region Maker::need(const std::string& name, const DeviceLayer* reader) {
   const auto found = regions_.find(root);
   if (found != regions_.end()) return found->second;
   Region region;
-  region.map = map_of(host_.values.at(root).dims());
+  region.map = map_of(values_.at(root).dims());
   if (const onnx::NodeProto* const node = plan_.pool_of(root)) {
     const Region source = need(node->input(0), nullptr);
     region.rest = source.rest;
@@ -142,7 +131,7 @@ Region Maker::need(const std::string& name, const DeviceLayer* reader) {
 }
 
 void Maker::add_pool(const onnx::NodeProto& node, const Region& source, const Region& results) {
-  const Tensor& x = host_.values.at(plan_.root_of(node.input(0)));
+  const Tensor& x = values_.at(plan_.root_of(node.input(0)));
   const NodeContext context{&node, plan_.label(node), plan_.model().opset()};
   if (x.rank() != 3 && x.rank() != 4) throw plan_.refusal(node, "its input is " + describe(x));
   const SpatialWindow window = make_window(context, x.dims(), kernel_shape(context, x.rank() - 2));
@@ -175,7 +164,10 @@ void Maker::add_pool(const onnx::NodeProto& node, const Region& source, const Re
   add_job(std::move(job), results.address, bytes_of(node.output(0), results));
 }
 
-void Maker::add_program(const DeviceProgram& program, JobProgram list) {
+void Maker::add_program(std::size_t number) {
+  const DeviceProgram& program = plan_.executable().plan.programs[number];
+  const CompiledProgram& compiled = plan_.executable().programs[number];
+  JobProgram list = compiled.list;
   // Activations first: the processor makes them before the program begins.
   std::vector<Region> activations(list.jobs.size());
   for (std::size_t i = 0; i < list.jobs.size(); ++i) {
@@ -203,12 +195,10 @@ void Maker::add_program(const DeviceProgram& program, JobProgram list) {
     const DeviceLayer& layer = program.layers[i];
     const Step& step = executor_.steps()[static_cast<std::size_t>(layer.node)];
     const std::string& output = step.context.node->output(0);
-    const ProgramLayer operands =
-        program_layer(layer, step.context, host_.arguments.at(layer.node));
-    put(base + job.layout.weights, pack_weights(job, operands.w));
-    put(base + job.layout.parameters, pack_parameters(job, operands.bias, operands.scale));
+    put(base + job.layout.weights, compiled.constants[i].weights);
+    put(base + job.layout.parameters, compiled.constants[i].parameters);
     Region region;
-    region.map = map_of(host_.values.at(output).dims());
+    region.map = map_of(values_.at(output).dims());
     if (!layer.convolution) {
       const GemmShape& shape = job.plan.shape;
       region.map = map_of({static_cast<std::int64_t>(shape.m), static_cast<std::int64_t>(shape.n)});
@@ -237,7 +227,7 @@ void Maker::add_classes() {
   const Region source = need(root, nullptr);
   const TensorMap& map = source.map;
   if (map.height * map.width != 1 || map.channels > WORK_MOST) refuse();
-  const Tensor& scores = host_.values.at(root);
+  const Tensor& scores = values_.at(root);
   const std::vector<std::uint8_t> rows = map_bytes(scores, map, map.channels, 0);
   for (std::uint32_t image = 0; image < map.images; ++image) {
     const auto* const row =
@@ -259,17 +249,14 @@ void Maker::add_classes() {
 
 NetworkJobs Maker::make(const NamedTensors& inputs) {
   run(inputs);
-  std::vector<JobProgram> lists;
+  const std::vector<CompiledProgram>& programs = plan_.executable().programs;
   std::size_t most = 0;
-  for (const DeviceProgram& program : plan_.programs()) {
-    lists.push_back(make_program(program, geometry_));
-    most = std::max(most, lists.back().program.size());
+  for (const CompiledProgram& program : programs) {
+    most = std::max(most, program.list.program.size());
   }
   made_.places = ring_places(most);
   made_.ring = allocate(std::uint64_t{made_.places} * kCommandBytes);
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    add_program(plan_.programs()[i], std::move(lists[i]));
-  }
+  for (std::size_t i = 0; i < programs.size(); ++i) add_program(i);
   add_classes();
   return std::move(made_);
 }

@@ -10,26 +10,6 @@
 #include "host/onnx/supported.hpp"
 
 namespace gemm64 {
-namespace {
-
-bool is_view(const std::string& name) {
-  static const std::set<std::string> kViews{"Flatten", "Identity", "Reshape", "Squeeze",
-                                            "Unsqueeze"};
-  return kViews.count(name) != 0;
-}
-
-/// Results in int8, where another layer or the processor reads them.
-Output as_int8(Output output) {
-  if (output.format.code() != ResultCode::kUint8) return output;
-  output.format = ResultFormat(ResultCode::kInt8);
-  output.zero += move_to_int8(onnx::TensorProto::UINT8);
-  output.low = output.format.least();
-  output.high = output.format.largest();
-  return output;
-}
-
-}  // namespace
-
 TensorMap map_of(const Dims& dims) {
   const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
   TensorMap map;
@@ -61,12 +41,23 @@ std::vector<std::uint8_t> map_bytes(const Tensor& tensor, const TensorMap& map, 
   return bytes;
 }
 
-NetworkPlan::NetworkPlan(const OnnxModel& model, const Geometry& geometry)
-    : model_(model), plan_(plan_device(model, geometry)) {
-  check_nodes();
-  for (DeviceProgram& program : plan_.programs) {
-    for (DeviceLayer& layer : program.layers) fit(layer, geometry);
+CompileOptions NetworkPlan::in_place() {
+  CompileOptions options;
+  options.in_place = true;
+  return options;
+}
+
+NetworkPlan::NetworkPlan(const OnnxModel& model, const Geometry& geometry,
+                         const Executable* compiled)
+    : model_(model) {
+  if (compiled != nullptr) {
+    require_same(*compiled, geometry, in_place(), model.name());
+    executable_ = *compiled;
+  } else {
+    executable_ = compile(model, geometry, in_place());
   }
+  check_nodes();
+  if (compiled == nullptr) pack_constants(executable_, Executor(model));
 }
 
 std::string NetworkPlan::label(const onnx::NodeProto& node) const {
@@ -82,12 +73,13 @@ void NetworkPlan::check_nodes() {
   for (int i = 0; i < nodes.size(); ++i) {
     for (const std::string& output : nodes[i].output()) makers_[output] = i;
   }
-  for (const auto* const left : {&plan_.on_host, &plan_.sums}) {
+  const DevicePlan& plan = executable_.plan;
+  for (const auto* const left : {&plan.on_host, &plan.sums}) {
     if (left->empty()) continue;
     throw refusal(nodes[left->begin()->first],
                   "the accelerator does not give its 8-bit results: " + left->begin()->second);
   }
-  if (plan_.programs.empty()) {
+  if (plan.programs.empty()) {
     throw UsageError(fmt::format(
         "{}: has no quantized layer for the accelerator; give --calibrate, or quantize it by "
         "gemm64 quantize",
@@ -104,7 +96,7 @@ void NetworkPlan::check_nodes() {
     const bool scored = reads(scores);
     const bool pools = name == "MaxPool" && nodes[i].output_size() == 1;
     const bool known =
-        is_view(name) || (!scored && (is_layer(i) || pools || name == "DequantizeLinear"));
+        is_view(nodes[i]) || (!scored && (is_layer(i) || pools || name == "DequantizeLinear"));
     if (!known) {
       throw refusal(nodes[i], fmt::format("the firmware has no {} behind a layer; it has MaxPool, "
                                           "Flatten, Reshape, Squeeze and Unsqueeze",
@@ -122,7 +114,8 @@ std::string NetworkPlan::root_of(const std::string& name) const {
   for (auto maker = makers_.find(root); maker != makers_.end(); maker = makers_.find(root)) {
     const onnx::NodeProto& node = model_.graph().node(maker->second);
     const std::string type = operator_name(node);
-    if (!is_view(type) && (type != "DequantizeLinear" || !is_behind_layer(root))) break;
+    if (node.input_size() == 0) break;
+    if (!is_view(node) && (type != "DequantizeLinear" || !is_behind_layer(root))) break;
     root = node.input(0);
   }
   return root;
@@ -132,40 +125,6 @@ const onnx::NodeProto* NetworkPlan::pool_of(const std::string& root) const {
   if (!is_behind_layer(root)) return nullptr;
   const onnx::NodeProto& node = model_.graph().node(makers_.at(root));
   return operator_name(node) == "MaxPool" ? &node : nullptr;
-}
-
-/// Makes a layer's job anew: it reads a tensor as it lies, and gives int8.
-void NetworkPlan::fit(DeviceLayer& layer, const Geometry& geometry) {
-  const onnx::NodeProto& node = model_.graph().node(layer.node);
-  const GemmShape shape = layer.job.plan.shape;
-  const Output output = as_int8(layer.job.plan.output);
-  const std::optional<std::size_t> source = layer.source;
-  if (!source && is_behind_layer(node.input(0)) && !layer.convolution) {
-    const auto type = model_.type(root_of(node.input(0)));
-    const TensorMap map = map_of(type ? type->dims : Dims());
-    const std::uint64_t area = std::uint64_t{map.height} * map.width;
-    if (shape.m != map.images || shape.k != area * map.channels) {
-      throw refusal(node, "its activations do not lie as the processor leaves them");
-    }
-    if (area != 1) {  // the whole map is its window
-      Convolution window;
-      window.images = map.images;
-      window.channels = map.channels;
-      window.height = window.kernel_height = map.height;
-      window.width = window.kernel_width = map.width;
-      window.out_channels = static_cast<std::uint32_t>(shape.n);
-      layer.convolution = window;
-    }
-  }
-  layer.packed = false;
-  try {
-    layer.job = layer.convolution
-                    ? make_job(layer.job.name, *layer.convolution, geometry, output)
-                    : make_job(layer.job.name, shape, Accumulate::kDevice, geometry, output);
-  } catch (const UsageError& error) {
-    throw refusal(node, error.what());
-  }
-  layer.job.source = source;
 }
 
 }  // namespace gemm64

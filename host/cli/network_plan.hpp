@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "host/compile/executable.hpp"
 #include "host/device/geometry.hpp"
-#include "host/execute/device_plan.hpp"
 #include "host/execute/tensor.hpp"
 #include "host/onnx/model.hpp"
 
@@ -34,13 +34,15 @@ std::vector<std::uint8_t> map_bytes(const Tensor& tensor, const TensorMap& map, 
 /// the accelerator's, from int8 to int8 in its own layout; MaxPool is the processor's.
 class NetworkPlan {
  public:
-  /// Throws UsageError, naming the node, where there is other work behind a layer, or a layer that
-  /// the accelerator cannot do.
-  NetworkPlan(const OnnxModel& model, const Geometry& geometry);
+  /// `compiled`: the model compiled in place, by who has it; else it is compiled. Throws
+  /// UsageError, naming the node, where there is other work behind a layer, or a layer that the
+  /// accelerator cannot do.
+  NetworkPlan(const OnnxModel& model, const Geometry& geometry,
+              const Executable* compiled = nullptr);
 
   const OnnxModel& model() const { return model_; }
-  const std::vector<DeviceProgram>& programs() const { return plan_.programs; }
-  bool is_layer(int node) const { return plan_.has(node); }
+  const Executable& executable() const { return executable_; }
+  bool is_layer(int node) const { return executable_.plan.has(node); }
 
   /// The value whose bytes a value has in another shape, or, of scores, in float.
   std::string root_of(const std::string& name) const;
@@ -52,11 +54,11 @@ class NetworkPlan {
   UsageError refusal(const onnx::NodeProto& node, const std::string& why) const;
 
  private:
+  static CompileOptions in_place();
   void check_nodes();
-  void fit(DeviceLayer& layer, const Geometry& geometry);
 
   const OnnxModel& model_;
-  DevicePlan plan_;
+  Executable executable_;
   std::map<std::string, int> makers_;  // of each value, the node
   std::set<std::string> behind_;
 };

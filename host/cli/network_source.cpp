@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "host/cli/values.hpp"
+#include "host/compile/executable_file.hpp"
 #include "host/execute/calibration.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
@@ -65,7 +66,7 @@ NetworkSource built_in(const NetworkOptions& options) {
     return image_tensor(*images, name, dims, first, count);
   };
   if (!quantized) {
-    return {options.network, std::move(*model), std::move(inputs), batch, nullptr, "", {}};
+    return {options.network, std::move(*model), std::move(inputs), batch, nullptr, "", {}, nullptr};
   }
   // Images behind those that run; where these are all that there are, the last of them.
   const std::size_t others = images->count - batch;
@@ -87,7 +88,8 @@ NetworkSource built_in(const NetworkOptions& options) {
           std::move(model),
           fmt::format("from {} images of Fashion-MNIST{}", calibration.images,
                       others != 0 ? " that do not run" : ", of those that run"),
-          {}};
+          {},
+          nullptr};
 }
 
 /// What the options say of the shapes of a TorchScript file's inputs: --input-shape, or else those
@@ -117,6 +119,50 @@ ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
   };
 }
 
+/// A compiled network. It is for so many images at once, and for its own sizes alone.
+NetworkSource from_executable(const NetworkOptions& options, const CheckModel& check) {
+  const auto refuse = [&options](const char* with) {
+    throw UsageError(
+        fmt::format("{}: {} is for ONNX files; this one is compiled", options.model, with));
+  };
+  if (!options.calibrate.empty()) refuse("--calibrate");
+  if (!options.input_shapes.empty()) refuse("--input-shape");
+  NetworkFile file(options.model);
+  const OnnxModel model = file.load();
+  std::int64_t images = 1;
+  if (const std::vector<std::string> names = model.inputs(); !names.empty()) {
+    const auto type = model.type(names[0]);
+    if (type && !type->dims.empty()) images = type->dims[0];
+  }
+  InputOptions inputs = options.input_options();
+  if (inputs.batch == 0) inputs.batch = images;
+  BatchedModel batched = load_with_inputs(
+      [&](const ImportOptions& import) {
+        if (import.batch != 0 && import.batch != images) {
+          throw UsageError(fmt::format(
+              "{}: was compiled for {} at once, and {} to run; compile it with --batch {}",
+              options.model, counted(images, "image"),
+              import.batch == 1 ? "1 is" : fmt::format("{} are", import.batch), import.batch));
+        }
+        return OnnxModel::from_proto(model.proto(), options.model);
+      },
+      inputs, check);
+  if (batched.images < images) {
+    throw UsageError(fmt::format(
+        "{}: was compiled for {} at once, and {} to run; compile it with --batch {}", options.model,
+        counted(images, "image"),
+        batched.images == 1 ? "1 is" : fmt::format("{} are", batched.images), batched.images));
+  }
+  return {std::filesystem::path(options.model).filename().string(),
+          std::move(batched.model),
+          std::move(batched.inputs),
+          static_cast<std::uint64_t>(batched.images),
+          nullptr,
+          "",
+          batched.import,
+          file.executable()};
+}
+
 NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
                         const CheckModel& check) {
   const std::string name = std::filesystem::path(options.model).filename().string();
@@ -144,7 +190,8 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
           static_cast<std::uint64_t>(batched.images),
           std::move(exact),
           std::move(scales),
-          batched.import};
+          batched.import,
+          nullptr};
 }
 
 }  // namespace
@@ -212,7 +259,9 @@ QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& fi
 
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
                            const CheckModel& check) {
-  return options.model.empty() ? built_in(options) : from_file(options, files, check);
+  if (options.model.empty()) return built_in(options);
+  return is_executable_file(options.model) ? from_executable(options, check)
+                                           : from_file(options, files, check);
 }
 
 }  // namespace gemm64

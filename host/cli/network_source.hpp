@@ -8,6 +8,7 @@
 
 #include "host/cli/image_options.hpp"
 #include "host/cli/options.hpp"
+#include "host/compile/executable.hpp"
 #include "host/execute/batched_model.hpp"
 #include "host/execute/head.hpp"
 #include "host/execute/narrowed_ranges.hpp"
@@ -18,8 +19,6 @@
 namespace gemm64 {
 
 struct NetworkOptions : CommonOptions {
-  NetworkOptions() { precision = Precision::kFile; }
-
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
   std::string model;                      // a file; empty: `network`
@@ -32,12 +31,8 @@ struct NetworkOptions : CommonOptions {
   std::string labels, names;
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
-  CheckLevel check = CheckLevel::kLayers;
   bool allow_host_only = false;
-  std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
-  bool one_program = false;
-  bool convolutions = true;  // on the device
-  unsigned jobs = 0;         // devices side by side; 0: one a core
+  unsigned jobs = 0;  // devices side by side; 0: one a core
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;
@@ -51,6 +46,7 @@ struct NetworkSource {
   std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from
   std::string scales;                // and what images its scales come from, in words
   ImportOptions import;              // by which both were read
+  std::shared_ptr<const Executable> executable;  // of a file that holds one
 };
 
 /// --input-shape.

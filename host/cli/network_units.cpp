@@ -105,24 +105,14 @@ std::string NetworkUnits::model() const {
 
 std::string NetworkUnits::settings() const {
   const NetworkOptions& options = command_.options();
-  RunOptions run;
-  set_network_options(options, run);
-  const nlohmann::ordered_json json = {
-      {"device", options.device},
-      {"array", options.array},
-      {"seed", options.seed},
-      {"memory", name(options.memory.sharing)},
-      {"memory-latency", options.memory.latency},
-      {"memory-bytes-per-cycle", options.memory.bytes_per_cycle},
-      {"memory-stalls", options.memory.stall_probability},
-      {"watchdog", options.debug.watchdog},
-      {"precision", name(options.precision)},
-      {"accumulate", name(options.accumulate)},
-      {"results", run.results == ResultCode::kInt32 ? "int32" : "int8"},
-      {"convolutions", run.convolutions ? "device" : "host"},
-      {"one-program", run.one_program},
-      {"pixels", to_json(options.pixels).dump()},
-      {"images at once", inputs().at_once}};
+  RunSettings run = options;
+  run.results = run.result_code();
+  nlohmann::ordered_json json = {{"device", options.device}};
+  for (const auto& setting : device_settings()) json[setting.name] = setting.get(options);
+  for (const auto& setting : run_settings()) json[setting.name] = setting.get(run);
+  json.update(nlohmann::ordered_json{{"watchdog", options.debug.watchdog},
+                                     {"pixels", to_json(options.pixels).dump()},
+                                     {"images at once", inputs().at_once}});
   return json.dump();
 }
 
@@ -178,13 +168,13 @@ struct UnitWorker::Prepared {
       : options(for_units(parse_network_options(arguments))),
         import(import_of(json)),
         model(parsed(json.at("model"), json.at("name").get<std::string>(), import)),
-        executor(model),
         device(make_device(options)),
-        driver(*device, {options.memory.latency, options.debug.watchdog}),
-        runner(*device, driver, run_options(options)) {
-    if (json.at("exact").is_null()) return;
-    exact_model.emplace(parsed(json.at("exact"), model.name(), import));
-    exact.emplace(*exact_model);
+        session(*device, options.device, {options.memory.latency, options.debug.watchdog}, options,
+                memory_of(options)) {
+    if (!json.at("exact").is_null()) {
+      exact.emplace(parsed(json.at("exact"), model.name(), import));
+    }
+    session.open(model, exact ? &*exact : nullptr);
   }
 
   static ImportOptions import_of(const Json& json) {
@@ -194,9 +184,9 @@ struct UnitWorker::Prepared {
     return import;
   }
 
-  static RunOptions run_options(const NetworkOptions& options) {
-    RunOptions run = options.run_options();
-    set_network_options(options, run);
+  static RunOptions memory_of(const NetworkOptions& options) {
+    RunOptions run;
+    run.memory = options.memory;
     return run;
   }
 
@@ -205,12 +195,9 @@ struct UnitWorker::Prepared {
   const NetworkOptions options;
   const ImportOptions import;
   const OnnxModel model;
-  const Executor executor;
-  std::optional<OnnxModel> exact_model;
-  std::optional<Executor> exact;
+  std::optional<OnnxModel> exact;
   const std::unique_ptr<Device> device;
-  Driver driver;
-  JobRunner runner;
+  Session session;
 };
 
 NetworkInputs UnitWorker::Prepared::inputs(const Json& unit) const {
@@ -249,15 +236,7 @@ std::string UnitWorker::run(std::string_view unit) {
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("what came as a unit cannot be read: {}", error.what()));
   }
-  RunReport report;
-  if (is_host_only(it.options)) {
-    report.device = "host";
-    report.check = it.options.check;
-    report.precision = it.options.precision;
-    return pack_part(run_on_host(it.executor, inputs, report, nullptr, nullptr));
-  }
-  return pack_part(run_network(it.executor, inputs, it.runner, it.runner.report(it.model.name(), 0),
-                               nullptr, nullptr, it.exact ? &*it.exact : nullptr));
+  return pack_part(it.session.run(inputs, it.session.report(it.model.name(), 0)));
 }
 
 }  // namespace gemm64

@@ -6,7 +6,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <map>
+#include <string>
+#include <utility>
 
 #include "host/cli/values.hpp"
 #include "host/error.hpp"
@@ -25,14 +26,43 @@ void check_waveform_name(const std::string& trace) {
       trace));
 }
 
+/// A help text whose first line ends in the default.
+std::string with_default(const std::string& help, const std::string& value) {
+  const std::size_t end = std::min(help.find('\n'), help.size());
+  return fmt::format("{} (default {}){}", help.substr(0, end), value, help.substr(end));
+}
+
 }  // namespace
 
-RunOptions CommonOptions::run_options() const {
-  RunOptions options;
-  options.precision = precision;
-  options.accumulate = accumulate;
-  options.memory = memory;
-  return options;
+CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
+                         const nlohmann::ordered_json& initial,
+                         std::function<void(const nlohmann::json&)> set) {
+  const std::string flag = "--" + form.name;
+  using Kind = SettingForm::Kind;
+  if (form.kind == Kind::kFlag) {
+    return *app.add_flag_callback(
+        flag, [set] { set(true); }, form.help);
+  }
+  const bool word = form.kind == Kind::kWord;
+  const auto take = [set = std::move(set), kind = form.kind](const std::string& text) {
+    if (kind == Kind::kWord) set(text);
+    if (kind == Kind::kWhole) set(std::stoll(text));
+    if (kind == Kind::kReal) set(std::stod(text));
+  };
+  CLI::Option& option = *app.add_option_function<std::string>(
+      flag, take,
+      word && !initial.is_null() ? with_default(form.help, initial.get<std::string>()) : form.help);
+  if (word) {
+    option.check(one_of(form.words));
+  } else {
+    const bool whole = form.kind == Kind::kWhole;
+    option.type_name(whole ? "UINT" : "FLOAT")
+        ->transform(whole ? whole_number(static_cast<std::int64_t>(form.low),
+                                         static_cast<std::int64_t>(form.high))
+                          : real_number(form.low, form.high))
+        ->default_str(whole ? initial.dump() : fmt::format("{}", initial.get<double>()));
+  }
+  return option;
 }
 
 void add_device_options(CLI::App& app, NamedDevice& options) {
@@ -53,50 +83,17 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
           },
           fmt::format("{{{}}}", names)))
       ->capture_default_str();
-  app.add_option("--array", options.array,
-                 fmt::format("rows and columns of the array: {}",
-                             fmt::join(devices().kinds().front().arrays, ", ")))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "seed of weights, random operands and stalls")
-      ->transform(whole_number(0, kMaxSeed))
-      ->capture_default_str();
-  app.add_option("--memory-latency", options.memory.latency,
-                 "memory latency in clocks, from request to answer")
-      ->transform(whole_number(1, 1000000))
-      ->capture_default_str();
-  app.add_option("--memory-bytes-per-cycle", options.memory.bytes_per_cycle,
-                 "bytes a clock, of each port or of all; 0: a port's width\n"
-                 "Of all ports together where they share a memory.")
-      ->transform(whole_number(0, 1 << 20))
-      ->capture_default_str();
-  add_memory_option(app, options.memory.sharing);
-  app.add_option("--memory-stalls", options.memory.stall_probability,
-                 "probability that a channel stalls in any one clock")
-      ->transform(real_number(0, 0.99))
-      ->capture_default_str();
-}
-
-void add_memory_option(CLI::App& app, MemorySharing& sharing) {
-  std::map<std::string, MemorySharing> sharings;
-  for (const MemorySharing one :
-       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
-    sharings[name(one)] = one;
+  for (const Setting<DeviceOptions>& setting : device_settings()) {
+    CLI::Option& option = add_setting(app, device_settings(), setting.name.c_str(), options);
+    if (setting.name != "array") continue;
+    option.description(
+        fmt::format("{}: {}", setting.help, fmt::join(devices().kinds().front().arrays, ", ")));
   }
-  app.add_option("--memory", sharing,
-                 "how ports reach memory (default independent)\n"
-                 "independent: each has one of its own; shared: one memory serves all in order; "
-                 "exclusive: one port at a time.")
-      ->transform(one_of(sharings));
 }
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
   add_device_options(app, options);
-  const std::map<std::string, Accumulate> places{{"device", Accumulate::kDevice},
-                                                 {"host", Accumulate::kHost}};
-  app.add_option("--accumulate", options.accumulate,
-                 "where partial sums are added (default device)\n"
-                 "With host, every tile's results are read back.")
-      ->transform(one_of(places));
+  add_setting(app, run_settings(), "accumulate", options);
   app.add_option("--batch", options.batch, "inputs of M rows each that share the weights")
       ->transform(whole_number(1, kMaxSize))
       ->capture_default_str();

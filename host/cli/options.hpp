@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,9 +15,15 @@
 #include "host/files/claimed_files.hpp"
 #include "host/onnx/model.hpp"
 #include "host/output_file.hpp"
-#include "host/run/run_options.hpp"
+#include "host/session/run_settings.hpp"
 
 namespace gemm64 {
+
+/// An option as its form says; `set` takes what is given, `initial` is there without. The form is
+/// not owned.
+CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
+                         const nlohmann::ordered_json& initial,
+                         std::function<void(const nlohmann::json&)> set);
 
 /// The largest M, K, N and batch.
 inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
@@ -32,23 +39,27 @@ struct Replay {
   std::uint64_t first_clock = 0;
 };
 
-struct CommonOptions : NamedDevice {
-  Precision precision = Precision::kInt8;
-  Accumulate accumulate = Accumulate::kDevice;
+struct CommonOptions : NamedDevice, RunSettings {
   std::int64_t batch = 1;
   std::string json;
   std::string page;  // --report
   bool engines = false;
   DebugOptions debug;
   std::optional<Replay> replay;
-
-  RunOptions run_options() const;
 };
+
+/// The option of a command line that is called `name` in `settings`.
+template <class Options, class Base>
+CLI::Option& add_setting(CLI::App& app, const Settings<Base>& settings, const char* name,
+                         Options& options) {
+  const Setting<Base>& setting = *find_setting(settings, name);
+  Base& base = options;
+  return add_setting(app, setting, setting.get(base),
+                     [&setting, &base](const nlohmann::json& value) { setting.set(base, value); });
+}
 
 void add_device_options(CLI::App& app, NamedDevice& options);
 void add_common_options(CLI::App& app, CommonOptions& options);
-/// --memory independent|shared|exclusive.
-void add_memory_option(CLI::App& app, MemorySharing& sharing);
 /// --report FILE.html.
 void add_page_option(CLI::App& app, std::string& page);
 

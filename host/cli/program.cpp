@@ -11,7 +11,7 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/help.hpp"
-#include "host/cli/session.hpp"
+#include "host/cli/inspected_device.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
@@ -75,6 +75,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   add_command_of_another_build(app, "sweep", "make");
 #endif
   add_quantize_command(app, result);
+  add_compile_command(app, result);
   add_tile_command(app, result);
   add_make_linear_command(app, result);
   add_make_model_command(app, result);

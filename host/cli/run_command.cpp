@@ -35,35 +35,7 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
       own["calibrate_images"] = options.calibration_images;
     }
   }
-  if (options.one_program) own["one_program"] = true;
-  if (!options.convolutions) own["convolutions"] = "host";
-  if (options.results) own["results"] = *options.results == ResultCode::kInt32 ? "int32" : "int8";
   return own;
-}
-
-void check_one_program(const NetworkOptions& options) {
-  if (!options.one_program) return;
-  const auto refuse = [](const std::string& with) {
-    throw UsageError(fmt::format("--one-program does not go with {}", with));
-  };
-  if (options.precision == Precision::kFloat32) refuse("--precision float32; use int8");
-  if (options.accumulate != Accumulate::kDevice) refuse("--accumulate host; use device");
-  if (options.results == ResultCode::kInt8) refuse("--results int8; use int32");
-  if (options.check != CheckLevel::kLayers) {
-    refuse(fmt::format("--check {}, since the host computes every layer's input ahead; use layers",
-                       name(options.check)));
-  }
-}
-
-/// What quantized layers give, where the other options leave a choice.
-ResultCode results_of(const NetworkOptions& options) {
-  const bool on_device = options.accumulate == Accumulate::kDevice;
-  if (options.results == ResultCode::kInt8 && !on_device) {
-    throw UsageError(
-        "--results int8 does not go with --accumulate host, which adds int32 sums; use device");
-  }
-  return options.results.value_or(on_device && !options.one_program ? ResultCode::kInt8
-                                                                    : ResultCode::kInt32);
 }
 
 /// Refuses what takes a network that runs once, where it runs several times.
@@ -115,17 +87,9 @@ void check_images(const NetworkOptions& options) {
   }
 }
 
-void check_level(const NetworkOptions& options) {
-  if (options.check != CheckLevel::kOutputs || !is_host_only(options)) return;
-  throw UsageError(
-      "--check outputs: the host alone runs the network, so there is no device to compare it with; "
-      "use layers or none");
-}
-
 /// Claims what the options name as inputs, and refuses options that do not fit together.
 ClaimedFiles claimed(const NetworkOptions& options) {
-  check_one_program(options);
-  check_level(options);
+  options.check_together(options.device);
   check_images(options);
   ClaimedFiles files;
   claim_inputs(options, files);
@@ -137,75 +101,46 @@ std::unique_ptr<OutputFile> open_json(const NetworkOptions& options, ClaimedFile
   return open_output(options.json);
 }
 
-RunOptions run_options_of(const NetworkOptions& options, Session& session) {
-  RunOptions run = session.run_options();
-  set_network_options(options, run);
-  run.side_by_side = session.side_by_side(jobs_or_cores(options.jobs));
+RunOptions run_options_of(const NetworkOptions& options, InspectedDevice& device) {
+  RunOptions run = device.run_options();
+  run.side_by_side = device.side_by_side(jobs_or_cores(options.jobs));
   return run;
 }
 
 }  // namespace
-
-bool is_host_only(const NetworkOptions& options) {
-  return options.device == "reference" && options.precision == Precision::kFloat32;
-}
-
-void set_network_options(const NetworkOptions& options, RunOptions& run) {
-  run.check = options.check;
-  run.one_program = options.one_program;
-  run.convolutions = options.convolutions;
-  run.results = results_of(options);
-}
 
 NetworkCommand::NetworkCommand(NetworkOptions options)
     : options_(std::move(options)),
       files_(claimed(options_)),
       outputs_(options_.outputs, files_),
       json_(open_json(options_, files_)),
-      session_(options_, "run", own_options(options_)),
-      driver_(session_.device(), session_.patience()),
-      runner_(session_.device(), driver_, run_options_of(options_, session_)),
+      device_(options_, "run", own_options(options_)),
+      session_(device_.device(), options_.device, device_.patience(), options_,
+               run_options_of(options_, device_)),
       source_([this] {
         bar_.show("reading " + (options_.model.empty() ? options_.network : options_.model), 0);
-        return open_network(options_, files_, [this](const OnnxModel& model) {
-          if (!is_host_only(options_)) check_jobs(model, runner_);
-        });
+        return open_network(options_, files_,
+                            [this](const OnnxModel& model) { session_.check(model); });
       }()),
       judged_((check_passes(options_, source_), options_), source_) {
   outputs_.open(source_.model, files_);
-  executor_.emplace(source_.model);
-  if (source_.exact != nullptr) exact_.emplace(*source_.exact);
+  session_.open(source_.model, source_.exact.get(), source_.executable.get());
   if (!options_.dumps.empty()) {
-    ActivationDump chosen(options_.dumps, *executor_);
+    ActivationDump chosen(options_.dumps, session_.executor());
     for (const std::string& file : chosen.files()) files_.output("--dump-activations", file);
     dump_ = std::move(chosen);
   }
-}
-
-RunReport NetworkCommand::report() const {
-  if (!is_host_only(options_)) return runner_.report(source_.name, source_.batch);
-  RunReport report;
-  report.model = source_.name;
-  report.device = "host";
-  report.check = options_.check;
-  report.precision = options_.precision;
-  report.batch = source_.batch;
-  return report;
 }
 
 NetworkRun NetworkCommand::run() {
   const RunProgress progress = [this](const std::string& name, double done) {
     bar_.show(name, done);
   };
-  const bool host_only = is_host_only(options_);
-  NetworkRun run = host_only ? run_on_host(*executor_, source_.inputs, report(), dump_, progress)
-                             : run_network(*executor_, source_.inputs, runner_, report(), dump_,
-                                           progress, exact_ ? &*exact_ : nullptr);
-  if (!host_only) run.report.failure = runner_.failure();
+  NetworkRun run = session_.run(source_.inputs, report(), dump_, progress);
   bar_.erase();
-  tell_one_job(options_, host_only                        ? "the host alone runs the network"
-                         : session_.why_one_job().empty() ? run.why_one_job
-                                                          : session_.why_one_job());
+  tell_one_job(options_, session_.is_host_only()         ? "the host alone runs the network"
+                         : device_.why_one_job().empty() ? run.why_one_job
+                                                         : device_.why_one_job());
   return run;
 }
 
@@ -219,7 +154,7 @@ int NetworkCommand::finish(NetworkRun run) {
     run.report.classification = judged_.classify(run);
     if (!run.report.layers.empty()) run.report.scales = scales_text(options_, source_);
   }
-  return session_.finish(std::move(run.report), json_.get(), options_.allow_host_only);
+  return device_.finish(std::move(run.report), json_.get(), options_.allow_host_only);
 }
 
 int run_network_command(const NetworkOptions& options) {
@@ -250,17 +185,6 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
     options.network = json_field<std::string>(own, "options", "network");
     options.data = json_field<std::string>(own, "options", "data");
   }
-  if (own.contains("one_program")) {
-    options.one_program = json_field<bool>(own, "options", "one_program");
-  }
-  if (own.contains("convolutions")) {
-    options.convolutions = json_field<std::string>(own, "options", "convolutions") != "host";
-  }
-  if (own.contains("results")) {
-    options.results = json_field<std::string>(own, "options", "results") == "int32"
-                          ? ResultCode::kInt32
-                          : ResultCode::kInt8;
-  }
   return options;
 }
 
@@ -270,7 +194,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const network =
       command
           .add_option("network", options.network,
-                      fmt::format("a built-in network: {}\nIt runs on images of Fashion-MNIST.",
+                      fmt::format("a built-in network: {}; or a file, as --model\n"
+                                  "What is built in runs on images of Fashion-MNIST.",
                                   fmt::join(known_onnx_networks(), ", ")))
           ->capture_default_str();
   CLI::Option* const data =
@@ -279,12 +204,19 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const model =
       command
           .add_option("--model", options.model,
-                      "a network from this ONNX or TorchScript file (.pt)\n"
+                      "the network: an ONNX, TorchScript (.pt) or compiled file (.g64)\n"
                       "On the device run the convolutions and Linear layers of a quantized "
                       "network, and the Linear layers of a float one (Gemm, and MatMul with "
                       "constant weights); everything else runs on the host.")
-          ->excludes(network)
           ->excludes(data);
+  network->each([model](const std::string& word) {
+    if (model->count() != 0) throw CLI::ExcludesError("network", "--model");
+    const std::vector<std::string> known = known_onnx_networks();
+    if (std::find(known.begin(), known.end(), word) != known.end()) return;
+    if (std::filesystem::exists(word) || std::filesystem::path(word).has_extension()) {
+      model->add_result(word);
+    }
+  });
   CLI::Option* const input =
       command
           .add_option("--input", options.inputs,
@@ -322,37 +254,9 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "writes the output of each node whose name matches to .npy files")
       ->allow_extra_args(false)
       ->needs(model);
-  command
-      .add_option(
-          "--results", options.results,
-          "what the device writes for a layer of 8-bit values (default int8)\n"
-          "int8: 8-bit values, with bias, scale and zero point applied; layers without work of "
-          "the host between them run as one program. int32: sums, each Linear layer by itself, "
-          "convolutions on the host.")
-      ->transform(one_of(std::map<std::string, ResultCode>{{"int8", ResultCode::kInt8},
-                                                           {"int32", ResultCode::kInt32}}));
-  command
-      .add_option(
-          "--check", options.check,
-          "which values are compared (default layers)\n"
-          "layers: each layer's results, with exact arithmetic on the inputs that the device had. "
-          "outputs: the network's outputs, with a run on the host. none: no value, for speed; the "
-          "exit code is 4. Later layers take what the device wrote in any case.")
-      ->transform(one_of(std::map<std::string, CheckLevel>{{"layers", CheckLevel::kLayers},
-                                                           {"outputs", CheckLevel::kOutputs},
-                                                           {"none", CheckLevel::kNone}}));
-  command
-      .add_option_function<std::string>(
-          "--convolutions",
-          [&options](const std::string& place) { options.convolutions = place == "device"; },
-          "where the convolutions of a quantized network run (default device)")
-      ->check(one_of(std::vector<std::string>{"device", "host"}));
-  command.add_flag(
-      "--one-program", options.one_program,
-      "puts all Linear layers into one program, with int32 results\n"
-      "A FENCE stands between layers: the device never waits for the host, and loads a layer's "
-      "weights while the one before ends. Every layer's input is prepared ahead, from the "
-      "reference's results; figures by layer are from fence to fence.");
+  for (const char* const name : {"results", "check", "convolutions", "one-program"}) {
+    add_setting(command, run_settings(), name, options);
+  }
   command
       .add_option("--jobs", options.jobs,
                   "simulates N programs side by side (default: one a core)\n"
@@ -368,19 +272,7 @@ void add_options(CLI::App& command, NetworkOptions& options) {
   options.batch = 64;
   add_model_options(command, options);
   add_common_options(command, options);
-  command
-      .add_option(
-          "--precision", options.precision,
-          "arithmetic of float32 Linear layers (default file)\n"
-          "Layers of 8 bits are computed as they are. file: in float32; of a float file on the "
-          "device in four slices of 7 bits, ten int8 products, of a quantized one on the host. "
-          "float32: of any file in slices. int8: quantized on the way by its own input, in another "
-          "arithmetic than the file's. The networks that the program makes are quantized first, "
-          "but "
-          "for float32.")
-      ->transform(one_of(std::map<std::string, Precision>{{"file", Precision::kFile},
-                                                          {"int8", Precision::kInt8},
-                                                          {"float32", Precision::kFloat32}}));
+  add_setting(command, run_settings(), "precision", options);
   command.get_option("--batch")->description(
       "images at once\n"
       "With --model the default is the file's batch or, where the file leaves it open, all images "

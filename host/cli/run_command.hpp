@@ -3,18 +3,15 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "host/cli/inspected_device.hpp"
 #include "host/cli/judged_images.hpp"
 #include "host/cli/network_source.hpp"
-#include "host/cli/session.hpp"
-#include "host/driver/driver.hpp"
 #include "host/execute/network_output.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/report/progress.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/session/session.hpp"
 
 namespace gemm64 {
 
@@ -27,9 +24,9 @@ class NetworkCommand {
 
   const NetworkOptions& options() const { return options_; }
   const NetworkSource& source() const { return source_; }
-  const Executor& executor() const { return *executor_; }
+  const Executor& executor() const { return session_.executor(); }
   /// Without layers, as a run begins with it.
-  RunReport report() const;
+  RunReport report() const { return session_.report(source_.name, source_.batch); }
   /// Ends the bar that the constructor began.
   void erase_bar() { bar_.erase(); }
 
@@ -44,25 +41,16 @@ class NetworkCommand {
   ClaimedFiles files_;
   NetworkOutputs outputs_;
   std::unique_ptr<OutputFile> json_;
+  InspectedDevice device_;
   Session session_;
   ProgressBar bar_;
-  Driver driver_;
-  JobRunner runner_;
   const NetworkSource source_;
   const JudgedImages judged_;
-  std::optional<Executor> executor_, exact_;
   NodeObserver dump_;
 };
 
 /// Runs and checks it; returns the exit code.
 int run_network_command(const NetworkOptions& options);
-
-/// Does the host alone run the network? The reference device has no time and would only cut into
-/// slices what float32 can do itself.
-bool is_host_only(const NetworkOptions& options);
-
-/// What the options ask of each job, beside what they ask of the device.
-void set_network_options(const NetworkOptions& options, RunOptions& run);
 
 /// What stands behind `run` on a command line. Throws UsageError as the program does, and where it
 /// asks for help.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 #include "host/device/device.hpp"
 #include "host/device/result_format.hpp"
@@ -23,6 +24,15 @@ struct Geometry {
   std::uint32_t burst_beats = 64;         // beats of the longest burst
   std::uint32_t address_width = 40;       // bits of a memory address
   std::uint32_t parameter_sets = 16;      // sets of parameters in the parameter buffer
+
+  friend bool operator==(const Geometry& a, const Geometry& b) {
+    const auto all = [](const Geometry& g) {
+      return std::tie(g.n, g.stage_rows, g.weight_tiles, g.scratchpad_words, g.accumulator_rows,
+                      g.reads, g.writes, g.commands, g.burst_beats, g.address_width,
+                      g.parameter_sets);
+    };
+    return all(a) == all(b);
+  }
 
   /// Clocks from the read of a row of activations to the write of its last sum: the stages of the
   /// array, its columns, and the accumulator's clock.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <map>
@@ -18,6 +19,8 @@
 
 namespace gemm64 {
 namespace {
+
+std::atomic<std::uint64_t> checked{0};
 
 /// The domains of a model and their versions; ONNX's own is "".
 Opsets opsets(const onnx::ModelProto& model, const std::string& file) {
@@ -220,7 +223,10 @@ void require_graph(const onnx::ModelProto& model, const std::string& file) {
 
 }  // namespace
 
+std::uint64_t graphs_checked() { return checked; }
+
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file) {
+  ++checked;
   require_graph(model, file);
   const Opsets versions = opsets(model, file);
   onnx::GraphProto& graph = *model.mutable_graph();

@@ -2,6 +2,7 @@
 // Holds a model against what ONNX demands of every file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "host/onnx/node_check.hpp"
@@ -14,6 +15,9 @@ namespace gemm64 {
 /// ONNX's own none where the file names none and needs none. Throws UsageError, which names
 /// `file` and the node; a tensor may lack its data where `shapes_only`.
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);
+
+/// How often check_graph() was called, as tests count it.
+std::uint64_t graphs_checked();
 
 /// The same for a model that is to be written, which is not changed: its nodes must stand in order.
 void require_valid(const onnx::ModelProto& model, const std::string& file);

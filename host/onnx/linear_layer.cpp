@@ -74,7 +74,7 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
   if (node.domain().empty() && type == "ConvTranspose") {
     return "transposed convolutions run on the host";
   }
-  // host/execute/device_plan knows more of quantized ones.
+  // host/compile/device_plan knows more of quantized ones.
   if ((node.domain().empty() && type == "Conv") || type == "QLinearConv" || type == "ConvInteger") {
     return "convolutions run on the device only where their values are of 8 bits";
   }

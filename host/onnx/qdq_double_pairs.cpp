@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "host/onnx/qdq_edits.hpp"
 
@@ -46,13 +48,23 @@ ScalarQuantization common(const ScalarQuantization& a, const ScalarQuantization&
 
 }  // namespace
 
-std::optional<onnx::ModelProto> join_double_pair(const OnnxModel& model) {
+std::optional<onnx::ModelProto> join_double_pairs(const OnnxModel& model) {
   const QuantizationReader reader(model);
   GraphLinks links(model.graph());
+  onnx::ModelProto proto = model.proto();
+  onnx::GraphProto& graph = *proto.mutable_graph();
+  std::set<const NodeProto*> dropped;
+  std::map<const NodeProto*, NodeProto> changed;  // the ends of what was joined
+  std::set<std::string> behind;                   // values of a row whose first pairs were joined
   for (const NodeProto& node : model.graph().node()) {
     if (!is_quantize(node)) continue;
     const NodeProto* middle = next(links, node, is_dequantize);
-    const NodeProto* again = middle == nullptr ? nullptr : next(links, *middle, is_quantize);
+    if (middle == nullptr) continue;
+    if (dropped.count(&node) != 0 || behind.count(node.input(0)) != 0) {
+      behind.insert(middle->output(0));
+      continue;
+    }
+    const NodeProto* again = next(links, *middle, is_quantize);
     const NodeProto* last = again == nullptr ? nullptr : next(links, *again, is_dequantize);
     if (last == nullptr) continue;
     const auto first = pair_of(reader, node, *middle);
@@ -61,8 +73,6 @@ std::optional<onnx::ModelProto> join_double_pair(const OnnxModel& model) {
         !(second->scale > 0) || reader.result_type(node) > onnx::TensorProto::INT8) {
       continue;
     }
-    onnx::ModelProto proto = model.proto();
-    onnx::GraphProto& graph = *proto.mutable_graph();
     std::string scale = input_name(node, 1);
     std::string zero = input_name(node, 2);
     if (!(*first == *second)) {
@@ -76,20 +86,24 @@ std::optional<onnx::ModelProto> join_double_pair(const OnnxModel& model) {
       zero_tensor.set_data_type(joined.type);
       zero_tensor.add_int32_data(static_cast<std::int32_t>(joined.zero));
     }
-    google::protobuf::RepeatedPtrField<NodeProto> nodes;
-    for (const NodeProto& one : model.graph().node()) {
-      if (&one == middle || &one == again) continue;
-      NodeProto& kept = *nodes.Add();
-      kept = one;
-      if (&one != &node && &one != last) continue;
-      if (&one == last) kept.set_input(0, node.output(0));
+    dropped.insert({middle, again});
+    behind.insert(last->output(0));
+    for (const NodeProto* const end : {&node, last}) {
+      NodeProto& kept = changed[end] = *end;
       kept.set_input(1, scale);
       kept.set_input(2, zero);
     }
-    graph.mutable_node()->Swap(&nodes);
-    return proto;
+    changed[last].set_input(0, node.output(0));
   }
-  return std::nullopt;
+  if (dropped.empty()) return std::nullopt;
+  google::protobuf::RepeatedPtrField<NodeProto> nodes;
+  for (const NodeProto& one : model.graph().node()) {
+    if (dropped.count(&one) != 0) continue;
+    const auto found = changed.find(&one);
+    *nodes.Add() = found == changed.end() ? one : found->second;
+  }
+  graph.mutable_node()->Swap(&nodes);
+  return proto;
 }
 
 }  // namespace gemm64

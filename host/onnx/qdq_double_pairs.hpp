@@ -8,9 +8,9 @@
 
 namespace gemm64 {
 
-/// The model with the first QuantizeLinear, DequantizeLinear, QuantizeLinear, DequantizeLinear in a
-/// row as one pair, as ONNX Runtime makes it: for the range that both have. Empty where there is
-/// none that nobody else reads.
-std::optional<onnx::ModelProto> join_double_pair(const OnnxModel& model);
+/// The model with each QuantizeLinear, DequantizeLinear, QuantizeLinear, DequantizeLinear in a row
+/// as one pair, as ONNX Runtime makes it: for the range that both have. Of more than two
+/// pairs in a row, only the first two. Empty where there are none that nobody else reads.
+std::optional<onnx::ModelProto> join_double_pairs(const OnnxModel& model);
 
 }  // namespace gemm64

@@ -36,6 +36,11 @@ std::string operator_name(const onnx::NodeProto& node) {
   return printable(node.domain().empty() ? node.op_type() : node.domain() + "." + node.op_type());
 }
 
+bool is_view(const onnx::NodeProto& node) {
+  const OperatorInfo* const info = find_operator(node.domain(), node.op_type());
+  return info != nullptr && info->is_view;
+}
+
 std::string dropout_note(const OnnxModel& model) {
   std::uint64_t count = 0;
   for (const onnx::NodeProto& node : model.graph().node()) {

@@ -23,4 +23,8 @@ std::string dropout_note(const OnnxModel& model);
 /// An operator's name, with its domain where that is not ONNX's own.
 std::string operator_name(const onnx::NodeProto& node);
 
+/// Does a node hand on its input's memory under another name or shape, or is it a Constant, which
+/// makes nothing while the network runs?
+bool is_view(const onnx::NodeProto& node);
+
 }  // namespace gemm64

@@ -202,9 +202,12 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     results.layers.back().published =
         published_cycles(layer.job.plan.shape, driver_.geometry().n, layer.groups);
     layer.job.source = layer.source;
-    std::vector<std::uint8_t> packed = pack_weights(layer.job, layer.w);
+    SharedBytes packed =
+        layer.packed != nullptr ? layer.packed->weights : pack_weights(layer.job, layer.w);
     std::vector<std::uint8_t> parameters;
-    if (layer.job.plan.results().takes_parameters()) {
+    if (layer.packed != nullptr) {
+      parameters = layer.packed->parameters;
+    } else if (layer.job.plan.results().takes_parameters()) {
       parameters = pack_parameters(layer.job, layer.bias, layer.scale);
     }
     names += (names.empty() ? "" : ", ") + layer.job.name;

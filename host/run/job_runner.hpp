@@ -14,6 +14,12 @@
 
 namespace gemm64 {
 
+/// The bytes of a layer's constants, as they lie.
+struct PackedLayer {
+  SharedBytes weights{std::vector<std::uint8_t>()};
+  std::vector<std::uint8_t> parameters;
+};
+
 /// A layer of a program: its job, made with job() of a runner, and its operands as Driver::run
 /// takes them.
 struct ProgramLayer {
@@ -24,6 +30,8 @@ struct ProgramLayer {
   MatrixI8 w;
   std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
+  /// Weights and parameters as they lie, where somebody has packed them already; else nullptr.
+  const PackedLayer* packed = nullptr;
   /// [M x N]: what its results must be, if its source's are as expected; empty: not known.
   MatrixI32 expected;
   /// What they must be where its source gave other ones; called by the thread that runs it.

@@ -6,13 +6,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/compile/executable.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
-#include "host/execute/pass_order.hpp"
-#include "host/execute/passes.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
+#include "host/session/passes.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {
@@ -31,10 +31,10 @@ DeviceWork::Program program_of(Job job, const Geometry& geometry) {
   return program;
 }
 
-DeviceWork::Program program_of(const DeviceProgram& planned, std::size_t number,
-                               const Geometry& geometry) {
+DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& list,
+                               std::size_t number, const Geometry& geometry) {
   DeviceWork::Program program;
-  program.jobs = make_program(planned, geometry);
+  program.jobs = list;
   for (std::size_t i = 0; i < planned.layers.size(); ++i) {
     const DeviceLayer& from = planned.layers[i];
     LayerReport layer = layer_of(program.jobs.jobs[i]);
@@ -92,18 +92,19 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   work.geometry = geometry;
   work.passes = passes;
   work.whole_network = true;
-  DevicePlan plan = plan_device(model, geometry);
-  leave_floats_to_host(model, plan);
+  const Executable compiled = compile(model, geometry);
+  const DevicePlan& plan = compiled.plan;
   // Otherwise quantized on the way, a job by itself each.
   const auto alone = [&](int i) {
     const onnx::NodeProto& node = model.graph().node(i);
     const bool host = is_float_product(node) && plan.on_host.count(i) != 0;
     return host ? std::nullopt : linear_product(model, node);
   };
-  for (const PassItem& item : pass_order(model, plan)) {
+  for (const PassItem& item : compiled.order) {
     const auto i = static_cast<int>(item.index);
     if (item.is_program) {
-      work.programs.push_back(program_of(plan.programs[item.index], 1 + item.index, geometry));
+      work.programs.push_back(program_of(
+          plan.programs[item.index], compiled.programs[item.index].list, 1 + item.index, geometry));
     } else if (const auto sizes = alone(i)) {
       work.programs.push_back(
           program_of(make_job(node_label(model.graph().node(i), i), {sizes->m, sizes->k, sizes->n},

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/execute/device_plan.hpp"
+#include "host/compile/device_plan.hpp"
 #include "host/job/job_program.hpp"
 #include "host/onnx/model.hpp"
 #include "host/run/run_report.hpp"

@@ -8,13 +8,12 @@
 #include <random>
 #include <utility>
 
+#include "host/compile/device_plan.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/driver/driver.hpp"
 #include "host/error.hpp"
-#include "host/execute/device_plan.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/session/session.hpp"
 #include "host/side_by_side.hpp"
 #include "host/tlm/tlm_device.hpp"
 
@@ -119,22 +118,23 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   const SweepDesign& design = sweep_.designs[point.design];
   const SweepNetwork& network = sweep_.networks[point.network];
   const std::unique_ptr<Device> device = make_device(design);
-  Driver driver(*device, {design.memory.latency, 0});
   RunOptions options;
   options.memory = design.memory;
+  RunSettings settings;
   if (network.product) {
-    JobRunner runner(*device, driver, options);
-    return run_product(runner, network, point, sweep_.seed, told);
+    Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);
+    return run_product(session.runner(), network, point, sweep_.seed, told);
   }
   const RunnableNetwork runnable = networks_.runnable(point);
   // A float file is the device's, as it is predicted, in integers.
   if (!plan_device(runnable.model, design.geometry).has_integers()) {
-    options.precision = Precision::kInt8;
+    settings.precision = Precision::kInt8;
   }
-  JobRunner runner(*device, driver, options);
-  return run_network(Executor(runnable.model), runnable.inputs, runner,
-                     runner.report(network.name, static_cast<std::uint64_t>(point.batch)), nullptr,
-                     told)
+  Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);
+  session.open(runnable.model);
+  return session
+      .run(runnable.inputs, session.report(network.name, static_cast<std::uint64_t>(point.batch)),
+           nullptr, told)
       .report;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/compile/executable_file.hpp"
 #include "host/error.hpp"
 #include "host/files/file_kind.hpp"
 #include "host/torchscript/module_records.hpp"
@@ -38,8 +39,30 @@ InputShapes NetworkFile::shapes_for(const ImportOptions& options) const {
   return shapes;
 }
 
+OnnxModel NetworkFile::load_compiled(const ImportOptions& options) {
+  LoadedExecutable loaded = load_executable(path_);
+  for (const auto& [input, dims] : shapes_for(options)) {
+    const std::string name = input.empty() ? loaded.model.inputs().at(0) : input;
+    const auto type = loaded.model.type(name);
+    if (!type || type->dims == dims) continue;
+    throw UsageError(
+        fmt::format("{}: was compiled for an input '{}' of {}, not {}; compile it again",
+                    printable(path_), printable(name), dims_text(type->dims), dims_text(dims)));
+  }
+  for (const std::string& name : loaded.model.inputs()) {
+    const auto type = loaded.model.type(name);
+    if (options.batch == 0 || !type || type->dims.empty() || type->dims[0] == options.batch)
+      continue;
+    throw UsageError(fmt::format("{}: was compiled for {} images at once, not {}; compile it again",
+                                 printable(path_), type->dims[0], options.batch));
+  }
+  executable_ = std::make_shared<const Executable>(std::move(loaded.executable));
+  return std::move(loaded.model);
+}
+
 OnnxModel NetworkFile::load(const ImportOptions& options) {
   ImportOptions import = options;
+  if (is_executable_file(path_)) return load_compiled(options);
   if (!is_torchscript_) {
     import.input_shapes = shapes_for(options);
     return OnnxModel::load(path_, import);

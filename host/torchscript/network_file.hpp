@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a network, whatever its format: ONNX, or TorchScript by the plug-in.
+// The file of a network, whatever its format: ONNX, compiled, or TorchScript by the plug-in.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "host/analysis/module_outputs.hpp"
+#include "host/compile/executable.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {
@@ -26,16 +28,21 @@ class NetworkFile {
   /// shapes. Throws UsageError, one line.
   OnnxModel load(const ImportOptions& options = {});
 
+  /// Of a compiled file (.g64) that was loaded: what it holds beside the network; else nullptr.
+  const std::shared_ptr<const Executable>& executable() const { return executable_; }
+
   /// Of a TorchScript file that was loaded: what each module gives out.
   const std::vector<ModuleOutputs>& modules() const { return modules_; }
 
  private:
+  OnnxModel load_compiled(const ImportOptions& options);
   InputShapes shapes_for(const ImportOptions& options) const;
 
   std::string path_;
   InputShapes shapes_;
   bool is_torchscript_;
   std::vector<ModuleOutputs> modules_;
+  std::shared_ptr<const Executable> executable_;
 };
 
 }  // namespace gemm64

@@ -11,6 +11,7 @@
 
 #include "host/error.hpp"
 #include "host/report/json.hpp"
+#include "host/session/run_settings.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "sim/devices.hpp"
@@ -29,25 +30,19 @@ auto simulate(BoundDevice& bound, Action action) {
   return action(bound.device);
 }
 
-MemorySharing sharing_named(const std::string& text) {
-  for (const MemorySharing sharing :
-       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
-    if (text == name(sharing)) return sharing;
-  }
-  throw UsageError("memory is '" + text + "'; it is 'independent', 'shared' or 'exclusive'");
-}
-
 BoundDevice* make(const std::string& kind, int array, std::uint32_t latency,
                   std::uint32_t bytes_per_cycle, const std::string& memory, double stalls,
                   std::uint32_t seed, bool debug, const std::string& trace_mismatch) {
-  if (!(stalls >= 0 && stalls < 1)) {
-    throw UsageError(fmt::format("memory_stalls is {}; it is a probability below 1", stalls));
-  }
   DeviceSettings settings;
   settings.device = kind;
-  settings.array = array;
-  settings.seed = seed;
-  settings.memory = {latency, bytes_per_cycle, stalls, sharing_named(memory)};
+  read_settings<DeviceOptions>(device_settings(),
+                               {{"array", array},
+                                {"seed", seed},
+                                {"memory_latency", latency},
+                                {"memory_bytes_per_cycle", bytes_per_cycle},
+                                {"memory", memory},
+                                {"memory_stalls", stalls}},
+                               "", settings);
   settings.debug = debug;
   settings.trace_mismatch = trace_mismatch;
   const nb::gil_scoped_release release;
@@ -102,15 +97,20 @@ std::tuple<nb::bytes, std::size_t, std::size_t> read_signal(BoundDevice& bound,
 }  // namespace
 
 Accumulate accumulate_named(const std::string& text) {
-  for (const Accumulate where : {Accumulate::kDevice, Accumulate::kHost}) {
-    if (text == name(where)) return where;
-  }
-  throw UsageError("accumulate is '" + text + "'; it is 'device' or 'host'");
+  RunSettings settings;
+  read_settings(run_settings(), {{"accumulate", text}}, "", settings);
+  return settings.accumulate;
 }
 
 MemoryTiming memory_timing(std::uint32_t latency, std::uint32_t bytes_per_cycle,
                            const std::string& sharing) {
-  return {latency, bytes_per_cycle, 0, sharing_named(sharing)};
+  DeviceOptions options;
+  read_settings(device_settings(),
+                {{"memory_latency", latency},
+                 {"memory_bytes_per_cycle", bytes_per_cycle},
+                 {"memory", sharing}},
+                "", options);
+  return options.memory;
 }
 
 void bind_device(nb::module_& module) {

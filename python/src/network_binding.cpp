@@ -23,30 +23,12 @@ ModelSource source_of(const std::string& name, const std::optional<nb::bytes>& c
   return {name, std::string(contents->c_str(), contents->size()), {}};
 }
 
-CheckLevel check_named(const std::string& text) {
-  for (const CheckLevel level : {CheckLevel::kLayers, CheckLevel::kOutputs, CheckLevel::kNone}) {
-    if (text == name(level)) return level;
-  }
-  throw UsageError("check is '" + text + "'; it is 'layers', 'outputs' or 'none'");
-}
-
-NetworkSettings settings_of(const std::string& precision, const std::string& accumulate,
-                            const std::optional<std::string>& results, const std::string& check) {
-  NetworkSettings settings;
-  settings.check = check_named(check);
-  if (precision != "file" && precision != "int8" && precision != "float32") {
-    throw UsageError("precision is '" + precision + "'; it is 'file', 'int8' or 'float32'");
-  }
-  settings.precision = precision == "file"   ? Precision::kFile
-                       : precision == "int8" ? Precision::kInt8
-                                             : Precision::kFloat32;
-  settings.accumulate = accumulate_named(accumulate);
-  if (results) {
-    if (*results != "int8" && *results != "int32") {
-      throw UsageError("results is '" + *results + "'; it is 'int8' or 'int32'");
-    }
-    settings.results = *results == "int8" ? ResultCode::kInt8 : ResultCode::kInt32;
-  }
+RunSettings settings_of(const std::string& precision, const std::string& accumulate,
+                        const std::optional<std::string>& results, const std::string& check) {
+  nlohmann::json given = {{"precision", precision}, {"accumulate", accumulate}, {"check", check}};
+  if (results) given["results"] = *results;
+  RunSettings settings;
+  read_settings(run_settings(), given, "", settings);
   return settings;
 }
 
@@ -56,7 +38,7 @@ NetworkSession* open(const std::string& name, const std::optional<nb::bytes>& co
                      InputShapes input_shapes) {
   ModelSource source = source_of(name, contents);
   source.shapes = std::move(input_shapes);
-  const NetworkSettings settings = settings_of(precision, accumulate, results, check);
+  const RunSettings settings = settings_of(precision, accumulate, results, check);
   const nb::gil_scoped_release release;
   return new NetworkSession(std::move(source), settings);
 }

@@ -10,13 +10,11 @@
 #include <utility>
 
 #include "host/error.hpp"
-#include "host/execute/device_schedule.hpp"
 #include "host/execute/memory_need.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/report/json.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/session/device_schedule.hpp"
 
 namespace gemm64::python {
 namespace {
@@ -84,16 +82,6 @@ Json in_order(Json report, const Executor& executor) {
   return report;
 }
 
-/// What quantized layers give, where the settings leave a choice.
-ResultCode results_of(const NetworkSettings& settings) {
-  const bool on_device = settings.accumulate == Accumulate::kDevice;
-  if (settings.results == ResultCode::kInt8 && !on_device) {
-    throw UsageError(
-        "results='int8' does not go with accumulate='host', which adds int32 sums; use 'device'");
-  }
-  return settings.results.value_or(on_device ? ResultCode::kInt8 : ResultCode::kInt32);
-}
-
 }  // namespace
 
 OnnxModel ModelSource::load(const ImportOptions& import) const {
@@ -106,14 +94,14 @@ OnnxModel ModelSource::load(const ImportOptions& import) const {
   }
 }
 
-NetworkSession::NetworkSession(ModelSource source, const NetworkSettings& settings)
+NetworkSession::NetworkSession(ModelSource source, const RunSettings& settings)
     : source_(std::move(source)), settings_(settings) {
   if (!source_.shapes.empty() && !source_.is_torchscript()) {
     throw UsageError(
         "input_shapes is for TorchScript files; an ONNX file takes the shapes of its inputs");
   }
   model_ = source_.load({});
-  results_of(settings_);
+  settings_.check_together("", Spelling::kArgument);
   refuse_unsupported(*model_);
 }
 
@@ -161,40 +149,23 @@ void NetworkSession::import(const NamedTensors& inputs) {
 NetworkResult NetworkSession::run(SimulatedDevice& device, const NamedTensors& inputs) {
   import(inputs);
   RunOptions options;
-  options.check = settings_.check;
-  options.precision = settings_.precision;
-  options.accumulate = settings_.accumulate;
-  options.results = results_of(settings_);
   options.memory = device.memory();
   options.investigate = [&device](const JobRun& run, Failure& failure) {
     device.look_again(run, failure);
   };
-  const Executor executor(*imported_);
-  Driver driver(device.device(), device.patience());
-  JobRunner runner(device.device(), driver, options);
+  Session session(device.device(), device.settings().device, device.patience(), settings_, options,
+                  Spelling::kArgument);
+  session.open(*imported_);
 
   SignalCheck check;
   const NodeObserver after = [&check](const Step&, const Tensors&) { check(); };
   const RunProgress progress = [&check](const std::string&, double) { check(); };
-  const NetworkInputs given = NetworkInputs::of(inputs);
   const std::string name = std::filesystem::path(source_.file).filename().string();
   const bool has_rows = !inputs.empty() && inputs.begin()->second.rank() != 0;
-  RunReport report =
-      runner.report(name, has_rows ? static_cast<std::uint64_t>(inputs.begin()->second.dim(0)) : 1);
-  // The reference device has no time and would only cut into slices what float32 can do itself.
-  const bool host_only =
-      device.settings().device == "reference" && settings_.precision == Precision::kFloat32;
-  if (host_only && settings_.check == CheckLevel::kOutputs) {
-    throw UsageError(
-        "check='outputs': the host alone runs the network, so there is no device to compare it "
-        "with; use 'layers' or 'none'");
-  }
-  if (host_only) report.device = "host";
-  NetworkRun run = host_only
-                       ? run_on_host(executor, given, std::move(report), after, progress)
-                       : run_network(executor, given, runner, std::move(report), after, progress);
-  run.report.failure = runner.failure();
-  return {std::move(run.outputs), in_order(to_json(run.report), executor)};
+  const auto rows = has_rows ? static_cast<std::uint64_t>(inputs.begin()->second.dim(0)) : 1;
+  NetworkRun run =
+      session.run(NetworkInputs::of(inputs), session.report(name, rows), after, progress);
+  return {std::move(run.outputs), in_order(to_json(run.report), session.executor())};
 }
 
 }  // namespace gemm64::python

@@ -9,10 +9,8 @@
 #include <string>
 
 #include "host/error.hpp"
-#include "host/execute/executor.hpp"
 #include "host/onnx/model.hpp"
-#include "host/run/run_options.hpp"
-#include "host/run/run_report.hpp"
+#include "host/session/session.hpp"
 #include "host/torchscript/network_file.hpp"
 #include "python/src/simulated_device.hpp"
 
@@ -41,13 +39,6 @@ struct ModelSource {
   OnnxModel load(const ImportOptions& import) const;
 };
 
-struct NetworkSettings {
-  CheckLevel check = CheckLevel::kLayers;
-  Precision precision = Precision::kFile;
-  Accumulate accumulate = Accumulate::kDevice;
-  std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
-};
-
 struct NetworkResult {
   NamedTensors outputs;           // empty where the device failed
   nlohmann::ordered_json report;  // its layers in the network's order
@@ -57,7 +48,7 @@ class NetworkSession {
  public:
   /// Reads the model. Throws InvalidModel, or UnsupportedOperator where
   /// it cannot run.
-  NetworkSession(ModelSource source, const NetworkSettings& settings);
+  NetworkSession(ModelSource source, const RunSettings& settings);
 
   /// Of each input that is no initializer, and each output: name, type in ONNX Runtime's words, and
   /// shape, whose open sizes are names or null.
@@ -74,7 +65,7 @@ class NetworkSession {
   void import(const NamedTensors& inputs);
 
   const ModelSource source_;
-  const NetworkSettings settings_;
+  const RunSettings settings_;
   std::optional<OnnxModel> model_;                           // as the file says
   std::optional<OnnxModel> imported_;                        // for the shapes of the last run
   std::map<std::string, std::vector<std::int64_t>> shapes_;  // and these

@@ -150,5 +150,44 @@ TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
           "has ");
 }
 
+/// The trained network, quantized and compiled, gives what its ONNX file does; for other devices
+/// and other sizes it is refused.
+TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
+  const std::string images = "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz";
+  ASSERT_EQ(run("quantize " GEMM64_TEST_DATA "/fashion_cnn.onnx --calibrate " + images +
+                " --calibrate-images 20 -o q.onnx")
+                .code,
+            0);
+  const Outcome compiled = run("compile q.onnx -o q.g64 --array 8 --batch 2 --json compiled.json");
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  const std::string given =
+      " --device tlm --array 8 --images 2 --json report.json --input " + images;
+  const Outcome found = run("run q.g64 --output found.npy" + given);
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_THAT(found.out, Says("VERIFIED"));
+  const json compiled_one = report();
+  ASSERT_EQ(run("run q.onnx --output wanted.npy" + given).code, 0);
+  EXPECT_EQ(values("found.npy"), values("wanted.npy"));
+  EXPECT_EQ(compiled_one["total"]["cycles"], report()["total"]["cycles"]);
+  const json predicted = json::parse(contents(folder_ / "compiled.json"));
+  EXPECT_EQ(predicted["total"]["predicted_cycles"], report()["total"]["cycles"]);
+  EXPECT_EQ(predicted["total"]["programs"], 4);
+
+  EXPECT_EQ(run("analyze q.g64 --array 8").code, 0);
+  const auto refused = [&](const std::string& arguments, const char* words) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_THAT(outcome.err, Says(words)) << arguments;
+  };
+  refused("run q.g64", "give --array 8");
+  refused("run q.g64 --array 8 --convolutions host", "run the ONNX file");
+  refused("run q.g64 --array 8 --batch 3", "was compiled for 2 images at once");
+  refused("run q.g64 --array 8 --images 1 --input " + images, "compile it with --batch 1");
+  refused("run q.g64 --array 8 --input-shape image=1x1x28x28", "--input-shape");
+  refused("run lenet --model q.onnx", "excludes --model");
+  refused("compile q.g64 -o r.g64", "compiled already");
+  refused("compile " GEMM64_TEST_DATA "/fashion_cnn.onnx -o r.g64", "gemm64 quantize");
+}
+
 }  // namespace
 }  // namespace gemm64::cli_test

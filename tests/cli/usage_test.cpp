@@ -92,10 +92,10 @@ TEST_F(Usage, AFailureFileIsNotBelieved) {
     EXPECT_THAT(outcome.err, testing::AllOf(Says(what), Lacks("\x1b")));
   };
   refused("options.batch is 0; it may be from 1 to", "batch", 0);
-  refused("options.seed: 4294967296 is out of range", "seed", 4294967296);
-  refused("options.seed: -1 is out of range", "seed", -1);
-  refused("options.seed: 1.5 is not a whole number", "seed", 1.5);
-  refused("options.array: 1e+300 is not a whole number", "array", 1e300);
+  refused("options.seed is 4294967296; it may be from 0 to 4294967295", "seed", 4294967296);
+  refused("options.seed is -1; it may be from 0 to", "seed", -1);
+  refused("options.seed is 1.5; it may be a whole number from 0 to", "seed", 1.5);
+  refused("options.array is 1e+300; it may be a whole number from 1 to", "array", 1e300);
   refused("\\x1b[2J", "precision", "\x1b[2J");
 }
 

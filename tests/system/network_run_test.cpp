@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network from an ONNX file, its Linear layers on the RTL: values, clocks and bytes.
-#include "host/execute/network_run.hpp"
+#include "host/session/network_run.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/network_parts.hpp"
+#include "host/session/network_parts.hpp"
 
 #include <gtest/gtest.h>
 

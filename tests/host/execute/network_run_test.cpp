@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/network_run.hpp"
+#include "host/session/network_run.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

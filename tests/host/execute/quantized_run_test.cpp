@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantized networks with their layers on a reference device: host/execute/network_run.
+// Quantized networks with their layers on a reference device: host/session/network_run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "host/execute/network_input.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
+#include "host/session/network_run.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/run/small_device.hpp"
 #include "tests/says.hpp"

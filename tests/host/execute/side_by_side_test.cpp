@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs on several devices give what one device gives: host/run/program_pool; and so do passes,
-// each by itself: host/execute/network_parts.
+// each by itself: host/session/network_parts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 
 #include "host/error.hpp"
 #include "host/execute/network_input.hpp"
-#include "host/execute/network_parts.hpp"
-#include "host/execute/network_run.hpp"
 #include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
+#include "host/session/network_parts.hpp"
+#include "host/session/network_run.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"

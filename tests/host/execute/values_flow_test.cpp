@@ -10,9 +10,9 @@
 #include <mutex>
 #include <set>
 
-#include "host/execute/network_run.hpp"
 #include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
+#include "host/session/network_run.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"

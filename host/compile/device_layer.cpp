@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/device_layer.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/execute/integer_product.hpp"
+#include "host/execute/quantization.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+/// What moves 8-bit values into the range of int8.
+std::uint8_t flip(const Tensor& tensor) { return tensor.type() == TensorProto::UINT8 ? 0x80 : 0; }
+
+const std::uint8_t* bytes_of(const Tensor& tensor) {
+  return reinterpret_cast<const std::uint8_t*>(tensor.raw());
+}
+
+/// A matrix that lies row by row, as int8.
+MatrixI8 rows_of(const Tensor& tensor, Eigen::Index rows, Eigen::Index columns) {
+  MatrixI8 result(rows, columns);
+  const std::uint8_t* const from = bytes_of(tensor);
+  const std::uint8_t move = flip(tensor);
+  for (Eigen::Index i = 0; i < result.size(); ++i) {
+    result.data()[i] = static_cast<std::int8_t>(from[i] ^ move);
+  }
+  return result;
+}
+
+/// [images][channels][pixels] as rows of channels, one for each pixel. A block of pixels at a time,
+/// so that what is written stays in the cache.
+template <class Value, class Convert>
+Matrix<Value> pixels_of(const Tensor& tensor, std::int64_t images, std::int64_t channels,
+                        std::int64_t pixels, Convert convert) {
+  Matrix<Value> result(images * pixels, channels);
+  const std::uint8_t* const from = bytes_of(tensor);
+  constexpr std::int64_t kBlock = 64;
+  for (std::int64_t image = 0; image < images; ++image) {
+    for (std::int64_t begin = 0; begin < pixels; begin += kBlock) {
+      const std::int64_t end = std::min(begin + kBlock, pixels);
+      for (std::int64_t channel = 0; channel < channels; ++channel) {
+        const std::uint8_t* const plane = from + (image * channels + channel) * pixels;
+        Value* to = result.data() + (image * pixels + begin) * channels + channel;
+        for (std::int64_t pixel = begin; pixel < end; ++pixel, to += channels) {
+          *to = convert(plane[pixel]);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// The values under each window as a row, channel by channel, as weights have them.
+MatrixI8 windows_of(const Tensor& x, const Convolution& c) {
+  const std::uint8_t move = flip(x);
+  const std::int64_t taps = std::int64_t{c.kernel_height} * c.kernel_width;
+  MatrixI8 result(std::int64_t{c.images} * c.out_height * c.out_width, c.channels * taps);
+  const std::int64_t plane = std::int64_t{c.height} * c.width;
+  std::vector<std::int64_t> places(static_cast<std::size_t>(taps));
+  Eigen::Index row = 0;
+  for (std::int64_t image = 0; image < c.images; ++image) {
+    for (std::int64_t y = 0; y < c.out_height; ++y) {
+      for (std::int64_t x_out = 0; x_out < c.out_width; ++x_out, ++row) {
+        std::size_t tap = 0;
+        for (std::int64_t i = 0; i < c.kernel_height; ++i) {
+          const std::int64_t line = y * c.stride_height - c.pad_top + i * c.dilation_height;
+          for (std::int64_t j = 0; j < c.kernel_width; ++j) {
+            const std::int64_t column = x_out * c.stride_width - c.pad_left + j * c.dilation_width;
+            const bool inside = line >= 0 && line < c.height && column >= 0 && column < c.width;
+            places[tap++] = inside ? line * c.width + column : -1;
+          }
+        }
+        std::int8_t* to = result.row(row).data();
+        const std::uint8_t* from = bytes_of(x) + image * c.channels * plane;
+        for (std::uint32_t channel = 0; channel < c.channels; ++channel, from += plane) {
+          for (const std::int64_t place : places) {
+            *to++ = place < 0 ? c.zero : static_cast<std::int8_t>(from[place] ^ move);
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// [outputs x inputs]; of a convolution [O][C / groups][taps] as it lies.
+MatrixI8 weights_of(const onnx::NodeProto& node, const Tensor& b) {
+  if (node.op_type() == "QLinearConv") return rows_of(b, b.dim(0), b.elements() / b.dim(0));
+  const std::int64_t rows = b.dim(b.rank() - 2);
+  const std::int64_t columns = b.dim(b.rank() - 1);
+  const MatrixI8 stored = rows_of(b, rows, columns);
+  if (attribute(node, "transB", std::int64_t{0}) != 0) return stored;
+  return stored.transpose();
+}
+
+/// Sums wrap at 32 bits, as the device's do.
+std::int32_t wrapped(std::int64_t value) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(value)));
+}
+
+MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t k) {
+  if (layer.source) return {};
+  if (!layer.convolution) return rows_of(x, x.elements() / k, k);
+  const Convolution& c = *layer.convolution;
+  if (layer.packed) return windows_of(x, c);
+  const std::uint8_t move = flip(x);
+  return pixels_of<std::int8_t>(
+      x, c.images, c.channels, std::int64_t{c.height} * c.width,
+      [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
+}
+
+/// How results lie in the node's tensor: [images][channels][pixels].
+struct ResultMap {
+  explicit ResultMap(const DeviceLayer& layer)
+      : images(static_cast<std::int64_t>(layer.job.plan.shape.m)),
+        channels(static_cast<std::int64_t>(layer.job.plan.shape.n)) {
+    if (!layer.convolution) return;
+    pixels = images / layer.convolution->images;
+    images = layer.convolution->images;
+  }
+
+  std::int64_t images, channels, pixels = 1;
+};
+
+bool is_unsigned(const DeviceLayer& layer) {
+  return layer.job.plan.output.format.code() == ResultCode::kUint8;
+}
+
+}  // namespace
+
+MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
+  const ResultMap map(layer);
+  const std::uint8_t move = flip(results);
+  if (is_unsigned(layer)) {
+    return pixels_of<std::int32_t>(results, map.images, map.channels, map.pixels,
+                                   [](std::uint8_t value) { return std::int32_t{value}; });
+  }
+  return pixels_of<std::int32_t>(
+      results, map.images, map.channels, map.pixels,
+      [move](std::uint8_t value) { return std::int32_t{static_cast<std::int8_t>(value ^ move)}; });
+}
+
+Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type) {
+  const ResultMap map(layer);
+  Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
+  const auto move = static_cast<std::int32_t>(is_unsigned(layer) ? 0 : flip(tensor));
+  auto* const to = reinterpret_cast<std::uint8_t*>(tensor.mutable_raw());
+  constexpr std::int64_t kBlock = 64;  // of pixels, as in pixels_of()
+  for (std::int64_t image = 0; image < map.images; ++image) {
+    for (std::int64_t begin = 0; begin < map.pixels; begin += kBlock) {
+      const std::int64_t end = std::min(begin + kBlock, map.pixels);
+      for (std::int64_t channel = 0; channel < map.channels; ++channel) {
+        std::uint8_t* const plane = to + (image * map.channels + channel) * map.pixels;
+        const std::int32_t* from =
+            results.data() + (image * map.pixels + begin) * map.channels + channel;
+        for (std::int64_t pixel = begin; pixel < end; ++pixel, from += map.channels) {
+          plane[pixel] = static_cast<std::uint8_t>(*from ^ move);
+        }
+      }
+    }
+  }
+  return tensor;
+}
+
+LayerWeights layer_weights(const NodeContext& context, const Tensors& inputs) {
+  const onnx::NodeProto& node = *context.node;
+  LayerWeights made;
+  made.w = weights_of(node, inputs[3]);
+  const Eigen::Index outputs = made.w.rows();
+  const bool is_convolution = node.op_type() == "QLinearConv";
+  static const Tensor none;
+  const Tensor& bias = is_convolution              ? optional_input(inputs, 8)
+                       : node.op_type() == "QGemm" ? optional_input(inputs, 6)
+                                                   : none;
+  ByteResults bytes = byte_results(context, inputs);
+  if (bytes.scales.size() == 1) {
+    bytes.scales.resize(static_cast<std::size_t>(outputs), bytes.scales[0]);
+  }
+  made.scale = std::move(bytes.scales);
+  const DataType type = inputs[0].type();
+  const std::int64_t zero = quantization_of(context, inputs, 1, type).zero + move_to_int8(type);
+  for (Eigen::Index i = 0; i < outputs; ++i) {
+    const std::int64_t sum = made.w.row(i).cast<std::int64_t>().sum();
+    const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
+    made.bias.push_back(wrapped(own - zero * sum));
+  }
+  return made;
+}
+
+ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
+                           const Tensors& inputs) {
+  LayerWeights weights = layer_weights(context, inputs);
+  ProgramLayer made;
+  made.job = layer.job;
+  if (layer.convolution) made.groups = layer.convolution->groups;
+  made.source = layer.source;
+  made.a = activations_of(layer, inputs[0], weights.w.cols());
+  made.w = std::move(weights.w);
+  made.bias = std::move(weights.bias);
+  made.scale = std::move(weights.scale);
+  return made;
+}
+
+std::uint64_t packed_bytes(const DeviceLayer& layer) {
+  return layer.packed ? layer.job.plan.activation_bytes() : 0;
+}
+
+}  // namespace gemm64

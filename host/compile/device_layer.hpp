@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A planned layer's tensors as what the accelerator knows: int8 activations and weights, a bias and
+// a scale for each output channel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host/compile/device_plan.hpp"
+#include "host/execute/executor.hpp"
+#include "host/numerics/matrix.hpp"
+#include "host/run/job_runner.hpp"
+
+namespace gemm64 {
+
+/// The constants of a layer: weights [N x K], and of each output channel a bias and a scale.
+struct LayerWeights {
+  MatrixI8 w;
+  std::vector<std::int32_t> bias;
+  std::vector<float> scale;
+};
+
+/// Those of a node with these operands. Of the first one only the type counts. Throws UsageError
+/// where operands do not fit.
+LayerWeights layer_weights(const NodeContext& context, const Tensors& inputs);
+
+/// The layer for the device, of the operands that its node takes: result = clamp(rint((a * w +
+/// bias) * scale) + zero). uint8 activations and weights are moved down by 128, zero points too, so
+/// that all differences stay the same; the bias is the node's, less the input's zero point times
+/// the weights' sums. Of a layer with a source only the type of its first input counts. Throws
+/// UsageError where operands do not fit.
+ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
+                           const Tensors& inputs);
+
+/// The node's results as the job gives them: uint8, or int8 to which uint8 was moved, a row for
+/// each pixel or row, a column for each channel.
+MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results);
+
+/// The other way round: what the job gave as the node's results, whose type and sizes `type` says.
+Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type);
+
+/// Bytes that the host lays out for a layer whose windows it packs; 0 for others.
+std::uint64_t packed_bytes(const DeviceLayer& layer);
+
+}  // namespace gemm64

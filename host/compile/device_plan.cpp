@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/device_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/divide.hpp"
+#include "host/onnx/linear_layer.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/run/program_prediction.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Where a value comes from.
+struct Value {
+  std::size_t level = 0;
+  std::optional<std::size_t> layer;  // whose results it is, perhaps in another shape
+  bool behind_layer = false;         // does it need the results of one?
+  std::string root;                  // the value whose bytes it is, perhaps in another shape
+};
+
+/// A layer and its place.
+struct Placed {
+  DeviceLayer layer;
+  QuantizedNode node;
+  std::size_t level = 0;
+  std::size_t depth = 0;  // layers of the level before it, each reading the one before
+  bool read = false;      // by another layer of the level
+};
+
+class Planner {
+ public:
+  Planner(const OnnxModel& model, const Geometry& geometry, const PlanOptions& options)
+      : model_(model), geometry_(geometry), options_(options) {}
+
+  DevicePlan run();
+
+ private:
+  void add_node(int index);
+  void add_layer(int index, QuantizedNode node);
+  bool reads_as_it_lies(const Placed& from, QuantizedNode& to) const;
+  static bool reads_map(Convolution map, QuantizedNode& to);
+  bool reads_in_place(const Value& input, QuantizedNode& node) const;
+  bool is_packed(const QuantizedNode& node) const;
+  Job make(int index, const Placed& placed) const;
+  Value host_value(const onnx::NodeProto& node) const;
+  std::vector<DeviceProgram> programs();
+
+  const OnnxModel& model_;
+  const Geometry& geometry_;
+  const PlanOptions& options_;
+  DevicePlan plan_;
+  std::vector<Placed> layers_;
+  std::map<std::string, Value> values_;
+};
+
+/// What the host computes of its inputs.
+Value Planner::host_value(const onnx::NodeProto& node) const {
+  Value value;
+  for (const std::string& name : node.input()) {
+    const auto found = values_.find(name);
+    if (found == values_.end()) continue;
+    value.level = std::max(value.level, found->second.level + (found->second.layer ? 1 : 0));
+    value.behind_layer = value.behind_layer || found->second.behind_layer;
+  }
+  return value;
+}
+
+/// Can the layer read the results of another where they lie? A Linear layer of a map becomes a
+/// convolution whose window is the map.
+bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
+  const QuantizedNode& before = from.node;
+  Convolution map;  // of the results
+  map.images = static_cast<std::uint32_t>(before.shape.m);
+  map.channels = static_cast<std::uint32_t>(before.shape.n);
+  if (before.convolution) {
+    map.images = before.convolution->images;
+    map.height = before.convolution->out_height;
+    map.width = before.convolution->out_width;
+  }
+  return reads_map(map, to);
+}
+
+/// Can the layer read a map, all of it in each row where the layer is a Linear one?
+bool Planner::reads_map(Convolution map, QuantizedNode& to) {
+  if (to.convolution) {
+    const Convolution& c = *to.convolution;
+    return c.images == map.images && c.channels == map.channels && c.height == map.height &&
+           c.width == map.width;
+  }
+  const std::uint64_t pixels = std::uint64_t{map.height} * map.width;
+  if (to.shape.m != map.images || to.shape.k != pixels * map.channels) return false;
+  if (pixels == 1) return true;
+  map.kernel_height = map.height;
+  map.kernel_width = map.width;
+  map.out_channels = static_cast<std::uint32_t>(to.shape.n);
+  map.zero = 0;  // nothing lies beyond the border
+  to.convolution = map;
+  return true;
+}
+
+/// Can the layer read a value where it lies in planes?
+bool Planner::reads_in_place(const Value& input, QuantizedNode& node) const {
+  const std::optional<TensorType> type = model_.type(input.root);
+  if (node.convolution) return true;
+  if (!type) return false;
+  const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  Convolution map;
+  const std::vector<std::int64_t>& dims = type->dims;
+  if (!dims.empty()) map.images = size(dims[0]);
+  if (dims.size() > 1) map.channels = size(dims[1]);
+  for (std::size_t axis = 2; axis + 1 < dims.size(); ++axis) map.height *= size(dims[axis]);
+  if (dims.size() > 2) map.width = size(dims.back());
+  return reads_map(map, node);
+}
+
+/// Is a layer whose activations come from the host one with few channels, at most half a word, that
+/// takes fewer tiles if the host lays out its windows?
+bool Planner::is_packed(const QuantizedNode& node) const {
+  const Convolution& c = *node.convolution;
+  const std::uint64_t taps = std::uint64_t{c.kernel_height} * c.kernel_width;
+  return c.groups == 1 && std::uint64_t{2} * c.channels <= geometry_.n &&
+         divide_up(node.shape.k, geometry_.n) < taps;
+}
+
+/// The layer's job. Throws UsageError where there is none.
+Job Planner::make(int index, const Placed& placed) const {
+  const DeviceLayer& layer = placed.layer;
+  const QuantizedNode& node = placed.node;
+  Output output;
+  const bool as_unsigned =
+      node.type == onnx::TensorProto::UINT8 && !placed.read && !options_.in_place;
+  output.format = ResultFormat(as_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
+  output.zero = node.result.zero + (as_unsigned ? 0 : move_to_int8(node.type));
+  output.low = output.format.least();
+  output.high = output.format.largest();
+  std::string name = node_label(model_.graph().node(index), index);
+  if (layer.convolution && !layer.packed) {
+    return make_job(std::move(name), *layer.convolution, geometry_, output);
+  }
+  return make_job(std::move(name), node.shape, Accumulate::kDevice, geometry_, output);
+}
+
+void Planner::add_layer(int index, QuantizedNode node) {
+  const onnx::NodeProto& proto = model_.graph().node(index);
+  const auto found = values_.find(proto.input(0));
+  const Value input = found == values_.end() ? Value{} : found->second;
+  Placed placed;
+  placed.layer.node = index;
+  placed.layer.input = node.input;
+  placed.layer.result_scale = node.result.scale;
+  const auto try_to_make = [&](bool packed) {
+    placed.layer.packed = packed;
+    placed.layer.convolution = placed.node.convolution;
+    try {
+      placed.layer.job = make(index, placed);
+      return true;
+    } catch (const UsageError& error) {
+      plan_.on_host[index] = error.what();
+      return false;
+    }
+  };
+  bool made = false;
+  placed.node = node;
+  if (input.layer && reads_as_it_lies(layers_[*input.layer], placed.node)) {
+    placed.layer.source = input.layer;
+    placed.level = input.level;
+    placed.depth = layers_[*input.layer].depth + 1;
+    made = try_to_make(false);
+  }
+  if (!made) {
+    placed.node = std::move(node);
+    placed.layer.source.reset();
+    placed.level = input.level + (input.layer ? 1 : 0);
+    placed.depth = 0;
+    if (options_.in_place) {
+      const bool lies = !input.behind_layer || reads_in_place(input, placed.node);
+      if (!lies) plan_.on_host[index] = "its activations do not lie as the processor leaves them";
+      made = lies && try_to_make(false);
+    } else {
+      made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
+      made = made || try_to_make(false);
+      // What is no window for the device is a product, if the host lays it out.
+      const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
+      made = made || (one_group && try_to_make(true));
+    }
+  }
+  if (!made) {
+    Value value = host_value(proto);
+    value.root = proto.output(0);
+    values_[proto.output(0)] = std::move(value);
+    return;
+  }
+  plan_.on_host.erase(index);
+  if (placed.layer.source) layers_[*placed.layer.source].read = true;
+  values_[proto.output(0)] = {placed.level, layers_.size(), true, proto.output(0)};
+  layers_.push_back(std::move(placed));
+}
+
+void Planner::add_node(int index) {
+  const onnx::NodeProto& proto = model_.graph().node(index);
+  QuantizedNode node = read_quantized_node(model_, index);
+  if (node.place == NodePlace::kLayer && node.convolution && !options_.convolutions) {
+    node.place = NodePlace::kHost;
+    node.why = "with --convolutions host";
+  }
+  if (node.place == NodePlace::kLayer) {
+    add_layer(index, std::move(node));
+    return;
+  }
+  if (node.place == NodePlace::kHost) plan_.on_host[index] = node.why;
+  if (node.place == NodePlace::kSums) plan_.sums[index] = node.why;
+  Value value = host_value(proto);
+  if (is_view(proto) && proto.input_size() != 0) {
+    const auto found = values_.find(proto.input(0));
+    if (found != values_.end()) value = found->second;
+  }
+  const bool keeps_bytes = !value.root.empty();
+  for (const std::string& output : proto.output()) {
+    if (!keeps_bytes) value.root = output;
+    values_[output] = value;
+  }
+}
+
+std::vector<DeviceProgram> Planner::programs() {
+  std::vector<std::size_t> order(layers_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return std::pair(layers_[a].level, layers_[a].depth) <
+           std::pair(layers_[b].level, layers_[b].depth);
+  });
+  std::vector<DeviceProgram> programs;
+  std::vector<std::size_t> place(layers_.size());  // of each layer in its program
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Placed& placed = layers_[order[i]];
+    if (i == 0 || placed.level != layers_[order[i - 1]].level) programs.emplace_back();
+    DeviceProgram& program = programs.back();
+    place[order[i]] = program.layers.size();
+    if (placed.read && placed.node.type == onnx::TensorProto::UINT8) {
+      placed.layer.job = make(placed.layer.node, placed);  // int8 after all
+    }
+    if (placed.layer.source) {
+      placed.layer.source = place[*placed.layer.source];
+      placed.layer.job.source = placed.layer.source;
+    }
+    program.layers.push_back(std::move(placed.layer));
+  }
+  return programs;
+}
+
+DevicePlan Planner::run() {
+  for (int i = 0; i < model_.graph().node_size(); ++i) add_node(i);
+  plan_.programs = programs();
+  return std::move(plan_);
+}
+
+}  // namespace
+
+bool DevicePlan::has(int node) const {
+  return std::any_of(programs.begin(), programs.end(), [node](const DeviceProgram& program) {
+    return std::any_of(program.layers.begin(), program.layers.end(),
+                       [node](const DeviceLayer& layer) { return layer.node == node; });
+  });
+}
+
+DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
+                       const PlanOptions& options) {
+  return Planner(model, geometry, options).run();
+}
+
+DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {
+  DevicePlan plan;
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    QuantizedNode node = read_quantized_node(model, i);
+    if (node.place == NodePlace::kHost) plan.on_host[i] = node.why;
+    if (node.place == NodePlace::kSums) plan.sums[i] = node.why;
+    if (node.place != NodePlace::kLayer) continue;
+    (node.convolution ? plan.on_host : plan.sums)[i] = why;
+  }
+  return plan;
+}
+
+void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::string& why) {
+  if (why.empty() && !plan.has_integers()) return;
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    const onnx::NodeProto& node = model.graph().node(i);
+    if (!is_float_product(node)) continue;
+    if (node.input_size() < 2 || !model.is_constant(node.input(1))) continue;
+    plan.on_host[i] = why.empty() ? "they are float32 in the file; --precision float32 takes them "
+                                    "to the device in slices, --precision int8 quantizes them on "
+                                    "the way"
+                                  : why;
+  }
+}
+
+JobProgram make_program(const DeviceProgram& program, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (const DeviceLayer& layer : program.layers) jobs.push_back(layer.job);
+  return make_job_program(jobs, geometry);
+}
+
+std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
+                                     const MemoryTiming& memory) {
+  return predict_program(program, geometry, memory).layers;
+}
+
+}  // namespace gemm64

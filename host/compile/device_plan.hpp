@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers of a quantized network run on the device, as what, and in which programs: from
+// shapes and constants alone, so that it is known before anything runs.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/compile/quantized_node.hpp"
+#include "host/device/counters.hpp"
+#include "host/device/memory_timing.hpp"
+#include "host/job/job.hpp"
+#include "host/job/job_program.hpp"
+
+namespace gemm64 {
+
+/// A layer on the device, from 8-bit values to 8-bit values.
+struct DeviceLayer {
+  int node = 0;  // of the graph
+  Job job;       // its results are int8 where another layer of the program reads them
+  /// A convolution, or a Linear layer whose window is the whole map that it reads.
+  std::optional<Convolution> convolution;
+  /// The host lays out the values under each window as a row; the job is their product.
+  bool packed = false;
+  Quantization input;      // of its activations, as int8
+  float result_scale = 1;  // the zero point is the job's
+  /// The layer of the same program whose results it reads as they lie.
+  std::optional<std::size_t> source;
+};
+
+/// Layers that the device runs as one program, in its order.
+struct DeviceProgram {
+  std::vector<DeviceLayer> layers;
+};
+
+/// A network on the device.
+///
+/// A layer belongs to a level: that of the layer whose results it reads, one more than it where
+/// the host computes something from them in between. Layers of a level are one program. Those that
+/// wait for fewer others of it come first, so that layers stand apart from those that they read.
+struct DevicePlan {
+  std::vector<DeviceProgram> programs;
+  std::map<int, std::string> on_host;  // nodes with products: why the host has them
+  std::map<int, std::string> sums;     // Linear layers by themselves: why with int32 results
+
+  bool has(int node) const;
+  /// Has the device layers of 8-bit values?
+  bool has_integers() const { return !programs.empty() || !sums.empty(); }
+};
+
+struct PlanOptions {
+  bool convolutions = true;  // may the device have them?
+  /// What runs between programs works on tensors as the device lays them out (CompileOptions).
+  bool in_place = false;
+};
+
+/// Plans a model in QOperator form (host/onnx/quantized_graph.hpp makes it of QDQ).
+DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
+                       const PlanOptions& options = {});
+
+/// The plan of a run whose options leave the device nothing but sums of Linear layers: `why`.
+DevicePlan plan_sums(const OnnxModel& model, const std::string& why);
+
+/// Leaves Linear layers of float32 to the host, as a quantized file has them: where the device has
+/// layers of 8-bit values, or `why` says another reason.
+void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::string& why = "");
+
+/// The program's jobs, laid out, and its commands.
+JobProgram make_program(const DeviceProgram& program, const Geometry& geometry);
+
+/// Counters of each of a program's layers (host/run/program_prediction.hpp), as a run has them
+/// behind a memory that does not stall.
+std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
+                                     const MemoryTiming& memory);
+
+}  // namespace gemm64

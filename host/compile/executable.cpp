@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/executable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "host/compile/device_layer.hpp"
+#include "host/error.hpp"
+#include "host/job/packing.hpp"
+
+namespace gemm64 {
+namespace {
+
+TensorRef input_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
+  const onnx::NodeProto& node = model.graph().node(layer.node);
+  TensorRef ref;
+  ref.name = node.input(0);
+  ref.address = job.layout.activations;
+  ref.bytes = job.plan.activation_bytes();
+  ref.layout = job.plan.window ? TensorLayout::kPlanes : TensorLayout::kRows;
+  ref.scale = layer.input.scale;
+  ref.zero = layer.input.zero;
+  return ref;
+}
+
+TensorRef result_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
+  const onnx::NodeProto& node = model.graph().node(layer.node);
+  TensorRef ref;
+  ref.name = node.output(0);
+  ref.address = job.layout.results;
+  ref.bytes = job.plan.result_bytes();
+  ref.layout = layer.convolution ? TensorLayout::kPlanes : TensorLayout::kRows;
+  ref.is_unsigned = job.plan.results().code() == ResultCode::kUint8;
+  ref.scale = layer.result_scale;
+  ref.zero = job.plan.output.zero;
+  return ref;
+}
+
+LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
+  const onnx::NodeProto& node = model.graph().node(layer.node);
+  LayerTensors tensors{input_of(model, layer, job), {}, {}, result_of(model, layer, job)};
+  tensors.weights.name = tensors.parameters.name = node.input(3);
+  tensors.weights.address = job.layout.weights;
+  tensors.weights.bytes = job.plan.weight_bytes();
+  tensors.weights.layout = TensorLayout::kTiles;
+  tensors.parameters.address = job.layout.parameters;
+  tensors.parameters.bytes = job.plan.parameter_bytes();
+  tensors.parameters.layout = TensorLayout::kParameters;
+  return tensors;
+}
+
+/// Tiles that a program loads; as many as there can be where the sum is more.
+std::uint64_t tiles_of(const DeviceProgram& program) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t tiles = 0;
+  for (const DeviceLayer& layer : program.layers) {
+    const std::uint64_t each = layer.job.plan.tiles(), blocks = layer.job.plan.row_blocks();
+    if (blocks != 0 && each > (kMost - tiles) / blocks) return kMost;
+    tiles += each * blocks;
+  }
+  return tiles;
+}
+
+}  // namespace
+
+const char* name(TensorLayout layout) {
+  switch (layout) {
+    case TensorLayout::kRows:
+      return "rows";
+    case TensorLayout::kPlanes:
+      return "planes";
+    case TensorLayout::kTiles:
+      return "tiles";
+    case TensorLayout::kParameters:
+      return "parameters";
+  }
+  return "";
+}
+
+bool Executable::has_constants() const {
+  return std::all_of(programs.begin(), programs.end(), [](const CompiledProgram& program) {
+    return program.constants.size() == program.tensors.size();
+  });
+}
+
+Executable compile(const OnnxModel& model, const Geometry& geometry,
+                   const CompileOptions& options) {
+  Executable made;
+  made.geometry = geometry;
+  made.options = options;
+  made.plan = options.why_sums.empty()
+                  ? plan_device(model, geometry, {options.convolutions, options.in_place})
+                  : plan_sums(model, options.why_sums);
+  if (options.floats == CompileOptions::Floats::kAsTheFile) {
+    leave_floats_to_host(model, made.plan, options.why_no_floats);
+  }
+  made.order = pass_order(model, made.plan);
+  for (const DeviceProgram& program : made.plan.programs) {
+    CompiledProgram& compiled = made.programs.emplace_back();
+    if (tiles_of(program) > options.most_tiles) continue;
+    compiled.list = make_program(program, geometry);
+    for (std::size_t i = 0; i < program.layers.size(); ++i) {
+      compiled.tensors.push_back(tensors_of(model, program.layers[i], compiled.list.jobs[i]));
+    }
+  }
+  return made;
+}
+
+void require_same(const Executable& executable, const Geometry& geometry,
+                  const CompileOptions& options, const std::string& model) {
+  if (executable.geometry.n != geometry.n) {
+    throw UsageError(
+        fmt::format("{}: was compiled for an array of {} columns; the device has {}: "
+                    "give --array {}, or compile it again",
+                    model, executable.geometry.n, geometry.n, executable.geometry.n));
+  }
+  if (!(executable.geometry == geometry)) {
+    throw UsageError(fmt::format(
+        "{}: was compiled for a device whose buffers have other sizes; compile it again", model));
+  }
+  const CompileOptions& own = executable.options;
+  if (own.in_place != options.in_place) {
+    throw UsageError(fmt::format(
+        "{}: was compiled {}; compile it again {} --in-place", model,
+        own.in_place ? "with --in-place, for firmware" : "without --in-place, which firmware needs",
+        options.in_place ? "with" : "without"));
+  }
+  if (!options.why_sums.empty()) {
+    throw UsageError(
+        fmt::format("{}: is compiled, and {}: run the ONNX file", model, options.why_sums));
+  }
+  if (own.convolutions != options.convolutions) {
+    throw UsageError(fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file",
+                                 model, own.convolutions ? "device" : "host"));
+  }
+}
+
+void pack_constants(Executable& executable, const Executor& executor) {
+  for (std::size_t i = 0; i < executable.programs.size(); ++i) {
+    CompiledProgram& program = executable.programs[i];
+    program.constants.clear();
+    for (const DeviceLayer& layer : executable.plan.programs[i].layers) {
+      const Step& step = executor.steps().at(static_cast<std::size_t>(layer.node));
+      const auto type = executor.model().type(step.context.node->input(0));
+      const Tensor nothing(static_cast<DataType>(type->data_type), {0});
+      const LayerWeights weights =
+          layer_weights(step.context, executor.arguments(step, {}, &nothing));
+      program.constants.push_back({pack_weights(layer.job, weights.w),
+                                   pack_parameters(layer.job, weights.bias, weights.scale)});
+    }
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network compiled for a device: programs of commands, what lies where while they run, and what
+// the host does between them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "host/compile/device_plan.hpp"
+#include "host/compile/pass_order.hpp"
+#include "host/device/geometry.hpp"
+#include "host/execute/executor.hpp"
+#include "host/run/job_runner.hpp"
+
+namespace gemm64 {
+
+/// How a tensor lies in memory, over an array of n columns.
+enum class TensorLayout {
+  kRows,        // [columns / n][rows][n] of int8: activations of a product, rows laid out by im2col
+  kPlanes,      // [channels / n][images][height][width][n] of int8 or uint8
+  kTiles,       // weights in their order of use: n columns (outputs) of n values a tile
+  kParameters,  // n biases (int32), then n scales (float32), for each n output channels
+};
+
+/// "rows", "planes", "tiles", "parameters".
+const char* name(TensorLayout layout);
+
+/// A tensor in the memory of a program.
+struct TensorRef {
+  std::string name;           // of the value in the graph
+  std::uint64_t address = 0;  // counted from where the program's memory begins
+  std::uint64_t bytes = 0;
+  TensorLayout layout = TensorLayout::kRows;
+  bool is_unsigned = false;  // uint8; else int8
+  float scale = 1;           // of one value; parameters hold those of the results' channels
+  int zero = 0;              // as it lies in memory
+};
+
+/// What a layer reads and writes. Its input is the result of another layer where it has a source.
+struct LayerTensors {
+  TensorRef input, weights, parameters, result;
+};
+
+/// A program of the plan, lowered to commands.
+struct CompiledProgram {
+  JobProgram list;                    // laid out from address 0
+  std::vector<LayerTensors> tensors;  // of each layer
+  /// Of each layer; none where nobody has packed them yet.
+  std::vector<PackedLayer> constants;
+};
+
+struct CompileOptions {
+  /// Convolutions stay on the host.
+  bool convolutions = true;
+  /// Not empty: the device computes nothing but the int32 sums of Linear layers, and why.
+  std::string why_sums;
+  /// Linear layers of float32 in a file whose integers are the device's: the host's, as the file
+  /// has them, or the device's in another arithmetic.
+  enum class Floats { kAsTheFile, kOnDevice };
+  Floats floats = Floats::kAsTheFile;
+  /// Not empty: why all Linear layers of float32 are the host's.
+  std::string why_no_floats;
+  /// What runs between programs works on tensors as the device lays them out: layers read and write
+  /// int8 planes, and the host lays out no windows as rows.
+  bool in_place = false;
+  /// A program whose layers have more tiles of weights is not lowered: its list is empty.
+  std::uint64_t most_tiles = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// All that is known of a network on a device before anything runs. Made once, by compile(); read
+/// by whoever runs it, predicts it, draws it, or writes it to a file.
+struct Executable {
+  Geometry geometry;
+  CompileOptions options;
+  DevicePlan plan;                        // which layers run on the device, and why others do not
+  std::vector<PassItem> order;            // of the host's nodes and the programs
+  std::vector<CompiledProgram> programs;  // those of the plan
+
+  bool has_constants() const;
+};
+
+/// Compiles a model in QOperator form (host/onnx/quantized_graph.hpp makes it of QDQ). From shapes
+/// and scales alone, so that a file without weights can be compiled.
+Executable compile(const OnnxModel& model, const Geometry& geometry,
+                   const CompileOptions& options = {});
+
+/// Throws UsageError where an executable is for another device, or was compiled with other options;
+/// `model` is for the message.
+void require_same(const Executable& executable, const Geometry& geometry,
+                  const CompileOptions& options, const std::string& model);
+
+/// Packs the weights and parameters of every layer. `executor`: of the model that was compiled.
+/// Throws UsageError where scales cannot be packed.
+void pack_constants(Executable& executable, const Executor& executor);
+
+}  // namespace gemm64

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/quantized_node.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "host/execute/quantization.hpp"
+#include "host/execute/window.hpp"
+#include "host/onnx/linear_layer.hpp"
+#include "host/onnx/qdq_values.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/onnx/tensor.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+/// Inputs of a node by what they mean; -1: it has none.
+struct Roles {
+  int x_scale = 1, weights = 3, weight_scale = 4, weight_zero = 5, bias = -1, y_scale = 6;
+};
+
+std::optional<Roles> roles_of(const std::string& name) {
+  if (name == "QLinearConv") return Roles{1, 3, 4, 5, 8, 6};
+  if (name == "QLinearMatMul") return Roles{};
+  if (name == "com.microsoft.QGemm") return Roles{1, 3, 4, 5, 6, 7};
+  return std::nullopt;
+}
+
+bool is_byte(int type) { return type == TensorProto::INT8 || type == TensorProto::UINT8; }
+
+/// One node, and the constants that it reads.
+class Reader {
+ public:
+  Reader(const OnnxModel& model, int index)
+      : model_(model),
+        node_(model.graph().node(index)),
+        context_{&node_, node_label(node_, index), model.opset()} {}
+
+  QuantizedNode read();
+
+ private:
+  std::string why_no_layer(const Roles& roles) const;
+  std::string why_scales(const Roles& roles) const;
+  std::string read_convolution(const Roles& roles, QuantizedNode& result) const;
+  std::optional<Tensor> constant(int input) const;
+  Quantization quantization(int scale, DataType type) const;
+
+  const OnnxModel& model_;
+  const onnx::NodeProto& node_;
+  const NodeContext context_;
+};
+
+/// An input's value; empty where it is left out, or the file lacks it.
+std::optional<Tensor> Reader::constant(int input) const {
+  const TensorProto* proto = model_.constant(input_name(node_, input));
+  if (proto == nullptr || !has_data(*proto)) return std::nullopt;
+  return Tensor::from_proto(*proto);
+}
+
+/// What inputs `scale` and `scale + 1` say of a tensor; what the file lacks is 1 and 0.
+Quantization Reader::quantization(int scale, DataType type) const {
+  Quantization result;
+  if (const auto factor = constant(scale)) result.scale = scales_of(context_, *factor).front();
+  if (const auto zero = constant(scale + 1)) result.zero = zeros_of(context_, *zero, type).front();
+  return result;
+}
+
+/// Why scales do not turn the device's sums into results.
+std::string Reader::why_scales(const Roles& roles) const {
+  const auto x = constant(roles.x_scale);
+  const auto weights = constant(roles.weight_scale);
+  const auto y = constant(roles.y_scale);
+  if (!x || !weights || !y) return "";
+  const std::vector<float> scales = scales_of(context_, *weights);
+  const float x_scale = scales_of(context_, *x).front() * attribute(node_, "alpha", 1.0F);
+  const float y_scale = scales_of(context_, *y).front();
+  const bool positive = std::all_of(scales.begin(), scales.end(), [&](float scale) {
+    const float factor = x_scale * scale / y_scale;
+    return std::isfinite(factor) && !std::signbit(factor);
+  });
+  return positive ? "" : "its scales are not positive numbers";
+}
+
+/// Why the device does not give 8-bit results; empty where it does, shapes apart.
+std::string Reader::why_no_layer(const Roles& roles) const {
+  const bool float_results = node_.op_type() == "QGemm" && input_name(node_, roles.y_scale).empty();
+  if (float_results) return "its results are not of 8 bits";
+  if (!model_.is_constant(input_name(node_, roles.weights))) {
+    return "its weights depend on the input";
+  }
+  for (int i = 1; i < node_.input_size(); ++i) {
+    if (!node_.input(i).empty() && !model_.is_constant(node_.input(i))) {
+      return "its scales depend on the input";
+    }
+  }
+  const auto weights = model_.type(input_name(node_, roles.weights));
+  if (!weights || !is_byte(weights->data_type)) return "its weights are not of 8 bits";
+  if (const auto zero = constant(roles.weight_zero)) {
+    const DataType type = zero->type();
+    const std::vector<std::int32_t> zeros = zeros_of(context_, *zero, type);
+    if (std::any_of(zeros.begin(), zeros.end(),
+                    [type](std::int32_t value) { return value + move_to_int8(type) != 0; })) {
+      return "its weights have a zero point";
+    }
+  } else if (input_name(node_, roles.weight_zero).empty() &&
+             weights->data_type == TensorProto::UINT8) {
+    return "its weights have a zero point";  // 0, which is -128 of int8
+  }
+  return why_scales(roles);
+}
+
+/// Sizes and steps of a QLinearConv; returns why they are not the device's.
+std::string Reader::read_convolution(const Roles& roles, QuantizedNode& result) const {
+  const auto x = model_.type(node_.input(0));
+  const auto weights = model_.type(input_name(node_, roles.weights));
+  const auto y = model_.type(node_.output(0));
+  if (!x || !weights || !y) return "its shape is not known before it runs";
+  if (!is_byte(x->data_type) || !is_byte(y->data_type)) return "its operands are not of 8 bits";
+  const std::size_t rank = x->dims.size();
+  if (rank > 4) return "it has more than two spatial axes";
+  const std::int64_t groups = attribute(node_, "group", std::int64_t{1});
+  const auto fits = [](std::int64_t size) {
+    return size >= 1 && size <= std::numeric_limits<std::int32_t>::max();
+  };
+  const bool sizes = std::all_of(x->dims.begin(), x->dims.end(), fits) &&
+                     std::all_of(y->dims.begin(), y->dims.end(), fits) && fits(groups);
+  if (!sizes) return "a size is 0, or too large";
+  if (rank < 3 || weights->dims.size() != rank || y->dims.size() != rank ||
+      attribute(node_, "channels_last", std::int64_t{0}) != 0 ||
+      weights->dims[1] * groups != x->dims[1] || weights->dims[0] % groups != 0) {
+    return "its shapes do not fit";  // the host will tell more
+  }
+  const SpatialWindow window =
+      make_window(context_, x->dims, Dims(weights->dims.begin() + 2, weights->dims.end()));
+  const auto most = [](const Dims& sizes) { return *std::max_element(sizes.begin(), sizes.end()); };
+  if (!fits(most(window.kernel)) || !fits(most(window.strides)) || !fits(most(window.dilations)) ||
+      most(window.begin) > std::numeric_limits<std::int32_t>::max()) {
+    return "a size is too large";
+  }
+  const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  // Of one spatial axis, it is the width.
+  const auto height = [&](const Dims& sizes, std::uint32_t otherwise) {
+    return rank == 4 ? size(sizes.at(sizes.size() - 2)) : otherwise;
+  };
+  const auto width = [&](const Dims& sizes) { return size(sizes.back()); };
+  Convolution c;
+  c.images = size(x->dims[0]);
+  c.channels = size(x->dims[1]);
+  c.out_channels = size(weights->dims[0]);
+  c.groups = size(groups);
+  c.height = height(x->dims, 1);
+  c.width = width(x->dims);
+  c.out_height = height(window.output, 1);
+  c.out_width = width(window.output);
+  c.kernel_height = height(window.kernel, 1);
+  c.kernel_width = width(window.kernel);
+  c.stride_height = height(window.strides, 1);
+  c.stride_width = width(window.strides);
+  c.dilation_height = height(window.dilations, 1);
+  c.dilation_width = width(window.dilations);
+  c.pad_top = height(window.begin, 0);
+  c.pad_left = width(window.begin);
+  const auto type = static_cast<DataType>(x->data_type);
+  const auto zero = constant(roles.x_scale + 1);
+  c.zero = static_cast<std::int8_t>((zero ? zeros_of(context_, *zero, type).front() : 0) +
+                                    move_to_int8(type));
+  result.convolution = c;
+  result.shape = {std::uint64_t{c.images} * c.out_height * c.out_width,
+                  std::uint64_t{c.channels / c.groups} * c.kernel_height * c.kernel_width,
+                  c.out_channels};
+  return "";
+}
+
+QuantizedNode Reader::read() {
+  QuantizedNode result;
+  const std::string name = operator_name(node_);
+  if (name == "ConvInteger") {
+    result.place = NodePlace::kHost;
+    result.why = "its results are not of 8 bits";
+    return result;
+  }
+  const std::optional<Roles> roles = roles_of(name);
+  const bool convolution = name == "QLinearConv";
+  if (convolution) {
+    result.why = why_no_layer(*roles);
+    if (result.why.empty()) result.why = read_convolution(*roles, result);
+    result.place = result.why.empty() ? NodePlace::kLayer : NodePlace::kHost;
+  } else {
+    const bool integers = roles || name == "MatMulInteger" ||
+                          name == "com.microsoft.DynamicQuantizeMatMul" ||
+                          name == "com.microsoft.MatMulIntegerToFloat";
+    if (!integers) return result;
+    result.why = why_on_host(model_, node_);
+    const auto product = linear_product(model_, node_);
+    if (!product) {
+      result.place = NodePlace::kHost;
+      return result;
+    }
+    result.shape = {product->m, product->k, product->n};
+    result.why = roles ? why_no_layer(*roles) : "its results are not of 8 bits";
+    if (result.why.empty() && roles->bias >= 0) {
+      const auto bias = model_.type(input_name(node_, roles->bias));
+      const auto n = static_cast<std::int64_t>(product->n);
+      if (bias && (bias->elements() != n || bias->dims.empty() || bias->dims.back() != n)) {
+        result.why = "its bias is not one for each column";
+      }
+    }
+    result.place = result.why.empty() ? NodePlace::kLayer : NodePlace::kSums;
+  }
+  if (result.place != NodePlace::kLayer) return result;
+  const auto y = model_.type(node_.output(0));
+  if (!y || !is_byte(y->data_type)) {
+    result.place = convolution ? NodePlace::kHost : NodePlace::kSums;
+    result.why = "its results are not of 8 bits";
+    return result;
+  }
+  result.type = static_cast<DataType>(y->data_type);
+  result.result = quantization(roles->y_scale, result.type);
+  const auto x = model_.type(node_.input(0));
+  if (x && is_byte(x->data_type)) {
+    const auto type = static_cast<DataType>(x->data_type);
+    result.input = quantization(roles->x_scale, type);
+    result.input.zero += move_to_int8(type);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::int32_t move_to_int8(DataType type) { return type == TensorProto::UINT8 ? -128 : 0; }
+
+QuantizedNode read_quantized_node(const OnnxModel& model, int index) {
+  try {
+    return Reader(model, index).read();
+  } catch (const UsageError& error) {  // where it runs, the host will tell of it
+    QuantizedNode result;
+    result.place = NodePlace::kHost;
+    result.why = error.what();
+    return result;
+  }
+}
+
+}  // namespace gemm64

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device can do of a node on quantized values, from the file alone: no value is computed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "host/execute/operators.hpp"
+#include "host/execute/quantization.hpp"
+#include "host/job/convolution.hpp"
+#include "host/job/plan.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// Who computes the products of a node on 8-bit values.
+enum class NodePlace {
+  kOther,  // no such node
+  kHost,   // the host
+  kSums,   // the device gives int32 sums of a Linear layer, and the host what becomes of them
+  kLayer,  // the device gives 8-bit results
+};
+
+/// A convolution or a Linear layer of a quantized file.
+struct QuantizedNode {
+  NodePlace place = NodePlace::kOther;
+  std::string why;                               // of kHost and kSums, in words
+  GemmShape shape;                               // of kSums, and of a kLayer that is no convolution
+  std::optional<Convolution> convolution;        // of a kLayer
+  DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
+  Quantization result;                           // theirs, the zero point as `type` has it
+  Quantization input;                            // of a kLayer; the zero point as int8
+};
+
+/// Reads node `index` of the graph. Constants that a file lacks are taken to be what the device
+/// needs, so that a file of shapes alone can be planned.
+QuantizedNode read_quantized_node(const OnnxModel& model, int index);
+
+/// What is added to values of a type, so that the device sees int8: 0, or -128 of UINT8.
+std::int32_t move_to_int8(DataType type);
+
+}  // namespace gemm64

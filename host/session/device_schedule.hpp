@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass through a network gives the device to do, and when: known before anything runs.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "host/compile/executable.hpp"
+#include "host/execute/executor.hpp"
+#include "host/run/job_runner.hpp"
+
+namespace gemm64 {
+
+struct DeviceSchedule {
+  Executable executable;
+  std::vector<Job> jobs;  // in the order in which they run
+  std::size_t first = 0;  // step that may be the first with work for the device; all before it are
+                          // the order's first items
+  /// Clocks for parts of the whole: of each step the host's, as if the array did its products, and
+  /// the device's for it alone, and those of each program. Their sum, of one pass, is `all`.
+  std::vector<double> on_host, on_device, of_program;
+  double all = 0;
+};
+
+/// What of a network the device is asked for, by the options of a run.
+CompileOptions compile_options(const RunOptions& options);
+
+/// The schedule of a pass. `compiled`: the network with those options, by who has it already;
+/// nullptr: it is compiled. Throws UsageError where the device has no room for a job, or `compiled`
+/// is for another device or other options.
+DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
+                             const Executable* compiled = nullptr);
+
+/// "conv1", or "Conv number 3" where a node has no name.
+std::string layer_name(const Executor& executor, const Step& step);
+
+/// Which step of its executor it is.
+std::size_t index_of(const Executor& executor, const Step& step);
+
+/// Is it a Linear layer of float32, rather than of integers?
+bool is_float_product(const Step& step);
+
+/// Why a Linear layer of float32 is not computed by the device, for these arguments; empty where it
+/// is.
+std::string why_float_on_host(const Executor& executor, const DeviceSchedule& schedule,
+                              const RunOptions& options, const Step& step,
+                              const Tensors& arguments);
+
+}  // namespace gemm64

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/session/network_pass.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "host/compile/device_layer.hpp"
+#include "host/execute/host_threads.hpp"
+#include "host/execute/linear.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/onnx/work.hpp"
+#include "host/run/float_gemm.hpp"
+#include "host/session/passes.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// A node with MACs that ran on the host.
+std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, std::string reason,
+                                    std::uint64_t passes) {
+  const onnx::NodeProto& node = *step.context.node;
+  const std::optional<Work> work = work_of(executor.model(), node);
+  if (work && work->macs == 0) return std::nullopt;
+  HostLayer layer{layer_name(executor, step), node.op_type(), 0, std::move(reason)};
+  if (work) {
+    layer.macs = work->macs * passes;
+  } else {
+    layer.reason += "; its MACs are not known";
+  }
+  return layer;
+}
+
+/// The name of a layer's results.
+const std::string& output_of(const Step& step) { return step.context.node->output(0); }
+
+}  // namespace
+
+NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
+                         const DeviceSchedule& schedule, const NetworkInputs& inputs,
+                         const NodeObserver& after, const RunProgress& progress, bool side_by_side)
+    : executor_(executor),
+      runner_(runner),
+      schedule_(schedule),
+      inputs_(inputs),
+      after_(after),
+      progress_(progress),
+      joint_(progress),
+      share_(side_by_side ? joint_.part(1) : progress) {
+  hooks_.instead = [this](const Step& step, const Tensors& arguments) {
+    return instead(step, arguments);
+  };
+  hooks_.after = [this](const Step& step, const Tensors& outputs) {
+    if (after_) after_(step, outputs);
+    if (!at_.begun) at_.exact.forget(step.last_uses);
+  };
+  if (side_by_side) {
+    pool_.emplace(runner_, [this](const ProgramResults& found) { return add_finished(found); });
+  }
+}
+
+NetworkPass::~NetworkPass() {
+  if (pool_) leave_processors(0);
+}
+
+void NetworkPass::run(const Listener& listener) {
+  const auto passes = static_cast<std::size_t>(inputs_.passes());
+  while (true) {
+    if (at_.pass == passes) {
+      wait();
+      if (!back_) return;
+    } else {
+      try {
+        if (!at_.begun) begin_pass();
+        if (run_items()) {
+          finish_pass();
+          listener.ended(at_.pass, at_.values);
+          Place next;
+          next.pass = at_.pass + 1;
+          next.host_steps = at_.host_steps;
+          at_ = std::move(next);
+        }
+      } catch (const UsageError&) {
+        wait();  // what failed before the host got there comes first
+        if (!back_) throw;
+      }
+    }
+    if (!back_) continue;
+    at_ = std::move(*back_);
+    back_.reset();
+    forget_host_steps(at_.host_steps);
+    listener.keep(at_.pass);
+  }
+}
+
+void NetworkPass::begin_pass() {
+  if (!pool_) collect_for(at_.pass);
+  const NetworkInputs given = inputs_.pass(static_cast<std::int64_t>(at_.pass));
+  at_.values = run_head(executor_, schedule_.first, given, hooks_);
+  at_.item = schedule_.first;
+  at_.begun = true;
+}
+
+/// Runs what is left of the pass; false where it must go on from elsewhere.
+bool NetworkPass::run_items() {
+  while (!back_ && at_.item < schedule_.executable.order.size()) {
+    const PassItem& item = schedule_.executable.order[at_.item++];
+    if (item.is_program) {
+      run_program(item);
+    } else {
+      executor_.run_step(executor_.steps()[item.index], at_.values, hooks_);
+      forget(item);
+    }
+  }
+  return !back_;
+}
+
+void NetworkPass::forget(const PassItem& item) {
+  for (const std::string& name : item.last_uses) at_.values.erase(name);
+  at_.exact.forget(item.last_uses);
+}
+
+/// A layer for the device. Where layers are checked, the host computes it as well, adds its results
+/// to `wanted`, and says what they must be where its source's are others.
+ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
+                                  std::vector<Tensor>& wanted) {
+  const DeviceProgram& program = schedule_.executable.plan.programs[number];
+  const DeviceLayer& layer = program.layers[index];
+  const Step& step = step_of(layer);
+  make_room();
+  next(schedule_.on_host[index_of(executor_, step)]);
+  share_.report(step.context.label, 0);
+  const std::string& name = step.context.node->input(0);
+  Tensor read;  // of its source, in the shape in which the layer takes it
+  if (layer.source) {
+    const TensorType type = type_of(name);
+    read = checks_layers() ? wanted[*layer.source].reshaped(type.dims)
+                           : Tensor(static_cast<DataType>(type.data_type), {0});
+  }
+  Tensors arguments = executor_.arguments(step, at_.values, layer.source ? &read : nullptr);
+  if (!layer.source && arguments[0].dims() != type_of(name).dims) {
+    throw failure(step.context,
+                  fmt::format("its first input is {}, which is not the shape that {} says",
+                              describe(arguments[0]), executor_.model().name()));
+  }
+  ProgramLayer made = program_layer(layer, step.context, arguments);
+  const std::vector<PackedLayer>& constants = schedule_.executable.programs[number].constants;
+  if (!constants.empty()) made.packed = &constants[index];
+  if (!checks_layers()) return made;
+
+  const auto begin = WallClock::now();
+  if (layer.source) {
+    const DeviceLayer& source = program.layers[*layer.source];
+    const Tensor* const exact = at_.exact.find(output_of(step_of(source)));
+    if (exact != nullptr) {
+      const Tensor exact_read = exact->reshaped(read.dims());
+      at_.exact.store(
+          step, executor_.compute_step(step, executor_.arguments(step, at_.values, &exact_read)));
+    }
+  } else if (const auto exact = at_.exact.arguments(step, arguments)) {
+    at_.exact.store(step, executor_.compute_step(step, *exact));
+  }
+  wanted.push_back(executor_.compute_step(step, arguments)[0]);
+  made.expected = to_job_results(layer, wanted.back());
+  if (layer.source) {
+    const Dims dims = read.dims();
+    arguments[0] = Tensor();
+    made.expect = [this, &layer, &step, &source = program.layers[*layer.source], dims,
+                   arguments](const MatrixI32& results) {
+      Tensors others = arguments;
+      others[0] =
+          to_node_results(source, results, type_of(output_of(step_of(source)))).reshaped(dims);
+      return to_job_results(layer, executor_.compute_step(step, others)[0]);
+    };
+  }
+  reference_seconds_ += seconds_since(begin);
+  return made;
+}
+
+/// What the device wrote of each layer; `wanted` where it wrote just that.
+std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
+                                         const std::vector<MatrixI32>& values,
+                                         const std::vector<Tensor>& wanted) const {
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const DeviceLayer& layer = program.layers[i];
+    results.push_back(values[i].size() != 0
+                          ? to_node_results(layer, values[i], type_of(output_of(step_of(layer))))
+                      : i < wanted.size() ? wanted[i]
+                                          : Tensor());
+  }
+  return results;
+}
+
+/// `results` as the values of a program's layers, those that are present.
+void NetworkPass::store(const DeviceProgram& program, const std::vector<Tensor>& results,
+                        Values& values) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].present()) continue;
+    const Step& step = step_of(program.layers[i]);
+    values[output_of(step)] = results[i];
+    if (after_) after_(step, {results[i]});
+  }
+}
+
+void NetworkPass::run_program(const PassItem& item) {
+  const DeviceProgram& program = schedule_.executable.plan.programs[item.index];
+  std::vector<ProgramLayer> layers;
+  std::vector<Tensor> wanted;  // by the host
+  for (std::size_t i = 0; i < program.layers.size(); ++i) {
+    layers.push_back(prepare(item.index, i, wanted));
+  }
+  const auto begin = WallClock::now();
+  const double clocks = schedule_.of_program[item.index];
+  if (pool_) {
+    store(program, wanted, at_.values);
+    forget(item);
+    handed_out_.push_back({&program, at_});
+    pool_->add(std::move(layers), joint_.part(share_of(clocks)));
+  } else {
+    next(clocks);
+    const ProgramResults found = runner_.run_program(std::move(layers), share_);
+    add_layers(program, found.layers);
+    share_.report(layers_.back().name, 1);
+    store(program, written(program, found.values, wanted), at_.values);
+    forget(item);
+  }
+  device_seconds_ += seconds_since(begin);
+}
+
+/// Takes the results of the first program that was handed out; false where they are not those that
+/// the host went on with.
+bool NetworkPass::add_finished(const ProgramResults& found) {
+  HandedOut program = std::move(handed_out_.front());
+  handed_out_.pop_front();
+  collect_for(program.behind.pass);
+  add_layers(*program.program, found.layers);
+  if (!found.differ()) return true;
+  Place& behind = program.behind;
+  Values results;
+  store(*program.program, written(*program.program, found.values, {}), results);
+  for (auto& [name, tensor] : results) {
+    const auto value = behind.values.find(name);
+    if (value != behind.values.end()) value->second = tensor;
+  }
+  handed_out_.clear();
+  back_ = std::move(behind);
+  return false;
+}
+
+void NetworkPass::collect_for(std::size_t pass) {
+  if (pass == pass_) return;
+  join(joined_, std::exchange(layers_, {}));
+  pass_ = pass;
+}
+
+std::vector<LayerReport> NetworkPass::take_layers() {
+  join(joined_, std::exchange(layers_, {}));
+  return std::exchange(joined_, {});
+}
+
+void NetworkPass::make_room() {
+  if (pool_) leave_processors(pool_->running());
+}
+
+void NetworkPass::wait() {
+  if (!pool_) return;
+  const auto begin = WallClock::now();
+  pool_->finish();
+  make_room();
+  device_seconds_ += seconds_since(begin);
+  if (back_) return;
+  next(0);
+  if (!layers_.empty()) share_.report(layers_.back().name, 1);
+}
+
+std::size_t NetworkPass::give_up() {
+  if (handed_out_.empty()) return at_.pass;
+  const Place& failed = handed_out_.front().behind;
+  forget_host_steps(failed.host_steps);
+  return failed.pass;
+}
+
+void NetworkPass::add_host_step(const Step& step, const std::string& reason) {
+  host_steps_.insert({&step, {host_steps_.size(), reason}});
+  at_.host_steps = host_steps_.size();
+}
+
+/// All but the first `behind` steps that ran on the host.
+void NetworkPass::forget_host_steps(std::size_t behind) {
+  for (auto one = host_steps_.begin(); one != host_steps_.end();) {
+    one = one->second.before < behind ? std::next(one) : host_steps_.erase(one);
+  }
+}
+
+HostWork NetworkPass::host_work() const {
+  HostWork work;
+  work.nodes = host_steps_.size();
+  for (const auto& [step, how] : host_steps_) {
+    ++work.operators[operator_name(*step->context.node)];
+  }
+  work.reference_seconds = reference_seconds_;
+  return work;
+}
+
+std::vector<HostLayer> NetworkPass::host_layers() const {
+  std::vector<HostLayer> layers;
+  for (const auto& [step, how] : host_steps_) {
+    auto layer =
+        host_layer(executor_, *step, how.reason, static_cast<std::uint64_t>(inputs_.passes()));
+    if (layer) layers.push_back(std::move(*layer));
+  }
+  return layers;
+}
+
+/// Why a step that is in no program runs on the host; empty where the device has its sums.
+std::string NetworkPass::why_host(const Step& step, const Tensors& arguments) const {
+  if (is_float_product(step)) {
+    return why_float_on_host(executor_, schedule_, runner_.options(), step, arguments);
+  }
+  std::string reason = why_on_host(step, arguments);
+  const auto planned =
+      schedule_.executable.plan.on_host.find(static_cast<int>(index_of(executor_, step)));
+  if (!reason.empty() && planned != schedule_.executable.plan.on_host.end()) {
+    reason = planned->second;
+  }
+  if (reason.empty() && runner_.options().precision == Precision::kFloat32) {
+    reason = "with --precision float32, the device computes products of float32 alone";
+  }
+  return reason;
+}
+
+void NetworkPass::add_layers(const DeviceProgram& program,
+                             const std::vector<LayerReport>& reports) {
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const DeviceLayer& layer = program.layers[i];
+    LayerReport report = reports[i];
+    report.program =
+        1 + static_cast<std::size_t>(&program - schedule_.executable.plan.programs.data());
+    report.convolution = layer.convolution;
+    report.packed = layer.packed;
+    report.packed_bytes = packed_bytes(layer);
+    layers_.push_back(std::move(report));
+  }
+}
+
+/// A Linear layer of float32.
+Tensors NetworkPass::on_device(const Step& step, const Tensors& arguments) {
+  next(schedule_.on_device[index_of(executor_, step)]);
+  const auto begin = WallClock::now();
+  const Tensor output =
+      run_linear(step.context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
+        MatrixF product;
+        layers_.push_back(run_float(runner_, runner_.options().precision,
+                                    layer_name(executor_, step), a, weights, product, share_));
+        return product;
+      });
+  device_seconds_ += seconds_since(begin);
+  return {output};
+}
+
+/// A Linear layer of integers whose sums alone the device gives.
+Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) {
+  next(schedule_.on_device[index_of(executor_, step)]);
+  const IntegerProduct product = [&](const MatrixI8& a, const MatrixI8& w) {
+    const auto begin = WallClock::now();
+    const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+    MatrixI32 sums;
+    const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
+    layers_.push_back(
+        runner_.run(runner_.job(layer_name(executor_, step), shape), a, w, sums, share_));
+    const auto why =
+        schedule_.executable.plan.sums.find(static_cast<int>(index_of(executor_, step)));
+    layers_.back().why_sums = why == schedule_.executable.plan.sums.end()
+                                  ? "its shape was not known before the network ran"
+                                  : why->second;
+    device_seconds_ += seconds_since(begin);
+    return sums;
+  };
+  NodeContext context = step.context;
+  context.product = &product;
+  return compute(*step.info, context, arguments);
+}
+
+Tensors NetworkPass::instead(const Step& step, const Tensors& arguments) {
+  make_room();
+  next(schedule_.on_host[index_of(executor_, step)]);
+  share_.report(step.context.label, 0);
+  const std::optional<Tensors> exact_arguments = at_.exact.arguments(step, arguments);
+  const auto store_exact = [&] {
+    if (exact_arguments) at_.exact.store(step, compute(*step.info, step.context, *exact_arguments));
+  };
+  const std::string reason = why_host(step, arguments);
+  if (!reason.empty()) {
+    add_host_step(step, reason);
+    store_exact();
+    return {};
+  }
+  if (!is_float_product(step)) {
+    store_exact();
+    return sums_on_device(step, arguments);
+  }
+  // In the file's own arithmetic there is no second value beside it.
+  if (!checks_layers() || runner_.options().precision == Precision::kFile) {
+    return on_device(step, arguments);
+  }
+  any_exact_ = true;
+  share_.report("float32: " + step.context.label, 1);
+  const Tensors wanted =
+      compute(*step.info, step.context, exact_arguments ? *exact_arguments : arguments);
+  at_.exact.store(step, wanted);
+  Tensors found = on_device(step, arguments);
+  if (runner_.options().precision == Precision::kInt8) {
+    layers_.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
+  }
+  return found;
+}
+
+void NetworkPass::finish_pass() {
+  if (!runner_.options().one_program) return;
+  ProgressShare all(progress_);
+  all.next(1);
+  const auto begin = WallClock::now();
+  runner_.finish(layers_, all);
+  device_seconds_ += seconds_since(begin);
+}
+
+}  // namespace gemm64

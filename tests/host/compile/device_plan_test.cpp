@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/device_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/execute/quantized_graph_text.hpp"
+#include "tests/host/run/small_device.hpp"
+
+namespace gemm64 {
+namespace {
+
+using testing::ElementsAre;
+
+/// "a b<a": layers of each program in its order, behind < the one whose results it reads, behind !
+/// those whose windows the host packs.
+std::vector<std::string> texts(const DevicePlan& plan) {
+  std::vector<std::string> programs;
+  for (const DeviceProgram& program : plan.programs) {
+    std::string text;
+    for (const DeviceLayer& layer : program.layers) {
+      text += (text.empty() ? "" : " ") + layer.job.name;
+      if (layer.packed) text += "!";
+      if (layer.source) text += "<" + program.layers.at(*layer.source).job.name;
+      EXPECT_EQ(layer.job.source, layer.source);
+    }
+    programs.push_back(text);
+  }
+  return programs;
+}
+
+const char* const kPad = "pads = [1,1,1,1]";
+
+class DevicePlanTest : public testing::Test {
+ protected:
+  static DevicePlan plan(QuantizedText& text) {
+    return plan_device(text.model(), small_geometry());
+  }
+};
+
+TEST_F(DevicePlanTest, PutsLayersThatReadEachOtherIntoOneProgram) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 16, 3, kPad).conv("a", "b", 16, 8, 1).conv("b", "y", 8, 8, 3);
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a b<a y<b"));
+}
+
+TEST_F(DevicePlanTest, BeginsAProgramBehindWorkOfTheHost) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 3, kPad)
+      .node("p", "MaxPool <kernel_shape = [2,2]> (a)")
+      .conv("p", "b", 8, 8, 3, kPad)
+      .conv("b", "y", 8, 8, 1);
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a", "b y<b"));
+}
+
+TEST_F(DevicePlanTest, RunsAProjectionWithTheBottleneckBesideIt) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .conv("a", "b", 8, 8, 3, kPad)
+      .conv("b", "c", 8, 16, 1)
+      .conv("x", "side", 8, 16, 1)
+      .add("c", "side", "sum")
+      .conv("sum", "d", 16, 8, 1)
+      .conv("d", "e", 8, 16, 1)
+      .add("e", "sum", "y");
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a side b<a c<b", "d e<d"));
+}
+
+TEST_F(DevicePlanTest, PutsBranchesIntoOneProgramThoseThatWaitForLeastFirst) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "one", 8, 8, 1)
+      .conv("x", "r3", 8, 8, 1)
+      .conv("r3", "three", 8, 8, 3, kPad)
+      .conv("x", "r5", 8, 8, 1)
+      .conv("r5", "five", 8, 8, 5, "pads = [2,2,2,2]")
+      .node("pool", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x)")
+      .conv("pool", "four", 8, 8, 1)
+      .node("y", "Concat <axis = 1> (one, three, five, four)");
+  EXPECT_THAT(texts(plan(text)), ElementsAre("one r3 r5 four three<r3 five<r5"));
+}
+
+TEST_F(DevicePlanTest, PacksTheWindowsOfAFirstLayerWithFewChannels) {
+  QuantizedText text("1,3,8,8");
+  text.conv("x", "a", 3, 8, 3, "strides = [2,2]").conv("a", "y", 8, 8, 1);
+  const DevicePlan found = plan(text);
+  EXPECT_THAT(texts(found), ElementsAre("a! y<a"));
+  EXPECT_EQ(found.programs[0].layers[0].job.plan.shape.k, 27U);
+  // Not where a word holds but one pixel, and not what is on the device already.
+  QuantizedText more("1,5,8,8");
+  more.conv("x", "a", 5, 3, 3, kPad).conv("a", "y", 3, 8, 3, kPad);
+  EXPECT_THAT(texts(plan(more)), ElementsAre("a y<a"));
+  // Nor where it saves no tile.
+  QuantizedText point("1,4,8,8");
+  point.conv("x", "y", 4, 8, 1);
+  EXPECT_THAT(texts(plan(point)), ElementsAre("y"));
+}
+
+TEST_F(DevicePlanTest, TakesALinearLayerBehindAFlattenAsAWindow) {
+  QuantizedText text("2,8,4,3");
+  text.conv("x", "a", 8, 12, 1)
+      .node("f", "Flatten (a)")
+      .matmul("f", "b", 144, 10)
+      .matmul("b", "y", 10, 4);
+  const DevicePlan found = plan(text);
+  EXPECT_THAT(texts(found), ElementsAre("a b<a y<b"));
+  const Convolution& window = found.programs[0].layers[1].convolution.value();
+  EXPECT_EQ(window.kernel_height, 4U);
+  EXPECT_EQ(window.kernel_width, 3U);
+  EXPECT_EQ(window.channels, 12U);
+  EXPECT_EQ(found.programs[0].layers[1].job.plan.shape.macs(), 2U * 144 * 10);
+  EXPECT_FALSE(found.programs[0].layers[2].convolution);
+}
+
+TEST_F(DevicePlanTest, LeavesATransposeBetweenLayersToTheHost) {
+  QuantizedText text("2,8,4,4");
+  text.conv("x", "a", 8, 8, 1)
+      .node("t", "Transpose <perm = [0,1,3,2]> (a)")
+      .conv("t", "y", 8, 8, 1);
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a", "y"));
+}
+
+TEST_F(DevicePlanTest, ReadsAMapAsItLiesOnlyInItsOwnShape) {
+  for (const char* const shape : {"2,4,4,4", "1,8,4,4", "1,8,2,8", "1,4,8,4"}) {
+    SCOPED_TRACE(shape);
+    const bool same = std::string(shape) == "1,8,4,4";
+    QuantizedText text("1,8,4,4");
+    text.conv("x", "a", 8, 8, 1)
+        .node("shape", std::string("Constant <value_ints = [") + shape + "]> ()")
+        .node("r", "Reshape (a, shape)")
+        .conv("r", "y", shape[2] - '0', 8, 1);
+    const std::vector<std::string> apart{"a", "y"}, together{"a y<a"};
+    EXPECT_EQ(texts(plan(text)), same ? together : apart);
+  }
+}
+
+TEST_F(DevicePlanTest, GivesInt8WhereTheDeviceReadsIt) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1).conv("a", "y", 8, 8, 1);
+  const DevicePlan found = plan(text);
+  const std::vector<DeviceLayer>& layers = found.programs.at(0).layers;
+  EXPECT_EQ(layers[0].job.plan.output.format.code(), ResultCode::kInt8);
+  EXPECT_EQ(layers[0].job.plan.output.zero, 131 - 128);
+  EXPECT_EQ(layers[1].job.plan.output.format.code(), ResultCode::kUint8);
+  EXPECT_EQ(layers[1].job.plan.output.zero, 131);
+  EXPECT_EQ(layers[0].convolution.value().zero, 131 - 128);
+}
+
+TEST_F(DevicePlanTest, TellsWhyTheHostHasAConvolution) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "y", 8, 8, 1);
+  const DevicePlan found = plan_device(text.model(3), small_geometry());
+  EXPECT_TRUE(found.programs.empty());
+  EXPECT_EQ(found.on_host.at(0), "its weights have a zero point");
+}
+
+TEST_F(DevicePlanTest, LeavesConvolutionsToTheHostWhereOptionsAskForSums) {
+  QuantizedText text("2,8,1,1");
+  text.conv("x", "a", 8, 8, 1).node("f", "Flatten (a)").matmul("f", "y", 8, 4);
+  const DevicePlan found = plan_sums(text.model(), "why");
+  EXPECT_TRUE(found.programs.empty());
+  EXPECT_EQ(found.on_host.at(0), "why");
+  EXPECT_EQ(found.sums.at(2), "why");
+}
+
+TEST_F(DevicePlanTest, PredictsEachLayerOfAProgram) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 3, kPad).conv("a", "y", 8, 8, 1);
+  const DevicePlan found = plan(text);
+  const JobProgram made = make_program(found.programs[0], small_geometry());
+  const std::vector<Counters> layers = predict_layers(made, small_geometry(), {});
+  ASSERT_EQ(layers.size(), 2U);
+  EXPECT_EQ(layers[0][counter::kComputeCompute], 36U * 9);
+  EXPECT_EQ(layers[1][counter::kComputeCompute], 36U);
+}
+
+}  // namespace
+}  // namespace gemm64
