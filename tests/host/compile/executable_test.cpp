@@ -15,6 +15,7 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/error.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/says.hpp"
 
@@ -39,11 +40,8 @@ Executable compiled(const OnnxModel& model, const CompileOptions& options = {}) 
   return made;
 }
 
-class ExecutableTest : public testing::Test {
+class ExecutableTest : public InFolder {
  protected:
-  ExecutableTest() : file_(testing::TempDir() + "executable_test.g64") {}
-  ~ExecutableTest() override { std::filesystem::remove(file_); }
-
   void save(const OnnxModel& model) const {
     OutputFile to(file_);
     save_executable(compiled(model), model, "gemm64 test", to);
@@ -59,7 +57,7 @@ class ExecutableTest : public testing::Test {
     return message_of([&] { load_executable(file_); });
   }
 
-  const std::string file_;
+  const std::string file_ = folder_ / "n.g64";
 };
 
 std::uint32_t word_of(const std::string& bytes, std::size_t at) {
