@@ -344,13 +344,17 @@ void Analyst::sum_up_array() {
   for (const LayerAnalysis& layer : analysis_.layers) {
     if (!layer.array) continue;
     const ArrayCost& cost = *layer.array;
+    const ProductSizes& shape = cost.products.shape;
+    // A node may have other products besides, and zeros in its last block.
+    const std::uint64_t macs =
+        std::min(layer.macs, times(times(times(shape.m, shape.k), shape.n), cost.products.count));
     AnalysisTotals::Place& place = layer.on_host->empty() ? totals.on_device : totals.if_on_device;
     ++place.layers;
-    add(place.macs, layer.macs);
+    add(place.macs, macs);
     add(place.tiles, cost.tiles);
     add(place.clocks, cost.clocks.value_or(0));
     ++totals.array_layers;
-    add(totals.array_macs, layer.macs);
+    add(totals.array_macs, macs);
     add(totals.tiles, cost.tiles);
     add(totals.published.scale_sim_os, cost.published.scale_sim_os);
     add(totals.published.scale_sim_ws, cost.published.scale_sim_ws);
@@ -371,7 +375,7 @@ void Analyst::sum_up_array() {
       continue;
     }
     add(totals.clocks, *cost.clocks);
-    add(timed_macs, layer.macs);
+    add(timed_macs, macs);
   }
   for (const auto& [number, program] : programs) add(totals.roof_clocks, program.roof_clocks());
   if (totals.clocks != 0) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <memory>
 
 #include "host/analysis/analysis.hpp"
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/columns.hpp"
 #include "host/analysis/module_outputs.hpp"
+#include "host/analysis/open_model.hpp"
 #include "host/analysis/plot.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
@@ -12,10 +16,10 @@
 #include "host/console.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
+#include "host/execute/known_inputs.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
-#include "host/onnx/shapes.hpp"
 #include "host/page/page.hpp"
 #include "host/report/progress.hpp"
 #include "host/torchscript/network_file.hpp"
@@ -26,27 +30,12 @@ namespace {
 struct AnalyzeCommand : DeviceOptions {
   std::string model;
   std::int64_t batch = 0;
-  std::vector<std::string> input_shapes;
+  std::vector<std::string> input_shapes, inputs;
   std::string sort_by;
   std::size_t top = 0;
   std::string modules;
   std::string json, csv, plot, page;
 };
-
-/// Reads the network. Where a first size that the file leaves open cannot be 1, it stays open.
-OnnxModel load(NetworkFile& network, ImportOptions& import) {
-  try {
-    return network.load(import);
-  } catch (const UsageError&) {
-    if (import.batch != 0 || network.is_torchscript()) throw;
-    try {
-      import.batch = kOpenBatch;
-      return network.load(import);
-    } catch (const UsageError&) {
-    }
-    throw;
-  }
-}
 
 int analyze_model(const AnalyzeCommand& options) {
   ImportOptions import;
@@ -68,7 +57,15 @@ int analyze_model(const AnalyzeCommand& options) {
   if (!options.modules.empty() && !network.is_torchscript()) {
     throw UsageError("--modules: only TorchScript files tell of modules; --csv has all nodes");
   }
-  OnnxModel file = load(network, import);
+  const ModelLoader load = [&network](const ImportOptions& by) { return network.load(by); };
+  OnnxModel file = network.is_torchscript() ? load(import) : load_to_analyze(load, import);
+  std::vector<std::string> values = options.inputs;
+  import.input_values = take_known_inputs(file, values);
+  if (!values.empty()) {
+    throw UsageError(fmt::format("--input {}: NAME=NUMBER of one of its inputs is needed: {}",
+                                 values.front(), fmt::join(file.inputs(), ", ")));
+  }
+  if (!import.input_values.empty()) file = load_to_analyze(load, import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
   Analysis analysis = analyze(model, geometry_of({options.array}), options.memory);
@@ -115,6 +112,13 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "size of the inputs' first dimension (default: the file's, or 1 where the "
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
+  command
+      ->add_option(
+          "--input", options->inputs,
+          "an input that is the same in each run, as NAME=NUMBER\n"
+          "What depends on it alone is settled: which branch an If takes, how often a Loop "
+          "runs. Repeat it for more.")
+      ->allow_extra_args(false);
   command->add_option("--input-shape", options->input_shapes,
                       "shape of one input, as NAME=1x3x224x224\n"
                       "Or sizes that the file leaves open by their names, as "

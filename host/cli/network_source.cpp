@@ -11,6 +11,7 @@
 #include "host/cli/values.hpp"
 #include "host/compile/executable_file.hpp"
 #include "host/execute/calibration.hpp"
+#include "host/execute/known_inputs.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/quantized_graph.hpp"
@@ -244,13 +245,17 @@ void claim_inputs(const NetworkOptions& options, ClaimedFiles& files) {
 QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,
                                  QuantizeChoice choice, const RangeOptions& ranges) {
   // What is written is for as many images as the file says, not as many as it is calibrated on.
-  const OnnxModel model = OnnxModel::from_proto(
-      fold_batch_normalization(file_loader(options, files)({})), options.model);
-  const BatchedModel batched = load_with_inputs(
-      [&model](const ImportOptions& import) {
-        return OnnxModel::from_proto(model.proto(), model.name(), import);
-      },
-      options.calibration_options(), [](const OnnxModel&) {});
+  const ModelLoader load = file_loader(options, files);
+  InputOptions inputs = options.calibration_options();
+  OnnxModel file = load({});
+  ImportOptions known;
+  known.input_values = take_known_inputs(file, inputs.files);
+  if (!known.input_values.empty()) file = load(known);
+  const OnnxModel model =
+      OnnxModel::from_proto(fold_batch_normalization(std::move(file)), options.model);
+  const BatchedModel batched =
+      load_with_inputs([&model](const ImportOptions& import) { return model.again(import); },
+                       inputs, [](const OnnxModel&) {});
   const Executor executor(batched.model);
   const Ranges extremes = calibrate(executor, batched.inputs);
   choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);

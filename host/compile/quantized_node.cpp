@@ -191,7 +191,8 @@ QuantizedNode Reader::read() {
   } else {
     const bool integers = roles || name == "MatMulInteger" ||
                           name == "com.microsoft.DynamicQuantizeMatMul" ||
-                          name == "com.microsoft.MatMulIntegerToFloat";
+                          name == "com.microsoft.MatMulIntegerToFloat" ||
+                          name == "com.microsoft.MatMulNBits" || name == "com.microsoft.QAttention";
     if (!integers) return result;
     result.why = why_on_host(model_, node_);
     const auto product = linear_product(model_, node_);
@@ -199,11 +200,11 @@ QuantizedNode Reader::read() {
       result.place = NodePlace::kHost;
       return result;
     }
-    result.shape = {product->m, product->k, product->n};
+    result.shape = {product->shape.m, product->shape.k, product->shape.n};
     result.why = roles ? why_no_layer(*roles) : "its results are not of 8 bits";
     if (result.why.empty() && roles->bias >= 0) {
       const auto bias = model_.type(input_name(node_, roles->bias));
-      const auto n = static_cast<std::int64_t>(product->n);
+      const auto n = static_cast<std::int64_t>(product->shape.n);
       if (bias && (bias->elements() != n || bias->dims.empty() || bias->dims.back() != n)) {
         result.why = "its bias is not one for each column";
       }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/error.hpp"
+#include "host/execute/known_inputs.hpp"
 #include "host/execute/memory_need.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/text.hpp"
@@ -140,8 +141,9 @@ LoadedModel load_for(const ModelLoader& load, const ImportOptions& import, std::
   }
 }
 
-BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& options,
+BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& given,
                               const CheckModel& check, const OpenInputs& open) {
+  InputOptions options = given;
   ImportOptions import;
   import.batch = options.batch;
   import.input_shapes = options.shapes;
@@ -156,9 +158,11 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& optio
     }
   };
   LoadedModel loaded = load_for(load, import, options.batch);
+  import.input_values = take_known_inputs(loaded.model, options.files);
+  if (!import.input_values.empty()) loaded = load_for(load, import, options.batch);
   bool in_turn = !loaded.why_in_turn.empty();
   const bool files = !options.files.empty();
-  check_loaded(loaded, in_turn ? options.batch : 1, !files);
+  if (!waits_for_inputs(loaded.model)) check_loaded(loaded, in_turn ? options.batch : 1, !files);
   InputSources sources = open(loaded.model, options, in_turn ? options.batch : 0);
   std::int64_t images = images_of(loaded.model, sources);
   if (in_turn && images == 0) images = options.batch;

@@ -38,7 +38,8 @@ struct BatchedModel {
   std::int64_t images = 1;
 };
 
-/// Loads the model for as many images as the inputs hold. More than `options.batch` images run in
+/// Loads the model for as many images as the inputs hold; those that are known before it runs
+/// (known_inputs.hpp) are constants of it. More than `options.batch` images run in
 /// passes of so many; where that is 0, more than 256 images (or than 1 GiB of values allow) run in
 /// passes of equal size. Images that the model cannot take at once run one after the other. `check`
 /// is asked as soon as all shapes are known, before memory for them is taken. Throws UsageError

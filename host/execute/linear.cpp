@@ -18,17 +18,19 @@ ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) 
 }  // namespace
 
 std::string why_on_host(const Step& step, const Tensors& inputs) {
-  const auto type = [&inputs](std::size_t i) {
-    return i < inputs.size() ? std::optional<TensorType>({inputs[i].type(), inputs[i].dims()})
-                             : std::nullopt;
-  };
-  return why_on_host(*step.context.node, step.constant_weights, type(0),
-                     type(static_cast<std::size_t>(weights_input(*step.context.node))));
+  return why_on_host(*step.context.node, step.constant_weights, [&inputs](int input) {
+    const auto i = static_cast<std::size_t>(input);
+    return i < inputs.size() && inputs[i].present()
+               ? std::optional<TensorType>({inputs[i].type(), inputs[i].dims()})
+               : std::nullopt;
+  });
 }
 
-std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step) {
-  const std::optional<ProductSizes> product = linear_product(model, *step.context.node);
-  return product ? std::optional<GemmShape>({product->m, product->k, product->n}) : std::nullopt;
+std::vector<GemmShape> linear_shapes(const OnnxModel& model, const Step& step) {
+  const std::optional<Products> found = linear_product(model, *step.context.node);
+  if (!found) return {};
+  const ProductSizes& one = found->shape;
+  return std::vector<GemmShape>(found->count, {one.m, one.k, one.n});
 }
 
 MatrixF as_rows(const Tensor& tensor) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "host/execute/executor.hpp"
 #include "host/job/plan.hpp"
@@ -21,9 +21,9 @@ using LinearFunction = std::function<MatrixF(const MatrixF& a, const ConstMapF& 
 /// host/onnx/linear_layer.hpp's; these are the operands themselves.
 std::string why_on_host(const Step& step, const Tensors& inputs);
 
-/// The product of such a layer, from the shapes that the model knows before it runs; empty where it
-/// does not know them, or the node is none.
-std::optional<GemmShape> linear_shape(const OnnxModel& model, const Step& step);
+/// The products of such a layer, from the shapes that the model knows before it runs; none where it
+/// does not know them, or the node is no such layer.
+std::vector<GemmShape> linear_shapes(const OnnxModel& model, const Step& step);
 
 /// A tensor of float32 as rows, one for each index of its first axis.
 MatrixF as_rows(const Tensor& tensor);

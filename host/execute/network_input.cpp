@@ -7,6 +7,7 @@
 
 #include "host/error.hpp"
 #include "host/execute/image_source.hpp"
+#include "host/execute/known_inputs.hpp"
 #include "host/execute/npy.hpp"
 #include "host/images/idx.hpp"
 #include "host/images/image_file.hpp"
@@ -135,7 +136,9 @@ std::vector<std::string> expanded(const std::string& file) {
 
 }  // namespace
 
-std::vector<std::string> input_files(const std::string& text) { return expanded(file_of(text)); }
+std::vector<std::string> input_files(const std::string& text) {
+  return is_constant_input(text) ? std::vector<std::string>{} : expanded(file_of(text));
+}
 
 InputSources open_inputs(const OnnxModel& model, const InputOptions& options,
                          std::int64_t images_in_turn) {

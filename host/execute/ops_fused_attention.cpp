@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "host/execute/attention_heads.hpp"
+#include "host/execute/integer_product.hpp"
 #include "host/execute/operators.hpp"
 #include "host/execute/strided.hpp"
 #include "host/execute/visit.hpp"
@@ -202,27 +203,6 @@ void require_projection(const NodeContext& node, const Tensor& x, const Tensor& 
   }
 }
 
-/// A scale or zero point: one, or one for each column.
-double by_column(const Doubles& values, std::int64_t column) {
-  return values[values.size() == 1 ? 0 : static_cast<std::size_t>(column)];
-}
-
-Doubles numbers_of(const NodeContext& node, const Tensor& tensor) {
-  return visit_types<float, double, std::int8_t, std::uint8_t>(node, tensor.type(), [&](auto zero) {
-    const auto* const from = tensor.values<decltype(zero)>();
-    return Doubles(from, from + tensor.elements());
-  });
-}
-
-Doubles parameter(const NodeContext& node, const Tensor& given, std::int64_t columns) {
-  if (!given.present()) return {0};
-  Doubles values = numbers_of(node, given);
-  if (values.size() != 1 && static_cast<std::int64_t>(values.size()) != columns) {
-    throw failure(node, fmt::format("{} is neither one value nor {}", describe(given), columns));
-  }
-  return values;
-}
-
 }  // namespace
 
 Tensors fused_attention(const NodeContext& node, const Tensors& inputs) {
@@ -265,27 +245,22 @@ Tensors quantized_attention(const NodeContext& node, const Tensors& inputs) {
   const Tensor& scale = input(node, inputs, 3);
   for (const char* name : {"do_rotary", "past_present_share_buffer"}) refuse_attribute(node, name);
   require_projection(node, x, weights, bias);
-  const std::int64_t columns = weights.dim(1), depth = x.dim(2), rows = x.dim(0) * x.dim(1);
-  const Doubles x_scale = parameter(node, scale, 1);
-  const Doubles w_scale = parameter(node, input(node, inputs, 4), columns);
-  const Doubles x_zero = parameter(node, optional_input(inputs, 6), 1);
-  const Doubles w_zero = parameter(node, optional_input(inputs, 7), columns);
-  const Doubles a = numbers_of(node, x), w = numbers_of(node, weights);
+  const std::int64_t columns = weights.dim(1);
+  const Quantization of_x{scales_of(node, scale).front(),
+                          zeros_of(node, optional_input(inputs, 6), x.type()).front()};
+  const std::vector<float> w_scales = scales_of(node, input(node, inputs, 4));
+  if (w_scales.size() != 1 && static_cast<std::int64_t>(w_scales.size()) != columns) {
+    throw failure(node, fmt::format("{} scales do not fit {} columns", w_scales.size(), columns));
+  }
+  const Tensor sums = matrix_sums(
+      node, {x, {of_x.zero}}, {weights, zeros_of(node, optional_input(inputs, 7), weights.type())});
   const Doubles addend = doubles_of(node, bias);
   Doubles projected;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      std::int64_t sum = 0;
-      const double zero = by_column(w_zero, c);
-      for (std::int64_t d = 0; d < depth; ++d) {
-        sum +=
-            static_cast<std::int64_t>((a[static_cast<std::size_t>(row * depth + d)] - x_zero[0]) *
-                                      (w[static_cast<std::size_t>(d * columns + c)] - zero));
-      }
-      const float by = static_cast<float>(x_scale[0]) * static_cast<float>(by_column(w_scale, c));
-      projected.push_back(static_cast<double>(
-          static_cast<float>(sum) * by + static_cast<float>(addend[static_cast<std::size_t>(c)])));
-    }
+  for (std::int64_t i = 0; i < sums.elements(); ++i) {
+    const auto c = static_cast<std::size_t>(i % columns);
+    const float by = of_x.scale * w_scales[w_scales.size() == 1 ? 0 : c];
+    projected.push_back(static_cast<double>(
+        static_cast<float>(sums.values<std::int32_t>()[i]) * by + static_cast<float>(addend[c])));
   }
   return of_projected(node, scale.type(), projected, {x.dim(0), x.dim(1), columns},
                       {columns / 3, columns / 3, columns / 3}, optional_input(inputs, 5),

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits: float activations times weights of a few bits, each block of a column with a scale
-// and a zero point of its own. Sums are in double, rounded once.
+// MatMulNBits: activations times weights of a few bits, each block of a column with a scale and a
+// zero point of its own. The activations are floats, or quantized on the way where the file asks
+// for no more. Sums of blocks are added in double, rounded once.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
-#include "host/execute/operators.hpp"
+#include "host/execute/integer_product.hpp"
 #include "host/execute/visit.hpp"
+#include "host/onnx/linear_layer.hpp"
 
 namespace gemm64 {
 namespace host {
@@ -59,6 +64,33 @@ class Blocks {
     }
   }
 
+  /// Weights [n x size] of a block as 8-bit integers, and their zero points. What has fewer bits
+  /// has its zero point subtracted.
+  IntegerOperand integers_of(std::int64_t block, Tensor& values) const {
+    const bool is_byte = bits_ == 8;
+    values = Tensor(is_byte ? onnx::TensorProto::UINT8 : onnx::TensorProto::INT8, {n, size_});
+    auto* const to = reinterpret_cast<std::uint8_t*>(values.mutable_raw());
+    std::vector<std::int32_t> zeros;
+    for (std::int64_t column = 0; column < n; ++column) {
+      const std::uint8_t* const from = packed_.values<std::uint8_t>() + column * count_ * bytes();
+      const auto zero = static_cast<std::int32_t>(zero_of<float>(column, block));
+      if (is_byte) zeros.push_back(zero);
+      for (std::int64_t i = 0; i < size_; ++i) {
+        to[column * size_ + i] =
+            static_cast<std::uint8_t>(value_at(from, block * size_ + i) - (is_byte ? 0 : zero));
+      }
+    }
+    return {values, is_byte ? zeros : std::vector<std::int32_t>{0}};
+  }
+
+  double scale_of(std::int64_t column, std::int64_t block) const {
+    return static_cast<double>(scales_.values<float>()[column * count_ + block]);
+  }
+
+  std::int64_t size() const { return size_; }
+  std::int64_t count() const { return count_; }
+  DataType zero_points() const { return zeros_.present() ? zeros_.type() : DataType{}; }
+
   const std::int64_t k, n;
 
  private:
@@ -104,6 +136,53 @@ class Blocks {
   Dims order_;
 };
 
+/// `values` in steps of the largest of them / 127, to the nearest, as ONNX Runtime does; returns
+/// the step. What is not finite makes it no number.
+float quantize_block(const float* values, std::int64_t count, std::int8_t* to) {
+  float most = 0;
+  bool finite = true;
+  for (std::int64_t i = 0; i < count; ++i) {
+    most = std::max(most, std::fabs(values[i]));
+    finite = finite && std::isfinite(values[i]);
+  }
+  if (!finite) return std::numeric_limits<float>::quiet_NaN();
+  const float steps = most == 0 ? 0 : 127.0F / most;
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] =
+        static_cast<std::int8_t>(std::clamp(std::nearbyint(values[i] * steps), -127.0F, 127.0F));
+  }
+  return most / 127.0F;
+}
+
+/// a [m x k] times the weights, a block of K after the other: exact sums of integers, times both
+/// scales.
+std::vector<double> sums_of_integers(const NodeContext& node, const float* a, std::int64_t m,
+                                     const Blocks& weights) {
+  std::vector<double> sums(static_cast<std::size_t>(m * weights.n));
+  for (std::int64_t block = 0; block < weights.count(); ++block) {
+    const std::int64_t first = block * weights.size();
+    Tensor values(onnx::TensorProto::INT8, {m, weights.size()});
+    std::fill_n(values.mutable_values<std::int8_t>(), values.elements(), std::int8_t{0});
+    std::vector<double> steps;
+    for (std::int64_t row = 0; row < m; ++row) {
+      steps.push_back(static_cast<double>(
+          quantize_block(a + row * weights.k + first, std::min(weights.size(), weights.k - first),
+                         values.mutable_values<std::int8_t>() + row * weights.size())));
+    }
+    Tensor held;
+    const Tensor products =
+        matrix_sums(node, {values, {0}}, weights.integers_of(block, held), true);
+    const std::int32_t* product = products.values<std::int32_t>();
+    double* to = sums.data();
+    for (const double step : steps) {
+      for (std::int64_t n = 0; n < weights.n; ++n) {
+        *to++ += static_cast<double>(*product++) * step * weights.scale_of(n, block);
+      }
+    }
+  }
+  return sums;
+}
+
 }  // namespace
 
 Tensors matmul_n_bits(const NodeContext& node, const Tensors& inputs) {
@@ -119,6 +198,18 @@ Tensors matmul_n_bits(const NodeContext& node, const Tensors& inputs) {
   if (bias.present()) require_same_type(node, a, bias);
   Dims dims = a.dims();
   dims.back() = weights.n;
+  if (a.type() == onnx::TensorProto::FLOAT &&
+      multiplies_integers(*node.node, weights.zero_points())) {
+    const std::vector<double> sums =
+        sums_of_integers(node, a.values<float>(), a.elements() / weights.k, weights);
+    Tensor result(a.type(), dims);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::size_t n = i % static_cast<std::size_t>(weights.n);
+      const double addend = bias.present() ? static_cast<double>(bias.values<float>()[n]) : 0;
+      result.mutable_values<float>()[i] = static_cast<float>(sums[i] + addend);
+    }
+    return {result};
+  }
   return {visit_floats(node, a.type(), [&](auto zero) {
     using T = decltype(zero);
     Tensor result(a.type(), dims);

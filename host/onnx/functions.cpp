@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "host/error.hpp"
 #include "host/onnx/model.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/onnx/renaming.hpp"
 
 namespace gemm64 {
 namespace {
@@ -20,72 +18,6 @@ namespace {
 constexpr std::size_t kMaxNodes = 200'000;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxDepth = 200;
-
-using Names = std::map<std::string, std::string>;
-using Attributes = std::map<std::string, const onnx::AttributeProto*>;
-
-/// Gives values names that the graph does not have.
-class FreshNames {
- public:
-  explicit FreshNames(const onnx::GraphProto& graph) { add(graph); }
-
-  std::string make(const std::string& like) {
-    std::string name = like;
-    while (!taken_.insert(name).second) name = fmt::format("{}_{}", like, ++count_);
-    return name;
-  }
-
- private:
-  void add(const onnx::GraphProto& graph) {
-    for (const onnx::ValueInfoProto& input : graph.input()) taken_.insert(input.name());
-    for (const onnx::TensorProto& tensor : graph.initializer()) taken_.insert(tensor.name());
-    for (const onnx::NodeProto& node : graph.node()) {
-      taken_.insert(node.output().begin(), node.output().end());
-      for (const onnx::AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) add(attribute.g());
-      }
-    }
-  }
-
-  std::set<std::string> taken_;
-  std::size_t count_ = 0;
-};
-
-std::string renamed(const Names& names, const std::string& name) {
-  const auto found = names.find(name);
-  return found == names.end() ? name : found->second;
-}
-
-void take_names(onnx::NodeProto& node, const Names& names, const Attributes* given);
-
-/// What a subgraph reads of the graph around it gets its new name; what it makes itself keeps its.
-void take_names(onnx::GraphProto& graph, const Names& names, const Attributes* given) {
-  for (onnx::NodeProto& node : *graph.mutable_node()) take_names(node, names, given);
-  for (onnx::ValueInfoProto& output : *graph.mutable_output()) {
-    output.set_name(renamed(names, output.name()));
-  }
-}
-
-/// Gives a node's values their new names, and its attributes that refer to those of a call
-/// (`given`; nullptr: there is no call) their values.
-void take_names(onnx::NodeProto& node, const Names& names, const Attributes* given) {
-  for (std::string& name : *node.mutable_input()) name = renamed(names, name);
-  for (std::string& name : *node.mutable_output()) name = renamed(names, name);
-  for (int i = node.attribute_size(); i-- > 0;) {
-    onnx::AttributeProto& attribute = *node.mutable_attribute(i);
-    if (given != nullptr && !attribute.ref_attr_name().empty()) {
-      const auto found = given->find(attribute.ref_attr_name());
-      if (found == given->end()) {  // left out by the caller: the operator's own default holds
-        node.mutable_attribute()->DeleteSubrange(i, 1);
-        continue;
-      }
-      const std::string name = attribute.name();
-      attribute = *found->second;
-      attribute.set_name(name);
-    }
-    if (attribute.has_g()) take_names(*attribute.mutable_g(), names, given);
-  }
-}
 
 class Inliner {
  public:
@@ -223,89 +155,11 @@ class Inliner {
   std::size_t made_ = 0, calls_ = 0, bytes_ = 0;
 };
 
-/// The value of a condition: a bool of one element. Empty where it is none.
-std::optional<bool> condition(const onnx::TensorProto& tensor) {
-  if (tensor.data_type() != onnx::TensorProto::BOOL) return std::nullopt;
-  const auto values = integer_values(tensor, 1);
-  if (!values || values->size() != 1) return std::nullopt;
-  return values->front() != 0;
-}
-
 }  // namespace
 
 void inline_functions(onnx::ModelProto& model, const std::string& file) {
   if (model.functions().empty() || !model.has_graph()) return;
   Inliner(model, file).run();
-}
-
-void take_known_branches(onnx::ModelProto& model) {
-  if (!model.has_graph()) return;
-  onnx::GraphProto& graph = *model.mutable_graph();
-  bool any = false;
-  for (const onnx::NodeProto& node : graph.node()) any = any || node.op_type() == "If";
-  if (!any) return;
-  std::map<std::string, bool> known;
-  for (const onnx::TensorProto& tensor : graph.initializer()) {
-    if (const auto value = condition(tensor)) known[tensor.name()] = *value;
-  }
-  FreshNames fresh(graph);
-  std::vector<onnx::NodeProto> rest(graph.node().rbegin(),
-                                    graph.node().rend());  // the next is last
-  graph.clear_node();
-  while (!rest.empty()) {
-    onnx::NodeProto node = std::move(rest.back());
-    rest.pop_back();
-    if (node.op_type() == "Constant" && node.domain().empty() && node.output_size() == 1) {
-      for (const onnx::AttributeProto& attribute : node.attribute()) {
-        const auto value = attribute.name() == "value" && attribute.has_t()
-                               ? condition(attribute.t())
-                               : std::nullopt;
-        if (value) known[node.output(0)] = *value;
-      }
-    }
-    const bool is_if = node.op_type() == "If" && node.domain().empty() && node.input_size() == 1;
-    const auto taken = is_if ? known.find(node.input(0)) : known.end();
-    const onnx::GraphProto* branch = nullptr;
-    for (const onnx::AttributeProto& attribute : node.attribute()) {
-      if (taken == known.end() || !attribute.has_g()) continue;
-      if (attribute.name() == (taken->second ? "then_branch" : "else_branch"))
-        branch = &attribute.g();
-    }
-    if (branch == nullptr || branch->output_size() != node.output_size() ||
-        branch->input_size() != 0) {
-      *graph.add_node() = std::move(node);
-      continue;
-    }
-    Names names;
-    for (const onnx::NodeProto& inner : branch->node()) {
-      for (const std::string& output : inner.output()) {
-        if (!output.empty())
-          names[output] = fresh.make((node.name().empty() ? "If" : node.name()) + "/" + output);
-      }
-    }
-    for (const onnx::TensorProto& tensor : branch->initializer()) {
-      names[tensor.name()] =
-          fresh.make((node.name().empty() ? "If" : node.name()) + "/" + tensor.name());
-      *graph.add_initializer() = tensor;
-      graph.mutable_initializer(graph.initializer_size() - 1)->set_name(names[tensor.name()]);
-      if (const auto value = condition(tensor)) known[names[tensor.name()]] = *value;
-    }
-    std::vector<onnx::NodeProto> inside;
-    for (const onnx::NodeProto& inner : branch->node()) {
-      inside.push_back(inner);
-      take_names(inside.back(), names, nullptr);
-    }
-    for (int i = 0; i < node.output_size(); ++i) {
-      if (node.output(i).empty()) continue;
-      onnx::NodeProto same;
-      same.set_op_type("Identity");
-      same.add_input(renamed(names, branch->output(i).name()));
-      same.add_output(node.output(i));
-      inside.push_back(same);
-    }
-    // Branches inside of this one are taken as well.
-    rest.insert(rest.end(), inside.rbegin(), inside.rend());
-  }
 }
 
 }  // namespace gemm64

@@ -19,11 +19,4 @@ namespace gemm64 {
 /// nodes.
 void inline_functions(onnx::ModelProto& model, const std::string& file);
 
-/// Replaces each If whose condition is a constant by the branch that it takes. Before:
-///
-///     y = If(c) <then: {t = Relu(x)}, else: {e = Neg(x)}>      with c = true
-///
-/// After: y = Relu(x).
-void take_known_branches(onnx::ModelProto& model);
-
 }  // namespace gemm64

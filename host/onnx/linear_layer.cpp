@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "host/divide.hpp"
 #include "host/onnx/supported.hpp"
 
 namespace gemm64 {
@@ -25,7 +26,9 @@ std::optional<int> quantized_weights(const onnx::NodeProto& node) {
                                                  {"MatMulInteger", 1},
                                                  {"com.microsoft.QGemm", 3},
                                                  {"com.microsoft.DynamicQuantizeMatMul", 1},
-                                                 {"com.microsoft.MatMulIntegerToFloat", 1}};
+                                                 {"com.microsoft.MatMulIntegerToFloat", 1},
+                                                 {"com.microsoft.MatMulNBits", 1},
+                                                 {"com.microsoft.QAttention", 1}};
   const auto found = inputs.find(operator_name(node));
   return found == inputs.end() ? std::nullopt : std::optional<int>(found->second);
 }
@@ -34,6 +37,14 @@ std::optional<int> quantized_weights(const onnx::NodeProto& node) {
 bool is_matrix(const std::vector<std::int64_t>& dims) {
   return dims.size() >= 2 && std::count(dims.begin(), dims.end(), 0) == 0 &&
          std::all_of(dims.begin(), dims.end() - 2, [](std::int64_t dim) { return dim == 1; });
+}
+
+std::int64_t number(const onnx::NodeProto& node, const char* name) {
+  return attribute(node, name, std::int64_t{0});
+}
+
+bool is_in_blocks(const onnx::NodeProto& node) {
+  return operator_name(node) == "com.microsoft.MatMulNBits";
 }
 
 std::optional<TensorType> input_type(const OnnxModel& model, const onnx::NodeProto& node, int i) {
@@ -45,6 +56,19 @@ std::string why_empty(const TensorType& a) {
   return std::count(a.dims.begin(), a.dims.end(), 0) != 0 ? "its input is empty" : "";
 }
 
+std::string why_blocks_on_host(const onnx::NodeProto& node, const TensorType& a,
+                               const std::optional<TensorType>& zero_points) {
+  if (!multiplies_integers(node, zero_points ? zero_points->data_type : 0)) {
+    return "its activations are floats in the file";
+  }
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  const std::int64_t k = number(node, "K"), n = number(node, "N");
+  if (k < 1 || k > kMost || n < 1 || n > kMost || a.dims.empty() || a.dims.back() != k) {
+    return "its shapes do not fit";  // the host will tell more
+  }
+  return why_empty(a);
+}
+
 std::string why_quantized_on_host(const onnx::NodeProto& node, const TensorType& a,
                                   const TensorType& b) {
   const bool dynamic = a.data_type == kFloat && node.op_type() == "DynamicQuantizeMatMul";
@@ -54,13 +78,33 @@ std::string why_quantized_on_host(const onnx::NodeProto& node, const TensorType&
   if (a.dims.empty() || b.dims.size() != 2 || !is_matrix(b.dims)) {
     return "its weights are not a matrix";
   }
-  if (is_gemm(node) && attribute(node, "transA", std::int64_t{0}) != 0) {
+  if (is_gemm(node) && number(node, "transA") != 0) {
     return "its activations are transposed";
+  }
+  if (node.op_type() == "QAttention" && a.dims.back() != b.dims[0]) {
+    return "its shapes do not fit";  // the host will tell more
   }
   return why_empty(a);
 }
 
 }  // namespace
+
+bool multiplies_integers(const onnx::NodeProto& node, int zero_points) {
+  const std::int64_t bits = attribute(node, "bits", std::int64_t{4});
+  const std::int64_t size = number(node, "block_size");
+  const std::int64_t least = bits == 2 ? 32 : 16, most = bits == 2 ? 128 : 256;
+  const bool kernel = (bits == 2 || bits == 4 || bits == 8) && size >= least && size <= most &&
+                      (size & (size - 1)) == 0;
+  const bool in_order = node.input_size() <= 4 || node.input(4).empty();
+  return number(node, "accuracy_level") == 4 && kernel && in_order &&
+         (zero_points == 0 || zero_points == onnx::TensorProto::UINT8);
+}
+
+std::uint64_t blocks_of_k(const onnx::NodeProto& node) {
+  const std::int64_t size = number(node, "block_size");
+  if (!is_in_blocks(node) || size < 1) return 1;
+  return divide_up(static_cast<std::uint64_t>(number(node, "K")), static_cast<std::uint64_t>(size));
+}
 
 bool is_float_product(const onnx::NodeProto& node) {
   return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
@@ -69,7 +113,7 @@ bool is_float_product(const onnx::NodeProto& node) {
 int weights_input(const onnx::NodeProto& node) { return quantized_weights(node).value_or(1); }
 
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
-                        const std::optional<TensorType>& a, const std::optional<TensorType>& b) {
+                        const InputTypes& input) {
   const std::string& type = node.op_type();
   if (node.domain().empty() && type == "ConvTranspose") {
     return "transposed convolutions run on the host";
@@ -83,7 +127,9 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
     return printable(type) + " runs on the host";
   }
   if (!constant_weights) return "its weights depend on the input";
+  const std::optional<TensorType> a = input(0), b = input(weights_input(node));
   if (!a || !b) return "its shape is not known";
+  if (is_in_blocks(node)) return why_blocks_on_host(node, *a, input(3));
   if (quantized) return why_quantized_on_host(node, *a, *b);
   if (a->data_type != kFloat || b->data_type != kFloat) return "its operands are not float32";
   // A stack of one matrix must not add axes to the result.
@@ -97,19 +143,24 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
 std::string why_on_host(const OnnxModel& model, const onnx::NodeProto& node) {
   const int weights = weights_input(node);
   const bool constant = node.input_size() > weights && model.is_constant(node.input(weights));
-  return why_on_host(node, constant, input_type(model, node, 0), input_type(model, node, weights));
+  return why_on_host(node, constant, [&](int i) { return input_type(model, node, i); });
 }
 
-std::optional<ProductSizes> linear_product(const OnnxModel& model, const onnx::NodeProto& node) {
+std::optional<Products> linear_product(const OnnxModel& model, const onnx::NodeProto& node) {
   if (!why_on_host(model, node).empty()) return std::nullopt;
   const TensorType a = *input_type(model, node, 0);
+  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  if (is_in_blocks(node)) {
+    return Products{{size(a.elements() / a.dims.back()), size(number(node, "block_size")),
+                     size(number(node, "N"))},
+                    blocks_of_k(node)};
+  }
   const TensorType b = *input_type(model, node, weights_input(node));
-  const bool transposed = is_gemm(node) && attribute(node, "transB", std::int64_t{0}) != 0;
+  const bool transposed = is_gemm(node) && number(node, "transB") != 0;
   const std::size_t rank = b.dims.size();
   const std::int64_t k = b.dims[rank - (transposed ? 1 : 2)];
   const std::int64_t n = b.dims[rank - (transposed ? 2 : 1)];
-  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  return ProductSizes{size(a.elements() / k), size(k), size(n)};
+  return Products{{size(a.elements() / k), size(k), size(n)}, 1};
 }
 
 }  // namespace gemm64

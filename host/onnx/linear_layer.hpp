@@ -2,6 +2,8 @@
 // Which nodes are Linear layers for the device: the one rule, for running and for predicting.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,18 +18,27 @@ bool is_float_product(const onnx::NodeProto& node);
 /// Which of the node's inputs holds the weights of a matrix product.
 int weights_input(const onnx::NodeProto& node);
 
+/// Does a MatMulNBits multiply integers: its weights, and its activations in steps of each block's
+/// largest value / 127? That is where the file asks for no more (accuracy_level 4) and ONNX Runtime
+/// does. `zero_points`: their type, 0 where there are none.
+bool multiplies_integers(const onnx::NodeProto& matmul_n_bits, int zero_points);
+
+/// Of how many products of equal size, one for each block of K, the layer of a node consists.
+std::uint64_t blocks_of_k(const onnx::NodeProto& node);
+
+/// The type of a node's input, empty where it is not known or there is no such input.
+using InputTypes = std::function<std::optional<TensorType>(int input)>;
+
 /// Why `run` computes a node on the host, in words; empty where the device computes it: Gemm or
 /// MatMul whose weights are a float32 matrix (or a stack of one), or their kin on 8-bit integers,
-/// where the weights are the same whatever the network's inputs are. `a`, `b`: types of the node's
-/// activations (input 0) and weights, empty where unknown.
-std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
-                        const std::optional<TensorType>& a, const std::optional<TensorType>& b);
+/// where the weights are the same whatever the network's inputs are.
+std::string why_on_host(const onnx::NodeProto& node, bool constant_weights, const InputTypes& type);
 
 /// The same, from what the model knows before it runs.
 std::string why_on_host(const OnnxModel& model, const onnx::NodeProto& node);
 
-/// The product of a node that the device computes; empty where the host does, or a shape is
-/// unknown.
-std::optional<ProductSizes> linear_product(const OnnxModel& model, const onnx::NodeProto& node);
+/// The products of a node that the device computes, blocks_of_k() of them; empty where the host
+/// does, or a shape is unknown. Zeros fill the last block.
+std::optional<Products> linear_product(const OnnxModel& model, const onnx::NodeProto& node);
 
 }  // namespace gemm64

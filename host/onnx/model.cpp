@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "host/error.hpp"
+#include "host/onnx/control_flow.hpp"
 #include "host/onnx/functions.hpp"
 #include "host/onnx/graph_check.hpp"
 #include "host/onnx/schema.hpp"
@@ -175,6 +176,29 @@ bool is_folded(const onnx::NodeProto& node, const std::set<std::string>& fixed) 
   });
 }
 
+/// Nodes of control flow that wait for others of it are unfolded so many times.
+constexpr int kMaxRounds = 100;
+
+/// Makes inputs whose values are known constants of the graph.
+void bind_inputs(onnx::ModelProto& proto, const ImportOptions& options, const std::string& file) {
+  for (const auto& [name, tensor] : options.input_values) {
+    const auto& inputs = proto.graph().input();
+    const bool is_input = std::any_of(
+        inputs.begin(), inputs.end(),
+        [&name = name](const onnx::ValueInfoProto& input) { return input.name() == name; });
+    if (!is_input) throw UsageError(fmt::format("{}: has no input '{}'", file, printable(name)));
+    const auto& tensors = proto.graph().initializer();
+    if (std::any_of(tensors.begin(), tensors.end(), [&name = name](const onnx::TensorProto& known) {
+          return known.name() == name;
+        })) {
+      continue;  // the model was made from one in which it is
+    }
+    onnx::TensorProto& constant = *proto.mutable_graph()->add_initializer();
+    constant = tensor;
+    constant.set_name(name);
+  }
+}
+
 }  // namespace
 
 std::int64_t TensorType::elements() const {
@@ -208,47 +232,67 @@ OnnxModel OnnxModel::from_proto(onnx::ModelProto proto, const std::string& name,
   return build(std::move(proto), name, std::filesystem::path(name).parent_path(), options);
 }
 
+/// Checks the graph as it stands, reads its data, and finds out what is known of its values.
+ValueFacts OnnxModel::read_graph(const std::filesystem::path& folder,
+                                 const ImportOptions& options) {
+  constants_.clear();
+  sparse_.clear();
+  fixed_.clear();
+  opsets_ = check_graph(proto_, options.shapes_only, name_);
+  onnx::GraphProto& graph = *proto_.mutable_graph();
+  for (const std::string& file : files_outside(graph, folder)) {
+    const auto known = std::find(external_files_.begin(), external_files_.end(), file);
+    if (known == external_files_.end()) external_files_.push_back(file);
+  }
+  read_weights(graph, options, folder, name_);
+
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    constants_[tensor.name()] = &tensor;
+  }
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
+    sparse_.insert(tensor.values().name());
+  }
+  for (const auto& constant : constants_) fixed_.insert(constant.first);
+  fixed_.insert(sparse_.begin(), sparse_.end());
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (is_folded(node, fixed_)) {
+      fixed_.insert(node.output().begin(), node.output().end());
+    }
+    if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) continue;
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.name() == "value" && attribute.has_t()) {
+        constants_[node.output(0)] = &attribute.t();
+      }
+    }
+  }
+  for (const auto& [name, shape] : options.input_shapes) {
+    const std::vector<std::string> open = open_dimensions();
+    const bool is_dimension =
+        shape.size() == 1 && std::find(open.begin(), open.end(), name) != open.end();
+    if (is_graph_input(name) || is_dimension) continue;
+    throw UsageError(fmt::format("{}: has no input '{}'; its inputs are: {}{}", name_,
+                                 printable(name), listed(inputs()),
+                                 open.empty() ? "" : "; names of open sizes: " + listed(open)));
+  }
+  return infer_shapes(graph, opset(), constants_, options, name_);
+}
+
 OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
                            const std::filesystem::path& folder, const ImportOptions& options) {
   OnnxModel model;
   model.proto_ = std::move(proto);
   model.name_ = printable(name);
   inline_functions(model.proto_, model.name_);
-  take_known_branches(model.proto_);
-  model.opsets_ = check_graph(model.proto_, options.shapes_only, model.name_);
+  bind_inputs(model.proto_, options, model.name_);
+  ValueFacts facts = model.read_graph(folder, options);
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const Unfolded unfolded =
+        unfold_control_flow(model.proto_, facts, model.fixed_, model.opset(), model.kept_);
+    if (!unfolded.any) break;
+    model.is_unfolded_by_shapes_ = model.is_unfolded_by_shapes_ || unfolded.by_shapes;
+    facts = model.read_graph(folder, options);
+  }
   onnx::GraphProto& graph = *model.proto_.mutable_graph();
-  model.external_files_ = files_outside(graph, folder);
-  read_weights(graph, options, folder, model.name_);
-
-  for (const onnx::TensorProto& tensor : graph.initializer()) {
-    model.constants_[tensor.name()] = &tensor;
-  }
-  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
-    model.sparse_.insert(tensor.values().name());
-  }
-  for (const auto& constant : model.constants_) model.fixed_.insert(constant.first);
-  model.fixed_.insert(model.sparse_.begin(), model.sparse_.end());
-  for (const onnx::NodeProto& node : graph.node()) {
-    if (is_folded(node, model.fixed_)) {
-      model.fixed_.insert(node.output().begin(), node.output().end());
-    }
-    if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) continue;
-    for (const onnx::AttributeProto& attribute : node.attribute()) {
-      if (attribute.name() == "value" && attribute.has_t()) {
-        model.constants_[node.output(0)] = &attribute.t();
-      }
-    }
-  }
-  for (const auto& [name, shape] : options.input_shapes) {
-    const std::vector<std::string> open = model.open_dimensions();
-    const bool is_dimension =
-        shape.size() == 1 && std::find(open.begin(), open.end(), name) != open.end();
-    if (model.is_graph_input(name) || is_dimension) continue;
-    throw UsageError(fmt::format("{}: has no input '{}'; its inputs are: {}{}", model.name_,
-                                 printable(name), listed(model.inputs()),
-                                 open.empty() ? "" : "; names of open sizes: " + listed(open)));
-  }
-  ValueFacts facts = infer_shapes(graph, model.opset(), model.constants_, options, model.name_);
   for (const ValueFacts::Replacement& replacement : facts.replacements) {
     onnx::TensorProto& tensor = *graph.add_initializer();
     tensor = integer_tensor(replacement.constant, facts.integers.at(replacement.constant));
@@ -271,6 +315,25 @@ std::optional<TensorType> OnnxModel::type(const std::string& value) const {
   const auto found = types_.find(value);
   if (found == types_.end()) return std::nullopt;
   return found->second;
+}
+
+std::string OnnxModel::why_kept(const onnx::NodeProto& node) const {
+  const auto found = node.output_size() == 0 ? kept_.end() : kept_.find(node.output(0));
+  return found == kept_.end() ? "" : found->second;
+}
+
+OnnxModel OnnxModel::again(const ImportOptions& options) const {
+  OnnxModel other = from_proto(proto_, name_, options);
+  if (!is_unfolded_by_shapes_) return other;
+  for (const std::string& input : inputs()) {
+    const std::optional<TensorType> own = type(input), its = other.type(input);
+    if (own && its && own->dims == its->dims) continue;
+    throw UsageError(fmt::format(
+        "{}: its If, Loop or Scan was settled for an input '{}' {}; {} may take other branches",
+        name_, printable(input), own ? "of " + dims_text(own->dims) : "of an open size",
+        its ? dims_text(its->dims) : "another"));
+  }
+  return other;
 }
 
 std::string OnnxModel::why_unknown(const std::string& value) const {

@@ -25,6 +25,8 @@ struct TensorType {
   std::int64_t bytes() const;     // elements times the type's size, whole bytes
 };
 
+struct ValueFacts;
+
 struct ImportOptions {
   /// May the file lack its weights (no data for initializers, or external data that is missing)?
   bool shapes_only = false;
@@ -35,6 +37,8 @@ struct ImportOptions {
   /// Shapes of graph inputs by name; they win over the file's and over `batch`. Where a name is no
   /// input but that of open dimensions, the one size is theirs.
   std::map<std::string, std::vector<std::int64_t>> input_shapes;
+  /// Inputs whose values are known before the network runs: they become constants.
+  std::map<std::string, onnx::TensorProto> input_values;
   /// Bound on the file's size, initializers with external data included.
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
 };
@@ -54,6 +58,10 @@ class OnnxModel {
   /// The same for a model in memory; `name` stands for the file in messages.
   static OnnxModel from_proto(onnx::ModelProto proto, const std::string& name,
                               const ImportOptions& options = {});
+
+  /// The same model by other options. Throws UsageError where control flow was unfolded for other
+  /// shapes of the inputs.
+  OnnxModel again(const ImportOptions& options) const;
 
   const onnx::ModelProto& proto() const { return proto_; }
   const onnx::GraphProto& graph() const { return proto_.graph(); }
@@ -76,6 +84,9 @@ class OnnxModel {
   /// The values of a small tensor of integers that is known before the network runs: a constant, or
   /// computed from shapes alone. Empty where it is not.
   std::optional<std::vector<std::int64_t>> integers(const std::string& value) const;
+  /// Why an If, Loop or Scan was not unfolded, in words behind its name; empty where it was never
+  /// looked at.
+  std::string why_kept(const onnx::NodeProto& node) const;
   /// Is the value the same whatever the network's inputs are: an initializer (with or without its
   /// data), what a Constant node makes, or what is computed from such values alone?
   bool is_constant(const std::string& value) const { return fixed_.count(value) != 0; }
@@ -95,6 +106,8 @@ class OnnxModel {
   static OnnxModel build(onnx::ModelProto proto, const std::string& name,
                          const std::filesystem::path& folder, const ImportOptions& options);
 
+  ValueFacts read_graph(const std::filesystem::path& folder, const ImportOptions& options);
+
   onnx::ModelProto proto_;
   std::string name_;
   Opsets opsets_;
@@ -105,6 +118,8 @@ class OnnxModel {
   std::map<std::string, std::vector<std::int64_t>> integers_;
   std::map<std::string, std::string> unknown_;
   std::vector<std::string> external_files_;
+  std::map<std::string, std::string> kept_;  // why, by first output
+  bool is_unfolded_by_shapes_ = false;
 };
 
 /// Text from a file as it may stand in a message: one line of valid UTF-8, control characters and

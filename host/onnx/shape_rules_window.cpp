@@ -181,5 +181,87 @@ void global_pool(RuleNode& node) {
   node.set(0, node.input(0).data_type, result);
 }
 
+/// A value of the map for each place of the grid.
+void grid_sample(RuleNode& node) {
+  const Dims& x = node.dims(0);
+  const Dims& grid = node.dims(1);
+  node.require(x.size() >= 3 && grid.size() == x.size(),
+               fmt::format("its grid is {} for {}", dims_text(grid), dims_text(x)));
+  Dims result{x[0], x[1]};
+  result.insert(result.end(), grid.begin() + 1, grid.end() - 1);
+  node.set(0, node.input(0).data_type, result);
+}
+
+void affine_grid(RuleNode& node) {
+  const Dims& size = node.needed_integers(1);
+  node.require(size.size() == 4 || size.size() == 5,
+               fmt::format("a grid for a map of {}", dims_text(size)));
+  Dims result(size.begin() + 2, size.end());
+  result.insert(result.begin(), size[0]);
+  result.push_back(static_cast<std::int64_t>(size.size()) - 2);
+  node.set(0, node.input(0).data_type, result);
+}
+
+void roi_align(RuleNode& node) {
+  const Dims& x = node.dims(0);
+  const Dims& regions = node.dims(1);
+  node.require(x.size() == 4 && regions.size() == 2,
+               fmt::format("regions {} of {}", dims_text(regions), dims_text(x)));
+  node.set(0, node.input(0).data_type,
+           {regions[0], x[1], node.integer("output_height", 1), node.integer("output_width", 1)});
+}
+
+void col2im(RuleNode& node) {
+  const Dims& x = node.dims(0);
+  const Dims& image = node.needed_integers(1);
+  std::int64_t taps = 1;
+  for (const std::int64_t size : node.needed_integers(2)) {
+    node.require(size >= 1 && size <= kMaxWindow && taps <= kMaxWindow, "its blocks are no sizes");
+    taps *= size;
+  }
+  node.require(x.size() == 3, fmt::format("blocks in {}", dims_text(x)));
+  Dims result{x[0], x[1] / taps};
+  result.insert(result.end(), image.begin(), image.end());
+  node.set(0, node.input(0).data_type, result);
+}
+
+void max_unpool(RuleNode& node) {
+  const Dims& x = node.dims(0);
+  if (node.has(2)) {
+    node.set(0, node.input(0).data_type, node.needed_integers(2));
+    return;
+  }
+  const Dims spatial = spatial_of(node, x);
+  const Dims kernel = sized_list(node, "kernel_shape", spatial.size(), 1, 1);
+  const Dims strides = sized_list(node, "strides", spatial.size(), 1, 1);
+  const Dims pads = sized_list(node, "pads", 2 * spatial.size(), 0, 0);
+  Dims result{x[0], x[1]};
+  for (std::size_t i = 0; i < spatial.size(); ++i) {
+    result.push_back((spatial[i] - 1) * strides[i] - pads[i] - pads[spatial.size() + i] +
+                     kernel[i]);
+  }
+  node.set(0, node.input(0).data_type, result);
+}
+
+void dft(RuleNode& node) {
+  Dims result = node.dims(0);
+  const bool attribute = node.opset() < 20;
+  const Dims axis = attribute || !node.has(2) ? Dims{node.integer("axis", attribute ? 1 : -2)}
+                                              : node.needed_integers(2);
+  node.require(axis.size() == 1 && result.size() >= 2, "it has not one axis");
+  const std::size_t along = node.axis(axis[0], result.size());
+  const bool inverse = node.integer("inverse", 0) != 0, onesided = node.integer("onesided", 0) != 0;
+  std::int64_t length = inverse && onesided ? 2 * (result[along] - 1) : result[along];
+  if (node.has(1)) {
+    const Dims& given = node.needed_integers(1);
+    node.require(given.size() == 1, "its length is no number");
+    length = given[0];
+  }
+  node.require(length >= 1, fmt::format("its length is {}", length));
+  result[along] = onesided && !inverse ? length / 2 + 1 : length;
+  result.back() = onesided && inverse ? 1 : 2;
+  node.set(0, node.input(0).data_type, result);
+}
+
 }  // namespace shapes
 }  // namespace gemm64

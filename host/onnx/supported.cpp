@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host/error.hpp"
+#include "host/onnx/control_flow.hpp"
 #include "host/onnx/operator.hpp"
 #include "host/onnx/tensor.hpp"
 #include "host/text.hpp"
@@ -15,6 +16,9 @@ namespace {
 
 /// Why a node cannot run, or nothing.
 std::string obstacle(const onnx::NodeProto& node, const OnnxModel& model) {
+  if (const std::string why = model.why_kept(node); !why.empty()) {
+    return operator_name(node) + " " + why;
+  }
   const OperatorInfo* info = find_operator(node.domain(), node.op_type());
   if (info == nullptr || info->function == nullptr) return operator_name(node);
   if (!info->domain.empty() || model.opset() >= info->since) return "";
@@ -91,6 +95,19 @@ std::string why_not_run(const OnnxModel& model) {
 void require_supported(const OnnxModel& model) {
   const std::string why = why_not_run(model);
   if (!why.empty()) throw UsageError(fmt::format("{}: {}", model.name(), why));
+}
+
+bool waits_for_inputs(const OnnxModel& model) {
+  const auto& nodes = model.graph().node();
+  const auto& inputs = model.graph().input();
+  return std::any_of(nodes.begin(), nodes.end(), is_control_flow) &&
+         std::all_of(nodes.begin(), nodes.end(),
+                     [&model](const onnx::NodeProto& node) {
+                       return is_control_flow(node) || obstacle(node, model).empty();
+                     }) &&
+         std::all_of(inputs.begin(), inputs.end(), [&model](const onnx::ValueInfoProto& input) {
+           return !model.is_graph_input(input.name()) || why_no_input(input).empty();
+         });
 }
 
 }  // namespace gemm64

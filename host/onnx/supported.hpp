@@ -27,4 +27,8 @@ std::string operator_name(const onnx::NodeProto& node);
 /// makes nothing while the network runs?
 bool is_view(const onnx::NodeProto& node);
 
+/// Has the graph an If, Loop or Scan, and nothing else that cannot run? What these come to may
+/// follow once shapes and inputs are known.
+bool waits_for_inputs(const OnnxModel& model);
+
 }  // namespace gemm64

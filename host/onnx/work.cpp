@@ -2,6 +2,7 @@
 #include "host/onnx/work.hpp"
 
 #include "host/onnx/checked.hpp"
+#include "host/onnx/linear_layer.hpp"
 
 namespace gemm64 {
 namespace {
@@ -102,6 +103,11 @@ std::optional<NodeShapes::Dims> NodeShapes::input(int i, std::size_t rank) const
   return has(i) ? sizes(node_.input(i), rank) : std::nullopt;
 }
 
+std::optional<int> NodeShapes::type(int i) const {
+  const std::optional<TensorType> type = has(i) ? model_.type(node_.input(i)) : std::nullopt;
+  return type ? std::optional<int>(type->data_type) : std::nullopt;
+}
+
 std::optional<NodeShapes::Dims> NodeShapes::output(std::size_t rank) const {
   return node_.output_size() == 0 ? std::nullopt : sizes(node_.output(0), rank);
 }
@@ -140,13 +146,35 @@ std::optional<Work> gemm(const NodeShapes& shapes) { return product_of_matrices(
 std::optional<Work> qgemm(const NodeShapes& shapes) { return product_of_matrices(shapes, 0, 6); }
 std::optional<Work> matmul(const NodeShapes& shapes) { return numpy_product(shapes, 0, 1); }
 std::optional<Work> qlinear_matmul(const NodeShapes& shapes) { return numpy_product(shapes, 0, 3); }
-/// Weights of N x K in blocks of few bits.
+/// Weights of N x K in blocks of few bits: as many products as blocks where it multiplies integers.
 std::optional<Work> matmul_of_bits(const NodeShapes& shapes) {
   const std::optional<Dims> a = shapes.input(0, 1);
   const std::int64_t k = attribute(shapes.node(), "K", std::int64_t{0});
   const std::int64_t n = attribute(shapes.node(), "N", std::int64_t{0});
   if (!a || k < 1 || n < 1 || a->back() != k) return std::nullopt;
-  return from_products({product(a->begin(), a->end() - 1), size(k), size(n)}, 1);
+  ProductSizes shape{product(a->begin(), a->end() - 1), size(k), size(n)};
+  Work work = from_products(shape, 1);
+  const auto zero_points = shapes.type(3);
+  if (work.macs != 0 && multiplies_integers(shapes.node(), zero_points.value_or(0))) {
+    shape.k = size(attribute(shapes.node(), "block_size", std::int64_t{0}));
+    work.products = Products{shape, blocks_of_k(shapes.node())};
+  }
+  if (shapes.has(5)) work.bias_adds = times(shape.m, shape.n);
+  return work;
+}
+/// Queries, keys and values of constant weights, which is one product; then each query with each
+/// key, and what they say with each value.
+std::optional<Work> quantized_attention(const NodeShapes& shapes) {
+  const std::optional<Dims> x = shapes.input(0, 3);
+  const std::optional<Dims> weights = shapes.input(1, 2);
+  const std::optional<Dims> past = shapes.has(8) ? shapes.input(8, 5) : Dims(5);
+  if (!x || !weights || !past) return std::nullopt;
+  const std::uint64_t rows = times(size((*x)[0]), size((*x)[1])), columns = size((*weights)[1]);
+  Work work = from_products({rows, size((*weights)[0]), columns}, 1);
+  const std::uint64_t keys = plus(size((*x)[1]), size((*past)[3]));
+  work.macs = plus(work.macs, times(times(rows, keys), 2 * (columns / 3)));
+  work.bias_adds = times(rows, columns);
+  return work;
 }
 std::optional<Work> lstm(const NodeShapes& shapes) { return recurrent(shapes, 4); }
 std::optional<Work> gru(const NodeShapes& shapes) { return recurrent(shapes, 3); }

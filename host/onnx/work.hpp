@@ -31,7 +31,8 @@ struct Work {
   std::uint64_t macs = 0;
   /// Additions of a bias of Conv, ConvTranspose or Gemm: one for each output where it has one.
   std::uint64_t bias_adds = 0;
-  /// For Conv, ConvTranspose, Gemm and MatMul (and their integer forms) of at least one MAC.
+  /// For Conv, ConvTranspose, Gemm and MatMul (and their integer forms) of at least one MAC: those
+  /// with weights.
   std::optional<Products> products;
 };
 
@@ -51,6 +52,8 @@ class NodeShapes {
   /// Sizes of input `i`, or of the first output, if they are known and at least `rank`.
   std::optional<Dims> input(int i, std::size_t rank) const;
   std::optional<Dims> output(std::size_t rank) const;
+  /// The type of input `i`'s values, if it is known.
+  std::optional<int> type(int i) const;
   /// Of a convolution; 0 where the attribute is no number of groups.
   std::uint64_t groups() const;
 

@@ -78,6 +78,27 @@ NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found) {
           signal_to_noise_db(centred(exact), centred(found))};
 }
 
+LayerReport layer_of(const RunReport& jobs, const std::string& name, const GemmShape& shape) {
+  LayerReport layer = jobs.total();
+  layer.name = name;
+  layer.shape = shape;
+  layer.padded = {shape.m, 0, jobs.layers.at(0).padded.n};
+  layer.skipped = true;
+  for (const LayerReport& job : jobs.layers) {
+    layer.padded.k += job.padded.k;
+    layer.skipped = layer.skipped && job.skipped;
+  }
+  set_utilization(layer, jobs.geometry, jobs.memory);
+  const auto wrong = std::find_if(jobs.layers.begin(), jobs.layers.end(),
+                                  [](const LayerReport& job) { return job.mismatches.count != 0; });
+  if (wrong != jobs.layers.end()) {
+    const std::uint64_t count = layer.mismatches.count;
+    layer.mismatches = wrong->mismatches;
+    layer.mismatches.count = count;
+  }
+  return layer;
+}
+
 LayerReport layer_of(const Job& job) {
   const Plan& plan = job.plan;
   LayerReport layer;

@@ -166,6 +166,9 @@ void add(LayerReport& sum, const LayerReport& layer);
 /// Adds what a layer did for one more image (rows below those of the others).
 void add_image(LayerReport& images, const LayerReport& image);
 
+/// What the jobs that a layer is made of took together, as one layer.
+LayerReport layer_of(const RunReport& jobs, const std::string& name, const GemmShape& shape);
+
 /// What is known of a job before it runs: its name, sizes and results.
 LayerReport layer_of(const Job& job);
 

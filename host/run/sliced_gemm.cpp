@@ -3,36 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "host/error.hpp"
 #include "host/numerics/slices.hpp"
 
 namespace gemm64 {
-namespace {
-
-/// What the four jobs took together, as one layer.
-LayerReport sum_of(const RunReport& parts, const std::string& name, const GemmShape& shape) {
-  LayerReport layer = parts.total();
-  layer.name = name;
-  layer.shape = shape;
-  layer.arithmetic = Arithmetic::kSlices;
-  layer.padded = {shape.m, parts.layers[0].padded.k, parts.layers[0].padded.n};
-  layer.published = published_cycles(shape, parts.geometry.n);
-  set_utilization(layer, parts.geometry, parts.memory);
-  for (const LayerReport& part : parts.layers) {
-    if (part.mismatches.count == 0) continue;
-    const std::uint64_t count = layer.mismatches.count;
-    layer.mismatches = part.mismatches;
-    layer.mismatches.count = count;
-    break;
-  }
-  layer.skipped = std::all_of(parts.layers.begin(), parts.layers.end(),
-                              [](const LayerReport& part) { return part.skipped; });
-  return layer;
-}
-
-}  // namespace
 
 std::vector<Job> sliced_jobs(const JobRunner& runner, const std::string& name,
                              const GemmShape& shape) {
@@ -66,7 +40,11 @@ LayerReport run_sliced(JobRunner& runner, const std::string& name, const std::ve
     add_order(sums, products, order);
   }
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
-  LayerReport layer = sum_of(parts, name, {size(a.rows()), size(a.cols()), size(w.rows())});
+  const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
+  LayerReport layer = layer_of(parts, name, shape);
+  layer.arithmetic = Arithmetic::kSlices;
+  layer.padded = {shape.m, parts.layers[0].padded.k, parts.layers[0].padded.n};
+  layer.published = published_cycles(shape, parts.geometry.n);
   result = scale_sums(sums, sliced_a, sliced_w);
   if (runner.options().check != CheckLevel::kLayers) return layer;
   const Matrix<double> exact = a.cast<double>() * w.cast<double>().transpose();

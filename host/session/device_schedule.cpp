@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/session/device_schedule.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -32,14 +34,14 @@ std::string why_sums(const RunOptions& options) {
 /// float32 for which the device has no room is noted as the host's.
 std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, const Step& step,
                             DevicePlan& plan) {
-  const std::optional<GemmShape> shape = linear_shape(executor.model(), step);
-  if (!shape) return {};
+  const std::vector<GemmShape> shapes = linear_shapes(executor.model(), step);
+  if (shapes.empty()) return {};
   if (is_float_product(step)) {
     const Precision precision = runner.options().precision;
     const auto index = static_cast<int>(index_of(executor, step));
     if (plan.on_host.count(index) != 0) return {};
     try {
-      return float_jobs(runner, precision, layer_name(executor, step), *shape);
+      return float_jobs(runner, precision, layer_name(executor, step), shapes[0]);
     } catch (const UsageError& error) {
       if (precision != Precision::kFile) throw;
       plan.on_host[index] = error.what();
@@ -47,7 +49,11 @@ std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, c
     }
   }
   if (runner.options().precision == Precision::kFloat32) return {};
-  return {runner.job(layer_name(executor, step), *shape)};
+  std::vector<Job> jobs;
+  for (const GemmShape& shape : shapes) {
+    jobs.push_back(runner.job(job_name(executor, step, jobs.size()), shape));
+  }
+  return jobs;
 }
 
 }  // namespace
@@ -58,6 +64,11 @@ std::size_t index_of(const Executor& executor, const Step& step) {
 
 std::string layer_name(const Executor& executor, const Step& step) {
   return node_label(*step.context.node, static_cast<int>(index_of(executor, step)));
+}
+
+std::string job_name(const Executor& executor, const Step& step, std::size_t block) {
+  std::string name = layer_name(executor, step);
+  return blocks_of_k(*step.context.node) == 1 ? name : fmt::format("{}/{}", name, block);
 }
 
 bool is_float_product(const Step& step) { return is_float_product(*step.context.node); }

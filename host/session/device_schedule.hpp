@@ -34,6 +34,9 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
 /// "conv1", or "Conv number 3" where a node has no name.
 std::string layer_name(const Executor& executor, const Step& step);
 
+/// The job of one of a layer's blocks of K: "conv1/2", or the layer's name where there is one.
+std::string job_name(const Executor& executor, const Step& step, std::size_t block);
+
 /// Which step of its executor it is.
 std::size_t index_of(const Executor& executor, const Step& step);
 

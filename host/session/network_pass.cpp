@@ -363,24 +363,35 @@ Tensors NetworkPass::on_device(const Step& step, const Tensors& arguments) {
 /// A Linear layer of integers whose sums alone the device gives.
 Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) {
   next(schedule_.on_device[index_of(executor_, step)]);
+  const std::string name = layer_name(executor_, step);
+  RunReport jobs = runner_.report(name, 0);
   const IntegerProduct product = [&](const MatrixI8& a, const MatrixI8& w) {
     const auto begin = WallClock::now();
     const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
     MatrixI32 sums;
     const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
-    layers_.push_back(
-        runner_.run(runner_.job(layer_name(executor_, step), shape), a, w, sums, share_));
-    const auto why =
-        schedule_.executable.plan.sums.find(static_cast<int>(index_of(executor_, step)));
-    layers_.back().why_sums = why == schedule_.executable.plan.sums.end()
-                                  ? "its shape was not known before the network ran"
-                                  : why->second;
+    const Job job = runner_.job(job_name(executor_, step, jobs.layers.size()), shape);
+    jobs.layers.push_back(runner_.run(job, a, w, sums, share_));
     device_seconds_ += seconds_since(begin);
     return sums;
   };
   NodeContext context = step.context;
   context.product = &product;
-  return compute(*step.info, context, arguments);
+  const Tensors results = compute(*step.info, context, arguments);
+  // Blocks of K are one layer; where the program is one, each is filled in by itself.
+  if (jobs.layers.size() > 1 && !jobs.one_program) {
+    GemmShape shape = jobs.layers[0].shape;
+    shape.k = static_cast<std::uint64_t>(arguments[0].dims().back());
+    jobs.layers = {layer_of(jobs, name, shape)};
+  }
+  const auto& sums = schedule_.executable.plan.sums;
+  const auto why = sums.find(static_cast<int>(index_of(executor_, step)));
+  for (LayerReport& layer : jobs.layers) {
+    layer.why_sums =
+        why == sums.end() ? "its shape was not known before the network ran" : why->second;
+    layers_.push_back(std::move(layer));
+  }
+  return results;
 }
 
 Tensors NetworkPass::instead(const Step& step, const Tensors& arguments) {

@@ -173,9 +173,7 @@ RunnableNetwork SweepNetworks::runnable(const SweepPoint& point) {
             std::move(batched.inputs)};
   }
   const OnnxModel own = float_network(sweep_, network, false);
-  BatchedModel batched = load_by([&](const ImportOptions& import) {
-    return OnnxModel::from_proto(own.proto(), network.name, import);
-  });
+  BatchedModel batched = load_by([&](const ImportOptions& import) { return own.again(import); });
   onnx::ModelProto quantized =
       quantize_model(own, calibrate(Executor(batched.model), batched.inputs)).proto;
   return {with_quantized_operators(

@@ -9,6 +9,7 @@
 #include "host/compile/executable.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
+#include "host/onnx/checked.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
@@ -51,7 +52,7 @@ DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& l
 void check_tiles(const DeviceWork& work) {
   std::uint64_t tiles = 0;
   for (const DeviceWork::Program& program : work.programs) {
-    for (const LayerReport& layer : program.layers) tiles += layer.tiles;
+    for (const LayerReport& layer : program.layers) tiles += times(layer.tiles, program.blocks);
   }
   if (tiles <= kMostTiles) return;
   throw UsageError(fmt::format("it takes {} tiles of weights; a prediction follows at most {}",
@@ -105,11 +106,15 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
     if (item.is_program) {
       work.programs.push_back(program_of(
           plan.programs[item.index], compiled.programs[item.index].list, 1 + item.index, geometry));
-    } else if (const auto sizes = alone(i)) {
-      work.programs.push_back(
-          program_of(make_job(node_label(model.graph().node(i), i), {sizes->m, sizes->k, sizes->n},
-                              Accumulate::kDevice, geometry),
-                     geometry));
+    } else if (const auto products = alone(i)) {
+      const ProductSizes& one = products->shape;
+      const onnx::NodeProto& node = model.graph().node(i);
+      work.programs.push_back(program_of(
+          make_job(node_label(node, i), {one.m, one.k, one.n}, Accumulate::kDevice, geometry),
+          geometry));
+      const auto k = static_cast<std::uint64_t>(model.type(node.input(0))->dims.back());
+      work.programs.back().blocks = products->count;
+      work.programs.back().whole = {one.m, k, one.n};
     }
   }
   for (int i = 0; i < model.graph().node_size(); ++i) {
@@ -136,6 +141,13 @@ RunReport predict(const DeviceWork& work, const MemoryTiming& memory) {
       LayerReport layer = program.layers[i];
       layer.counters = layer.predicted = counters[i];
       set_utilization(layer, work.geometry, memory);
+      if (program.blocks > 1) {
+        RunReport blocks;
+        blocks.geometry = work.geometry;
+        blocks.memory = memory;
+        blocks.layers.assign(program.blocks, layer);
+        layer = layer_of(blocks, layer.name, program.whole);
+      }
       layers.push_back(std::move(layer));
     }
   }

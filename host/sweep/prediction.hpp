@@ -18,6 +18,9 @@ struct DeviceWork {
   struct Program {
     JobProgram jobs;
     std::vector<LayerReport> layers;
+    /// Of a product by itself: it is one of so many blocks of K, of a layer of this shape.
+    std::uint64_t blocks = 1;
+    GemmShape whole;
   };
   std::string name;
   Geometry geometry;

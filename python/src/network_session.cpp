@@ -102,7 +102,7 @@ NetworkSession::NetworkSession(ModelSource source, const RunSettings& settings)
   }
   model_ = source_.load({});
   settings_.check_together("", Spelling::kArgument);
-  refuse_unsupported(*model_);
+  if (!waits_for_inputs(*model_)) refuse_unsupported(*model_);
 }
 
 Json NetworkSession::inputs() const {

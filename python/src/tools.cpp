@@ -8,6 +8,7 @@
 
 #include "host/analysis/analysis.hpp"
 #include "host/analysis/analysis_report.hpp"
+#include "host/analysis/open_model.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/published.hpp"
 #include "host/device/array_geometry.hpp"
@@ -36,9 +37,7 @@ Geometry geometry_of(const Design& design) {
 
 /// The float model for as many rows as the calibration has, with these.
 BatchedModel with_calibration(const OnnxModel& model, const CalibrationData& data) {
-  const auto load = [&model](const ImportOptions& import) {
-    return OnnxModel::from_proto(model.proto(), model.name(), import);
-  };
+  const auto load = [&model](const ImportOptions& import) { return model.again(import); };
   const auto any = [](const OnnxModel&) {};
   InputOptions options;
   options.files = data.files;
@@ -116,8 +115,10 @@ Json analyze_network(const std::string& file, std::int64_t batch,
   import.shapes_only = true;
   import.batch = batch;
   import.input_shapes = input_shapes;
-  const OnnxModel model =
-      with_quantized_operators(ModelSource{file, std::nullopt, {}}.load(import), import);
+  const ModelSource source{file, std::nullopt, {}};
+  const ModelLoader load = [&source](const ImportOptions& by) { return source.load(by); };
+  OnnxModel read = source.is_torchscript() ? load(import) : load_to_analyze(load, import);
+  const OnnxModel model = with_quantized_operators(std::move(read), import);
   return to_json(analyze(model, gemm64::geometry_of(sizes), MemoryTiming{memory_latency}));
 }
 

@@ -58,7 +58,7 @@ def embed_norm(d):
 
 
 def matmul_n_bits(d):
-    bits, block = d.random.choice([4, 4, 8]), d.random.choice([16, 32])
+    bits, block = d.random.choice([2, 4, 4, 8]), d.random.choice([16, 32, 64, 128, 256])
     k, n = block * d.size(1, 3) - d.random.choice([0, 0, 6]), d.size(1, 9)
     blocks = -(-k // block)
     d.x(d.shape(1, 2) + [k])
@@ -66,7 +66,8 @@ def matmul_n_bits(d):
     d.constant(d.floats([n * blocks], 0.05, 1))
     if d.random.random() < 0.5:
         d.constant(d.numpy.integers(0, 256, [n * ((blocks * bits + 7) // 8)]).astype(numpy.uint8))
-    return {"K": k, "N": n, "bits": bits, "block_size": block}
+    # At level 4 the kernel quantizes the activations.
+    return {"K": k, "N": n, "bits": bits, "block_size": block, **d.some(accuracy_level=4)}
 
 
 def mask(d, batch, queries, keys):

@@ -520,6 +520,109 @@ def recurrent(gates, **extra):
     return draw
 
 
+def grid_sample(d):
+    axes = d.random.choice([2, 2, 3])
+    d.x([2, d.size(1, 3)] + [d.size(1, 6) for _ in range(axes)])
+    d.x([2] + [d.size(1, 4) for _ in range(axes)] + [axes], -1.5, 1.5)
+    modes = ["linear", "nearest"] + (["cubic"] if axes == 2 else [])
+    return {"mode": d.random.choice(modes), "padding_mode": d.random.choice(["zeros", "border", "reflection"]),
+            "align_corners": d.size(0, 1) if min(d.inputs[0].shape[2:]) > 1 else 0}
+
+
+def affine_grid(d):
+    axes = d.random.choice([2, 3])
+    d.x([2, axes, axes + 1])
+    d.constant(numpy.array([2, 3] + [d.size(2, 5) for _ in range(axes)], numpy.int64))
+    return {"align_corners": d.size(0, 1)}
+
+
+def roi_align(d):
+    height, width, count = d.size(3, 9), d.size(3, 9), d.size(1, 4)
+    d.x([2, d.size(1, 3), height, width])
+    corners = numpy.sort(d.floats([count, 2, 2], -1, 1) + 1, axis=1) * numpy.float32([width, height])
+    d.inputs.append(corners.reshape(count, 4).astype(numpy.float32))
+    d.inputs.append(d.numpy.integers(0, 2, [count]).astype(numpy.int64))
+    # ONNX Runtime takes the largest of the four weighted corners, and ONNX's reference too.
+    return {"output_height": d.size(1, 4), "output_width": d.size(1, 4), "sampling_ratio": d.size(0, 3),
+            "mode": d.random.choice(["avg", "max"]), "spatial_scale": d.random.choice([0.5, 1.0]),
+            "coordinate_transformation_mode": d.random.choice(["half_pixel", "output_half_pixel"])}
+
+
+def non_max_suppression(d):
+    batch, classes, count = d.size(1, 2), d.size(1, 3), d.size(1, 30)
+    first = d.floats([batch, count, 2], 0, 1)
+    d.inputs.append(numpy.concatenate([first, first + d.floats([batch, count, 2], -0.2, 0.5)], -1))
+    d.inputs.append(d.floats([batch, classes, count], 0, 1).round(1))
+    d.constant(numpy.array(d.size(0, 9), numpy.int64))
+    d.constant(numpy.array(d.random.choice([0.1, 0.4, 0.7]), numpy.float32))
+    if d.random.random() < 0.6:
+        d.constant(numpy.array(0.3, numpy.float32))
+    return {"center_point_box": d.size(0, 1)}
+
+
+def unique(d):
+    shape = d.shape(1, 3)
+    d.inputs.append(d.numpy.integers(0, 3, shape).astype(d.random.choice([numpy.float32, numpy.int64])))
+    return {**d.some(axis=d.random.randrange(len(shape))), "sorted": d.size(0, 1)}
+
+
+def dft(d):
+    onesided, inverse = d.size(0, 1), d.size(0, 1)
+    parts = 1 if onesided and not inverse else 2
+    length = d.size(2, 12)
+    d.x([2, length, d.size(1, 3), parts])
+    if onesided and inverse:
+        return {"onesided": 0, "inverse": 1}  # ONNX Runtime knows none
+    if d.random.random() < 0.5:
+        d.constant(numpy.array(d.size(2, 12), numpy.int64))
+    else:
+        d.constant(numpy.zeros(0, numpy.float32))
+    d.constant(numpy.array(d.random.choice([1, -2]), numpy.int64))
+    return {"onesided": onesided, "inverse": inverse}
+
+
+def stft(d):
+    onesided = d.size(0, 1)
+    d.x([2, d.size(20, 40), 1 if onesided else d.random.choice([1, 2])])
+    length = d.size(2, 12)
+    d.constant(numpy.array(d.size(1, 5), numpy.int64))
+    d.constant(d.floats([length]))
+    d.constant(numpy.array(length, numpy.int64))
+    return {"onesided": onesided}
+
+
+def col2im(d):
+    axes = d.random.choice([1, 2, 2, 3])
+    block, strides = [d.size(1, 3) for _ in range(axes)], [d.size(1, 2) for _ in range(axes)]
+    image, pads = [d.size(4, 7) for _ in range(axes)], [d.size(0, 1) for _ in range(2 * axes)]
+    counts = [(image[i] + pads[i] + pads[axes + i] - block[i]) // strides[i] + 1 for i in range(axes)]
+    d.x([2, int(numpy.prod(block)) * d.size(1, 2), int(numpy.prod(counts))])
+    d.constant(numpy.array(image, numpy.int64))
+    d.constant(numpy.array(block, numpy.int64))
+    return {"strides": strides, "pads": pads}
+
+
+def max_unpool(d):
+    shape = [2, d.size(1, 2), d.size(1, 4), d.size(1, 4)]
+    d.x(shape)
+    places = numpy.arange(int(numpy.prod(shape[:2])) * 4 * shape[2] * shape[3])
+    d.inputs.append(d.numpy.permutation(places)[:int(numpy.prod(shape))].reshape(shape).astype(numpy.int64))
+    return {"kernel_shape": [2, 2], "strides": [2, 2]}
+
+
+def center_crop_pad(d):
+    shape = d.shape(1, 4)
+    d.x(shape)
+    axes = sorted(d.random.sample(range(len(shape)), d.random.randint(1, len(shape))))
+    d.constant(numpy.array([d.size() for _ in axes], numpy.int64))
+    return {"axes": axes}
+
+
+def time_window(d):
+    d.constant(numpy.array(d.size(2, 20), numpy.int64))
+    return d.some(periodic=d.size(0, 1))
+
+
 OPERATORS = {
     **{name: unary() for name in (
         "Abs Atan Asinh Ceil Cos Cosh Erf Exp Floor Gelu HardSwish Identity Mish Neg Relu Round Sigmoid Sign Sin "
@@ -548,6 +651,10 @@ OPERATORS = {
     "GlobalLpPool": lambda d: d.x([2, 3, d.size(), d.size()]) is None or {"p": d.size(1, 3)},
     "RNN": recurrent(1), "GRU": recurrent(3, linear_before_reset=1), "LSTM": recurrent(4, input_forget=1),
     "Concat": concat, "Flatten": flatten, "Clip": clip, "Cast": cast, "MatMul": matmul, "Gemm": gemm,
+    "GridSample": grid_sample, "AffineGrid": affine_grid, "RoiAlign": roi_align, "Unique": unique,
+    "NonMaxSuppression": non_max_suppression, "DFT": dft, "STFT": stft, "Col2Im": col2im, "MaxUnpool": max_unpool,
+    "CenterCropPad": center_crop_pad, "HannWindow": time_window, "HammingWindow": time_window,
+    "BlackmanWindow": time_window,
     **{f"com.microsoft.{name}": draw for name, draw in fused_operators.OPERATORS.items()},
 }
 
@@ -588,6 +695,22 @@ def model_of(name, number):
 
 
 class Operators(ProgramTest):
+    def test_bits(self):
+        """What follows such a node may be quantized, so that its last bits count."""
+        x = numpy.linspace(-7, 7, 65536, dtype=numpy.float32)
+        numpy.save(self.folder / "x.npy", x)
+        for name, attributes in (("HardSigmoid", {}), ("HardSigmoid", {"alpha": 1 / 6, "beta": 0.5}),
+                                 ("HardSigmoid", {"alpha": 0.3, "beta": 0.7}), ("HardSwish", {})):
+            node = helper.make_node(name, ["x"], ["y"], **attributes)
+            graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+                                      [helper.make_tensor_value_info("y", TensorProto.FLOAT, x.shape)])
+            model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+            onnx.save(model, self.folder / "m.onnx")
+            (self.folder / "y.npy").unlink(missing_ok=True)
+            self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--output", "y.npy", "--allow-host-only")
+            wanted = infer(model.SerializeToString(), {"x": x})[0]
+            self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), f"{name} {attributes}")
+
     def check(self, name, number):
         model, feeds, _ = model_of(name, number)
         onnx.save(model, self.folder / "m.onnx")

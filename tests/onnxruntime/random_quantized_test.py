@@ -115,7 +115,7 @@ def same_without_joined_pads(case, target, feeds, found):
     return {"Pad", "MaxPool"} <= kinds and not differences(case.wanted(target, feeds, ["Pad_Fusion"]), found)[0]
 
 
-def cause(folder, case, report, far, array):
+def cause(folder, case, far, array):
     """Why outputs may be as far from ONNX Runtime's as that, or nothing and what differs all the same."""
     model = onnx.load(folder / "q.onnx")
     given = without_floats(case, model)
@@ -125,9 +125,9 @@ def cause(folder, case, report, far, array):
     random = numpy.random.default_rng(5)
     feeds = {"x": case.x}
     feeds.update((name, random.standard_normal(shape_of(case, name)).astype(numpy.float32)) for name in given)
-    why = "linear layers left in float" if "quality" in report else "last bits of floats"
+    why = "last bits of floats"
     if not model.graph.output:
-        return (why, []) if far <= LAST_BITS or "quality" in report else (None, ["only floats"])
+        return (why, []) if far <= LAST_BITS else (None, ["only floats"])
     if "x" not in {name for node in model.graph.node for name in node.input}:
         del feeds["x"]
         model.graph.input.remove(model.graph.input[0])
@@ -170,7 +170,7 @@ def check(seed, number, array, keep=None):
         if same_without_joined_pads(case, target, feeds, found):
             return "Pad joined with MaxPool", case.how
         try:
-            why, more = cause(folder, case, report, far, array)
+            why, more = cause(folder, case, far, array)
         except Unusable as error:
             why, more = None, [str(error)]
         return why or "different", f"{case.how}: {differ} {more}"

@@ -51,6 +51,15 @@ def test_open_sizes_are_told(linear_network):
         gemm64.analyze(linear_network, input_shapes={"z": (5, 12)})
 
 
+def test_a_first_size_that_cannot_be_one_stays_open(tmp_path):
+    text = """<ir_version: 8, opset_import: ["" : 13]> g (float[N,2] x) => (float[2,3,2] y)
+              <int64[3] s = {2, 3, 2}> {a = Reshape(x, s) y = Relu(a)}"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "open.onnx")
+    assert gemm64.analyze(tmp_path / "open.onnx")["layers"][-1]["outputs"] == ["2x3x2"]
+    with pytest.raises(gemm64.InvalidGraph):
+        gemm64.analyze(tmp_path / "open.onnx", batch=2)
+
+
 def test_scales_come_from_arrays_by_name_and_from_files(linear_network, random, tmp_path):
     x = random.standard_normal((40, 12)).astype(np.float32)
     np.save(tmp_path / "x.npy", x)

@@ -6,8 +6,11 @@
 
 #include <string>
 
+#include "host/analysis/open_model.hpp"
 #include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
 #include "host/job/program.hpp"
+#include "host/onnx/shapes.hpp"
 #include "tests/host/onnx_data.hpp"
 #include "tests/host/onnx_text.hpp"
 #include "tests/says.hpp"
@@ -34,6 +37,24 @@ TEST(Analysis, CountsConvolutionsByGroup) {
   EXPECT_EQ(conv.array->products.shape.k, 2U * 3 * 3);
   EXPECT_EQ(conv.array->products.shape.n, 3U);
   EXPECT_DOUBLE_EQ(conv.array->padding_waste, 1 - 18.0 * 3 / (64 * 64));
+}
+
+TEST(Analysis, LeavesAFirstSizeOpenThatCannotBeOne) {
+  const ModelLoader load = [](const ImportOptions& import) {
+    return load_text(
+        "(float[N,2] x, float[2,3] w) => (float[M,3] y) "
+        "<int64[3] s = {2, 3, 2}> {a = Reshape(x, s) b = MatMul(a, w) y = Relu(b)}",
+        {"w"}, 13, import);
+  };
+  ImportOptions import;
+  const OnnxModel model = load_to_analyze(load, import);
+  EXPECT_EQ(import.batch, kOpenBatch);
+  const Analysis analysis = analyze(model, Geometry(), {});
+  EXPECT_FALSE(analysis.totals.macs_known);
+  EXPECT_THAT(analysis.open_inputs, ElementsAre("x=Ax2"));
+  import = {};
+  import.batch = 2;
+  EXPECT_THROW(load_to_analyze(load, import), UsageError) << "asked for";
 }
 
 TEST(Analysis, CountsDilatedConvolutions) {

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/host/execute/run_node.hpp"
 #include "tests/says.hpp"
 
@@ -31,6 +34,24 @@ TEST(MatMulNBits, TakesTheLowHalfOfAByteFirstAndEightAsZero) {
   const Tensor y = run_node(
       "y = com.microsoft.MatMulNBits <K = 16, N = 1, block_size = 16> (a, b, s)", inputs)[0];
   EXPECT_THAT(values_of<float>(y), ElementsAre((2 * 1 + 3 * 7) * 0.5F));
+}
+
+TEST(MatMulNBits, QuantizesEachBlockOfARowWhereTheFileSaysSo) {
+  std::vector<std::uint8_t> packed(8, 0x88);
+  packed[0] = 0xF9;  // 1 and 7
+  const Tensor weights = Tensor::of<std::uint8_t>({1, 1, 8}, packed);
+  std::vector<float> a(16, 0);
+  a[0] = 127;
+  a[1] = 3.4F;  // 3 steps of 1
+  const std::string node =
+      "y = com.microsoft.MatMulNBits <K = 16, N = 1, block_size = 16, accuracy_level = 4> (a, b, "
+      "s)";
+  const Tensor scale = floats({1}, {0.5F});
+  const Tensor y = run_node(node, {floats({1, 16}, a), weights, scale})[0];
+  EXPECT_THAT(values_of<float>(y), ElementsAre((127 * 1 + 3 * 7) * 0.5F));
+  a[2] = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(
+      std::isnan(values_of<float>(run_node(node, {floats({1, 16}, a), weights, scale})[0])[0]));
 }
 
 TEST(MatMulNBits, RefusesWhatDoesNotFit) {

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of integers between operators on floats, on the RTL: MatMulNBits whose activations are quantized block by
+block, QAttention and DynamicQuantizeMatMul. Their sums are exact, so that ONNX Runtime's results are these but for the
+last bits; each layer takes the clocks that `analyze` predicts."""
+
+import json
+import unittest
+
+import numpy
+import onnx
+from onnx import TensorProto, helper
+
+from harness import ProgramTest, infer, saturates
+
+RELATIVE = 1e-5  # of the largest
+
+
+class IntegerProducts(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.random = numpy.random.default_rng(24)
+
+    def layer(self, operator, x, constants, y, arguments=(), **attributes):
+        """Runs a network of one node, compares it, and returns its report and analysis of the layer. Of `constants`,
+        None is an input left out."""
+        names = [f"c{i}" if value is not None else "" for i, value in enumerate(constants)]
+        node = helper.make_node(operator, ["x", *names], ["y"], "layer", domain="com.microsoft", **attributes)
+        kind = helper.np_dtype_to_tensor_dtype(x.dtype)
+        graph = helper.make_graph(
+            [node], "network", [helper.make_tensor_value_info("x", kind, x.shape)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, y)],
+            [onnx.numpy_helper.from_array(value, name) for name, value in zip(names, constants) if name])
+        opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
+        onnx.save(helper.make_model(graph, ir_version=9, opset_imports=opsets), self.folder / "m.onnx")
+        numpy.save(self.folder / "x.npy", x)
+        self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--array", 4, "--output", "y.npy", "--json",
+                     "run.json", *arguments)
+        self.succeed("analyze", "m.onnx", "--array", 4, "--json", "analyze.json")
+        expected = infer(str(self.folder / "m.onnx"), {"x": x})[0]
+        found = numpy.load(self.folder / "y.npy")
+        largest = float(numpy.abs(expected).max())
+        self.assertLess(float(numpy.abs(found - expected).max()), RELATIVE * largest)
+        report = json.loads((self.folder / "run.json").read_text())
+        analysis = json.loads((self.folder / "analyze.json").read_text())
+        self.assertEqual(report["verified"], report["layers"][0].get("on") != "host")
+        return report["layers"], analysis["layers"][0]
+
+    def check_layer(self, layers, analysis, shape):
+        self.assertEqual(len(layers), 1)
+        layer = layers[0]
+        self.assertEqual((layer["name"], layer["m"], layer["k"], layer["n"]), ("layer", *shape))
+        self.assertEqual(layer["why_int32"], "its results are not of 8 bits")
+        self.assertEqual(analysis["on"], "device")
+        self.assertEqual(layer["cycles"], analysis["array"]["clocks"])
+
+    def check_sweep(self):
+        sweep = {"networks": "m.onnx", "designs": {"array": 4}}
+        rows = {}
+        for mode in ("predict", "run"):
+            (self.folder / "rows.json").unlink(missing_ok=True)
+            (self.folder / "sweep.json").write_text(json.dumps({"mode": mode, **sweep}))
+            self.succeed("sweep", "sweep.json", "--json", "rows.json")
+            rows[mode] = json.loads((self.folder / "rows.json").read_text())["rows"][0]
+            for key in ("mode", "device", "predicted_cycles", "verified", "mismatches"):
+                del rows[mode][key]
+        self.assertEqual(rows["run"], rows["predict"])
+
+    def bits_layer(self, bits, block, k, zeros, *arguments, level=4):
+        n, blocks = 7, -(-k // block)
+        packed = self.random.integers(0, 256, [n, blocks, block * bits // 8]).astype(numpy.uint8)
+        scales = self.random.uniform(0.01, 0.1, n * blocks).astype(numpy.float32)
+        points = self.random.integers(0, 256, [n * ((blocks * bits + 7) // 8)]).astype(numpy.uint8) if zeros else None
+        bias = self.random.standard_normal(n).astype(numpy.float32)
+        x = self.random.standard_normal([2, 3, k]).astype(numpy.float32)
+        return self.layer("MatMulNBits", x, [packed, scales, points, None, bias], [2, 3, n], arguments, K=k, N=n,
+                          bits=bits, block_size=block, accuracy_level=level)
+
+    def test_blocks_of_few_bits(self):
+        for bits, block, k, zeros in ((4, 16, 48, False), (4, 32, 90, True), (8, 16, 32, True), (8, 64, 64, False),
+                                      (2, 32, 64, True)):
+            with self.subTest(bits=bits, block=block, zeros=zeros):
+                self.check_layer(*self.bits_layer(bits, block, k, zeros), (6, k, 7))
+                self.check_sweep()
+
+    def test_blocks_are_layers_of_one_program(self):
+        layers, _ = self.bits_layer(4, 16, 40, True, "--one-program")
+        self.assertEqual([layer["name"] for layer in layers], ["layer/0", "layer/1", "layer/2"])
+
+    def test_floats_stay_on_the_host(self):
+        for arguments, level in (([], 0), (["--precision", "float32"], 4)):
+            layers, _ = self.bits_layer(4, 16, 32, True, "--allow-host-only", *arguments, level=level)
+            self.assertEqual([layer["on"] for layer in layers], ["host"])
+
+    @unittest.skipIf(saturates(), "this processor's products of uint8 with int8 saturate in ONNX Runtime")
+    def test_quantized_attention(self):
+        for unsigned in (False, True):
+            columns = 3 * 2 * 4
+            x = self.random.integers(0, 256, [2, 3, 5]).astype(numpy.uint8)
+            weights = self.random.integers(-127, 128, [5, columns]).astype(numpy.int8)
+            zero = numpy.int8(0)
+            if unsigned:
+                weights, zero = (weights + numpy.int16(128)).astype(numpy.uint8), numpy.uint8(117)
+            constants = [weights, self.random.standard_normal(columns).astype(numpy.float32), numpy.float32(0.02),
+                         numpy.float32(0.01), None, numpy.array(119, numpy.uint8), numpy.array(zero)]
+            constants = [value if value is None else numpy.array(value) for value in constants]
+            layers, analysis = self.layer("QAttention", x, constants, [2, 3, 8], num_heads=2)
+            self.check_layer(layers, analysis, (6, 5, columns))
+            # Each of 2 x 3 queries with 3 keys, and what they say with 3 values, of 8 numbers each.
+            self.assertEqual(analysis["macs"], 6 * 5 * columns + 2 * (6 * 3 * 8))
+
+    @unittest.skipIf(saturates(), "this processor's products of uint8 with int8 saturate in ONNX Runtime")
+    def test_activations_quantized_by_their_range(self):
+        x = self.random.standard_normal([2, 3, 5]).astype(numpy.float32)
+        weights = self.random.integers(-127, 128, [5, 6]).astype(numpy.int8)
+        constants = [weights, numpy.array(0.01, numpy.float32), numpy.array(0, numpy.int8),
+                     self.random.standard_normal(6).astype(numpy.float32)]
+        self.check_layer(*self.layer("DynamicQuantizeMatMul", x, constants, [2, 3, 6]), (6, 5, 6))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole networks in QDQ form whose values have 16 bits, or whose weights have 4, by tensor, by channel and by block, give
+ONNX Runtime's bytes. Scales are powers of two and values are few, so that every sum is exact, in whatever order."""
+
+import random
+import unittest
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+from harness import ProgramTest
+
+ACTIVATIONS = {"int16": TensorProto.INT16, "uint16": TensorProto.UINT16, "int8": TensorProto.INT8,
+               "uint8": TensorProto.UINT8}
+WEIGHTS = {"int4": TensorProto.INT4, "uint4": TensorProto.UINT4, "int8": TensorProto.INT8, "uint8": TensorProto.UINT8,
+           "int16": TensorProto.INT16, "uint16": TensorProto.UINT16}
+
+
+class Network:
+    """x, [2, 16 or 32], through layers, each between a pair on its input and one on its results."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.numpy = numpy.random.default_rng(seed)
+        self.nodes, self.constants, self.how = [], [], []
+        self.size = self.random.choice([16, 32])
+        self.x = self.numpy.integers(-40, 40, [2, self.size]).astype(numpy.float32) / 8
+        value = self.pair("x")
+        for _ in range(self.random.randint(1, 3)):
+            value = self.pair(self.layer(value))
+        graph = helper.make_graph(
+            self.nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, self.size_of_x])],
+            [helper.make_tensor_value_info(value, TensorProto.FLOAT, [2, self.size])], self.constants)
+        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+    size_of_x = property(lambda self: self.x.shape[1])
+
+    def node(self, operator, inputs, **attributes):
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [name], f"{operator}{len(self.nodes)}", **attributes))
+        return name
+
+    def constant(self, values, kind=None):
+        name = f"c{len(self.constants)}"
+        array = numpy.asarray(values)
+        if kind is None:
+            self.constants.append(onnx.numpy_helper.from_array(array, name))
+        else:
+            self.constants.append(helper.make_tensor(name, kind, array.shape, array.flatten().tolist()))
+        return name
+
+    def scale(self, *shape):
+        return self.constant((2.0 ** -self.numpy.integers(2, 4, shape)).astype(numpy.float32))
+
+    def pair(self, value):
+        name = self.random.choice(list(ACTIVATIONS))
+        zero = {"int16": 3, "uint16": 30000, "int8": -5, "uint8": 128}[name]
+        more = [self.scale(), self.constant(zero, ACTIVATIONS[name])]
+        self.how.append(name)
+        return self.node("DequantizeLinear", [self.node("QuantizeLinear", [value, *more]), *more])
+
+    def weights(self, shape, axis_in):
+        """Dequantized weights; `axis_in` is summed along, the other one makes channels."""
+        name, form = self.random.choice(list(WEIGHTS)), self.random.choice(["tensor", "channel", "block"])
+        low, high = (0, 8) if name.startswith("u") else (-4, 4)
+        values = self.constant(self.numpy.integers(low, high, shape), WEIGHTS[name])
+        attributes, of_scales = {}, []
+        if form == "channel":
+            attributes, of_scales = {"axis": 1 - axis_in}, [shape[1 - axis_in]]
+        if form == "block":
+            block = self.random.choice([4, 8, 16])
+            attributes, of_scales = {"axis": axis_in, "block_size": block}, list(shape)
+            of_scales[axis_in] //= block
+        inputs = [values, self.scale(*of_scales)]
+        if self.random.random() < 0.6:
+            zeros = self.numpy.integers(low, high, of_scales) if of_scales else numpy.int64(1)
+            inputs.append(self.constant(zeros, WEIGHTS[name]))
+        self.how.append(f"{name} by {form}")
+        return self.node("DequantizeLinear", inputs, **attributes)
+
+    def layer(self, value):
+        columns = self.random.choice([16, 32])
+        if self.random.random() < 0.5:
+            y = self.node("MatMul", [value, self.weights((self.size, columns), 0)])
+            y = self.node("Add", [y, self.constant(self.numpy.integers(-9, 9, columns).astype(numpy.float32) / 4)])
+        else:
+            y = self.node("Gemm", [value, self.weights((columns, self.size), 1)], transB=1)
+        self.size = columns
+        # So that the next pair's types hold it.
+        y = self.node("Mul", [y, self.constant(numpy.float32(2**-5))])
+        return self.node("Relu", [y]) if self.random.random() < 0.5 else y
+
+
+class SmallTypes(ProgramTest):
+    def test_random_networks(self):
+        compared = 0
+        for seed in range(40):
+            network = Network(seed)
+            path = self.folder / "m.onnx"
+            onnx.save(network.model, path)
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = 4
+            options.intra_op_num_threads = 1
+            # Else it quantizes the activations of what it joins to a MatMulNBits, which the file does not say.
+            options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
+            try:
+                session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            except Exception:  # of some types it has no kernel  # pylint: disable=broad-except
+                continue
+            wanted = session.run(None, {"x": network.x})[0]
+            numpy.save(self.folder / "x.npy", network.x)
+            (self.folder / "y.npy").unlink(missing_ok=True)
+            self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--output", "y.npy", "--allow-host-only",
+                         "--array", 4)
+            self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), f"{seed}: {network.how}")
+            compared += 1
+        self.assertGreater(compared, 25)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
