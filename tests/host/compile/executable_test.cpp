@@ -183,7 +183,7 @@ TEST_F(ExecutableTest, RefusesWhatIsCutOrDamaged) {
   const std::string whole = read();
   for (std::size_t size = 0; size < whole.size() - 64; size += 61) {
     write(whole.substr(0, size));
-    EXPECT_THAT(refusal(), Says("executable_test.g64: ")) << size;
+    EXPECT_THAT(refusal(), Says(file_ + ": ")) << size;
   }
   // Padding is no part of anything.
   const Json header = Json::parse(whole.substr(20, word_of(whole, 12)));
@@ -200,7 +200,7 @@ TEST_F(ExecutableTest, RefusesWhatIsCutOrDamaged) {
     std::string damaged = whole;
     damaged[at] ^= 0x10;
     write(damaged);
-    EXPECT_THAT(refusal(), Says("executable_test.g64: ")) << at;
+    EXPECT_THAT(refusal(), Says(file_ + ": ")) << at;
   }
 }
 
