@@ -107,7 +107,7 @@ RingPrediction expect(const std::vector<Command>& commands, const std::vector<st
   const double faster = 1.0 / memory.bytes_per_cycle;
   const RingPrediction high = of();
   const double part = (1 / carried - faster) / (slower - faster);
-  return {mix(low.finishes, high.finishes, part), mix(low.snapshots, high.snapshots, part)};
+  return {mix(low.finishes, high.finishes, part), mix(low.snapshots, high.snapshots, part), {}};
 }
 
 }  // namespace
