@@ -23,7 +23,7 @@ namespace gemm64 {
 /// output, which from then on belongs to this file: reports go to standard error.
 class OutputFile {
  public:
-  /// `what` is told where it is lost: "the report". Throws UsageError where `path` cannot be
+  /// `what` is told where it is lost: "the report". Throws UsageError if `path` cannot be
   /// written.
   explicit OutputFile(std::filesystem::path path, std::string what = "what was to go there");
   ~OutputFile();
@@ -39,7 +39,7 @@ class OutputFile {
   std::ostream& stream();
   /// Writes `contents` to the stream and commits.
   void write(const std::string& contents);
-  /// Lets the file appear. Throws OutputError where any of it could not be written.
+  /// Lets the file appear. Throws OutputError if any of it could not be written.
   void commit();
 
  private:

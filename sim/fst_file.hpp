@@ -10,11 +10,11 @@
 namespace gemm64 {
 
 /// Signals by their full name without their range, such as "top.unit.data_q[3]", each with its
-/// range, such as "[7:0]"; empty for a single bit. Throws UsageError where `file` is no FST file.
+/// range, such as "[7:0]"; empty for a single bit. Throws UsageError if `file` is no FST file.
 std::map<std::string, std::string> fst_signals(const std::string& file);
 
 /// The first time, not before `from`, at which the signal of one bit is 1; nothing where it never
-/// is or does not exist. Throws UsageError where `file` is no FST file.
+/// is or does not exist. Throws UsageError if `file` is no FST file.
 std::optional<std::uint64_t> fst_first_one(const std::string& file, const std::string& signal,
                                            std::uint64_t from = 0);
 

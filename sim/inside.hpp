@@ -16,7 +16,7 @@ namespace gemm64 {
 /// Looks into one Verilated model and changes it. Only the debug models can be looked into.
 class Inside final : public Probe {
  public:
-  /// `n`: columns of the array. Throws std::logic_error where the model lacks a signal.
+  /// `n`: columns of the array. Throws std::logic_error if the model lacks a signal.
   Inside(const VerilatedContext& context, unsigned n);
 
   Events events() const override;

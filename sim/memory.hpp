@@ -27,13 +27,13 @@ class Memory {
  public:
   static constexpr std::uint64_t kDefaultBytes = std::uint64_t{4} << 30;
 
-  /// Throws UsageError where `bytes` is 0; so do all below where the system refuses the memory.
+  /// Throws UsageError if `bytes` is 0; so do all below where the system refuses the memory.
   explicit Memory(std::uint64_t bytes = kDefaultBytes) : pages_(bytes) {}
 
   std::uint64_t size() const { return pages_.size(); }
 
   /// Copies `bytes` into the memory at `address`, or out of it. Throws std::out_of_range, and
-  /// copies nothing, where any byte of the range lies outside.
+  /// copies nothing, if any byte of the range lies outside.
   void write(std::uint64_t address, const void* data, std::size_t bytes);
   void read(std::uint64_t address, void* data, std::size_t bytes) const;
 

@@ -82,7 +82,7 @@ class RtlDevice : public DebugDevice {
 
   /// Writes the clocks begin <= clock < end to this file, in place of the window that the device
   /// was built with or that was set before; a waveform that is open is closed. Throws UsageError
-  /// where the window is empty or the file cannot be written. Needs options.debug.
+  /// if the window is empty or the file cannot be written. Needs options.debug.
   virtual void start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end) = 0;
   /// Closes the waveform. A loss is noted (lost_outputs.hpp).
   virtual void end_trace() = 0;
@@ -102,8 +102,8 @@ class RtlDevice : public DebugDevice {
   std::uint64_t clock_ = 0;
 };
 
-/// Builds the device. Throws UsageError where no model exists for options.n (those that do are
-/// listed), where the trace window is empty, where the trace file cannot be written, and for a bad
+/// Builds the device. Throws UsageError if no model exists for options.n (those that do are
+/// listed), if the trace window is empty, if the trace file cannot be written, and for a bad
 /// latency, size or probability.
 std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options);
 

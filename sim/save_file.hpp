@@ -39,13 +39,13 @@ struct SaveFileOptions {
 /// Views are in this folder from now on; a package brings its own.
 void set_waves_folder(const std::string& folder);
 
-/// The file of a view, such as "array". Throws UsageError, which names those that exist, where
+/// The file of a view, such as "array". Throws UsageError, which names those that exist, if
 /// there is none of that name.
 std::string view_file(const std::string& view);
 
 /// Writes to `save_file` the view in `view_file`, fitted to the waveform in `fst_file`: the views
 /// are made for N = 64, and for a smaller array ranges are narrowed, and lanes, signals and groups
-/// that do not exist left out. Throws UsageError where a file cannot be read, or not be written,
+/// that do not exist left out. Throws UsageError if a file cannot be read, or not be written,
 /// and leaves nothing half-written.
 void write_save_file(const std::string& view_file, const std::string& fst_file,
                      const std::string& save_file, const SaveFileOptions& options = {});

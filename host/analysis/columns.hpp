@@ -32,7 +32,7 @@ std::string column_keys();
 std::vector<std::size_t> shown_layers(const Analysis& analysis);
 
 /// `layers` by a column: numbers from the largest, text from A, what has no figure last; equal ones
-/// keep their order. Then the first `top` of them; 0: all. Throws UsageError where no column has
+/// keep their order. Then the first `top` of them; 0: all. Throws UsageError if no column has
 /// that key; an empty key keeps the order.
 std::vector<std::size_t> sort_layers(const Analysis& analysis, std::vector<std::size_t> layers,
                                      const std::string& key, std::size_t top);

@@ -38,7 +38,7 @@ struct ModuleTotals {
 
 ModuleTotals total(const std::vector<ModuleOutputs>& modules);
 
-/// Those whose names match a pattern (*, ?, [abc]). Throws UsageError where none does.
+/// Those whose names match a pattern (*, ?, [abc]). Throws UsageError if none does.
 std::vector<ModuleOutputs> matching_modules(const std::vector<ModuleOutputs>& modules,
                                             const std::string& pattern);
 

@@ -46,7 +46,7 @@ struct CosimWork {
 };
 
 /// Jobs on random operands from a seed, each a program of its own, one behind the other in a memory
-/// of whole 64 KiB; of the jobs name, plan and geometry are taken. Throws UsageError where the
+/// of whole 64 KiB; of the jobs name, plan and geometry are taken. Throws UsageError if the
 /// addresses of all do not fit the device.
 CosimWork make_cosim_work(std::vector<Job> jobs, std::uint32_t seed);
 

@@ -19,7 +19,7 @@ class ActivationBalance {
   /// A MATMUL of a window claims so many words.
   void take(const Command& matmul, std::size_t index, std::uint64_t words);
 
-  /// Throws UsageError, naming the command, where the loads of a turn do not bring the very words
+  /// Throws UsageError, naming the command, if the loads of a turn do not bring the very words
   /// that its MATMULs take; where one of these frees pixels before they are there, or none ever
   /// does.
   void check(const std::vector<Command>& program) const;

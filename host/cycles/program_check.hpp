@@ -18,7 +18,7 @@ std::string describe(const std::vector<Command>& program, std::size_t index);
 [[noreturn]] void refuse(const std::vector<Command>& program, std::size_t index,
                          const std::string& why);
 
-/// Throws UsageError, naming the command, where the accelerator would reject one, where FINISH is
+/// Throws UsageError, naming the command, if the accelerator would reject one, if FINISH is
 /// not the last command and no other, and as check_balance() does.
 void check_program(const std::vector<Command>& program, const Geometry& geometry,
                    const Command* set_window = nullptr);

@@ -16,7 +16,7 @@ constexpr bool of_window(const Command& command) {
          (command.flags & flag::kWindow) != 0;
 }
 
-/// Throws UsageError, naming the command, where a LOAD_ACTIVATIONS or MATMUL with WINDOW keeps its
+/// Throws UsageError, naming the command, if a LOAD_ACTIVATIONS or MATMUL with WINDOW keeps its
 /// bounds and is refused with BAD_OPERAND nevertheless.
 void check_window(const std::vector<Command>& program, std::size_t index, const Geometry& geometry);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product that failed, and what a second look at it found.
+// A product that failed, and what its diagnosis found.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a second look at a failed product found.
+// What the diagnosis of a failed product found.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ struct JobRun {
 /// the investigation's file.
 using MakeDebugDevice = std::function<std::unique_ptr<DebugDevice>(bool traced)>;
 
-/// Fills in what the second look finds, and traces the clocks around it; `failure` tells what
+/// Fills in what the diagnosis finds, and traces the clocks around it; `failure` tells what
 /// failed and in which clock the product began. Clocks are numbered as in the failed run. Where the
 /// product does not fail again, the finding's place is kNone and nothing is traced. Of a wrong
 /// counter there is no value to look for: nothing runs.

@@ -19,7 +19,7 @@ struct TileName {
   TileIndex tile;
 };
 
-/// Throws UsageError where `text` is no such name.
+/// Throws UsageError if `text` is no such name.
 TileName parse_tile(const std::string& text);
 
 /// Where a trace should have its markers: a tile's first row is read in clock `begin`, its last sum
@@ -50,7 +50,7 @@ class TileTrace : public JobObserver {
   const std::optional<TileClocks>& clocks() const { return clocks_; }
 
  private:
-  /// Throws UsageError where the named job has no such tile.
+  /// Throws UsageError if the named job has no such tile.
   void check(const Job& job) const;
   bool is_named(const Job& job) const { return name_->layer.empty() || name_->layer == job.name; }
   [[noreturn]] void fail(const std::vector<std::string>& names) const;

@@ -18,7 +18,7 @@ namespace gemm64 {
 /// viewer.
 class Timeline final : public JobObserver {
  public:
-  /// Throws UsageError where `path` cannot be written. Without finish() no file appears.
+  /// Throws UsageError if `path` cannot be written. Without finish() no file appears.
   explicit Timeline(std::filesystem::path path);
   /// The same as tracks of a file that others write to as well: kTracks of them, from `first` on.
   Timeline(TraceEvents& events, int first);
@@ -32,7 +32,7 @@ class Timeline final : public JobObserver {
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
 
-  /// Closes its own file and lets it appear. Throws UsageError where the disk had no room.
+  /// Closes its own file and lets it appear. Throws UsageError if the disk had no room.
   void finish();
 
  private:

@@ -23,7 +23,7 @@ class TraceEvents {
   using Json = nlohmann::ordered_json;
   static constexpr std::size_t kEndArgs = 6;
 
-  /// Throws UsageError where `path` cannot be written.
+  /// Throws UsageError if `path` cannot be written.
   explicit TraceEvents(std::filesystem::path path);
 
   /// The name above all tracks.
@@ -43,7 +43,7 @@ class TraceEvents {
              const std::string& name, const Json& args = Json::object());
 
   /// Adds what is to be known of the whole, closes the file and lets it appear. Throws OutputError
-  /// where any of it could not be written.
+  /// if any of it could not be written.
   void finish(const Json& other_data);
 
  private:

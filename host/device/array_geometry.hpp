@@ -18,7 +18,7 @@ struct DesignSizes {
 /// What rtl/gemm64.v makes of N = `n` where no other parameter is given.
 Geometry geometry_of_array(int n);
 
-/// What it makes of these sizes. Throws UsageError, which names the size and what it may be, where
+/// What it makes of these sizes. Throws UsageError, which names the size and what it may be, if
 /// the RTL has no such accelerator.
 Geometry geometry_of(const DesignSizes& sizes);
 

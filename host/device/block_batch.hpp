@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of sums whose products are put off, so that many are computed together on all cores.
+// Blocks of sums whose products are deferred, so that many are computed together on all cores.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between host and accelerator: all that the driver may know of a device.
+// The interface between host and accelerator: all that the driver may know of a device.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class Device {
   virtual ~Device() = default;
 
   /// Reads or writes the register at byte `offset` (a multiple of 4; see rtl/gemm64.json).
-  /// Throws DeviceError where the register bus answers with an error.
+  /// Throws DeviceError if the register bus answers with an error.
   virtual std::uint32_t read_register(std::uint32_t offset) = 0;
   virtual void write_register(std::uint32_t offset, std::uint32_t value) = 0;
 
@@ -25,7 +25,7 @@ class Device {
   virtual std::uint64_t memory_bytes() const = 0;
 
   /// Copies `bytes` to or from device memory; takes no simulated time.
-  /// Throws std::out_of_range where the range does not lie inside the memory.
+  /// Throws std::out_of_range if the range does not lie inside the memory.
   virtual void write_memory(std::uint64_t address, const void* data, std::size_t bytes) = 0;
   virtual void read_memory(std::uint64_t address, void* data, std::size_t bytes) = 0;
 

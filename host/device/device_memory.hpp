@@ -39,7 +39,7 @@ class DeviceMemory {
 /// A memory of one's own, from address 0 on, zero until written.
 class OwnMemory final : public DeviceMemory {
  public:
-  /// Throws UsageError where `bytes` is 0.
+  /// Throws UsageError if `bytes` is 0.
   explicit OwnMemory(std::uint64_t bytes) : pages_(bytes) {}
 
   std::uint64_t size() const override { return pages_.size(); }

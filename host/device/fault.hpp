@@ -88,11 +88,11 @@ inline constexpr unsigned kFaultChannels = 7;
 /// The forms that parse_fault() takes, for help texts and messages.
 extern const char* const kFaultForms;
 
-/// Reads "weight:ROW,COLUMN:BIT@CLOCK" and its like. Throws UsageError, with the forms, where it is
+/// Reads "weight:ROW,COLUMN:BIT@CLOCK" and its like. Throws UsageError, with the forms, if it is
 /// none.
 Fault parse_fault(const std::string& text);
 
-/// Throws UsageError where the place does not exist in such an accelerator, and says what does.
+/// Throws UsageError if the place does not exist in such an accelerator, and says what does.
 void check_fault(const Fault& fault, const Geometry& geometry);
 
 /// The fault as parse_fault() reads it, and in words: "bit 7 of the weight at row 3, column 5".

@@ -10,7 +10,7 @@ namespace gemm64 {
 /// asked for, rounded up generously, and only pages that were touched take real memory.
 class Pages {
  public:
-  /// Reserves nothing yet. Throws UsageError where `bytes` is 0.
+  /// Reserves nothing yet. Throws UsageError if `bytes` is 0.
   explicit Pages(std::uint64_t bytes);
   ~Pages();
   Pages(const Pages&) = delete;
@@ -19,7 +19,7 @@ class Pages {
   std::uint64_t size() const { return size_; }
 
   /// The bytes at `address` and after it, of which `bytes` may be used until the next call; all
-  /// must lie inside. Throws UsageError where the system refuses the memory.
+  /// must lie inside. Throws UsageError if the system refuses the memory.
   std::uint8_t* at(std::uint64_t address, std::uint64_t bytes) {
     if (address + bytes > reserved_) reserve(address + bytes);
     return data_ + address;

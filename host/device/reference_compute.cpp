@@ -104,17 +104,17 @@ BlockBatch::Words ReferenceDevice::words(const WordStream& stream, std::uint64_t
 }
 
 void ReferenceDevice::multiply(const Command& matmul, bool first) {
-  if (batch_.full()) settle();
+  if (batch_.full()) flush();
   BlockBatch::Words weights = words(weights_, geometry_.n);
-  const std::size_t blocks = put_off_.size();
+  const std::size_t blocks = deferred_.size();
   const BlockBatch::Words activations = words(activations_, matmul.rows);
-  if (put_off_.size() != blocks) weights = words(weights_, geometry_.n);  // it was settled
+  if (deferred_.size() != blocks) weights = words(weights_, geometry_.n);  // it was flushed
   add_tile(matmul.rows, first, weights, activations);
 }
 
-// Passes that read the same planes share what their tiles gather, as long as nothing was settled.
+// Passes that read the same planes share what their tiles gather, as long as nothing was flushed.
 void ReferenceDevice::multiply_window(const WindowTile& tile, bool first) {
-  if (batch_.full()) settle();
+  if (batch_.full()) flush();
   const BlockBatch::Words weights = words(weights_, geometry_.n);
   if (tile.first_read && tile_ == 0) gathered_.clear();
   if (gathered_.size() <= tile_) gathered_.resize(tile_ + 1, kNotGathered);
@@ -130,10 +130,10 @@ void ReferenceDevice::multiply_window(const WindowTile& tile, bool first) {
 void ReferenceDevice::add_tile(std::uint32_t rows, bool first, const BlockBatch::Words& weights,
                                const BlockBatch::Words& activations) {
   if (first) ++banks_used_;
-  if (first || put_off(compute_bank_) == nullptr) {
+  if (first || deferred(compute_bank_) == nullptr) {
     batch_.begin(rows, first ? nullptr : banks_[compute_bank_].data());
-    put_off_.push_back({compute_bank_});
-    last_block_[compute_bank_] = put_off_.size();
+    deferred_.push_back({compute_bank_});
+    last_block_[compute_bank_] = deferred_.size();
   }
   batch_.add(weights, activations);
 }

@@ -255,7 +255,7 @@ void ReferenceDevice::run() {
     moved = (!halted_ && compute_tile()) || moved;
     moved = (!halted_ && (store_block() || store_snapshot())) || moved;
   }
-  settle();
+  flush();
 }
 
 bool ReferenceDevice::dispatch() {

@@ -99,18 +99,18 @@ class ReferenceDevice final : public Device {
   void load_pixels(const ActivationLoad& load);
 
   /// A block of sums of the batch, and where it is stored.
-  struct PutOff {
+  struct Deferred {
     unsigned bank;
     bool stored = false;
     Command store{};
     std::vector<std::uint8_t> parameters{};  // of 8-bit results
     std::uint64_t address = 0, bytes = 0;
   };
-  /// Computes and stores all that was put off.
-  void settle();
-  /// Some bytes are about to be read: what was put off does not change them later.
+  /// Computes and stores all that is deferred.
+  void flush();
+  /// Some bytes are about to be read: what is deferred does not change them later.
   void before_read(std::uint64_t address, std::uint64_t bytes);
-  PutOff* put_off(unsigned bank);
+  Deferred* deferred(unsigned bank);
   std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
   const Geometry geometry_;
@@ -155,7 +155,7 @@ class ReferenceDevice final : public Device {
   // Sums that are in no bank yet, and stores that are not in memory: each block of the batch, and
   // for each bank the last one that goes there. The addresses that will be written lie between two.
   BlockBatch batch_;
-  std::vector<PutOff> put_off_;
+  std::vector<Deferred> deferred_;
   std::array<std::size_t, 2> last_block_{};  // plus one; 0: none
   std::uint64_t unwritten_ = ~std::uint64_t{0}, unwritten_end_ = 0;
   std::vector<std::uint8_t> scratch_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device's results: sums that were put off, and what STOREs and snapshots write.
+// The reference device's results: deferred sums, and what STOREs and snapshots write.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -11,11 +11,11 @@
 
 namespace gemm64 {
 
-void ReferenceDevice::settle() {
+void ReferenceDevice::flush() {
   if (batch_.empty()) return;
   batch_.compute();
-  for (std::size_t i = 0; i < put_off_.size(); ++i) {
-    const PutOff& block = put_off_[i];
+  for (std::size_t i = 0; i < deferred_.size(); ++i) {
+    const Deferred& block = deferred_[i];
     const std::uint32_t* const sums = batch_.sums(i);
     std::vector<std::uint32_t>& bank = banks_[block.bank];
     std::copy(sums, sums + batch_.rows(i) * std::size_t{geometry_.n}, bank.begin());
@@ -24,7 +24,7 @@ void ReferenceDevice::settle() {
     }
   }
   batch_.clear();
-  put_off_.clear();
+  deferred_.clear();
   gathered_.clear();
   last_block_ = {};
   unwritten_ = ~std::uint64_t{0};
@@ -32,11 +32,11 @@ void ReferenceDevice::settle() {
 }
 
 void ReferenceDevice::before_read(std::uint64_t address, std::uint64_t bytes) {
-  if (address < unwritten_end_ && unwritten_ < address + bytes) settle();
+  if (address < unwritten_end_ && unwritten_ < address + bytes) flush();
 }
 
-ReferenceDevice::PutOff* ReferenceDevice::put_off(unsigned bank) {
-  return last_block_[bank] == 0 ? nullptr : &put_off_[last_block_[bank] - 1];
+ReferenceDevice::Deferred* ReferenceDevice::deferred(unsigned bank) {
+  return last_block_[bank] == 0 ? nullptr : &deferred_[last_block_[bank] - 1];
 }
 
 // The next set of parameters, for one tile of results.
@@ -88,11 +88,11 @@ bool ReferenceDevice::store_block() {
   const std::uint64_t to = command.address() + format.block_bytes(row, geometry_.n);
   const std::uint64_t beats = std::uint64_t{command.rows} * format.beats_per_row();
   const std::uint64_t bytes = beats * geometry_.n;
-  // First, since reading them may settle what was put off.
+  // First, since reading them may flush what was deferred.
   std::vector<std::uint8_t> parameters;
   if (requantizes) parameters = take_parameters();
-  if (!inside(to, bytes)) settle();
-  if (PutOff* const later = put_off(store_bank_)) {
+  if (!inside(to, bytes)) flush();
+  if (Deferred* const later = deferred(store_bank_)) {
     later->store = command;
     later->parameters = std::move(parameters);
     later->stored = true;
@@ -120,7 +120,7 @@ bool ReferenceDevice::store_block() {
 
 bool ReferenceDevice::store_snapshot() {
   if (stores_.empty() || stores_.front().snapshot.empty()) return false;
-  settle();
+  flush();
   const Store& store = stores_.front();
   if (!write_results(store.command.address(), store.snapshot.data(), snapshot_beats(geometry_.n),
                      store.tag)) {

@@ -354,7 +354,7 @@ struct Command {
   }
 
   /// Writes the command as it lies in memory: words of 32 bits, low byte first, all else zero.
-  /// Throws std::out_of_range where a value is wider than its field.
+  /// Throws std::out_of_range if a value is wider than its field.
   void encode(std::uint8_t* bytes) const {
     std::uint32_t words[kCommandBytes / 4] = {};
     words[0] |= fit("OPCODE", static_cast<std::uint32_t>(opcode), 8);

@@ -50,7 +50,7 @@ class DeviceRegistry {
   /// "rtl, reference"
   std::string names() const;
 
-  /// Throws UsageError, which lists those that exist, where there is none of that name.
+  /// Throws UsageError, which lists those that exist, if there is none of that name.
   const DeviceKind& find(const std::string& name) const;
 
   /// The kind called `name`, which must have such an array. Throws UsageError.

@@ -50,7 +50,7 @@ struct Patience {
 
 class Driver {
  public:
-  /// Opens the device: soft reset, and a check of what it is. Throws DeviceError where it is no
+  /// Opens the device: soft reset, and a check of what it is. Throws DeviceError if it is no
   /// gemm64 of this version or does not come out of the reset.
   explicit Driver(Device& device, const Patience& patience = {});
   Driver(const Driver&) = delete;
@@ -59,8 +59,8 @@ class Driver {
   const Geometry& geometry() const { return geometry_; }
 
   /// Runs one job: operands and program to device memory, start, wait, results back. `weights` come
-  /// from pack_weights() of the same job. Throws UsageError where the memory is too small,
-  /// DeviceError where the device reports an error (after a soft reset) or does not finish.
+  /// from pack_weights() of the same job. Throws UsageError if the memory is too small,
+  /// DeviceError if the device reports an error (after a soft reset) or does not finish.
   GemmResult run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
                  const Progress& progress = nullptr);
   GemmResult run(const Job& job, const JobOperands& operands, const Progress& progress = nullptr);
@@ -72,7 +72,7 @@ class Driver {
   std::vector<GemmResult> run(const JobProgram& list, const std::vector<JobOperands>& operands,
                               const Progress& progress = nullptr);
 
-  /// Throws UsageError where the device's memory cannot hold the job, or the program.
+  /// Throws UsageError if the device's memory cannot hold the job, or the program.
   void check_fits(const Job& job) const;
   void check_fits(const JobProgram& list) const;
 
@@ -82,7 +82,7 @@ class Driver {
                    std::uint64_t clock_limit, const Progress& progress = nullptr,
                    std::uint64_t weight_bytes = 0);
 
-  /// Soft reset: whatever was under way is given up. Throws DeviceError where it does not end.
+  /// Soft reset: whatever was under way is given up. Throws DeviceError if it does not end.
   void reset();
 
   /// Reads every counter.

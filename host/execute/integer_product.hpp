@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of quantized tensors: exact sums, and what becomes of them. The seam for a device, which
-// computes both: `requantize` is its arithmetic.
+// Products of quantized tensors: exact sums, and what becomes of them. The interface for a device,
+// which computes both: `requantize` is its arithmetic.
 #pragma once
 
 #include <vector>

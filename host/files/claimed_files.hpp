@@ -16,9 +16,9 @@ class ClaimedFiles {
   ClaimedFiles();
 
   /// `what` is told in messages: "--a", "the model". Empty paths were not asked for. Throws
-  /// UsageError where the file is an output already; standard input ("-") can be read once.
+  /// UsageError if the file is an output already; standard input ("-") can be read once.
   void input(const std::string& what, const std::string& path);
-  /// Throws UsageError where the file is an input or an output already.
+  /// Throws UsageError if the file is an input or an output already.
   void output(const std::string& what, const std::string& path);
 
  private:

@@ -13,7 +13,7 @@ namespace gemm64 {
 /// file.
 class InputFile {
  public:
-  /// Throws where the file does not exist, is a folder, or cannot be read.
+  /// Throws if the file does not exist, is a folder, or cannot be read.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -28,7 +28,7 @@ class InputFile {
   std::size_t read_some(void* to, std::size_t bytes);
   /// At most `most` bytes from here on; memory grows with what was really read.
   std::string read_up_to(std::uint64_t most);
-  /// All that is left. Throws where it is more than `most` bytes.
+  /// All that is left. Throws if it is more than `most` bytes.
   std::string read_rest(std::uint64_t most);
 
  private:

@@ -18,7 +18,7 @@ namespace gemm64 {
 /// A file whose header was read and checked; nothing of its size is believed before.
 class NpyFile {
  public:
-  /// `path` may be "-" for standard input. Throws UsageError, in NumPy's words, where the file
+  /// `path` may be "-" for standard input. Throws UsageError, in NumPy's words, if the file
   /// cannot be read, is no .npy file, or holds fewer values than its header promises.
   explicit NpyFile(const std::string& path);
 
@@ -28,7 +28,7 @@ class NpyFile {
   std::uint64_t elements() const { return elements_; }
   /// "float32 of shape (2, 3)".
   std::string describe() const;
-  /// Throws UsageError, which says how to convert, where the type is another.
+  /// Throws UsageError, which says how to convert, if the type is another.
   void require(NpyType::Element element) const;
 
   /// Reads all values, in row-major order and in this machine's bytes, to where there is room for
@@ -51,17 +51,17 @@ class NpyFile {
 /// "(2, 3)", "(2,)", "()": a shape as NumPy writes it.
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
-/// Writes a version 1 file of row-major `values`. Commits the file; throws OutputError where it is
+/// Writes a version 1 file of row-major `values`. Commits the file; throws OutputError if it is
 /// lost.
 void write_npy(OutputFile& file, NpyType::Element element, const std::vector<std::int64_t>& shape,
                const void* values);
 
 /// Reads an array of two dimensions, none of them 0, of T (std::int8_t or float). Throws UsageError
-/// where the file cannot be read or holds something else.
+/// if the file cannot be read or holds something else.
 template <class T>
 Matrix<T> load_npy(const std::string& path);
 
-/// Writes a matrix and commits the file. Throws OutputError where it is lost.
+/// Writes a matrix and commits the file. Throws OutputError if it is lost.
 void save_npy(OutputFile& file, const MatrixI32& matrix);
 void save_npy(OutputFile& file, const MatrixF& matrix);
 

@@ -16,7 +16,7 @@ struct NpyHeader {
 };
 
 /// Parses "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" as Python would, keys in
-/// any order. Throws UsageError where it is anything else.
+/// any order. Throws UsageError if it is anything else.
 NpyHeader parse_npy_header(const std::string& text);
 
 }  // namespace gemm64

@@ -30,7 +30,7 @@ struct NpyType {
   bool swapped = false;  // its bytes stand in the other order than this machine's
 };
 
-/// The type of a 'descr' such as "<f4". Throws UsageError where NumPy has no such type.
+/// The type of a 'descr' such as "<f4". Throws UsageError if NumPy has no such type.
 NpyType npy_type(const std::string& descr);
 
 /// The name of an element in NumPy, and its 'descr' on this machine.

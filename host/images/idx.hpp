@@ -16,7 +16,7 @@ bool is_idx_file(const std::filesystem::path& path);
 /// A file whose header was read. Every failure is a UsageError that names the file.
 class IdxFile {
  public:
-  /// `remedy` ends every message. Throws where the file cannot be read, is cut off or damaged, or
+  /// `remedy` ends every message. Throws if the file cannot be read, is cut off or damaged, or
   /// is no array of unsigned bytes with `rank` dimensions (of which the first counts items).
   IdxFile(const std::filesystem::path& path, std::size_t rank, std::string remedy = "");
   ~IdxFile();
@@ -25,7 +25,7 @@ class IdxFile {
   [[noreturn]] void fail(const std::string& what) const;
 
   /// The first `items` items. To be called once. The file is read to its end, so that damage
-  /// anywhere in it is found; memory grows with what was really read. Throws also where more than
+  /// anywhere in it is found; memory grows with what was really read. Throws also if more than
   /// 1 GiB would be kept.
   std::vector<std::uint8_t> read(std::size_t items);
 

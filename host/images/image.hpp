@@ -41,7 +41,7 @@ inline constexpr std::size_t kImageNetSize = 224;
 inline constexpr std::size_t kImageNetChannels = 3;
 
 /// `image` at `rows` x `columns`, bilinear with half-pixel centres: what PyTorch's interpolate does
-/// with mode="bilinear", align_corners=False. Throws std::invalid_argument where a size is zero.
+/// with mode="bilinear", align_corners=False. Throws std::invalid_argument if a size is zero.
 MatrixF resize_bilinear(const MatrixF& image, Eigen::Index rows, Eigen::Index columns);
 
 /// An image as a network of `channels` x `rows` x `columns` takes it. Colour: resized (bilinear,
@@ -49,14 +49,14 @@ MatrixF resize_bilinear(const MatrixF& image, Eigen::Index rows, Eigen::Index co
 /// torchvision evaluates its models. Grey: resized until it covers the size, its middle cut out. An
 /// image of exactly the size is not resized. Where `how` wants the whole image, its sides are
 /// stretched instead and nothing is cut off. Then normalised as `how` says. Throws
-/// std::invalid_argument where the image has other channels, or a size is zero, or `how` is for
+/// std::invalid_argument if the image has other channels, or a size is zero, or `how` is for
 /// another number of channels.
 ImageBatch network_input(const Image& image, std::size_t channels, std::size_t rows,
                          std::size_t columns, const Preprocessing& how);
 
 /// Images first .. first + count - 1 as 3x224x224: resized, divided by 255, repeated for each
 /// channel and normalised with ImageNet's mean and deviation, as torchvision's models expect.
-/// Throws std::invalid_argument where there are fewer images.
+/// Throws std::invalid_argument if there are fewer images.
 ImageBatch imagenet_batch(const GreyImages& images, std::size_t first, std::size_t count);
 
 }  // namespace gemm64

@@ -30,7 +30,7 @@ struct Preprocessing {
 /// The names that preprocessing_named() knows: imagenet (torchvision's), mnist, unit (0 to 1), raw
 /// (0 to 255).
 std::vector<std::string> preprocessing_names();
-/// Throws std::invalid_argument where there is none of that name.
+/// Throws std::invalid_argument if there is none of that name.
 Preprocessing preprocessing_named(const std::string& name);
 
 /// What is done where nothing else is asked for: imagenet for 3 channels, else unit.

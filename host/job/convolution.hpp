@@ -30,7 +30,7 @@ struct Convolution {
 std::string to_string(const Convolution& convolution);
 
 /// The same over planes of `n` channels. So many groups share tiles as make whole planes on both
-/// sides, or all of them do; a plain convolution is one group. Throws UsageError where a size is
+/// sides, or all of them do; a plain convolution is one group. Throws UsageError if a size is
 /// zero or the channels are no multiple of the groups.
 Window window_of(const Convolution& convolution, std::uint32_t n);
 

@@ -16,7 +16,7 @@ namespace gemm64 {
 
 /// One product or convolution for one device: what is computed and how it is cut (plan), where it
 /// lies (layout), and the commands that carry it out (program). Made once; driver, prediction,
-/// packing, timeline and the second look at a failure all read it.
+/// packing, timeline and the diagnosis of a failure all read it.
 struct Job {
   std::string name;  // of the layer
   Plan plan;

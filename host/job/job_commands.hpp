@@ -31,7 +31,7 @@ struct ResultCut {
 };
 
 /// Where a job of a program touches those beside it.
-struct Seams {
+struct Overlaps {
   // Early are this many blocks, and of the next one's activations so many tiles of K or planes.
   std::uint64_t early_blocks = 0;
   std::uint32_t early_tiles = 0;
@@ -53,10 +53,10 @@ struct JobCommands {
 /// LOAD_ACTIVATIONS, MATMUL, LOAD_PARAMETERS where the results take some, STORE. Of a convolution:
 /// LOAD_WEIGHTS, SET_WINDOW for each strip, for each block LOAD_ACTIVATIONS and MATMUL, and STOREs
 /// of as many blocks as one can have. Engines run ahead of each other.
-JobCommands job_commands(const Plan& plan, const Layout& layout, const Seams& seams = {});
+JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps = {});
 
 /// The same of a convolution.
-JobCommands window_commands(const Plan& plan, const Layout& layout, const Seams& seams);
+JobCommands window_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps);
 
 /// STORE of a plan's blocks: their height, how many they are, the row with which they begin, and
 /// which tiles of N.

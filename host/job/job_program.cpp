@@ -10,7 +10,7 @@
 #include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/job/job_commands.hpp"
-#include "host/job/seam.hpp"
+#include "host/job/overlap.hpp"
 #include "host/job/shared_planes.hpp"
 
 namespace gemm64 {
@@ -54,7 +54,7 @@ std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
 
 /// Puts the commands of jobs one after the other. `phases`: of each command of each job.
 void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& phases,
-                     const std::vector<Seams>& seams) {
+                     const std::vector<Overlaps>& overlaps) {
   const auto append = [&list](const Command& command, const CommandOrigin& origin) {
     list.program.push_back(command);
     list.origins.push_back(origin);
@@ -78,7 +78,7 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
     append_all(j, Phase::kAhead);
     Command fence;
     fence.opcode = Opcode::kFence;
-    if (const auto& cut = seams[j - 1].cut) {
+    if (const auto& cut = overlaps[j - 1].cut) {
       fence.count = stores_behind(list.jobs[j - 1], *cut);
       CommandOrigin origin = end_of(j - 1);
       origin.ends_job = false;
@@ -95,18 +95,18 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
 }
 
 /// Where each job touches the one before it and the one behind it.
-std::vector<Seams> find_seams(const std::vector<Job>& jobs, const Geometry& geometry) {
-  std::vector<Seams> seams(jobs.size());
+std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry& geometry) {
+  std::vector<Overlaps> overlaps(jobs.size());
   for (std::size_t j = 1; j < jobs.size(); ++j) {
     if (jobs[j].source != j - 1) {
-      seams[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
-    } else if (const auto seam = find_seam(jobs[j - 1].plan, jobs[j].plan, geometry)) {
-      seams[j - 1].cut = seam->cut;
-      seams[j].early_blocks = seam->early_blocks;
-      seams[j].early_tiles = seam->early_tiles;
+      overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
+    } else if (const auto overlap = find_overlap(jobs[j - 1].plan, jobs[j].plan, geometry)) {
+      overlaps[j - 1].cut = overlap->cut;
+      overlaps[j].early_blocks = overlap->early_blocks;
+      overlaps[j].early_tiles = overlap->early_tiles;
     }
   }
-  return seams;
+  return overlaps;
 }
 
 }  // namespace
@@ -138,8 +138,8 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   list.jobs = jobs;
   std::uint64_t most_commands = 0;
   for (const Job& job : jobs) {
-    // A FENCE stands where a job alone would have FINISH; a seam adds another, up to three STOREs
-    // and a LOAD_ACTIVATIONS.
+    // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
+    // STOREs and a LOAD_ACTIVATIONS.
     most_commands += program_length(job.plan) + 5;
   }
   list.snapshots = page_up(std::uint64_t{ring_places(most_commands)} * kCommandBytes);
@@ -149,19 +149,19 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
     if (jobs[j].source) check_source(jobs, j);
   }
   share_planes(list.jobs, geometry);
-  const std::vector<Seams> seams = find_seams(list.jobs, geometry);
+  const std::vector<Overlaps> overlaps = find_overlaps(list.jobs, geometry);
   std::vector<std::vector<Phase>> phases;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     Job& job = list.jobs[j];
     std::optional<std::uint64_t> activations;
     if (job.source) activations = list.jobs[*job.source].layout.results;
     job.layout = make_layout(job.plan, list.end, activations);
-    JobCommands commands = job_commands(job.plan, job.layout, seams[j]);
+    JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
     job.program = std::move(commands.commands);
     phases.push_back(std::move(commands.phases));
     list.end = job.layout.end;
   }
-  append_commands(list, phases, seams);
+  append_commands(list, phases, overlaps);
   return list;
 }
 

@@ -24,9 +24,9 @@ struct CommandOrigin {
 /// loaded ahead as weights are.
 ///
 /// The activations of a job with a source are that one's int8 results, where they lie; any number
-/// of jobs may read one. Where the source is the job before and both can have a seam there, a FENCE
-/// of its own waits for all results but the last tile: these are loaded and multiplied while the
-/// last tile is still computed, stored and loaded.
+/// of jobs may read one. Where the source is the job before and both can have an overlap there, a
+/// FENCE of its own waits for all results but the last tile: these are loaded and multiplied while
+/// the last tile is still computed, stored and loaded.
 struct JobProgram {
   std::vector<Job> jobs;  // where each lies, and its commands as they would be if it ran alone
   std::vector<Command> program;
@@ -50,7 +50,7 @@ JobStart start_of(const JobProgram& list, std::size_t job);
 std::vector<std::size_t> first_matmuls(const JobProgram& list);
 
 /// Lays jobs out side by side from address 0, ring and snapshots first, and makes their program.
-/// Throws std::invalid_argument where the list is empty, or a job's source is not before it or does
+/// Throws std::invalid_argument if the list is empty, or a job's source is not before it or does
 /// not give int8 results of the very shape that the job takes.
 JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry);
 

@@ -98,13 +98,13 @@ struct Traffic {
 
 /// Cuts a product for an accelerator. M is cut into as few blocks as the accumulator allows, of as
 /// even a height as can be: a block takes max(rows, N) clocks a tile, so a low last block would
-/// waste most of them. Throws UsageError where a size is zero, a count does not fit a command, or
+/// waste most of them. Throws UsageError if a size is zero, a count does not fit a command, or
 /// 8-bit results have bounds that their type does not hold or sums that the device does not have.
 Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
                const Output& output = {});
 
 /// Cuts a convolution, so that it takes the fewest clocks. Throws UsageError as make_plan() of a
-/// product does, and where cut_convolution() does.
+/// product does, and if cut_convolution() does.
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {});
 
 /// Fills in what follows from a plan's window.

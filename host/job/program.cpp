@@ -109,19 +109,19 @@ Command store_command(const Plan& plan, const Layout& layout, const RowGroup& bl
   return store;
 }
 
-JobCommands job_commands(const Plan& plan, const Layout& layout, const Seams& seams) {
-  if (plan.window) return window_commands(plan, layout, seams);
+JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
+  if (plan.window) return window_commands(plan, layout, overlaps);
   JobCommands list;
   for (const RowGroup& group : plan.groups) {
     const bool first = &group == &plan.groups.front();
     list.add(load_weights(plan, layout, group), first ? Phase::kAhead : Phase::kRest);
-    const bool early = first && seams.early_tiles != 0;
+    const bool early = first && overlaps.early_tiles != 0;
     Command load = load_activations(plan, layout, group);
     if (early) {
-      load.count = seams.early_tiles;
+      load.count = overlaps.early_tiles;
       list.add(load, Phase::kEarly);
       load.set_address(load.address() + std::uint64_t{load.count} * load.stride * plan.array);
-      load.count = plan.k_tiles - seams.early_tiles;
+      load.count = plan.k_tiles - overlaps.early_tiles;
     }
     list.add(load, Phase::kRest);
     list.add(matmul(plan, group), early ? Phase::kEarly : Phase::kRest);
@@ -129,7 +129,7 @@ JobCommands job_commands(const Plan& plan, const Layout& layout, const Seams& se
       list.add(load_parameters(plan, layout, group), first ? Phase::kAhead : Phase::kRest);
     }
     const auto tiles = count_of(plan.result_blocks());
-    const std::uint32_t now = seams.cut ? seams.cut->tile : tiles;
+    const std::uint32_t now = overlaps.cut ? overlaps.cut->tile : tiles;
     list.add(store_command(plan, layout, group, 0, now), Phase::kRest);
     if (now != tiles) {
       list.add(store_command(plan, layout, group, now, tiles - now), Phase::kRest);

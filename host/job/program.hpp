@@ -25,7 +25,7 @@ struct Layout {
 inline constexpr std::uint32_t kRingCommands = 64;
 
 /// Places of a ring that holds a program of so many commands: a power of two, one place of which
-/// stays empty. Throws UsageError where no ring holds as many.
+/// stays empty. Throws UsageError if no ring holds as many.
 std::uint32_t ring_places(std::uint64_t commands);
 
 /// The next address that is a multiple of 4 KiB.

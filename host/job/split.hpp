@@ -22,7 +22,7 @@ struct JobPart {
 
 /// Splits a job into at most `parts` jobs of whole blocks of M, or of whole tiles of N, as even as
 /// they can be; there are fewer where the job has fewer blocks or tiles. Throws
-/// std::invalid_argument where `parts` is 0.
+/// std::invalid_argument if `parts` is 0.
 std::vector<JobPart> split(const Job& job, SplitAxis axis, std::uint32_t parts,
                            const Geometry& geometry);
 

@@ -10,8 +10,8 @@ namespace {
 
 class WindowCommands {
  public:
-  WindowCommands(const Plan& plan, const Layout& layout, const Seams& seams)
-      : plan_(plan), layout_(layout), seams_(seams) {}
+  WindowCommands(const Plan& plan, const Layout& layout, const Overlaps& overlaps)
+      : plan_(plan), layout_(layout), overlaps_(overlaps) {}
 
   JobCommands make() {
     load(Opcode::kLoadWeights, layout_.weights, plan_.tiles() * plan_.array);
@@ -58,11 +58,11 @@ class WindowCommands {
         return RowGroup{group.first_row + first * group.rows, group.rows,
                         static_cast<std::uint32_t>(count), true};
       };
-      const bool here =
-          seams_.cut && seams_.cut->block >= block && seams_.cut->block < block + group.blocks;
+      const bool here = overlaps_.cut && overlaps_.cut->block >= block &&
+                        overlaps_.cut->block < block + group.blocks;
       if (here) {
-        const std::uint64_t first = seams_.cut->block - block;
-        const std::uint32_t tile = seams_.cut->tile;
+        const std::uint64_t first = overlaps_.cut->block - block;
+        const std::uint32_t tile = overlaps_.cut->tile;
         add_store(block, part(0, first), 0, tiles);
         if (tile != 0) {
           add_store(block + first, part(first, 1), 0, tile);
@@ -79,8 +79,8 @@ class WindowCommands {
   }
 
   Phase phase_of(std::uint64_t block) const {
-    const bool early = block < seams_.early_blocks;
-    const bool partly = block == seams_.early_blocks && seams_.early_tiles != 0;
+    const bool early = block < overlaps_.early_blocks;
+    const bool partly = block == overlaps_.early_blocks && overlaps_.early_tiles != 0;
     return early || partly ? Phase::kEarly : Phase::kRest;
   }
 
@@ -95,8 +95,8 @@ class WindowCommands {
       add_rows(strip, pixels, start);
       return;
     }
-    const bool partly = block == seams_.early_blocks && seams_.early_tiles != 0;
-    const std::uint32_t now = partly ? seams_.early_tiles : planes;
+    const bool partly = block == overlaps_.early_blocks && overlaps_.early_tiles != 0;
+    const std::uint32_t now = partly ? overlaps_.early_tiles : planes;
     list_.add(load_window(plan, pixels, 0, now, layout_.activations, start), phase_of(block));
     if (now == planes) return;
     list_.add(load_window(plan, pixels, now, planes - now, layout_.activations, false),
@@ -158,7 +158,7 @@ class WindowCommands {
 
   const Plan& plan_;
   const Layout& layout_;
-  const Seams& seams_;
+  const Overlaps& overlaps_;
   JobCommands list_;
   std::vector<Store> stores_;
   std::size_t next_store_ = 0;
@@ -166,8 +166,8 @@ class WindowCommands {
 
 }  // namespace
 
-JobCommands window_commands(const Plan& plan, const Layout& layout, const Seams& seams) {
-  return WindowCommands(plan, layout, seams).make();
+JobCommands window_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
+  return WindowCommands(plan, layout, overlaps).make();
 }
 
 }  // namespace gemm64

@@ -39,7 +39,7 @@ struct WindowCut {
 /// Cuts a convolution so that it takes the fewest clocks: into as few and as equal blocks as the
 /// accumulator allows, into more where the input of two of them does not fit the scratchpad, so
 /// that one is loaded while the other is read, and into strips where not even one fits. Throws
-/// UsageError where a size does not fit a command, or the input of a single output pixel not the
+/// UsageError if a size does not fit a command, or the input of a single output pixel not the
 /// scratchpad.
 WindowCut cut_convolution(const Convolution& convolution, const Geometry& geometry);
 

@@ -67,8 +67,8 @@ struct WindowPlan {
 std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most);
 
 /// Cuts the convolution into blocks of `block_rows` output pixels, the last one of the rest. Throws
-/// UsageError where a size does not fit its field of a command, where block_rows is not from 1 to
-/// the accumulator's rows, and where the input rows that a block needs do not fit the scratchpad.
+/// UsageError if a size does not fit its field of a command, if block_rows is not from 1 to
+/// the accumulator's rows, and if the input rows that a block needs do not fit the scratchpad.
 WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geometry& geometry);
 
 /// The same in blocks of these heights, which add up to the output.

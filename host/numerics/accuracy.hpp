@@ -20,7 +20,7 @@ struct Accuracy {
 };
 
 /// `scores` has a row for each image and a column for each class, `labels` at least as many.
-/// Throws std::invalid_argument where there are fewer labels, or one of them is no class.
+/// Throws std::invalid_argument if there are fewer labels, or one of them is no class.
 Accuracy measure_accuracy(const MatrixF& scores, const std::vector<std::int64_t>& labels);
 
 /// The `count` (or fewer) classes with the highest scores in a row, the highest first; of equal

@@ -15,7 +15,7 @@ struct QuantizedMatrix {
 
 /// One scale for all of `matrix`: max|x| / 127. Values are x / scale, rounded to nearest even, in
 /// [-127, 127] (the range is symmetric: -128 is never produced). An all-zero matrix has scale 1;
-/// the scale is never below the smallest normal float. Throws UsageError where a value is not
+/// the scale is never below the smallest normal float. Throws UsageError if a value is not
 /// finite.
 QuantizedMatrix quantize_per_tensor(const MatrixF& matrix);
 
@@ -24,7 +24,7 @@ QuantizedMatrix quantize_per_row(const Eigen::Ref<const MatrixF>& matrix);
 
 /// Real outputs of a Linear layer from its int32 sums [M x N]:
 /// y(m, n) = sums(m, n) * activation_scale * weight_scales(n) + bias(n).
-/// Throws std::invalid_argument where the vectors are not N long.
+/// Throws std::invalid_argument if the vectors are not N long.
 MatrixF dequantize_linear(const MatrixI32& sums, float activation_scale,
                           const Eigen::VectorXf& weight_scales, const Eigen::VectorXf& bias);
 

@@ -21,7 +21,7 @@ struct SlicedMatrix {
 };
 
 /// Cuts each row, scaled by a power of two, into slices of 7 bits, rounded to nearest.
-/// Throws UsageError, which names its place, where a value is not finite.
+/// Throws UsageError, which names its place, if a value is not finite.
 SlicedMatrix slice_rows(const MatrixF& matrix);
 
 /// The slices that meet in products of weight 2^(-7 order), side by side along K: for activations

@@ -12,7 +12,7 @@
 namespace gemm64 {
 
 /// One Gemm as PyTorch exports a Linear layer: input [m x k], weights [n x k] with transB = 1, and
-/// a bias [n] where wanted. Sizes are at least 1. Throws UsageError where the weights are more than
+/// a bias [n] where wanted. Sizes are at least 1. Throws UsageError if the weights are more than
 /// an ONNX file holds.
 onnx::ModelProto make_linear_model(std::int64_t m, std::int64_t k, std::int64_t n, bool bias,
                                    std::uint32_t seed);
@@ -23,7 +23,7 @@ std::vector<std::string> known_onnx_networks();
 /// "alexnet": torchvision's, input [batch x 3 x 224 x 224].
 /// "lenet": LeNet-5 of 1998 (tanh, average pooling), input [batch x 1 x 32 x 32].
 /// "mnist-cnn": two convolutions and two Linear layers, input [batch x 1 x 28 x 28].
-/// All give 10 or 1000 values an image. A batch of 0 is left open. Throws UsageError where the name
+/// All give 10 or 1000 values an image. A batch of 0 is left open. Throws UsageError if the name
 /// is another.
 onnx::ModelProto make_network(const std::string& name, std::int64_t batch, std::uint32_t seed);
 

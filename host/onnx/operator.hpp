@@ -31,7 +31,7 @@ struct OperatorInfo {
   std::string_view roles;
   /// Does the output share its input's memory?
   bool is_view = false;
-  /// Sets the outputs' types (host/onnx/shape_rules.hpp); throws NotKnown where it cannot.
+  /// Sets the outputs' types (host/onnx/shape_rules.hpp); throws NotKnown if it cannot.
   ShapeRule* shape = nullptr;
   /// Counts MACs (host/onnx/work.hpp); empty where it cannot.
   WorkRule* work = nullptr;

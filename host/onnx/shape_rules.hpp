@@ -40,14 +40,14 @@ class RuleNode {
   int outputs() const { return node_.output_size(); }
   /// Is input `i` there? Optional ones may be left out.
   bool has(int i) const { return i < node_.input_size() && !node_.input(i).empty(); }
-  /// Throws NotKnown where the input's shape is not known, UsageError where there is none.
+  /// Throws NotKnown if the input's shape is not known, UsageError if there is none.
   const TensorType& input(int i) const;
   const Dims& dims(int i) const { return input(i).dims; }
   /// The values of an input of integers, or nullptr.
   const std::vector<std::int64_t>* integers(int i) const;
   /// The same where the shape depends on them: throws NotKnown.
   const std::vector<std::int64_t>& needed_integers(int i) const;
-  /// The values of a constant input of float32; throws NotKnown where it is none.
+  /// The values of a constant input of float32; throws NotKnown if it is none.
   std::vector<float> needed_floats(int i) const;
 
   bool has_attribute(const char* name) const;

@@ -35,7 +35,7 @@ struct ValueFacts {
 };
 
 /// Follows the graph's nodes, which stand in an order in which they can run. Throws UsageError,
-/// naming the node, where shapes contradict each other; `file` stands for the model in messages.
+/// naming the node, if shapes contradict each other; `file` stands for the model in messages.
 ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
                         const std::map<std::string, const onnx::TensorProto*>& constants,
                         const ImportOptions& options, const std::string& file);

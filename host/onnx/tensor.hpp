@@ -25,7 +25,7 @@ std::string data_type_name(int data_type);
 /// a * b, or empty where the product of two sizes, each at least 0, is beyond 2^62.
 std::optional<std::int64_t> checked_product(std::int64_t a, std::int64_t b);
 
-/// The tensor's type. Throws UsageError, whose message begins with `where`, where a dimension is
+/// The tensor's type. Throws UsageError, whose message begins with `where`, if a dimension is
 /// negative, the type unknown, or the size in bytes beyond 2^62.
 TensorType checked_type(int data_type, const std::vector<std::int64_t>& dims,
                         const std::string& where);
@@ -34,7 +34,7 @@ TensorType checked_type(const onnx::TensorProto& tensor, const std::string& wher
 /// Does the tensor hold data, rather than a shape alone?
 bool has_data(const onnx::TensorProto& tensor);
 
-/// Throws UsageError where the tensor holds another number of values than its shape says. A tensor
+/// Throws UsageError if the tensor holds another number of values than its shape says. A tensor
 /// without any data passes where `shapes_only`; external data are not looked at.
 void check_data(const onnx::TensorProto& tensor, bool shapes_only, const std::string& where);
 
@@ -51,7 +51,7 @@ std::optional<std::filesystem::path> external_file(const onnx::TensorProto& tens
                                                    const std::filesystem::path& folder);
 
 /// Reads a tensor's external data, which lie in a file below `folder`, into raw_data. Throws
-/// UsageError where the place is outside of the folder, or does not hold them.
+/// UsageError if the place is outside of the folder, or does not hold them.
 void read_external_data(onnx::TensorProto& tensor, const std::filesystem::path& folder,
                         const std::string& where);
 

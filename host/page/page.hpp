@@ -9,7 +9,7 @@
 
 namespace gemm64 {
 
-/// Throws UsageError, which says how to get them, where `option` asks for a page and the charts are
+/// Throws UsageError, which says how to get them, if `option` asks for a page and the charts are
 /// not part of this program. Does nothing where `path` is empty.
 void need_charts(const std::string& option, const std::string& path);
 

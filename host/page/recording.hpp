@@ -19,7 +19,7 @@ namespace gemm64 {
 /// as the difference from the one before, since tiles follow each other. Commands as a whole are
 /// left out, tiles stand between the waits inside them. Where there are more than `most` slices,
 /// neighbours of fewer than S clocks become one; S is 1 where all are there. Throws UsageError
-/// where the file is none of a timeline.
+/// if the file is none of a timeline.
 nlohmann::ordered_json page_recording(const std::string& file, std::size_t most);
 
 /// As many slices as leave the page room below 1.5 MB.

@@ -40,7 +40,7 @@ bool is_quantized(const OnnxModel& model);
 /// integers: activations in uint8 by `ranges` (the extremes of each value), constant weights of
 /// products in int8 with a scale for each output channel, biases in int32. What has no range stays
 /// in float, and so do masks (find_masks) and what adds one. A model of opset 9 to 12 becomes one
-/// of opset 13. Throws UsageError where nothing is quantized, the model is quantized already or
+/// of opset 13. Throws UsageError if nothing is quantized, the model is quantized already or
 /// older, the choice names what the model has not, or a range is not finite.
 QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
                               const QuantizeChoice& choice = {});

@@ -13,7 +13,7 @@ inline constexpr std::int64_t kRaised = 13;
 
 /// The model, of opset 9 to 12, as one of opset 13 that computes the same: attributes that became
 /// inputs, Upsample as Resize, Softmax over all axes from its own on. Names of values stay. Throws
-/// UsageError where the opset is older.
+/// UsageError if the opset is older.
 onnx::ModelProto raise_opset(const OnnxModel& model);
 
 }  // namespace gemm64

@@ -54,7 +54,7 @@ inline constexpr std::int64_t kMaxMatmuls = std::int64_t{1} << 21;
 
 /// Finds every Gemm, and every MatMul one of whose operands is computed from constants alone, and
 /// cuts it into blocks of `block` (at least 1). Sizes are those that `model` was imported with.
-/// Throws UsageError where operands do not fit together or there would be more than kMaxMatmuls.
+/// Throws UsageError if operands do not fit together or there would be more than kMaxMatmuls.
 RewritePlan plan_rewrite(const OnnxModel& model, std::int64_t block);
 
 }  // namespace gemm64

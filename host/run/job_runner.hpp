@@ -71,7 +71,7 @@ class JobRunner {
 
   /// C[M x N] = A[M x K] * W[N x K]^T on the device, every sum compared with the reference, if the
   /// options say so. `sums` takes the device's result. Throws DeviceError where the device fails,
-  /// after a second look at the job, with what that found.
+  /// once the job was diagnosed, with what that found.
   LayerReport run(const Job& job, const MatrixI8& a, const MatrixI8& w, MatrixI32& sums,
                   const ProgressShare& progress);
 

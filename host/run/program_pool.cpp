@@ -51,17 +51,18 @@ void ProgramPool::stop() {
   threads_.clear();
 }
 
-void ProgramPool::add(std::vector<ProgramLayer> layers, RunProgress told) {
+void ProgramPool::add(std::vector<ProgramLayer> layers, RunProgress callback) {
   if (threads_.size() < first_.options().side_by_side.jobs) grow();
   std::unique_lock<std::mutex> lock(mutex_);
   const std::size_t count = layers.size();
-  waiting_.push_back({added_++, round_, jobs_, std::move(layers), std::move(told)});
+  waiting_.push_back({added_++, round_, jobs_, std::move(layers), std::move(callback)});
   jobs_ += count;
   changed_.notify_all();
   while (waiting_.size() >= threads_.size()) {
     take_finished(lock);
-    changed_.wait(
-        lock, [this] { return waiting_.size() < threads_.size() || results_.count(told_) != 0; });
+    changed_.wait(lock, [this] {
+      return waiting_.size() < threads_.size() || results_.count(reported_) != 0;
+    });
   }
   take_finished(lock);
 }
@@ -73,19 +74,20 @@ std::size_t ProgramPool::running() {
 
 void ProgramPool::finish() {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!end_ && told_ != added_) {
-    changed_.wait(lock, [this] { return results_.count(told_) != 0; });
+  while (!end_ && reported_ != added_) {
+    changed_.wait(lock, [this] { return results_.count(reported_) != 0; });
     take_finished(lock);
   }
 }
 
 void ProgramPool::take_finished(std::unique_lock<std::mutex>& lock) {
-  for (auto next = results_.find(told_); next != results_.end(); next = results_.find(told_)) {
+  for (auto next = results_.find(reported_); next != results_.end();
+       next = results_.find(reported_)) {
     Result result = std::move(next->second);
     results_.erase(next);
-    ++told_;
-    told_jobs_ += result.found.layers.size();
-    told_clocks_ += result.clocks;
+    ++reported_;
+    reported_jobs_ += result.found.layers.size();
+    reported_clocks_ += result.clocks;
     lock.unlock();
     if (result.error) {
       stop();
@@ -104,9 +106,9 @@ void ProgramPool::forget_the_rest(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
   changed_.wait(lock, [this] { return running_ == 0; });
   results_.clear();
-  added_ = done_ = told_;
-  jobs_ = told_jobs_;
-  clocks_ = told_clocks_;
+  added_ = done_ = reported_;
+  jobs_ = reported_jobs_;
+  clocks_ = reported_clocks_;
   last_ = kNone;
 }
 
@@ -156,7 +158,7 @@ ProgramPool::Result ProgramPool::run(Task& task, Device& device, Driver& driver)
       const std::lock_guard<std::mutex> lock(mutex_);
       if (is_stopped(task)) throw Stopped();
     }
-    if (task.told) task.told(name, done);
+    if (task.callback) task.callback(name, done);
   });
   share.next(1);
   Result result;
@@ -164,11 +166,11 @@ ProgramPool::Result ProgramPool::run(Task& task, Device& device, Driver& driver)
   result.found = runner.run_program(std::move(task.layers), share);
   result.clocks = device.clocks() - begin;
   if (looked) result.failure = runner.failure();
-  if (task.told) task.told(result.found.layers.back().name, 1);
+  if (task.callback) task.callback(result.found.layers.back().name, 1);
   return result;
 }
 
-/// The second look belongs to the first failure of all, so it waits for the programs before.
+/// The diagnosis belongs to the first failure of all, so it waits for the programs before.
 void ProgramPool::look_again(const JobRun& run, Failure& failure, const Task& task, bool& looked) {
   {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -39,9 +39,9 @@ class ProgramPool {
   ProgramPool& operator=(const ProgramPool&) = delete;
 
   /// Hands a program out; returns when fewer programs wait than there are devices, so that memory
-  /// grows with the devices alone. `told` hears of its progress, on another thread. Throws what
+  /// grows with the devices alone. `callback` hears of its progress, on another thread. Throws what
   /// JobRunner::run_program throws, of the first program that failed; all behind it are stopped.
-  void add(std::vector<ProgramLayer> layers, RunProgress told);
+  void add(std::vector<ProgramLayer> layers, RunProgress callback);
 
   /// Programs that run now, or are about to: so many devices are busy.
   std::size_t running();
@@ -55,7 +55,7 @@ class ProgramPool {
     std::size_t round = 0;
     std::size_t first_job = 0;
     std::vector<ProgramLayer> layers;
-    RunProgress told;
+    RunProgress callback;
   };
   struct Result {
     ProgramResults found;
@@ -84,16 +84,17 @@ class ProgramPool {
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   std::deque<Task> waiting_;
-  std::map<std::size_t, Result> results_;  // those that nobody was told of
+  std::map<std::size_t, Result> results_;  // those that are not reported yet
   std::size_t round_ = 0;                  // one more each time programs are forgotten
   std::size_t running_ = 0;                // programs
   std::size_t added_ = 0, jobs_ = 0;       // programs, and their layers
   std::size_t done_ = 0;                   // programs before the first that has not ended
-  std::size_t told_ = 0, told_jobs_ = 0;   // programs that `finished` was told of, their layers
-  std::uint64_t told_clocks_ = 0;          // and what they took
-  std::size_t last_;                       // program that may run: the first with an error
-  std::uint64_t clocks_ = 0;               // of the programs before done_
-  bool failed_ = false;  // one of these: a second look is taken at the first alone
+  // Programs that `finished` was called for, their layers, and what they took.
+  std::size_t reported_ = 0, reported_jobs_ = 0;
+  std::uint64_t reported_clocks_ = 0;
+  std::size_t last_;          // program that may run: the first with an error
+  std::uint64_t clocks_ = 0;  // of the programs before done_
+  bool failed_ = false;       // one of these: the first alone is diagnosed
   bool end_ = false;
 };
 

@@ -11,13 +11,13 @@
 
 namespace gemm64 {
 
-/// Told the name of what is under way and how much of the whole is done, 0 to 1.
+/// Called with the name of what is under way and how much of the whole is done, 0 to 1.
 using RunProgress = std::function<void(const std::string& name, double done)>;
 
 /// The part of a whole that is under way. Parts follow each other; each may have parts of its own.
 class ProgressShare {
  public:
-  explicit ProgressShare(RunProgress told = nullptr) : told_(std::move(told)) {}
+  explicit ProgressShare(RunProgress callback = nullptr) : callback_(std::move(callback)) {}
 
   /// What was under way is done; what comes next is `share` of the whole.
   void next(double share) {
@@ -27,22 +27,22 @@ class ProgressShare {
 
   /// `part` of what is under way is done, 0 to 1.
   void report(const std::string& name, double part) const {
-    if (told_) told_(name, done_ + share_ * part);
+    if (callback_) callback_(name, done_ + share_ * part);
   }
 
-  /// What is under way as a whole of its own, whose parts are told as parts of this one.
+  /// What is under way as a whole of its own, whose parts are reported as parts of this one.
   ProgressShare inside() const {
-    if (!told_) return ProgressShare();
+    if (!callback_) return ProgressShare();
     ProgressShare parts(
-        [told = told_, done = done_, share = share_](const std::string& name, double part) {
-          told(name, done + share * part);
+        [callback = callback_, done = done_, share = share_](const std::string& name, double part) {
+          callback(name, done + share * part);
         });
     parts.share_ = 0;
     return parts;
   }
 
  private:
-  RunProgress told_;
+  RunProgress callback_;
   double done_ = 0;   // of the whole, before what is under way
   double share_ = 0;  // of the whole, what is under way
 };
@@ -50,30 +50,30 @@ class ProgressShare {
 /// The progress of parts that run side by side, each on a thread of its own.
 class JointProgress {
  public:
-  explicit JointProgress(RunProgress told)
-      : whole_(std::make_shared<Whole>()), is_told_(told != nullptr) {
-    whole_->told = std::move(told);
+  explicit JointProgress(RunProgress callback)
+      : whole_(std::make_shared<Whole>()), reports_(callback != nullptr) {
+    whole_->callback = std::move(callback);
   }
 
   /// Takes the progress of a part, `share` of the whole: 0 to 1 of it.
   RunProgress part(double share) const {
-    if (!is_told_) return nullptr;
+    if (!reports_) return nullptr;
     return [whole = whole_, share, before = 0.0](const std::string& name, double done) mutable {
       const std::lock_guard<std::mutex> lock(whole->mutex);
       whole->done += share * (done - before);
       before = done;
-      whole->told(name, std::min(whole->done, 1.0));  // parts may be done once more
+      whole->callback(name, std::min(whole->done, 1.0));  // parts may be done once more
     };
   }
 
  private:
   struct Whole {
     std::mutex mutex;
-    RunProgress told;
+    RunProgress callback;
     double done = 0;
   };
   std::shared_ptr<Whole> whole_;
-  bool is_told_;
+  bool reports_;
 };
 
 }  // namespace gemm64

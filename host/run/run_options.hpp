@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How jobs are run, and who is told about it.
+// How jobs are run, and who observes it.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ struct RunOptions {
   Investigate investigate;  // empty: a failure is only reported
   std::optional<OneJob> alone;          // empty: all run
   SideBySide side_by_side;              // where more than one, there are no observers
-  std::vector<JobObserver*> observers;  // told of each job; the device must show its clocks
+  std::vector<JobObserver*> observers;  // of each job; the device must show its clocks
 };
 
 }  // namespace gemm64

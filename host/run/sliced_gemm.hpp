@@ -8,7 +8,7 @@
 
 namespace gemm64 {
 
-/// The jobs of an M x K x N product: four, with depths of K, 2K, 3K and 4K. Throws UsageError where
+/// The jobs of an M x K x N product: four, with depths of K, 2K, 3K and 4K. Throws UsageError if
 /// K is too large for exact sums.
 std::vector<Job> sliced_jobs(const JobRunner& runner, const std::string& name,
                              const GemmShape& shape);

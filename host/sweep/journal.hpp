@@ -16,7 +16,7 @@ namespace gemm64 {
 using Provenance = std::vector<std::pair<std::string, std::string>>;
 
 /// The fingerprints of the program, of the sweep's text (from `file`), and of the ONNX files that
-/// it names. Throws UsageError where one cannot be read.
+/// it names. Throws UsageError if one cannot be read.
 Provenance provenance_of(const Sweep& sweep, const std::string& file, const std::string& text);
 
 /// A file of lines: the provenance, then a row each, which is there whole or counts as not there.
@@ -26,7 +26,7 @@ class Journal {
   /// the output is neither.
   static std::filesystem::path path_beside(const std::string& output);
 
-  /// Begins one or, with `resume`, goes on with one, if it is there. Throws UsageError where it is
+  /// Begins one or, with `resume`, goes on with one, if it is there. Throws UsageError if it is
   /// there and is not to be resumed, belongs to a changed sweep or program, is in use by another
   /// process, or cannot be written.
   Journal(std::filesystem::path path, const Provenance& provenance, bool resume);
@@ -39,7 +39,7 @@ class Journal {
   /// The rows that it had, by point.
   const std::map<std::size_t, SweepRow>& rows() const { return rows_; }
 
-  /// Adds a finished row. Throws OutputError where it cannot be written.
+  /// Adds a finished row. Throws OutputError if it cannot be written.
   void add(const SweepRow& row);
   /// All outputs are written: the file goes.
   void remove();

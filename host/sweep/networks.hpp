@@ -35,14 +35,14 @@ class SweepNetworks {
   explicit SweepNetworks(const Sweep& sweep)
       : sweep_(sweep), plain_(2), imported_(2), works_(16), products_(1000) {}
 
-  /// What a point gives the device to do. Throws UsageError where it cannot be.
+  /// What a point gives the device to do. Throws UsageError if it cannot be.
   std::shared_ptr<const DeviceWork> work(const SweepPoint& point);
 
   /// About how many tiles of weights a point takes, which its prediction goes through one by one.
   double tiles(const SweepPoint& point);
 
   /// The point's network, which is no product, with random inputs from the sweep's seed. What is
-  /// quantized here is so by the ranges that these lead to. Throws UsageError where
+  /// quantized here is so by the ranges that these lead to. Throws UsageError if
   /// it cannot run here.
   RunnableNetwork runnable(const SweepPoint& point);
 

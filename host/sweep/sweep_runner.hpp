@@ -16,18 +16,18 @@ namespace gemm64 {
 
 class SweepRunner {
  public:
-  /// Throws UsageError where points are to run on a device that has no such geometry. `devices` is
+  /// Throws UsageError if points are to run on a device that has no such geometry. `devices` is
   /// not owned.
   SweepRunner(Sweep sweep, const DeviceRegistry& devices);
 
   const Sweep& sweep() const { return sweep_; }
 
   /// Plans all points that are to run, before anything runs. Returns about what each takes, in any
-  /// unit. Throws UsageError, which names the point, where one cannot be.
+  /// unit. Throws UsageError, which names the point, if one cannot be.
   std::vector<double> check();
 
   /// A point's row; the same whenever it is asked for. `told` hears of a run. Called by several
-  /// threads. Throws UsageError, which names the point, where it cannot be.
+  /// threads. Throws UsageError, which names the point, if it cannot be.
   SweepRow row(std::size_t index, const RunProgress& told = nullptr);
 
  private:

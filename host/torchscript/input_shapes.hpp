@@ -10,7 +10,7 @@
 namespace gemm64 {
 
 /// `known` and, of inputs that it lacks, the shapes of their .npy files, one row of each. A text is
-/// FILE, for the first input, or NAME=FILE. Throws UsageError where a file cannot be read.
+/// FILE, for the first input, or NAME=FILE. Throws UsageError if a file cannot be read.
 InputShapes with_array_shapes(InputShapes known, const std::vector<std::string>& texts);
 
 }  // namespace gemm64

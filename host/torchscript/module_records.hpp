@@ -11,7 +11,7 @@ namespace gemm64 {
 
 /// Reads {"modules": [{"name", "kind", "container", "parameters", "parameter_bytes",
 /// "weight_bytes", "macs", "calls", "output_bytes", "outputs": ["1x64x55x55"]}, ...]}. Throws
-/// UsageError where the text is something else.
+/// UsageError if the text is something else.
 std::vector<ModuleOutputs> read_module_records(const std::string& json);
 
 }  // namespace gemm64

@@ -26,12 +26,12 @@ struct TorchScriptAnswer {
 
 /// What GEMM64_TORCHSCRIPT of the environment names, or gemm64_torchscript.so beside the program,
 /// in ../lib/gemm64 from there or, for Python's module, in the build folder. Throws UsageError,
-/// which says how to get it and names `file`, where it is in none of these places.
+/// which says how to get it and names `file`, if it is in none of these places.
 std::filesystem::path find_torchscript_plugin(const std::string& file);
 
 /// Lets a plug-in translate a file, in a process of its own: whatever the file does to LibTorch,
 /// this program goes on, and none of LibTorch stays in its memory. Throws UsageError, one line,
-/// where the plug-in cannot be loaded, speaks another version of the interface, or refuses the
+/// if the plug-in cannot be loaded, speaks another version of the interface, or refuses the
 /// file.
 TorchScriptAnswer ask_torchscript_plugin(const std::filesystem::path& plugin,
                                          const TorchScriptRequest& request);

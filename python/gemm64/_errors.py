@@ -78,7 +78,7 @@ _BEHIND_THE_ARRAY = {
 class VerificationError(RuntimeError):
     """A value, a clock or a byte is not what it must be.
 
-    The message tells the first element that is wrong and, on the RTL, what a second look found: the
+    The message tells the first element that is wrong and, on the RTL, what the diagnosis found: the
     place and the clock in which it was wrong for the first time, and the waveform around it.
 
     layer: the layer, or the product, that failed first.

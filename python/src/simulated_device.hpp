@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device for Python: any of the registry's, with what the driver's seam leaves out.
+// A device for Python: any of the registry's, with what the driver's interface leaves out.
 #pragma once
 
 #include <atomic>
@@ -52,7 +52,7 @@ class SimulatedDevice {
   /// How long a driver of this device should wait.
   Patience patience() const { return {settings_.memory.latency}; }
 
-  /// A second look at a job of this device that failed, as RunOptions::investigate.
+  /// Diagnoses a job of this device that failed, as RunOptions::investigate.
   void look_again(const JobRun& run, Failure& failure) const;
 
   /// C[M x N] = a[M x K] * w[N x K]^T, every sum, clock and byte checked; from a reset.

@@ -27,7 +27,7 @@ class Bus : public sc_core::sc_module {
     std::uint64_t base, bytes;
   };
 
-  /// Throws std::invalid_argument where two ranges overlap.
+  /// Throws std::invalid_argument if two ranges overlap.
   Bus(sc_core::sc_module_name name, const std::vector<Range>& targets);
 
   /// The socket for the target of that name. Throws std::out_of_range.

@@ -29,7 +29,7 @@ struct Elf {
   const std::string& function(std::uint64_t address) const;
 };
 
-/// Reads an ELF file. Throws UsageError, one line with the file and what is wrong, where it cannot
+/// Reads an ELF file. Throws UsageError, one line with the file and what is wrong, if it cannot
 /// be read, is no executable for RV64, or is damaged.
 Elf load_elf(const std::string& file);
 

@@ -10,7 +10,7 @@ class AcceleratorEngine {
  public:
   virtual ~AcceleratorEngine() = default;
 
-  /// At least a clock each. Throw DeviceError where the register refuses.
+  /// At least a clock each. Throw DeviceError if the register refuses.
   virtual std::uint32_t read_register(std::uint32_t offset) = 0;
   virtual void write_register(std::uint32_t offset, std::uint32_t value) = 0;
 

@@ -118,7 +118,7 @@ class Platform {
   void observe(Observer& observer);
 
   /// Boots the ELF on the processor with these jobs, and returns when it has written its exit code,
-  /// or will not. Once for each platform. Throws UsageError where the ELF or the jobs do not fit.
+  /// or will not. Once for each platform. Throws UsageError if the ELF or the jobs do not fit.
   /// `events`: keeps a record of functions, bus transactions and interrupts.
   FirmwareReport run(const Elf& elf, const FirmwareOptions& options,
                      const std::vector<FirmwareJob>& jobs, bool events = false);

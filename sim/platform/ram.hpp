@@ -20,7 +20,7 @@ class Ram : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Ram> socket;
 
-  /// Throws UsageError where the system refuses the memory.
+  /// Throws UsageError if the system refuses the memory.
   Ram(sc_core::sc_module_name name, std::uint64_t bytes, const sc_core::sc_time& latency);
 
   std::uint8_t* data() { return data_; }

@@ -4,20 +4,16 @@
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
 class AccuracyOfRun : public Program {
  protected:
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
-  json report() const { return json::parse(contents(folder_ / "r.json")); }
+  json report() const { return json_of("r.json"); }
 
   /// Two classes from one pixel p in [0, 1]: p and 0.5 - p, so that 200 is class 0 and 20 class 1.
   static std::string classifier() {
@@ -49,21 +45,19 @@ TEST_F(AccuracyOfRun, IsCountedInInt8AndFloat32) {
   const Outcome outcome =
       run(kRun + std::string("--labels labels.txt --json r.json --precision int8"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("int8      66.67 %  2 of 3  100.00 %"));
-  EXPECT_THAT(outcome.out, HasSubstr("float32   66.67 %  2 of 3"));
-  EXPECT_THAT(outcome.out, HasSubstr("Most confused: 1 taken for 0 in 1 image."));
-  EXPECT_THAT(outcome.out, HasSubstr("Scales of activations: each layer's from this very input"));
+  EXPECT_THAT(outcome.out, Says("int8      66.67 %  2 of 3  100.00 %", "float32   66.67 %  2 of 3",
+                                "Most confused: 1 taken for 0 in 1 image.",
+                                "Scales of activations: each layer's from this very input"));
   EXPECT_EQ(report()["classification"]["matrix"].dump(), "[[1,0],[1,1]]");
   const Outcome two = run(kRun + std::string("--labels labels.txt --images 2"));
-  EXPECT_THAT(two.out, HasSubstr("2 of 2"));
+  EXPECT_THAT(two.out, Says("2 of 2"));
 }
 
 TEST_F(AccuracyOfRun, NamesTheBestClasses) {
   write_all();
   const Outcome outcome = run(kRun + std::string("--names names.txt --images 1"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("image 0:\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("0 (bright)\n"));
+  EXPECT_THAT(outcome.out, Says("image 0:\n", "0 (bright)\n"));
 }
 
 TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
@@ -72,12 +66,7 @@ TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
   write("big.txt", "0\n1\n2\n");
   write("one.txt", "x\n");
   const auto refused = [&](const std::string& options, const std::string& reason) {
-    SCOPED_TRACE(options);
-    const Outcome outcome = run(kRun + options);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
+    expect_bad(kRun + options, reason);
   };
   refused("--labels two.txt", "holds 2 labels for 3 images");
   refused("--labels big.txt", "the label of image 2 is 2; m.onnx has the classes 0 to 1");
@@ -89,7 +78,7 @@ TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
   refused("--std 0", "0 is out of range");
   refused("--mean 1,2", "give one mean and deviation");
   refused("--calibrate x.idx --precision float32", "--calibrate does not go with");
-  EXPECT_THAT(run("run lenet --mean 1").err, HasSubstr("need --model"));
+  EXPECT_THAT(run("run lenet --mean 1").err, Says("need --model"));
   refused("--labels labels.txt --json labels.txt", "is the file that --labels is read from");
 }
 
@@ -109,7 +98,7 @@ TEST_F(AccuracyOfRun, RunsManyImagesInPassesOfEqualSize) {
   write("x.idx", idx(pixels));
   const Outcome outcome = run(kRun + std::string("--output y.npy --json r.json"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("The 600 images ran 200 at once."));
+  EXPECT_THAT(outcome.out, Says("The 600 images ran 200 at once."));
   EXPECT_EQ(report()["batch"], 600);
   EXPECT_EQ(report()["images_at_once"], 200);
   EXPECT_EQ(report()["layers"][0]["m"], 600);
@@ -117,7 +106,7 @@ TEST_F(AccuracyOfRun, RunsManyImagesInPassesOfEqualSize) {
   // As asked for: the last pass is filled up.
   const Outcome seven = run(kRun + std::string("--batch 7 --json r.json"));
   ASSERT_EQ(seven.code, 0) << seven.err;
-  EXPECT_THAT(seven.out, HasSubstr("The 600 images ran 7 at once."));
+  EXPECT_THAT(seven.out, Says("The 600 images ran 7 at once."));
   EXPECT_EQ(report()["layers"][0]["m"], 602);
 }
 
@@ -132,7 +121,7 @@ TEST_F(AccuracyOfRun, WhatIsCalibratedOnThreeImagesStillTakesOne) {
   EXPECT_EQ(run("run --model q.onnx --array 2 --input x.idx --images 1").code, 0);
   const Outcome all = run("run --model m.onnx --array 2 --input x.idx --calibrate x.idx");
   EXPECT_EQ(all.code, 0) << all.err;
-  EXPECT_THAT(all.out, HasSubstr("Same top-1 class as in float32: 100.0 % (3 of 3)"));
+  EXPECT_THAT(all.out, Says("Same top-1 class as in float32: 100.0 % (3 of 3)"));
 }
 
 TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
@@ -144,7 +133,7 @@ TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
   const Outcome outcome =
       run(start + "--calibrate " + data + "images-idx3-ubyte.gz --calibrate-images 3");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("images-idx3-ubyte.gz, its first 3 images.\n"));
+  EXPECT_THAT(outcome.out, Says("images-idx3-ubyte.gz, its first 3 images.\n"));
   EXPECT_TRUE(report()["classification"].contains("float32"));
   // What `quantize` writes gives the same bytes.
   ASSERT_EQ(run(start + "--output y.npy --calibrate " + data +
@@ -195,7 +184,7 @@ TEST_F(AccuracyOfRun, SaysWhyOneJobRunsAFloatNetwork) {
   write_all();
   const Outcome outcome = run(kRun + std::string("--jobs 2"));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("--jobs 2: one job runs all; of layers that are not"));
+  EXPECT_THAT(outcome.err, Says("--jobs 2: one job runs all; of layers that are not"));
 }
 
 }  // namespace

@@ -4,26 +4,19 @@
 #include <regex>
 
 #include "tests/cli/program.hpp"
+#include "tests/fst_word.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
 class Debug : public Program {
  protected:
-  json read(const std::string& name) const { return json::parse(contents(folder_ / name)); }
-
   /// First and last clock of a waveform, from its header.
   std::pair<std::uint64_t, std::uint64_t> window(const std::string& name) const {
-    const std::string bytes = contents(folder_ / name).substr(0, 25);
-    std::uint64_t times[2] = {0, 0};
-    for (std::size_t i = 0; i < 16; ++i) {
-      times[i / 8] = times[i / 8] << 8 | static_cast<std::uint8_t>(bytes.at(9 + i));
-    }
-    return {times[0] / 2, times[1] / 2};
+    return {fst_word(folder_ / name, 9) / 2, fst_word(folder_ / name, 17) / 2};
   }
 };
 
@@ -31,14 +24,11 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   const Outcome outcome =
       run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("gemm, 8x24x8 from clock"));
-  EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3: expected"));
-  EXPECT_THAT(outcome.out, HasSubstr("gtkwave failure.gtkw"));
-  EXPECT_THAT(outcome.out, HasSubstr("gemm64 replay failure.json"));
-  EXPECT_THAT(
-      outcome.out,
-      HasSubstr("Injected in clock 172: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
-  const json failure = read("failure.json");
+  EXPECT_THAT(outcome.out,
+              Says("gemm, 8x24x8 from clock", "the accumulator's bank 0, row 2, column 3: expected",
+                   "gtkwave failure.gtkw", "gemm64 replay failure.json",
+                   "Injected in clock 172: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
+  const json failure = json_of("failure.json");
   EXPECT_EQ(failure["command"], "gemm");
   EXPECT_EQ(failure["options"]["seed"], 1);
   EXPECT_EQ(failure["options"]["sizes"], json({8, 24, 8}));
@@ -60,18 +50,18 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   fs::remove(folder_ / "failure.fst");
   const Outcome again = run("replay elsewhere/again.json --json again_report.json");
   EXPECT_EQ(again.code, 1) << again.err;
-  EXPECT_EQ(read("elsewhere/again.json")["failure"]["first_wrong"],
+  EXPECT_EQ(json_of("elsewhere/again.json")["failure"]["first_wrong"],
             failure["failure"]["first_wrong"]);
-  EXPECT_EQ(read("again_report.json")["failure"]["clock"], failure["failure"]["clock"]);
+  EXPECT_EQ(json_of("again_report.json")["failure"]["clock"], failure["failure"]["clock"]);
   EXPECT_EQ(window("elsewhere/again.fst").first, failure["failure"]["trace"]["begin"]);
 
   // Without the fault it holds.
   json mended = failure;
   mended["options"]["inject"] = json::array();
-  std::ofstream(folder_ / "mended.json") << mended;
+  write("mended.json", mended.dump());
   const Outcome holds = run("replay mended.json");
   EXPECT_EQ(holds.code, 0) << holds.out << holds.err;
-  EXPECT_THAT(holds.out, HasSubstr("VERIFIED: 64 sums"));
+  EXPECT_THAT(holds.out, Says("VERIFIED: 64 sums"));
   EXPECT_FALSE(fs::exists(folder_ / "mended.fst"));
 }
 
@@ -85,14 +75,14 @@ TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
     const Outcome outcome = run(arguments + "--inject activation:0,0:6@" + std::to_string(clock));
     if (outcome.code == 0) continue;
     ASSERT_EQ(outcome.code, 1) << outcome.err;
-    const json failure = read("failure.json")["failure"];
+    const json failure = json_of("failure.json")["failure"];
     EXPECT_GT(failure["index"], 0);
     EXPECT_EQ(failure["product"], "gemm/" + std::to_string(failure["index"].get<int>()));
     EXPECT_EQ(failure["first_wrong"]["place"], "activation");
     const Outcome again = run("replay failure.json");
     EXPECT_EQ(again.code, 1) << again.err;
     for (const char* field : {"product", "index", "clock", "element", "tile", "first_wrong"}) {
-      EXPECT_EQ(read("failure.json")["failure"][field], failure[field]) << field;
+      EXPECT_EQ(json_of("failure.json")["failure"][field], failure[field]) << field;
     }
     return;
   }
@@ -103,12 +93,12 @@ TEST_F(Debug, AProgramOfANetworkIsReplayedAlone) {
   // LeNet is five programs; the fault comes in a convolution of the second.
   const Outcome outcome = run("run lenet --array 8 --batch 2 --inject accumulator:0,0,0:20@9000");
   ASSERT_EQ(outcome.code, 1) << outcome.err;
-  const json failure = read("failure.json")["failure"];
+  const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["product"], "c3");
   const Outcome again = run("replay failure.json");
   EXPECT_EQ(again.code, 1) << again.err;
   for (const char* field : {"product", "index", "clock", "element", "tile", "first_wrong"}) {
-    EXPECT_EQ(read("failure.json")["failure"][field], failure[field]) << field;
+    EXPECT_EQ(json_of("failure.json")["failure"][field], failure[field]) << field;
   }
 }
 
@@ -117,15 +107,15 @@ TEST_F(Debug, AFaultReachesTheOutputsWhateverIsCompared) {
   const std::string fault = "--inject accumulator:0,0,0:20@9000 --check ";
   const Outcome right = run(lenet + "--check none");
   EXPECT_EQ(right.code, 4) << right.err;
-  EXPECT_THAT(right.out, HasSubstr("NOT CHECKED: no value was compared (--check none); all 34"));
-  EXPECT_EQ(read("report.json")["verified"], false);
+  EXPECT_THAT(right.out, Says("NOT CHECKED: no value was compared (--check none)"));
+  EXPECT_EQ(json_of("report.json")["verified"], false);
   const Outcome none = run(lenet + fault + "none");
   EXPECT_EQ(none.code, 4) << none.err;
-  EXPECT_THAT(none.out, Not(HasSubstr("no result changed")));
+  EXPECT_THAT(none.out, Lacks("no result changed"));
   const Outcome outputs = run(lenet + fault + "outputs");
   EXPECT_EQ(outputs.code, 1) << outputs.err;
-  EXPECT_THAT(outputs.out, HasSubstr(" of 20 values of the network's outputs differ from a run on "
-                                     "the host, the first in 'output'\n"));
+  EXPECT_THAT(outputs.out, Says(" of 20 values of the network's outputs differ from a run on "
+                                "the host, the first in 'output'\n"));
   const Outcome layers = run(lenet + fault + "layers");
   EXPECT_EQ(layers.code, 1) << layers.err;
   const std::regex wrong("\n[a-z0-9]+: [0-9,]+ values differ;");
@@ -141,11 +131,11 @@ TEST_F(Debug, EveryOptionIsReplayed) {
     const Outcome outcome = run(arguments + std::to_string(clock));
     if (outcome.code == 0) continue;
     ASSERT_EQ(outcome.code, 1) << outcome.err;
-    const json failure = read("failure.json")["failure"];
+    const json failure = json_of("failure.json")["failure"];
     EXPECT_EQ(failure["m"], 12);
     EXPECT_EQ(failure["first_wrong"]["place"], "accumulator");
     // What replay writes down again is what it ran: the same, in every option.
-    const json options = read("failure.json")["options"];
+    const json options = json_of("failure.json")["options"];
     const json given = {
         {"array", 4},           {"batch", 2},           {"seed", 9},
         {"memory_latency", 11}, {"memory_stalls", 0.1}, {"memory_bytes_per_cycle", 3},
@@ -153,9 +143,9 @@ TEST_F(Debug, EveryOptionIsReplayed) {
     for (const auto& [name, value] : given.items()) EXPECT_EQ(options[name], value) << name;
     const Outcome again = run("replay failure.json");
     EXPECT_EQ(again.code, 1) << again.err;
-    EXPECT_EQ(read("failure.json")["options"], options);
+    EXPECT_EQ(json_of("failure.json")["options"], options);
     for (const char* field : {"element", "tile", "clock", "first_wrong"}) {
-      EXPECT_EQ(read("failure.json")["failure"][field], failure[field]) << field;
+      EXPECT_EQ(json_of("failure.json")["failure"][field], failure[field]) << field;
     }
     return;
   }
@@ -169,24 +159,23 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
     int clock = 200;
     while (clock < 1500 && run(arguments + std::to_string(clock)).code == 0) clock += 5;
     ASSERT_LT(clock, 1500) << "no fault showed";
-    const json first = read("failure.json");
+    const json first = json_of("failure.json");
     EXPECT_EQ(first["options"]["memory"], sharing);
     fs::copy(folder_ / "failure.json", folder_ / "again.json",
              fs::copy_options::overwrite_existing);
     EXPECT_EQ(run("replay again.json --json report.json").code, 1);
-    EXPECT_EQ(read("report.json")["memory"]["sharing"], sharing);
+    EXPECT_EQ(json_of("report.json")["memory"]["sharing"], sharing);
     // In the very same clocks: of another memory's they are others.
-    EXPECT_EQ(read("report.json")["failure"]["clock"], first["failure"]["clock"]);
+    EXPECT_EQ(json_of("report.json")["failure"]["clock"], first["failure"]["clock"]);
     json older = first;
     older["options"].erase("memory");
-    std::ofstream(folder_ / "older.json") << older;
+    write("older.json", older.dump());
     EXPECT_NE(run("replay older.json").code, 2);
     older["options"]["memory"] = "divided";
-    std::ofstream(folder_ / "wrong.json") << older;
+    write("wrong.json", older.dump());
     const Outcome wrong = run("replay wrong.json");
     EXPECT_EQ(wrong.code, 2);
-    EXPECT_THAT(wrong.err, HasSubstr("options.memory is 'divided'; it may be 'independent', "
-                                     "'shared' or 'exclusive'"));
+    EXPECT_THAT(wrong.err, Says("options.memory is 'divided'", "'independent', 'shared'"));
   }
 }
 
@@ -194,32 +183,30 @@ TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
   // A campaign tells a fault that changes clocks and no sum.
   ASSERT_EQ(run("faults --array 4 --count 600 --seed 3 --json faults.json").code, 0);
   std::string command;
-  const json faults = read("faults.json");
+  const json faults = json_of("faults.json");
   for (const json& fault : faults["tries"]) {
     if (fault["outcome"] == "wrong_counters") command = fault["command"];
   }
   ASSERT_NE(command, "");
   const Outcome outcome = run(command.substr(std::string("gemm64 ").size()));
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("every sum is right"));
-  EXPECT_THAT(outcome.out, HasSubstr("by itself     gemm64 replay failure.json"));
-  const json failure = read("failure.json")["failure"];
+  EXPECT_THAT(outcome.out, Says("every sum is right", "by itself     gemm64 replay failure.json"));
+  const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["kind"], "counter");
-  EXPECT_THAT(failure["message"].get<std::string>(), HasSubstr(", predicted "));
+  EXPECT_THAT(failure["message"].get<std::string>(), Says(", predicted "));
   EXPECT_FALSE(fs::exists(folder_ / "failure.fst"));
   const Outcome again = run("replay failure.json --json report.json");
   EXPECT_EQ(again.code, 1);
-  EXPECT_EQ(read("report.json")["failure"]["message"], failure["message"]);
+  EXPECT_EQ(json_of("report.json")["failure"]["message"], failure["message"]);
 }
 
 TEST_F(Debug, AFaultThatChangesNothingIsTold) {
   // Nothing is in the array yet.
   const Outcome outcome = run("gemm 8 24 8 --array 8 --inject partial-sum:0,0:3@70");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
-  EXPECT_THAT(outcome.out,
-              HasSubstr("Injected in clock 70: bit 3 of the partial sum behind stage 0, "
-                        "column 0; no result changed.\n"));
+  EXPECT_THAT(outcome.out, Says("VERIFIED",
+                                "Injected in clock 70: bit 3 of the partial sum behind stage 0, "
+                                "column 0; no result changed.\n"));
 }
 
 TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
@@ -234,7 +221,7 @@ TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
   const std::string fault = "weight:9,5:6@" + std::to_string(std::stoull(clock[1]) + 9);
   const Outcome outcome = run("run --precision int8 --model lenet.onnx --inject " + fault);
   ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
-  const json failure = read("failure.json")["failure"];
+  const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["product"], "f6");
   EXPECT_EQ(failure["index"], 1);
   EXPECT_EQ(failure["first_wrong"]["place"], "weight");
@@ -242,7 +229,7 @@ TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
   EXPECT_EQ(failure["first_wrong"]["column"], 5);
   const Outcome again = run("replay failure.json");
   EXPECT_EQ(again.code, 1) << again.err;
-  EXPECT_EQ(read("failure.json")["failure"]["first_wrong"], failure["first_wrong"]);
+  EXPECT_EQ(json_of("failure.json")["failure"]["first_wrong"], failure["first_wrong"]);
 }
 
 TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
@@ -250,20 +237,18 @@ TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
       run("gemm 8 64 40 --array 8 --inject hang:results@200 --trace-mismatch hang.fst --timeline "
           "hang_timeline.json");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("WATCHDOG"));
-  EXPECT_THAT(outcome.err, HasSubstr("last move"));
-  EXPECT_THAT(outcome.err, HasSubstr("wait_response"));
-  const json failure = read("hang.json")["failure"];
+  EXPECT_THAT(outcome.err, Says("WATCHDOG", "last move", "wait_response"));
+  const json failure = json_of("hang.json")["failure"];
   EXPECT_EQ(failure["kind"], "error");
   EXPECT_EQ(failure["first_wrong"]["place"], "standstill");
   EXPECT_EQ(window("hang.fst").second + 1, failure["trace"]["end"]);
   EXPECT_TRUE(fs::exists(folder_ / "hang.gtkw"));
   // The timeline tells what led to it, up to the wait that did not end.
-  EXPECT_THAT(contents(folder_ / "hang_timeline.json"), HasSubstr("wait_response"));
-  EXPECT_TRUE(read("hang_timeline.json").contains("traceEvents"));
+  EXPECT_THAT(contents(folder_ / "hang_timeline.json"), Says("wait_response"));
+  EXPECT_TRUE(json_of("hang_timeline.json").contains("traceEvents"));
   const Outcome again = run("replay hang.json");
   EXPECT_EQ(again.code, 1);
-  EXPECT_EQ(read("hang.json")["failure"]["clock"], failure["clock"]);
+  EXPECT_EQ(json_of("hang.json")["failure"]["clock"], failure["clock"]);
 }
 
 TEST_F(Debug, OneTileIsTraced) {
@@ -300,7 +285,7 @@ TEST_F(Debug, TheWaveformOfATileAtFullSizeIsSmall) {
 TEST_F(Debug, ARunThatHoldsLeavesNoFailureFiles) {
   const Outcome outcome = run("gemm 8 24 8 --array 8 --trace-mismatch bad.fst");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, Not(HasSubstr("looked at again")));
+  EXPECT_THAT(outcome.out, Lacks("looked at again"));
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
@@ -309,8 +294,8 @@ TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
   const Outcome outcome =
       run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("the accumulator's bank 0, row 2, column 3"));
-  EXPECT_THAT(outcome.out, HasSubstr("failure.fst: cannot be written: it names a folder"));
+  EXPECT_THAT(outcome.out, Says("the accumulator's bank 0, row 2, column 3",
+                                "failure.fst: cannot be written: it names a folder"));
 }
 
 TEST_F(Debug, WhereTheSaveFileIsLostTheFailureIsStillTold) {
@@ -318,9 +303,8 @@ TEST_F(Debug, WhereTheSaveFileIsLostTheFailureIsStillTold) {
   const Outcome outcome =
       run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
   EXPECT_EQ(outcome.code, 1) << "what did not hold is worth more than what was lost";
-  EXPECT_THAT(outcome.err, HasSubstr("failure.gtkw: the save file is lost: No space left"));
-  EXPECT_THAT(outcome.out, HasSubstr("FAILED"));
-  EXPECT_THAT(outcome.out, HasSubstr("gtkwave failure.fst"));
+  EXPECT_THAT(outcome.err, Says("failure.gtkw: the save file is lost: No space left"));
+  EXPECT_THAT(outcome.out, Says("FAILED", "gtkwave failure.fst"));
   EXPECT_EQ(run("replay failure.json").code, 1);
 }
 
@@ -389,11 +373,11 @@ TEST_F(Debug, AMomentThatDidNotComeIsTold) {
   for (const auto& [arguments, reason] : cases) {
     const Outcome outcome = run(gemm + arguments + " --json report.json");
     EXPECT_EQ(outcome.code, 2) << arguments;
-    EXPECT_THAT(outcome.out + outcome.err, HasSubstr(reason));
-    EXPECT_THAT(outcome.out, Not(HasSubstr("VERIFIED")));
-    const json report = read("report.json");
+    EXPECT_THAT(outcome.out + outcome.err, Says(reason));
+    EXPECT_THAT(outcome.out, Lacks("VERIFIED"));
+    const json report = json_of("report.json");
     EXPECT_EQ(report["verified"], false);
-    EXPECT_THAT(report["problems"].at(0).get<std::string>(), HasSubstr(reason));
+    EXPECT_THAT(report["problems"].at(0).get<std::string>(), Says(reason));
     EXPECT_FALSE(fs::exists(folder_ / "t.fst"));
   }
 }
@@ -401,16 +385,14 @@ TEST_F(Debug, AMomentThatDidNotComeIsTold) {
 TEST_F(Debug, BrokenFailureFilesAreRefused) {
   ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172").code,
             1);
-  const json good = read("failure.json");
+  const json good = json_of("failure.json");
   const auto refused = [&](const std::string& what, const std::function<void(json&)>& change) {
     SCOPED_TRACE(what);
     json bad = good;
     change(bad);
-    std::ofstream(folder_ / "bad.json") << bad;
+    write("bad.json", bad.dump());
     const Outcome outcome = run("replay bad.json");
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr(what));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_bad(outcome, what);
   };
   refused("command: ", [](json& j) { j = json::array(); });
   refused("options: ", [](json& j) { j.erase("options"); });

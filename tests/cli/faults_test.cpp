@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Campaigns of faults as a user runs them, and the commands that they print.
-#include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
-class FaultsCommand : public Program {
- protected:
-  json read(const std::string& name) const { return json::parse(contents(folder_ / name)); }
-};
+class FaultsCommand : public Program {};
 
 TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
   const Outcome outcome = run("faults --count 120 --array 4 --seed 5 --jobs 2 --json f.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("120 faults on 4x4, seed 5"));
-  EXPECT_THAT(outcome.out, HasSubstr("HELD: no fault hung, and none that changed a result went"));
+  EXPECT_THAT(outcome.out, Says("120 faults on 4x4, seed 5",
+                                "HELD: no fault hung, and none that changed a result went"));
   // What Verilator prints of failed assertions is no part of the report.
-  EXPECT_THAT(outcome.out, Not(HasSubstr("%Error")));
-  const json report = read("f.json");
+  EXPECT_THAT(outcome.out, Lacks("%Error"));
+  const json report = json_of("f.json");
   EXPECT_EQ(report["count"], 120);
   EXPECT_EQ(report["outcomes"]["hung"], 0);
   EXPECT_EQ(report["outcomes"]["unnoticed"], 0);
@@ -34,7 +29,7 @@ TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
 
 TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
   ASSERT_EQ(run("faults --count 240 --array 4 --seed 5 --json f.json").code, 0);
-  const json report = read("f.json");
+  const json report = json_of("f.json");
   std::map<std::string, int> repeated;  // by kind and outcome: three of each are enough
   for (const json& entry : report["tries"]) {
     const std::string fault = entry["fault"];
@@ -46,14 +41,13 @@ TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
     const Outcome outcome = run(command.substr(7));
     EXPECT_EQ(outcome.code, end == "masked" ? 0 : 1) << outcome.out << outcome.err;
     if (end == "masked") {
-      EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
+      EXPECT_THAT(outcome.out, Says("VERIFIED"));
     } else if (end == "wrong_sums") {
-      EXPECT_THAT(outcome.out, HasSubstr("values differ"));
+      EXPECT_THAT(outcome.out, Says("values differ"));
     } else if (end == "wrong_counters") {
-      EXPECT_THAT(outcome.out, HasSubstr("counter "));
-      EXPECT_THAT(outcome.out, Not(HasSubstr("values differ")));
+      EXPECT_THAT(outcome.out, testing::AllOf(Says("counter "), Lacks("values differ")));
     } else {
-      EXPECT_THAT(outcome.err, HasSubstr(entry["error"].get<std::string>()));
+      EXPECT_THAT(outcome.err, Says(entry["error"].get<std::string>()));
     }
   }
   EXPECT_GT(repeated.size(), 20u);
@@ -66,12 +60,12 @@ TEST_F(FaultsCommand, FaultsOfPortsAndResultsAreReplayed) {
     const Outcome outcome = run(
         std::string("gemm 8 24 8 --array 8 --memory-latency 7 --watchdog 1500 --inject ") + fault);
     ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
-    const json failure = read("failure.json");
+    const json failure = json_of("failure.json");
     EXPECT_EQ(failure["options"]["watchdog"], 1500);
     const Outcome again = run("replay failure.json");
     EXPECT_EQ(again.code, 1) << again.out;
-    EXPECT_THAT(again.out + again.err, Not(HasSubstr("did not fail again")));
-    EXPECT_EQ(read("failure.json")["failure"]["first_wrong"], failure["failure"]["first_wrong"]);
+    EXPECT_THAT(again.out + again.err, Lacks("did not fail again"));
+    EXPECT_EQ(json_of("failure.json")["failure"]["first_wrong"], failure["failure"]["first_wrong"]);
     fs::remove(folder_ / "failure.json");
   }
 }
@@ -83,9 +77,8 @@ TEST_F(FaultsCommand, AnInterruptionSaysWhatWasFound) {
                            " faults --count 1000000 --array 4 --json f.json > out 2> err; "
                            "grep -q \"nothing was finished yet\" err || break; done";
   ASSERT_EQ(std::system(line.c_str()), 0);
-  EXPECT_THAT(contents(folder_ / "err"), HasSubstr("gemm64: interrupted in faults: "));
-  EXPECT_THAT(contents(folder_ / "err"), HasSubstr(" masked, "));
-  EXPECT_THAT(contents(folder_ / "err"), HasSubstr(" 0 unnoticed, "));
+  EXPECT_THAT(contents(folder_ / "err"),
+              Says("gemm64: interrupted in faults: ", " masked, ", " 0 unnoticed, "));
   EXPECT_FALSE(fs::exists(folder_ / "f.json"));
 }
 
@@ -93,17 +86,16 @@ TEST_F(FaultsCommand, TellsWhatBecameOfBrokenProgramsAndRepeatsOne) {
   const std::string command = "faults --kind broken-programs --array 4 --seed 5 --json f.json";
   const Outcome outcome = run(command + " --count 30 --jobs 2");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("30 broken programs on 4x4, seed 5"));
-  EXPECT_THAT(outcome.out, HasSubstr("HELD: both refuse the same"));
-  const json all = read("f.json");
+  EXPECT_THAT(outcome.out, Says("30 broken programs on 4x4, seed 5", "HELD: both refuse the same"));
+  const json all = json_of("f.json");
   ASSERT_EQ(all["tries"].size(), 30u);
   const json& entry = all["tries"][17];
   EXPECT_EQ(entry["command"],
             "gemm64 faults --kind broken-programs --array 4 --seed 5 --first 17 --count 1");
   const Outcome one = run(entry["command"].get<std::string>().substr(7) + " --json f.json");
   EXPECT_EQ(one.code, 0) << one.err;
-  EXPECT_THAT(one.out, HasSubstr(entry["changes"][0].get<std::string>()));
-  EXPECT_EQ(read("f.json")["tries"][0], entry);
+  EXPECT_THAT(one.out, Says(entry["changes"][0].get<std::string>()));
+  EXPECT_EQ(json_of("f.json")["tries"][0], entry);
 }
 
 TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 class Help : public Program {
  protected:
@@ -50,8 +48,8 @@ TEST_F(Help, HasAnExampleAndAUsage) {
     const std::string help = run(command + " --help").out;
     const std::size_t at = help.find("\nExample:\n  ");
     ASSERT_NE(at, std::string::npos) << command;
-    EXPECT_THAT(help.substr(at), HasSubstr("gemm64 " + command)) << command;
-    EXPECT_THAT(help, HasSubstr("\nUsage: gemm64 " + command)) << command;
+    EXPECT_THAT(help.substr(at), Says("gemm64 " + command)) << command;
+    EXPECT_THAT(help, Says("\nUsage: gemm64 " + command)) << command;
     std::istringstream example(help.substr(at, help.find("\n\n", at + 1) - at));
     for (std::string word; example >> word;) {
       if (word.rfind("--", 0) != 0) continue;
@@ -74,35 +72,34 @@ TEST_F(Help, ShowsOptionsInGroups) {
 TEST_F(Help, ManualHasEveryOptionOfEveryCommand) {
   const std::string man = run("manual").out;
   const std::string markdown = run("manual --markdown").out;
-  EXPECT_THAT(man, HasSubstr(".TH GEMM64 1"));
+  EXPECT_THAT(man, Says(".TH GEMM64 1"));
   for (const std::string& command : commands()) {
-    EXPECT_THAT(man, HasSubstr(".SS " +
-                               std::string(command == "make-linear"  ? "make\\-linear"
-                                           : command == "make-model" ? "make\\-model"
-                                                                     : command) +
-                               "\n"));
+    EXPECT_THAT(man, Says(".SS " +
+                          std::string(command == "make-linear"  ? "make\\-linear"
+                                      : command == "make-model" ? "make\\-model"
+                                                                : command) +
+                          "\n"));
     std::istringstream help(run(command + " --help").out);
     for (std::string line; std::getline(help, line);) {
       if (line.rfind("  -", 0) != 0) continue;
       const std::size_t end = line.find(' ', 2);
       std::string option = line.substr(2, end - 2);
       option = option.substr(option.rfind(',') + 1);
-      EXPECT_THAT(markdown, HasSubstr(option)) << command;
+      EXPECT_THAT(markdown, Says(option)) << command;
     }
   }
   // What --help leaves out.
-  EXPECT_THAT(markdown, HasSubstr("Supported ONNX operators: Abs,"));
-  EXPECT_THAT(run("run --help").out, Not(HasSubstr("Supported ONNX operators")));
-  EXPECT_THAT(markdown, HasSubstr("needs --model"));
+  EXPECT_THAT(markdown, Says("Supported ONNX operators: Abs,"));
+  EXPECT_THAT(run("run --help").out, Lacks("Supported ONNX operators"));
+  EXPECT_THAT(markdown, Says("needs --model"));
 }
 
 TEST_F(Help, EveryShellCompletesEveryCommand) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Outcome outcome = run(std::string("completion ") + shell);
     EXPECT_EQ(outcome.code, 0);
-    for (const std::string& command : commands()) EXPECT_THAT(outcome.out, HasSubstr(command));
-    EXPECT_THAT(outcome.out, HasSubstr("memory-latency"));
-    EXPECT_THAT(outcome.out, HasSubstr("independent shared exclusive"));
+    for (const std::string& command : commands()) EXPECT_THAT(outcome.out, Says(command));
+    EXPECT_THAT(outcome.out, Says("memory-latency", "independent shared exclusive"));
   }
   expect_refused("completion tcsh", "'tcsh' is unknown; use one of bash, zsh, fish");
 }

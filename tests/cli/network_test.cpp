@@ -5,20 +5,16 @@
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
 class Network : public Program {
  protected:
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
-  json report() const { return json::parse(contents(folder_ / "report.json")); }
+  json report() const { return json_of("report.json"); }
 
   /// The float32 values of a .npy file.
   std::vector<float> values(const std::string& name) const {
@@ -68,11 +64,10 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
             std::string(batch));
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(values("y.npy"), expected);
-    EXPECT_THAT(outcome.out, HasSubstr("The 3 images ran one after the other: "));
-    EXPECT_THAT(outcome.out, HasSubstr("the Reshape"));
+    EXPECT_THAT(outcome.out, Says("The 3 images ran one after the other: ", "the Reshape"));
     const json all = report();
     EXPECT_EQ(all["batch"], 3);
-    EXPECT_THAT(all["images_in_turn"].get<std::string>(), HasSubstr("cannot become 2x2"));
+    EXPECT_THAT(all["images_in_turn"].get<std::string>(), Says("cannot become 2x2"));
     ASSERT_EQ(all["layers"].size(), 1U);
     EXPECT_EQ(all["layers"][0]["m"], 6);
     EXPECT_EQ(all["layers"][0]["tiles"], 3);
@@ -84,7 +79,7 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
   EXPECT_EQ(values("y.npy").size(), 18U);
   const Outcome dump = run(host + "--input three.npy --dump-activations '*=acts'");
   EXPECT_EQ(dump.code, 2);
-  EXPECT_THAT(dump.err, HasSubstr("--dump-activations: the 3 images run one after the other"));
+  EXPECT_THAT(dump.err, Says("--dump-activations: the 3 images run one after the other"));
 }
 
 TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
@@ -96,7 +91,7 @@ TEST_F(Network, OneImageOfSeveralIsReplayedAlone) {
         std::to_string(clock));
     if (outcome.code == 0) continue;
     if (outcome.code == 2) break;  // past the end
-    const json failure = json::parse(contents(folder_ / "failure.json"))["failure"];
+    const json failure = json_of("failure.json")["failure"];
     if (failure["index"] != 1) continue;
     EXPECT_EQ(run("replay failure.json").code, 1);
     return;
@@ -118,9 +113,7 @@ TEST_F(Network, OutputsGoToFilesByNameAndToFolders) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "all"), {}), 2);
 
   const auto refused = [&](const std::string& outputs, const std::string& reason) {
-    const Outcome outcome = run(command + outputs);
-    EXPECT_EQ(outcome.code, 2) << outputs;
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    expect_bad(command + outputs, reason);
   };
   refused("--output z=z.npy", "--output z=z.npy: m.onnx has no such output; its outputs are: h, y");
   refused("--output y=", "--output 'y=': give FILE, NAME=FILE or FOLDER/");
@@ -133,8 +126,7 @@ TEST_F(Network, WithoutALayerOnTheDeviceThereIsNoQuality) {
                                onnx::output("y", {1, 2})}));
   const Outcome outcome = run("run --model m.onnx --array 4 --json report.json");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("nothing was verified"));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("top-1")));
+  EXPECT_THAT(outcome.out, testing::AllOf(Says("nothing was verified"), Lacks("top-1")));
   EXPECT_FALSE(report().contains("quality"));
   EXPECT_EQ(report()["verified"], false);
 }
@@ -145,9 +137,7 @@ TEST_F(Network, SizesThatNothingHoldsAreRefusedFromTheShapes) {
   const auto refused = [&](const std::string& options, const std::string& reason) {
     const Outcome outcome =
         run("info > out 2>&1; ulimit -v 1500000; " + program + " run --model m.onnx " + options);
-    EXPECT_EQ(outcome.code, 2) << options;
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    expect_bad(outcome, reason);
   };
   refused("--precision int8 --array 4 --batch 1073741824",
           "gemm64: --batch 1073741824: 1073741824x2x2 needs ");
@@ -174,7 +164,7 @@ TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
       " --device tlm --array 8 --images 2 --json report.json --input " + images;
   const Outcome found = run("run q.g64 --output found.npy" + given);
   ASSERT_EQ(found.code, 0) << found.err;
-  EXPECT_THAT(found.out, HasSubstr("VERIFIED"));
+  EXPECT_THAT(found.out, Says("VERIFIED"));
   const json compiled_one = report();
   ASSERT_EQ(run("run q.onnx --output wanted.npy" + given).code, 0);
   EXPECT_EQ(values("found.npy"), values("wanted.npy"));
@@ -187,7 +177,7 @@ TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
   const auto refused = [&](const std::string& arguments, const char* words) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2) << arguments;
-    EXPECT_THAT(outcome.err, HasSubstr(words)) << arguments;
+    EXPECT_THAT(outcome.err, Says(words)) << arguments;
   };
   refused("run q.g64", "give --array 8");
   refused("run q.g64 --array 8 --convolutions host", "run the ONNX file");

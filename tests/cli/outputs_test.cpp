@@ -2,30 +2,20 @@
 // Nothing lost unsaid, nothing destroyed: outputs as a shell, a full disk and a signal treat them.
 #include <sys/resource.h>
 
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 class Outputs : public Program {
  protected:
-  /// Runs a shell's line in the folder, where $G is the program; nothing is redirected. What
-  /// hangs is ended.
-  int shell(const std::string& line) const {
-    const std::string all =
-        "cd " + folder_.string() + " && ulimit -t 60 && export G=" GEMM64_PROGRAM "; " + line;
-    const int status = std::system(("bash -c '" + all + "'").c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -36,15 +26,12 @@ class Outputs : public Program {
   }
 
   std::string read(const std::string& name) const { return contents(folder_ / name); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
 };
 
 TEST_F(Outputs, DashIsStandardOutputAndTheReportGoesToStandardError) {
   EXPECT_EQ(shell("$G info --json - > out 2> err"), 0);
   EXPECT_EQ(json::parse(read("out"))["n"], 64);
-  EXPECT_THAT(read("err"), HasSubstr("activation scratchpad"));
+  EXPECT_THAT(read("err"), Says("activation scratchpad"));
   EXPECT_EQ(shell("$G info --json /dev/stdout > out 2> err"), 0);
   EXPECT_EQ(json::parse(read("out"))["n"], 64);
   EXPECT_EQ(files(), (std::vector<std::string>{"err", "out"}));
@@ -67,7 +54,7 @@ TEST_F(Outputs, ALostReportIsExit3AndFilesAreWrittenAllTheSame) {
   EXPECT_EQ(shell("$G info --json x.json > out 2>&-"), 0);
   // A file that is open while the report is printed gets none of it.
   EXPECT_NE(shell("$G gemm 4 4 4 --array 4 --timeline t.json >&- 2> err"), 0);
-  EXPECT_EQ(read("t.json").find("VERIFIED"), std::string::npos);
+  EXPECT_THAT(read("t.json"), Lacks("VERIFIED"));
   EXPECT_EQ(shell("$G info 2>&1 >/dev/full | grep -q \"is lost: No space left on device\""), 0);
   EXPECT_EQ(shell("$G --help > /dev/full 2> err"), 3);
   // The reader is gone before anything is written.
@@ -77,14 +64,13 @@ TEST_F(Outputs, ALostReportIsExit3AndFilesAreWrittenAllTheSame) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_EQ(read("code"), "3\n");
-  EXPECT_THAT(read("err"), HasSubstr("nobody reads it anymore"));
+  EXPECT_THAT(read("err"), Says("nobody reads it anymore"));
 }
 
 TEST_F(Outputs, AFullDeviceIsExit3AndTheReportIsPrinted) {
   EXPECT_EQ(shell("$G info --json /dev/full > out 2> err"), 3);
-  EXPECT_THAT(read("out"), HasSubstr("activation scratchpad"));
-  EXPECT_THAT(read("err"), HasSubstr("/dev/full: "));
-  EXPECT_THAT(read("err"), HasSubstr("is lost: No space left on device"));
+  EXPECT_THAT(read("out"), Says("activation scratchpad"));
+  EXPECT_THAT(read("err"), Says("/dev/full: ", "is lost: No space left on device"));
 }
 
 TEST_F(Outputs, NoFileIsTwoThings) {
@@ -95,12 +81,12 @@ TEST_F(Outputs, NoFileIsTwoThings) {
                                 "analyze m.onnx --plot link", "tile m.onnx -o m.onnx",
                                 "analyze m.onnx --json new --csv new"}) {
     EXPECT_EQ(shell(std::string("$G ") + arguments + " > out 2> err"), 2) << arguments;
-    EXPECT_THAT(read("err"), HasSubstr("name another")) << arguments;
+    EXPECT_THAT(read("err"), Says("name another")) << arguments;
     EXPECT_EQ(read("out"), "");
     EXPECT_EQ(read("m.onnx"), before);
   }
   EXPECT_EQ(shell("$G info --json out > out 2> err"), 2);
-  EXPECT_THAT(read("err"), HasSubstr("standard output goes to"));
+  EXPECT_THAT(read("err"), Says("standard output goes to"));
   EXPECT_EQ(files(), (std::vector<std::string>{"err", "link", "m.onnx", "out"}));
 }
 
@@ -116,8 +102,8 @@ TEST_F(Outputs, NoOutputReplacesAModelsExternalData) {
                                 "run --model m.onnx --array 4 --json w.bin",
                                 "run --model m.onnx --array 4 --output w.bin"}) {
     EXPECT_EQ(shell(std::string("$G ") + arguments + " > out 2> err"), 2) << arguments;
-    EXPECT_THAT(read("err"), HasSubstr("the model's external data, w.bin: is the file that"));
-    EXPECT_THAT(read("err"), HasSubstr("would write; name another"));
+    EXPECT_THAT(read("err"), Says("the model's external data, w.bin: is the file that",
+                                  "would write; name another"));
     EXPECT_EQ(read("out"), "");
     EXPECT_EQ(read("w.bin"), weights);
   }
@@ -138,9 +124,9 @@ TEST_F(Outputs, NamesOfFilesStayOnTheirLine) {
             name + "f.fst\""}) {
     const int code = shell("$G " + command + " > out 2> err");
     EXPECT_TRUE(code == 0 || code == 1) << command << "\n" << read("err");
-    EXPECT_THAT(read("out"), HasSubstr("a\\x1b[2J")) << command;
-    EXPECT_EQ(read("out").find('\x1b'), std::string::npos) << command;
-    EXPECT_EQ(read("err").find('\x1b'), std::string::npos) << command;
+    EXPECT_THAT(read("out"), Says("a\\x1b[2J")) << command;
+    EXPECT_THAT(read("out"), Lacks("\x1b")) << command;
+    EXPECT_THAT(read("err"), Lacks("\x1b")) << command;
   }
 }
 
@@ -152,13 +138,13 @@ TEST_F(Outputs, AWaveformAppearsWholeOrNotAtAll) {
                     "; $G gemm 40 200 40 --array 8 --trace w.fst > out 2> err"),
               3)
         << limit;
-    EXPECT_THAT(read("err"), HasSubstr("w.fst: the waveform is lost"));
-    EXPECT_THAT(read("out"), HasSubstr("VERIFIED"));
+    EXPECT_THAT(read("err"), Says("w.fst: the waveform is lost"));
+    EXPECT_THAT(read("out"), Says("VERIFIED"));
     EXPECT_EQ(read("w.fst"), "old");
   }
   // Here the scratch files fit, and the waveform does not.
   EXPECT_EQ(shell("ulimit -f 800; $G gemm 60 60 60 --array 2 --trace w.fst > out 2> err"), 3);
-  EXPECT_THAT(read("err"), HasSubstr("w.fst: the waveform is lost"));
+  EXPECT_THAT(read("err"), Says("w.fst: the waveform is lost"));
   EXPECT_EQ(read("w.fst"), "old");
   EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst"}));
   EXPECT_EQ(shell("$G gemm 40 200 40 --array 8 --trace w.fst > out 2> err"), 0);
@@ -175,7 +161,7 @@ TEST_F(Outputs, ASignalLeavesNothingAndSaysWhatWasFinished) {
                     " 1 $G gemm 4096 512 512 --array 8 --trace w.fst --json x.json > out 2> err"),
               code);
     EXPECT_THAT(read("err"), testing::StartsWith("gemm64: ")) << name;
-    EXPECT_THAT(read("err"), HasSubstr("finished")) << name;
+    EXPECT_THAT(read("err"), Says("finished")) << name;
     EXPECT_EQ(read("w.fst"), "old");
     EXPECT_EQ(read("x.json"), "old");
     EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst", "x.json"}));
@@ -201,7 +187,7 @@ TEST_F(Outputs, AReplayLeavesItsInputAlone) {
   for (const char* option : {"--json failure.json", "--trace ./failure.json"}) {
     const Outcome outcome = run(std::string("replay failure.json ") + option);
     EXPECT_EQ(outcome.code, 2) << option;
-    EXPECT_THAT(outcome.err, HasSubstr("the failure is read from"));
+    EXPECT_THAT(outcome.err, Says("the failure is read from"));
   }
   EXPECT_EQ(read("failure.json"), before);
 }

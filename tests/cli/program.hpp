@@ -5,15 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 
@@ -25,13 +27,8 @@ struct Outcome {
   std::string err;
 };
 
-class Program : public testing::Test {
+class Program : public InFolder {
  protected:
-  Program() : folder_(fs::path(testing::TempDir()) / ("program." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Program() override { fs::remove_all(folder_); }
-
   Outcome run(const std::string& arguments) const { return run_program(GEMM64_PROGRAM, arguments); }
 
   Outcome run_program(const fs::path& program, const std::string& arguments) const {
@@ -46,21 +43,35 @@ class Program : public testing::Test {
     return outcome;
   }
 
-  /// Bad usage: exit 2, one line on standard error that says `reason`, and nothing left behind.
-  void expect_refused(const std::string& arguments, const std::string& reason) const {
-    SCOPED_TRACE(arguments);
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, testing::HasSubstr(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(fs::is_empty(folder_)) << "something was left half written";
+  /// Runs a shell's line in the folder, where $G is the program; nothing is redirected. What
+  /// hangs is ended.
+  int shell(const std::string& line) const {
+    const std::string all =
+        "cd " + folder_.string() + " && ulimit -t 60 && export G=" GEMM64_PROGRAM "; " + line;
+    const int status = std::system(("bash -c '" + all + "'").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  static std::string contents(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
+  /// Bad usage: exit 2, and one line on standard error that says `reason`.
+  static void expect_bad(const Outcome& outcome, const std::string& reason) {
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, Says(reason));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  void expect_bad(const std::string& arguments, const std::string& reason) const {
+    SCOPED_TRACE(arguments);
+    expect_bad(run(arguments), reason);
+  }
+  /// The same, and nothing left behind.
+  void expect_refused(const std::string& arguments, const std::string& reason) const {
+    expect_bad(arguments, reason);
+    EXPECT_TRUE(fs::is_empty(folder_)) << arguments << ": something was left half written";
+  }
+
+  template <class Json = nlohmann::json>
+  Json json_of(const std::string& name) const {
+    return Json::parse(read(name));
   }
 
   /// Writes a .npy file of one type and shape, little endian.
@@ -80,8 +91,6 @@ class Program : public testing::Test {
                static_cast<std::streamsize>(values.size() * sizeof(T)));
     return path;
   }
-
-  fs::path folder_;
 };
 
 }  // namespace gemm64::cli_test

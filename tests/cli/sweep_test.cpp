@@ -4,14 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::ordered_json;
 using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 constexpr const char* kSample = GEMM64_TEST_DATA "/sweep.json";
@@ -19,23 +18,14 @@ constexpr const char* kFashion = GEMM64_TEST_DATA "/fashion_cnn.onnx";
 
 class SweepProgram : public Program {
  protected:
-  /// Runs a shell's line in the folder, where $G is the program.
-  int shell(const std::string& line) const {
-    const std::string all = "cd " + folder_.string() + " && export G=" GEMM64_PROGRAM "; " + line;
-    const int status = std::system(("bash -c '" + all + "'").c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
   std::string read(const std::string& name) const { return contents(folder_ / name); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
   bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
 
   ordered_json rows(const std::string& sweep) const {
     write("s.json", sweep);
     const Outcome outcome = run("sweep s.json --json rows.json");
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    const ordered_json rows = ordered_json::parse(read("rows.json"))["rows"];
+    const ordered_json rows = json_of<ordered_json>("rows.json")["rows"];
     fs::remove(folder_ / "rows.json");
     return rows;
   }
@@ -44,7 +34,7 @@ class SweepProgram : public Program {
   ordered_json report(const std::string& arguments) const {
     const Outcome outcome = run(arguments + " --json report.json");
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return ordered_json::parse(read("report.json"));
+    return json_of<ordered_json>("report.json");
   }
 
   /// A row of a run is what a report's total says.
@@ -126,8 +116,8 @@ TEST_F(SweepProgram, PredictsAWholeQuantizedNetworkAsAnalyzeDoes) {
 TEST_F(SweepProgram, WritesTheSampleAsTableCsvJsonAndPlot) {
   const Outcome table = run(std::string("sweep ") + kSample);
   EXPECT_EQ(table.code, 0);
-  EXPECT_THAT(table.out, AllOf(HasSubstr("40x64x48"), HasSubstr(" exclusive"),
-                               HasSubstr("VERIFIED: every value, clock and byte of 36 points.\n")));
+  EXPECT_THAT(table.out, Says("40x64x48", " exclusive",
+                              "VERIFIED: every value, clock and byte of 36 points.\n"));
   const Outcome files =
       run(std::string("sweep ") + kSample + " --csv a.csv --json a.json --plot a.svg --jobs 1");
   EXPECT_EQ(files.code, 0);
@@ -136,7 +126,7 @@ TEST_F(SweepProgram, WritesTheSampleAsTableCsvJsonAndPlot) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 37);
   EXPECT_THAT(csv, StartsWith("point,mode,device,network,batch,array,"));
   EXPECT_EQ(ordered_json::parse(read("a.json"))["rows"].size(), 36U);
-  EXPECT_THAT(read("a.svg"), AllOf(StartsWith("<?xml"), HasSubstr("lenet, batch 4")));
+  EXPECT_THAT(read("a.svg"), AllOf(StartsWith("<?xml"), Says("lenet, batch 4")));
   EXPECT_FALSE(exists("a.csv.part"));
   EXPECT_EQ(run(std::string("sweep ") + kSample + " --csv b.csv --jobs 3").code, 0);
   EXPECT_EQ(read("b.csv"), csv);
@@ -157,8 +147,7 @@ TEST_F(SweepProgram, GoesOnWhereItWasKilledWithTheSameFile) {
               0);
     if (!exists("cut.csv")) {
       std::ofstream(folder_ / "cut.csv.part", std::ios::app) << "{\"point\": 3, \"mo";
-      EXPECT_THAT(run("sweep s.json --csv cut.csv").err,
-                  HasSubstr("go on with --resume, or remove"));
+      EXPECT_THAT(run("sweep s.json --csv cut.csv").err, Says("go on with --resume, or remove"));
       EXPECT_EQ(run("sweep s.json --csv cut.csv --resume").code, 0);
     }
     EXPECT_EQ(read("cut.csv"), read("whole.csv"));
@@ -172,7 +161,7 @@ TEST_F(SweepProgram, OfWhichTheFileChangedDoesNotGoOn) {
   write("a.csv.part", R"({"sweep": {"the program": "0", "s.json": "0"}})"
                       "\n{\"point\": 0}\n");
   EXPECT_THAT(run("sweep s.json --csv a.csv --resume").err,
-              HasSubstr("a.csv.part: the program has changed since its points were finished"));
+              Says("a.csv.part: the program has changed since its points were finished"));
   EXPECT_EQ(shell("$G sweep s.json --csv b.csv --jobs 1 2> /dev/null & pid=$!; "
                   "while kill -0 $pid && [ $(cat b.csv.part 2> /dev/null | wc -l) -le 2 ]; do :; "
                   "done; kill -9 $pid; wait $pid; [ -e b.csv.part ]"),
@@ -180,8 +169,7 @@ TEST_F(SweepProgram, OfWhichTheFileChangedDoesNotGoOn) {
   write("s.json", read("s.json") + "\n");
   const Outcome outcome = run("sweep s.json --csv b.csv --resume");
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err,
-              HasSubstr("b.csv.part: s.json has changed since its points were finished"));
+  EXPECT_THAT(outcome.err, Says("b.csv.part: s.json has changed since its points were finished"));
   EXPECT_FALSE(exists("b.csv"));
 }
 
@@ -196,8 +184,8 @@ TEST_F(SweepProgram, EndedByASignalKeepsWhatWasFinished) {
         shell(std::string("set -m; $G sweep long.json --csv a.csv --jobs 1 2> err & pid=$!; ") +
               until_one_is_there + "kill -" + signal + " $pid; wait $pid"),
         code);
-    EXPECT_THAT(read("err"), HasSubstr("with 1 of 2 points finished, which a.csv.part has; "
-                                       "--resume goes on"));
+    EXPECT_THAT(read("err"), Says("with 1 of 2 points finished, which a.csv.part has; "
+                                  "--resume goes on"));
     EXPECT_TRUE(exists("a.csv.part"));
     EXPECT_FALSE(exists("a.csv"));
     fs::remove(folder_ / "a.csv.part");
@@ -207,8 +195,7 @@ TEST_F(SweepProgram, EndedByASignalKeepsWhatWasFinished) {
                                 "sleep $t; kill -") +
                     signal + " $pid; wait $pid; code=$?; [ -s out ] && break; done; exit $code"),
               code);
-    EXPECT_THAT(read("out"), HasSubstr("wait"));
-    EXPECT_THAT(read("out"), Not(HasSubstr("VERIFIED")));
+    EXPECT_THAT(read("out"), testing::AllOf(Says("wait"), Lacks("VERIFIED")));
   }
 }
 
@@ -218,13 +205,13 @@ TEST_F(SweepProgram, ReplacesNoFile) {
     write("old", "rows");
     const Outcome outcome = run(std::string("sweep s.json ") + output + " old");
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr(std::string(output) + " old: the file is there already; "
-                                                             "remove it, or name another"));
+    EXPECT_THAT(outcome.err, Says(std::string(output) + " old: the file is there already; "
+                                                        "remove it, or name another"));
     EXPECT_EQ(read("old"), "rows");
   }
-  EXPECT_THAT(run("sweep s.json --csv old --resume").err, HasSubstr("the file is there already"));
-  EXPECT_THAT(run("sweep s.json --csv s.json").err, HasSubstr("s.json"));
-  EXPECT_THAT(run("sweep s.json --resume").err, HasSubstr("--csv FILE or --json FILE"));
+  EXPECT_THAT(run("sweep s.json --csv old --resume").err, Says("the file is there already"));
+  EXPECT_THAT(run("sweep s.json --csv s.json").err, Says("s.json"));
+  EXPECT_THAT(run("sweep s.json --resume").err, Says("--csv FILE or --json FILE"));
   EXPECT_EQ(run("sweep s.json --csv -").code, 0);
   EXPECT_THAT(run("sweep s.json --csv /dev/stdout").out, StartsWith("point,mode,"));
 }
@@ -232,8 +219,8 @@ TEST_F(SweepProgram, ReplacesNoFile) {
 TEST_F(SweepProgram, SaysThatAPredictionIsNoProof) {
   write("s.json", R"({"networks": "64x9216x4096"})");
   const Outcome outcome = run("sweep s.json");
-  EXPECT_THAT(outcome.out, HasSubstr("590,534"));
-  EXPECT_THAT(outcome.out, HasSubstr("1 point predicted; nothing ran, so nothing is verified.\n"));
+  EXPECT_THAT(outcome.out,
+              Says("590,534", "1 point predicted; nothing ran, so nothing is verified.\n"));
 }
 
 TEST_F(SweepProgram, ExplainsItsFile) {
@@ -241,14 +228,14 @@ TEST_F(SweepProgram, ExplainsItsFile) {
   EXPECT_EQ(help.code, 0);
   for (const char* word : {"\"networks\": [", "memory_bytes_per_cycle", "accumulator_rows",
                            "scratchpad_words", "\"seed\"", "--resume"}) {
-    EXPECT_THAT(help.out, HasSubstr(word));
+    EXPECT_THAT(help.out, Says(word));
   }
   expect_refused("sweep nowhere.json", "nowhere.json");
   write("s.json", R"({"mode": "run", "networks": "1x2x3", "designs": {"scratchpad_words": 900}})");
   const Outcome outcome = run("sweep s.json --csv a.csv");
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("point 0 (1x2x3, batch 1): the models are built with "
-                                     "scratchpad_words 9216"));
+  EXPECT_THAT(outcome.err, Says("point 0 (1x2x3, batch 1): the models are built with "
+                                "scratchpad_words 9216"));
   EXPECT_FALSE(exists("a.csv") || exists("a.csv.part"));
 }
 

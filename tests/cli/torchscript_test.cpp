@@ -4,13 +4,12 @@
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// The program in a folder of its own, so that no plug-in but a test's is beside it.
 class TorchScript : public Program {
@@ -30,21 +29,14 @@ class TorchScript : public Program {
     fs::create_directories(home_ / folder);
     fs::copy_file(GEMM64_FAKE_PLUGIN, home_ / folder / "gemm64_torchscript.so");
   }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
   void expect_refusal(const std::string& arguments, const std::string& reason) const {
     SCOPED_TRACE(arguments);
-    const Outcome outcome = execute(arguments);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
+    expect_bad(execute(arguments), reason);
   }
   Outcome execute(const std::string& arguments) const {
     return run_program(home_ / "gemm64", arguments);
   }
-  json report() const { return json::parse(contents(folder_ / "report.json")); }
+  json report() const { return json_of("report.json"); }
 
   fs::path home_;
   std::string network_;
@@ -69,7 +61,7 @@ TEST_F(TorchScript, IsAnalyzedTiledAndRunLikeOnnx) {
   write("net.onnx", network_);
   const Outcome analyzed = execute("analyze net.pt --json report.json --modules 'f*'");
   EXPECT_EQ(analyzed.code, 0) << analyzed.err;
-  EXPECT_THAT(analyzed.out, AllOf(HasSubstr("by module"), HasSubstr("Linear"), HasSubstr("2x3")));
+  EXPECT_THAT(analyzed.out, Says("by module", "Linear", "2x3"));
   const json modules = report();
   EXPECT_EQ(modules["total"]["macs"], 12);
   EXPECT_EQ(modules["modules"]["leaf_bytes"], 24);
@@ -120,7 +112,7 @@ TEST_F(TorchScript, PlugInIsWhereTheEnvironmentSays) {
       run_program("GEMM64_TORCHSCRIPT=" GEMM64_FAKE_PLUGIN " " + program, "analyze net.pt").code,
       0);
   EXPECT_THAT(run_program("GEMM64_TORCHSCRIPT=./none.so " + program, "analyze net.pt").err,
-              HasSubstr("none.so: cannot be loaded"));
+              Says("none.so: cannot be loaded"));
 }
 
 TEST_F(TorchScript, RefusesWhatIsNone) {

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 using Usage = Program;
 
@@ -32,7 +32,7 @@ TEST_F(Usage, NumbersAreReadAsTheyAreWritten) {
   // 10 in all: not 8.
   const Outcome outcome = run(analyze + "--top 010");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("10 of 26 nodes shown"));
+  EXPECT_THAT(outcome.out, Says("10 of 26 nodes shown"));
 }
 
 TEST_F(Usage, AnErrorPointsToTheHelpOfItsCommand) {
@@ -49,7 +49,7 @@ TEST_F(Usage, OutputHasItsShortNameInEveryCommand) {
     const std::string options = run(command + " --help").out;
     if (options.find("--output ") == std::string::npos) continue;
     ++outputs;
-    EXPECT_THAT(options, HasSubstr("  -o,--output ")) << command;
+    EXPECT_THAT(options, Says("  -o,--output ")) << command;
   }
   EXPECT_GE(outputs, 7);
 }
@@ -58,8 +58,7 @@ TEST_F(Usage, MessagesStayOnTheirLine) {
   const std::string escape = "$(printf '\\033[2Jx\\n')";
   const Outcome outcome = run("replay \"" + escape + "\"");
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("\\x1b[2Jx"));
-  EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+  EXPECT_THAT(outcome.err, testing::AllOf(Says("\\x1b[2Jx"), Lacks("\x1b")));
 }
 
 TEST_F(Usage, OneProgramSaysWhatItDoesNotGoWith) {
@@ -83,15 +82,14 @@ TEST_F(Usage, AFailureFileIsNotBelieved) {
   expect_refused("replay /dev/zero", "/dev/zero: has more than");
   ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172").code,
             1);
-  const json good = json::parse(contents(folder_ / "failure.json"));
+  const json good = json_of("failure.json");
   const auto refused = [&](const std::string& what, const char* key, const json& value) {
     json bad = good;
     bad["options"][key] = value;
-    std::ofstream(folder_ / "bad.json") << bad;
+    write("bad.json", bad.dump());
     const Outcome outcome = run("replay bad.json");
     EXPECT_EQ(outcome.code, 2) << what;
-    EXPECT_THAT(outcome.err, HasSubstr(what));
-    EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+    EXPECT_THAT(outcome.err, testing::AllOf(Says(what), Lacks("\x1b")));
   };
   refused("options.batch is 0; it may be from 1 to", "batch", 0);
   refused("options.seed is 4294967296; it may be from 0 to 4294967295", "seed", 4294967296);

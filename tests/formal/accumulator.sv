@@ -18,28 +18,14 @@
 // probe read_row_1 = dut.column[3].u_column.row_1_i
 // probe old_0 = dut.old_0
 // probe old_1 = dut.old_1
-module accumulator_proof (
-    input wire         clk_i,
-    input wire         valid_i,
-    input wire         first_i,
-    input wire         last_i,
-    input wire         bank_i,
-    input wire         row_i,
-    input wire [127:0] sum_i,
-    input wire         store_read_i,
-    input wire         store_bank_i,
-    input wire         store_row_i
-);
+module accumulator_proof ();
 
     localparam N     = 4;
     localparam DELAY = 3;  // to the head of the columns
     localparam LAST  = DELAY + N - 1;
 
-    wire done;
     gemm64_accumulator #(.N(N), .ROWS(2), .ROW_WIDTH(1), .REQUEST_DELAY(DELAY)) dut (
-        .clk_i (clk_i), .rst_ni (1'b1), .valid_i (valid_i), .first_i (first_i), .last_i (last_i), .bank_i (bank_i),
-        .row_i (row_i), .sum_i (sum_i), .done_o (done), .store_read_i (store_read_i), .store_bank_i (store_bank_i),
-        .store_row_i (store_row_i), .store_data_o ()
+        .rst_ni (1'b1), .*
     );
 
     (* keep *) wire [N-1:0] read_0, read_1, add_0, add_1, first, old_0, old_1;

@@ -26,10 +26,6 @@
 // probe window_q = dut.window_q
 // probe pixels_q = dut.pixels_q
 module activations_ring_proof (
-    input wire        clk_i,
-    input wire        rst_ni,
-    input wire        stop_i,
-    input wire        command_valid_i,
     input wire [15:0] command_rows_i,
     input wire [31:0] command_count_i,
     input wire [31:0] command_passes_i,
@@ -38,36 +34,19 @@ module activations_ring_proof (
     input wire        command_window_i,
     input wire        command_start_i,
     input wire [15:0] command_capacity_i,
-    input wire [31:0] command_place_i,
-    input wire        request_ready_i,
-    input wire        beat_i,
-    input wire        beat_last_i,
-    input wire        read_i,
-    input wire        release_i,
-    input wire        rewind_i,
-    input wire        window_i,
-    input wire        claim_i,
-    input wire [15:0] new_i,
-    input wire        free_i,
-    input wire [15:0] freed_i
+    input wire [31:0] command_place_i
 );
 
     localparam WORDS = 67;
 
-    wire       pixels, request_valid, idle, quiet, transfer, wait_memory, wait_scratchpad, idle_clock;
+    wire       transfer, wait_memory, wait_scratchpad, idle_clock;
     wire [6:0] beats, ahead_words;
     gemm64_activations #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .WORDS(WORDS), .WORDS_WIDTH(7), .LOG_BURSTS(1)) dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
-        
-        .command_i ({command_place_i, 16'd0, command_capacity_i, 192'd0, command_stride_i, 32'd0, 64'd0, command_blocks_i,
-                     command_passes_i, command_count_i, command_rows_i, 3'd0, command_start_i, command_window_i, 11'd0}),
-        .command_tag_i (16'd0), .request_valid_o (request_valid),
-        .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (beats), .beat_i (beat_i),
-        .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (ahead_words), .pixels_o (pixels),
-        .read_i (read_i), .release_i (release_i), .rewind_i (rewind_i), .window_i (window_i), .place_i (25'd0),
-        .inside_i (1'b0), .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i),
-        .word_o (), .idle_o (idle), .quiet_o (quiet), .error_o (), .error_tag_o (), .left_o (), .unbalanced_o (),
-        .unbalanced_tag_o (), .causes_o ({idle_clock, wait_scratchpad, wait_memory, transfer})
+       
+        .command_i ({command_place_i, 16'd0, command_capacity_i, 192'd0, command_stride_i, 32'd0, 64'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i, 3'd0, command_start_i, command_window_i, 11'd0}),
+        .command_tag_i (16'd0), .request_beats_o (beats), .beat_data_i (16'd0), .beat_error_i (1'b0),
+        .ahead_o (ahead_words), .place_i (25'd0), .inside_i (1'b0), .zero_i (8'd0),
+        .causes_o ({idle_clock, wait_scratchpad, wait_memory, transfer}), .*
     );
 
     (* keep *) wire [6:0]  room_q, level_q, ahead_q, write_q, read_q, oldest_q;

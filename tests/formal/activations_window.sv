@@ -26,38 +26,22 @@
 // probe next_slot = dut.next_slot
 // probe pixels_q = dut.pixels_q
 module activations_window_proof (
-    input wire        clk_i,
-    input wire        rst_ni,
-    input wire        command_valid_i,
     input wire [15:0] command_rows_i,
     input wire [31:0] command_count_i,
     input wire        command_start_i,
     input wire [15:0] command_capacity_i,
     input wire [15:0] command_slot_i,
-    input wire [31:0] command_place_i,
-    input wire        request_ready_i,
-    input wire        beat_i,
-    input wire        beat_last_i,
-    input wire        claim_i,
-    input wire [15:0] new_i,
-    input wire        free_i,
-    input wire [15:0] freed_i
+    input wire [31:0] command_place_i
 );
 
     localparam WORDS = 67;
 
     gemm64_activations #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .WORDS(WORDS), .WORDS_WIDTH(7), .LOG_BURSTS(1)) dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (1'b0), .command_valid_i (command_valid_i), .command_ready_o (),
-        
-        .command_i ({command_place_i, command_slot_i, command_capacity_i, 192'd0, 32'd70, 32'd0, 64'd0, 32'd1,
-                     32'd1, command_count_i, command_rows_i, 3'd0, command_start_i, 1'b1, 11'd0}),
-        .command_tag_i (16'd0),
-        .request_valid_o (), .request_ready_i (request_ready_i), .request_address_o (), .request_beats_o (),
-        .beat_i (beat_i), .beat_data_i (16'd0), .beat_error_i (1'b0), .beat_last_i (beat_last_i), .ahead_o (), .pixels_o (),
-        .read_i (1'b0), .release_i (1'b0), .rewind_i (1'b0), .window_i (1'b1), .place_i (25'd0), .inside_i (1'b0),
-        .zero_i (8'd0), .claim_i (claim_i), .new_i (new_i), .free_i (free_i), .freed_i (freed_i), .word_o (), .idle_o (),
-        .quiet_o (), .error_o (), .error_tag_o (), .left_o (), .unbalanced_o (),
-        .unbalanced_tag_o (), .causes_o ()
+        .stop_i (1'b0),
+        .command_i ({command_place_i, command_slot_i, command_capacity_i, 192'd0, 32'd70, 32'd0, 64'd0, 32'd1, 32'd1, command_count_i, command_rows_i, 3'd0, command_start_i, 1'b1, 11'd0}),
+        .command_tag_i (16'd0), .beat_data_i (16'd0), .beat_error_i (1'b0), .ahead_o (), .read_i (1'b0),
+        .release_i (1'b0), .rewind_i (1'b0), .window_i (1'b1), .place_i (25'd0), .inside_i (1'b0), .zero_i (8'd0),
+        .word_o (), .*
     );
 
     (* keep *) wire [1:0]  walk_in_q, walk_out_q;

@@ -22,74 +22,14 @@
 // probe data_in = dut.u_results.u_data.tail_q
 // probe data_out = dut.u_results.u_data.head_q
 // probe results_quiet = dut.u_results.quiet_o
-module axi_proof (
-    input wire        clk_i,
-    input wire        rst_ni,
-    input wire        awvalid_i,
-    input wire [11:0] awaddr_i,
-    input wire        wvalid_i,
-    input wire [31:0] wdata_i,
-    input wire [3:0]  wstrb_i,
-    input wire        bready_i,
-    input wire        arvalid_i,
-    input wire [11:0] araddr_i,
-    input wire        rready_i,
-    input wire        weights_arready_i,
-    input wire        weights_rvalid_i,
-    input wire [1:0]  weights_rresp_i,
-    input wire        weights_rlast_i,
-    input wire        data_arready_i,
-    input wire        data_rvalid_i,
-    input wire [1:0]  data_rid_i,
-    input wire [15:0] data_rdata_i,
-    input wire [1:0]  data_rresp_i,
-    input wire        data_rlast_i,
-    input wire        results_awready_i,
-    input wire        results_wready_i,
-    input wire        results_bvalid_i,
-    input wire [1:0]  results_bresp_i
-);
+module axi_proof ();
 
-    wire        awready, wready, bvalid, arready, rvalid;
-    wire [1:0]  bresp, rresp;
-    wire [31:0] rdata;
-    wire        weights_arvalid, weights_arid, weights_rready, data_arvalid, data_rready, results_awvalid, results_awid;
-    wire        results_wvalid, results_wlast, results_bready;
-    wire [23:0] weights_araddr, data_araddr, results_awaddr;
-    wire [7:0]  weights_arlen, data_arlen, results_awlen;
-    wire [2:0]  weights_arsize, data_arsize, results_awsize, weights_arprot, data_arprot, results_awprot;
-    wire [1:0]  weights_arburst, data_arburst, results_awburst, data_arid, results_wstrb;
-    wire [3:0]  weights_arcache, data_arcache, results_awcache;
-    wire [15:0] results_wdata;
     gemm64 #(
         .N(2), .SCRATCHPAD_WORDS(65), .ACCUMULATOR_ROWS(2), .LOG_WEIGHT_WORDS(2), .LOG_READS(1), .LOG_WRITES(1),
         .LOG_COMMANDS(1), .LOG_PARAMETER_SETS(1), .ADDRESS_WIDTH(24)
     ) dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .irq_o (), .s_axil_awvalid_i (awvalid_i), .s_axil_awready_o (awready),
-        .s_axil_awaddr_i (awaddr_i), .s_axil_awprot_i (3'd0), .s_axil_wvalid_i (wvalid_i), .s_axil_wready_o (wready),
-        .s_axil_wdata_i (wdata_i), .s_axil_wstrb_i (wstrb_i), .s_axil_bvalid_o (bvalid), .s_axil_bready_i (bready_i),
-        .s_axil_bresp_o (bresp), .s_axil_arvalid_i (arvalid_i), .s_axil_arready_o (arready),
-        .s_axil_araddr_i (araddr_i), .s_axil_arprot_i (3'd0), .s_axil_rvalid_o (rvalid), .s_axil_rready_i (rready_i),
-        .s_axil_rdata_o (rdata), .s_axil_rresp_o (rresp), .m_weights_arvalid_o (weights_arvalid),
-        .m_weights_arready_i (weights_arready_i), .m_weights_arid_o (weights_arid),
-        .m_weights_araddr_o (weights_araddr), .m_weights_arlen_o (weights_arlen),
-        .m_weights_arsize_o (weights_arsize), .m_weights_arburst_o (weights_arburst),
-        .m_weights_arprot_o (weights_arprot), .m_weights_arcache_o (weights_arcache),
-        .m_weights_rvalid_i (weights_rvalid_i), .m_weights_rready_o (weights_rready), .m_weights_rid_i (1'b0),
-        .m_weights_rdata_i (16'd0), .m_weights_rresp_i (weights_rresp_i), .m_weights_rlast_i (weights_rlast_i),
-        .m_data_arvalid_o (data_arvalid), .m_data_arready_i (data_arready_i), .m_data_arid_o (data_arid),
-        .m_data_araddr_o (data_araddr), .m_data_arlen_o (data_arlen), .m_data_arsize_o (data_arsize),
-        .m_data_arburst_o (data_arburst), .m_data_arprot_o (data_arprot), .m_data_arcache_o (data_arcache),
-        .m_data_rvalid_i (data_rvalid_i), .m_data_rready_o (data_rready), .m_data_rid_i (data_rid_i),
-        .m_data_rdata_i (data_rdata_i), .m_data_rresp_i (data_rresp_i), .m_data_rlast_i (data_rlast_i),
-        .m_results_awvalid_o (results_awvalid), .m_results_awready_i (results_awready_i),
-        .m_results_awid_o (results_awid), .m_results_awaddr_o (results_awaddr), .m_results_awlen_o (results_awlen),
-        .m_results_awsize_o (results_awsize), .m_results_awburst_o (results_awburst),
-        .m_results_awprot_o (results_awprot), .m_results_awcache_o (results_awcache),
-        .m_results_wvalid_o (results_wvalid), .m_results_wready_i (results_wready_i),
-        .m_results_wdata_o (results_wdata), .m_results_wstrb_o (results_wstrb), .m_results_wlast_o (results_wlast),
-        .m_results_bvalid_i (results_bvalid_i), .m_results_bready_o (results_bready), .m_results_bid_i (1'b0),
-        .m_results_bresp_i (results_bresp_i)
+        .s_axil_awprot_i (3'd0), .s_axil_arprot_i (3'd0), .m_weights_rid_i (1'b0), .m_weights_rdata_i (16'd0),
+        .m_results_bid_i (1'b0), .*
     );
 
     // What each channel offers, and what it offered a clock before without being accepted

@@ -6,7 +6,7 @@
 //
 // break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
 // break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
-// break gemm64_compute.v: wait_results     = waiting & (~between | (weights & activations)) -> wait_results     = waiting & (weights & activations)
+// break gemm64_compute.v: wait_results_o     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
 // break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
 // break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
@@ -36,10 +36,6 @@
 module compute_proof #(
     parameter WINDOW = 0  // 1: MATMULs of windows and SET_WINDOW, of which the places of sums are not looked at
 ) (
-    input wire         clk_i,
-    input wire         rst_ni,
-    input wire         stop_i,
-    input wire         command_valid_i,
     input wire         command_set_i,
     input wire         accumulate_i,
     input wire         retain_i,
@@ -48,32 +44,19 @@ module compute_proof #(
     input wire [31:0]  command_passes_i,
     input wire [31:0]  command_blocks_i,
     input wire [255:0] command_window_i,
-    input wire [2:0]   weight_words_i,
-    input wire [6:0]   activation_words_i,
-    input wire         activation_pixels_i,
-    input wire         bank_free_i,
-    input wire [2:0]   rows_stored_i,
     input wire         done_i  // the oldest finished block is whole in the accumulator
 );
 
-    wire        weight_read, read, release_word, rewind, window_read, claim, row_first, row_last, row_bank;
-    wire        idle, wait_weights, computes, wait_activations, wait_results, drain, idle_clock, free_pixels;
+    wire        read, release_word, rewind, window_read, claim;
+    wire        wait_weights, computes, wait_activations, wait_results, drain, idle_clock, free_pixels;
     wire [15:0] fresh;
-    wire [1:0]  row;
     gemm64_compute #(.N(2), .LOG_N(1), .WEIGHT_WIDTH(3), .WORDS_WIDTH(7), .ROW_WIDTH(2), .PIPELINE(4)) dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
-        
-        .command_i ({command_window_i, 128'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i,
-                     4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0,
-                     WINDOW != 0 & command_set_i ? 8'd8 : 8'd3}),
-        .weight_words_i (weight_words_i), .weight_read_o (weight_read), .weight_column_o (),
-        .activation_words_i (activation_words_i), .activation_pixels_i (activation_pixels_i),
-        .activation_read_o (read), .activation_release_o (release_word),
-        .activation_rewind_o (rewind), .activation_window_o (window_read), .activation_place_o (),
-        .activation_inside_o (), .activation_zero_o (), .activation_claim_o (claim), .activation_new_o (fresh),
-        .activation_free_o (free_pixels), .activation_freed_o (), .row_first_o (row_first), .row_last_o (row_last),
-        .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free_i), .rows_stored_i (rows_stored_i),
-        .idle_o (idle), .causes_o ({idle_clock, drain, wait_results, wait_activations, wait_weights, computes})
+       
+        .command_i ({command_window_i, 128'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i, 4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0, WINDOW != 0 & command_set_i ? 8'd8 : 8'd3}),
+        .activation_read_o (read), .activation_release_o (release_word), .activation_rewind_o (rewind),
+        .activation_window_o (window_read), .activation_claim_o (claim), .activation_new_o (fresh),
+        .activation_free_o (free_pixels),
+        .causes_o ({idle_clock, drain, wait_results, wait_activations, wait_weights, computes}), .*
     );
 
     (* keep *) wire        valid, set, accumulate, retain, of_window, bank_q, start, first_tile, column_q;

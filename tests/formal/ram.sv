@@ -7,20 +7,9 @@
 // probe entries_0 = dut.memory_q[0]
 // probe entries_1 = dut.memory_q[1]
 // probe entries_2 = dut.memory_q[2]
-module ram_proof (
-    input wire       clk_i,
-    input wire       write_i,
-    input wire [1:0] write_address_i,
-    input wire [7:0] write_data_i,
-    input wire       read_i,
-    input wire [1:0] read_address_i
-);
+module ram_proof ();
 
-    wire [7:0] data;
-    gemm64_ram #(.WIDTH(8), .DEPTH(3), .ADDRESS_WIDTH(2)) dut (
-        .clk_i (clk_i), .write_i (write_i), .write_address_i (write_address_i), .write_data_i (write_data_i),
-        .read_i (read_i), .read_address_i (read_address_i), .data_o (data)
-    );
+    gemm64_ram #(.WIDTH(8), .DEPTH(3), .ADDRESS_WIDTH(2)) dut (.*);
 
     (* keep *) wire [7:0] entries_0, entries_1, entries_2;
 

@@ -8,35 +8,14 @@
 // break gemm64_skid.v: rst_ni & valid_o & ~ready_i -> rst_ni & valid_i & ~ready_i
 // prove induction 1, cover 8
 module registers_proof (
-    input wire        clk_i,
-    input wire        rst_ni,
-    input wire        awvalid_i,
-    input wire [11:0] awaddr_i,
-    input wire        wvalid_i,
-    input wire [31:0] wdata_i,
-    input wire [3:0]  wstrb_i,
-    input wire        bready_i,
-    input wire        arvalid_i,
-    input wire [11:0] araddr_i,
-    input wire        rready_i,
     input wire        clear_i,
-    input wire        resetting_i,
-    input wire [31:0] error_i,
     input wire [63:0] value_i
 );
 
-    wire        awready, wready, bvalid, arready, rvalid;
-    wire [1:0]  bresp, rresp;
-    wire [31:0] rdata;
     wire [15:0] tail;
     gemm64_registers dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .awvalid_i (awvalid_i), .awready_o (awready), .awaddr_i (awaddr_i),
-        .wvalid_i (wvalid_i), .wready_o (wready), .wdata_i (wdata_i), .wstrb_i (wstrb_i), .bvalid_o (bvalid),
-        .bready_i (bready_i), .bresp_o (bresp), .arvalid_i (arvalid_i), .arready_o (arready), .araddr_i (araddr_i),
-        .rvalid_o (rvalid), .rready_i (rready_i), .rdata_o (rdata), .rresp_o (rresp), .watchdog_o (), .ring_base_o (),
-        .ring_mask_o (), .ring_tail_o (tail), .reset_o (), .clear_counters_o (), .ring_clear_i (clear_i),
-        .busy_i (1'b0), .halted_i (1'b0), .resetting_i (resetting_i), .finish_i (1'b0), .fail_i (1'b0),
-        .error_i (error_i), .ring_head_i (16'd0), .irq_o (), .counter_o (), .counter_value_i (value_i)
+        .ring_tail_o (tail), .ring_clear_i (clear_i), .busy_i (1'b0), .halted_i (1'b0), .finish_i (1'b0),
+        .fail_i (1'b0), .ring_head_i (16'd0), .counter_value_i (value_i), .*
     );
 
     reg        begun = 1'b0, b_held, r_held, still;

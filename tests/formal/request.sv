@@ -4,27 +4,9 @@
 // short
 // break gemm64_request.v: ready_o   = ~axvalid_o | axready_i -> ready_o   = 1'b1
 // prove induction 1, cover 8
-module request_proof (
-    input wire        clk_i,
-    input wire        rst_ni,
-    input wire        valid_i,
-    input wire [1:0]  id_i,
-    input wire [39:0] address_i,
-    input wire [6:0]  beats_i,
-    input wire        axready_i
-);
+module request_proof ();
 
-    wire        ready, axvalid;
-    wire [1:0]  axid;
-    wire [39:0] axaddr;
-    wire [7:0]  axlen;
-    wire [2:0]  axsize;
-    wire [1:0]  axburst;
-    gemm64_request #(.LOG_N(6), .ADDRESS_WIDTH(40), .ID_WIDTH(2)) dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .valid_i (valid_i), .ready_o (ready), .id_i (id_i),
-        .address_i (address_i), .beats_i (beats_i), .axvalid_o (axvalid), .axready_i (axready_i), .axid_o (axid),
-        .axaddr_o (axaddr), .axlen_o (axlen), .axsize_o (axsize), .axburst_o (axburst)
-    );
+    gemm64_request #(.LOG_N(6), .ADDRESS_WIDTH(40), .ID_WIDTH(2)) dut (.*);
 
     reg         begun = 1'b0, waiting;  // a request was taken and has not been accepted
     reg [48:0]  taken;

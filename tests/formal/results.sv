@@ -39,42 +39,19 @@
 // probe set_needed = dut.set_needed
 // probe data_snapshot = dut.data_snapshot
 module results_proof (
-    input wire        clk_i,
-    input wire        rst_ni,
-    input wire        stop_i,
-    input wire        command_valid_i,
     input wire        command_snapshot_i,
     input wire [15:0] command_rows_i,
     input wire [31:0] command_count_i,
     input wire [31:0] command_blocks_i,
-    input wire [3:0]  command_format_i,
-    input wire        set_ready_i,
-    input wire        block_done_i,
-    input wire        awready_i,
-    input wire        wready_i,
-    input wire        bvalid_i,
-    input wire [15:0] snapshot_i,
-    input wire [63:0] row_data_i
+    input wire [3:0]  command_format_i
 );
 
-    wire        awvalid, wvalid, wlast, bready, idle, quiet, snapshot_next, row_read;
     wire        transfer, wait_memory, wait_compute, wait_parameters, wait_response, idle_clock;
-    wire [23:0] awaddr;
-    wire [7:0]  awlen;
-    wire [15:0] wdata;
     gemm64_results #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .ROW_WIDTH(2), .LOG_BURSTS(1)) dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (command_valid_i), .command_ready_o (),
-        
-        .command_i ({256'd0, 32'd4, 8'd9, 8'd0, 8'd0, 4'd0, command_format_i, 64'd0, command_blocks_i, 32'd0,
-                     command_count_i, command_rows_i, 8'd0, command_snapshot_i ? 8'd6 : 8'd4}),
-        .command_tag_i (16'd0), .store_done_o (), .snapshot_take_o (), .snapshot_next_o (snapshot_next),
-        .snapshot_i (snapshot_i), .set_ready_i (set_ready_i), .set_claim_o (), .bias_read_o (), .bias_next_o (),
-        .bias_i (64'd0), .scale_read_o (), .scale_i (64'd0), .block_done_i (block_done_i), .bank_free_o (),
-        .rows_stored_o (), .row_read_o (row_read), .row_bank_o (), .row_o (), .row_data_i (row_data_i),
-        .awvalid_o (awvalid), .awready_i (awready_i), .awid_o (), .awaddr_o (awaddr), .awlen_o (awlen), .awsize_o (),
-        .awburst_o (), .wvalid_o (wvalid), .wready_i (wready_i), .wdata_o (wdata), .wstrb_o (), .wlast_o (wlast),
-        .bvalid_i (bvalid_i), .bready_o (bready), .berror_i (1'b0), .idle_o (idle), .quiet_o (quiet), .error_o (),
-        .error_tag_o (), .causes_o ({idle_clock, wait_response, wait_parameters, wait_compute, wait_memory, transfer})
+       
+        .command_i ({256'd0, 32'd4, 8'd9, 8'd0, 8'd0, 4'd0, command_format_i, 64'd0, command_blocks_i, 32'd0, command_count_i, command_rows_i, 8'd0, command_snapshot_i ? 8'd6 : 8'd4}),
+        .command_tag_i (16'd0), .bias_i (64'd0), .scale_i (64'd0), .berror_i (1'b0),
+        .causes_o ({idle_clock, wait_response, wait_parameters, wait_compute, wait_memory, transfer}), .*
     );
 
     (* keep *) wire        burst_valid, taken, step, last_step, row_in, narrow, data_valid, narrow_valid, narrow_last;

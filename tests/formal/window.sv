@@ -31,13 +31,7 @@
 // probe next_pass_q = dut.next_pass_q
 // probe next_base_q = dut.next_base_q
 // probe next_group_q = dut.next_group_q
-module window_proof (
-    input wire clk_i,
-    input wire rst_ni,
-    input wire load_i,
-    input wire row_i,
-    input wire tile_end_i
-);
+module window_proof ();
 
     // A layer, and what the program says of its steps: true modulo CAPACITY
     (* anyconst *) reg [1:0] kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
@@ -66,20 +60,16 @@ module window_proof (
     wire signed [17:0] block_row    = first_in_row - top;
     wire signed [17:0] block_column = first_in_column - left;
 
-    wire [24:0] place;
-    wire        inside, first_tap, first_pass, first_tile, last_tile;
     gemm64_window dut (
-        .clk_i (clk_i), .rst_ni (rst_ni), .kernel_height_i ({6'd0, kernel_h}), .kernel_width_i ({6'd0, kernel_w}),
-        .stride_height_i ({6'd0, stride_h}), .stride_width_i ({6'd0, stride_w}),
-        .dilation_height_i ({6'd0, dilation_h}), .dilation_width_i ({6'd0, dilation_w}),
-        .pad_top_i ({6'd0, pad_top}), .pad_left_i ({6'd0, pad_left}), .height_i ({14'd0, height}),
-        .width_i ({14'd0, width}), .out_height_i ({14'd0, out_h}), .out_width_i ({14'd0, out_w}),
-        .capacity_i ({12'd0, capacity}), .row_step_i ({7'd0, row_step}), .image_step_i ({7'd0, image_step}),
-        .tap_row_step_i ({7'd0, tap_step}), .planes_i ({14'd0, planes}), .group_passes_i ({14'd0, group_passes}),
-        .active_i (1'b1), .load_i (load_i), .block_slot_i ({7'd0, block_slot}), .block_out_row_i ({14'd0, first_row}),
-        .block_out_column_i ({14'd0, first_column}), .block_row_i (block_row), .block_column_i (block_column),
-        .row_i (row_i), .tile_end_i (tile_end_i), .place_o (place), .inside_o (inside), .first_tap_o (first_tap),
-        .first_pass_o (first_pass), .first_tile_o (first_tile), .last_tile_o (last_tile)
+        .kernel_height_i ({6'd0, kernel_h}), .kernel_width_i ({6'd0, kernel_w}), .stride_height_i ({6'd0, stride_h}),
+        .stride_width_i ({6'd0, stride_w}), .dilation_height_i ({6'd0, dilation_h}),
+        .dilation_width_i ({6'd0, dilation_w}), .pad_top_i ({6'd0, pad_top}), .pad_left_i ({6'd0, pad_left}),
+        .height_i ({14'd0, height}), .width_i ({14'd0, width}), .out_height_i ({14'd0, out_h}),
+        .out_width_i ({14'd0, out_w}), .capacity_i ({12'd0, capacity}), .row_step_i ({7'd0, row_step}),
+        .image_step_i ({7'd0, image_step}), .tap_row_step_i ({7'd0, tap_step}), .planes_i ({14'd0, planes}),
+        .group_passes_i ({14'd0, group_passes}), .active_i (1'b1), .block_slot_i ({7'd0, block_slot}),
+        .block_out_row_i ({14'd0, first_row}), .block_out_column_i ({14'd0, first_column}), .block_row_i (block_row),
+        .block_column_i (block_column), .*
     );
 
     (* keep *) wire [17:0] row_q, column_q, down_q, right_q, next_row_q, next_column_q, next_down_q, next_right_q;

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 
-#include "host/error.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {
@@ -17,16 +15,6 @@ inline std::filesystem::path test_data() { return GEMM64_TEST_DATA; }
 inline OnnxModel load_graph(const std::string& name, ImportOptions options = {}) {
   options.shapes_only = true;
   return OnnxModel::load(test_data() / (name + ".onnx"), options);
-}
-
-/// What the UsageError that `action` throws says.
-inline std::string usage_error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace gemm64

@@ -5,39 +5,22 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
 
-class OutputFileTest : public testing::Test {
+class OutputFileTest : public InFolder {
  protected:
-  OutputFileTest()
-      : folder_(fs::path(testing::TempDir()) / ("output_file." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~OutputFileTest() override { fs::remove_all(folder_); }
-
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-  static std::string contents(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-
-  fs::path folder_;
 };
 
 TEST_F(OutputFileTest, AppearsWholeAtTheEnd) {
@@ -135,9 +118,7 @@ TEST_F(OutputFileTest, SaysWhatIsLostWhereTheDiskIsFull) {
 
 TEST_F(OutputFileTest, RefusesAPlaceThatCannotBeWritten) {
   for (const fs::path& path : {folder_ / "no" / "such" / "folder.json", folder_, fs::path()}) {
-    EXPECT_THAT([&] { OutputFile file(path); },
-                testing::ThrowsMessage<UsageError>(testing::HasSubstr("cannot be written")))
-        << path;
+    EXPECT_THAT([&] { OutputFile file(path); }, Fails("cannot be written")) << path;
   }
   EXPECT_EQ(files(), 0U);
 }

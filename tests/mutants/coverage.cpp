@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <new>
 #include <string>
 #include <tuple>
 

@@ -10,6 +10,8 @@
 #include "host/device/array_geometry.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "sim/platform/platform.hpp"
+#include "tests/commands.hpp"
+#include "tests/says.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/system.hpp"
 
@@ -97,22 +99,15 @@ TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
 TEST_P(InThePlatform, NobodyAtAnAddressIsABusError) {
   Platform platform(options(GetParam(), 4));
   Driver driver(platform.device(), Patience{0});
-  Command load, finish;
-  load.opcode = Opcode::kLoadWeights;
-  load.count = 4;
-  load.passes = 1;
-  load.set_address(0x90000000u);
-  finish.opcode = Opcode::kFinish;
-  const std::string message = device_error([&] {
-    driver.run_program(0, {load, finish}, kClockLimit);
-  });
-  EXPECT_NE(message.find("BUS_DECODE"), std::string::npos) << message;
+  const std::vector<Command> program{load_weights(0x90000000u, 4), finish()};
+  EXPECT_THAT([&] { driver.run_program(0, program, kClockLimit); },
+              Fails<DeviceError>("BUS_DECODE"));
 }
 
 TEST_P(InThePlatform, ARegisterThatRefusesIsADeviceError) {
   Platform platform(options(GetParam(), 4));
-  EXPECT_NE(device_error([&] { platform.device().write_register(0xffc, 0); }).find("GENERIC_ERROR"),
-            std::string::npos);
+  EXPECT_THAT(message_of<DeviceError>([&] { platform.device().write_register(0xffc, 0); }),
+              Says("GENERIC_ERROR"));
   EXPECT_EQ(platform.device().read_register(reg::kId), 0x67363463u);
 }
 
@@ -136,9 +131,11 @@ TEST(RtlInThePlatform, AFailedBurstGivesTheSameErrorAsOutside) {
     fail(*platform.rtl());
     std::mt19937 random(1);
     const std::vector<Command> program = random_program(random, rig.driver.geometry(), 2);
-    std::string expected = device_error([&] { rig.driver.run_program(0, program, kClockLimit); });
-    EXPECT_NE(expected.find("BUS"), std::string::npos);
-    EXPECT_EQ(device_error([&] { driver.run_program(0, program, kClockLimit); }), expected);
+    std::string expected =
+        message_of<DeviceError>([&] { rig.driver.run_program(0, program, kClockLimit); });
+    EXPECT_THAT(expected, Says("BUS"));
+    EXPECT_EQ(message_of<DeviceError>([&] { driver.run_program(0, program, kClockLimit); }),
+              expected);
   }
 }
 
@@ -148,8 +145,8 @@ TEST(RtlInThePlatform, AHungPortEndsByTheWatchdogAndAHardReset) {
   Driver driver(platform.device(), Patience{0, 2000});
   std::mt19937 random(2);
   const std::vector<Command> program = random_program(random, driver.geometry(), 1);
-  EXPECT_NE(device_error([&] { driver.run_program(0, program, kClockLimit); }).find("WATCHDOG"),
-            std::string::npos);
+  EXPECT_THAT(message_of<DeviceError>([&] { driver.run_program(0, program, kClockLimit); }),
+              Says("WATCHDOG"));
   platform.device().reset();
   driver.run_program(0, program, kClockLimit);
 }

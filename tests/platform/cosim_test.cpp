@@ -7,6 +7,7 @@
 #include "sim/devices.hpp"
 #include "sim/platform/firmware/job_list.h"
 #include "tests/host/device/wrapped_device.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cosim_test {
 namespace {
@@ -120,12 +121,12 @@ CosimVerdict verdict_on(Liar::Lie lie) {
 }
 
 TEST(Cosim, FindsEachKindOfDisagreement) {
-  EXPECT_THAT(verdict_on(Liar::Lie::kMemory).memory, testing::HasSubstr("1 bytes differ"));
-  EXPECT_THAT(verdict_on(Liar::Lie::kRegister).registers, testing::HasSubstr("STATUS is 0x2"));
-  EXPECT_THAT(verdict_on(Liar::Lie::kCounter).counters, testing::HasSubstr("compute.compute is"));
+  EXPECT_THAT(verdict_on(Liar::Lie::kMemory).memory, Says("1 bytes differ"));
+  EXPECT_THAT(verdict_on(Liar::Lie::kRegister).registers, Says("STATUS is 0x2"));
+  EXPECT_THAT(verdict_on(Liar::Lie::kCounter).counters, Says("compute.compute is"));
   EXPECT_THAT(verdict_on(Liar::Lie::kInterrupt).interrupts,
-              testing::HasSubstr("interrupt 0 is error NONE, not done"));
-  EXPECT_THAT(verdict_on(Liar::Lie::kSilence).failure, testing::HasSubstr("no interrupt"));
+              Says("interrupt 0 is error NONE, not done"));
+  EXPECT_THAT(verdict_on(Liar::Lie::kSilence).failure, Says("no interrupt"));
 }
 
 TEST(Cosim, FindsFirmwareThatDoesOtherWork) {

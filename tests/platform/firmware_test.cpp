@@ -16,17 +16,16 @@
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
-#include "host/error.hpp"
 #include "host/job/job.hpp"
 #include "sim/platform/firmware/job_list.h"
 #include "sim/platform/platform.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/debug/timeline_file.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 20;
 
@@ -114,7 +113,7 @@ TEST_P(Firmware, RunsJobsInBothModes) {
       const FirmwareReport report = platform.run(firmware(), how, work.jobs);
       EXPECT_EQ(report.stopped, "");
       EXPECT_EQ(report.exit_code, 0u) << report.printed;
-      EXPECT_THAT(report.printed, HasSubstr("9 of 9 jobs done\n"));
+      EXPECT_THAT(report.printed, Says("9 of 9 jobs done\n"));
       EXPECT_EQ(report.resets, 0u);
       EXPECT_EQ(report.doorbells.size(), 9u);
       if (one_at_a_time) {
@@ -141,14 +140,14 @@ TEST_P(Firmware, TellsAWrongCrc) {
   EXPECT_EQ(report.exit_code, 1u);
   EXPECT_EQ(report.jobs[0].status, JOB_DONE);
   EXPECT_EQ(report.jobs[1].status, JOB_WRONG_CRC);
-  EXPECT_THAT(report.printed, HasSubstr("which is wrong"));
+  EXPECT_THAT(report.printed, Says("which is wrong"));
 }
 
 // Each clock of each engine stands in the timeline, on the axis of the processor's, although the
 // accelerator's clock is not simulated while it is idle.
 TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                     ("gemm64_firmware." + std::to_string(getpid()) + ".json");
+  const TestFolder folder;
+  const std::filesystem::path path = folder / "firmware.json";
   for (const bool one_at_a_time : {false, true}) {
     for (const MemorySharing sharing : {MemorySharing::kIndependent, MemorySharing::kExclusive}) {
       const CosimWork work = make_cosim_work({{5, 20, 9}, {1, 1, 1}, {33, 70, 30}},
@@ -190,7 +189,6 @@ TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
       }
     }
   }
-  std::filesystem::remove(path);
 }
 
 /// Layers of one program, fenced; as many jobs for the firmware.
@@ -280,7 +278,7 @@ TEST_P(Firmware, EndsAWaitThatIsTooLong) {
   how.limit = 50;
   const FirmwareReport report = platform.run(firmware(), how, work.jobs);
   EXPECT_EQ(report.exit_code, 1u);
-  EXPECT_THAT(report.printed, HasSubstr("no interrupt within the limit"));
+  EXPECT_THAT(report.printed, Says("no interrupt within the limit"));
   EXPECT_EQ(report.jobs[0].status, JOB_FAILED);
   EXPECT_EQ(report.hard_resets, 2u);
 }
@@ -298,15 +296,15 @@ TEST_P(Firmware, RefusesAnImpossibleJobList) {
     return report.printed;
   };
   const std::size_t job1 = sizeof(job_list) + sizeof(job);
-  EXPECT_THAT(spoiled(offsetof(job_list, magic), 7, 4), HasSubstr("no such list"));
-  EXPECT_THAT(spoiled(offsetof(job_list, count), 1000, 4), HasSubstr("1000 jobs"));
-  EXPECT_THAT(spoiled(offsetof(job_list, ring), 0x80000000, 8), HasSubstr("address of the ring"));
+  EXPECT_THAT(spoiled(offsetof(job_list, magic), 7, 4), Says("no such list"));
+  EXPECT_THAT(spoiled(offsetof(job_list, count), 1000, 4), Says("1000 jobs"));
+  EXPECT_THAT(spoiled(offsetof(job_list, ring), 0x80000000, 8), Says("address of the ring"));
   EXPECT_THAT(spoiled(job1 + offsetof(job, commands), 0x10, 8),
-              HasSubstr("job 1: impossible address of commands, 0x10\n"));
+              Says("job 1: impossible address of commands, 0x10\n"));
   EXPECT_THAT(spoiled(job1 + offsetof(job, results), ~0ull << 3, 8),
-              HasSubstr("job 1: impossible address of results"));
+              Says("job 1: impossible address of results"));
   EXPECT_THAT(spoiled(job1 + offsetof(job, command_count), 64, 4),
-              HasSubstr("job 1: impossible number of commands"));
+              Says("job 1: impossible number of commands"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Accelerators, Firmware, testing::Values("rtl", "tlm"),
@@ -322,7 +320,7 @@ TEST(FirmwareOnRtl, TriesAgainAfterABusError) {
     how.one_at_a_time = one_at_a_time;
     const FirmwareReport report = platform.run(firmware(), how, work.jobs);
     EXPECT_EQ(report.exit_code, 0u) << report.printed;
-    EXPECT_THAT(report.printed, HasSubstr("BUS_SLAVE"));
+    EXPECT_THAT(report.printed, Says("BUS_SLAVE"));
     EXPECT_EQ(report.resets, 1u);
     expect_results(platform, work);
   }
@@ -337,7 +335,7 @@ TEST(FirmwareOnRtl, ComesBackFromAHungPortByAHardReset) {
   how.watchdog = 3000;
   const FirmwareReport report = platform.run(firmware(), how, work.jobs);
   EXPECT_EQ(report.exit_code, 0u) << report.printed << report.stopped;
-  EXPECT_THAT(report.printed, HasSubstr("WATCHDOG"));
+  EXPECT_THAT(report.printed, Says("WATCHDOG"));
   EXPECT_EQ(report.hard_resets, 1u);
   expect_results(platform, work);
 }
@@ -355,27 +353,25 @@ TEST(Processor, EndsAtAnExceptionWithPcAndCause) {
       run_program("TRAP").stopped,
       testing::MatchesRegex("the processor stopped: illegal instruction \\(mcause 2\\).* at "
                             "pc 0xc000000[0-9a-f] \\(wrong\\)"));
-  EXPECT_THAT(run_program("CALL").stopped, HasSubstr("environment call (mcause 11) at pc"));
-  EXPECT_THAT(run_program("CALL").stopped, HasSubstr("(calls)"));
-  EXPECT_THAT(run_program("BREAK").stopped, HasSubstr("breakpoint (mcause 3) at pc"));
-  EXPECT_THAT(run_program("BREAK").stopped, HasSubstr("(breaks)"));
+  EXPECT_THAT(run_program("CALL").stopped, Says("environment call (mcause 11) at pc", "(calls)"));
+  EXPECT_THAT(run_program("BREAK").stopped, Says("breakpoint (mcause 3) at pc", "(breaks)"));
 }
 
 TEST(Processor, EndsAtAnAccessThatNobodyAnswers) {
   EXPECT_THAT(run_program("NOWHERE").stopped,
-              HasSubstr("load access fault (mcause 5): address 0xf0000000"));
+              Says("load access fault (mcause 5): address 0xf0000000"));
   EXPECT_THAT(run_program("REFUSED").stopped,
-              HasSubstr("store access fault (mcause 7): the bus answered "
-                        "TLM_GENERIC_ERROR_RESPONSE at address 0x80003040"));
+              Says("store access fault (mcause 7): the bus answered "
+                   "TLM_GENERIC_ERROR_RESPONSE at address 0x80003040"));
   EXPECT_THAT(run_program("JUMP").stopped,
-              HasSubstr("instruction access fault (mcause 1): address 0xf0000000"));
+              Says("instruction access fault (mcause 1): address 0xf0000000"));
 }
 
 TEST(Processor, EndsAProgramThatSpinsOrSleepsForEver) {
   EXPECT_THAT(run_program("SPIN").stopped,
               testing::MatchesRegex("the firmware has not ended after 1[0-9]+ instructions; pc "
                                     "0xc00000[0-9a-f]+ \\(spins\\)"));
-  EXPECT_THAT(run_program("SLEEP").stopped, HasSubstr("asleep (WFI) at pc"));
+  EXPECT_THAT(run_program("SLEEP").stopped, Says("asleep (WFI) at pc"));
 }
 
 TEST(Processor, TakesInterruptsAsleepAndInTheMidstOfALoop) {
@@ -392,33 +388,27 @@ TEST(Processor, TakesInterruptsAsleepAndInTheMidstOfALoop) {
 }
 
 std::string refusal(const std::string& file) {
-  try {
-    load_elf(file);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "none";
+  return message_of([&] { load_elf(file); });
 }
 
 TEST(Elf, RefusesWhatIsNoFirmware) {
-  EXPECT_THAT(refusal("/proc/self/exe"), HasSubstr("; firmware must be for 64-bit RISC-V"));
-  EXPECT_THAT(refusal("no-such-file.elf"), HasSubstr("no-such-file.elf: cannot be read"));
-  const std::string path = testing::TempDir() + "damaged.elf";
+  EXPECT_THAT(refusal("/proc/self/exe"), Says("; firmware must be for 64-bit RISC-V"));
+  EXPECT_THAT(refusal("no-such-file.elf"), Says("no-such-file.elf: cannot be read"));
+  const TestFolder folder;
   std::ifstream from(GEMM64_FIRMWARE, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(from)), {});
   const auto damaged = [&](const std::string& bytes) {
-    std::ofstream(path, std::ios::binary) << bytes;
-    return refusal(path);
+    return refusal(folder.write("damaged.elf", bytes));
   };
-  EXPECT_THAT(damaged("#!/bin/sh"), HasSubstr("is no ELF file"));
+  EXPECT_THAT(damaged("#!/bin/sh"), Says("is no ELF file"));
   EXPECT_THAT(damaged("\x7f"
                       "EL"),
-              HasSubstr("cut short"));
-  EXPECT_THAT(damaged(whole.substr(0, 3000)), HasSubstr("cut short"));
-  EXPECT_EQ(damaged(whole), "none");
+              Says("cut short"));
+  EXPECT_THAT(damaged(whole.substr(0, 3000)), Says("cut short"));
+  EXPECT_EQ(damaged(whole), "");
   std::string narrow = whole;
   narrow[4] = 1;
-  EXPECT_THAT(damaged(narrow), HasSubstr("32 bits"));
+  EXPECT_THAT(damaged(narrow), Says("32 bits"));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,17 +14,15 @@
 #include "host/cli/network_jobs.hpp"
 #include "host/debug/timeline.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/error.hpp"
 #include "sim/platform/firmware/job_list.h"
 #include "sim/rtl_device.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/debug/timeline_file.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 constexpr std::uint32_t kArray = 8;
 
@@ -122,7 +119,7 @@ TEST_P(FirmwareNetwork, RunsAsOnnxSaysInterruptByInterrupt) {
     EXPECT_EQ(found.network.classes, classes);
     for (std::size_t image = 0; image < classes.size(); ++image) {
       EXPECT_THAT(found.report.printed,
-                  HasSubstr(fmt::format("image {}: class {}\n", image, classes[image])));
+                  Says(fmt::format("image {}: class {}\n", image, classes[image])));
     }
     const std::uint8_t* const last = found.memory.data() + found.network.jobs.back().results;
     EXPECT_EQ(std::memcmp(last, classes.data(), classes.size() * sizeof classes[0]), 0);
@@ -137,7 +134,7 @@ TEST_P(FirmwareNetwork, TellsWhichLayerHasAWrongCrc) {
     std::vector<std::uint32_t> expected(9, JOB_DONE);
     expected[wrong] = JOB_WRONG_CRC;
     EXPECT_EQ(statuses(found.report), expected);
-    EXPECT_THAT(found.report.printed, HasSubstr("8 of 9 jobs done"));
+    EXPECT_THAT(found.report.printed, Says("8 of 9 jobs done"));
   }
 }
 
@@ -166,7 +163,7 @@ TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
     EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
     EXPECT_EQ(statuses(found.report), std::vector<std::uint32_t>(9, JOB_DONE));
     if (found.report.resets == 0) break;  // there are no more
-    EXPECT_THAT(found.report.printed, HasSubstr("BUS_SLAVE"));
+    EXPECT_THAT(found.report.printed, Says("BUS_SLAVE"));
     EXPECT_EQ(found.report.resets, 1U);
     EXPECT_EQ(found.report.doorbells.size(), 4U);
     for (std::size_t i = 0; i < found.report.jobs.size(); ++i) {
@@ -178,8 +175,8 @@ TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
 
 // Layers of the engines' timeline begin with their programs' doorbells, and end with interrupts.
 TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
-  const fs::path path =
-      fs::path(testing::TempDir()) / ("gemm64_network." + std::to_string(getpid()) + ".json");
+  const TestFolder folder;
+  const std::filesystem::path path = folder / "network.json";
   TraceEvents trace(path);
   Timeline timeline(trace, 3);
   NetworkJobs network;  // outlives the platform
@@ -194,7 +191,6 @@ TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
   timeline.end(found.report.clocks);
   trace.finish({});
   const TimelineFile file(path);
-  fs::remove(path);
   const std::vector<TimelineSlice>& layers = file.tracks.at("layers");
   ASSERT_EQ(layers.size(), 6U);
   const std::size_t first[] = {0, 1, 4}, last[] = {0, 3, 5};
@@ -208,12 +204,9 @@ TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
 
 std::string refusal(const OnnxModel& model) {
   const Geometry geometry = geometry_of_array(kArray);
-  try {
+  return message_of([&] {
     make_network_jobs(NetworkPlan(model, geometry), {{"x", input()}}, geometry);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "none";
+  });
 }
 
 TEST(NetworkPlan, RefusesOtherWorkByName) {
@@ -223,15 +216,15 @@ TEST(NetworkPlan, RefusesOtherWorkByName) {
     return text;
   };
   EXPECT_THAT(refusal(start().add("a", "a", "y").model()),
-              HasSubstr("test.onnx: 'y': the firmware has no com.microsoft.QLinearAdd behind a "
-                        "layer; it has MaxPool"));
+              Says("test.onnx: 'y': the firmware has no com.microsoft.QLinearAdd behind a "
+                   "layer; it has MaxPool"));
   EXPECT_THAT(refusal(start().conv("a", "y", 12, 3, 1).model(3)),
-              HasSubstr("'a': the accelerator does not give its 8-bit results: its weights have a "
-                        "zero point"));
-  EXPECT_THAT(refusal(start().conv("a", "y", 12, 3, 1).model()), HasSubstr("there are no classes"));
+              Says("'a': the accelerator does not give its 8-bit results: its weights have a "
+                   "zero point"));
+  EXPECT_THAT(refusal(start().conv("a", "y", 12, 3, 1).model()), Says("there are no classes"));
   QuantizedText none("2,3,11,9");
   none.node("y", "MaxPool <kernel_shape = [2,2]> (x)");
-  EXPECT_THAT(refusal(none.model()), HasSubstr("has no quantized layer"));
+  EXPECT_THAT(refusal(none.model()), Says("has no quantized layer"));
 }
 
 }  // namespace

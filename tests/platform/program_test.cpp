@@ -9,18 +9,17 @@
 #include <vector>
 
 #include "tests/host/debug/timeline_file.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
-
-using testing::HasSubstr;
 
 TEST_F(Program, CosimRunsAProductOnSevenSides) {
   const fs::path json = folder_ / "cosim.json";
   const Outcome outcome =
       run("cosim 5 20 12 --array 4 --memory shared --memory-latency 7 --json " + json.string());
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("AGREE: 5x20x12 on 7 sides."));
+  EXPECT_THAT(outcome.out, Says("AGREE: 5x20x12 on 7 sides."));
   const auto report = nlohmann::json::parse(contents(json));
   EXPECT_EQ(report["agree"], true);
   ASSERT_EQ(report["sides"].size(), 7u);
@@ -31,7 +30,7 @@ TEST_F(Program, CosimRunsAProductOnSevenSides) {
   EXPECT_EQ(run("cosim 3 70 9 --array 8 --memory-stalls 0.3 --accumulate host").code, 0);
   const Outcome layers = run("cosim 9 20 12 --array 8 --layers 5");
   EXPECT_EQ(layers.code, 0) << layers.out << layers.err;
-  EXPECT_THAT(layers.out, HasSubstr("AGREE: 5 layers of 9x20x12 on 7 sides."));
+  EXPECT_THAT(layers.out, Says("AGREE: 5 layers of 9x20x12 on 7 sides."));
 }
 
 TEST_F(Program, CosimRefusesWhatItDoesNotUnderstand) {
@@ -46,8 +45,7 @@ TEST_F(Program, FirmwareRunsAlexNetsLinearLayersOnTlm) {
   const Outcome outcome = run("firmware --device tlm --batch 2 --json " + json.string() +
                               " --timeline " + timeline.string());
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("firmware: 3 of 3 jobs done"));
-  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED"));
+  EXPECT_THAT(outcome.out, Says("firmware: 3 of 3 jobs done", "VERIFIED"));
   const auto report = nlohmann::json::parse(contents(json));
   // The next job's commands are fetched while one runs.
   EXPECT_EQ(report["modes"][0]["busy_clocks"], 918'497);
@@ -68,7 +66,7 @@ TEST_F(Program, FirmwareRunsAlexNetsLinearLayersOnTlm) {
   EXPECT_EQ(file.tracks.count("compute"), 0u);  // only the RTL shows what its engines do
   for (const char* name : {"crc32", "interrupt_handler", "gemm64_submit", "\"interrupt\"",
                            "write accelerator", "\"works\""}) {
-    EXPECT_THAT(events, HasSubstr(name));
+    EXPECT_THAT(events, Says(name));
   }
 }
 
@@ -92,9 +90,9 @@ TEST_F(Program, FirmwareOnRtlShowsItsEngines) {
   EXPECT_EQ(draw(timeline.string(), " --window '0:20000:The <start>' --leave-out bursts"), 0);
   const std::string svg = contents(folder_ / "t.svg");
   for (const char* part : {"The &lt;start&gt;", ">compute<", ">MATMUL", "</svg>"}) {
-    EXPECT_THAT(svg, HasSubstr(part));
+    EXPECT_THAT(svg, Says(part));
   }
-  EXPECT_THAT(svg, testing::Not(HasSubstr("bursts")));
+  EXPECT_THAT(svg, Lacks("bursts"));
   EXPECT_NE(draw(timeline.string(), " --window 9:9"), 0);
   EXPECT_NE(draw(json.string(), ""), 0);
 }
@@ -107,8 +105,7 @@ TEST_F(Program, FirmwareClassifiesImagesAsRunDoes) {
                               images + " --calibrate-images 3 --input " + images + " --images 3";
   const Outcome outcome = run("firmware --device tlm" + network + " --json " + json.string());
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("firmware: 9 of 9 jobs done"));
-  EXPECT_THAT(outcome.out, HasSubstr("VERIFIED: 4 programs"));
+  EXPECT_THAT(outcome.out, Says("firmware: 9 of 9 jobs done", "VERIFIED: 4 programs"));
   const auto report = nlohmann::json::parse(contents(json));
   EXPECT_EQ(report["modes"][0]["interrupts"].size(), 4u);
   EXPECT_GT(report["modes"][0]["work_clocks"], 0);
@@ -125,8 +122,8 @@ TEST_F(Program, FirmwareClassifiesImagesAsRunDoes) {
     const auto row = values.begin() + static_cast<std::ptrdiff_t>(10 * image);
     const auto best = std::max_element(row, row + 10) - row;
     EXPECT_EQ(report["classes"][image], best);
-    EXPECT_THAT(outcome.out, HasSubstr("image " + std::to_string(image) + ": class " +
-                                       std::to_string(best) + "\n"));
+    EXPECT_THAT(outcome.out,
+                Says("image " + std::to_string(image) + ": class " + std::to_string(best) + "\n"));
   }
 }
 
@@ -143,12 +140,11 @@ TEST_F(Program, FirmwareThatDoesNotBehaveEndsWithOneLine) {
   const Outcome spins = run("firmware --device tlm --batch 1 --elf " GEMM64_TEST_PROGRAMS
                             "/SPIN.elf --max-instructions 100000");
   EXPECT_EQ(spins.code, 1);
-  EXPECT_THAT(spins.err, HasSubstr("has not ended after"));
-  EXPECT_THAT(spins.err, HasSubstr("(spins)"));
+  EXPECT_THAT(spins.err, Says("has not ended after", "(spins)"));
   const Outcome traps =
       run("firmware --device tlm --batch 1 --elf " GEMM64_TEST_PROGRAMS "/TRAP.elf");
   EXPECT_EQ(traps.code, 1);
-  EXPECT_THAT(traps.err, HasSubstr("illegal instruction (mcause 2) at pc"));
+  EXPECT_THAT(traps.err, Says("illegal instruction (mcause 2) at pc"));
 }
 
 }  // namespace

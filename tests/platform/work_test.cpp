@@ -9,11 +9,10 @@
 
 #include "sim/platform/firmware/job_list.h"
 #include "sim/platform/platform.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kRingBytes = 0x1000;
@@ -172,50 +171,50 @@ TEST(ProcessorWork, RefusesWhatCannotBeWithOneLine) {
   EXPECT_EQ(refusal(WORK_CLASSES, [](FirmwareJob&) {}), "none");
   EXPECT_EQ(pool([](Work& work) { work.kind = 3; }),
             "firmware: job list: job 1: impossible kind of work, 0x3\n");
-  EXPECT_THAT(pool([](Work& work) { work.pixel_bytes = 0; }), HasSubstr("bytes of a pixel, 0\n"));
+  EXPECT_THAT(pool([](Work& work) { work.pixel_bytes = 0; }), Says("bytes of a pixel, 0\n"));
   EXPECT_THAT(pool([](Work& work) { work.maps = 0x1000000; }),
-              HasSubstr("impossible number of maps, 0x1000000\n"));
-  EXPECT_THAT(pool([](Work& work) { work.maps = 0; }), HasSubstr("impossible number of maps, 0\n"));
+              Says("impossible number of maps, 0x1000000\n"));
+  EXPECT_THAT(pool([](Work& work) { work.maps = 0; }), Says("impossible number of maps, 0\n"));
   const char* const height = "impossible windows along the height";
   const char* const width = "impossible windows along the width";
-  EXPECT_THAT(pool([](Work& work) { work.height = 0; }), HasSubstr(height));
-  EXPECT_THAT(pool([](Work& work) { work.out_height = 5; }), HasSubstr(height));
-  EXPECT_THAT(pool([](Work& work) { work.kernel_height = 0; }), HasSubstr(height));
-  EXPECT_THAT(pool([](Work& work) { work.pad_top = 2; }), HasSubstr(height));
-  EXPECT_THAT(pool([](Work& work) { work.stride_width = ~0U; }), HasSubstr(width));
-  EXPECT_THAT(pool([](Work& work) { work.dilation_width = 0; }), HasSubstr(width));
-  EXPECT_THAT(pool([](Work& work) { work.out_width = 0; }), HasSubstr(width));
-  EXPECT_THAT(pool([](Work& work) { work.pad_left = ~0U; }), HasSubstr(width));
+  EXPECT_THAT(pool([](Work& work) { work.height = 0; }), Says(height));
+  EXPECT_THAT(pool([](Work& work) { work.out_height = 5; }), Says(height));
+  EXPECT_THAT(pool([](Work& work) { work.kernel_height = 0; }), Says(height));
+  EXPECT_THAT(pool([](Work& work) { work.pad_top = 2; }), Says(height));
+  EXPECT_THAT(pool([](Work& work) { work.stride_width = ~0U; }), Says(width));
+  EXPECT_THAT(pool([](Work& work) { work.dilation_width = 0; }), Says(width));
+  EXPECT_THAT(pool([](Work& work) { work.out_width = 0; }), Says(width));
+  EXPECT_THAT(pool([](Work& work) { work.pad_left = ~0U; }), Says(width));
   const char* const source = "impossible address of the source";
-  EXPECT_THAT(pool([](Work& work) { work.source = 0x7ffffff8; }), HasSubstr(source));
-  EXPECT_THAT(pool([](Work& work) { work.source = 0xc0000000; }), HasSubstr(source));
-  EXPECT_THAT(pool([](Work& work) { work.source = ~std::uint64_t{0}; }), HasSubstr(source));
+  EXPECT_THAT(pool([](Work& work) { work.source = 0x7ffffff8; }), Says(source));
+  EXPECT_THAT(pool([](Work& work) { work.source = 0xc0000000; }), Says(source));
+  EXPECT_THAT(pool([](Work& work) { work.source = ~std::uint64_t{0}; }), Says(source));
   // Sizes whose product is 0 modulo 2^64.
   EXPECT_THAT(pool([](Work& work) {
                 work.maps = 0x800000;
                 work.pixel_bytes = work.height = work.width = 0x8000;
               }),
-              HasSubstr(source));
+              Says(source));
   EXPECT_THAT(pool([](Work& work) { work.source = 0x4000; }),
-              HasSubstr("results overlap their source, at 0x4000\n"));
+              Says("results overlap their source, at 0x4000\n"));
   EXPECT_THAT(pool([](Work& work) { work.out_width = 3; }),
-              HasSubstr("impossible bytes of results, 0x180\n"));
+              Says("impossible bytes of results, 0x180\n"));
   const auto job = [](std::uint32_t kind, const std::function<void(FirmwareJob&)>& spoil) {
     return refusal(kind, spoil);
   };
   EXPECT_THAT(job(WORK_MAX_POOL, [](FirmwareJob& job) { job.results = 0x7ffffff8; }),
-              HasSubstr("impossible address of results"));
+              Says("impossible address of results"));
   EXPECT_THAT(job(WORK_MAX_POOL, [](FirmwareJob& job) { job.commands.resize(1); }),
-              HasSubstr("impossible number of commands"));
+              Says("impossible number of commands"));
   EXPECT_THAT(job(WORK_CLASSES, [](FirmwareJob& job) { job.work.channels = 0; }),
-              HasSubstr("impossible number of channels, 0\n"));
+              Says("impossible number of channels, 0\n"));
   EXPECT_THAT(job(WORK_CLASSES, [](FirmwareJob& job) { job.work.channels = 0x10000; }),
-              HasSubstr("impossible number of channels"));
+              Says("impossible number of channels"));
   EXPECT_THAT(job(WORK_CLASSES, [](FirmwareJob& job) { job.result_bytes = 16; }),
-              HasSubstr("impossible bytes of results, 0x10\n"));
+              Says("impossible bytes of results, 0x10\n"));
   // Nothing behind work can be a further layer of it.
   EXPECT_THAT(job(WORK_CLASSES, [](FirmwareJob& job) { job.work = {}; }),
-              HasSubstr("job 1: impossible number of commands, 0\n"));
+              Says("job 1: impossible number of commands, 0\n"));
 }
 
 // The memory that a pool reads need not be there.
@@ -226,7 +225,7 @@ TEST(ProcessorWork, BeyondTheMemoryEndsWithOneLine) {
   job.result_bytes = 6 * 4 * 4 * 4;
   Platform platform(options());
   const FirmwareReport report = platform.run(load_elf(GEMM64_FIRMWARE), {}, {job});
-  EXPECT_THAT(report.stopped, HasSubstr("load access fault (mcause 5): address 0x200000"));
+  EXPECT_THAT(report.stopped, Says("load access fault (mcause 5): address 0x200000"));
 }
 
 }  // namespace

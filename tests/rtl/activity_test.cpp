@@ -6,10 +6,8 @@
 #include <Varray_n8r4_simulated.h>
 #include <Varray_n8r4_simulated___024root.h>
 
-#include <array>
 #include <bitset>
 #include <cstdio>
-#include <cstring>
 
 #include "tests/rtl/harness.hpp"
 

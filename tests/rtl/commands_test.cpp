@@ -3,7 +3,6 @@
 #include <Vcommands_n8.h>
 
 #include <array>
-#include <deque>
 #include <vector>
 
 #include "host/device/registers.hpp"

@@ -3,7 +3,6 @@
 #include <Vresults_n8.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <set>

@@ -2,7 +2,6 @@
 #include <Vwindow_check_w100.h>
 
 #include <functional>
-#include <string>
 
 #include "host/device/registers.hpp"
 #include "host/device/window_order.hpp"

@@ -7,7 +7,6 @@
 #include <deque>
 #include <random>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "sim/axi_read_port.hpp"

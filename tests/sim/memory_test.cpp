@@ -12,18 +12,14 @@
 #include <vector>
 
 #include "host/error.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 std::string out_of_range_message(Memory& memory, std::uint64_t address, std::size_t bytes) {
   std::array<std::uint8_t, 256> data{};
-  try {
-    memory.write(address, data.data(), bytes);
-  } catch (const std::out_of_range& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<std::out_of_range>([&] { memory.write(address, data.data(), bytes); });
 }
 
 TEST(Memory, IsZeroUntilWritten) {

@@ -6,33 +6,29 @@
 #include <gtest/gtest.h>
 #include <gtkwave/fstapi.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "host/error.hpp"
 #include "sim/fst_file.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Not;
 
-class SaveFile : public testing::Test {
+class SaveFile : public InFolder {
  protected:
-  SaveFile() : folder_(fs::path(testing::TempDir()) / ("save_file." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
+  SaveFile() {
     write_fst();
     std::ofstream(path("view.gtkw"))
         << "[*] start: top.go\n[timestart] -10\n*-4.5 -1 -1\n"
            "@2022\n^1 waves/filters/opcode.txt\n+{count} top.count[9:0]\n";
   }
-  ~SaveFile() override { fs::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
@@ -58,22 +54,19 @@ class SaveFile : public testing::Test {
     text << std::ifstream(path("t.gtkw")).rdbuf();
     return text.str();
   }
-
-  fs::path folder_;
 };
 
 TEST_F(SaveFile, StartsWhereTheViewSays) {
   // 41 ns: the register has its value in clock 21, at 42 ns; the view begins 10 ns before.
-  EXPECT_THAT(save(), HasSubstr("[timestart] 32\n"));
-  EXPECT_THAT(save(), HasSubstr("\n*-4.5 -1 -1 "));
+  EXPECT_THAT(save(), Says("[timestart] 32\n", "\n*-4.5 -1 -1 "));
 }
 
 TEST_F(SaveFile, LooksForTheStartFromTheClockThatTheCallerGives) {
   SaveFileOptions options;
   options.first_clock = 30;  // 60 ns; the next 1 comes at 80 ns
-  EXPECT_THAT(save(options), HasSubstr("[timestart] 70\n"));
+  EXPECT_THAT(save(options), Says("[timestart] 70\n"));
   options.first_clock = 25;  // it is 1 there
-  EXPECT_THAT(save(options), HasSubstr("[timestart] 40\n"));
+  EXPECT_THAT(save(options), Says("[timestart] 40\n"));
 }
 
 TEST_F(SaveFile, StartsAtTheCallersClockWhereTheSignalNeverComes) {
@@ -81,37 +74,30 @@ TEST_F(SaveFile, StartsAtTheCallersClockWhereTheSignalNeverComes) {
   SaveFileOptions options;
   options.first_clock = 100;
   options.zoom = -3;
-  EXPECT_THAT(save(options), HasSubstr("[timestart] 190\n"));
-  EXPECT_THAT(save(options), HasSubstr("\n*-3 -1 -1 "));
+  EXPECT_THAT(save(options), Says("[timestart] 190\n", "\n*-3 -1 -1 "));
   options.first_clock = 2;  // the view's start would lie before all time
-  EXPECT_THAT(save(options), HasSubstr("[timestart] 0\n"));
+  EXPECT_THAT(save(options), Says("[timestart] 0\n"));
 }
 
 TEST_F(SaveFile, HasNamedMarkers) {
   SaveFileOptions options;
   options.markers = {{'A', 21, "begin"}, {'C', 30, ""}};
   const std::string text = save(options);
-  EXPECT_THAT(text, HasSubstr("\n*-4.5 42 42 -1 60 -1 "));
-  EXPECT_THAT(text, HasSubstr("\n[markername] Abegin\n"));
-  EXPECT_THAT(text, Not(HasSubstr("[markername] C")));
+  EXPECT_THAT(text, testing::AllOf(Says("\n*-4.5 42 42 -1 60 -1 ", "\n[markername] Abegin\n"),
+                                   Lacks("[markername] C")));
 }
 
 TEST_F(SaveFile, NamesTheWaveformAndItsFiltersByWholePaths) {
   const std::string text = save();
-  EXPECT_THAT(text, HasSubstr("[dumpfile] \"" + path("t.fst") + "\"\n"));
-  EXPECT_THAT(text, HasSubstr("/waves/filters/opcode.txt\n+{count} top.count[3:0]\n"));
-  EXPECT_THAT(text, Not(HasSubstr("^1 waves/")));
+  EXPECT_THAT(text, testing::AllOf(Says("[dumpfile] \"" + path("t.fst") + "\"\n",
+                                        "/waves/filters/opcode.txt\n+{count} top.count[3:0]\n"),
+                                   Lacks("^1 waves/")));
 }
 
 TEST_F(SaveFile, RefusesWhatItCannotReadOrWrite) {
   const auto refuses = [&](const std::string& view, const std::string& fst,
                            const std::string& saved, const std::string& what) {
-    try {
-      write_save_file(path(view), path(fst), path(saved));
-      ADD_FAILURE() << "no UsageError for " << what;
-    } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(path(what)));
-    }
+    EXPECT_THAT([&] { write_save_file(path(view), path(fst), path(saved)); }, Fails(path(what)));
   };
   refuses("no.gtkw", "t.fst", "t.gtkw", "no.gtkw");
   refuses("view.gtkw", "no.fst", "t.gtkw", "no.fst");
@@ -131,13 +117,8 @@ TEST_F(SaveFile, FindsSignalsAndTheirFirstOne) {
 }
 
 TEST(View, ThatDoesNotExistIsAUsageErrorThatNamesThoseThatDo) {
-  EXPECT_THAT(view_file("array"), HasSubstr("waves/array.gtkw"));
-  try {
-    view_file("arrays");
-    FAIL() << "no UsageError";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("accumulator, array, axi, commands, overview"));
-  }
+  EXPECT_THAT(view_file("array"), Says("waves/array.gtkw"));
+  EXPECT_THAT([&] { view_file("arrays"); }, Fails("accumulator, array, axi, commands, overview"));
 }
 
 /// What is read back is unpacked into a scratch file: one that could not be written was searched

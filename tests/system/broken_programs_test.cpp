@@ -9,6 +9,7 @@
 #include "host/cosim/program_truth.hpp"
 #include "host/device/reference_device.hpp"
 #include "sim/rtl_device.hpp"
+#include "tests/host/device/wrapped_device.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -79,28 +80,14 @@ TEST(BrokenPrograms, ThatOnceDifferedDoNoMore) {
 }
 
 /// The device behind it, but for the n-th write of the tail, before which a bit of memory changes.
-class Forgetful : public Device {
+class Forgetful : public WrappedDevice<Device&> {
  public:
   Forgetful(std::unique_ptr<Device> inner, unsigned spoilt)
-      : inner_(std::move(inner)), spoilt_(spoilt) {}
-  std::uint32_t read_register(std::uint32_t offset) override {
-    return inner_->read_register(offset);
-  }
+      : WrappedDevice(*inner), inner_(std::move(inner)), spoilt_(spoilt) {}
   void write_register(std::uint32_t offset, std::uint32_t value) override {
-    inner_->write_register(offset, value);
+    WrappedDevice::write_register(offset, value);
     if (offset == reg::kRingTail && ++programs_ == spoilt_) spoil();
   }
-  std::uint64_t memory_bytes() const override { return inner_->memory_bytes(); }
-  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
-    inner_->write_memory(address, data, bytes);
-  }
-  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    inner_->read_memory(address, data, bytes);
-  }
-  bool wait_interrupt(std::uint64_t clocks) override { return inner_->wait_interrupt(clocks); }
-  void reset() override { inner_->reset(); }
-  std::uint64_t clocks() const override { return inner_->clocks(); }
-  std::string name() const override { return inner_->name(); }
 
  private:
   void spoil() {

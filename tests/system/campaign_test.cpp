@@ -8,11 +8,11 @@
 #include "host/error.hpp"
 #include "host/run/fault_campaign.hpp"
 #include "sim/devices.hpp"
+#include "tests/host/device/wrapped_device.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64::system_test {
 namespace {
-
-using testing::HasSubstr;
 
 std::unique_ptr<DebugDevice> make_rtl(const DeviceOptions& options) {
   return devices().find("rtl").make_inspectable(options, TraceOptions());
@@ -66,8 +66,8 @@ TEST(FaultKinds, AFlippedBitOfAResultIsAlwaysFound) {
 }
 
 TEST(FaultKinds, AFlippedBitOfACommandIsRefusedOrFound) {
-  EXPECT_THAT(stop("command:0:7"), HasSubstr("BAD_OPCODE"));
-  EXPECT_THAT(stop("command:4:0"), HasSubstr("BAD_ADDRESS"));
+  EXPECT_THAT(stop("command:0:7"), Says("BAD_OPCODE"));
+  EXPECT_THAT(stop("command:4:0"), Says("BAD_ADDRESS"));
   // Words 6 to 15 have no meaning.
   EXPECT_EQ(outcome("command:6:0", 8).outcome, FaultOutcome::kMasked);
   // The first command loads; 32 bytes further lie other operands.
@@ -76,12 +76,12 @@ TEST(FaultKinds, AFlippedBitOfACommandIsRefusedOrFound) {
 
 TEST(FaultKinds, AFlippedBitOfARegisterDoesWhatWritingItWould) {
   // A base above the bus: the driver's next write of its other half is refused.
-  EXPECT_THAT(stop("register:RING_BASE_HIGH:31"), HasSubstr("answered with SLVERR"));
+  EXPECT_THAT(stop("register:RING_BASE_HIGH:31"), Says("answered with SLVERR"));
   // Later the bits above the bus lead nowhere, and those below it away from the ring.
   EXPECT_EQ(outcome("register:RING_BASE_HIGH:31", kStarted).outcome, FaultOutcome::kMasked);
   EXPECT_THAT(outcomes("register:RING_BASE_HIGH:7"), testing::Contains(FaultOutcome::kStopped));
   // Without DONE in INTERRUPT_ENABLE nothing tells the driver of the end but its own limit.
-  EXPECT_THAT(stop("register:INTERRUPT_ENABLE:0"), HasSubstr("no interrupt"));
+  EXPECT_THAT(stop("register:INTERRUPT_ENABLE:0"), Says("no interrupt"));
   EXPECT_EQ(outcome("register:INTERRUPT_ENABLE:1", 8).outcome, FaultOutcome::kMasked);
   // The driver believes that all is done; whether sums are missing when it reads them, or counters
   // only, depends on how soon it does.
@@ -98,11 +98,11 @@ TEST(FaultKinds, AFlippedBitOfARegisterDoesWhatWritingItWould) {
 TEST(FaultKinds, ALostHandshakeStopsTheWork) {
   for (const char* fault :
        {"lost:weights.ar", "lost:weights.r", "lost:data.ar", "lost:results.aw", "lost:results.b"}) {
-    EXPECT_THAT(stop(fault), HasSubstr("WATCHDOG")) << fault;
+    EXPECT_THAT(stop(fault), Says("WATCHDOG")) << fault;
   }
   // The first beat of a command: its second one is taken for it.
-  EXPECT_THAT(stop("lost:data.r"), HasSubstr("BAD_OPCODE"));
-  EXPECT_THAT(stop("lost:results.w"), HasSubstr("AXI port results"));
+  EXPECT_THAT(stop("lost:data.r"), Says("BAD_OPCODE"));
+  EXPECT_THAT(stop("lost:results.w"), Says("AXI port results"));
 }
 
 TEST(FaultKinds, ARepeatedHandshakeIsFoundWhereItChangesAnything) {
@@ -113,7 +113,7 @@ TEST(FaultKinds, ARepeatedHandshakeIsFoundWhereItChangesAnything) {
                 found == FaultOutcome::kWrongCounters)
         << fault << ": " << name(found);
   }
-  EXPECT_THAT(stop("repeated:results.w"), HasSubstr("wlast"));
+  EXPECT_THAT(stop("repeated:results.w"), Says("wlast"));
   // The only block's data are all written when these come.
   EXPECT_EQ(outcome("repeated:results.aw", 8).outcome, FaultOutcome::kMasked);
   EXPECT_EQ(outcome("repeated:results.b", 8).outcome, FaultOutcome::kMasked);
@@ -121,14 +121,14 @@ TEST(FaultKinds, ARepeatedHandshakeIsFoundWhereItChangesAnything) {
 
 TEST(FaultKinds, AnErrorOfTheBusStopsTheWorkUnderItsName) {
   for (const char* port : {"weights", "data", "results"}) {
-    EXPECT_THAT(stop((std::string("slverr:") + port).c_str()), HasSubstr("BUS_SLAVE")) << port;
-    EXPECT_THAT(stop((std::string("decerr:") + port).c_str()), HasSubstr("BUS_DECODE")) << port;
+    EXPECT_THAT(stop((std::string("slverr:") + port).c_str()), Says("BUS_SLAVE")) << port;
+    EXPECT_THAT(stop((std::string("decerr:") + port).c_str()), Says("BUS_DECODE")) << port;
   }
 }
 
 TEST(FaultKinds, AHangIsStoppedByTheWatchdog) {
   for (const char* fault : {"hang:weights", "hang:data", "hang:results"}) {
-    EXPECT_THAT(stop(fault), HasSubstr("WATCHDOG")) << fault;
+    EXPECT_THAT(stop(fault), Says("WATCHDOG")) << fault;
   }
 }
 
@@ -142,31 +142,15 @@ TEST(Campaign, CallsUnnoticedWhatABlindCheckLetsPass) {
 }
 
 /// Everything as the device behind it, but for what a test changes.
-class Wrapped : public DebugDevice {
+class Wrapped : public WrappedDevice<DebugDevice&, DebugDevice> {
  public:
-  explicit Wrapped(std::unique_ptr<DebugDevice> inner) : inner_(std::move(inner)) {}
-  std::uint32_t read_register(std::uint32_t offset) override {
-    return inner_->read_register(offset);
-  }
-  void write_register(std::uint32_t offset, std::uint32_t value) override {
-    inner_->write_register(offset, value);
-  }
-  std::uint64_t memory_bytes() const override { return inner_->memory_bytes(); }
-  void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
-    inner_->write_memory(address, data, bytes);
-  }
-  void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    inner_->read_memory(address, data, bytes);
-  }
-  bool wait_interrupt(std::uint64_t clocks) override { return inner_->wait_interrupt(clocks); }
-  void reset() override { inner_->reset(); }
-  std::uint64_t clocks() const override { return inner_->clocks(); }
-  std::string name() const override { return inner_->name(); }
+  explicit Wrapped(std::unique_ptr<DebugDevice> inner)
+      : WrappedDevice(*inner), inner_(std::move(inner)) {}
   void observe(Observer& observer) override { inner_->observe(observer); }
   void trace(std::uint64_t begin, std::uint64_t end) override { inner_->trace(begin, end); }
   void inject(const Fault& fault) override { inner_->inject(fault); }
 
- protected:
+ private:
   const std::unique_ptr<DebugDevice> inner_;
 };
 

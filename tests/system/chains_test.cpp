@@ -59,7 +59,7 @@ TEST_P(Chains, AreExactLayerByLayer) {
     rig.set_latency(draw(random, 1, 150));
     std::vector<std::uint64_t> columns(draw(random, 2, 5));
     for (std::uint64_t& size : columns) size = draw(random, 1, 6 * n);
-    // One block of M in most, so that there are seams.
+    // One block of M in most, so that there are overlaps.
     const std::uint64_t m = draw(random, 0, 3) == 0 ? draw(random, 129, 300) : draw(random, 1, 40);
     expect_chain_exact(rig, random_activations(random, m, columns[0]),
                        random_chain(random, columns));

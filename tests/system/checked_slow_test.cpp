@@ -13,6 +13,7 @@
 
 #include "common_registers.hpp"
 #include "sim/verilated_device.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -112,10 +113,7 @@ void start(Device& device, const Job& job, const Operands& operands) {
   const std::uint32_t mask = device.read_register(reg::kRingMask);
   std::uint32_t tail = device.read_register(reg::kRingTail);
   for (const Command& command : job.program) {
-    std::uint8_t bytes[kCommandBytes];
-    command.encode(bytes);
-    device.write_memory(device.read_register(reg::kRingBaseLow) + tail * kCommandBytes, bytes,
-                        sizeof bytes);
+    put(device, device.read_register(reg::kRingBaseLow) + tail * kCommandBytes, command);
     tail = (tail + 1) & mask;
   }
   device.write_register(reg::kRingTail, tail);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/error.hpp"
+
 namespace gemm64::system_test {
 namespace {
 

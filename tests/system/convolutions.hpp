@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <vector>
 
 #include "host/job/convolution.hpp"
 #include "host/job/plan.hpp"

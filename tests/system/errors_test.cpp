@@ -12,7 +12,8 @@
 #include "host/device/reference_device.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
-#include "tests/system/commands.hpp"
+#include "tests/commands.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -28,8 +29,7 @@ std::string message(ErrorCode code, std::size_t command, const std::string& opco
 
 void expect_message(const std::string& found, const std::string& expected) {
   const std::size_t bar = expected.find('|');
-  EXPECT_NE(found.find(expected.substr(0, bar)), std::string::npos) << found;
-  EXPECT_NE(found.find(expected.substr(bar + 1)), std::string::npos) << found;
+  EXPECT_THAT(found, Says(expected.substr(0, bar), expected.substr(bar + 1)));
 }
 
 void expect_works(Rig& rig, std::mt19937& random) {
@@ -92,7 +92,7 @@ void expect_errors_told(int n, Port port, bool last) {
   for (std::uint64_t burst = 0; burst < bursts; burst += burst + step < bursts ? step : 1) {
     SCOPED_TRACE(fmt::format("burst {} of {}", burst, bursts));
     fail_burst(rig, work, port, burst, beat);
-    const std::string found = device_error([&] { run(rig, work, operands); });
+    const std::string found = message_of<DeviceError>([&] { run(rig, work, operands); });
     switch (port) {
       case Port::kWeights:
         // Both groups load the same bursts.
@@ -103,7 +103,7 @@ void expect_errors_told(int n, Port port, bool last) {
         expect_message(found, message(ErrorCode::kBusSlave, burst, "", Engine::kCommands));
         break;
       case Port::kActivations:
-        EXPECT_NE(found.find("LOAD_ACTIVATIONS"), std::string::npos) << found;
+        EXPECT_THAT(found, Says("LOAD_ACTIVATIONS"));
         if (burst == 0) {
           expect_message(
               found, message(ErrorCode::kBusSlave, 1, "LOAD_ACTIVATIONS", Engine::kActivations));
@@ -114,7 +114,7 @@ void expect_errors_told(int n, Port port, bool last) {
         }
         break;
       case Port::kResults:
-        EXPECT_NE(found.find("STORE"), std::string::npos) << found;
+        EXPECT_THAT(found, Says("STORE"));
         if (burst == 0) {
           expect_message(found, message(ErrorCode::kBusSlave, 3, "STORE", Engine::kResults));
         }
@@ -161,8 +161,8 @@ TEST(BusErrors, UnderStallsAreToldAndRecoveredFrom) {
     const Port port = static_cast<Port>(draw(random, 0, 3));
     const auto bursts = static_cast<unsigned>(bursts_of(rig, work, operands, port));
     fail_burst(rig, work, port, draw(random, 0, bursts - 1), AxiReadPort::FailedBeat::kFirst);
-    const std::string found = device_error([&] { run(rig, work, operands); });
-    EXPECT_NE(found.find("BUS_SLAVE"), std::string::npos) << found;
+    const std::string found = message_of<DeviceError>([&] { run(rig, work, operands); });
+    EXPECT_THAT(found, Says("BUS_SLAVE"));
     expect_values(rig, work, operands);
   });
 }
@@ -181,9 +181,10 @@ struct Pair {
 
   /// Both must fail with the same words.
   void expect_error(const std::vector<Command>& program, const std::string& expected) {
-    const std::string rtl = device_error([&] { rig.driver.run_program(0, program, kClockLimit); });
+    const std::string rtl =
+        message_of<DeviceError>([&] { rig.driver.run_program(0, program, kClockLimit); });
     const std::string other =
-        device_error([&] { reference_driver.run_program(0, program, kClockLimit); });
+        message_of<DeviceError>([&] { reference_driver.run_program(0, program, kClockLimit); });
     expect_message(rtl, expected);
     const std::string prefix = "device 'rtl'", other_prefix = "device 'reference'";
     ASSERT_EQ(rtl.compare(0, prefix.size(), prefix), 0) << rtl;
@@ -240,9 +241,7 @@ TEST_P(Faults, ARingOutsideTheMemoryIsTold) {
   Device& device = *pair.rig.device;
   for (const std::uint64_t base : {end, end - 64}) {
     device.write_register(reg::kRingBaseLow, static_cast<std::uint32_t>(base));
-    std::uint8_t bytes[kCommandBytes];
-    load_weights(0x1000, 1).encode(bytes);
-    device.write_memory(end - 64, bytes, sizeof bytes);
+    put(device, end - 64, load_weights(0x1000, 1));
     device.write_register(reg::kRingTail, 2);
     ASSERT_TRUE(device.wait_interrupt(10000));
     const std::uint32_t error = device.read_register(reg::kError);
@@ -484,7 +483,7 @@ TEST_P(Faults, TheWatchdogWaitsForProgressNotForTheEnd) {
   rig.device->write_register(reg::kWatchdog, 400);
   expect_exact(rig, {{100, 100, 50}, Accumulate::kHost, 390}, random);
   const Operands operands = random_operands(random, {3, 3, 3});
-  expect_message(device_error([&] {
+  expect_message(message_of<DeviceError>([&] {
                    run(rig, {{3, 3, 3}, Accumulate::kDevice, 410}, operands);
                  }),
                  message(ErrorCode::kWatchdog, 0, "LOAD_WEIGHTS", Engine::kCommands));
@@ -509,11 +508,10 @@ TEST(Hang, APortThatStopsAnsweringEndsByTheWatchdogAndNeedsAHardReset) {
     rig.device->write_register(reg::kWatchdog, 5000);
     RtlPorts ports = rig.device->ports();
     hang(ports);
-    const std::string found = device_error([&] { run(rig, work, operands); });
-    EXPECT_NE(found.find("WATCHDOG"), std::string::npos) << found;
-    EXPECT_NE(found.find("a hard reset is needed"), std::string::npos) << found;
-    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("a hard reset is needed"),
-              std::string::npos);
+    const std::string found = message_of<DeviceError>([&] { run(rig, work, operands); });
+    EXPECT_THAT(found, Says("WATCHDOG", "a hard reset is needed"));
+    EXPECT_THAT(message_of<DeviceError>([&] { run(rig, work, operands); }),
+                Says("a hard reset is needed"));
     rig.device->reset();
     expect_exact(rig, work, operands);
   }
@@ -525,10 +523,9 @@ TEST(Hang, WithoutAWatchdogTheDriversLimitEndsTheWait) {
   rig.device->ports().weights.hang_after(0);
   const std::vector<Command> program{load_weights(0x1000, 8), load_activations(0x2000, 1),
                                      matmul(1), store(0x3000, 1), finish()};
-  const std::string found = device_error([&] { rig.driver.run_program(0, program, 100'000); });
-  EXPECT_NE(found.find("no interrupt after"), std::string::npos) << found;
-  EXPECT_NE(found.find("limit 100000"), std::string::npos) << found;
-  EXPECT_NE(found.find("command 4"), std::string::npos) << found;
+  const std::string found =
+      message_of<DeviceError>([&] { rig.driver.run_program(0, program, 100'000); });
+  EXPECT_THAT(found, Says("no interrupt after", "limit 100000", "command 4"));
 }
 
 }  // namespace

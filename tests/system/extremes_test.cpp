@@ -2,8 +2,6 @@
 // Operands at the ends of int8, and sums as large as they can be.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

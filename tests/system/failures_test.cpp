@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults put inside the accelerator: the second look must name the very place and clock.
+// Faults put inside the accelerator: the diagnosis must name the very place and clock.
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
 #include "host/job/tile_walk.hpp"
 #include "host/run/job_runner.hpp"
+#include "tests/folder.hpp"
+#include "tests/fst_word.hpp"
+#include "tests/says.hpp"
+#include "tests/system/draw_fault.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -72,38 +75,18 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   };
   JobRunner runner(*device, driver, options);
   Outcome outcome;
-  try {
-    outcome.layer = run_job(runner, "product", operands);
-  } catch (const DeviceError& error) {
-    outcome.error = error.what();
-  }
+  outcome.error =
+      message_of<DeviceError>([&] { outcome.layer = run_job(runner, "product", operands); });
   outcome.failure = runner.failure();
   outcome.end = device->clocks();
   return outcome;
 }
 
-class Failures : public testing::Test {
+class Failures : public InFolder {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    trace_ = std::filesystem::path(testing::TempDir()) /
-             (std::string("gemm64_failures_") + test->name() + ".fst");
-    std::filesystem::remove(trace_);
-  }
-  void TearDown() override { std::filesystem::remove(trace_); }
-
   Outcome run(const Experiment& experiment) const { return conduct(experiment, trace_.string()); }
 
-  /// The clock of a big-endian time in an FST's header.
-  std::uint64_t trace_clock(std::streamoff at) const {
-    std::ifstream file(trace_, std::ios::binary);
-    file.seekg(at);
-    std::uint64_t word = 0;
-    for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<std::uint8_t>(file.get());
-    return word / 2;
-  }
-
-  std::filesystem::path trace_;
+  const std::filesystem::path trace_ = folder_ / "t.fst";
 };
 
 /// Draws faults of one kind until `wanted` of them gave a mismatch, and checks each one's finding.
@@ -125,16 +108,7 @@ void draw_faults(Fault::Kind kind, unsigned wanted,
     experiment.stalls = draw(random, 0, 2) == 0 ? 0.2 : 0;
     experiment.seed = seed;
     const std::uint64_t clocks = run(experiment).end;
-    Fault fault;
-    fault.kind = kind;
-    fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
-    fault.bank = draw(random, 0, 1);
-    fault.row = kind == Fault::Kind::kPartialSum    ? draw(random, 0, n / std::min(n, 4u) - 1)
-                : kind == Fault::Kind::kAccumulator ? draw(random, 0, 39)
-                                                    : draw(random, 0, n - 1);
-    fault.column = draw(random, 0, n - 1);
-    fault.bit =
-        draw(random, 0, kind == Fault::Kind::kWeight || kind == Fault::Kind::kActivation ? 7 : 31);
+    const Fault fault = draw_fault(random, kind, n, clocks, 0, 0);
     SCOPED_TRACE(to_string(fault));
     experiment.faults = {fault};
     const Outcome outcome = run(experiment);
@@ -275,14 +249,14 @@ TEST_F(Failures, AreTracedAroundTheirMoment) {
     const Failure& failure = *outcome.failure;
     EXPECT_LE(failure.trace_begin, failure.finding.tile_begin);
     EXPECT_GT(failure.trace_end, failure.finding.clock);
-    EXPECT_EQ(trace_clock(9), failure.trace_begin);
-    EXPECT_EQ(trace_clock(17), failure.trace_end - 1);
+    EXPECT_EQ(fst_word(trace_, 9) / 2, failure.trace_begin);
+    EXPECT_EQ(fst_word(trace_, 17) / 2, failure.trace_end - 1);
     return;
   }
   FAIL() << "no fault showed";
 }
 
-/// Where a second look finds what is wrong with a product of 8-bit results; nothing where all is
+/// Where the diagnosis finds what is wrong with a product of 8-bit results; nothing where all is
 /// right.
 std::optional<Finding> finding_of_8_bits(const Experiment& experiment, const std::string& trace) {
   const std::unique_ptr<RtlDevice> device = experiment.device();
@@ -348,7 +322,7 @@ TEST_F(Failures, ThatDoNotComeAgainAreToldSo) {
     if (run_job(runner, "product", operands).mismatches.count == 0) continue;
     ASSERT_TRUE(runner.failure());
     EXPECT_EQ(runner.failure()->finding.place, Finding::Place::kNone);
-    EXPECT_NE(describe(*runner.failure()).find("did not fail again"), std::string::npos);
+    EXPECT_THAT(describe(*runner.failure()), Says("did not fail again"));
     EXPECT_FALSE(std::filesystem::exists(trace_));
     return;
   }
@@ -366,16 +340,14 @@ TEST_F(Failures, AHangIsFoundWhereItBegan) {
   experiment.shape = {8, 64, 40};
   experiment.faults = {parse_fault("hang:weights@150")};
   const Outcome outcome = run(experiment);
-  EXPECT_NE(outcome.error.find("WATCHDOG"), std::string::npos) << outcome.error;
-  EXPECT_NE(outcome.error.find("weights wait_memory"), std::string::npos) << outcome.error;
-  EXPECT_NE(outcome.error.find("compute wait_weights"), std::string::npos) << outcome.error;
+  EXPECT_THAT(outcome.error, Says("WATCHDOG", "weights wait_memory", "compute wait_weights"));
   ASSERT_TRUE(outcome.failure);
   const Finding& finding = outcome.failure->finding;
   EXPECT_EQ(finding.place, Finding::Place::kStandstill);
   // What was asked for before clock 150 still comes, within the latency and 16 bursts of 64 words.
   EXPECT_GE(finding.clock, 150u);
   EXPECT_LE(finding.clock, 150u + 100 + 16 * 64 + 200);
-  EXPECT_EQ(trace_clock(17), outcome.failure->trace_end - 1);
+  EXPECT_EQ(fst_word(trace_, 17) / 2, outcome.failure->trace_end - 1);
 }
 
 /// A product alone has the same clocks, stalls included, as the same product after others.

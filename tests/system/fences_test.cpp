@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "tests/system/commands.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/snapshots.hpp"
 #include "tests/system/system.hpp"
 

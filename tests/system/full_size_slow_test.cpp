@@ -7,6 +7,7 @@
 
 #include "host/device/reference_device.hpp"
 #include "tests/host/run/chains.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -97,13 +98,13 @@ TEST(FullSizeSlow, BusErrorsAndSoftResetsLeaveACleanState) {
   const Operands operands = random_operands(random, work.shape);
   for (const std::uint64_t burst : {0, 1, 5, 9, 12}) {
     rig.device->ports().weights.fail_burst(burst);
-    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("BUS_SLAVE"), std::string::npos);
+    EXPECT_THAT(message_of<DeviceError>([&] { run(rig, work, operands); }), Says("BUS_SLAVE"));
     expect_exact(rig, work, operands);
     rig.device->ports().data.fail_burst(burst);
-    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("BUS_SLAVE"), std::string::npos);
+    EXPECT_THAT(message_of<DeviceError>([&] { run(rig, work, operands); }), Says("BUS_SLAVE"));
     expect_exact(rig, work, operands);
     rig.device->ports().results.fail_burst(burst);
-    EXPECT_NE(device_error([&] { run(rig, work, operands); }).find("BUS_SLAVE"), std::string::npos);
+    EXPECT_THAT(message_of<DeviceError>([&] { run(rig, work, operands); }), Says("BUS_SLAVE"));
     expect_exact(rig, work, operands);
   }
 }

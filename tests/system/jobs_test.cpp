@@ -9,6 +9,8 @@
 
 #include "host/device/snapshot.hpp"
 #include "host/job/job_program.hpp"
+#include "tests/commands.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -119,9 +121,7 @@ TEST(JobLists, MayBeLongerThanTheRingOfOneJob) {
 void place_program(Device& device, const std::vector<Command>& program, std::uint32_t at,
                    std::uint32_t mask) {
   for (const Command& command : program) {
-    std::uint8_t bytes[kCommandBytes];
-    command.encode(bytes);
-    device.write_memory(std::uint64_t{at++ & mask} * kCommandBytes, bytes, sizeof bytes);
+    put(device, std::uint64_t{at++ & mask} * kCommandBytes, command);
   }
 }
 
@@ -230,8 +230,7 @@ TEST(Ring, TwoProgramsAtOnceRunOneAfterTheOther) {
 TEST(Ring, ErrorsNumberCommandsFromTheLastReset) {
   Rig rig(8);
   Device& device = *rig.device;
-  std::vector<Command> program(6);
-  for (Command& command : program) command.opcode = Opcode::kFinish;
+  std::vector<Command> program(6, finish());
   constexpr std::uint32_t kMask = 3;
   device.write_register(reg::kRingMask, kMask);
   for (std::uint32_t i = 0; i < 6; ++i) {
@@ -248,9 +247,7 @@ TEST(Ring, ErrorsNumberCommandsFromTheLastReset) {
 
 TEST(Ring, FinishTwiceIsFinishOnceMore) {
   Rig rig(8);
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  rig.driver.run_program(0, {finish, finish}, 10000);
+  rig.driver.run_program(0, std::vector<Command>(2, finish()), 10000);
   rig.device->run(1000);
   EXPECT_EQ(rig.device->read_register(reg::kRingHead), 2u);
   EXPECT_EQ(rig.device->read_register(reg::kStatus), 0u);
@@ -333,8 +330,8 @@ TEST(SoftReset, RefusesATailUntilItHasEnded) {
   device.write_register(reg::kControl, field::kControlReset.mask());
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(field::kStatusResetting.get(device.read_register(reg::kStatus)), 1u);
-    EXPECT_NE(device_error([&] { device.write_register(reg::kRingTail, 2); }).find("SLVERR"),
-              std::string::npos);
+    EXPECT_THAT(message_of<DeviceError>([&] { device.write_register(reg::kRingTail, 2); }),
+                Says("SLVERR"));
   }
   device.run(200);
   EXPECT_EQ(device.read_register(reg::kStatus), 0u);

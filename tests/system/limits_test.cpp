@@ -3,11 +3,10 @@
 // of commands that are full, and each kind of progress that keeps the watchdog quiet.
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "tests/system/commands.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -17,10 +16,8 @@ constexpr std::uint64_t kRing = 0x10000, kWeights = 0x40000, kActivations = 0x80
                         kResults = 0x100000;
 constexpr std::uint64_t kClockLimit = 200'000;
 
-void put(Device& device, std::uint32_t place, const Command& command) {
-  std::uint8_t bytes[kCommandBytes];
-  command.encode(bytes);
-  device.write_memory(kRing + place * kCommandBytes, bytes, sizeof bytes);
+void give(Device& device, std::uint32_t place, const Command& command) {
+  put(device, kRing + place * kCommandBytes, command);
 }
 
 void set_ring(Device& device, std::uint32_t places) {
@@ -46,7 +43,7 @@ std::vector<std::uint8_t> results(Device& device) {
 /// Runs a program from the start of an empty ring; the cause of the interrupt, 0 for none.
 std::uint32_t run_from_reset(Device& device, const std::vector<Command>& program) {
   set_ring(device, 64);
-  for (std::uint32_t i = 0; i < program.size(); ++i) put(device, i, program[i]);
+  for (std::uint32_t i = 0; i < program.size(); ++i) give(device, i, program[i]);
   device.write_register(reg::kRingTail, static_cast<std::uint32_t>(program.size()));
   return device.wait_interrupt(kClockLimit) ? device.read_register(reg::kInterrupt) : 0;
 }
@@ -60,8 +57,8 @@ TEST(Limits, PlacesOfTheRingAndNumbersOfCommandsCountOn) {
   std::uint32_t number = 0;
   const auto go_to = [&](std::uint32_t tail, const Command& last) {
     // Anything else in the place of the last one would not be noticed as a FENCE is.
-    while (number + 1 < tail) put(device, number++ % 1024, fence());
-    put(device, number++ % 1024, last);
+    while (number + 1 < tail) give(device, number++ % 1024, fence());
+    give(device, number++ % 1024, last);
     device.write_register(reg::kRingTail, tail % 1024);
     ASSERT_TRUE(device.wait_interrupt(kClockLimit)) << tail;
     EXPECT_EQ(device.read_register(reg::kRingHead), tail % 1024 - (last.opcode != Opcode::kFinish));
@@ -84,9 +81,9 @@ TEST(Limits, BusErrorsNameCommandsFarUp) {
   RtlDevice& device = *rig.device;
   rig.set_latency(1);
   set_ring(device, 1024);
-  for (std::uint32_t i = 0; i < 700; ++i) put(device, i, fence());
-  put(device, 700, load_weights(kWeights, 8));
-  put(device, 701, finish());
+  for (std::uint32_t i = 0; i < 700; ++i) give(device, i, fence());
+  give(device, 700, load_weights(kWeights, 8));
+  give(device, 701, finish());
   device.ports().weights.fail_burst(0);
   device.write_register(reg::kRingTail, 702);
   ASSERT_TRUE(device.wait_interrupt(kClockLimit));

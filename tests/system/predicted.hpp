@@ -12,6 +12,7 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
+#include "tests/says.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/snapshots.hpp"
 #include "tests/system/system.hpp"
@@ -91,7 +92,7 @@ inline bool expect_predicted(Rig& rig, const std::vector<Command>& program, std:
   rig.device->write_register(reg::kWatchdog, kWatchdog);
   if (!expected) {
     const std::string error =
-        device_error([&] { rig.driver.run_program(0, program, kClockLimit); });
+        message_of<DeviceError>([&] { rig.driver.run_program(0, program, kClockLimit); });
     // A command that does not fit those before it is refused, where the program comes so far.
     const bool endless = refused.find("never ends: command ") != std::string::npos;
     const std::string command = refused.substr(0, refused.find('('));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that no job makes take the clocks that the model predicts, behind any memory that does
-// not stall, and never end where it says so.
+// Programs that no job makes, of products alone and with windows, take the clocks that the model
+// predicts, behind any memory that does not stall, and never end where it says so.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,50 +9,76 @@
 
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_program.hpp"
+#include "tests/system/random_windows.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
 namespace {
 
-class ProgramClocks : public OnEverySetting {};
+struct Kind {
+  std::vector<Command> (*make)(std::mt19937& random, const Geometry& geometry, unsigned parts);
+  unsigned seed, parts;
+  // Shuffled, a third of the programs stop for ever: a command waits in front of a full queue for
+  // what only a later one brings. Windows are merged: chunks before the blocks that make room for
+  // them, MATMULs before what they wait for.
+  std::vector<Command> (*disorder)(std::mt19937& random, std::vector<Command> program);
+  unsigned some_parts;
+};
 
-TEST_P(ProgramClocks, OfRandomProgramsAreExact) {
-  Rig rig = this->rig(0);
-  for_seeds(800 + static_cast<unsigned>(GetParam().n), 40, [&](std::mt19937& random) {
-    const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 8));
-    EXPECT_TRUE(expect_predicted(rig, program, random_latency(random))) << list(program);
-  });
-}
+const Kind kProducts{random_program, 800, 8, random_order, 4};
+const Kind kWindows{random_window_program, 1300, 5,
+                    [](std::mt19937& random, std::vector<Command> program) {
+                      return random_merge(random, program);
+                    },
+                    2};
 
-// Every number of bytes a clock, those that do not divide a beat above all: a program begins as if
-// none had run before.
-TEST_P(ProgramClocks, OfThrottledProgramsAreExact) {
-  const auto n = static_cast<unsigned>(GetParam().n);
-  for (unsigned bytes = 1; bytes < n; ++bytes) {
-    SCOPED_TRACE(std::to_string(bytes) + " bytes a clock");
-    Rig rig = this->rig(bytes);
-    for_seeds(850, 6, [&](std::mt19937& random) {
-      const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 5));
-      EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+class ProgramClocks : public OnEverySetting {
+ protected:
+  static void expect_exact(const Kind& kind) {
+    Rig rig = OnEverySetting::rig(0);
+    for_seeds(kind.seed + static_cast<unsigned>(GetParam().n), 40, [&](std::mt19937& random) {
+      const auto program = kind.make(random, rig.driver.geometry(), draw(random, 1, kind.parts));
+      EXPECT_TRUE(expect_predicted(rig, program, random_latency(random))) << list(program);
     });
   }
-}
+
+  // Every number of bytes a clock, those that do not divide a beat above all: a program begins as
+  // if none had run before.
+  static void expect_exact_throttled(const Kind& kind) {
+    const auto n = static_cast<unsigned>(GetParam().n);
+    for (unsigned bytes = 1; bytes < n; ++bytes) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes a clock");
+      Rig rig = OnEverySetting::rig(bytes);
+      for_seeds(kind.seed + 50, 5, [&](std::mt19937& random) {
+        const auto program =
+            kind.make(random, rig.driver.geometry(), draw(random, 1, kind.parts - 2));
+        EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+      });
+    }
+  }
+};
+class WindowClocks : public ProgramClocks {};
+
+TEST_P(ProgramClocks, OfRandomProgramsAreExact) { expect_exact(kProducts); }
+TEST_P(ProgramClocks, OfThrottledProgramsAreExact) { expect_exact_throttled(kProducts); }
+TEST_P(WindowClocks, OfRandomProgramsAreExact) { expect_exact(kWindows); }
+TEST_P(WindowClocks, OfThrottledProgramsAreExact) { expect_exact_throttled(kWindows); }
 
 INSTANTIATE_TEST_SUITE_P(Settings, ProgramClocks, testing::ValuesIn(settings()),
                          testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Settings, WindowClocks, testing::ValuesIn(settings()),
+                         testing::PrintToStringParamName());
 
-// Shuffled, a third of the programs stop for ever: a command waits in front of a full queue for
-// what only a later one brings.
-TEST(ShuffledPrograms, AreExactOrNeverEnd) {
+void expect_exact_or_stopped(const Kind& kind) {
   for (const MemorySharing sharing :
        {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
     for (const int n : {2, 4, 8}) {
       SCOPED_TRACE(std::string(name(sharing)) + ", N = " + std::to_string(n));
       Rig rig = small_rig(n, sharing);
       unsigned ended = 0, stopped = 0;
-      for_seeds(900 + static_cast<unsigned>(n), 40, [&](std::mt19937& random) {
-        const auto program =
-            random_order(random, random_program(random, rig.driver.geometry(), draw(random, 1, 4)));
+      for_seeds(kind.seed + 100 + static_cast<unsigned>(n), 40, [&](std::mt19937& random) {
+        const auto program = kind.disorder(
+            random, kind.make(random, rig.driver.geometry(), draw(random, 1, kind.some_parts)));
         ++(expect_predicted(rig, program, random_latency(random)) ? ended : stopped);
       });
       EXPECT_GE(ended, 8u);
@@ -60,6 +86,9 @@ TEST(ShuffledPrograms, AreExactOrNeverEnd) {
     }
   }
 }
+
+TEST(ShuffledPrograms, AreExactOrNeverEnd) { expect_exact_or_stopped(kProducts); }
+TEST(MergedWindows, AreExactOrRefusedOrNeverEnd) { expect_exact_or_stopped(kWindows); }
 
 }  // namespace
 }  // namespace gemm64::system_test

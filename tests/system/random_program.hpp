@@ -14,6 +14,7 @@
 #include "host/device/registers.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -52,9 +53,7 @@ class ProgramMaker {
         program.push_back(fence(0, true));
       }
     }
-    Command finish;
-    finish.opcode = Opcode::kFinish;
-    program.push_back(finish);
+    program.push_back(finish());
     return program;
   }
 

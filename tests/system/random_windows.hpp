@@ -9,6 +9,7 @@
 
 #include "host/error.hpp"
 #include "host/job/window_plan.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/system.hpp"
 
@@ -29,9 +30,7 @@ class WindowMaker : public ProgramMaker {
         program.push_back(fence(0, true));
       }
     }
-    Command finish;
-    finish.opcode = Opcode::kFinish;
-    program.push_back(finish);
+    program.push_back(finish());
     return program;
   }
 

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <string>
 #include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/tlm/tlm_device.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -22,24 +22,9 @@ constexpr std::uint64_t kLimit = 100'000;
 /// One small product: four loads and stores, and FINISH. Products write to places of their own.
 std::vector<Command> product(std::mt19937& random, unsigned n, unsigned number) {
   const unsigned rows = draw(random, 1, 12);
-  Command weights, activations, matmul, store, finish;
-  weights.opcode = Opcode::kLoadWeights;
-  weights.count = n;
-  weights.passes = 1;
-  weights.set_address(0x10000 + n * draw(random, 0, 64));
-  activations.opcode = Opcode::kLoadActivations;
-  activations.rows = rows;
-  activations.count = activations.passes = activations.blocks = 1;
-  activations.set_address(0x20000 + n * draw(random, 0, 64));
-  matmul.opcode = Opcode::kMatmul;
-  matmul.rows = rows;
-  matmul.count = matmul.passes = matmul.blocks = 1;
-  store.opcode = Opcode::kStore;
-  store.rows = rows;
-  store.count = store.blocks = 1;
-  store.set_address(0x40000 + 0x1000 * number);
-  finish.opcode = Opcode::kFinish;
-  return {weights, activations, matmul, store, finish};
+  const std::uint64_t weights = 0x10000 + n * draw(random, 0, 64);
+  const std::uint64_t activations = 0x20000 + n * draw(random, 0, 64);
+  return tile_product(n, rows, weights, activations, 0x40000 + 0x1000 * number);
 }
 
 std::vector<std::uint8_t> encoded(const std::vector<Command>& program) {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <random>
 #include <string>
@@ -18,7 +17,6 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
-#include "host/error.hpp"
 #include "host/job/job.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/matrix.hpp"
@@ -222,18 +220,6 @@ inline GemmResult expect_exact(Rig& rig, const Workload& work, const Operands& o
 
 inline void expect_exact(Rig& rig, const Workload& work, std::mt19937& random) {
   expect_exact(rig, work, random_operands(random, work.shape));
-}
-
-/// The message of the DeviceError that `action` throws; a failure where it throws none.
-template <class Action>
-std::string device_error(Action action) {
-  try {
-    action();
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no DeviceError";
-  return {};
 }
 
 }  // namespace gemm64::system_test

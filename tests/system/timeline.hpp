@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/debug/timeline.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/debug/timeline_file.hpp"
 #include "tests/system/system.hpp"
 
@@ -111,8 +112,8 @@ inline Tiles found_tiles(const TimelineFile& file, const TimelineSlice& layer) {
 /// bytes.
 inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Workload>& products,
                                       std::mt19937& random) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                     ("gemm64_timeline." + std::to_string(getpid()) + ".json");
+  const TestFolder folder;
+  const std::filesystem::path path = folder / "timeline.json";
   Timeline timeline(path);
   EventRecorder recorder;
   rig.device->observe(timeline);
@@ -139,7 +140,6 @@ inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Workload>& pro
   timeline.finish();
 
   const TimelineFile file(path);
-  std::filesystem::remove(path);
   expect_places(file, recorder);
   EXPECT_EQ(file.count("commands", "dispatch"), commands);
   EXPECT_EQ(file.count("layers", "layer"), products.size());

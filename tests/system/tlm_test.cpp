@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/tlm/tlm_device.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/random_windows.hpp"
 #include "tests/system/system.hpp"
@@ -184,22 +185,10 @@ TEST(Tlm, ErrorsAreTheRtls) {
        {static_cast<Device*>(twins.rtl.device.get()), static_cast<Device*>(&twins.tlm)}) {
     device->write_register(reg::kWatchdog, 1000);
   }
-  Command weights, activations, matmul, store, finish;
-  weights.opcode = Opcode::kLoadWeights;
-  weights.count = 8;
-  weights.passes = 1;
-  activations.opcode = Opcode::kLoadActivations;
-  activations.rows = 4;
-  activations.count = activations.passes = activations.blocks = 1;
-  matmul.opcode = Opcode::kMatmul;
-  matmul.rows = 4;
-  matmul.count = matmul.passes = matmul.blocks = 1;
-  store.opcode = Opcode::kStore;
-  store.rows = 4;
-  store.count = store.blocks = 1;
-  store.set_address(0x3000);
-  finish.opcode = Opcode::kFinish;
-  EXPECT_EQ(registers_after(twins, {weights, activations, matmul, store, finish}), "");
+  const std::vector<Command> product = tile_product(8, 4, 0, 0, 0x3000);
+  const Command weights = product[0], activations = product[1], matmul = product[2],
+                store = product[3], finish = product[4];
+  EXPECT_EQ(registers_after(twins, product), "");
 
   Command bad = finish;
   bad.opcode = static_cast<Opcode>(77);
@@ -220,7 +209,7 @@ TEST(Tlm, ErrorsAreTheRtls) {
   // What never ends, until the watchdog.
   EXPECT_EQ(registers_after(twins, {matmul, finish}), "");
   EXPECT_EQ(registers_after(twins, {weights, activations, matmul, finish}), "");
-  EXPECT_EQ(registers_after(twins, {weights, activations, matmul, store, finish}), "");
+  EXPECT_EQ(registers_after(twins, product), "");
 }
 
 // Behind a memory that stalls at random nobody knows the clock; from 100,000 on, the hundredth.

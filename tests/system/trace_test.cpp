@@ -5,23 +5,17 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <string>
 
+#include "tests/folder.hpp"
+#include "tests/fst_word.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
 namespace {
 
-class Trace : public testing::Test {
+class Trace : public InFolder {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    file_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("gemm64_trace_") + test->name() + ".fst");
-    std::filesystem::remove(file_);
-  }
-  void TearDown() override { std::filesystem::remove(file_); }
-
   RtlOptions options(std::uint64_t begin, std::uint64_t end) const {
     RtlOptions options = Rig::options(8);
     options.trace_file = file_.string();
@@ -40,15 +34,7 @@ class Trace : public testing::Test {
     return std::filesystem::exists(file_) ? std::filesystem::file_size(file_) : 0;
   }
 
-  std::uint64_t header_word(std::streamoff at) const {
-    std::ifstream file(file_, std::ios::binary);
-    file.seekg(at);
-    std::uint64_t word = 0;
-    for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<std::uint8_t>(file.get());
-    return word;
-  }
-
-  std::filesystem::path file_;
+  const std::filesystem::path file_ = folder_ / "t.fst";
 };
 
 // An FST file begins with its header: block type 0, length 329, first and last time (big endian).
@@ -56,9 +42,9 @@ TEST_F(Trace, HoldsTheWindowThatWasAskedFor) {
   ASSERT_GT(trace(200, 300), 1000u);
   std::ifstream file(file_, std::ios::binary);
   EXPECT_EQ(file.get(), 0);
-  EXPECT_EQ(header_word(1), 329u);
-  EXPECT_EQ(header_word(9), 2 * 200u);
-  EXPECT_EQ(header_word(17), 2 * 300u - 1);
+  EXPECT_EQ(fst_word(file_, 1), 329u);
+  EXPECT_EQ(fst_word(file_, 9), 2 * 200u);
+  EXPECT_EQ(fst_word(file_, 17), 2 * 300u - 1);
 }
 
 TEST_F(Trace, AShorterWindowMakesASmallerFile) {
@@ -70,8 +56,8 @@ TEST_F(Trace, AShorterWindowMakesASmallerFile) {
 
 TEST_F(Trace, WithoutAnEndGoesOnToTheLastClock) {
   ASSERT_GT(trace(50, std::numeric_limits<std::uint64_t>::max()), 1000u);
-  EXPECT_EQ(header_word(9), 2 * 50u);
-  EXPECT_GT(header_word(17), 2 * 700u);
+  EXPECT_EQ(fst_word(file_, 9), 2 * 50u);
+  EXPECT_GT(fst_word(file_, 17), 2 * 700u);
 }
 
 TEST_F(Trace, AWindowThatIsNeverReachedLeavesNoFile) {
@@ -105,22 +91,15 @@ TEST(Models, LiveSideBySideAndGoInAnyOrder) {
 
 TEST(Models, ThatDoNotExistAreAUsageErrorThatNamesThoseThatDo) {
   RtlOptions options;
-  const auto refusal = [&options] {
-    try {
-      make_rtl_device(options);
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no UsageError");
-  };
+  const auto refusal = [&options] { return message_of([&] { make_rtl_device(options); }); };
   options.n = 6;
-  EXPECT_NE(refusal().find("2, 4, 8, 16, 32, 64"), std::string::npos);
+  EXPECT_THAT(refusal(), Says("2, 4, 8, 16, 32, 64"));
   options.n = 16;  // there is one for tests, but none that can be looked into
   options.debug = true;
-  EXPECT_NE(refusal().find("N = 16"), std::string::npos);
+  EXPECT_THAT(refusal(), Says("N = 16"));
   options.n = 8;
   options.tight = true;
-  EXPECT_NE(refusal().find("tight"), std::string::npos);
+  EXPECT_THAT(refusal(), Says("tight"));
 }
 
 TEST(Options, OutOfRangeAreUsageErrors) {

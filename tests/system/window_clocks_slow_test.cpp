@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "tests/system/commands.hpp"
+#include "tests/commands.hpp"
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_windows.hpp"
 #include "tests/system/system.hpp"

@@ -14,7 +14,10 @@
 #include "host/debug/investigation.hpp"
 #include "host/debug/tile_trace.hpp"
 #include "host/run/job_runner.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 #include "tests/system/convolutions.hpp"
+#include "tests/system/draw_fault.hpp"
 #include "tests/system/timeline.hpp"
 
 namespace gemm64::system_test {
@@ -124,8 +127,8 @@ Tiles tiles_of(const std::vector<Plan>& plans) {
 }
 
 void expect_timeline(Rig& rig, std::mt19937& random, unsigned layers) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                     ("gemm64_windows." + std::to_string(getpid()) + ".json");
+  const TestFolder folder;
+  const std::filesystem::path path = folder / "windows.json";
   Timeline timeline(path);
   EventRecorder recorder;
   ListObserver list({&timeline});
@@ -147,7 +150,6 @@ void expect_timeline(Rig& rig, std::mt19937& random, unsigned layers) {
     for (std::size_t i = 0; i < counter::kBytesWeights; ++i) expected[i] += report.counters[i];
   }
   const TimelineFile file(path);
-  std::filesystem::remove(path);
   expect_places(file, recorder);
   EXPECT_EQ(file.count("commands", "dispatch"), list.commands);
   ASSERT_EQ(file.count("layers", "layer"), layers);
@@ -204,8 +206,8 @@ TEST(WindowTiles, AreTracedByTheirNames) {
   for_seeds(3340, 6, [](std::mt19937& random) {
     RtlOptions options = Rig::options(4);
     options.debug = true;
-    options.trace_file =
-        std::filesystem::path(testing::TempDir()) / ("gemm64_tile." + std::to_string(getpid()));
+    const TestFolder folder;
+    options.trace_file = folder / "tile.fst";
     options.trace_begin = std::numeric_limits<std::uint64_t>::max() - 1;
     Rig rig(options);
     const Network network = random_network(random, rig.driver.geometry(), 2, true);
@@ -228,7 +230,6 @@ TEST(WindowTiles, AreTracedByTheirNames) {
       if (recorder.is(c, counter::kComputeCompute)) last_row = c;
     }
     EXPECT_EQ(trace.clocks()->end, last_row + rig.driver.geometry().pipeline() + 1);
-    std::filesystem::remove(options.trace_file);
   });
 }
 
@@ -290,7 +291,7 @@ void expect_place(const Failure& failure, const Network& network) {
                                       place.tap_column * c.dilation_width));
   EXPECT_EQ(place.inside,
             place.row >= 0 && place.row < c.height && place.column >= 0 && place.column < c.width);
-  EXPECT_NE(describe(failure).find("multiplied    output pixel"), std::string::npos);
+  EXPECT_THAT(describe(failure), Says("multiplied    output pixel"));
   if (!finding.channel) return;
   EXPECT_EQ(*finding.channel % plan.array, finding.row);
   if (finding.place == Finding::Place::kWeight) {
@@ -317,18 +318,8 @@ void draw_faults(Fault::Kind kind, unsigned wanted, const Check& check) {
     Experiment experiment{2 << draw(random, 0, 2), seed, {}};
     const auto n = static_cast<unsigned>(experiment.n);
     const std::uint64_t clocks = conduct(experiment).end;
-    Fault fault;
-    fault.kind = kind;
-    fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
-    fault.bank = draw(random, 0, 1);
-    fault.row = kind == Fault::Kind::kPartialSum    ? draw(random, 0, n / std::min(n, 4u) - 1)
-                : kind == Fault::Kind::kAccumulator ? draw(random, 0, 39)
-                                                    : draw(random, 0, n - 1);
-    fault.column = draw(random, 0, n - 1);
     // High bits, which 8-bit results do not hide.
-    fault.bit = kind == Fault::Kind::kWeight || kind == Fault::Kind::kActivation
-                    ? draw(random, 5, 7)
-                    : draw(random, 12, 31);
+    const Fault fault = draw_fault(random, kind, n, clocks, 5, 12);
     SCOPED_TRACE(to_string(fault));
     experiment.faults = {fault};
     const Outcome outcome = conduct(experiment);

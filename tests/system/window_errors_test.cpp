@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/convolutions.hpp"
-#include "tests/system/commands.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -118,7 +119,8 @@ class WindowErrors : public testing::TestWithParam<int> {
   std::vector<std::string> errors(const std::vector<Command>& program) {
     std::vector<std::string> found;
     for (Driver* driver : {&rig.driver, &reference_driver}) {
-      const std::string text = device_error([&] { driver->run_program(0, program, kClockLimit); });
+      const std::string text =
+          message_of<DeviceError>([&] { driver->run_program(0, program, kClockLimit); });
       found.push_back(text.substr(text.find("': ")));
     }
     return found;
@@ -146,10 +148,8 @@ TEST_P(WindowErrors, AreToldByCodeAndCommand) {
     placed.write(reference);
     const std::vector<std::string> found = errors(program);
     EXPECT_EQ(found[0], found[1]);
-    EXPECT_NE(
-        found[1].find(fmt::format("{} at command {} ", name(fault.code), bad - program.begin())),
-        std::string::npos)
-        << found[1];
+    EXPECT_THAT(found[1],
+                Says(fmt::format("{} at command {} ", name(fault.code), bad - program.begin())));
     if (testing::Test::HasFailure()) return;
   }
   for (Driver* driver : {&rig.driver, &reference_driver}) driver->run_program(0, good, kClockLimit);
@@ -186,9 +186,7 @@ class WindowOrderErrors : public WindowErrors {
     rig.device->write_register(reg::kWatchdog, 2000);
     const std::vector<std::string> found = errors(program);
     EXPECT_EQ(found[0], found[1]);
-    EXPECT_NE(found[0].find(fmt::format("{} at command {} ", name(code), command)),
-              std::string::npos)
-        << found[0];
+    EXPECT_THAT(found[0], Says(fmt::format("{} at command {} ", name(code), command)));
   }
 
   PlainConvolution convolution_;
@@ -264,7 +262,7 @@ TEST_P(WindowOrderErrors, TellsPixelsThatAreLeft) {
     waits[find(Opcode::kMatmul)].new_pixels += 1000;
     waits.push_back(finish());
     for (const std::string& found : errors(waits)) {
-      EXPECT_NE(found.find("WATCHDOG"), std::string::npos) << found;
+      EXPECT_THAT(found, Says("WATCHDOG"));
     }
   }
   good_.push_back(finish());

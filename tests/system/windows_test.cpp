@@ -3,17 +3,14 @@
 // definition gives them, each input pixel read once, and clocks as predicted.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "host/error.hpp"
 #include "host/job/window_plan.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/convolutions.hpp"
-#include "tests/system/commands.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

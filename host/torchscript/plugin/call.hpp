@@ -25,7 +25,7 @@ class Call {
 
   /// Is there such an argument, and is it not None?
   bool has(const char* name) const;
-  /// An argument by its name in the schema. Throws Refusal where there is none.
+  /// An argument by its name in the schema. Throws Refusal if there is none.
   const c10::IValue& argument(const char* name) const;
   at::Tensor tensor(const char* name) const { return argument(name).toTensor(); }
   /// ONNX's name for a tensor; empty for None.

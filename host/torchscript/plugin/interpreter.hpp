@@ -19,7 +19,7 @@ class Interpreter {
  public:
   explicit Interpreter(Recorder& recorder) : recorder_(recorder) {}
 
-  /// Runs a method of the network. Throws Refusal where it holds what is not supported: operators
+  /// Runs a method of the network. Throws Refusal if it holds what is not supported: operators
   /// without a translation all at once, each with the number of its calls.
   c10::IValue run(const torch::jit::Module& network, std::vector<c10::IValue> arguments);
 

@@ -47,11 +47,11 @@ struct OnnxGraph {
 /// The opset in whose terms nodes are to be written.
 inline constexpr std::int64_t kOpset = 17;
 
-/// ONNX's number for a type of elements. Throws Refusal where it has none.
+/// ONNX's number for a type of elements. Throws Refusal if it has none.
 int onnx_type(at::ScalarType type);
 
 /// Hands the file's bytes to `write`, from front to end. Without weights, initializers of more than
-/// some hundred bytes lack their contents, unless they are integers. Throws Refusal where the file
+/// some hundred bytes lack their contents, unless they are integers. Throws Refusal if the file
 /// would be larger than what protobuf reads.
 void write_onnx(const OnnxGraph& graph, bool with_weights,
                 const std::function<void(std::string_view)>& write);

@@ -13,12 +13,12 @@
 #include "host/onnx/shapes.hpp"
 #include "tests/host/onnx_data.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Analysis analyze_text(const std::string& graph, const std::vector<std::string>& weights = {},
                       const ImportOptions& options = {}) {
@@ -198,11 +198,11 @@ TEST(Analysis, NamesWhatItCannotKnow) {
       {"w"});
   ASSERT_EQ(analysis.unknown.size(), 5U);
   EXPECT_THAT(analysis.unknown[0],
-              HasSubstr("dimension 1 of input 'x' is open; give it with --input-shape x="));
-  EXPECT_THAT(analysis.unknown[1], HasSubstr("dimension 1 of input 'x' is open"));
-  EXPECT_THAT(analysis.unknown[2], HasSubstr("operator NonZero"));
-  EXPECT_THAT(analysis.unknown[3], HasSubstr("operator NonZero"));
-  EXPECT_THAT(analysis.unknown[4], HasSubstr("dimension 1 of input 'x' is open"));
+              Says("dimension 1 of input 'x' is open; give it with --input-shape x="));
+  EXPECT_THAT(analysis.unknown[1], Says("dimension 1 of input 'x' is open"));
+  EXPECT_THAT(analysis.unknown[2], Says("operator NonZero"));
+  EXPECT_THAT(analysis.unknown[3], Says("operator NonZero"));
+  EXPECT_THAT(analysis.unknown[4], Says("dimension 1 of input 'x' is open"));
   EXPECT_EQ(analysis.totals.macs, 0U);  // never a guess
   ImportOptions options;
   options.input_shapes["x"] = {4, 3};
@@ -334,7 +334,7 @@ TEST(Analysis, PutsNothingOnTheDeviceWhereTheNetworkCannotRun) {
       "(float[4,6] x, float[6,5] w) => (float[4,5] y) {t = MatMul(x, w) y = "
       "MeanVarianceNormalization(t)}",
       {"w"});
-  EXPECT_THAT(analysis.why_not_run, HasSubstr("MeanVarianceNormalization"));
+  EXPECT_THAT(analysis.why_not_run, Says("MeanVarianceNormalization"));
   EXPECT_EQ(analysis.layers.at(0).on_host, "gemm64 run refuses the network");
   EXPECT_EQ(analysis.totals.on_device.layers, 0U);
 }
@@ -363,7 +363,7 @@ TEST(Analysis, NamesOperatorsWhoseMacsItDoesNotCount) {
   const Analysis analysis = analyze_text(
       "(float[4,3] a, float[3,5] b) => (float[4,5] y) {y = Einsum<equation=\"ij,jk->ik\">(a, b)}");
   ASSERT_FALSE(analysis.unknown.empty());
-  EXPECT_THAT(analysis.unknown[0], HasSubstr("Einsum"));
+  EXPECT_THAT(analysis.unknown[0], Says("Einsum"));
 }
 
 }  // namespace

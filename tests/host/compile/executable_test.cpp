@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -17,13 +16,14 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/error.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
 
 /// Two layers, work of the host, and a third one.
 OnnxModel network() {
@@ -41,12 +41,8 @@ Executable compiled(const OnnxModel& model, const CompileOptions& options = {}) 
   return made;
 }
 
-class ExecutableTest : public testing::Test {
+class ExecutableTest : public InFolder {
  protected:
-  // Tests run side by side.
-  ExecutableTest() : file_(testing::TempDir() + fmt::format("{}.executable_test.g64", getpid())) {}
-  ~ExecutableTest() override { std::filesystem::remove(file_); }
-
   void save(const OnnxModel& model) const {
     OutputFile to(file_);
     save_executable(compiled(model), model, "gemm64 test", to);
@@ -59,15 +55,10 @@ class ExecutableTest : public testing::Test {
     std::ofstream(file_, std::ios::binary | std::ios::trunc) << bytes;
   }
   std::string refusal() const {
-    try {
-      load_executable(file_);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return message_of([&] { load_executable(file_); });
   }
 
-  const std::string file_;
+  const std::string file_ = folder_ / "n.g64";
 };
 
 std::uint32_t word_of(const std::string& bytes, std::size_t at) {
@@ -193,7 +184,7 @@ TEST_F(ExecutableTest, RefusesWhatIsCutOrDamaged) {
   const std::string whole = read();
   for (std::size_t size = 0; size < whole.size() - 64; size += 61) {
     write(whole.substr(0, size));
-    EXPECT_THAT(refusal(), HasSubstr("executable_test.g64: ")) << size;
+    EXPECT_THAT(refusal(), Says(file_ + ": ")) << size;
   }
   // Padding is no part of anything.
   const Json header = Json::parse(whole.substr(20, word_of(whole, 12)));
@@ -210,7 +201,7 @@ TEST_F(ExecutableTest, RefusesWhatIsCutOrDamaged) {
     std::string damaged = whole;
     damaged[at] ^= 0x10;
     write(damaged);
-    EXPECT_THAT(refusal(), HasSubstr("executable_test.g64: ")) << at;
+    EXPECT_THAT(refusal(), Says(file_ + ": ")) << at;
   }
 }
 
@@ -235,16 +226,16 @@ TEST_F(ExecutableTest, BelievesNoHeader) {
   };
   EXPECT_EQ(with([](Json&) {}), "");
   EXPECT_THAT(with([](Json& json) { json["programs"][0]["layers"][0]["result"]["address"] = 0; }),
-              HasSubstr("compile it again"));
-  EXPECT_THAT(with([](Json& json) { json["programs"].erase(1); }), HasSubstr("compile it again"));
-  EXPECT_THAT(with([](Json& json) { json["geometry"]["n"] = 0; }), HasSubstr("0"));
+              Says("compile it again"));
+  EXPECT_THAT(with([](Json& json) { json["programs"].erase(1); }), Says("compile it again"));
+  EXPECT_THAT(with([](Json& json) { json["geometry"]["n"] = 0; }), Says("0"));
   EXPECT_THAT(with([](Json& json) { json["geometry"]["weight_tiles"] = 1; }),
-              HasSubstr("does not know"));
-  EXPECT_THAT(with([](Json& json) { json.erase("sections"); }), HasSubstr("sections"));
+              Says("does not know"));
+  EXPECT_THAT(with([](Json& json) { json.erase("sections"); }), Says("sections"));
   EXPECT_THAT(with([](Json& json) { json["sections"][1]["bytes"] = 9999; }),
-              HasSubstr("ends within section 1"));
+              Says("ends within section 1"));
   EXPECT_THAT(with([](Json& json) { std::swap(json["sections"][2], json["sections"][5]); }),
-              HasSubstr("should hold"));
+              Says("should hold"));
 }
 
 TEST_F(ExecutableTest, IsForOneDeviceAndItsOptions) {

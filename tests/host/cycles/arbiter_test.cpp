@@ -5,9 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <deque>
-#include <string>
 #include <vector>
 
 namespace gemm64::cycles {

@@ -11,14 +11,11 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/error.hpp"
+#include "tests/commands.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 /// N = 4: two MATMULs of two tiles each, one of a block of three rows and one of a block of two.
 class ProgramCheck : public testing::Test {
@@ -43,12 +40,7 @@ class ProgramCheck : public testing::Test {
 
   /// The message with which the prediction refuses the program; empty where it does not.
   std::string refusal() const {
-    try {
-      predict_counters(program_, geometry_, MemoryTiming{});
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return {};
+    return message_of([&] { predict_counters(program_, geometry_, MemoryTiming{}); });
   }
 
   Geometry geometry_;
@@ -63,22 +55,22 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
     program_ = before;
     change(program_[index]);
     const std::string message = refusal();
-    EXPECT_THAT(message, HasSubstr("command " + std::to_string(index) + " ("));
+    EXPECT_THAT(message, Says("command " + std::to_string(index) + " ("));
     return message;
   };
   EXPECT_THAT(refusal_of(0, [](Command& c) { c.opcode = static_cast<Opcode>(77); }),
-              HasSubstr("no such command"));
-  EXPECT_THAT(refusal_of(0, [](Command& c) { c.passes = 0; }), HasSubstr("PASSES is 0"));
-  EXPECT_THAT(refusal_of(1, [](Command& c) { c.blocks = 0; }), HasSubstr("BLOCKS is 0"));
-  EXPECT_THAT(refusal_of(2, [](Command& c) { c.count = 0; }), HasSubstr("COUNT is 0"));
-  EXPECT_THAT(refusal_of(3, [](Command& c) { c.rows = 0; }), HasSubstr("ROWS is 0"));
+              Says("no such command"));
+  EXPECT_THAT(refusal_of(0, [](Command& c) { c.passes = 0; }), Says("PASSES is 0"));
+  EXPECT_THAT(refusal_of(1, [](Command& c) { c.blocks = 0; }), Says("BLOCKS is 0"));
+  EXPECT_THAT(refusal_of(2, [](Command& c) { c.count = 0; }), Says("COUNT is 0"));
+  EXPECT_THAT(refusal_of(3, [](Command& c) { c.rows = 0; }), Says("ROWS is 0"));
   EXPECT_THAT(refusal_of(2, [](Command& c) { c.rows = 129; }),
-              HasSubstr("ROWS is 129; it must be at most ACCUMULATOR_ROWS, 128"));
-  EXPECT_THAT(refusal_of(3, [](Command& c) { c.set_address(6); }), HasSubstr("a multiple of 4"));
+              Says("ROWS is 129; it must be at most ACCUMULATOR_ROWS, 128"));
+  EXPECT_THAT(refusal_of(3, [](Command& c) { c.set_address(6); }), Says("a multiple of 4"));
   EXPECT_THAT(refusal_of(0, [](Command& c) { c.set_address(std::uint64_t{1} << 40); }),
-              HasSubstr("wider than 40 bits"));
+              Says("wider than 40 bits"));
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.format = 15; }),
-              HasSubstr("no result format has the number 15"));
+              Says("no result format has the number 15"));
   for (const std::size_t load_or_store : {0, 1, 3}) {
     SCOPED_TRACE(load_or_store);
     const auto at_end = [](Command& c) {
@@ -96,7 +88,7 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
                              at_end(c);
                              c.set_address(c.address() + 4);
                            }),
-                HasSubstr("its words pass the end of an address space of 40 bits"));
+                Says("its words pass the end of an address space of 40 bits"));
   }
 }
 
@@ -109,11 +101,11 @@ TEST_F(ProgramCheck, FindsTheLastWordOfStridedTiles) {
   program_[1].set_address(end - (100 + 5) * 4);
   EXPECT_EQ(refusal(), "");
   program_[1].stride = 101;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 1 ("), HasSubstr("pass the end")));
+  EXPECT_THAT(refusal(), Says("command 1 (", "pass the end"));
   program_[1].stride = 0xffffffff;
   program_[1].count = 0xffffffff;
   program_[1].set_address(0);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 1 ("), HasSubstr("pass the end")));
+  EXPECT_THAT(refusal(), Says("command 1 (", "pass the end"));
   program_[1] = command(Opcode::kLoadActivations, 5, 2);
   program_[2].passes = 2;  // the first has two tiles of results
   program_[0].count = 24;
@@ -123,17 +115,16 @@ TEST_F(ProgramCheck, FindsTheLastWordOfStridedTiles) {
   program_[3].set_address(end - (50 + 3) * 4 * 4);
   EXPECT_EQ(refusal(), "");
   program_[3].stride = 51;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 3 ("), HasSubstr("pass the end")));
+  EXPECT_THAT(refusal(), Says("command 3 (", "pass the end"));
 }
 
 TEST_F(ProgramCheck, WantsParametersForEachTileOf8Bits) {
   program_[3].format = ResultFormat(ResultCode::kInt8).number();
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 3 (STORE "), HasSubstr("words of parameters"),
-                               HasSubstr("loads (0)")));
+  EXPECT_THAT(refusal(), Says("command 3 (STORE ", "words of parameters", "loads (0)"));
   program_.insert(program_.begin(), command(Opcode::kLoadParameters, 0, 8));
   EXPECT_EQ(refusal(), "");
   program_[0].passes = 2;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 0 (LOAD_PARAMETERS "), HasSubstr("take (8)")));
+  EXPECT_THAT(refusal(), Says("command 0 (LOAD_PARAMETERS ", "take (8)"));
   program_[6].format = ResultFormat(ResultCode::kUint8).number();
   EXPECT_EQ(refusal(), "");
 }
@@ -146,8 +137,7 @@ TEST_F(ProgramCheck, ComparesBoundsAsTheFormatHasThem) {
   program_[4].format = ResultFormat(ResultCode::kInt8).number();
   EXPECT_EQ(refusal(), "");
   program_[4].format = ResultFormat(ResultCode::kUint8).number();
-  EXPECT_THAT(refusal(),
-              AllOf(HasSubstr("command 4 (STORE "), HasSubstr("LOW is 128, above HIGH, 127")));
+  EXPECT_THAT(refusal(), Says("command 4 (STORE ", "LOW is 128, above HIGH, 127"));
   std::swap(program_[4].low, program_[4].high);
   EXPECT_EQ(refusal(), "");
 }
@@ -156,32 +146,31 @@ TEST_F(ProgramCheck, WantsFinishAtTheEndAndNowhereElse) {
   const auto before = program_;
   program_.pop_back();
   EXPECT_THAT(refusal(),
-              HasSubstr("command 5 (STORE rows=2 count=1 blocks=1 address=0 format=0 zero=0 low=0 "
-                        "high=0 stride=1): it is the last"));
+              Says("command 5 (STORE rows=2 count=1 blocks=1 address=0 format=0 zero=0 low=0 "
+                   "high=0 stride=1): it is the last"));
   program_ = before;
   program_.push_back(before.back());
-  EXPECT_THAT(refusal(), HasSubstr("command 6 (FINISH): commands follow"));
+  EXPECT_THAT(refusal(), Says("command 6 (FINISH): commands follow"));
   program_.clear();
-  EXPECT_THAT(refusal(), HasSubstr("no command"));
+  EXPECT_THAT(refusal(), Says("no command"));
 }
 
 TEST_F(ProgramCheck, NamesTheMatmulWhoseWordsNobodyLoads) {
   program_[0].count = 15;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 4 (MATMUL "), HasSubstr("words of weights"),
-                               HasSubstr("loads (15)")));
+  EXPECT_THAT(refusal(), Says("command 4 (MATMUL ", "words of weights", "loads (15)"));
   program_[0].count = 7;
-  EXPECT_THAT(refusal(), HasSubstr("command 2 (MATMUL "));
+  EXPECT_THAT(refusal(), Says("command 2 (MATMUL "));
   program_[0].count = 16;
   program_[1].count = 9;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 4 (MATMUL "), HasSubstr("activations")));
+  EXPECT_THAT(refusal(), Says("command 4 (MATMUL ", "activations"));
 }
 
 TEST_F(ProgramCheck, NamesTheLoadThatBringsTooMuch) {
   program_[0].count = 17;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 0 (LOAD_WEIGHTS "), HasSubstr("take (16)")));
+  EXPECT_THAT(refusal(), Says("command 0 (LOAD_WEIGHTS ", "take (16)"));
   program_[0].count = 16;
   program_[1].passes = 2;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 1 (LOAD_ACTIVATIONS "), HasSubstr("take (10)")));
+  EXPECT_THAT(refusal(), Says("command 1 (LOAD_ACTIVATIONS ", "take (10)"));
 }
 
 TEST_F(ProgramCheck, CountsWhatIsKeptOnce) {
@@ -191,7 +180,7 @@ TEST_F(ProgramCheck, CountsWhatIsKeptOnce) {
   program_[3].count = 3;
   EXPECT_EQ(refusal(), "");
   program_[2].flags = flag::kRetain;  // each tile is a block
-  EXPECT_THAT(refusal(), HasSubstr("the blocks of command 2"));
+  EXPECT_THAT(refusal(), Says("the blocks of command 2"));
   program_[3].count = 6;
   program_[4].flags = flag::kAccumulate;
   EXPECT_EQ(refusal(), "");
@@ -199,57 +188,46 @@ TEST_F(ProgramCheck, CountsWhatIsKeptOnce) {
 
 TEST_F(ProgramCheck, NamesTheStoreThatDoesNotMatch) {
   program_[3].count = 2;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 3 (STORE "), HasSubstr("command 4 (MATMUL "),
-                               HasSubstr("have 2 rows")));
+  EXPECT_THAT(refusal(), Says("command 3 (STORE ", "command 4 (MATMUL ", "have 2 rows"));
   program_[3].count = 1;
   program_[5].rows = 3;
-  EXPECT_THAT(refusal(), HasSubstr("command 5 (STORE rows=3"));
+  EXPECT_THAT(refusal(), Says("command 5 (STORE rows=3"));
   program_[5] = command(Opcode::kStore, 2, 3);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 5 (STORE "), HasSubstr("no MATMUL gives 2")));
+  EXPECT_THAT(refusal(), Says("command 5 (STORE ", "no MATMUL gives 2"));
   program_.erase(program_.begin() + 5);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("command 4 (MATMUL "), HasSubstr("no STORE for 1")));
+  EXPECT_THAT(refusal(), Says("command 4 (MATMUL ", "no STORE for 1"));
 }
 
 TEST_F(ProgramCheck, TakesFencesAnywhereThatTheyCanPass) {
-  Command fence;
-  fence.opcode = Opcode::kFence;
-  program_.insert(program_.begin(), fence);
-  program_.insert(program_.end() - 1, fence);
-  fence.flags = flag::kSnapshot;
-  fence.set_address((std::uint64_t{1} << 40) - kSnapshotBytes);
-  program_.insert(program_.end() - 1, fence);
+  program_.insert(program_.begin(), fence());
+  program_.insert(program_.end() - 1, fence());
+  program_.insert(program_.end() - 1, snapshot((std::uint64_t{1} << 40) - kSnapshotBytes));
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(ProgramCheck, NamesAFenceThatIsRejectedOrNeverPasses) {
   const auto before = program_;
-  const auto refusal_of = [&](std::uint32_t flags, std::uint64_t address, std::size_t place) {
-    Command fence;
-    fence.opcode = Opcode::kFence;
-    fence.flags = flags;
-    fence.set_address(address);
+  const auto refusal_of = [&](const Command& fence) {
     program_ = before;
-    program_.insert(program_.begin() + static_cast<std::ptrdiff_t>(place), fence);
+    program_.insert(program_.begin() + 4, fence);
     return refusal();
   };
-  EXPECT_EQ(refusal_of(0, 2, 4), "");  // not used
-  EXPECT_THAT(refusal_of(flag::kSnapshot, 2, 4),
-              AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("a multiple of 4")));
-  EXPECT_THAT(refusal_of(flag::kSnapshot, std::uint64_t{1} << 40, 4),
-              AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("wider than 40 bits")));
-  EXPECT_THAT(refusal_of(flag::kSnapshot, (std::uint64_t{1} << 40) - kSnapshotBytes + 4, 4),
-              AllOf(HasSubstr("command 4 (FENCE"), HasSubstr("pass the end")));
+  Command plain = fence();
+  plain.set_address(2);
+  EXPECT_EQ(refusal_of(plain), "");  // not used
+  EXPECT_THAT(refusal_of(snapshot(2)), Says("command 4 (FENCE", "a multiple of 4"));
+  EXPECT_THAT(refusal_of(snapshot(std::uint64_t{1} << 40)),
+              Says("command 4 (FENCE", "wider than 40 bits"));
+  EXPECT_THAT(refusal_of(snapshot((std::uint64_t{1} << 40) - kSnapshotBytes + 4)),
+              Says("command 4 (FENCE", "pass the end"));
   // The MATMUL of the second STORE comes behind the FENCE.
   program_ = before;
   std::swap(program_[4], program_[5]);
-  Command fence;
-  fence.opcode = Opcode::kFence;
-  program_.insert(program_.begin() + 5, fence);
+  program_.insert(program_.begin() + 5, fence());
   EXPECT_THAT(refusal(),
-              AllOf(HasSubstr("never ends"), HasSubstr("command 5 (FENCE"),
-                    HasSubstr("waits for STOREs before it"), Not(HasSubstr("MATMUL")),
-                    Not(HasSubstr("waits for weights")), Not(HasSubstr("waits for activations")),
-                    Not(HasSubstr("accumulator bank"))));
+              testing::AllOf(Says("never ends", "command 5 (FENCE", "waits for STOREs before it"),
+                             Lacks("MATMUL", "waits for weights", "waits for activations",
+                                   "accumulator bank")));
   program_[5].count = 1;
   EXPECT_EQ(refusal(), "");
 }

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <optional>
 #include <random>
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/error.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64 {

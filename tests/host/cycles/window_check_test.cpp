@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "tests/host/cycles/windows.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// 5x5 pixels of two planes in blocks of a row: LOAD_WEIGHTS, LOAD_PARAMETERS, SET_WINDOW, then a
 /// LOAD_ACTIVATIONS, the first block's MATMUL and STORE, the second block's LOAD_ACTIVATIONS ...
@@ -33,7 +31,7 @@ class WindowCheck : public testing::Test {
     std::vector<Command> program = program_;
     change(program[index]);
     const std::string message = refusal(program, geometry_);
-    EXPECT_THAT(message, HasSubstr("command " + std::to_string(index) + " ("));
+    EXPECT_THAT(message, Says("command " + std::to_string(index) + " ("));
     return message;
   }
 
@@ -47,36 +45,36 @@ TEST_F(WindowCheck, NamesWhatIsWrongWithALayer) {
   const auto refused = [&](const std::function<void(Command&)>& change) {
     return refusal_of(kSet, change);
   };
-  EXPECT_THAT(refused([](Command& c) { c.capacity = 0; }), HasSubstr("CAPACITY is 0"));
+  EXPECT_THAT(refused([](Command& c) { c.capacity = 0; }), Says("CAPACITY is 0"));
   EXPECT_THAT(refused([](Command& c) { c.capacity = 9217; }),
-              HasSubstr("CAPACITY is 9217; it must be at most SCRATCHPAD_WORDS, 9216"));
-  EXPECT_THAT(refused([](Command& c) { c.kernel_height = 0; }), HasSubstr("KERNEL_HEIGHT is 0"));
-  EXPECT_THAT(refused([](Command& c) { c.kernel_width = 0; }), HasSubstr("KERNEL_WIDTH is 0"));
-  EXPECT_THAT(refused([](Command& c) { c.group_passes = 0; }), HasSubstr("GROUP_PASSES is 0"));
+              Says("CAPACITY is 9217; it must be at most SCRATCHPAD_WORDS, 9216"));
+  EXPECT_THAT(refused([](Command& c) { c.kernel_height = 0; }), Says("KERNEL_HEIGHT is 0"));
+  EXPECT_THAT(refused([](Command& c) { c.kernel_width = 0; }), Says("KERNEL_WIDTH is 0"));
+  EXPECT_THAT(refused([](Command& c) { c.group_passes = 0; }), Says("GROUP_PASSES is 0"));
   EXPECT_THAT(refused([](Command& c) { c.stride_width = 26; }),
-              HasSubstr("STRIDE_WIDTH is 26; it must be at most CAPACITY, 25"));
+              Says("STRIDE_WIDTH is 26; it must be at most CAPACITY, 25"));
   EXPECT_THAT(refused([](Command& c) { c.dilation_width = 26; }),
-              HasSubstr("DILATION_WIDTH is 26"));
+              Says("DILATION_WIDTH is 26"));
   EXPECT_THAT(refused([](Command& c) { c.row_step = 25; }),
-              HasSubstr("ROW_STEP is 25; it must be below CAPACITY, 25"));
+              Says("ROW_STEP is 25; it must be below CAPACITY, 25"));
   EXPECT_THAT(refused([](Command& c) { c.row_step = 99; }),
-              HasSubstr("ROW_STEP is 99; it must be below CAPACITY, 25"));
-  EXPECT_THAT(refused([](Command& c) { c.image_step = 25; }), HasSubstr("IMAGE_STEP is 25"));
-  EXPECT_THAT(refused([](Command& c) { c.tap_row_step = 25; }), HasSubstr("TAP_ROW_STEP is 25"));
+              Says("ROW_STEP is 99; it must be below CAPACITY, 25"));
+  EXPECT_THAT(refused([](Command& c) { c.image_step = 25; }), Says("IMAGE_STEP is 25"));
+  EXPECT_THAT(refused([](Command& c) { c.tap_row_step = 25; }), Says("TAP_ROW_STEP is 25"));
 }
 
 TEST_F(WindowCheck, NamesWhatIsWrongWithALoad) {
   const auto refused = [&](const std::function<void(Command&)>& change) {
     return refusal_of(kLoad, change);
   };
-  EXPECT_THAT(refused([](Command& c) { c.passes = 2; }), HasSubstr("PASSES is 2"));
-  EXPECT_THAT(refused([](Command& c) { c.blocks = 3; }), HasSubstr("BLOCKS is 3"));
+  EXPECT_THAT(refused([](Command& c) { c.passes = 2; }), Says("PASSES is 2"));
+  EXPECT_THAT(refused([](Command& c) { c.blocks = 3; }), Says("BLOCKS is 3"));
   EXPECT_THAT(refused([](Command& c) { c.rows = 26; }),
-              HasSubstr("ROWS is 26; with WINDOW it must be at most CAPACITY, 25"));
-  EXPECT_THAT(refused([](Command& c) { c.slot = 25; }), HasSubstr("SLOT is 25"));
+              Says("ROWS is 26; with WINDOW it must be at most CAPACITY, 25"));
+  EXPECT_THAT(refused([](Command& c) { c.slot = 25; }), Says("SLOT is 25"));
   EXPECT_THAT(refused([](Command& c) { c.place = 9216 - 2 * 25 + 1; }),
-              HasSubstr("PLACE + COUNT * CAPACITY is 9217"));
-  EXPECT_THAT(refused([](Command& c) { c.count = 0; }), HasSubstr("COUNT is 0"));
+              Says("PLACE + COUNT * CAPACITY is 9217"));
+  EXPECT_THAT(refused([](Command& c) { c.count = 0; }), Says("COUNT is 0"));
 }
 
 // More pixels than an accumulator bank has rows: of a product they would be refused.
@@ -85,38 +83,37 @@ TEST_F(WindowCheck, TakesMorePixelsThanABankHasRows) {
   EXPECT_GT(program_[kLoad].rows, 8u);
   EXPECT_EQ(refusal(program_, geometry_), "");
   EXPECT_THAT(refusal_of(kLoad, [](Command& c) { c.flags = 0; }),
-              HasSubstr("ROWS is 10; it must be at most ACCUMULATOR_ROWS, 8"));
+              Says("ROWS is 10; it must be at most ACCUMULATOR_ROWS, 8"));
 }
 
 TEST_F(WindowCheck, NamesWhatIsWrongWithAMatmul) {
   const auto refused = [&](const std::function<void(Command&)>& change) {
     return refusal_of(kMatmul, change);
   };
-  EXPECT_THAT(refused([](Command& c) { c.blocks = 2; }), HasSubstr("BLOCKS is 2"));
-  EXPECT_THAT(refused([](Command& c) { c.flags = flag::kWindow; }), HasSubstr("ACCUMULATE"));
-  EXPECT_THAT(refused([](Command& c) { c.count = 0x10000; }), HasSubstr("COUNT is 65536"));
-  EXPECT_THAT(refused([](Command& c) { c.rows = 129; }), HasSubstr("ROWS is 129"));
+  EXPECT_THAT(refused([](Command& c) { c.blocks = 2; }), Says("BLOCKS is 2"));
+  EXPECT_THAT(refused([](Command& c) { c.flags = flag::kWindow; }), Says("ACCUMULATE"));
+  EXPECT_THAT(refused([](Command& c) { c.count = 0x10000; }), Says("COUNT is 65536"));
+  EXPECT_THAT(refused([](Command& c) { c.rows = 129; }), Says("ROWS is 129"));
 }
 
 TEST_F(WindowCheck, NamesWhatDoesNotFitTheCommandsBefore) {
   const std::size_t next = 6;  // the second block's LOAD_ACTIVATIONS
-  EXPECT_THAT(refusal_of(next, [](Command& c) { ++c.slot; }), HasSubstr("without a gap"));
-  EXPECT_THAT(refusal_of(next, [](Command& c) { --c.capacity; }), HasSubstr("its CAPACITY"));
+  EXPECT_THAT(refusal_of(next, [](Command& c) { ++c.slot; }), Says("without a gap"));
+  EXPECT_THAT(refusal_of(next, [](Command& c) { --c.capacity; }), Says("its CAPACITY"));
   EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.slot = 25; }),
-              HasSubstr("SLOT must be below the CAPACITY"));
+              Says("SLOT must be below the CAPACITY"));
   EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.count = 9216 / 25 + 1; }),
-              HasSubstr("COUNT * CAPACITY"));
+              Says("COUNT * CAPACITY"));
   EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.in_row = 1u << 17; }),
-              HasSubstr("IN_ROW is 131072; with WINDOW it must be at most 131071"));
+              Says("IN_ROW is 131072; with WINDOW it must be at most 131071"));
   program_[kSet].capacity = 24;
   EXPECT_THAT(refusal(program_, geometry_),
-              AllOf(HasSubstr("command 4 (MATMUL"), HasSubstr("has the CAPACITY of the pixels")));
+              Says("command 4 (MATMUL", "has the CAPACITY of the pixels"));
 }
 
 TEST_F(WindowCheck, WantsALayerBeforeItsMatmuls) {
   program_.erase(program_.begin() + kSet);
-  EXPECT_THAT(refusal(program_, geometry_),
-              AllOf(HasSubstr("command 3 (MATMUL"), HasSubstr("no SET_WINDOW before it")));
+  EXPECT_THAT(refusal(program_, geometry_), Says("command 3 (MATMUL", "no SET_WINDOW before it"));
 }
 
 // Behind another program in a ring the layer may be that one's.
@@ -133,20 +130,18 @@ TEST_F(WindowCheck, NamesTheMatmulWhoseWordsNobodyLoads) {
       return c.opcode == Opcode::kLoadActivations;
     })->rows;
   EXPECT_THAT(refusal(program_, geometry_),
-              AllOf(HasSubstr("command 11 (MATMUL "), HasSubstr("take more words of pixels"),
-                    HasSubstr("loads (48)")));
+              Says("command 11 (MATMUL ", "take more words of pixels", "loads (48)"));
 }
 
 TEST_F(WindowCheck, NamesTheLoadThatBringsTooMuch) {
   --program_[kMatmul].new_pixels;
   EXPECT_THAT(refusal(program_, geometry_),
-              AllOf(HasSubstr("(LOAD_ACTIVATIONS "), HasSubstr("more words of pixels"),
-                    HasSubstr("take (48)")));
+              Says("(LOAD_ACTIVATIONS ", "more words of pixels", "take (48)"));
 }
 
 TEST_F(WindowCheck, NamesWhoFreesPixelsThatAreNotThere) {
   EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.freed_pixels = 11; }),
-              HasSubstr("free 11 pixels; of those that they claim, 10 were loaded"));
+              Says("free 11 pixels; of those that they claim, 10 were loaded"));
 }
 
 TEST_F(WindowCheck, NamesTheLoadWhosePixelsNobodyFrees) {
@@ -155,8 +150,7 @@ TEST_F(WindowCheck, NamesTheLoadWhosePixelsNobodyFrees) {
                                  [](const Command& c) { return c.opcode == Opcode::kMatmul; });
   --last->freed_pixels;
   EXPECT_THAT(refusal(program, geometry_),
-              AllOf(HasSubstr("(LOAD_ACTIVATIONS "),
-                    HasSubstr("no MATMUL frees all of its pixels: 24 of 25")));
+              Says("(LOAD_ACTIVATIONS ", "no MATMUL frees all of its pixels: 24 of 25"));
 }
 
 TEST_F(WindowCheck, NamesAMatmulWhosePixelsNobodyLoads) {
@@ -164,8 +158,7 @@ TEST_F(WindowCheck, NamesAMatmulWhosePixelsNobodyLoads) {
   for (const Command& command : program_) {
     if (command.opcode != Opcode::kLoadActivations) program.push_back(command);
   }
-  EXPECT_THAT(refusal(program, geometry_),
-              AllOf(HasSubstr("(MATMUL "), HasSubstr("words of pixels"), HasSubstr("loads (0)")));
+  EXPECT_THAT(refusal(program, geometry_), Says("(MATMUL ", "words of pixels", "loads (0)"));
 }
 
 // Pixels of further planes are those of the loads before, not new ones.
@@ -176,7 +169,7 @@ TEST_F(WindowCheck, CountsPixelsOfTheFirstPlaneAlone) {
   program_.insert(program_.begin() + kLoad + 1, second);
   EXPECT_EQ(refusal(program_, geometry_), "");
   program_[kLoad + 1].place = 0;
-  EXPECT_THAT(refusal(program_, geometry_), HasSubstr("no MATMUL frees all of its pixels"));
+  EXPECT_THAT(refusal(program_, geometry_), Says("no MATMUL frees all of its pixels"));
 }
 
 TEST_F(WindowCheck, NamesAMatmulThatMeetsTheOtherKindOfActivations) {
@@ -189,9 +182,8 @@ TEST_F(WindowCheck, NamesAMatmulThatMeetsTheOtherKindOfActivations) {
   for (Command& command : program_) {
     if (matmul(command)) command.count *= 9;
   }
-  EXPECT_THAT(refusal(program_, geometry_),
-              AllOf(HasSubstr("command 4 (MATMUL"), HasSubstr("activations of a product"),
-                    HasSubstr("command 3 (LOAD_ACTIVATIONS"), HasSubstr("of a window")));
+  EXPECT_THAT(refusal(program_, geometry_), Says("command 4 (MATMUL", "activations of a product",
+                                                 "command 3 (LOAD_ACTIVATIONS", "of a window"));
 }
 
 // The second chunk has no room until the first block is done, which waits for both.
@@ -212,10 +204,9 @@ TEST_F(WindowCheck, NamesTheCommandsOfAProgramThatNeverEnds) {
   ASSERT_EQ(second.opcode, Opcode::kMatmul);
   --second.new_pixels;
   EXPECT_THAT(refusal(program_, geometry_),
-              AllOf(HasSubstr("the program never ends: command "),
-                    HasSubstr("command 6 (LOAD_ACTIVATIONS "),
-                    HasSubstr("waits for room for its pixels in the scratchpad"),
-                    HasSubstr("command 4 (MATMUL "), HasSubstr("waits for activations")));
+              Says("the program never ends: command ", "command 6 (LOAD_ACTIVATIONS ",
+                   "waits for room for its pixels in the scratchpad", "command 4 (MATMUL ",
+                   "waits for activations"));
 }
 
 }  // namespace

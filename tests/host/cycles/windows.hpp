@@ -7,9 +7,10 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/result_format.hpp"
-#include "host/error.hpp"
 #include "host/job/window_plan.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/window_program.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 
@@ -30,20 +31,13 @@ inline std::vector<Command> program_of(const WindowPlan& plan) {
   operands.results.low = 0x80;
   operands.results.high = 0x7f;
   std::vector<Command> program = window_program(plan, operands);
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  program.push_back(finish);
+  program.push_back(finish());
   return program;
 }
 
 /// The message with which the prediction refuses a program; empty where it does not.
 inline std::string refusal(const std::vector<Command>& program, const Geometry& geometry) {
-  try {
-    predict_counters(program, geometry, MemoryTiming{});
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return {};
+  return message_of([&] { predict_counters(program, geometry, MemoryTiming{}); });
 }
 
 }  // namespace gemm64

@@ -8,6 +8,7 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/job/job.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -114,7 +115,7 @@ TEST(Campaign, GivesTheCommandOfATry) {
             "--inject lost:data.r@512");
   t.accumulate = Accumulate::kHost;
   t.memory.stall_probability = 0.07;
-  EXPECT_THAT(command_of(t), testing::HasSubstr(" --memory-stalls 0.07 --accumulate host "));
+  EXPECT_THAT(command_of(t), Says(" --memory-stalls 0.07 --accumulate host "));
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/debug/timeline.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <stdexcept>
 
 #include "host/error.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/debug/timeline_file.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -31,15 +31,8 @@ class FakeProbe : public Probe {
   }
 };
 
-class TimelineTest : public testing::Test {
+class TimelineTest : public InFolder {
  protected:
-  TimelineTest()
-      : folder_(fs::path(testing::TempDir()) / ("timeline." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-    path_ = folder_ / "t.json";
-  }
-  ~TimelineTest() override { fs::remove_all(folder_); }
-
   static Job job(const GemmShape& shape, const std::string& name = "layer",
                  Accumulate accumulate = Accumulate::kDevice) {
     Geometry geometry;
@@ -74,7 +67,7 @@ class TimelineTest : public testing::Test {
     spend(timeline, 4, {kCommandsDispatch});  // consecutive dispatches are four commands
   }
 
-  fs::path folder_, path_;
+  const fs::path path_ = folder_ / "t.json";
   std::uint64_t clock_ = 100;
 };
 
@@ -328,12 +321,8 @@ TEST_F(TimelineTest, APlaceThatCannotBeWrittenIsFoundAtOnce) {
 TEST_F(TimelineTest, AFullDiskIsAnError) {
   ASSERT_TRUE(fs::exists("/dev/full")) << "Linux has it";
   Timeline timeline("/dev/full");
-  try {
-    timeline.finish();
-    FAIL() << "no OutputError";
-  } catch (const OutputError& error) {
-    EXPECT_STREQ(error.what(), "/dev/full: the timeline is lost: No space left on device");
-  }
+  EXPECT_EQ(message_of<OutputError>([&] { timeline.finish(); }),
+            "/dev/full: the timeline is lost: No space left on device");
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 

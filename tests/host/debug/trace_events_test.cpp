@@ -2,11 +2,12 @@
 #include "host/debug/trace_events.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <limits>
+
+#include "tests/folder.hpp"
 
 namespace gemm64 {
 namespace {
@@ -16,19 +17,15 @@ using Json = TraceEvents::Json;
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
-class TraceEventsTest : public testing::Test {
+class TraceEventsTest : public InFolder {
  protected:
-  TraceEventsTest()
-      : path_(fs::path(testing::TempDir()) / ("events." + std::to_string(getpid()) + ".json")) {}
-  ~TraceEventsTest() override { fs::remove(path_); }
-
   /// The file's events, as it lies there.
   Json events() const {
     std::ifstream file(path_);
     return Json::parse(file).at("traceEvents");
   }
 
-  fs::path path_;
+  const fs::path path_ = folder_ / "events.json";
 };
 
 TEST_F(TraceEventsTest, AnOpenSliceStandsBeforeThoseInsideIt) {

@@ -8,19 +8,16 @@
 #include <vector>
 
 #include "host/device/registers.hpp"
-#include "host/error.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 std::string complaint(const std::string& text) {
-  try {
+  return message_of([&] {
     const Fault fault = parse_fault(text);
     check_fault(fault, Geometry());
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(Fault, IsReadAndWrittenInTheSameForm) {
@@ -88,7 +85,7 @@ TEST(Fault, CanBePutInEveryRegisterThatTheHostCanWrite) {
 TEST(Fault, HasANameForEveryKind) {
   for (std::size_t i = 0; i < kFaultKinds.size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(kFaultKinds[i].kind), i);
-    EXPECT_THAT(kFaultForms, testing::HasSubstr(name(kFaultKinds[i].kind)));
+    EXPECT_THAT(kFaultForms, Says(name(kFaultKinds[i].kind)));
   }
 }
 
@@ -119,30 +116,24 @@ TEST(Fault, OfAnotherFormIsRefusedWithTheForms) {
                            "slverr:memory@1",
                            "decerr:data.r@1",
                            "slverr:data:0@1"}) {
-    EXPECT_THAT(complaint(text),
-                testing::HasSubstr(std::string("--inject ") + text + ": give weight:ROW,COLUMN"))
+    EXPECT_THAT(complaint(text), Says(std::string("--inject ") + text + ": give weight:ROW,COLUMN"))
         << text;
   }
 }
 
 TEST(Fault, InAPlaceThatDoesNotExistIsRefusedWithThosethatDo) {
-  using testing::HasSubstr;
-  EXPECT_THAT(complaint("weight:64,0:0@1"), HasSubstr("row 64; this accelerator has 0 to 63"));
-  EXPECT_THAT(complaint("activation:0,64:0@1"),
-              HasSubstr("column 64; this accelerator has 0 to 63"));
-  EXPECT_THAT(complaint("weight:0,0:8@1"), HasSubstr("bit 8; this accelerator has 0 to 7"));
-  EXPECT_THAT(complaint("partial-sum:16,0:0@1"),
-              HasSubstr("stage 16; this accelerator has 0 to 15"));
-  EXPECT_THAT(complaint("partial-sum:0,0:32@1"), HasSubstr("bit 32; this accelerator has 0 to 31"));
-  EXPECT_THAT(complaint("accumulator:2,0,0:0@1"), HasSubstr("bank 2; this accelerator has 0 to 1"));
-  EXPECT_THAT(complaint("result:64:0@1"), HasSubstr("byte 64; this accelerator has 0 to 63"));
-  EXPECT_THAT(complaint("result:0:8@1"), HasSubstr("bit 8; this accelerator has 0 to 7"));
-  EXPECT_THAT(complaint("command:16:0@1"), HasSubstr("word 16; this accelerator has 0 to 15"));
-  EXPECT_THAT(complaint("register:CONTROL:2@1"), HasSubstr("bit 2; this accelerator has 0 to 1"));
-  EXPECT_THAT(complaint("register:RING_TAIL:16@1"),
-              HasSubstr("bit 16; this accelerator has 0 to 15"));
-  EXPECT_THAT(complaint("accumulator:0,128,0:0@1"),
-              HasSubstr("row 128; this accelerator has 0 to 127"));
+  EXPECT_THAT(complaint("weight:64,0:0@1"), Says("row 64; this accelerator has 0 to 63"));
+  EXPECT_THAT(complaint("activation:0,64:0@1"), Says("column 64; this accelerator has 0 to 63"));
+  EXPECT_THAT(complaint("weight:0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));
+  EXPECT_THAT(complaint("partial-sum:16,0:0@1"), Says("stage 16; this accelerator has 0 to 15"));
+  EXPECT_THAT(complaint("partial-sum:0,0:32@1"), Says("bit 32; this accelerator has 0 to 31"));
+  EXPECT_THAT(complaint("accumulator:2,0,0:0@1"), Says("bank 2; this accelerator has 0 to 1"));
+  EXPECT_THAT(complaint("result:64:0@1"), Says("byte 64; this accelerator has 0 to 63"));
+  EXPECT_THAT(complaint("result:0:8@1"), Says("bit 8; this accelerator has 0 to 7"));
+  EXPECT_THAT(complaint("command:16:0@1"), Says("word 16; this accelerator has 0 to 15"));
+  EXPECT_THAT(complaint("register:CONTROL:2@1"), Says("bit 2; this accelerator has 0 to 1"));
+  EXPECT_THAT(complaint("register:RING_TAIL:16@1"), Says("bit 16; this accelerator has 0 to 15"));
+  EXPECT_THAT(complaint("accumulator:0,128,0:0@1"), Says("row 128; this accelerator has 0 to 127"));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "host/device/reference_device.hpp"
-#include "host/error.hpp"
 
 namespace gemm64 {
 namespace {

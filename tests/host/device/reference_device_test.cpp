@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/plans.hpp"
 #include "tests/random_matrix.hpp"
 
@@ -56,24 +56,7 @@ TEST(ReferenceDevice, ReadsTheCommandsAsTheTableSays) {
   const std::int8_t activations[] = {5, 6, -7, 8};  // rows (5, 6) and (-7, 8)
   device.write_memory(0x1000, weights, sizeof weights);
   device.write_memory(0x2000, activations, sizeof activations);
-  std::vector<Command> program(5);
-  program[0].opcode = Opcode::kLoadWeights;
-  program[0].count = 2;
-  program[0].passes = 1;
-  program[0].set_address(0x1000);
-  program[1].opcode = Opcode::kLoadActivations;
-  program[1].rows = 2;
-  program[1].count = program[1].passes = program[1].blocks = 1;
-  program[1].set_address(0x2000);
-  program[2].opcode = Opcode::kMatmul;
-  program[2].rows = 2;
-  program[2].count = program[2].passes = program[2].blocks = 1;
-  program[3].opcode = Opcode::kStore;
-  program[3].rows = 2;
-  program[3].count = program[3].blocks = 1;
-  program[3].set_address(0x3000);
-  program[4].opcode = Opcode::kFinish;
-  Driver(device).run_program(0, program, 1000);
+  Driver(device).run_program(0, tile_product(2, 2, 0x1000, 0x2000, 0x3000), 1000);
   std::int32_t results[4];
   device.read_memory(0x3000, results, sizeof results);
   EXPECT_EQ(results[0], 5 * 1 + 6 * 2);
@@ -170,9 +153,7 @@ TEST(ReferenceDevice, WaitsForCommandsThatComeLater) {
     command.count = count;
     command.passes = command.blocks = command.stride = 1;
     command.set_address(0x1000);
-    std::uint8_t bytes[kCommandBytes];
-    command.encode(bytes);
-    device.write_memory(std::uint64_t{place} * kCommandBytes, bytes, sizeof bytes);
+    put(device, std::uint64_t{place} * kCommandBytes, command);
     device.write_register(reg::kRingTail, place + 1);
   };
   add(0, Opcode::kMatmul, 1);

@@ -9,18 +9,13 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
+#include "tests/commands.hpp"
 #include "tests/host/job/convolutions.hpp"
 
 namespace gemm64 {
 namespace {
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{64} << 20, kOperands = 1 << 20;
-
-Command finish() {
-  Command command;
-  command.opcode = Opcode::kFinish;
-  return command;
-}
 
 Geometry geometry_of(std::uint32_t n) {
   Geometry geometry;
@@ -83,9 +78,7 @@ TEST_P(ReferenceWindows, ReadWhatTheConvolutionBeforeWrote) {
   other.write(device);
   const WindowPlan plan = plan_window(first.window, 4, geometry);
   std::vector<Command> program = window_program(plan, one.operands());
-  Command fence;
-  fence.opcode = Opcode::kFence;
-  program.push_back(fence);
+  program.push_back(fence());
   WindowOperands operands = other.operands();
   operands.activations = one.operands().results.address();
   for (const Command& command : window_program(plan, operands)) program.push_back(command);

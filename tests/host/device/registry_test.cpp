@@ -5,22 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "host/device/reference_device.hpp"
-#include "host/error.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
-
-template <class Action>
-std::string usage_error(Action action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 DeviceRegistry registry() {
   DeviceKind glass;
@@ -42,10 +30,10 @@ TEST(DeviceRegistry, FindsKindsByName) {
 }
 
 TEST(DeviceRegistry, SaysWhatWouldBeRight) {
-  EXPECT_THAT(usage_error([] { registry().find("cpu"); }), HasSubstr("reference, glass"));
-  EXPECT_THAT(usage_error([] { registry().find("glass", 64); }), HasSubstr("its sizes are 4"));
-  EXPECT_THAT(usage_error([] { registry().find_inspectable("reference", "--trace"); }),
-              HasSubstr("--trace needs a device with signals to look at: --device glass"));
+  EXPECT_THAT(message_of([] { registry().find("cpu"); }), Says("reference, glass"));
+  EXPECT_THAT(message_of([] { registry().find("glass", 64); }), Says("its sizes are 4"));
+  EXPECT_THAT(message_of([] { registry().find_inspectable("reference", "--trace"); }),
+              Says("--trace needs a device with signals to look at: --device glass"));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <random>
 
-#include "host/error.hpp"
 #include "tests/host/job/convolutions.hpp"
 
 namespace gemm64 {
@@ -25,8 +24,8 @@ TEST(WindowTaps, MeetThePixelsThatTheDefinitionNames) {
       const WindowTaps taps(set, matmul_window(plan, block));
       ASSERT_EQ(taps.rows(), block.rows);
       ASSERT_EQ(taps.tiles() * w.passes(), w.tiles());
-      const auto pass = draw_number(random, 0, w.passes() - 1);
-      const auto number = draw_number(random, 0, static_cast<unsigned>(taps.tiles()) - 1);
+      const auto pass = draw(random, 0, w.passes() - 1);
+      const auto number = draw(random, 0, static_cast<unsigned>(taps.tiles()) - 1);
       const WindowTile tile = taps.tile(pass, number);
       const std::uint32_t kernel = w.kernel_height * w.kernel_width;
       EXPECT_EQ(tile.plane, pass / w.group_passes * w.group_planes + number / kernel);

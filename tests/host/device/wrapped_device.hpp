@@ -9,9 +9,9 @@
 namespace gemm64 {
 
 /// Does everything as the device behind it, but for what a test overrides. `Behind` is a device of
-/// its own (ReferenceDevice) or another's (Device&).
-template <class Behind>
-class WrappedDevice : public Device {
+/// its own (ReferenceDevice) or another's (Device&); `Interface` what both are.
+template <class Behind, class Interface = Device>
+class WrappedDevice : public Interface {
  public:
   template <class... Arguments>
   explicit WrappedDevice(Arguments&&... arguments)

@@ -16,14 +16,15 @@
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "tests/commands.hpp"
 #include "tests/random_matrix.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using testing::_;
 using testing::AnyNumber;
-using testing::HasSubstr;
 using testing::NiceMock;
 using testing::Return;
 
@@ -81,17 +82,6 @@ class MockDevice : public Device {
   ReferenceDevice reference;
 };
 
-template <class Error, class Action>
-std::string message(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
 struct Product {
   explicit Product(Accumulate accumulate = Accumulate::kDevice)
       : job(make_job("product", {11, 20, 13}, accumulate, MockDevice::geometry())) {
@@ -115,18 +105,16 @@ TEST(DriverOpening, TellsTheDevicesSizes) {
 TEST(DriverOpening, RejectsAnotherId) {
   NiceMock<MockDevice> device;
   device.answer(reg::kId, 0x12345678);
-  const std::string text = message<DeviceError>([&] { Driver driver(device); });
-  EXPECT_THAT(text, HasSubstr("'mock'"));
-  EXPECT_THAT(text, HasSubstr("0x12345678"));
-  EXPECT_THAT(text, HasSubstr("0x67363463"));
+  const std::string text = message_of<DeviceError>([&] { Driver driver(device); });
+  EXPECT_THAT(text, Says("'mock'", "0x12345678", "0x67363463"));
 }
 
 TEST(DriverOpening, RejectsAnotherMajorVersion) {
   NiceMock<MockDevice> device;
   device.answer(reg::kVersion, field::kVersionMajor.put(kVersionMajor + 1));
-  const std::string text = message<DeviceError>([&] { Driver driver(device); });
-  EXPECT_THAT(text, HasSubstr(fmt::format("version {}.0", kVersionMajor + 1)));
-  EXPECT_THAT(text, HasSubstr(fmt::format("{}.x", kVersionMajor)));
+  const std::string text = message_of<DeviceError>([&] { Driver driver(device); });
+  EXPECT_THAT(text, Says(fmt::format("version {}.0", kVersionMajor + 1),
+                         fmt::format("{}.x", kVersionMajor)));
 }
 
 TEST(DriverOpening, AcceptsALaterMinorVersion) {
@@ -163,7 +151,7 @@ TEST(DriverReset, ThatDoesNotEndIsADeviceError) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   device.answer(reg::kStatus, field::kStatusResetting.mask());
-  EXPECT_THAT(message<DeviceError>([&] { driver.reset(); }), HasSubstr("hard reset"));
+  EXPECT_THAT(message_of<DeviceError>([&] { driver.reset(); }), Says("hard reset"));
 }
 
 TEST(DriverRun, GivesTheProduct) {
@@ -225,10 +213,9 @@ TEST(DriverRun, TellsCodeCommandAndEngineOfAnErrorAndResets) {
   EXPECT_CALL(device, write_register(_, _)).Times(AnyNumber());
   EXPECT_CALL(device, write_register(reg::kControl, field::kControlReset.mask())).Times(2);
   const std::string text =
-      message<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
-  EXPECT_THAT(text, HasSubstr("BUS_DECODE at command 3 (STORE rows=11 count=2 blocks=1 address="));
-  EXPECT_THAT(text, HasSubstr("engine 'results'"));
-  EXPECT_THAT(text, HasSubstr(gemm64::text(ErrorCode::kBusDecode)));
+      message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
+  EXPECT_THAT(text, Says("BUS_DECODE at command 3 (STORE rows=11 count=2 blocks=1 address=",
+                         "engine 'results'", gemm64::text(ErrorCode::kBusDecode)));
 }
 
 TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {
@@ -238,10 +225,9 @@ TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {
                                  field::kErrorCommand.put(999));
   EXPECT_CALL(device, read_register(reg::kInterrupt))
       .WillRepeatedly(Return(field::kInterruptError.mask() | field::kInterruptDone.mask()));
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  const std::string text = message<DeviceError>([&] { driver.run_program(0, {finish}, 1000); });
-  EXPECT_THAT(text, HasSubstr("unknown at command 999 (not in the ring)"));
+  const std::string text =
+      message_of<DeviceError>([&] { driver.run_program(0, {finish()}, 1000); });
+  EXPECT_THAT(text, Says("unknown at command 999 (not in the ring)"));
 }
 
 TEST(DriverRun, TellsAnErrorAndAResetThatDoesNotEnd) {
@@ -257,9 +243,8 @@ TEST(DriverRun, TellsAnErrorAndAResetThatDoesNotEnd) {
   EXPECT_CALL(device, read_register(reg::kStatus)).WillRepeatedly([&resets](std::uint32_t) {
     return resets < 2 ? 0 : field::kStatusResetting.mask();
   });
-  const std::string text = message<DeviceError>([&] { driver.run_program(0, {bad}, 1000); });
-  EXPECT_THAT(text, HasSubstr("BAD_OPCODE at command 0"));
-  EXPECT_THAT(text, HasSubstr("hard reset"));
+  const std::string text = message_of<DeviceError>([&] { driver.run_program(0, {bad}, 1000); });
+  EXPECT_THAT(text, Says("BAD_OPCODE at command 0", "hard reset"));
 }
 
 TEST(DriverRun, GivesUpAfterItsLimitOfClocks) {
@@ -272,16 +257,11 @@ TEST(DriverRun, GivesUpAfterItsLimitOfClocks) {
     return false;
   });
   device.answer(reg::kRingHead, 2);
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  const std::string text = message<DeviceError>([&] {
-    driver.run_program(0, {finish, finish, finish}, 300'000);
-  });
+  const std::string text = message_of<DeviceError>(
+      [&] { driver.run_program(0, std::vector<Command>(3, finish()), 300'000); });
   EXPECT_GE(now, 305'000u);
   EXPECT_LT(now, 5000u + 2 * 300'000);
-  EXPECT_THAT(text, HasSubstr("no interrupt"));
-  EXPECT_THAT(text, HasSubstr("limit 300000"));
-  EXPECT_THAT(text, HasSubstr("command 2"));
+  EXPECT_THAT(text, Says("no interrupt", "limit 300000", "command 2"));
 }
 
 TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
@@ -293,10 +273,8 @@ TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
     now += std::uint64_t{1} << 40;
     return now >> 40 == 5 && device.reference.wait_interrupt(clocks);
   });
-  Command finish;
-  finish.opcode = Opcode::kFinish;
   int told = 0;
-  EXPECT_NO_THROW(driver.run_program(0, {finish}, 0, [&told](double) { ++told; }));
+  EXPECT_NO_THROW(driver.run_program(0, {finish()}, 0, [&told](double) { ++told; }));
   EXPECT_EQ(now >> 40, 5u);
   EXPECT_EQ(told, 0) << "no bytes of weights are known that it could be a part of";
 }
@@ -334,7 +312,7 @@ TEST(DriverRun, GivesUpAResetAsTheWatchdogWould) {
   EXPECT_CALL(device, read_register(reg::kStatus))
       .Times(700)
       .WillRepeatedly(Return(field::kStatusResetting.put(1)));
-  message<DeviceError>([&] { driver.reset(); });
+  message_of<DeviceError>([&] { driver.reset(); });
 }
 
 TEST(DriverRun, GivesASlowMemoryMoreClocks) {
@@ -349,7 +327,7 @@ TEST(DriverRun, GivesASlowMemoryMoreClocks) {
     });
     const Product product;
     const std::string text =
-        message<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
+        message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
     return std::stoull(text.substr(text.find("limit ") + 6));
   };
   const Traffic traffic = predict_traffic(Product().job.plan);
@@ -390,12 +368,10 @@ TEST(DriverRun, RejectsAMemoryThatIsTooSmall) {
   const std::uint64_t needs = job.layout.end;
   ASSERT_GT(needs, kMemoryBytes);
   EXPECT_CALL(device, write_memory).Times(0);
-  const std::string text = message<UsageError>([&] {
+  const std::string text = message_of<UsageError>([&] {
     driver.run(job, std::vector<std::uint8_t>(job.plan.weight_bytes()), MatrixI8::Zero(1000, 1100));
   });
-  EXPECT_THAT(text, HasSubstr("1000x1100x8"));
-  EXPECT_THAT(text, HasSubstr(std::to_string(needs)));
-  EXPECT_THAT(text, HasSubstr(std::to_string(kMemoryBytes)));
+  EXPECT_THAT(text, Says("1000x1100x8", std::to_string(needs), std::to_string(kMemoryBytes)));
 }
 
 TEST(DriverRun, FillsTheMemoryToItsLastByte) {
@@ -422,20 +398,17 @@ TEST(DriverRun, RejectsAJobForAnotherArray) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   const Job job = make_job("product", {11, 20, 13}, Accumulate::kDevice, Geometry{});
-  const std::string text = message<std::invalid_argument>([&] {
+  const std::string text = message_of<std::invalid_argument>([&] {
     driver.run(job, std::vector<std::uint8_t>(job.plan.weight_bytes()), MatrixI8::Zero(11, 20));
   });
-  EXPECT_THAT(text, HasSubstr("64x64"));
-  EXPECT_THAT(text, HasSubstr("8x8"));
+  EXPECT_THAT(text, Says("64x64", "8x8"));
 }
 
 TEST(DriverRun, RejectsAProgramLongerThanAnyRing) {
   NiceMock<MockDevice> device;
   Driver driver(device);
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  EXPECT_THROW(driver.run_program(0, std::vector<Command>(65536, finish), 1000), UsageError);
-  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(1023, finish), 1000));
+  EXPECT_THROW(driver.run_program(0, std::vector<Command>(65536, finish()), 1000), UsageError);
+  EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(1023, finish()), 1000));
 }
 
 TEST(DriverRun, WorksAgainAfterAnError) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/error.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
 

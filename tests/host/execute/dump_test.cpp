@@ -3,27 +3,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "host/execute/npy.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-class Dump : public testing::Test {
+class Dump : public InFolder {
  protected:
-  Dump() : folder_(fs::path(testing::TempDir()) / ("dump." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Dump() override { fs::remove_all(folder_); }
-
   static OnnxModel model(const std::string& first, const std::string& second) {
     onnx::ModelProto proto =
         parse_model("(float[2] x) => (float[1] b) {y = Relu(x) a, b = Split(y)}");
@@ -46,16 +41,8 @@ class Dump : public testing::Test {
   }
 
   std::string refusal(const OnnxModel& model, const std::vector<std::string>& specifications) {
-    try {
-      ActivationDump(specifications, Executor(model));
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    ADD_FAILURE() << "nothing was refused";
-    return {};
+    return message_of([&] { ActivationDump(specifications, Executor(model)); });
   }
-
-  fs::path folder_;
 };
 
 TEST_F(Dump, WritesTheOutputsOfNodesThatMatch) {
@@ -81,7 +68,7 @@ TEST_F(Dump, GoesOnWithoutAFileThatIsLost) {
   testing::internal::CaptureStderr();
   EXPECT_THAT(files(model("relu", "split"), {"*=" + folder_.string()}),
               UnorderedElementsAre("split.npy", "split.1.npy"));
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("relu.npy: cannot be written"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Says("relu.npy: cannot be written"));
   EXPECT_TRUE(is_lost(folder_ / "relu.npy"));
 }
 
@@ -98,11 +85,11 @@ TEST_F(Dump, CallsNodesWithoutANameByTheirNumber) {
 
 TEST_F(Dump, RefusesWhatCannotBeWrittenBeforeAnythingRuns) {
   const OnnxModel plain = model("relu", "split");
-  EXPECT_THAT(refusal(plain, {"relu"}), HasSubstr("PATTERN=FOLDER"));
-  EXPECT_THAT(refusal(plain, {"conv*=" + folder_.string()}), HasSubstr("no node's name matches"));
-  EXPECT_THAT(refusal(plain, {"relu=/dev/null/x"}), HasSubstr("is not a folder"));
+  EXPECT_THAT(refusal(plain, {"relu"}), Says("PATTERN=FOLDER"));
+  EXPECT_THAT(refusal(plain, {"conv*=" + folder_.string()}), Says("no node's name matches"));
+  EXPECT_THAT(refusal(plain, {"relu=/dev/null/x"}), Says("is not a folder"));
   EXPECT_THAT(refusal(model("a/b", "a_b"), {"*=" + folder_.string()}),
-              HasSubstr("nodes a/b and a_b would both be a_b.npy"));
+              Says("nodes a/b and a_b would both be a_b.npy"));
 }
 
 }  // namespace

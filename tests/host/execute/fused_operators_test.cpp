@@ -8,20 +8,15 @@
 #include <limits>
 
 #include "tests/host/execute/run_node.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 void expect_refusal(const std::string& node, const Tensors& inputs, const char* why) {
-  try {
-    run_node(node, inputs);
-    FAIL() << "it runs";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(why));
-  }
+  EXPECT_THAT([&] { run_node(node, inputs); }, Fails(why));
 }
 
 std::string bits_node(const std::string& more) {

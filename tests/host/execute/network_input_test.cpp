@@ -4,21 +4,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stb/stb_image_write.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "host/execute/head.hpp"
 #include "host/execute/npy.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 /// All rows of all inputs.
 NamedTensors make_inputs(const OnnxModel& model, const InputOptions& options) {
@@ -34,13 +34,8 @@ NamedTensors make_inputs(const OnnxModel& model, const std::vector<std::string>&
   return make_inputs(model, options);
 }
 
-class NetworkInput : public testing::Test {
+class NetworkInput : public InFolder {
  protected:
-  NetworkInput() : folder_(fs::path(testing::TempDir()) / ("input." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~NetworkInput() override { fs::remove_all(folder_); }
-
   std::string array(const Tensor& tensor) const {
     OutputFile file(folder_ / "x.npy");
     save_tensor(file, tensor);
@@ -56,17 +51,10 @@ class NetworkInput : public testing::Test {
 
   static std::string refusal(const OnnxModel& model, const std::vector<std::string>& files,
                              std::int64_t batch = 0) {
-    try {
-      make_inputs(model, files, batch, 1);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    ADD_FAILURE() << "nothing was refused";
-    return {};
+    return message_of([&] { make_inputs(model, files, batch, 1); });
   }
 
   const OnnxModel open_ = load_text("(float[N,2] x) => (float[N,2] y) {y = Relu(x)}");
-  fs::path folder_;
 };
 
 TEST_F(NetworkInput, IsRandomFromTheSeedWithoutAFile) {
@@ -86,25 +74,25 @@ TEST_F(NetworkInput, HasTheBatchOfItsFile) {
 
 TEST_F(NetworkInput, MustFitTheModel) {
   EXPECT_THAT(refusal(open_, {array(floats({2, 3}, {1, 2, 3, 4, 5, 6}))}),
-              HasSubstr("is 2x3; input 'x' of test.onnx takes anyx2"));
-  EXPECT_THAT(refusal(open_, {array(floats({2}, {1, 2}))}), HasSubstr("takes anyx2"));
+              Says("is 2x3; input 'x' of test.onnx takes anyx2"));
+  EXPECT_THAT(refusal(open_, {array(floats({2}, {1, 2}))}), Says("takes anyx2"));
   EXPECT_THAT(refusal(open_, {array(ints({1, 2}))}),
-              HasSubstr("holds int64 of shape (2,); float32 is needed"));
-  EXPECT_THAT(refusal(open_, {array(floats({1, 2}, {1, 2}))}, 4), HasSubstr("--batch 4"));
-  EXPECT_THAT(refusal(open_, {(folder_ / "none.npy").string()}), HasSubstr("cannot be read"));
+              Says("holds int64 of shape (2,); float32 is needed"));
+  EXPECT_THAT(refusal(open_, {array(floats({1, 2}, {1, 2}))}, 4), Says("--batch 4"));
+  EXPECT_THAT(refusal(open_, {(folder_ / "none.npy").string()}), Says("cannot be read"));
   EXPECT_THAT(refusal(open_, {"z=" + array(floats({1, 2}, {1, 2}))}),
-              HasSubstr("has no input 'z'; its inputs are: x"));
+              Says("has no input 'z'; its inputs are: x"));
 }
 
 TEST_F(NetworkInput, IsNamedWhereThereAreSeveral) {
   const OnnxModel model =
       load_text("(float[1] a, int64[1] b) => (float[1] y) {c = Cast <to = 1> (b) y = Add(a, c)}");
-  EXPECT_THAT(refusal(model, {}), HasSubstr("'b' is of int64; give it as --input b=FILE.npy"));
+  EXPECT_THAT(refusal(model, {}), Says("'b' is of int64; give it as --input b=FILE.npy"));
   const NamedTensors inputs = make_inputs(model, {"b=" + array(ints({7}))}, 0, 1);
   EXPECT_EQ(values_of<std::int64_t>(inputs.at("b")), (std::vector<std::int64_t>{7}));
   EXPECT_EQ(inputs.at("a").dims(), (Dims{1}));
   const std::string file = "b=" + array(ints({7}));
-  EXPECT_THAT(refusal(model, {file, file}), HasSubstr("given twice"));
+  EXPECT_THAT(refusal(model, {file, file}), Says("given twice"));
 }
 
 TEST_F(NetworkInput, MayBeAnImageForEachOfTheBatch) {
@@ -118,21 +106,21 @@ TEST_F(NetworkInput, MayBeAnImageForEachOfTheBatch) {
 }
 
 TEST_F(NetworkInput, IsNoImageWhereTheModelTakesNone) {
-  EXPECT_THAT(refusal(open_, {grey_image()}), HasSubstr("batches of 1 or 3 channels"));
+  EXPECT_THAT(refusal(open_, {grey_image()}), Says("batches of 1 or 3 channels"));
 }
 
 TEST_F(NetworkInput, NamesAnImageOfAnotherKind) {
   std::ofstream(folder_ / "x.gif") << "GIF89a and more than sixteen bytes";
   const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
   EXPECT_THAT(refusal(model, {folder_ / "x.gif"}),
-              HasSubstr("give PNG or JPEG; the file is a GIF image"));
+              Says("give PNG or JPEG; the file is a GIF image"));
 }
 
 TEST_F(NetworkInput, NamesADamagedImage) {
   const OnnxModel model = load_text("(float[1,1,2,2] x) => (float[1,1,2,2] y) {y = Relu(x)}");
   const std::string path = grey_image();
   fs::resize_file(path, 40);
-  EXPECT_THAT(refusal(model, {path}), HasSubstr("x.png: the PNG image ends early"));
+  EXPECT_THAT(refusal(model, {path}), Says("x.png: the PNG image ends early"));
 }
 
 /// Grey images of one pixel, 10, 20, 30, as an idx file.
@@ -171,20 +159,15 @@ TEST_F(IdxInput, GivesTheFirstImagesAndAnyRows) {
 
 TEST_F(IdxInput, IsRefusedWhereNoImageFits) {
   const auto refused = [&](const std::string& dims, const InputOptions& given) {
-    try {
-      open_inputs(model(dims), given);
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return message_of([&] { open_inputs(model(dims), given); });
   };
-  EXPECT_THAT(refused("N,2", options()), HasSubstr("images are for float32 batches"));
-  EXPECT_THAT(refused("N,2,1,1", options()), HasSubstr("images are for float32 batches"));
+  EXPECT_THAT(refused("N,2", options()), Says("images are for float32 batches"));
+  EXPECT_THAT(refused("N,2,1,1", options()), Says("images are for float32 batches"));
   InputOptions three = options();
   three.pixels.values = preprocessing_named("imagenet");
-  EXPECT_THAT(refused("N,1,1,1", three), HasSubstr("give one mean and deviation"));
+  EXPECT_THAT(refused("N,1,1,1", three), Says("give one mean and deviation"));
   three.files = {array(floats({1, 1}, {1}))};
-  EXPECT_THAT(refused("N,1", three), HasSubstr("arrays are taken as they are"));
+  EXPECT_THAT(refused("N,1", three), Says("arrays are taken as they are"));
 }
 
 TEST_F(NetworkInput, TakesTheImagesOfAFolderInTheOrderOfTheirNames) {
@@ -203,7 +186,7 @@ TEST_F(NetworkInput, TakesTheImagesOfAFolderInTheOrderOfTheirNames) {
   EXPECT_EQ(input_files(folder_.string()).size(), 2U);
   fs::remove(folder_ / "a.png");
   fs::remove(folder_ / "b.png");
-  EXPECT_THAT(refusal(model, {folder_.string()}), HasSubstr("holds no PNG or JPEG images"));
+  EXPECT_THAT(refusal(model, {folder_.string()}), Says("holds no PNG or JPEG images"));
 }
 
 }  // namespace

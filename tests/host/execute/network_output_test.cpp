@@ -3,27 +3,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "host/execute/npy.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-class NetworkOutput : public testing::Test {
+class NetworkOutput : public InFolder {
  protected:
-  NetworkOutput() : folder_(fs::path(testing::TempDir()) / ("output." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~NetworkOutput() override { fs::remove_all(folder_); }
-
   static OnnxModel model(const std::string& second = "b") {
     onnx::ModelProto proto =
         parse_model("(float[1] x) => (float[1] a, float[1] b) {a = Relu(x) b = Neg(x)}");
@@ -50,21 +45,12 @@ class NetworkOutput : public testing::Test {
   }
 
   std::string refusal(const std::vector<std::string>& texts, const std::string& second = "b") {
-    try {
-      run(model(second), texts);
-    } catch (const UsageError& error) {
-      for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
-        EXPECT_TRUE(entry.is_directory()) << entry << " is left";
-      }
-      return error.what();
+    const std::string message = message_of([&] { run(model(second), texts); });
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      EXPECT_TRUE(entry.is_directory()) << entry << " is left";
     }
-    ADD_FAILURE() << "nothing was refused";
-    return {};
+    return message;
   }
-
-  std::string at(const std::string& name) const { return folder_.string() + "/" + name; }
-
-  fs::path folder_;
 };
 
 TEST_F(NetworkOutput, IsTheFirstInAFileWithoutAName) {
@@ -91,17 +77,17 @@ TEST_F(NetworkOutput, MakesTheFolderThatASlashEnds) {
 
 TEST_F(NetworkOutput, IsRefusedWhereThereIsNone) {
   EXPECT_THAT(refusal({"c=" + at("c.npy")}),
-              HasSubstr("test.onnx has no such output; its outputs are: a, b"));
-  EXPECT_THAT(refusal({"=c.npy"}), HasSubstr("give FILE, NAME=FILE or FOLDER/"));
-  EXPECT_THAT(refusal({at("y.npy"), at("z.npy")}), HasSubstr("give NAME=FILE for another"));
-  EXPECT_THAT(refusal({"/dev/null/x/"}), HasSubstr("is no folder"));
+              Says("test.onnx has no such output; its outputs are: a, b"));
+  EXPECT_THAT(refusal({"=c.npy"}), Says("give FILE, NAME=FILE or FOLDER/"));
+  EXPECT_THAT(refusal({at("y.npy"), at("z.npy")}), Says("give NAME=FILE for another"));
+  EXPECT_THAT(refusal({"/dev/null/x/"}), Says("is no folder"));
 }
 
 TEST_F(NetworkOutput, OverwritesNoOtherFileOfTheCommand) {
-  EXPECT_THAT(refusal({"a=" + at("y.npy"), "b=" + at("./y.npy")}), HasSubstr("name another"));
-  EXPECT_THAT(refusal({"a=" + at("b.npy"), at("")}), HasSubstr("name another"));
+  EXPECT_THAT(refusal({"a=" + at("y.npy"), "b=" + at("./y.npy")}), Says("name another"));
+  EXPECT_THAT(refusal({"a=" + at("b.npy"), at("")}), Says("name another"));
   // Both would be a.npy's neighbour "_.npy".
-  EXPECT_THAT(refusal({at("_.npy"), at("")}, "/"), HasSubstr("name another"));
+  EXPECT_THAT(refusal({at("_.npy"), at("")}, "/"), Says("name another"));
 }
 
 TEST_F(NetworkOutput, IsWrittenThoughAnotherIsLost) {
@@ -111,7 +97,7 @@ TEST_F(NetworkOutput, IsWrittenThoughAnotherIsLost) {
   outputs.open(two, claimed);
   testing::internal::CaptureStderr();
   outputs.write({{"a", floats({1}, {1})}, {"b", floats({1}, {2})}});
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("/dev/full"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Says("/dev/full"));
   EXPECT_TRUE(is_lost("/dev/full"));
   EXPECT_EQ(value("b.npy"), 2);
 }
@@ -127,8 +113,8 @@ TEST_F(NetworkOutput, IsWidenedWhereNumPyDoesNotKnowItsType) {
   testing::internal::CaptureStderr();
   outputs.write({{"a", small}, {"b", tiny}});
   const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(told, HasSubstr("a.npy holds float32, since no .npy file holds float8e4m3fn"));
-  EXPECT_THAT(told, HasSubstr("b.npy holds int8, since no .npy file holds int4"));
+  EXPECT_THAT(told, Says("a.npy holds float32, since no .npy file holds float8e4m3fn",
+                         "b.npy holds int8, since no .npy file holds int4"));
   EXPECT_FALSE(is_lost(at("a.npy")));
   EXPECT_EQ(value("a.npy"), 1.5F);
   EXPECT_EQ(load_tensor(at("b.npy"), onnx::TensorProto::INT8).values<std::int8_t>()[0], -3);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/npy.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "host/files/npy.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/execute/run_node.hpp"
 
 namespace gemm64 {
@@ -15,17 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TensorFile : public testing::Test {
+class TensorFile : public InFolder {
  protected:
-  ~TensorFile() override { fs::remove(path_); }
-
   void save(const Tensor& tensor) const {
     OutputFile file(path_);
     save_tensor(file, tensor);
   }
 
-  const std::string path_ =
-      fs::path(testing::TempDir()) / ("tensor." + std::to_string(getpid()) + ".npy");
+  const std::string path_ = folder_ / "tensor.npy";
 };
 
 TEST_F(TensorFile, KeepsFloat16) {

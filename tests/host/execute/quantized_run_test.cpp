@@ -12,12 +12,12 @@
 #include "host/session/network_run.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/run/small_device.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 class QuantizedRunTest : public testing::Test {
  protected:
@@ -56,14 +56,13 @@ TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
 TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
   const NetworkRun found = run(quantized_branches());
   const std::string text = run_table(found.report, 0);
-  EXPECT_THAT(text, HasSubstr("3x3 /2 packed"));
-  EXPECT_THAT(text, HasSubstr("3x3 dilated 2 in 20 groups"));
-  EXPECT_THAT(text, HasSubstr("3 nodes on the host (1 Flatten, 1 MaxPool, 1 "
-                              "com.microsoft.QLinearAdd)"));
-  EXPECT_THAT(text, HasSubstr("2 programs on the device.\n"));
+  EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups",
+                         "3 nodes on the host (1 Flatten, 1 MaxPool, 1 "
+                         "com.microsoft.QLinearAdd)",
+                         "2 programs on the device.\n"));
   // 2 x 5 x 5 windows of 27 bytes, in words of 8.
-  EXPECT_THAT(text, HasSubstr("Windows that the host laid out as rows: 1.562 KiB of 1 layer.\n"));
-  EXPECT_THAT(text, HasSubstr("MACs on the device: 100.0 %"));
+  EXPECT_THAT(text, Says("Windows that the host laid out as rows: 1.562 KiB of 1 layer.\n",
+                         "MACs on the device: 100.0 %"));
   const nlohmann::ordered_json json = to_json(found.report);
   EXPECT_EQ(json["total"]["device_share"], 1);
   EXPECT_EQ(json["layers"][0]["program"], 1);
@@ -91,7 +90,7 @@ TEST_F(QuantizedRunTest, NoticesAFlippedBitInAConvolution) {
   const NetworkRun found = run(quantized_branches());
   EXPECT_FALSE(found.report.verified());
   EXPECT_EQ(found.report.layers[0].mismatches.count, 1U);
-  EXPECT_THAT(run_table(found.report, 0), HasSubstr("first: 1 values differ; the first at row 0"));
+  EXPECT_THAT(run_table(found.report, 0), Says("first: 1 values differ; the first at row 0"));
 }
 
 TEST_F(QuantizedRunTest, TellsProgressFromNothingToAll) {
@@ -120,7 +119,7 @@ TEST_F(QuantizedRunTest, LeavesConvolutionsToTheHostWhereOptionsDo) {
     const NetworkRun found = run(model, options);
     EXPECT_EQ(found.report.layers.size(), options.precision != Precision::kFloat32 ? 1U : 0U);
     ASSERT_GE(found.report.host_layers.size(), 8U);
-    EXPECT_THAT(found.report.host_layers[0].reason, HasSubstr(name));
+    EXPECT_THAT(found.report.host_layers[0].reason, Says(name));
     EXPECT_EQ(found.report.verified(), options.precision != Precision::kFloat32);
     EXPECT_LT(found.report.device_macs(), found.report.all_macs());
   }
@@ -173,7 +172,7 @@ TEST_F(QuantizedRunTest, ComputesALayerThatTheFileLeavesInFloatAsTheFileSays) {
     EXPECT_EQ(found.report.layers.size(), 1U);
     ASSERT_EQ(found.report.host_layers.size(), 1U);
     EXPECT_EQ(found.report.host_layers[0].name, "fc");
-    EXPECT_THAT(found.report.host_layers[0].reason, HasSubstr("float32 in the file"));
+    EXPECT_THAT(found.report.host_layers[0].reason, Says("float32 in the file"));
     EXPECT_TRUE(run(model, inputs, options).why_one_job.empty());
   }
   RunOptions on_the_way;

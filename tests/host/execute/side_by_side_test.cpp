@@ -23,11 +23,10 @@
 #include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/run/small_device.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 enum class Damage { kNone, kFlips, kFails };
 
@@ -170,7 +169,7 @@ TEST_F(SideBySideTest, LooksAgainAtTheFirstFailureWithTheClockOfOneDevice) {
 TEST_F(SideBySideTest, ReportsTheFirstErrorAndStopsTheRest) {
   damage(Damage::kFails, {4, 5, 6});
   const NetworkRun one = run(1);
-  EXPECT_THAT(one.report.error, HasSubstr("burnt down"));
+  EXPECT_THAT(one.report.error, Says("burnt down"));
   for (const unsigned jobs : {2U, 5U}) {
     SCOPED_TRACE(jobs);
     EXPECT_EQ(timeless(run(jobs).report), timeless(one.report));
@@ -186,7 +185,7 @@ TEST_F(SideBySideTest, RunsInOrderWhereTheHostGoesOnWithTheDevicesResults) {
   const NetworkRun one = run(1);
   EXPECT_EQ(one.why_one_job, "");  // nobody asked for more
   const NetworkRun found = run(5);
-  EXPECT_THAT(found.why_one_job, HasSubstr("goes on with the device's results"));
+  EXPECT_THAT(found.why_one_job, Says("goes on with the device's results"));
   EXPECT_EQ(timeless(found.report), timeless(one.report));
   EXPECT_EQ(made_, 0U);
 }
@@ -274,7 +273,7 @@ TEST_F(NetworkPartsTest, EndWithTheFirstErrorAsOneRunDoes) {
   ASSERT_EQ(marks_.ran.size(), 8U);
   marks_.damage = {{marks_.ran[3], Damage::kFails}, {marks_.ran[5], Damage::kFails}};
   const NetworkRun one = whole(), found = joined();
-  EXPECT_THAT(found.report.error, HasSubstr("burnt down"));
+  EXPECT_THAT(found.report.error, Says("burnt down"));
   EXPECT_EQ(timeless(found.report), timeless(one.report));
   EXPECT_EQ(found.report.layers.size(), one.report.layers.size());
 }

@@ -17,11 +17,10 @@
 #include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/run/small_device.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 /// What all devices of a run share: weights as they were given, and which of them go wrong on their
 /// way into memory, so that one layer's results are wrong wherever it runs.
@@ -190,16 +189,15 @@ TEST_F(ValuesFlowTest, SeveralFaultsInSeveralPassesAreEachFound) {
 
 TEST_F(ValuesFlowTest, TheVerdictSaysWhatWasComparedWithWhat) {
   EXPECT_THAT(run_table(run(CheckLevel::kLayers).report, 0),
-              HasSubstr(" results equal the reference on the inputs that the device had; all "));
+              Says(" results equal the reference on the inputs that the device had; all "));
   const NetworkRun outputs = run(CheckLevel::kOutputs);
   EXPECT_TRUE(outputs.report.verified());
   EXPECT_THAT(run_table(outputs.report, 0),
-              HasSubstr("VERIFIED: all 14 values of the network's outputs equal a run on the host; "
-                        "layers were not compared; all 34 counters"));
+              Says("VERIFIED: all 14 values of the network's outputs equal a run on the host; "
+                   "layers were not compared"));
   EXPECT_EQ(to_json(outputs.report)["outputs"]["values"], 14);
   const NetworkRun none = run(CheckLevel::kNone);
-  EXPECT_THAT(run_table(none.report, 0),
-              HasSubstr("NOT CHECKED: no value was compared (--check none); all 34 counters"));
+  EXPECT_THAT(run_table(none.report, 0), Says("NOT CHECKED: no value was compared (--check none)"));
   const nlohmann::ordered_json json = to_json(none.report);
   EXPECT_EQ(json["check"], "none");
   EXPECT_EQ(json["verified"], false);
@@ -208,8 +206,8 @@ TEST_F(ValuesFlowTest, TheVerdictSaysWhatWasComparedWithWhat) {
   learn();
   weights_.wrong = {layers_.back()};
   EXPECT_THAT(run_table(run(CheckLevel::kOutputs).report, 0),
-              HasSubstr(" of 14 values of the network's outputs differ from a run on the host, the "
-                        "first in 'y'\n"));
+              Says(" of 14 values of the network's outputs differ from a run on the host, the "
+                   "first in 'y'\n"));
 }
 
 TEST_F(ValuesFlowTest, PassesRunSideBySideWhereProgramsCannotRunAhead) {
@@ -235,7 +233,7 @@ TEST_F(ValuesFlowTest, ProgramsRunInTheirOrderWhereNothingElseIsKnown) {
   for (const CheckLevel check : {CheckLevel::kOutputs, CheckLevel::kNone}) {
     const NetworkRun one = run(check), two = run(check, 2);
     EXPECT_EQ(timeless(one.report), timeless(two.report));
-    EXPECT_THAT(two.why_one_job, HasSubstr(name(check)));
+    EXPECT_THAT(two.why_one_job, Says(name(check)));
   }
 }
 

@@ -7,21 +7,15 @@
 #include <cmath>
 
 #include "tests/host/execute/run_node.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 std::string refusal(const std::string& text, const Tensors& inputs, std::int64_t opset = 13) {
-  try {
-    run_node(text, inputs, opset);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << text << " was computed";
-  return {};
+  return message_of([&] { run_node(text, inputs, opset); });
 }
 
 TEST(Squeeze, TakesAxesAsAttributeBefore13) {
@@ -29,7 +23,7 @@ TEST(Squeeze, TakesAxesAsAttributeBefore13) {
   EXPECT_EQ(run_node("y = Squeeze <axes = [2]> (x)", {x}, 11)[0].dims(), (Dims{1, 2}));
   EXPECT_EQ(run_node("y = Squeeze (x, axes)", {x, ints({-1})}, 13)[0].dims(), (Dims{1, 2}));
   EXPECT_EQ(run_node("y = Squeeze (x)", {x}, 11)[0].dims(), (Dims{2}));
-  EXPECT_THAT(refusal("y = Squeeze (x, axes)", {x, ints({1})}), HasSubstr("not of size 1"));
+  EXPECT_THAT(refusal("y = Squeeze (x, axes)", {x, ints({1})}), Says("not of size 1"));
 }
 
 TEST(Unsqueeze, TakesAxesAsAttributeBefore13) {
@@ -91,9 +85,9 @@ TEST(Pad, MirrorsAndRepeatsAndCuts) {
   EXPECT_THAT(pad("reflect", {5, 0}), ElementsAre(2, 1, 2, 3, 2, 1, 2, 3));
   EXPECT_THAT(pad("edge", {2, 1}), ElementsAre(1, 1, 1, 2, 3, 3));
   EXPECT_THAT(pad("constant", {-1, 2}), ElementsAre(2, 3, 0, 0));
-  EXPECT_THAT(refusal("y = Pad (x, p)", {x, ints({-2, -2})}), HasSubstr("cannot be padded"));
-  EXPECT_THAT(refusal("y = Pad (x, p)", {x, ints({INT64_MIN, 0})}), HasSubstr("cannot be padded"));
-  EXPECT_THAT(refusal("y = Pad <mode = \"zero\"> (x, p)", {x, ints({1, 1})}), HasSubstr("'zero'"));
+  EXPECT_THAT(refusal("y = Pad (x, p)", {x, ints({-2, -2})}), Says("cannot be padded"));
+  EXPECT_THAT(refusal("y = Pad (x, p)", {x, ints({INT64_MIN, 0})}), Says("cannot be padded"));
+  EXPECT_THAT(refusal("y = Pad <mode = \"zero\"> (x, p)", {x, ints({1, 1})}), Says("'zero'"));
 }
 
 TEST(Slice, TakesRangesAsAttributesBefore10) {
@@ -118,7 +112,7 @@ TEST(Slice, FollowsPythonAtItsEdges) {
   EXPECT_THAT(slice(0, 5, INT64_MAX), ElementsAre(0));
   EXPECT_THAT(slice(4, INT64_MIN, INT64_MIN), ElementsAre(4));
   EXPECT_THAT(refusal("y = Slice (x, s, e, a, p)", {x, ints({0}), ints({5}), ints({0}), ints({0})}),
-              HasSubstr("a step is 0"));
+              Says("a step is 0"));
 }
 
 TEST(Split, TakesSizesAsAttributeBefore13) {
@@ -127,9 +121,9 @@ TEST(Split, TakesSizesAsAttributeBefore13) {
   EXPECT_THAT(values_of<float>(parts[1]), ElementsAre(2, 3));
   EXPECT_THAT(values_of<float>(run_node("a, b = Split (x, s)", {x, ints({2, 1})}, 13)[0]),
               ElementsAre(1, 2));
-  EXPECT_THAT(refusal("a, b = Split (x)", {x}), HasSubstr("2 equal parts"));
+  EXPECT_THAT(refusal("a, b = Split (x)", {x}), Says("2 equal parts"));
   EXPECT_THAT(refusal("a, b = Split (x, s)", {x, ints({INT64_MAX, INT64_MAX})}),
-              HasSubstr("does not split 3"));
+              Says("does not split 3"));
 }
 
 TEST(Dropout, KeepsEverythingInEveryForm) {
@@ -157,7 +151,7 @@ TEST(Dropout, DropsWhatTheReferenceDropsWhereThereIsASeed) {
                   run_node("y = Dropout <seed = 7> (x, r, t)", {x, floats({}, {0.5F}), no})[0]),
               ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(refusal("y = Dropout <seed = 7> (x, r, t)", {x, floats({}, {1}), yes}, 13),
-              HasSubstr("its ratio is 1"));
+              Says("its ratio is 1"));
 }
 
 TEST(BatchNormalization, IsForInferenceInEveryForm) {
@@ -169,7 +163,7 @@ TEST(BatchNormalization, IsForInferenceInEveryForm) {
                 ElementsAre(12, 21));
   }
   EXPECT_THAT(refusal("y, m2, v2 = BatchNormalization (x, s, b, m, v)", inputs, 9),
-              HasSubstr("training mode, in the form of opset 9"));
+              Says("training mode, in the form of opset 9"));
 }
 
 TEST(Softmax, JoinsTheLastAxesBefore13) {
@@ -193,11 +187,11 @@ TEST(Reshape, RefusesWhatDoesNotFit) {
     return refusal("y = Reshape (x, s)", {x, ints(shape)});
   };
   EXPECT_EQ(run_node("y = Reshape (x, s)", {x, ints({0, -1})})[0].dims(), (Dims{2, 3}));
-  EXPECT_THAT(refused({4, -1}), HasSubstr("does not divide evenly"));
-  EXPECT_THAT(refused({-1, -1}), HasSubstr("two sizes are left open"));
-  EXPECT_THAT(refused({7}), HasSubstr("the number of values differs"));
-  EXPECT_THAT(refused({6, 1, 0}), HasSubstr("no such dimension"));
-  EXPECT_THAT(refused({INT64_MAX, INT64_MAX}), HasSubstr("the number of values differs"));
+  EXPECT_THAT(refused({4, -1}), Says("does not divide evenly"));
+  EXPECT_THAT(refused({-1, -1}), Says("two sizes are left open"));
+  EXPECT_THAT(refused({7}), Says("the number of values differs"));
+  EXPECT_THAT(refused({6, 1, 0}), Says("no such dimension"));
+  EXPECT_THAT(refused({INT64_MAX, INT64_MAX}), Says("the number of values differs"));
 }
 
 TEST(Broadcasting, StretchesBothWays) {
@@ -207,8 +201,8 @@ TEST(Broadcasting, StretchesBothWays) {
               ElementsAre(11, 12, 13, 21, 22, 23));
   EXPECT_THAT(values_of<float>(run_node("y = Sum (a, b, c)", {row, column, floats({}, {100})})[0]),
               ElementsAre(111, 112, 113, 121, 122, 123));
-  EXPECT_THAT(refusal("y = Add (a, b)", {floats({2}, {1, 2}), row}), HasSubstr("do not fit"));
-  EXPECT_THAT(refusal("y = Mul (a, b)", {row, ints({1, 2, 3})}), HasSubstr("different types"));
+  EXPECT_THAT(refusal("y = Add (a, b)", {floats({2}, {1, 2}), row}), Says("do not fit"));
+  EXPECT_THAT(refusal("y = Mul (a, b)", {row, ints({1, 2, 3})}), Says("different types"));
 }
 
 TEST(Cast, KeepsIntegersWithinTheirRange) {
@@ -219,8 +213,8 @@ TEST(Cast, KeepsIntegersWithinTheirRange) {
 
 TEST(Gather, RefusesIndicesBeyondTheAxis) {
   const Tensor x = floats({2}, {1, 2});
-  EXPECT_THAT(refusal("y = Gather (x, i)", {x, ints({2})}), HasSubstr("index 2 of axis 0"));
-  EXPECT_THAT(refusal("y = Gather (x, i)", {x, ints({-3})}), HasSubstr("index -3"));
+  EXPECT_THAT(refusal("y = Gather (x, i)", {x, ints({2})}), Says("index 2 of axis 0"));
+  EXPECT_THAT(refusal("y = Gather (x, i)", {x, ints({-3})}), Says("index -3"));
 }
 
 }  // namespace

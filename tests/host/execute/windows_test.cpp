@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "host/error.hpp"
 #include "host/execute/window.hpp"
 #include "tests/host/execute/run_node.hpp"
 

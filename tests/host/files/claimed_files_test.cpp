@@ -3,37 +3,31 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
-class Claims : public testing::Test {
+class Claims : public InFolder {
  protected:
-  Claims() : folder_(fs::path(testing::TempDir()) / ("claims." + std::to_string(getpid()))) {
+  Claims() {
     fs::create_directories(folder_ / "sub");
     std::ofstream(folder_ / "m.onnx") << "model";
   }
-  ~Claims() override { fs::remove_all(folder_); }
-
-  std::string at(const std::string& name) const { return folder_ / name; }
 
   void expect_refused(const std::string& first, const std::string& second) {
     ClaimedFiles files;
     files.output("--csv", first);
-    EXPECT_THAT([&] { files.output("--json", second); },
-                testing::ThrowsMessage<UsageError>(HasSubstr("the file that --csv goes to")));
+    EXPECT_THAT([&] { files.output("--json", second); }, Fails("the file that --csv goes to"));
   }
-
-  fs::path folder_;
 };
 
 TEST_F(Claims, AnInputIsNoOutput) {
@@ -41,10 +35,8 @@ TEST_F(Claims, AnInputIsNoOutput) {
   files.input("the model", at("m.onnx"));
   files.output("--csv", at("x.csv"));
   EXPECT_THAT([&] { files.output("--json", at("m.onnx")); },
-              testing::ThrowsMessage<UsageError>(
-                  HasSubstr("m.onnx: is the file that the model is read from; name another")));
-  EXPECT_THAT([&] { files.input("--a", at("x.csv")); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("the file that --csv would write")));
+              Fails("m.onnx: is the file that the model is read from; name another"));
+  EXPECT_THAT([&] { files.input("--a", at("x.csv")); }, Fails("the file that --csv would write"));
 }
 
 TEST_F(Claims, TwoOutputsAreTwoFiles) {

@@ -4,29 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
-#include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
-class Input : public testing::Test {
- protected:
-  Input() : folder_(fs::path(testing::TempDir()) / ("input." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Input() override { fs::remove_all(folder_); }
-
-  fs::path folder_;
-};
+class Input : public InFolder {};
 
 TEST_F(Input, KnowsWhatIsLeftOfAFile) {
   std::ofstream(folder_ / "x") << "abcdef";
@@ -52,17 +43,13 @@ TEST_F(Input, ReadsAPipeToItsEnd) {
 TEST_F(Input, RefusesWhatIsTooLargeWithoutReadingIt) {
   std::ofstream(folder_ / "x") << "abc";
   fs::resize_file(folder_ / "x", std::uint64_t{1} << 40);
-  EXPECT_THAT([&] { read_file(folder_ / "x", 1000); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("more than 1000 bytes")));
-  EXPECT_THAT([&] { read_file("/dev/zero", 1000); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("more than 1000 bytes")));
+  EXPECT_THAT([&] { read_file(folder_ / "x", 1000); }, Fails("more than 1000 bytes"));
+  EXPECT_THAT([&] { read_file("/dev/zero", 1000); }, Fails("more than 1000 bytes"));
 }
 
 TEST_F(Input, RefusesWhatCannotBeRead) {
-  EXPECT_THAT([&] { read_file(folder_, 1); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("it is a folder")));
-  EXPECT_THAT([&] { read_file(folder_ / "none", 1); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("cannot be read: No such file")));
+  EXPECT_THAT([&] { read_file(folder_, 1); }, Fails("it is a folder"));
+  EXPECT_THAT([&] { read_file(folder_ / "none", 1); }, Fails("cannot be read: No such file"));
 }
 
 }  // namespace

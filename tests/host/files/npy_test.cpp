@@ -3,29 +3,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
-#include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-namespace fs = std::filesystem;
 using Element = NpyType::Element;
-using testing::HasSubstr;
 using Shape = std::vector<std::int64_t>;
 
-class Npy : public testing::Test {
+class Npy : public InFolder {
  protected:
-  Npy() : folder_(fs::path(testing::TempDir()) / ("npy." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Npy() override { fs::remove_all(folder_); }
-
   std::string raw(const std::string& contents) const {
     std::ofstream(folder_ / "x.npy", std::ios::binary) << contents;
     return folder_ / "x.npy";
@@ -58,17 +51,12 @@ class Npy : public testing::Test {
   }
 
   static std::string refusal(const std::string& path) {
-    try {
+    return message_of([&] {
       NpyFile npy(path);
       std::vector<char> values(npy.elements() * npy.type().bytes);
       npy.read(values.data());
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "nothing was refused";
+    });
   }
-
-  fs::path folder_;
 };
 
 TEST_F(Npy, ReadsVersionsOneToThree) {
@@ -122,8 +110,7 @@ TEST_F(Npy, SaysInNumPysWordsWhatAFileHolds) {
   for (const auto& [descr, words] : types) {
     const NpyFile npy(array(descr, "(2,)", std::string(100, '\0')));
     EXPECT_EQ(npy.describe(), words);
-    EXPECT_THAT([&] { npy.require(Element::kFloat32); },
-                testing::ThrowsMessage<UsageError>(HasSubstr("float32 is needed")));
+    EXPECT_THAT([&] { npy.require(Element::kFloat32); }, Fails("float32 is needed"));
   }
   const NpyFile list(
       file(1, "{'descr': [('a', '<i4', (2,)), ('b)', '|S3')], 'fortran_order': False, 'shape': ()}",
@@ -133,36 +120,36 @@ TEST_F(Npy, SaysInNumPysWordsWhatAFileHolds) {
 
 TEST_F(Npy, BelievesNoSizeBeforeTheFileHasIt) {
   EXPECT_THAT(refusal(array("<f4", "(100000, 100000)", "1234")),
-              HasSubstr("ends 39999999996 bytes early: its header promises float32 of shape "
-                        "(100000, 100000)"));
+              Says("ends 39999999996 bytes early: its header promises float32 of shape "
+                   "(100000, 100000)"));
   EXPECT_THAT(refusal(array("<f8", "(4294967296, 4294967296)", "")),
-              HasSubstr("too large for any memory"));
+              Says("too large for any memory"));
   EXPECT_THAT(refusal(array("<f8", "(4294967296, 4294967297, 0)", "", true)),
-              HasSubstr("too large for any memory"));
+              Says("too large for any memory"));
   EXPECT_THAT(refusal(array("|i1", "(99999999999999999999,)", "")),
-              HasSubstr("too large for any memory"));
-  EXPECT_THAT(refusal(array("|i1", "(-1, -1)", "1")), HasSubstr("a negative size, -1"));
+              Says("too large for any memory"));
+  EXPECT_THAT(refusal(array("|i1", "(-1, -1)", "1")), Says("a negative size, -1"));
   std::string long_header = "\x93NUMPY";
   long_header += std::string("\2\0\xff\xff\xff\xff", 6);
-  EXPECT_THAT(refusal(raw(long_header)), HasSubstr("its header has 4294967295 bytes"));
+  EXPECT_THAT(refusal(raw(long_header)), Says("its header has 4294967295 bytes"));
 }
 
 TEST_F(Npy, RefusesWhatIsNone) {
-  EXPECT_THAT(refusal(folder_ / "none"), HasSubstr("No such file"));
-  EXPECT_THAT(refusal(folder_), HasSubstr("it is a folder"));
-  EXPECT_THAT(refusal(raw("")), HasSubstr("the file is empty"));
-  EXPECT_THAT(refusal(raw("GIF89a.....")), HasSubstr("the file is a GIF image"));
-  EXPECT_THAT(refusal(raw("PK\3\4......")), HasSubstr("the file is a ZIP archive, as .npz"));
-  EXPECT_THAT(refusal(raw("\x93NUMPY")), HasSubstr("ends within the header"));
+  EXPECT_THAT(refusal(folder_ / "none"), Says("No such file"));
+  EXPECT_THAT(refusal(folder_), Says("it is a folder"));
+  EXPECT_THAT(refusal(raw("")), Says("the file is empty"));
+  EXPECT_THAT(refusal(raw("GIF89a.....")), Says("the file is a GIF image"));
+  EXPECT_THAT(refusal(raw("PK\3\4......")), Says("the file is a ZIP archive, as .npz"));
+  EXPECT_THAT(refusal(raw("\x93NUMPY")), Says("ends within the header"));
   EXPECT_THAT(refusal(raw(std::string("\x93NUMPY\1\0\x20\0{'descr'", 18))),
-              HasSubstr("ends within the header"));
-  EXPECT_THAT(refusal(file(4, "", "")), HasSubstr("version 4; versions 1 to 3 are supported"));
-  EXPECT_THAT(refusal(file(1, "{'descr': '<f4', 'shape': ()}", "")), HasSubstr("lacks one of its"));
-  EXPECT_THAT(refusal(file(1, "{'descr': '<f4', 'descr': '<f4'}", "")), HasSubstr("twice"));
-  EXPECT_THAT(refusal(file(1, "{'other': 1}", "")), HasSubstr("has a key 'other'"));
-  EXPECT_THAT(refusal(array("<q9", "()", "")), HasSubstr("no type '<q9'"));
-  EXPECT_THAT(refusal(array("", "()", "")), HasSubstr("no type ''"));
-  EXPECT_THAT(refusal(array("<f4", "(x,)", "")), HasSubstr("not a tuple of numbers"));
+              Says("ends within the header"));
+  EXPECT_THAT(refusal(file(4, "", "")), Says("version 4; versions 1 to 3 are supported"));
+  EXPECT_THAT(refusal(file(1, "{'descr': '<f4', 'shape': ()}", "")), Says("lacks one of its"));
+  EXPECT_THAT(refusal(file(1, "{'descr': '<f4', 'descr': '<f4'}", "")), Says("twice"));
+  EXPECT_THAT(refusal(file(1, "{'other': 1}", "")), Says("has a key 'other'"));
+  EXPECT_THAT(refusal(array("<q9", "()", "")), Says("no type '<q9'"));
+  EXPECT_THAT(refusal(array("", "()", "")), Says("no type ''"));
+  EXPECT_THAT(refusal(array("<f4", "(x,)", "")), Says("not a tuple of numbers"));
 }
 
 TEST_F(Npy, NoHeaderOfAFewBytesDoesHarm) {
@@ -198,12 +185,9 @@ TEST_F(Npy, WritesWhatNumPyWrites) {
 TEST_F(Npy, LoadsMatricesAlone) {
   EXPECT_EQ(load_npy<std::int8_t>(array("|i1", "(2, 1)", "\1\2"))(1, 0), 2);
   const auto matrix = [&](const std::string& path) { return load_npy<std::int8_t>(path); };
-  EXPECT_THAT([&] { matrix(array("|i1", "(2,)", "\1\2")); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("a matrix is needed")));
-  EXPECT_THAT([&] { matrix(array("|i1", "(2, 0)", "")); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("a matrix is needed")));
-  EXPECT_THAT([&] { matrix(array("<i8", "(1, 1)", "12345678")); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("array.astype('int8')")));
+  EXPECT_THAT([&] { matrix(array("|i1", "(2,)", "\1\2")); }, Fails("a matrix is needed"));
+  EXPECT_THAT([&] { matrix(array("|i1", "(2, 0)", "")); }, Fails("a matrix is needed"));
+  EXPECT_THAT([&] { matrix(array("<i8", "(1, 1)", "12345678")); }, Fails("array.astype('int8')"));
 }
 
 }  // namespace

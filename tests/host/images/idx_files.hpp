@@ -9,8 +9,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <string>
 #include <vector>
+
+#include "tests/folder.hpp"
 
 namespace gemm64 {
 
@@ -30,14 +31,8 @@ inline Bytes idx_bytes(const std::vector<std::uint32_t>& header, std::size_t dat
   return bytes;
 }
 
-class IdxFiles : public ::testing::Test {
+class IdxFiles : public InFolder {
  protected:
-  IdxFiles() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gemm64-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~IdxFiles() override { std::filesystem::remove_all(folder_); }
-
   static void write_plain(const std::filesystem::path& path, const Bytes& bytes) {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()),
@@ -49,8 +44,6 @@ class IdxFiles : public ::testing::Test {
     gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
     gzclose(file);
   }
-
-  std::filesystem::path folder_;
 };
 
 }  // namespace gemm64

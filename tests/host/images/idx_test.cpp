@@ -5,25 +5,20 @@
 
 #include "host/error.hpp"
 #include "tests/host/images/idx_files.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 class Idx : public IdxFiles {
  protected:
   std::string refusal(const Bytes& bytes, std::size_t rank) const {
     write_plain(folder_ / "x", bytes);
-    try {
-      IdxFile file(folder_ / "x", rank);
-      file.read(5);
-    } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr((folder_ / "x").string()));
-      return error.what();
-    }
-    return "no error";
+    const std::string message = message_of([&] { IdxFile(folder_ / "x", rank).read(5); });
+    EXPECT_THAT(message, Says((folder_ / "x").string()));
+    return message;
   }
 };
 
@@ -49,19 +44,19 @@ TEST_F(Idx, IsKnownByItsFirstBytes) {
 }
 
 TEST_F(Idx, RefusesOtherArrays) {
-  EXPECT_THAT(refusal(idx_bytes({0x801, 3}, 3), 3), HasSubstr("0x00000801, not 0x00000803"));
-  EXPECT_THAT(refusal(idx_bytes({0xd03, 1, 1, 1}, 4), 3), HasSubstr("0x00000d03, not"));
-  EXPECT_THAT(refusal(idx_bytes({0x803, 1, 0, 5}, 0), 3), HasSubstr("items are of 0 bytes"));
+  EXPECT_THAT(refusal(idx_bytes({0x801, 3}, 3), 3), Says("0x00000801, not 0x00000803"));
+  EXPECT_THAT(refusal(idx_bytes({0xd03, 1, 1, 1}, 4), 3), Says("0x00000d03, not"));
+  EXPECT_THAT(refusal(idx_bytes({0x803, 1, 0, 5}, 0), 3), Says("items are of 0 bytes"));
   EXPECT_THAT(refusal(idx_bytes({0x803, 1, 0xffffffff, 0xffffffff}, 9), 3),
-              HasSubstr("items are of too many bytes"));
+              Says("items are of too many bytes"));
 }
 
 TEST_F(Idx, FindsDamageBehindTheItemsThatAreKept) {
   Bytes bytes = idx_bytes({0x801, 9}, 9);
   bytes.pop_back();
-  EXPECT_THAT(refusal(bytes, 1), HasSubstr("truncated: it ends 1 bytes before the end"));
+  EXPECT_THAT(refusal(bytes, 1), Says("truncated: it ends 1 bytes before the end"));
   bytes.insert(bytes.end(), 2, 1);
-  EXPECT_THAT(refusal(bytes, 1), HasSubstr("continues after"));
+  EXPECT_THAT(refusal(bytes, 1), Says("continues after"));
 }
 
 TEST_F(Idx, RefusesAFolder) {

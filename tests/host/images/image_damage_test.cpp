@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/says.hpp"
+
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 void append(void* to, void* data, int size) {
   static_cast<std::string*>(to)->append(static_cast<const char*>(data),
@@ -53,7 +53,7 @@ TEST(ImageDamage, EveryByteOfAPngCounts) {
   }
   std::string bad = good;
   bad[50] = static_cast<char>(bad[50] ^ 1);
-  EXPECT_THAT(png_damage(bad), HasSubstr("the checksum of its part IDAT at byte 33 is wrong"));
+  EXPECT_THAT(png_damage(bad), Says("the checksum of its part IDAT at byte 33 is wrong"));
 }
 
 TEST(ImageDamage, EveryCutIsSeen) {

@@ -3,30 +3,23 @@
 
 #include <gtest/gtest.h>
 #include <stb/stb_image_write.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-namespace fs = std::filesystem;
-
-class ImageFile : public testing::Test {
+class ImageFile : public InFolder {
  protected:
-  ImageFile() : folder_(fs::path(testing::TempDir()) / ("image." + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~ImageFile() override { fs::remove_all(folder_); }
-
   std::string file(const char* name, const std::string& contents) const {
     std::ofstream(folder_ / name, std::ios::binary) << contents;
     return folder_ / name;
   }
 
-  fs::path folder_;
   // One row: red, then a grey.
   const std::vector<std::uint8_t> pixels_{255, 0, 0, 100, 100, 100};
 };
@@ -79,22 +72,15 @@ TEST_F(ImageFile, RefusesWhatIsNone) {
 
 TEST_F(ImageFile, SaysWhatAFileIsAndWhatIsRead) {
   const auto message = [](const std::string& path) {
-    try {
-      load_image(path, 3);
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing was refused");
+    return message_of([&] { load_image(path, 3); });
   };
-  EXPECT_NE(message(file("x.gif", "GIF89a....")).find("give PNG or JPEG; the file is a GIF image"),
-            std::string::npos);
-  EXPECT_NE(message(file("x.png", "\x89PNG\r\n\x1a\n")).find("the PNG image ends early"),
-            std::string::npos);
-  EXPECT_NE(message(folder_).find("it is a folder"), std::string::npos);
+  EXPECT_THAT(message(file("x.gif", "GIF89a....")),
+              Says("give PNG or JPEG; the file is a GIF image"));
+  EXPECT_THAT(message(file("x.png", "\x89PNG\r\n\x1a\n")), Says("the PNG image ends early"));
+  EXPECT_THAT(message(folder_), Says("it is a folder"));
   // Whole by its parts, but without anything to decode.
   const std::string jpeg = message(file("x.jpg", "\xff\xd8\xff\xd9"));
-  EXPECT_NE(jpeg.find("the JPEG image cannot be decoded"), std::string::npos) << jpeg;
-  EXPECT_EQ(jpeg.find("png"), std::string::npos) << jpeg;
+  EXPECT_THAT(jpeg, testing::AllOf(Says("the JPEG image cannot be decoded"), Lacks("png")));
 }
 
 }  // namespace

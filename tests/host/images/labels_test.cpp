@@ -5,14 +5,13 @@
 
 #include <functional>
 
-#include "host/error.hpp"
 #include "tests/host/images/idx_files.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 class Labels : public IdxFiles {
  protected:
@@ -31,13 +30,9 @@ class Labels : public IdxFiles {
   }
 
   static std::string refusal(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const UsageError& error) {
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-      return error.what();
-    }
-    return "no error";
+    const std::string message = message_of(action);
+    EXPECT_THAT(message, Lacks("\n"));
+    return message;
   }
   std::string bad_labels(const std::string& content) const {
     return refusal([&] { read_labels(text(content)); });
@@ -47,12 +42,12 @@ class Labels : public IdxFiles {
 TEST_F(Labels, AreNumbersALine) {
   EXPECT_THAT(read_labels(text("3\n0\r\n12\n")), ElementsAre(3, 0, 12));
   EXPECT_THAT(read_labels(text("3\n0")), ElementsAre(3, 0));
-  EXPECT_THAT(bad_labels("3\ncat\n"), HasSubstr("line 2 is 'cat'; a label is a class"));
-  EXPECT_THAT(bad_labels("3\n\n1\n"), HasSubstr("line 2 is ''"));
-  EXPECT_THAT(bad_labels("-1\n"), HasSubstr("line 1 is '-1'"));
-  EXPECT_THAT(bad_labels("1.5\n"), HasSubstr("line 1 is '1.5'"));
-  EXPECT_THAT(bad_labels("1\n99999999999999999999\n"), HasSubstr("line 2"));
-  EXPECT_THAT(bad_labels("1\n\x1b[2J" + std::string(999, 'x')), HasSubstr("line 2 is '\\x1b[2J"));
+  EXPECT_THAT(bad_labels("3\ncat\n"), Says("line 2 is 'cat'; a label is a class"));
+  EXPECT_THAT(bad_labels("3\n\n1\n"), Says("line 2 is ''"));
+  EXPECT_THAT(bad_labels("-1\n"), Says("line 1 is '-1'"));
+  EXPECT_THAT(bad_labels("1.5\n"), Says("line 1 is '1.5'"));
+  EXPECT_THAT(bad_labels("1\n99999999999999999999\n"), Says("line 2"));
+  EXPECT_THAT(bad_labels("1\n\x1b[2J" + std::string(999, 'x')), Says("line 2 is '\\x1b[2J"));
   EXPECT_LT(bad_labels(std::string(999, 'x')).size(), 300U);
 }
 
@@ -62,35 +57,32 @@ TEST_F(Labels, AreAnArrayOfIntegers) {
   EXPECT_THAT(refusal([&] {
                 read_labels(npy("|i1", "(2,)", {'\x01', '\xff'}));
               }),
-              HasSubstr("label 1 is '-1'"));
+              Says("label 1 is '-1'"));
   EXPECT_THAT(refusal([&] {
                 read_labels(npy("<f4", "(1,)", {0, 0, 0, 0}));
               }),
-              HasSubstr("labels are integers"));
-  EXPECT_THAT(refusal([&] {
-                read_labels(npy("|u1", "(1, 2)", {0, 0}));
-              }),
-              HasSubstr("one dimension"));
+              Says("labels are integers"));
+  EXPECT_THAT(refusal([&] { read_labels(npy("|u1", "(1, 2)", {0, 0})); }), Says("one dimension"));
 }
 
 TEST_F(Labels, AreAnIdxFile) {
   write_gzip(folder_ / "x.gz", idx_bytes({0x801, 3}, 3));
   EXPECT_THAT(read_labels(folder_ / "x.gz"), ElementsAre(0, 7, 14));
   write_gzip(folder_ / "x.gz", idx_bytes({0x803, 1, 1, 3}, 3));
-  EXPECT_THAT(refusal([&] { read_labels(folder_ / "x.gz"); }), HasSubstr("magic number"));
+  EXPECT_THAT(refusal([&] { read_labels(folder_ / "x.gz"); }), Says("magic number"));
 }
 
 TEST_F(Labels, AreNothingElse) {
-  EXPECT_THAT(bad_labels(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(bad_labels(""), Says("the file is empty"));
   EXPECT_THAT(bad_labels(std::string("\x89PNG\r\n\x1a\n\0\0", 10)),
-              HasSubstr("the file is a PNG image"));
-  EXPECT_THAT(bad_labels(std::string("1\n\0", 3)), HasSubstr("the file is of an unknown kind"));
+              Says("the file is a PNG image"));
+  EXPECT_THAT(bad_labels(std::string("1\n\0", 3)), Says("the file is of an unknown kind"));
 }
 
 TEST_F(Labels, ClassesHaveNames) {
   EXPECT_THAT(read_class_names(text("BM w\na b, c\r\n")), ElementsAre("BM w", "a b, c"));
-  EXPECT_THAT(refusal([&] { read_class_names(text("a\n\nb\n")); }), HasSubstr("line 2 is empty"));
-  EXPECT_THAT(refusal([&] { read_class_names(text("")); }), HasSubstr("the file is empty"));
+  EXPECT_THAT(refusal([&] { read_class_names(text("a\n\nb\n")); }), Says("line 2 is empty"));
+  EXPECT_THAT(refusal([&] { read_class_names(text("")); }), Says("the file is empty"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "host/error.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64 {

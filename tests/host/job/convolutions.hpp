@@ -16,13 +16,9 @@
 #include "host/device/device.hpp"
 #include "host/error.hpp"
 #include "tests/host/job/window_program.hpp"
+#include "tests/random.hpp"
 
 namespace gemm64 {
-
-/// A number from `low` to `high`, both included.
-inline unsigned draw_number(std::mt19937& random, unsigned low, unsigned high) {
-  return low + static_cast<unsigned>(random() % (high - low + 1));
-}
 
 /// What ONNX's Conv says, with its operands. Channels beyond those of the last tile are zero.
 struct PlainConvolution {
@@ -97,25 +93,25 @@ inline std::uint32_t tiles_of(std::uint32_t channels, std::uint32_t n) {
 inline void draw_groups(std::mt19937& random, std::uint32_t n, PlainConvolution& c) {
   Window& w = c.window;
   w.group_planes = w.group_passes = 1;
-  switch (draw_number(random, 0, 4)) {
+  switch (draw(random, 0, 4)) {
     case 0:  // whole tiles
-      w.group_planes = draw_number(random, 1, 2);
-      w.group_passes = draw_number(random, 1, 2);
-      c.groups = draw_number(random, 1, 3);
+      w.group_planes = draw(random, 1, 2);
+      w.group_passes = draw(random, 1, 2);
+      c.groups = draw(random, 1, 3);
       c.channels = c.groups * w.group_planes * n;
       c.out_channels = c.groups * w.group_passes * n;
       break;
     case 1:  // several in a tile
-      c.groups = draw_number(random, 1, 5);
+      c.groups = draw(random, 1, 5);
       c.channels = c.out_channels = c.groups * (n / 2);
       break;
     case 2:  // depthwise
-      c.groups = c.channels = c.out_channels = draw_number(random, 1, 3 * n);
+      c.groups = c.channels = c.out_channels = draw(random, 1, 3 * n);
       break;
     default:
       c.groups = 1;
-      c.channels = draw_number(random, 1, 3 * n);
-      c.out_channels = draw_number(random, 1, 3 * n);
+      c.channels = draw(random, 1, 3 * n);
+      c.out_channels = draw(random, 1, 3 * n);
       w.group_planes = tiles_of(c.channels, n);
       w.group_passes = tiles_of(c.out_channels, n);
   }
@@ -125,9 +121,9 @@ inline void draw_groups(std::mt19937& random, std::uint32_t n, PlainConvolution&
 /// Output sizes for paddings below and to the right that are drawn too; false where the kernel is
 /// larger than the padded input.
 inline bool draw_output(std::mt19937& random, Window& w) {
-  const std::int64_t height = std::int64_t{w.height} + w.pad_top + draw_number(random, 0, 3) -
+  const std::int64_t height = std::int64_t{w.height} + w.pad_top + draw(random, 0, 3) -
                               std::int64_t{w.kernel_height - 1} * w.dilation_height;
-  const std::int64_t width = std::int64_t{w.width} + w.pad_left + draw_number(random, 0, 3) -
+  const std::int64_t width = std::int64_t{w.width} + w.pad_left + draw(random, 0, 3) -
                              std::int64_t{w.kernel_width - 1} * w.dilation_width;
   if (height < 1 || width < 1) return false;
   w.out_height = static_cast<std::uint32_t>((height - 1) / w.stride_height) + 1;
@@ -145,29 +141,29 @@ inline PlainConvolution random_convolution(std::mt19937& random, std::uint32_t n
   PlainConvolution c;
   Window& w = c.window;
   do {
-    w.images = draw_number(random, 1, 3);
-    w.height = draw_number(random, 1, 11);
-    w.width = draw_number(random, 1, 11);
-    w.kernel_height = draw_number(random, 1, 5);
-    w.kernel_width = draw_number(random, 1, 5);
-    w.stride_height = draw_number(random, 1, 3);
-    w.stride_width = draw_number(random, 1, 3);
-    w.dilation_height = draw_number(random, 1, 2);
-    w.dilation_width = draw_number(random, 1, 2);
-    w.pad_top = draw_number(random, 0, 3);
-    w.pad_left = draw_number(random, 0, 3);
+    w.images = draw(random, 1, 3);
+    w.height = draw(random, 1, 11);
+    w.width = draw(random, 1, 11);
+    w.kernel_height = draw(random, 1, 5);
+    w.kernel_width = draw(random, 1, 5);
+    w.stride_height = draw(random, 1, 3);
+    w.stride_width = draw(random, 1, 3);
+    w.dilation_height = draw(random, 1, 2);
+    w.dilation_width = draw(random, 1, 2);
+    w.pad_top = draw(random, 0, 3);
+    w.pad_left = draw(random, 0, 3);
   } while (!draw_output(random, w));
   draw_groups(random, n, c);
   fill(random, c.input, std::size_t{w.images} * c.channels * w.height * w.width);
   fill(random, c.weights,
        std::size_t{c.out_channels} * c.group_channels() * w.kernel_height * w.kernel_width);
   c.zero = static_cast<std::int8_t>(random());
-  c.quantized = draw_number(random, 0, 2) != 0;
+  c.quantized = draw(random, 0, 2) != 0;
   for (std::uint32_t o = 0; o < c.out_channels; ++o) {
     c.biases.push_back(static_cast<std::int32_t>(random() % 20000) - 10000);
     c.scales.push_back(std::ldexp(1.0f + static_cast<float>(random() % 1000) / 1000, -9));
   }
-  c.out_zero = static_cast<int>(draw_number(random, 0, 20)) - 10;
+  c.out_zero = static_cast<int>(draw(random, 0, 20)) - 10;
   return c;
 }
 
@@ -304,9 +300,9 @@ class PlacedConvolution {
 /// the input rows fit.
 inline WindowPlan random_plan(std::mt19937& random, const Window& window, Geometry geometry) {
   const std::uint32_t words = geometry.scratchpad_words;
-  for (std::uint32_t rows = draw_number(random, 1, std::min(40u, geometry.accumulator_rows));;
+  for (std::uint32_t rows = draw(random, 1, std::min(40u, geometry.accumulator_rows));;
        rows = rows / 2 + 1) {
-    geometry.scratchpad_words = draw_number(random, 1, std::min(words, 300u));
+    geometry.scratchpad_words = draw(random, 1, std::min(words, 300u));
     for (;; geometry.scratchpad_words = std::min(words, geometry.scratchpad_words * 5 / 4 + 1)) {
       try {
         return plan_window(window, rows, geometry);

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "host/error.hpp"
 #include "tests/host/job/plans.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -137,12 +137,7 @@ TEST(PackParameters, RefusesScalesThatTheDeviceCannotTake) {
   const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
   const Job job = make_job("bytes", {1, 1, 3}, Accumulate::kDevice, Geometry{}, output);
   const auto refusal = [&](float scale) -> std::string {
-    try {
-      pack_parameters(job, {0, 0, 0}, {1, 1, scale});
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return {};
+    return message_of([&] { pack_parameters(job, {0, 0, 0}, {1, 1, scale}); });
   };
   EXPECT_EQ(refusal(1e-45F), "");
   EXPECT_EQ(refusal(std::numeric_limits<float>::max()), "");

@@ -3,14 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <vector>
 
 #include "host/job/job_commands.hpp"
-#include "host/job/seam.hpp"
+#include "host/job/overlap.hpp"
 #include "tests/host/job/plans.hpp"
 
 namespace gemm64 {
@@ -268,15 +267,16 @@ TEST(Program, OfASmallProductReadsAsDocumented) {
                    }));
 }
 
-// With parameters, and a seam on either side: the last of four tiles of K is loaded apart, the last
-// of two of N stored apart.
+// With parameters, and an overlap on either side: the last of four tiles of K is loaded apart, the
+// last of two of N stored apart.
 TEST(Program, OfAProductInAChainReadsAsDocumented) {
   Geometry geometry;
   geometry.n = 8;
   const Output output{ResultFormat(ResultCode::kInt8), -3, -128, 127};
   const Plan plan = make_plan({5, 30, 16}, Accumulate::kDevice, geometry, output);
   std::vector<std::string> words;
-  const JobCommands list = job_commands(plan, make_layout(plan, 0), Seams{0, 3, ResultCut{0, 1}});
+  const JobCommands list =
+      job_commands(plan, make_layout(plan, 0), Overlaps{0, 3, ResultCut{0, 1}});
   for (const Command& command : list.commands) words.push_back(to_string(command));
   EXPECT_EQ(words, (std::vector<std::string>{
                        "LOAD_WEIGHTS count=64 passes=1 address=0",
@@ -304,7 +304,7 @@ TEST(Program, HasSeamsOnlyInASingleBlockOfTilesThatCanBeParted) {
     return make_plan(shape, Accumulate::kDevice, geometry);
   };
   const auto is_seam = [&](const GemmShape& shape, const GemmShape& next) {
-    return find_seam(plan(shape), plan(next), geometry).has_value();
+    return find_overlap(plan(shape), plan(next), geometry).has_value();
   };
   EXPECT_TRUE(is_seam({5, 8, 16}, {5, 16, 8}));
   EXPECT_TRUE(is_seam({16, 80, 16}, {16, 16, 8}));   // what the first reads need not stay

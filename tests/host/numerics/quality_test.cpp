@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/says.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -89,12 +91,7 @@ TEST(Quality, RejectsDifferentShapes) {
 
 TEST(Quality, TellsShapesThatDifferInOneWay) {
   const auto message = [](const MatrixF& a, const MatrixF& b) -> std::string {
-    try {
-      signal_to_noise_db(a, b);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+    return message_of<std::invalid_argument>([&] { signal_to_noise_db(a, b); });
   };
   EXPECT_EQ(message(MatrixF::Zero(1, 2), MatrixF::Zero(1, 3)),
             "signal_to_noise_db: shapes differ: 1x2 and 1x3");

@@ -8,6 +8,7 @@
 #include "host/error.hpp"
 #include "host/onnx/graph_check.hpp"
 #include "host/onnx/model.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -157,12 +158,8 @@ TEST(Networks, AreTheSameForTheSameSeedAndOthersForAnother) {
 }
 
 TEST(Networks, RefuseAnUnknownName) {
-  try {
-    make_network("resnet", 1, 1);
-    FAIL() << "it was made";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "unknown network 'resnet'; use one of alexnet, lenet, mnist-cnn");
-  }
+  EXPECT_EQ(message_of([&] { make_network("resnet", 1, 1); }),
+            "unknown network 'resnet'; use one of alexnet, lenet, mnist-cnn");
 }
 
 TEST(LinearModel, IsOneGemmWithWeightsAsPyTorchStoresThem) {

@@ -11,31 +11,16 @@
 #include <iterator>
 
 #include "host/error.hpp"
+#include "tests/folder.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// An empty folder for one test.
-class SaveModel : public testing::Test {
- protected:
-  SaveModel()
-      : folder_(fs::path(testing::TempDir()) /
-                fmt::format("gemm64_save_{}_{}", getpid(),
-                            testing::UnitTest::GetInstance()->current_test_info()->name())) {
-    fs::create_directories(folder_);
-  }
-  ~SaveModel() override { fs::remove_all(folder_); }
-
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-
-  const fs::path folder_;
-};
+class SaveModel : public InFolder {};
 
 TEST_F(SaveModel, WritesWhatCanBeReadAgain) {
   const onnx::ModelProto model =
@@ -74,25 +59,15 @@ TEST_F(SaveModel, SaysWhereTheDiskIsFull) {
   fs::remove(file.temporary());
   fs::create_symlink("/dev/full", file.temporary());
   const onnx::ModelProto model = parse_model("(float[2] x) => (float[2] y) {y = Relu(x)}");
-  try {
-    save_model(model, file);
-    FAIL() << "it was written";
-  } catch (const OutputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("is lost: No space left on device"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("model.onnx"));
-  }
+  EXPECT_THAT([&] { save_model(model, file); },
+              Fails<OutputError>("is lost: No space left on device", "model.onnx"));
 }
 
 TEST(RequireModelFits, RefusesWhatProtobufCannotHold) {
   EXPECT_NO_THROW(require_model_fits((std::uint64_t{1} << 31) - 1, "big.onnx"));
-  try {
-    require_model_fits(std::uint64_t{1} << 31, "big.onnx");
-    FAIL() << "2 GiB were accepted";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "big.onnx: the model takes 2,147,483,648 bytes; an ONNX file in one piece holds "
-                 "at most 2,147,483,647");
-  }
+  EXPECT_EQ(message_of([&] { require_model_fits(std::uint64_t{1} << 31, "big.onnx"); }),
+            "big.onnx: the model takes 2,147,483,648 bytes; an ONNX file in one piece holds "
+            "at most 2,147,483,647");
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/says.hpp"
+
 namespace gemm64 {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 using testing::Pair;
 
 Json layer(const char* name, std::uint64_t clocks, std::uint64_t weights) {
@@ -62,14 +62,13 @@ TEST(Comparison, TellsEveryDifference) {
 TEST(Comparison, SaysWhereAllCountersAreEqual) {
   const Json a = report(Json::array({layer("fc1", 1200, 4096)}));
   const std::string text = comparison_tables(a, a, 0);
-  EXPECT_THAT(text, HasSubstr("All 2 counters are equal."));
-  EXPECT_THAT(text, Not(HasSubstr("in B")));
+  EXPECT_THAT(text, testing::AllOf(Says("All 2 counters are equal."), Lacks("in B")));
 }
 
 TEST(Comparison, LeavesOutLayersOnTheHost) {
   Json a = report(Json::array({layer("fc1", 1200, 4096)}));
   a["layers"].push_back({{"name", "conv"}, {"on", "host"}});
-  EXPECT_THAT(comparison_tables(a, a, 0), Not(HasSubstr("conv")));
+  EXPECT_THAT(comparison_tables(a, a, 0), Lacks("conv"));
 }
 
 TEST(Comparison, CountsOnlyWhatBothHave) {
@@ -78,10 +77,11 @@ TEST(Comparison, CountsOnlyWhatBothHave) {
   b["layers"].push_back({{"name", "conv"}, {"on", "host"}, {"macs", 7}});
   b["layers"].push_back({{"name", "end"}, {"cycles", nullptr}});  // its program's alone
   const std::string text = comparison_tables(a, b, 0);
-  EXPECT_THAT(text, HasSubstr("layers of both   1,200   1,200       0  0.00 %"));
-  EXPECT_THAT(text, HasSubstr("\nOnly in A: conv (900 clocks; on the host in B), end (100 clocks; "
-                              "without clocks of its own in B).\n"));
-  EXPECT_THAT(text, Not(HasSubstr("Only in B")));
+  EXPECT_THAT(text, testing::AllOf(
+                        Says("layers of both   1,200   1,200       0  0.00 %",
+                             "\nOnly in A: conv (900 clocks; on the host in B), end (100 clocks; "
+                             "without clocks of its own in B).\n"),
+                        Lacks("Only in B")));
   const Json both = compare(a, b);
   EXPECT_EQ(both["both"]["clocks"], Json({1200, 1200}));
   EXPECT_EQ(both["layers"].size(), 1U);
@@ -91,8 +91,7 @@ TEST(Comparison, CountsOnlyWhatBothHave) {
 TEST(Comparison, SaysWhereNothingIsInBoth) {
   const std::string text = comparison_tables(report(Json::array({layer("x", 200, 1)})),
                                              report(Json::array({layer("y", 300, 1)})), 0);
-  EXPECT_THAT(text, HasSubstr("No layer has clocks in both.\n"));
-  EXPECT_THAT(text, HasSubstr("Only in A: x (200 clocks).\n"));
+  EXPECT_THAT(text, Says("No layer has clocks in both.\n", "Only in A: x (200 clocks).\n"));
 }
 
 TEST(Comparison, UsesTheMacsOfLayersThatBothHave) {
@@ -109,8 +108,7 @@ TEST(Comparison, OfAnalysesReadsWhatTheArrayCosts) {
   a["array"] = {{"n", 64}};
   Json b = a;
   b["layers"][0]["array"]["clocks"] = 400;
-  EXPECT_THAT(comparison_tables(a, b, 0),
-              HasSubstr("conv               500     400    -100  -20.00 %"));
+  EXPECT_THAT(comparison_tables(a, b, 0), Says("conv               500     400    -100  -20.00 %"));
 }
 
 }  // namespace

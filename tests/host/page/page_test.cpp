@@ -4,36 +4,32 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
-using testing::Not;
 
 TEST(Page, HoldsDataStyleScriptAndCharts) {
   const std::string html = page({{{"a.json", {{"model", "net"}}}}, {}, nullptr});
   EXPECT_EQ(html.rfind("<!DOCTYPE html>", 0), 0U);
-  EXPECT_THAT(html, HasSubstr(R"("reports":[{"file":"a.json","report":{"model":"net"}}])"));
-  EXPECT_THAT(html, HasSubstr("color-scheme"));
-  EXPECT_THAT(html, HasSubstr("document.body.append"));
-  EXPECT_THAT(html, HasSubstr("stand-in for the charts"));
+  EXPECT_THAT(html, Says(R"("reports":[{"file":"a.json","report":{"model":"net"}}])",
+                         "color-scheme", "document.body.append", "stand-in for the charts"));
 }
 
 TEST(Page, NoNameEndsTheScript) {
   const std::string html =
       page({{{"</script>", {{"model", "<!--</ScRiPt><script>"}}}}, {}, nullptr});
-  EXPECT_THAT(html, HasSubstr(R"(\u003c!--\u003c/ScRiPt>\u003cscript>)"));
-  EXPECT_THAT(html, Not(HasSubstr("</ScRiPt>")));
+  EXPECT_THAT(html,
+              testing::AllOf(Says(R"(\u003c!--\u003c/ScRiPt>\u003cscript>)"), Lacks("</ScRiPt>")));
   std::size_t ends = 0;
   for (std::size_t at = 0; (at = html.find("</script", at)) != std::string::npos; ++at) ++ends;
   EXPECT_EQ(ends, 3U);
 }
 
 TEST(Page, ReplacesWhatIsNoText) {
-  EXPECT_THAT(page({{{"a.json", {{"model", "\xff"}}}}, {}, nullptr}), HasSubstr("\xef\xbf\xbd"));
+  EXPECT_THAT(page({{{"a.json", {{"model", "\xff"}}}}, {}, nullptr}), Says("\xef\xbf\xbd"));
 }
 
 TEST(Page, IsRefusedOnlyWithoutCharts) {

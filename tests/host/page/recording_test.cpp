@@ -5,35 +5,28 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "host/debug/trace_events.hpp"
 #include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-class Recording : public testing::Test {
+class Recording : public InFolder {
  protected:
-  Recording() : file_(testing::TempDir() + "recording." + std::to_string(getpid())) {}
-  ~Recording() override { std::filesystem::remove(file_); }
-
   void write(const std::string& text) const { std::ofstream(file_) << text; }
 
   void expect_refused(const std::string& text, const std::string& why) const {
     write(text);
-    try {
-      page_recording(file_, 100);
-      FAIL() << "not refused: " << text;
-    } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(file_), testing::HasSubstr(why)));
-    }
+    EXPECT_THAT([&] { page_recording(file_, 100); }, Fails(file_, why));
   }
 
-  const std::string file_;
+  const std::string file_ = folder_ / "recording";
 };
 
 TEST_F(Recording, PutsWaitsBetweenThePartsOfATile) {

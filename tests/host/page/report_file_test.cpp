@@ -5,43 +5,31 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "host/error.hpp"
 #include "host/report/json.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-using testing::HasSubstr;
-
-class ReportFile : public testing::Test {
+class ReportFile : public InFolder {
  protected:
-  ReportFile() : file_(testing::TempDir() + "report." + std::to_string(getpid()) + ".json") {}
-  ~ReportFile() override { std::filesystem::remove(file_); }
-
   nlohmann::ordered_json read(const std::string& text) const {
-    std::ofstream(file_) << text;
+    write("report.json", text);
     return read_report(file_);
   }
 
   /// The message names the file and says why.
   void expect_refused(const std::string& text, const std::string& why) const {
     SCOPED_TRACE(text.substr(0, 100));
-    try {
-      read(text);
-      FAIL() << "not refused";
-    } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), testing::AllOf(HasSubstr(file_), HasSubstr(why)));
-    }
+    EXPECT_THAT([&] { read(text); }, Fails(file_, why));
   }
 
   static std::string with_layer(const std::string& layer) {
     return R"({"format": 1, "model": "m", "total": {}, "array": 8, "layers": [)" + layer + "]}";
   }
 
-  const std::string file_;
+  const std::string file_ = folder_ / "report.json";
 };
 
 TEST_F(ReportFile, ReadsWhatTheProgramWrites) {
@@ -103,12 +91,7 @@ TEST_F(ReportFile, RefusesFieldsThatAreNotOfTheirKind) {
 }
 
 TEST_F(ReportFile, NamesAFileThatIsNotThere) {
-  try {
-    read_report("nowhere.json");
-    FAIL() << "not refused";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nowhere.json"));
-  }
+  EXPECT_THAT([&] { read_report("nowhere.json"); }, Fails("nowhere.json"));
 }
 
 }  // namespace

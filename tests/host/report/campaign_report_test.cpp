@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/says.hpp"
+
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 CampaignReport example() {
   CampaignReport report;
@@ -32,13 +31,11 @@ CampaignReport example() {
 
 TEST(CampaignReport, IsATableByKindAndOutcome) {
   const std::string text = campaign_table(example());
-  EXPECT_THAT(text,
-              HasSubstr("\nweight           2       1             1                0        0"));
-  EXPECT_THAT(text,
-              HasSubstr("\nall              3       1             1                0        1"));
-  EXPECT_THAT(text, HasSubstr("3 faults on 8x8, seed 7: 0.5 s, 6.0 faults/s, 2 at a time."));
-  EXPECT_THAT(text, HasSubstr("HELD"));
-  EXPECT_THAT(text, Not(HasSubstr("gemm64 gemm")));
+  EXPECT_THAT(text, testing::AllOf(
+                        Says("\nweight           2       1             1                0        0",
+                             "\nall              3       1             1                0        1",
+                             "3 faults on 8x8, seed 7: 0.5 s, 6.0 faults/s, 2 at a time.", "HELD"),
+                        Lacks("gemm64 gemm")));
 }
 
 TEST(CampaignReport, NamesWhatMustNotBe) {
@@ -46,10 +43,8 @@ TEST(CampaignReport, NamesWhatMustNotBe) {
   report.tries[0].outcome = FaultOutcome::kUnnoticed;
   report.tries[1].outcome = FaultOutcome::kHung;
   const std::string text = campaign_table(report);
-  EXPECT_THAT(text, HasSubstr("unnoticed: gemm64 gemm 1 2 3 --array 8"));
-  EXPECT_THAT(text, HasSubstr("--inject weight:0,1:2@3\n"));
-  EXPECT_THAT(text, HasSubstr("hung: gemm64 gemm 1 2 3 --array 8"));
-  EXPECT_THAT(text, HasSubstr("FAILED"));
+  EXPECT_THAT(text, Says("unnoticed: gemm64 gemm 1 2 3 --array 8", "--inject weight:0,1:2@3\n",
+                         "hung: gemm64 gemm 1 2 3 --array 8", "FAILED"));
 }
 
 TEST(CampaignReport, IsALineForProgress) {
@@ -68,7 +63,7 @@ TEST(CampaignReport, IsJsonWithTheCommandOfEveryTry) {
   EXPECT_EQ(json["tries"][1]["fault"], "hang:data@4");
   EXPECT_EQ(json["tries"][1]["outcome"], "stopped");
   EXPECT_EQ(json["tries"][1]["error"], "WATCHDOG");
-  EXPECT_THAT(json["tries"][2]["command"].get<std::string>(), HasSubstr("--inject weight:3,1:2@5"));
+  EXPECT_THAT(json["tries"][2]["command"].get<std::string>(), Says("--inject weight:3,1:2@5"));
 }
 
 }  // namespace

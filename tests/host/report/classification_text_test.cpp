@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/says.hpp"
+
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 /// Three images of three classes; the last is right in float32 alone.
 Classification example(std::vector<std::string> names = {}) {
@@ -20,29 +19,27 @@ Classification example(std::vector<std::string> names = {}) {
 
 TEST(ClassificationText, ComparesInt8WithFloat32) {
   const std::string text = classification_text(example(), true);
-  EXPECT_THAT(text, HasSubstr("float32   66.67 %  2 of 3  100.00 %       3\n"));
-  EXPECT_THAT(text, HasSubstr("int8      33.33 %  1 of 3  100.00 %       3\n"));
-  EXPECT_THAT(text,
-              HasSubstr("Most confused: 1 taken for 0 in 1 image, 1 taken for 2 in 1 image."));
-  EXPECT_THAT(text, HasSubstr("Another best class than in float32: image 2 (1 became 2, right is "
-                              "1).\n"));
+  EXPECT_THAT(text, Says("float32   66.67 %  2 of 3  100.00 %       3\n",
+                         "int8      33.33 %  1 of 3  100.00 %       3\n",
+                         "Most confused: 1 taken for 0 in 1 image, 1 taken for 2 in 1 image.",
+                         "Another best class than in float32: image 2 (1 became 2, right is "
+                         "1).\n"));
 }
 
 TEST(ClassificationText, NamesTheBestClassesOfEachImage) {
   Classification named = example({"cat", "dog", "a\nb"});
   EXPECT_THAT(classification_text(named, true),
-              HasSubstr("image 1:\n           3  0 (cat)\n           2  1 (dog)\n           1  2 "
-                        "(a\\nb)\nimage 2:\n"));
+              Says("image 1:\n           3  0 (cat)\n           2  1 (dog)\n           1  2 "
+                   "(a\\nb)\nimage 2:\n"));
   named.files = {"x.png", "y.png", "z.png"};
-  EXPECT_THAT(classification_text(named, true), HasSubstr("y.png:\n"));
+  EXPECT_THAT(classification_text(named, true), Says("y.png:\n"));
 }
 
 TEST(ClassificationText, IsShortWithoutLabels) {
   MatrixF found(1, 2);
   found << 1, 2;
   const Classification plain = classify(found, {}, {}, {"a", "b"});
-  EXPECT_THAT(classification_text(plain, true), Not(HasSubstr("accuracy")));
-  EXPECT_THAT(classification_text(plain, true), Not(HasSubstr("Another")));
+  EXPECT_THAT(classification_text(plain, true), Lacks("accuracy", "Another"));
   EXPECT_FALSE(to_json(plain).contains("top1"));
 }
 

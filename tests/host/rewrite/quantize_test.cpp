@@ -4,16 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
 #include "host/execute/calibration.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 const char* const kNetwork =
     "(float[1,1,2,2] x) => (float[1,2] y) <float[2,1,1,1] w = {0.5, -2.0}, float[2] b = {1.0, 0.0},"
@@ -78,12 +76,7 @@ TEST(Quantize, GivesNearlyTheSameNumbers) {
 
 TEST(Quantize, RefusesWhatIsQuantizedAlready) {
   const OnnxModel model = quantized(load_text(kNetwork));
-  try {
-    quantize_model(model, {});
-    FAIL() << "it was quantized again";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("q.onnx: is quantized already"));
-  }
+  EXPECT_THAT([&] { quantize_model(model, {}); }, Fails("q.onnx: is quantized already"));
 }
 
 /// Ranges of all values, as if calibration had seen them.
@@ -97,12 +90,7 @@ Ranges ranges_of(const OnnxModel& model) {
 }
 
 std::string refusal(const OnnxModel& model, const QuantizeChoice& choice = {}) {
-  try {
-    quantize_model(model, ranges_of(model), choice);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "none";
+  return message_of([&] { quantize_model(model, ranges_of(model), choice); });
 }
 
 TEST(Quantize, NeedsNoSizes) {

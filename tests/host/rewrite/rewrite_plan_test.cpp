@@ -5,17 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <tuple>
 
 #include "host/error.hpp"
 #include "host/rewrite/rewrite_report.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-using testing::HasSubstr;
 using Sizes = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
 Sizes sizes(const LinearSite& site) { return {site.m.size, site.k.size, site.n.size}; }
@@ -72,7 +71,7 @@ TEST(RewritePlan, TakesMatMulOnlyWhereAnOperandIsConstant) {
   const std::string graph = "(float[2,3] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}";
   EXPECT_EQ(sizes(only_layer(load_text(graph, {"w"}))), Sizes(2, 3, 4));
   EXPECT_EQ(sizes(only_layer(load_text(graph, {"x"}))), Sizes(2, 3, 4));
-  EXPECT_THAT(reason(load_text(graph)), HasSubstr("neither operand is constant"));
+  EXPECT_THAT(reason(load_text(graph)), Says("neither operand is constant"));
 }
 
 TEST(RewritePlan, FollowsConstantWeightsThroughOtherNodes) {
@@ -80,7 +79,7 @@ TEST(RewritePlan, FollowsConstantWeightsThroughOtherNodes) {
       "(float[2,3] x, float[4,3] w) => (float[2,4] y) {"
       "v = Transpose<perm = [1, 0]>(w)  u = Identity(v)  y = MatMul(x, u)}";
   EXPECT_EQ(sizes(only_layer(load_text(graph, {"w"}))), Sizes(2, 3, 4));
-  EXPECT_THAT(reason(load_text(graph)), HasSubstr("neither operand is constant"));
+  EXPECT_THAT(reason(load_text(graph)), Says("neither operand is constant"));
 }
 
 TEST(RewritePlan, MultipliesAllDimensionsButTheLastIntoM) {
@@ -97,21 +96,21 @@ TEST(RewritePlan, NamesWhatItLeavesAndWhy) {
   EXPECT_THAT(reason(load_text("(float[2,5,9] x, float[2,9,4] w) => (float[2,5,4] y) "
                                "{y = MatMul(x, w)}",
                                {"w"})),
-              HasSubstr("second operand is 2x9x4, not a matrix"));
+              Says("second operand is 2x9x4, not a matrix"));
   EXPECT_THAT(
       reason(load_text("(float[5,9] x, float[9] w) => (float[5] y) {y = MatMul(x, w)}", {"w"})),
-      HasSubstr("second operand is 9, not a matrix"));
+      Says("second operand is 9, not a matrix"));
   EXPECT_THAT(reason(load_text("(int32[2,3] x, int32[3,4] w) => (int32[2,4] y) {y = Gemm(x, w)}")),
-              HasSubstr("integers"));
+              Says("integers"));
   EXPECT_THAT(
       reason(load_text("(float[0,3] x, float[3,4] w) => (float[0,4] y) {y = Gemm(x, w)}", {"w"})),
-      HasSubstr("empty"));
+      Says("empty"));
   EXPECT_THAT(
       reason(load_text("(float[2,3] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}", {}, 6)),
-      HasSubstr("opset 6"));
+      Says("opset 6"));
   EXPECT_THAT(
       reason(load_text("(float[2,L] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}", {"w"})),
-      HasSubstr("not known"));
+      Says("not known"));
 }
 
 TEST(RewritePlan, NamesProductsInsideOfSubgraphs) {
@@ -138,7 +137,7 @@ TEST(RewritePlan, NamesProductsInsideOfSubgraphs) {
   ASSERT_EQ(plan.skipped.size(), 2u);
   EXPECT_EQ(plan.skipped[0].name, "inside_then_branch");
   EXPECT_EQ(plan.skipped[1].name, "inside_else_branch");
-  EXPECT_THAT(plan.skipped[0].reason, HasSubstr("inside node"));
+  EXPECT_THAT(plan.skipped[0].reason, Says("inside node"));
 }
 
 TEST(RewritePlan, NamesEveryNodeWithProductsThatItLeaves) {
@@ -159,7 +158,7 @@ TEST(RewritePlan, NamesEveryNodeWithProductsThatItLeaves) {
                                          "MatMulInteger: only Gemm and MatMul are rewritten",
                                          "com.example.Odd: gemm64 does not know this operator"));
   const std::string table = rewrite_table(plan, 0);
-  EXPECT_THAT(table, HasSubstr("2 Conv (Conv number 0, Conv number 2): a convolution"));
+  EXPECT_THAT(table, Says("2 Conv (Conv number 0, Conv number 2): a convolution"));
   EXPECT_EQ(to_json(plan, "m", 1)["skipped"].size(), 5u);
 }
 
@@ -171,18 +170,18 @@ TEST(RewritePlan, LeavesProductsOfQuantizedOperands) {
       64);
   EXPECT_TRUE(plan.layers.empty());
   ASSERT_EQ(plan.skipped.size(), 1u);
-  EXPECT_THAT(plan.skipped[0].reason, HasSubstr("its operands are quantized"));
+  EXPECT_THAT(plan.skipped[0].reason, Says("its operands are quantized"));
 }
 
 TEST(RewritePlan, PointsToTheOptionWhereSizesAreOpen) {
   const std::string graph = "(float[2,L] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}";
   const RewritePlan open = plan_rewrite(load_text(graph, {"w"}), 64);
-  EXPECT_THAT(rewrite_table(open, 0), HasSubstr("give them with --input-shape x=2xA."));
+  EXPECT_THAT(rewrite_table(open, 0), Says("give them with --input-shape x=2xA."));
   ImportOptions options;
   options.input_shapes["x"] = {2, 3};
   const RewritePlan plan = plan_rewrite(load_text(graph, {"w"}, 13, options), 64);
   EXPECT_EQ(plan.layers.size(), 1u);
-  EXPECT_THAT(rewrite_table(plan, 0), testing::Not(HasSubstr("--input-shape")));
+  EXPECT_THAT(rewrite_table(plan, 0), Lacks("--input-shape"));
 }
 
 TEST(RewritePlan, TakesTheBatchOfTheImport) {
@@ -201,14 +200,7 @@ TEST(RewritePlan, RefusesMoreNodesThanAFileHolds) {
   const OnnxModel model =
       load_text("(float[1,4000] x, float[4000,4000] w) => (float[1,4000] y) {y = Gemm(x, w)}");
   EXPECT_EQ(plan_rewrite(model, 4).matmuls(), 1000 * 1000);
-  try {
-    plan_rewrite(model, 2);
-    FAIL() << "4,000,000 nodes were accepted";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("1x4000x4000"));
-    EXPECT_THAT(error.what(), HasSubstr("2,097,152"));
-    EXPECT_THAT(error.what(), HasSubstr("--block"));
-  }
+  EXPECT_THAT([&] { plan_rewrite(model, 2); }, Fails("1x4000x4000", "2,097,152", "--block"));
   EXPECT_THROW(plan_rewrite(model, 0), UsageError);
 }
 

@@ -15,8 +15,6 @@
 namespace gemm64 {
 namespace {
 
-using testing::ElementsAre;
-
 class FloatGemm : public testing::Test {
  protected:
   FloatGemm() : driver_(device_) {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/tlm/tlm_device.hpp"

@@ -2,8 +2,6 @@
 // A report for tests: what a device with clocks tells of a network, all of it right.
 #pragma once
 
-#include <cmath>
-
 #include "host/run/run_report.hpp"
 
 namespace gemm64 {
@@ -22,7 +20,9 @@ inline RunReport example_report() {
     layer.predicted = layer.counters;
     report.layers.push_back(layer);
   }
-  report.host = HostWork{7, 0.5, {}};
+  report.host.emplace();
+  report.host->nodes = 7;
+  report.host->seconds = 0.5;
   report.host_layers = {{"conv1", "Conv", 400, "convolutions run on the host"},
                         {"conv2", "Conv", 500, "convolutions run on the host"},
                         {"attention", "MatMul", 36, "its weights depend on the input"}};

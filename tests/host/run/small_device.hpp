@@ -2,7 +2,6 @@
 // An array of 8x8 for tests of what runs on a device: results can be damaged, and jobs are noted.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

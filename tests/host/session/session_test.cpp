@@ -8,11 +8,10 @@
 #include "tests/host/onnx_data.hpp"
 #include "tests/host/onnx_text.hpp"
 #include "tests/host/run/small_device.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
 
 class SessionTest : public testing::Test {
  protected:
@@ -75,14 +74,14 @@ TEST_F(SessionTest, LeavesFloatOnTheReferenceDeviceToTheHost) {
 }
 
 TEST_F(SessionTest, RefusesWhatTheDeviceHasNoRoomForAndWhatDoesNotGoTogether) {
-  EXPECT_THAT(usage_error_of([&] { session("rtl", quantized()).check(linear("1000000")); }),
-              HasSubstr("1000000x20x11 needs"));
+  EXPECT_THAT(message_of([&] { session("rtl", quantized()).check(linear("1000000")); }),
+              Says("1000000x20x11 needs"));
   RunSettings settings;
   settings.precision = Precision::kFloat32;
   settings.check = CheckLevel::kOutputs;
   EXPECT_NO_THROW(session("rtl", settings));
-  EXPECT_THAT(usage_error_of([&] { session("reference", settings); }),
-              HasSubstr("--check outputs: the host alone runs the network"));
+  EXPECT_THAT(message_of([&] { session("reference", settings); }),
+              Says("--check outputs: the host alone runs the network"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "host/session/run_settings.hpp"
 #include "tests/host/onnx_data.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -14,7 +15,7 @@ using Json = nlohmann::json;
 
 template <class Options>
 std::string refused(const Settings<Options>& settings, const Json& json) {
-  return usage_error_of([&] {
+  return message_of([&] {
     Options options;
     read_settings(settings, json, "options.", options);
   });
@@ -61,7 +62,7 @@ TEST(RunSettings, SayWhatDoesNotGoTogetherAsTheUserSaidIt) {
   settings.results = ResultCode::kInt8;
   settings.accumulate = Accumulate::kHost;
   const auto message = [&](Spelling spelling) {
-    return usage_error_of([&] { settings.check_together("rtl", spelling); });
+    return message_of([&] { settings.check_together("rtl", spelling); });
   };
   EXPECT_EQ(message(Spelling::kOption),
             "--results int8 does not go with --accumulate host, which adds int32 sums; use device");

@@ -3,26 +3,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
-class JournalFile : public testing::Test {
+class JournalFile : public InFolder {
  protected:
-  JournalFile() : path_(fs::path(testing::TempDir()) / ("journal." + std::to_string(getpid()))) {
-    fs::remove(path_);
-  }
-  ~JournalFile() override { fs::remove(path_); }
-
   static SweepRow row(std::size_t point) {
     return {
         {"point", point}, {"network", "a \"b\"\n"}, {"utilization", 1.0 / 3}, {"error", nullptr}};
@@ -34,12 +28,7 @@ class JournalFile : public testing::Test {
   }
 
   std::string refusal(const Provenance& provenance, bool resume) const {
-    try {
-      const Journal journal(path_, provenance, resume);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
+    return message_of([&] { const Journal journal(path_, provenance, resume); });
   }
 
   std::string contents() const {
@@ -49,7 +38,7 @@ class JournalFile : public testing::Test {
   }
 
   const Provenance kProvenance{{"the program", "12"}, {"s.json", "34"}};
-  const fs::path path_;
+  const fs::path path_ = folder_ / "journal";
 };
 
 TEST_F(JournalFile, KeepsRowsToTheLastDigit) {
@@ -79,30 +68,29 @@ TEST_F(JournalFile, ForgetsALineThatIsCutOff) {
 TEST_F(JournalFile, IsNeverReplacedUnasked) {
   keep({0, 1});
   EXPECT_THAT(refusal(kProvenance, false),
-              HasSubstr("2 finished points of an earlier sweep; go on with --resume, or remove"));
-  EXPECT_EQ(refusal(kProvenance, true), "accepted");
+              Says("2 finished points of an earlier sweep; go on with --resume, or remove"));
+  EXPECT_EQ(refusal(kProvenance, true), "");
 }
 
 TEST_F(JournalFile, IsRefusedByTheNameOfWhatChanged) {
   keep({0});
   EXPECT_THAT(refusal({{"the program", "99"}, {"s.json", "34"}}, true),
-              HasSubstr("the program has changed since its points were finished; remove it"));
-  EXPECT_THAT(refusal({{"the program", "12"}, {"s.json", "35"}}, true),
-              HasSubstr("s.json has changed"));
+              Says("the program has changed since its points were finished; remove it"));
+  EXPECT_THAT(refusal({{"the program", "12"}, {"s.json", "35"}}, true), Says("s.json has changed"));
   EXPECT_THAT(refusal({{"the program", "12"}, {"s.json", "34"}, {"n.onnx", "1"}}, true),
-              HasSubstr("n.onnx has changed"));
+              Says("n.onnx has changed"));
 }
 
 TEST_F(JournalFile, IsRefusedWhereItIsNone) {
   for (const char* text : {"no JSON\n", "{}\n", "[]\n", "{\"sweep\": 1}\n"}) {
     std::ofstream(path_) << text;
-    EXPECT_THAT(refusal(kProvenance, true), HasSubstr("this is no sweep's")) << text;
+    EXPECT_THAT(refusal(kProvenance, true), Says("this is no sweep's")) << text;
   }
 }
 
 TEST_F(JournalFile, ServesOneProcessAtATime) {
   const Journal journal(path_, kProvenance, false);
-  EXPECT_THAT(refusal(kProvenance, true), HasSubstr("another sweep is writing it"));
+  EXPECT_THAT(refusal(kProvenance, true), Says("another sweep is writing it"));
 }
 
 TEST_F(JournalFile, LeavesNothingWhereNothingWasFinished) {

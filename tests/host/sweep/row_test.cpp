@@ -6,12 +6,10 @@
 
 #include "host/sweep/front.hpp"
 #include "host/sweep/sweep_plot.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 /// A row of a sweep of two points, of which the report has one layer.
 SweepRow row(const Sweep& sweep, std::size_t index, std::uint64_t clocks) {
@@ -47,19 +45,16 @@ TEST_F(Rows, TellTheGreatestLoss) {
 TEST_F(Rows, AreLinesOfCsvWithQuotedText) {
   const std::string csv = rows_csv(rows_);
   EXPECT_THAT(csv, testing::StartsWith("point,mode,device,network,batch,array,"));
-  EXPECT_THAT(csv, HasSubstr("\n0,predict,,\"a, \"\"b\"\".onnx\",1,8,9216,128,independent,0,5,22,,"
-                             "0.25,"));
+  EXPECT_THAT(csv, Says("\n0,predict,,\"a, \"\"b\"\".onnx\",1,8,9216,128,independent,0,5,22,,"
+                        "0.25,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
 }
 
 TEST_F(Rows, OfATableShowWhatDiffers) {
   const std::string table = rows_table(rows_, 0);
   EXPECT_EQ(varied_keys(rows_), std::vector<std::string>{"memory_latency"});
-  EXPECT_THAT(table, HasSubstr("memory"));
-  EXPECT_THAT(table, HasSubstr("1,022"));
-  EXPECT_THAT(table, HasSubstr("25.00 %"));
-  EXPECT_THAT(table, Not(HasSubstr("network")));
-  EXPECT_THAT(table, Not(HasSubstr("verified"))) << "nothing was compared";
+  EXPECT_THAT(table, testing::AllOf(Says("memory", "1,022", "25.00 %"), Lacks("network")));
+  EXPECT_THAT(table, Lacks("verified")) << "nothing was compared";
 }
 
 TEST_F(Rows, WithoutClocksHaveNoFigures) {
@@ -67,15 +62,12 @@ TEST_F(Rows, WithoutClocksHaveNoFigures) {
   for (const char* key : {"cycles", "utilization", "bytes", "main_wait", "device_share"}) {
     EXPECT_TRUE(empty[key].is_null()) << key;
   }
-  EXPECT_THAT(plot_svg({empty}, "s"), HasSubstr("nothing on the device"));
+  EXPECT_THAT(plot_svg({empty}, "s"), Says("nothing on the device"));
 }
 
 TEST_F(Rows, ArePlottedByName) {
   const std::string svg = plot_svg(rows_, "s.json");
-  EXPECT_THAT(svg, HasSubstr("a, &quot;b&quot;.onnx, batch 1"));
-  EXPECT_THAT(svg, HasSubstr(">1.02 k<"));
-  EXPECT_THAT(svg, HasSubstr(">25.00 %<"));
-  EXPECT_THAT(svg, HasSubstr(">96<"));
+  EXPECT_THAT(svg, Says("a, &quot;b&quot;.onnx, batch 1", ">1.02 k<", ">25.00 %<", ">96<"));
 }
 
 /// A row of a design on an array of `array`, with a memory of `latency`.
@@ -96,9 +88,9 @@ TEST_F(Rows, AreOnTheFrontWhereNothingIsBetterForLess) {
             (std::vector<bool>{true, false, false, true, true, true}));  // slow memory is cheap
   rows[4]["verified"] = false;
   EXPECT_FALSE(pareto_front(rows)[4]);
-  EXPECT_THAT(rows_json(rows), HasSubstr("\"pareto\": true"));
-  EXPECT_THAT(rows_csv(rows), HasSubstr(",pareto\n"));
-  EXPECT_THAT(rows_table(rows, 0), HasSubstr("Pareto"));
+  EXPECT_THAT(rows_json(rows), Says("\"pareto\": true"));
+  EXPECT_THAT(rows_csv(rows), Says(",pareto\n"));
+  EXPECT_THAT(rows_table(rows, 0), Says("Pareto"));
 }
 
 TEST_F(Rows, ArePlottedAsLinesOverTheAxisWithMostValues) {
@@ -107,24 +99,20 @@ TEST_F(Rows, ArePlottedAsLinesOverTheAxisWithMostValues) {
     for (const int latency : {50, 100}) rows.push_back(design_row(rows_[0], array, latency, 900));
   }
   const std::string svg = plot_svg(rows, "s.json");
-  EXPECT_THAT(svg, HasSubstr("Clocks over array"));
-  EXPECT_THAT(svg, HasSubstr(">memory_latency 50<"));
-  EXPECT_THAT(svg, HasSubstr("on the Pareto front"));
-  EXPECT_THAT(plot_svg({rows_[0]}, "s"), Not(HasSubstr("Clocks over")));
+  EXPECT_THAT(svg, Says("Clocks over array", ">memory_latency 50<", "on the Pareto front"));
+  EXPECT_THAT(plot_svg({rows_[0]}, "s"), Lacks("Clocks over"));
 }
 
 TEST_F(Rows, OfAFileInAFolderArePlottedByTheEndOfItsPath) {
   SweepRow row = rows_[0];
   row["network"] = "/home/someone/with/a/long/path/nets/resnet50.onnx";
   const std::string svg = plot_svg({row}, "/home/someone/sweeps/s.json");
-  EXPECT_THAT(svg, HasSubstr(">…/nets/resnet50.onnx, batch 1<"));
-  EXPECT_THAT(svg, Not(HasSubstr("someone/with")));
+  EXPECT_THAT(svg, testing::AllOf(Says(">…/nets/resnet50.onnx, batch 1<"), Lacks("someone/with")));
 }
 
 TEST_F(Rows, OfALargeSweepArePlottedThin) {
   const std::string svg = plot_svg(std::vector<SweepRow>(1000, rows_[0]), "s.json");
-  EXPECT_THAT(svg, Not(HasSubstr(">25.00 %<")));
-  EXPECT_THAT(svg, HasSubstr("1,000 points"));
+  EXPECT_THAT(svg, testing::AllOf(Says("1,000 points"), Lacks(">25.00 %<")));
 }
 
 }  // namespace

@@ -2,24 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
 #include "host/sweep/sweep.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-using testing::HasSubstr;
 using testing::StartsWith;
 
 Sweep parse(const std::string& text) { return parse_sweep(text, "s.json"); }
 
 std::string refusal(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return message_of([&] { parse(text); });
 }
 
 TEST(SweepFile, TakesTheUsualDesignWhereNothingIsSaid) {
@@ -117,7 +111,7 @@ TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
        "s.json: designs.memory_latency is 0; it is a whole number from 1 to 1000000"},
       {R"({"networks": "1x2x3", "designs": {"memory_bytes_per_cycle": "16"}})",
        "s.json: designs.memory_bytes_per_cycle is \"16\"; it is a whole number from 0"}};
-  for (const auto& [text, message] : faults) EXPECT_THAT(refusal(text), HasSubstr(message)) << text;
+  for (const auto& [text, message] : faults) EXPECT_THAT(refusal(text), Says(message)) << text;
   EXPECT_THAT(refusal(std::string(100000, '[')), StartsWith("s.json: it nests more than 8 levels"));
 }
 

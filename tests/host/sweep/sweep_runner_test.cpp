@@ -4,19 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "host/device/array_geometry.hpp"
-#include "host/error.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/onnx_data.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-using testing::HasSubstr;
 using testing::StartsWith;
 
 /// Gives one wrong byte of all that is read.
@@ -57,12 +54,7 @@ std::vector<SweepRow> rows_of(const std::string& text, unsigned jobs = 1, bool w
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    rows_of(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return message_of([&] { rows_of(text); });
 }
 
 // Numbers that others publish for AlexNet's first Linear layer on an array of 64x64.
@@ -141,8 +133,8 @@ TEST(SweepRunner, WarnsOfANetworkThatIsLeftToTheHost) {
   EXPECT_LT(rows[0]["device_share"], 0.5);
   EXPECT_THAT(rows[0]["warning"].get<std::string>(),
               StartsWith("only 1.3 % (75,008 of 5,719,808) of the network's MACs"));
-  EXPECT_THAT(rows_verdict(rows), HasSubstr("fashion_cnn.onnx: only 1.3 %"));
-  EXPECT_THAT(rows_verdict(rows), HasSubstr("\"quantize\": true quantizes float files.\n1 point"));
+  EXPECT_THAT(rows_verdict(rows), Says("fashion_cnn.onnx: only 1.3 %",
+                                       "\"quantize\": true quantizes float files.\n1 point"));
 }
 
 TEST(SweepRunner, QuantizesAFileThatLacksItsWeights) {
@@ -177,7 +169,7 @@ TEST(SweepRunner, NamesThePointThatCannotBe) {
   EXPECT_THAT(refusal(R"({"networks": "nowhere.onnx"})"),
               StartsWith("point 0 (nowhere.onnx, batch 1): nowhere.onnx: "));
   EXPECT_THAT(refusal(R"({"mode": "run", "designs": {"array": 4}, "networks": "nowhere.onnx"})"),
-              HasSubstr("nowhere.onnx: "));
+              Says("nowhere.onnx: "));
 }
 
 TEST(SweepRunner, CallsNothingVerifiedThatIsWrong) {
@@ -189,8 +181,8 @@ TEST(SweepRunner, CallsNothingVerifiedThatIsWrong) {
     EXPECT_TRUE(has_failed(row));
   }
   EXPECT_GT(rows[0]["mismatches"], 0);
-  EXPECT_THAT(rows_table(rows, 0), HasSubstr("NO\n"));
-  EXPECT_THAT(plot_svg(rows, "s.json"), HasSubstr("NOT VERIFIED"));
+  EXPECT_THAT(rows_table(rows, 0), Says("NO\n"));
+  EXPECT_THAT(plot_svg(rows, "s.json"), Says("NOT VERIFIED"));
 }
 
 TEST(SweepRunner, GivesTheSameRowsWithAnyNumberOfJobs) {

@@ -9,6 +9,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/error.hpp"
+#include "tests/commands.hpp"
 
 namespace gemm64 {
 namespace {
@@ -22,26 +23,7 @@ Geometry geometry() {
 }
 
 /// One tile of ones by ones: each of its 8 x 8 sums is 8.
-std::vector<Command> product() {
-  std::vector<Command> program(5);
-  program[0].opcode = Opcode::kLoadWeights;
-  program[0].count = 8;
-  program[0].passes = 1;
-  program[0].set_address(0x1000);
-  program[1].opcode = Opcode::kLoadActivations;
-  program[1].rows = 8;
-  program[1].count = program[1].passes = program[1].blocks = 1;
-  program[1].set_address(0x2000);
-  program[2].opcode = Opcode::kMatmul;
-  program[2].rows = 8;
-  program[2].count = program[2].passes = program[2].blocks = 1;
-  program[3].opcode = Opcode::kStore;
-  program[3].rows = 8;
-  program[3].count = program[3].blocks = 1;
-  program[3].set_address(kResults);
-  program[4].opcode = Opcode::kFinish;
-  return program;
-}
+std::vector<Command> product() { return tile_product(8, 8, 0x1000, 0x2000, kResults); }
 
 class TlmDeviceTest : public testing::Test {
  protected:
@@ -52,9 +34,7 @@ class TlmDeviceTest : public testing::Test {
   }
   void put(std::uint32_t place, const std::vector<Command>& program) {
     for (const Command& command : program) {
-      std::uint8_t bytes[kCommandBytes];
-      command.encode(bytes);
-      device.write_memory(std::uint64_t{place++} * kCommandBytes, bytes, sizeof bytes);
+      gemm64::put(device, std::uint64_t{place++} * kCommandBytes, command);
     }
   }
   void ring(std::uint32_t tail) { device.write_register(reg::kRingTail, tail); }
@@ -161,11 +141,7 @@ TEST_F(TlmDeviceTest, CountersGrowWhileItWorks) {
 // The counters go on from program to program, and so do snapshots of them.
 TEST_F(TlmDeviceTest, SnapshotsHoldWhatIsPredicted) {
   std::vector<Command> program = product();
-  Command fence;
-  fence.opcode = Opcode::kFence;
-  fence.flags = flag::kSnapshot;
-  fence.set_address(0x8000);
-  program.insert(program.begin() + 4, fence);
+  program.insert(program.begin() + 4, snapshot(0x8000));
   const Prediction expected = predict(program, geometry(), MemoryTiming{});
   ASSERT_EQ(expected.snapshots.size(), 1u);
   put(0, program);

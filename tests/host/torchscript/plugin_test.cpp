@@ -6,24 +6,14 @@
 
 #include <fstream>
 
-#include "host/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-
-class TorchScriptPlugin : public testing::Test {
+class TorchScriptPlugin : public InFolder {
  protected:
-  TorchScriptPlugin()
-      : folder_(std::filesystem::path(testing::TempDir()) /
-                ("torchscript." + std::to_string(getpid()))) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~TorchScriptPlugin() override { std::filesystem::remove_all(folder_); }
-
   std::string file(const std::string& name, const std::string& contents = "PK\3\4model") const {
     const std::string path = (folder_ / name).string();
     std::ofstream(path, std::ios::binary) << contents;
@@ -34,16 +24,10 @@ class TorchScriptPlugin : public testing::Test {
   std::string refusal(const std::string& plugin, const std::string& path,
                       TorchScriptRequest request = {}) const {
     request.path = path;
-    try {
-      ask_torchscript_plugin(plugin, request);
-    } catch (const UsageError& error) {
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-      return error.what();
-    }
-    return "";
+    const std::string message = message_of([&] { ask_torchscript_plugin(plugin, request); });
+    EXPECT_THAT(message, Lacks("\n"));
+    return message;
   }
-
-  std::filesystem::path folder_;
 };
 
 TEST_F(TorchScriptPlugin, GivesTheModelAndItsModules) {
@@ -51,26 +35,25 @@ TEST_F(TorchScriptPlugin, GivesTheModelAndItsModules) {
   const TorchScriptAnswer answer =
       ask_torchscript_plugin(GEMM64_FAKE_PLUGIN, {file("net.pt", "PK\3\4" + model), {}, false});
   EXPECT_EQ(answer.model, model);
-  EXPECT_THAT(answer.modules, HasSubstr("Linear"));
+  EXPECT_THAT(answer.modules, Says("Linear"));
 }
 
 TEST_F(TorchScriptPlugin, IsToldShapesAndWhetherWeightsAreWanted) {
   const std::string path = file("tell.pt");
   EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, path, {"", {{"", {1, 2}}, {"y", {3}}}, false}),
-              HasSubstr("tell.pt: [] 1 2, [y] 3, with weights"));
-  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, path, {"", {}, true}), HasSubstr(": without weights"));
+              Says("tell.pt: [] 1 2, [y] 3, with weights"));
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, path, {"", {}, true}), Says(": without weights"));
 }
 
 TEST_F(TorchScriptPlugin, SaysWhyInOneLine) {
-  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, file("lines.pt")),
-              AllOf(HasSubstr("lines.pt: two"), HasSubstr("lines")));
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, file("lines.pt")), Says("lines.pt: two", "lines"));
   EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, file("silent.pt")),
-              HasSubstr("LibTorch gave up without a word"));
+              Says("LibTorch gave up without a word"));
 }
 
 TEST_F(TorchScriptPlugin, MayCrashWithoutHarm) {
   EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, file("crash.pt")),
-              AllOf(HasSubstr("crash.pt: LibTorch crashed over it"), HasSubstr("Aborted")));
+              Says("crash.pt: LibTorch crashed over it", "Aborted"));
 }
 
 TEST_F(TorchScriptPlugin, SaysNothingItself) {
@@ -82,19 +65,20 @@ TEST_F(TorchScriptPlugin, SaysNothingItself) {
 }
 
 TEST_F(TorchScriptPlugin, OfAnotherVersionIsRefused) {
-  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN_OF_ANOTHER_VERSION, file("net.pt")),
-              AllOf(HasSubstr("speaks version 999"), HasSubstr("this program version 1"),
-                    HasSubstr("make torchscript"), Not(HasSubstr("net.pt"))));
+  EXPECT_THAT(
+      refusal(GEMM64_FAKE_PLUGIN_OF_ANOTHER_VERSION, file("net.pt")),
+      testing::AllOf(Says("speaks version 999", "this program version 1", "make torchscript"),
+                     Lacks("net.pt")));
 }
 
 TEST_F(TorchScriptPlugin, WithoutTheSymbolIsRefused) {
   EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN_WITHOUT_SYMBOL, file("net.pt")),
-              HasSubstr("is no plug-in of gemm64's"));
+              Says("is no plug-in of gemm64's"));
 }
 
 TEST_F(TorchScriptPlugin, ThatIsNoLibraryIsRefused) {
   EXPECT_THAT(refusal(file("plugin.so", "text"), file("net.pt")),
-              AllOf(HasSubstr("plugin.so: cannot be loaded"), Not(HasSubstr("net.pt:"))));
+              testing::AllOf(Says("plugin.so: cannot be loaded"), Lacks("net.pt:")));
 }
 
 }  // namespace

@@ -12,17 +12,17 @@
 namespace gemm64 {
 
 /// A cut through a job's results, and how much of the next job the results before it suffice for.
-struct Seam {
+struct Overlap {
   ResultCut cut;
   std::uint64_t early_blocks = 0;
   std::uint32_t early_tiles = 0;
 };
 
-/// The seam at which the array waits least between a job and the one behind it, which reads its
+/// The overlap at which the array waits least between a job and the one behind it, which reads its
 /// results; none where there is nothing to gain. What waits for the cut comes while the rest of the
 /// first job is computed, and the results behind the cut are stored and loaded while the array
 /// works on what comes before it.
-std::optional<Seam> find_seam(const Plan& plan, const Plan& next, const Geometry& geometry);
+std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry);
 
 /// Blocks of a convolution that cover the way through memory: they may begin while the job before
 /// it, whose results it does not read, is still stored.

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "host/device/device.hpp"
 #include "host/device/registers.hpp"
 
-namespace gemm64::system_test {
+namespace gemm64 {
 
 inline Command load_weights(std::uint64_t address, std::uint32_t count, std::uint32_t passes = 1) {
   Command command;
@@ -81,4 +83,19 @@ inline Command snapshot(std::uint64_t address, std::uint32_t open = 0) {
   return command;
 }
 
-}  // namespace gemm64::system_test
+/// One tile of weights by `rows` rows of activations, on an array of n x n.
+inline std::vector<Command> tile_product(std::uint32_t n, std::uint32_t rows, std::uint64_t weights,
+                                         std::uint64_t activations, std::uint64_t results) {
+  Command load = load_activations(activations, 1);
+  load.rows = load.stride = rows;
+  return {load_weights(weights, n), load, matmul(rows), store(results, rows), finish()};
+}
+
+/// Writes a command to memory.
+inline void put(Device& device, std::uint64_t address, const Command& command) {
+  std::uint8_t bytes[kCommandBytes];
+  command.encode(bytes);
+  device.write_memory(address, bytes, sizeof bytes);
+}
+
+}  // namespace gemm64

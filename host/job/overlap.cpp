@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/job/seam.hpp"
+#include "host/job/overlap.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 // What a memory usually takes to answer a write and a read, with what the engines take to ask.
 constexpr std::uint64_t kThroughMemory = 260;
 
-/// A block of a plan, as seams see it.
+/// A block of a plan, as overlaps see it.
 struct Block {
   std::uint64_t first_row, end_row;  // of its results
   std::uint64_t needed;              // rows of activations, or pixels, with those before them
@@ -19,8 +19,8 @@ struct Block {
   std::uint64_t tile_clocks;         // of a tile
 };
 
-/// The blocks of a plan that can have seams; none where it has strips, or is a product of several
-/// blocks.
+/// The blocks of a plan that can have overlaps; none where it has strips, or is a product of
+/// several blocks.
 std::vector<Block> blocks_of(const Plan& plan) {
   std::vector<Block> blocks;
   if (!plan.window) {
@@ -52,10 +52,10 @@ std::uint64_t way(const Geometry& geometry, std::uint64_t rows, std::uint64_t wo
   return geometry.pipeline() + rows + kThroughMemory + words;
 }
 
-/// A seam with what it costs: clocks in which the array waits; and the clocks to spare where it
+/// An overlap with what it costs: clocks in which the array waits; and the clocks to spare where it
 /// does not.
 struct Rated {
-  Seam seam;
+  Overlap overlap;
   std::int64_t waits = 0, spare = 0;
 };
 
@@ -63,8 +63,8 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
            const std::vector<Block>& next_blocks, const ResultCut& cut, const Geometry& geometry) {
   const Block& last = blocks[cut.block];
   Rated rated;
-  Seam& seam = rated.seam;
-  seam.cut = cut;
+  Overlap& overlap = rated.overlap;
+  overlap.cut = cut;
   const auto clocks = [](const Plan& of, const Block& block) {
     return of.tiles() * block.tile_clocks;
   };
@@ -73,12 +73,12 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
   for (std::uint64_t b = cut.block + 1; b < blocks.size(); ++b) behind += clocks(plan, blocks[b]);
   // Ready before it.
   std::uint64_t ready = 0;
-  std::uint64_t& early = seam.early_blocks;
+  std::uint64_t& early = overlap.early_blocks;
   for (; early < next_blocks.size() && next_blocks[early].needed <= last.first_row; ++early) {
     ready += clocks(next, next_blocks[early]);
   }
   if (cut.tile != 0 && early < next_blocks.size() && next_blocks[early].needed <= last.end_row) {
-    seam.early_tiles = cut.tile;
+    overlap.early_tiles = cut.tile;
     ready += tiles_of_planes(next, cut.tile) * next_blocks[early].tile_clocks;
   }
   const auto signed_way = [&](std::uint64_t block) {
@@ -96,13 +96,13 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
 
 }  // namespace
 
-std::optional<Seam> find_seam(const Plan& plan, const Plan& next, const Geometry& geometry) {
+std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry) {
   const std::vector<Block> blocks = blocks_of(plan), next_blocks = blocks_of(next);
   if (blocks.empty() || next_blocks.empty() || plan.accumulate == Accumulate::kHost) return {};
   if (!next.window && !next.groups[0].retain) return {};  // its activations do not stay on chip
   if (!plan.window && !next.window) {  // the last tile of N is the last tile of K
     if (plan.n_tiles < 2) return {};
-    return Seam{{0, plan.n_tiles - 1}, 0, plan.n_tiles - 1};
+    return Overlap{{0, plan.n_tiles - 1}, 0, plan.n_tiles - 1};
   }
   std::optional<Rated> best;
   const std::uint64_t from = blocks.size() > 2 ? blocks.size() - 2 : 0;
@@ -118,7 +118,7 @@ std::optional<Seam> find_seam(const Plan& plan, const Plan& next, const Geometry
     }
   }
   if (!best) return {};
-  return best->seam;
+  return best->overlap;
 }
 
 std::uint64_t covering_blocks(const Plan& next, const Geometry& geometry) {

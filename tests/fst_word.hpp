@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+namespace gemm64 {
+
+/// The big-endian number at a place of an FST file's header: 9 is the first time of the waveform,
+/// 17 the last.
+inline std::uint64_t fst_word(const std::filesystem::path& path, std::streamoff at) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(at);
+  std::uint64_t word = 0;
+  for (int i = 0; i < 8; ++i) word = word << 8 | static_cast<std::uint8_t>(file.get());
+  return word;
+}
+
+}  // namespace gemm64

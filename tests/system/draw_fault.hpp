@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <random>
+
+#include "host/device/fault.hpp"
+#include "tests/random.hpp"
+
+namespace gemm64::system_test {
+
+/// A fault in an array of n x n in the first `clocks` clocks: in a bit of an operand from
+/// `least_of_8` on, of a sum from `least_of_32` on.
+inline Fault draw_fault(std::mt19937& random, Fault::Kind kind, unsigned n, std::uint64_t clocks,
+                        unsigned least_of_8, unsigned least_of_32) {
+  const bool operand = kind == Fault::Kind::kWeight || kind == Fault::Kind::kActivation;
+  Fault fault;
+  fault.kind = kind;
+  fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
+  fault.bank = draw(random, 0, 1);
+  fault.row = kind == Fault::Kind::kPartialSum    ? draw(random, 0, n / std::min(n, 4u) - 1)
+              : kind == Fault::Kind::kAccumulator ? draw(random, 0, 39)
+                                                  : draw(random, 0, n - 1);
+  fault.column = draw(random, 0, n - 1);
+  fault.bit = operand ? draw(random, least_of_8, 7) : draw(random, least_of_32, 31);
+  return fault;
+}
+
+}  // namespace gemm64::system_test
