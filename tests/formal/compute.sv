@@ -6,7 +6,7 @@
 //
 // break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
 // break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
-// break gemm64_compute.v: wait_results_o     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
+// break gemm64_compute.v: wait_results     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
 // break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
 // break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
