@@ -87,7 +87,8 @@ TEST(Bounds, OfDrawnCommandsAreThoseOfTheRtl) {
     order.add(program[1]);
     const ErrorCode code = check_command(drawn, order, geometry);
     rig.device->write_register(reg::kWatchdog, 100);
-    const std::string text = message_of<DeviceError>([&] { rig.driver.run_program(0, program, 2000); });
+    const std::string text =
+        message_of<DeviceError>([&] { rig.driver.run_program(0, program, 2000); });
     SCOPED_TRACE(to_string(drawn));
     const auto tells = [&](ErrorCode which) {
       return text.find(fmt::format("{} at command 2 ", name(which))) != std::string::npos;
