@@ -45,7 +45,7 @@ module gemm64 #(
     output wire [3:0] m_weights_arcache_o,
     input wire m_weights_rvalid_i, output wire m_weights_rready_o, input wire m_weights_rid_i,
     input wire [8*N-1:0] m_weights_rdata_i, input wire [1:0] m_weights_rresp_i, input wire m_weights_rlast_i,
-    // AXI4 read: commands (ID 0), activations (ID 1) and parameters of results (ID 2)
+    // AXI4 read: commands (ID 0), activations (ID 1), parameters (ID 2) and operands (ID 3) of results
     output wire m_data_arvalid_o, input wire m_data_arready_i, output wire [1:0] m_data_arid_o,
     output wire [ADDRESS_WIDTH-1:0] m_data_araddr_o, output wire [7:0] m_data_arlen_o,
     output wire [2:0] m_data_arsize_o, output wire [1:0] m_data_arburst_o, output wire [2:0] m_data_arprot_o,
@@ -79,7 +79,9 @@ module gemm64 #(
     // The engines, and the readers of the data port
     localparam ENGINES = `GEMM64_ENGINES, READERS = `GEMM64_READERS, COMMANDS = `GEMM64_PLUG_COMMANDS;
     localparam WEIGHTS = `GEMM64_PLUG_WEIGHTS, ACTIVATIONS = `GEMM64_PLUG_ACTIVATIONS, COMPUTE = `GEMM64_PLUG_COMPUTE;
-    localparam RESULTS = `GEMM64_PLUG_RESULTS, PARAMETERS = `GEMM64_PLUG_PARAMETERS;
+    localparam RESULTS = `GEMM64_PLUG_RESULTS, PARAMETERS = `GEMM64_PLUG_PARAMETERS, OPERANDS = `GEMM64_PLUG_OPERANDS;
+    // Operands of a block, and either those of another or a table of 256 bytes
+    localparam LOG_OPERANDS = $clog2(ACCUMULATOR_ROWS + (ACCUMULATOR_ROWS > 256 / N ? ACCUMULATOR_ROWS : 256 / N));
 
     // What every request says of itself
     assign {m_weights_arprot_o, m_data_arprot_o, m_results_awprot_o}    = {3{AXI_PROT}};
@@ -108,15 +110,15 @@ module gemm64 #(
 
     // What an engine does not have
     assign {ready[COMMANDS], quiet[COMPUTE], bus_error[COMPUTE], bus_tag[16*COMPUTE +: 16]} = {2'b01, 17'd0};
-    assign {fault[COMPUTE], fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS]} = 4'd0;
+    assign {fault[COMPUTE], fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS], fault[OPERANDS]} = 5'd0;
     assign {fault_code[4*COMPUTE +: 4], fault_code[4*WEIGHTS +: 4], fault_code[4*RESULTS +: 4],
-            fault_code[4*PARAMETERS +: 4]} = {4{`GEMM64_ERROR_NONE}};
+            fault_code[4*PARAMETERS +: 4], fault_code[4*OPERANDS +: 4]} = {5{`GEMM64_ERROR_NONE}};
     assign {fault_tag[16*COMPUTE +: 16], fault_tag[16*WEIGHTS +: 16], fault_tag[16*RESULTS +: 16],
-            fault_tag[16*PARAMETERS +: 16]} = 64'd0;
+            fault_tag[16*PARAMETERS +: 16], fault_tag[16*OPERANDS +: 16]} = 80'd0;
 
     wire activations_left, store_done;
     wire commands_idle = idle[COMMANDS];
-    wire others_idle   = idle[WEIGHTS] & idle[COMPUTE] & idle[PARAMETERS] & idle[RESULTS];
+    wire others_idle   = idle[WEIGHTS] & idle[COMPUTE] & idle[PARAMETERS] & idle[OPERANDS] & idle[RESULTS];
     wire engines_idle  = others_idle & idle[ACTIVATIONS];
     wire busy          = ~(commands_idle & engines_idle);
     wire all_quiet     = quiet == {ENGINES{1'b1}} & ~m_data_arvalid_o;
@@ -282,6 +284,25 @@ module gemm64 #(
         .bias_o (bias), .scale_read_i (scale_read), .scale_o (scale)
     );
 
+    wire                  operand_claim, operand_read;
+    wire [LOG_OPERANDS:0] operand_words, operands_claimed;
+    wire [8*N-1:0]        operand;
+
+    gemm64_operands #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_OPERANDS), .LOG_BURSTS(LOG_READS)
+    ) u_operands (
+        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[OPERANDS]),
+        .command_ready_o (ready[OPERANDS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[OPERANDS]),
+        .quiet_o (quiet[OPERANDS]), .error_o (bus_error[OPERANDS]), .error_tag_o (bus_tag[16*OPERANDS +: 16]),
+        .causes_o (causes[`GEMM64_CAUSES_OPERANDS]),
+        .request_valid_o (ask[`GEMM64_READER_OPERANDS]), .request_ready_i (granted[`GEMM64_READER_OPERANDS]),
+        .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_OPERANDS +: ADDRESS_WIDTH]),
+        .request_beats_o (ask_beats[7*`GEMM64_READER_OPERANDS +: 7]), .beat_i (beat[`GEMM64_READER_OPERANDS]),
+        .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
+        .words_o (operand_words), .claim_i (operand_claim), .claimed_i (operands_claimed), .read_i (operand_read),
+        .word_o (operand)
+    );
+
     wire                 block_done, store_read, store_bank, snapshot_take, snapshot_next;
     wire [ROW_WIDTH-1:0] store_row;
     wire [32*N-1:0]      store_data;
@@ -294,7 +315,8 @@ module gemm64 #(
     );
 
     gemm64_results #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_BURSTS(LOG_WRITES)
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_BURSTS(LOG_WRITES),
+        .LOG_OPERANDS(LOG_OPERANDS)
     ) u_results (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[RESULTS]),
         .command_ready_o (ready[RESULTS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[RESULTS]),
@@ -303,6 +325,8 @@ module gemm64 #(
         .store_done_o (store_done), .snapshot_take_o (snapshot_take), .snapshot_next_o (snapshot_next),
         .snapshot_i (snapshot_beat), .set_ready_i (set_ready), .set_claim_o (set_claim), .bias_read_o (bias_read),
         .bias_next_o (bias_next), .bias_i (bias), .scale_read_o (scale_read), .scale_i (scale),
+        .operand_words_i (operand_words), .operand_claim_o (operand_claim), .operands_claimed_o (operands_claimed),
+        .operand_read_o (operand_read), .operand_i (operand),
         .block_done_i (block_done), .bank_free_o (bank_free), .rows_stored_o (rows_stored), .row_read_o (store_read),
         .row_bank_o (store_bank), .row_o (store_row), .row_data_i (store_data),
         .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i), .awid_o (m_results_awid_o),
@@ -313,7 +337,8 @@ module gemm64 #(
     );
 
     // Errors, watchdog and soft reset
-    assign {bus_decode[COMMANDS], bus_decode[ACTIVATIONS], bus_decode[PARAMETERS]} = {3{m_data_rresp_i[0]}};
+    assign {bus_decode[COMMANDS], bus_decode[ACTIVATIONS], bus_decode[PARAMETERS], bus_decode[OPERANDS]}
+        = {4{m_data_rresp_i[0]}};
     assign {bus_decode[COMPUTE], bus_decode[RESULTS]} = {1'b0, m_results_bresp_i[0]};
 
     wire moved = m_weights_rvalid_i & m_weights_rready_o | m_weights_arvalid_o & m_weights_arready_i
@@ -335,6 +360,7 @@ module gemm64 #(
     assign causes[`GEMM64_COUNTER_BYTES_ACTIVATIONS] = beat[`GEMM64_READER_ACTIVATIONS];
     assign causes[`GEMM64_COUNTER_BYTES_COMMANDS]    = beat[`GEMM64_READER_COMMANDS];
     assign causes[`GEMM64_COUNTER_BYTES_PARAMETERS]  = beat[`GEMM64_READER_PARAMETERS];
+    assign causes[`GEMM64_COUNTER_BYTES_OPERANDS]    = beat[`GEMM64_READER_OPERANDS];
     assign causes[`GEMM64_COUNTER_BYTES_RESULTS]     = m_results_wvalid_o & m_results_wready_i;
 
     gemm64_counters #(

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds STOREs with VECTOR whose settings gemm64_vector cannot take: results that are not of 8 bits, lanes beyond N, ADD and
+// MULTIPLY at once, bounds in the wrong order, and float32 numbers beyond its range.
+// Latency: 2 clocks from valid_i to error_o.
+// Handshake: none; a STORE may be given in every clock.
+`default_nettype none
+
+`include "gemm64_defs.vh"
+
+module gemm64_vector_check #(
+    parameter N = 64  // lanes
+) (
+    input  wire                        clk_i,
+    input  wire                        rst_ni,       // synchronous, active low
+    // STORE with VECTOR
+    input  wire                        valid_i,
+    input  wire [`GEMM64_CMD_BITS-1:0] command_i,
+    input  wire [15:0]                 tag_i,        // number of the command
+    // It cannot be
+    output wire                        error_o,
+    output wire [15:0]                 error_tag_o
+);
+
+    // Exponents of float32: 1.0 has 127.
+    localparam [7:0] LEAST_SCALE = 8'd111, ADD_SCALE = 8'd133, MULTIPLY_SCALE = 8'd127;
+    localparam [7:0] LEAST_OFFSET = 8'd109, OFFSET = 8'd143;
+
+    wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format = command_i[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
+    wire [8:0]  result_scale  = command_i[`GEMM64_CMD_RESULT_SCALE_LSB + 23 +: 9];  // sign and exponent
+    wire [8:0]  operand_scale = command_i[`GEMM64_CMD_OPERAND_SCALE_LSB + 23 +: 9];
+    wire [30:0] offset        = command_i[`GEMM64_CMD_OFFSET_LSB +: 31];            // of either sign
+    wire [7:0]  low           = command_i[`GEMM64_CMD_FUNCTION_LOW_LSB +: 8];
+    wire [7:0]  high          = command_i[`GEMM64_CMD_FUNCTION_HIGH_LSB +: 8];
+    wire [7:0]  first_lane    = command_i[`GEMM64_CMD_FIRST_LANE_LSB +: 8];
+    wire [7:0]  lanes         = command_i[`GEMM64_CMD_LANES_LSB +: 8];
+    wire        add           = command_i[`GEMM64_CMD_ADD_LSB];
+    wire        multiply      = command_i[`GEMM64_CMD_MULTIPLY_LSB];
+    wire        keep          = command_i[`GEMM64_CMD_KEEP_LSB];
+
+    wire [7:0] sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
+    wire       wide       = format == `GEMM64_RESULT_INT32;
+    wire [8:0] lanes_end  = {1'b0, first_lane} + {1'b0, lanes};
+    wire       bad_lanes  = {24'd0, first_lane} >= N | {23'd0, lanes_end} > N;
+    wire       bad_bounds = (low ^ sign) > (high ^ sign);
+    wire [7:0] most       = add ? ADD_SCALE : MULTIPLY_SCALE;
+    wire       bad_result_scale  = add & (result_scale < {1'b0, LEAST_SCALE} | result_scale > {1'b0, ADD_SCALE});
+    wire       bad_operand_scale = operand_scale < {1'b0, LEAST_SCALE} | operand_scale > {1'b0, most};
+    wire       bad_offset = offset != 31'd0 & (offset[30:23] < LEAST_OFFSET | offset[30:23] > OFFSET);
+    wire       bad_numbers = bad_bounds | bad_result_scale | bad_operand_scale | bad_offset;
+
+    reg        given_q, known_q, bad_q, bad_known_q;
+    reg [15:0] tag_q, tag_known_q;
+
+    always @(posedge clk_i) begin
+        given_q     <= valid_i & rst_ni;
+        known_q     <= given_q & rst_ni;
+        bad_known_q <= bad_q;
+        tag_known_q <= tag_q;
+        if (valid_i) begin
+            bad_q <= wide | (~keep & (bad_lanes | (add & multiply) | ((add | multiply) & bad_numbers)));
+            tag_q <= tag_i;
+        end
+    end
+
+    assign error_o     = known_q & bad_known_q;
+    assign error_tag_o = tag_known_q;
+
+endmodule
+
+`default_nettype wire
