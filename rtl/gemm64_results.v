@@ -3,7 +3,7 @@
 // the other; and snapshots of the counters, each in its turn. Results of 8 bits pass gemm64_requantize, and with VECTOR also
 // gemm64_vector.
 // Latency: a block's first address is on the bus 2 clocks after block_done_i or, for results of 8 bits, after its set of
-//          parameters is ready where that is later. Its first beat is there 3 clocks after, 12 for results of 8 bits, 26
+//          parameters is ready where that is later. Its first beat is there 3 clocks after, 12 for results of 8 bits, 23
 //          with VECTOR. A snapshot's first address and beat are there 3 clocks after its command, where nothing is before it.
 //          A STORE that brings settings of the vector path, or follows one with VECTOR without it, begins when all before
 //          it has been sent.
@@ -139,7 +139,7 @@ module gemm64_results #(
     // The vector path: of the last STORE, and the settings, which stay until the next STORE brings others
     reg                      vector_q, signed_q, add_q, multiply_q, table_q, broadcast_q;
     reg                      table_due_q;  // words of a table come before the operands of the next block
-    reg  [27:0]              result_scale_q, operand_scale_q;
+    reg  [26:0]              result_scale_q, operand_scale_q;
     reg  [31:0]              offset_q;
     reg  [31:0]              function_bounds_q;  // zero points, least and largest
     reg  [7:0]               first_lane_q, lanes_q;
@@ -181,8 +181,8 @@ module gemm64_results #(
             signed_q <= next_format == `GEMM64_RESULT_INT8;
         end
         if (begins & next_vector & ~next_keep) begin
-            result_scale_q    <= next_command[`GEMM64_CMD_RESULT_SCALE_LSB +: 28];
-            operand_scale_q   <= next_command[`GEMM64_CMD_OPERAND_SCALE_LSB +: 28];
+            result_scale_q    <= next_command[`GEMM64_CMD_RESULT_SCALE_LSB +: 27];
+            operand_scale_q   <= next_command[`GEMM64_CMD_OPERAND_SCALE_LSB +: 27];
             offset_q          <= next_command[`GEMM64_CMD_OFFSET_LSB +: 32];
             function_bounds_q <= next_command[`GEMM64_CMD_RESULT_ZERO_LSB +: 32];
             first_lane_q      <= next_command[`GEMM64_CMD_FIRST_LANE_LSB +: 8];

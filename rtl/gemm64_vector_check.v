@@ -22,8 +22,8 @@ module gemm64_vector_check #(
 );
 
     // Exponents of float32: 1.0 has 127.
-    localparam [7:0] LEAST_SCALE = 8'd111, ADD_SCALE = 8'd133, MULTIPLY_SCALE = 8'd127;
-    localparam [7:0] LEAST_OFFSET = 8'd109, OFFSET = 8'd143;
+    localparam [8:0] LEAST_TO_ADD = 9'd120, MOST_TO_ADD = 9'd130, LEAST_TO_MULTIPLY = 9'd115, MOST_TO_MULTIPLY = 9'd125;
+    localparam [7:0] MOST_OFFSET = 8'd140, STEP = 8'd119;  // from STEP on the last bit is a whole step of 2**-31
 
     wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format = command_i[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
     wire [8:0]  result_scale  = command_i[`GEMM64_CMD_RESULT_SCALE_LSB + 23 +: 9];  // sign and exponent
@@ -42,10 +42,13 @@ module gemm64_vector_check #(
     wire [8:0] lanes_end  = {1'b0, first_lane} + {1'b0, lanes};
     wire       bad_lanes  = {24'd0, first_lane} >= N | {23'd0, lanes_end} > N;
     wire       bad_bounds = (low ^ sign) > (high ^ sign);
-    wire [7:0] most       = add ? ADD_SCALE : MULTIPLY_SCALE;
-    wire       bad_result_scale  = add & (result_scale < {1'b0, LEAST_SCALE} | result_scale > {1'b0, ADD_SCALE});
-    wire       bad_operand_scale = operand_scale < {1'b0, LEAST_SCALE} | operand_scale > {1'b0, most};
-    wire       bad_offset = offset != 31'd0 & (offset[30:23] < LEAST_OFFSET | offset[30:23] > OFFSET);
+    wire       bad_result_scale  = add & (result_scale < LEAST_TO_ADD | result_scale > MOST_TO_ADD);
+    wire       bad_operand_scale = add ? operand_scale < LEAST_TO_ADD | operand_scale > MOST_TO_ADD
+                                       : operand_scale < LEAST_TO_MULTIPLY | operand_scale > MOST_TO_MULTIPLY;
+    wire [7:0] exponent   = offset[30:23];
+    wire [7:0] behind     = STEP - exponent;  // bits of it that are less than a step
+    wire       fraction   = exponent < STEP & (behind >= 8'd24 | (offset[22:0] & ~({23{1'b1}} << behind[4:0])) != 23'd0);
+    wire       bad_offset = offset != 31'd0 & (exponent > MOST_OFFSET | fraction);
     wire       bad_numbers = bad_bounds | bad_result_scale | bad_operand_scale | bad_offset;
 
     reg        given_q, known_q, bad_q, bad_known_q;

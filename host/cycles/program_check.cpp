@@ -8,6 +8,7 @@
 #include "host/cycles/window_check.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/device/window_order.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/error.hpp"
@@ -82,6 +83,9 @@ void check_operands(const Program& program, std::size_t index, const Geometry& g
   const Command& command = program[index];
   check_bounds(program, index, geometry, false);
   if (is_store(command)) check_format(program, index);
+  if (is_vector(command)) {
+    if (const auto why = vector_refusal(command, geometry.n)) refuse(program, index, *why);
+  }
   check_bounds(program, index, geometry, true);
   if (is_window(command)) check_window(program, index, geometry);
   if (has_address(command)) check_address(program, index, geometry);
@@ -95,6 +99,18 @@ void check_order(const Program& program, const Geometry& geometry, const Command
     if (!is_window(program[i])) continue;
     if (const char* why = order.refusal(program[i], geometry)) refuse(program, i, why);
     order.add(program[i]);
+  }
+}
+
+/// KEEP needs settings of a STORE before it in the program.
+void check_settings(const Program& program) {
+  bool set = false;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (!is_vector(program[i])) continue;
+    if (program[i].keep != 0 && !set) {
+      refuse(program, i, "KEEP needs a STORE with VECTOR and without KEEP before it");
+    }
+    set = true;
   }
 }
 
@@ -123,6 +139,7 @@ void refuse(const Program& program, std::size_t index, const std::string& why) {
 void check_program(const Program& program, const Geometry& geometry, const Command* set_window) {
   check_commands(program, geometry);
   check_order(program, geometry, set_window);
+  check_settings(program);
   check_balance(program, geometry, set_window);
 }
 

@@ -21,7 +21,16 @@ bool Results::advance() {
   store_ = order().index;
   rows_ = store.rows;
   seen_ = order().seen;
-  const Clock taken = std::max(seen_, listed_);
+  Clock taken = std::max(seen_, listed_);
+  if (!snapshot_) {
+    // Rows of one kind alone are under way, and settings change while there are none.
+    const bool vector = is_vector(store);
+    const bool follows = vector ? vector_.used() && store.keep != 0 : !vector_.used();
+    if (!follows) taken = std::max(taken, free_);
+    vector_.begin(store);
+    requantizer_.set_vector(vector);
+    table_due_ = vector_.table_words(geometry_.n) != 0;
+  }
   leave_queue(taken);
   listed_ = taken + 1;
   return true;
@@ -38,10 +47,21 @@ Clock Results::complete() const {
   return begins_block() ? std::max(listed_, banks_.complete()) : listed_;
 }
 
-/// First clock in which all that the next burst sends is there.
-Clock Results::here() const {
+/// First clock in which its parameters are there, too.
+Clock Results::set_here() const {
   if (!requantizes_ || !begins_block()) return complete();
   return std::max(complete(), parameters_.holds(parameter_words_ + kParameterSetWords));
+}
+
+/// Words of operands that the next block takes.
+Clock Results::operands() const {
+  return Clock{vector_.tile_words()} + (table_due_ ? Clock{vector_.table_words(geometry_.n)} : 0);
+}
+
+/// First clock in which all that the next burst sends is there.
+Clock Results::here() const {
+  if (!begins_block() || operands() == 0) return set_here();
+  return std::max(set_here(), operands_.holds(operand_words_ + operands()));
 }
 
 Clock Results::next_request() {
@@ -53,13 +73,22 @@ void Results::ask(Clock at) {
   // before where its burst has been asked for.
   wait_for_work(seen_);
   ledger_.spend(counter::kResultsWaitCompute, complete());
-  ledger_.spend(counter::kResultsWaitParameters, here());
+  ledger_.spend(counter::kResultsWaitParameters, set_here());
+  ledger_.spend(counter::kResultsWaitOperands, here());
   ledger_.spend(counter::kResultsWaitMemory, at);
   const bool begins = begins_block();
   Clock valid = std::max(at + 1, free_);
   Clock ready = at + 1;  // first clock in which its first row can pass on
   if (begins) {
     ready = std::max(at + 1, done_) + 1;  // snapshots do not delay its read
+    operand_words_ += operands();
+    reads_ = vector_.tile_words() != 0;
+    if (table_due_) {
+      const Clock words = vector_.table_words(geometry_.n);
+      operands_.free(at + 1, words);
+      ready = std::max(ready, at + 1 + words);
+      table_due_ = false;
+    }
     banks_.store(ready, rows_, beats_per_row_, requantizes_);
     valid = std::max(ready, free_);
   }
@@ -85,7 +114,16 @@ void Results::enter_requantizer(Clock at) {
   entered_ = requantizer_.moves_from(std::max({at, entered_ + 1, wide_free_}));
   burst_.valid = requantizer_.end_of(entered_);
   rows_left_ = burst_.beats - 1;
-  banks_.pass(entered_, 1);
+  pass(entered_, 1);
+}
+
+/// Rows enter one after the other, and their operands leave.
+void Results::pass(Clock first, Clock rows) {
+  banks_.pass(first, rows);
+  if (!reads_) return;
+  const bool broadcast = vector_.store().broadcast != 0;
+  operands_.free(first, broadcast ? 1 : rows);
+  reads_ = !broadcast;
 }
 
 /// The others follow, those that do so before clock `before`.
@@ -94,7 +132,7 @@ void Results::pass_rows(Clock before) {
     const Clock at = requantizer_.moves_from(entered_ + 1);
     if (at >= before) return;
     const Clock rows = std::min({rows_left_, before - at, requantizer_.moves(at)});
-    banks_.pass(at, rows);
+    pass(at, rows);
     entered_ = at + rows - 1;
     rows_left_ -= rows;
     requantizer_.forget(entered_);
@@ -148,7 +186,9 @@ Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.emp
 
 std::optional<Blocked> Results::blocked() {
   if (walk_.done() || snapshot_) return std::nullopt;
-  return Blocked{store_, known(complete()) ? "its parameters" : "a finished block"};
+  return Blocked{store_, !known(complete())  ? "a finished block"
+                         : known(set_here()) ? "its operands"
+                                             : "its parameters"};
 }
 
 }  // namespace gemm64::cycles

@@ -6,6 +6,7 @@
 #include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/device/window_taps.hpp"
 
 namespace gemm64 {
@@ -60,6 +61,7 @@ ErrorCode check_command(const Command& command, const WindowOrder& before,
       (bad_window(command, geometry) || before.refusal(command, geometry) != nullptr)) {
     return ErrorCode::kBadOperand;
   }
+  if (is_vector(command) && vector_refusal(command, geometry.n)) return ErrorCode::kBadOperand;
   if (address && passes_end(command, geometry)) return ErrorCode::kBadAddress;
   return ErrorCode::kNone;
 }

@@ -352,12 +352,12 @@ struct Command {
   std::uint32_t new_pixels = 0;
   /// Pixels, the oldest ones, that no block after this one needs.
   std::uint32_t freed_pixels = 0;
-  /// float32 from 2**-16 to below 2**7: with ADD, what an 8-bit result is multiplied by.
+  /// float32 from 2**-7 to below 2**4: with ADD, what an 8-bit result is multiplied by.
   std::uint32_t result_scale = 0;
-  /// float32 from 2**-16 to below 2**7 (ADD), to below 2 (MULTIPLY): what the operand, or the
-  /// product, is multiplied by.
+  /// float32: what the operand is multiplied by (ADD, from 2**-7 to below 2**4), or the product
+  /// (MULTIPLY, from 2**-12 to below a half).
   std::uint32_t operand_scale = 0;
-  /// float32: what is added. 0, or in magnitude from 2**-18 to below 2**17.
+  /// float32: what is added; a multiple of 2**-31, in magnitude below 2**14.
   std::uint32_t offset = 0;
   /// MULTIPLY: zero point of the 8-bit result, signed as results are.
   std::uint32_t result_zero = 0;

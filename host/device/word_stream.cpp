@@ -8,7 +8,7 @@ void WordStream::add(const Command& command, std::uint32_t tag) {
   constexpr double kMaxWords = static_cast<double>(std::uint64_t{1} << 62);
   Load load{end_, 0, command.address(), command.count, 1, 0, command.passes, tag};
   std::uint64_t blocks = 1;
-  if (command.opcode == Opcode::kLoadActivations) {
+  if (command.opcode == Opcode::kLoadActivations || command.opcode == Opcode::kLoadOperands) {
     load.tile_words = command.rows;
     load.tiles = command.count;
     load.stride = command.stride;

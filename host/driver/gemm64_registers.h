@@ -255,12 +255,12 @@ struct gemm64_command {
   uint32_t new_pixels;
   /* Pixels, the oldest ones, that no block after this one needs. */
   uint32_t freed_pixels;
-  /* float32 from 2**-16 to below 2**7: with ADD, what an 8-bit result is multiplied by. */
+  /* float32 from 2**-7 to below 2**4: with ADD, what an 8-bit result is multiplied by. */
   uint32_t result_scale;
-  /* float32 from 2**-16 to below 2**7 (ADD), to below 2 (MULTIPLY): what the operand, or the
-     product, is multiplied by. */
+  /* float32: what the operand is multiplied by (ADD, from 2**-7 to below 2**4), or the product
+     (MULTIPLY, from 2**-12 to below a half). */
   uint32_t operand_scale;
-  /* float32: what is added. 0, or in magnitude from 2**-18 to below 2**17. */
+  /* float32: what is added; a multiple of 2**-31, in magnitude below 2**14. */
   uint32_t offset;
   /* MULTIPLY: zero point of the 8-bit result, signed as results are. */
   uint32_t result_zero;

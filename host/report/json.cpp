@@ -28,7 +28,8 @@ Json traffic(const Counters& counters) {
           {"activations", counters[counter::kBytesActivations]},
           {"results", counters[counter::kBytesResults]},
           {"commands", counters[counter::kBytesCommands]},
-          {"parameters", counters[counter::kBytesParameters]}};
+          {"parameters", counters[counter::kBytesParameters]},
+          {"operands", counters[counter::kBytesOperands]}};
 }
 
 /// Every counter, by engine and cause.

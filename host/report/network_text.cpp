@@ -49,7 +49,7 @@ std::string sums_text(const RunReport& report) {
 /// Bytes over the data port.
 std::uint64_t data_bytes(const LayerReport& layer) {
   return layer.counters[counter::kBytesActivations] + layer.counters[counter::kBytesCommands] +
-         layer.counters[counter::kBytesParameters];
+         layer.counters[counter::kBytesParameters] + layer.counters[counter::kBytesOperands];
 }
 
 /// "12 Relu, 1 Softmax": the most frequent first.

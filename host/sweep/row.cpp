@@ -41,7 +41,8 @@ constexpr std::pair<const char*, std::size_t> kPorts[] = {
     {"activations", counter::kBytesActivations},
     {"results", counter::kBytesResults},
     {"commands", counter::kBytesCommands},
-    {"parameters", counter::kBytesParameters}};
+    {"parameters", counter::kBytesParameters},
+    {"operands", counter::kBytesOperands}};
 
 /// Clocks of the array by cause, and the cause that took most of those without a product.
 void add_causes(const Counters& counters, Json& row) {
