@@ -176,11 +176,9 @@ module gemm64_results #(
             format_q         <= next_format;
             bounds_q         <= next_bounds;
         end
-        if (begins) begin
-            rows_q   <= next_rows;
-            signed_q <= next_format == `GEMM64_RESULT_INT8;
-        end
+        if (begins) rows_q <= next_rows;
         if (begins & next_vector & ~next_keep) begin
+            signed_q          <= next_format == `GEMM64_RESULT_INT8;
             result_scale_q    <= next_command[`GEMM64_CMD_RESULT_SCALE_LSB +: 27];
             operand_scale_q   <= next_command[`GEMM64_CMD_OPERAND_SCALE_LSB +: 27];
             offset_q          <= next_command[`GEMM64_CMD_OFFSET_LSB +: 32];
@@ -416,7 +414,7 @@ module gemm64_results #(
             if (block_taken & table_due_q) table_left_q <= TABLE_OPERANDS[8:0];
             else if (reads_table) table_left_q <= table_left_q - 9'd1;
             table_word_q <= reads_table;
-            if (block_taken) table_index_q <= {8-LOG_N{1'b0}};
+            if (block_taken & table_due_q) table_index_q <= {8-LOG_N{1'b0}};
             else if (table_word_q) table_index_q <= table_index_q + 1'b1;
             done_q          <= done_q + done_in - done_out;
             bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LOAD_WEIGHTS, LOAD_ACTIVATIONS, LOAD_PARAMETERS and LOAD_OPERANDS: bursts of words, several under way, asked for
-// only where the buffer has room.
+// LOAD_WEIGHTS, LOAD_ACTIVATIONS, LOAD_PARAMETERS and LOAD_OPERANDS: bursts of words, several under
+// way, asked for only where the buffer has room.
 #pragma once
 
 #include <cstdint>

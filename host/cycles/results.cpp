@@ -14,6 +14,11 @@ constexpr Clock kNone = -1;  // no row is left, and that has been noted
 bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& store = *order().command;
+  // Rows of one kind alone are under way, and settings change while there are none.
+  const bool vector = is_vector(store);
+  const bool follows = store.opcode == Opcode::kFence ||
+                       (vector ? vector_.used() && store.keep != 0 : !vector_.used());
+  if (!follows && sending_ != 0) return false;
   snapshot_ = store.opcode == Opcode::kFence;
   requantizes_ = !snapshot_ && ResultFormat::of(store).value().takes_parameters();
   if (!snapshot_) beats_per_row_ = ResultFormat::of(store).value().beats_per_row();
@@ -23,9 +28,6 @@ bool Results::advance() {
   seen_ = order().seen;
   Clock taken = std::max(seen_, listed_);
   if (!snapshot_) {
-    // Rows of one kind alone are under way, and settings change while there are none.
-    const bool vector = is_vector(store);
-    const bool follows = vector ? vector_.used() && store.keep != 0 : !vector_.used();
     if (!follows) taken = std::max(taken, free_);
     vector_.begin(store);
     requantizer_.set_vector(vector);
@@ -81,16 +83,9 @@ void Results::ask(Clock at) {
   Clock ready = at + 1;  // first clock in which its first row can pass on
   if (begins) {
     ready = std::max(at + 1, done_) + 1;  // snapshots do not delay its read
-    operand_words_ += operands();
-    reads_ = vector_.tile_words() != 0;
-    if (table_due_) {
-      const Clock words = vector_.table_words(geometry_.n);
-      operands_.free(at + 1, words);
-      ready = std::max(ready, at + 1 + words);
-      table_due_ = false;
-    }
     banks_.store(ready, rows_, beats_per_row_, requantizes_);
     valid = std::max(ready, free_);
+    if (!snapshot_) ready = std::max(ready, take_operands(at + 1));
   }
   burst_ = {valid, static_cast<Clock>(walk_.beats()), snapshot_, requantizes_, walk_.last(), false};
   walk_.next();
@@ -98,6 +93,7 @@ void Results::ask(Clock at) {
   listed_ = at + 1;
   data_.begin();
   answers_.begin();
+  ++sending_;
   if (requantizes_) {
     enter_requantizer(ready);
     if (begins) {
@@ -107,6 +103,18 @@ void Results::ask(Clock at) {
     pass_rows(burst_.valid);
   }
   ledger_.spend(counter::kResultsWaitCompute, burst_.valid);
+}
+
+/// The next block's operands are claimed, and a table is read, its first word in clock `at`. The
+/// first clock in which a row may pass on.
+Clock Results::take_operands(Clock at) {
+  operand_words_ += operands();
+  reads_ = vector_.tile_words() != 0;
+  if (!table_due_) return at;
+  table_due_ = false;
+  const Clock words = vector_.table_words(geometry_.n);
+  operands_.free(at, words);
+  return at + words;
 }
 
 /// The first row of the burst enters in clock `at` or when what is before it lets it.
@@ -156,6 +164,7 @@ void Results::hold(const Beats& beats) {
 
 void Results::serve(MemoryPort& port) {
   const Beats beats = port.write(burst_.valid, burst_.beats);
+  --sending_;
   ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
   free_ = beats.last + 1;
   answered_ = port.answered() + 1;

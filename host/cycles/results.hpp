@@ -49,6 +49,7 @@ class Results final : public EngineModel, public Requester {
   Clock set_here() const;
   Clock here() const;
   Clock operands() const;
+  Clock take_operands(Clock at);
   void pass(Clock first, Clock rows);
   void enter_requantizer(Clock at);
   void pass_rows(Clock before);
@@ -72,6 +73,7 @@ class Results final : public EngineModel, public Requester {
   bool reads_ = false;         // rows of the block under way read operands: each, or the first
   Clock seen_ = kNever;        // clock in which the engine saw it
   Slots data_, answers_;       // bursts asked for whose beats, whose answers are to come
+  std::size_t sending_ = 0;    // bursts asked for that have not been served
   struct Burst {
     Clock valid;  // clock in which its first beat is there
     Clock beats;

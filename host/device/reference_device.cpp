@@ -236,8 +236,8 @@ bool ReferenceDevice::engines_idle() const {
 bool ReferenceDevice::others_idle() const {
   return weights_.released == weights_.end() && activations_.arrived == activations_.end() &&
          loads_.empty() && parameters_.released == parameters_.end() &&
-         operands_.released == operands_.end() && matmuls_.empty() &&
-         banks_used_ == 0 && stores_.empty();
+         operands_.released == operands_.end() && matmuls_.empty() && banks_used_ == 0 &&
+         stores_.empty();
 }
 
 bool ReferenceDevice::pixels_left() const { return !planes_.empty() || planes_.unclaimed(); }

@@ -89,9 +89,8 @@ const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>
       requantized_[at] = requantize(store, sums[at], bias, scale);
       if (vector == nullptr) continue;
       const std::size_t operand = vector->operands.size() == n ? column : at;  // one for all rows
-      requantized_[at] =
-          vector_result(vector->settings, &vector->table, requantized_[at],
-                        vector->operands.empty() ? 0 : vector->operands[operand]);
+      requantized_[at] = vector_result(vector->settings, &vector->table, requantized_[at],
+                                       vector->operands.empty() ? 0 : vector->operands[operand]);
     }
   }
   return requantized_.data();
@@ -165,7 +164,8 @@ bool ReferenceDevice::store_snapshot() {
 void ReferenceDevice::write_block(std::uint64_t address, const std::uint8_t* bytes,
                                   std::uint64_t count, const VectorWork* vector) {
   const std::uint32_t n = geometry_.n;
-  const auto [first, end] = vector == nullptr ? std::pair{0U, n} : vector_lanes(vector->settings, n);
+  const auto [first, end] =
+      vector == nullptr ? std::pair{0U, n} : vector_lanes(vector->settings, n);
   if (first == 0 && end == n) return memory_.write(address, bytes, count);
   for (std::uint64_t row = 0; row < count; row += n) {
     memory_.write(address + row + first, bytes + row + first, end - first);

@@ -383,8 +383,8 @@ struct Command {
   std::uint32_t table = 0;
   /// 1: a tile has one word of operands, which serves all its rows; otherwise one for each row.
   std::uint32_t broadcast = 0;
-  /// 1: lanes, scales, zero points, bounds and table are those of the STORE with VECTOR before, as
-  /// are ADD, MULTIPLY, TABLE and BROADCAST.
+  /// 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
+  /// before, as are ADD, MULTIPLY, TABLE and BROADCAST.
   std::uint32_t keep = 0;
 
   /// Both halves of the address.

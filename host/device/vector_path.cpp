@@ -98,8 +98,8 @@ std::uint8_t vector_result(const Command& settings,
     sum = scaled + offset;
   }
   const int whole = static_cast<int>(std::nearbyint(std::clamp(sum, -1024.0F, 1024.0F)));
-  return static_cast<std::uint8_t>(std::clamp(whole, format.value(settings.function_low),
-                                              format.value(settings.function_high)));
+  return static_cast<std::uint8_t>(
+      std::clamp(whole, format.value(settings.function_low), format.value(settings.function_high)));
 }
 
 std::pair<std::uint32_t, std::uint32_t> vector_lanes(const Command& settings, std::uint32_t n) {

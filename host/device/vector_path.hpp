@@ -47,8 +47,9 @@ class VectorSettings {
 
 /// The byte that is written for an 8-bit result: of `table` (null: none), then added to or
 /// multiplied with its operand as `settings` says. Every operation rounds to float32.
-std::uint8_t vector_result(const Command& settings, const std::array<std::uint8_t, kTableBytes>* table,
-                           std::uint8_t result, std::uint8_t operand);
+std::uint8_t vector_result(const Command& settings,
+                           const std::array<std::uint8_t, kTableBytes>* table, std::uint8_t result,
+                           std::uint8_t operand);
 
 /// The lanes that are written: from the first up to but not including the second.
 std::pair<std::uint32_t, std::uint32_t> vector_lanes(const Command& settings, std::uint32_t n);

@@ -286,8 +286,8 @@ struct gemm64_command {
   uint32_t table;
   /* 1: a tile has one word of operands, which serves all its rows; otherwise one for each row. */
   uint32_t broadcast;
-  /* 1: lanes, scales, zero points, bounds and table are those of the STORE with VECTOR before, as
-     are ADD, MULTIPLY, TABLE and BROADCAST. */
+  /* 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
+     before, as are ADD, MULTIPLY, TABLE and BROADCAST. */
   uint32_t keep;
 };
 

@@ -64,6 +64,7 @@ class Unit {
     bench_->bias_i = static_cast<std::uint32_t>(parameters.bias);
     bench_->scale_i = bits_of(parameters.scale);
     set_bounds(bench_, parameters);
+    bench_->freeze_i = 0;
     bench_->ready_i = 1;
     for (std::size_t i = 0; i < sums.size() + kLatency; ++i) {
       bench_->valid_i = i < sums.size();
@@ -181,6 +182,7 @@ TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
       set_bounds(bench, p);
       bench->bias_i = 0;
       bench->scale_i = scale | sign;
+      bench->freeze_i = 0;
       bench->ready_i = bench->valid_i = 1;
       for (const std::int32_t sum : {-1, 0, 1}) {
         bench->sum_i = static_cast<std::uint32_t>(sum);
@@ -197,6 +199,7 @@ TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
   set_bounds(bench, Parameters());
   bench->bias_i = 0;
   bench->scale_i = bits_of(-0.5F);
+  bench->freeze_i = 0;
   bench->ready_i = bench->valid_i = 1;
   bench->sum_i = 6;
   for (unsigned t = 0; t <= kLatency; ++t) bench.step();
@@ -315,6 +318,7 @@ class Tiles {
       const bool offering = given_ < rows_.size() && (waits || offer());
       const Row& row = rows_[offering ? given_ : 0];
       bench->valid_i = offering;
+      bench->freeze_i = 0;
       bench->ready_i = take();
       bench->first_i = offering ? row.first : random() % 2;
       bench->last_i = row.last;

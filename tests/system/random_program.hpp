@@ -14,6 +14,7 @@
 #include "host/device/registers.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/vector_path.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
@@ -75,6 +76,7 @@ class ProgramMaker {
       load.passes = 1;
       switch (opcode) {
         case Opcode::kLoadActivations:
+        case Opcode::kLoadOperands:
           cut_into_tiles(load);
           break;
         case Opcode::kLoadParameters:
@@ -152,16 +154,19 @@ class ProgramMaker {
 
     const std::uint64_t blocks = accumulate ? tiles / matmul.count : tiles;
     const std::uint64_t first = draw(random_, 0, 1) != 0 ? random_() % blocks : 0;
-    std::uint64_t sets = 0;
+    std::uint64_t sets = 0, operands = 0;
     for (const std::uint64_t piece : {first, blocks - first}) {
       if (piece == 0) continue;
       part.push_back(store(matmul.rows, piece));
       if (ResultFormat::of(part.back())->takes_parameters()) sets += piece;
+      operands += operands_of(part.back());
     }
     if (sets != 0) add_loads(part, Opcode::kLoadParameters, sets * kParameterSetWords);
+    if (operands != 0) add_loads(part, Opcode::kLoadOperands, operands);
     const std::vector<Command> before = part;
     std::shuffle(part.begin(), part.end(), random_);
     keep_order(before, Opcode::kLoadParameters, part);
+    keep_order(before, Opcode::kStore, part);
     if (draw(random_, 0, 1) != 0) add_fence(part);
     return part;
   }
@@ -183,6 +188,7 @@ class ProgramMaker {
       store.zero = byte(output.zero);
       store.low = byte(output.low);
       store.high = byte(output.high);
+      if (draw(random_, 0, 1) != 0) add_vector(store);
     }
     store.set_address(results_);
     const std::uint64_t extent =
@@ -190,6 +196,51 @@ class ProgramMaker {
     results_ += ResultFormat::of(store)->block_bytes(extent, geometry_.n) +
                 std::uint64_t{draw(random_, 0, 9)} * geometry_.n;
     return store;
+  }
+
+  /// Words of operands that the next STORE takes.
+  std::uint64_t operands_of(const Command& store) {
+    vector_.begin(store);
+    return vector_.table_words(geometry_.n) +
+           std::uint64_t{store.count} * store.blocks * vector_.tile_words();
+  }
+
+  /// Settings of the vector path, or those that another STORE left.
+  void add_vector(Command& store) {
+    store.flags |= flag::kVector;
+    if (any_vector_ && draw(random_, 0, 2) == 0) {
+      store.keep = 1;
+      return;
+    }
+    any_vector_ = true;
+    const ResultFormat format = ResultFormat::of(store).value();
+    const auto bits = [](float value) {
+      std::uint32_t word;
+      std::memcpy(&word, &value, sizeof word);
+      return word;
+    };
+    const auto number = [&](int first, int end) {
+      const float mantissa = 1 + static_cast<float>(random_() % 4096) / 4096;
+      return std::ldexp(mantissa, first + static_cast<int>(random_() % (end - first)));
+    };
+    const unsigned function = draw(random_, 0, 2);
+    store.add = function == 1;
+    store.multiply = function == 2;
+    store.table = draw(random_, 0, 1);
+    store.broadcast = draw(random_, 0, 1);
+    store.result_scale = bits(number(-7, 4));
+    store.operand_scale = bits(store.add != 0 ? number(-7, 4) : number(-12, -1));
+    store.offset = bits(draw(random_, 0, 3) == 0 ? 0 : number(-6, 9));
+    store.result_zero = draw(random_, 0, 255);
+    store.operand_zero = draw(random_, 0, 255);
+    store.function_low = draw(random_, 0, 255);
+    store.function_high = draw(random_, 0, 255);
+    if (format.value(store.function_low) > format.value(store.function_high)) {
+      std::swap(store.function_low, store.function_high);
+    }
+    if (draw(random_, 0, 1) == 0) return;
+    store.first_lane = draw(random_, 0, geometry_.n - 1);
+    store.lanes = draw(random_, 0, geometry_.n - store.first_lane);
   }
 
   /// A FENCE that leaves `least` STOREs or more.
@@ -220,6 +271,8 @@ class ProgramMaker {
  private:
   std::uint64_t results_ = kResults;
   std::uint64_t snapshots_ = kSnapshots;
+  VectorSettings vector_;
+  bool any_vector_ = false;
 };
 
 /// A program of `matmuls` products that the engines can finish: their commands are mixed as far as
