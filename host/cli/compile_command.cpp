@@ -17,7 +17,7 @@
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/quantized_graph.hpp"
 #include "host/report/progress.hpp"
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

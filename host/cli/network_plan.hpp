@@ -10,7 +10,7 @@
 
 #include "host/compile/executable.hpp"
 #include "host/device/geometry.hpp"
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {

@@ -15,7 +15,7 @@
 #include "host/onnx/model.hpp"
 #include "host/onnx/node_check.hpp"
 #include "host/onnx/schema.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "host/onnx/node_check.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

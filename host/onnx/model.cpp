@@ -17,8 +17,8 @@
 #include "host/onnx/graph_check.hpp"
 #include "host/onnx/schema.hpp"
 #include "host/onnx/shapes.hpp"
-#include "host/onnx/tensor.hpp"
 #include "host/onnx/wire.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {
@@ -125,24 +125,6 @@ void read_weights(onnx::GraphProto& graph, const ImportOptions& options,
   }
 }
 
-/// Bytes of the character of UTF-8 that begins at `at`; 0 where none does, or one that steers a
-/// terminal.
-std::size_t character_length(const std::string& text, std::size_t at) {
-  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() - at < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(at + 1);
-  const bool control = first == 0xc2 && second < 0xa0;
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
-  return control || overlong || beyond ? 0 : length;
-}
-
 /// The first names of many.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -200,18 +182,6 @@ void bind_inputs(onnx::ModelProto& proto, const ImportOptions& options, const st
 }
 
 }  // namespace
-
-std::int64_t TensorType::elements() const {
-  std::int64_t product = 1;
-  for (const std::int64_t dim : dims) product *= dim;
-  return product;
-}
-
-std::int64_t TensorType::bytes() const {
-  // Of types smaller than a byte, the last byte may be filled in part.
-  const std::int64_t bits = element_bits(data_type);
-  return elements() / 8 * bits + (elements() % 8 * bits + 7) / 8;
-}
 
 OnnxModel OnnxModel::load(const std::filesystem::path& path, const ImportOptions& options) {
   return build(parse_file(path, options.max_bytes), path.string(), path.parent_path(), options);
@@ -400,28 +370,6 @@ std::vector<std::string> OnnxModel::open_dimensions() const {
     }
   }
   return names;
-}
-
-std::string printable(const std::string& text, std::size_t most) {
-  std::string result;
-  std::size_t at = 0;
-  while (at < text.size() && result.size() < most) {
-    const std::size_t length = character_length(text, at);
-    if (length == 0) {
-      result += '?';
-      ++at;
-    } else {
-      result.append(text, at, length);
-      at += length;
-    }
-  }
-  return at < text.size() ? result + "..." : result;
-}
-
-std::string dims_text(const std::vector<std::int64_t>& dims) {
-  if (dims.empty()) return "scalar";
-  if (dims.size() > 16) return fmt::format("of {} dimensions", dims.size());
-  return fmt::format("{}", fmt::join(dims, "x"));
 }
 
 std::string node_label(const onnx::NodeProto& node, int index) {

@@ -12,18 +12,12 @@
 #include <vector>
 
 #include "host/onnx/node_check.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/attribute.hpp"
+#include "host/proto/onnx.pb.h"
+#include "host/proto/tensor_data.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
-
-/// Element type (onnx::TensorProto::DataType) and sizes of a tensor, every one of them known.
-struct TensorType {
-  int data_type = 0;
-  std::vector<std::int64_t> dims;
-
-  std::int64_t elements() const;  // product of dims
-  std::int64_t bytes() const;     // elements times the type's size, whole bytes
-};
 
 struct ValueFacts;
 
@@ -121,23 +115,6 @@ class OnnxModel {
   std::map<std::string, std::string> kept_;  // why, by first output
   bool is_unfolded_by_shapes_ = false;
 };
-
-/// Text from a file as it may stand in a message: one line of valid UTF-8, control characters and
-/// bytes that are none replaced, cut where it is longer than `most` bytes.
-std::string printable(const std::string& text, std::size_t most = 80);
-
-/// "1x3x224x224"; "scalar" where there are no dimensions.
-std::string dims_text(const std::vector<std::int64_t>& dims);
-
-/// An attribute of a node, or the default where it has none. Throws UsageError where it has another
-/// type, naming the node.
-std::int64_t attribute(const onnx::NodeProto& node, const std::string& name,
-                       std::int64_t otherwise);
-float attribute(const onnx::NodeProto& node, const std::string& name, float otherwise);
-std::string attribute(const onnx::NodeProto& node, const std::string& name,
-                      const std::string& otherwise);
-std::vector<std::int64_t> attribute(const onnx::NodeProto& node, const std::string& name,
-                                    const std::vector<std::int64_t>& otherwise);
 
 /// A node for messages: its name, or "Conv number 3" where it has none.
 std::string node_label(const onnx::NodeProto& node, int index);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/onnx/qdq_edits.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "host/onnx/operator.hpp"
+#include "host/onnx/fold.hpp"
 #include "host/onnx/qdq_edits.hpp"
 
 namespace gemm64 {

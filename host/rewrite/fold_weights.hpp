@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

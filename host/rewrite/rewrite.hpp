@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 #include "host/rewrite/rewrite_plan.hpp"
 
 namespace gemm64 {

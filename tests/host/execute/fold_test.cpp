@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/onnx/fold.hpp"
+
 #include <gtest/gtest.h>
 
-#include "host/onnx/operator.hpp"
 #include "tests/host/execute/run_node.hpp"
 
 namespace gemm64 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/host_threads.hpp"
+#include "host/kernels/host_threads.hpp"
 
 #include <gtest/gtest.h>
 

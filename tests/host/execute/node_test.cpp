@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "host/execute/executor.hpp"
-#include "host/onnx/onnx.pb.h"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/onnx.pb.h"
+#include "host/proto/tensor_data.hpp"
 #include "tests/host/node_tests.hpp"
 #include "tests/says.hpp"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <random>
 
-#include "host/execute/integer_rows.hpp"
-#include "host/execute/quantization.hpp"
+#include "host/kernels/integer_rows.hpp"
+#include "host/kernels/quantization.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/says.hpp"
 

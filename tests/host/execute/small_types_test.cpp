@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/small_types.hpp"
+#include "host/kernels/small_types.hpp"
 
 #include <gtest/gtest.h>
 

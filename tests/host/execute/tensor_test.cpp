@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "host/error.hpp"
-#include "host/execute/window.hpp"
+#include "host/kernels/window.hpp"
 #include "tests/host/execute/run_node.hpp"
 
 namespace gemm64 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 
 #include <gtest/gtest.h>
 
