@@ -130,9 +130,11 @@ module gemm64_commands #(
     wire [255:0] window = command[511:256];
     assign command_o = command;
 
+    // Its bit in a set of opcodes
+    wire [31:0] op      = opcode[7:5] == 3'd0 ? 32'd1 << opcode[4:0] : 32'd0;
     wire is_activations = opcode == `GEMM64_OP_LOAD_ACTIVATIONS;
     wire is_compute     = opcode == `GEMM64_OP_MATMUL;
-    wire is_store       = `GEMM64_IS_STORE(opcode);
+    wire is_store       = (op & `GEMM64_OPS_STORE) != 32'd0;
     wire is_finish      = opcode == `GEMM64_OP_FINISH;
     wire is_fence       = opcode == `GEMM64_OP_FENCE;
     wire is_snapshot    = is_fence & flags[`GEMM64_FLAG_SNAPSHOT_BIT];
@@ -140,12 +142,13 @@ module gemm64_commands #(
     wire of_window      = is_set | ((is_activations | is_compute) & flags[`GEMM64_FLAG_WINDOW_BIT]);
 
     // Checks
-    wire known       = `GEMM64_IS_COMMAND(opcode);
-    wire has_rows    = `GEMM64_AT_LEAST_1_ROWS(opcode);
-    wire has_passes  = `GEMM64_AT_LEAST_1_PASSES(opcode);
-    wire has_blocks  = `GEMM64_AT_LEAST_1_BLOCKS(opcode);
-    wire has_count   = `GEMM64_AT_LEAST_1_COUNT(opcode);
-    wire has_address = `GEMM64_HAS_ADDRESS(opcode, flags);
+    wire known       = (op & `GEMM64_OPS) != 32'd0;
+    wire has_rows    = (op & `GEMM64_OPS_AT_LEAST_1_ROWS) != 32'd0;
+    wire has_passes  = (op & `GEMM64_OPS_AT_LEAST_1_PASSES) != 32'd0;
+    wire has_blocks  = (op & `GEMM64_OPS_AT_LEAST_1_BLOCKS) != 32'd0;
+    wire has_count   = (op & `GEMM64_OPS_AT_LEAST_1_COUNT) != 32'd0;
+    wire has_address = (op & `GEMM64_OPS_ADDRESS) != 32'd0
+                     | ((op & `GEMM64_OPS_ADDRESS_SNAPSHOT) != 32'd0 & flags[`GEMM64_FLAG_SNAPSHOT_BIT]);
     wire bad_rows    = rows == 16'd0 | (rows > ACCUMULATOR_ROWS[15:0] & ~(is_activations & of_window));
     wire [3:0] result_bytes = RESULT_BYTES[{format, 2'b00} +: 4];  // of a value, 0 where there is no such format
     // Bounds of 8-bit results: those with a sign are compared with the top bit flipped.
@@ -171,7 +174,13 @@ module gemm64_commands #(
     wire send   = valid & good & ~stop_i;
     wire passes = {16'd0, stores_q} <= count;  // a FENCE
     wire waits  = is_fence & ~(is_snapshot & passes);
-    assign valid_o             = `GEMM64_ENGINE_OF(opcode) & {`GEMM64_ENGINES{send & ~waits}};
+    localparam [32*`GEMM64_ENGINES-1:0] OPS_OF_ENGINES = `GEMM64_OPS_OF_ENGINES;
+    genvar e;
+    generate
+        for (e = 0; e < `GEMM64_ENGINES; e = e + 1) begin : engine
+            assign valid_o[e] = send & ~waits & (op & OPS_OF_ENGINES[32*e +: 32]) != 32'd0;
+        end
+    endgenerate
     assign finish_o            = send & is_finish & engines_idle_i;
     wire   unbalanced          = send & is_finish & left_i;
     assign pop = (valid_o & ready_i) != {`GEMM64_ENGINES{1'b0}} | finish_o | (send & is_fence & ~is_snapshot & passes);
@@ -188,7 +197,7 @@ module gemm64_commands #(
 
     // A walk of rows goes from tile to tile and from block to block, in words; every other one is a single run. A value of
     // results takes its bytes in words a row.
-    wire        of_rows    = `GEMM64_HAS_RUNS(opcode);
+    wire        of_rows    = (op & `GEMM64_OPS_RUNS) != 32'd0;
     wire [3:0]  row_words  = is_store ? result_bytes : 4'd1;
     wire [31:0] run        = is_snapshot ? SNAPSHOT_BEATS : of_rows ? {16'd0, rows} * {28'd0, row_words} : count;
 

@@ -188,20 +188,21 @@
 `define GEMM64_FLAG_WINDOW_BIT     3
 `define GEMM64_FLAG_START_BIT      4
 
-// What holds for a command, by its OPCODE and FLAGS.
-`define GEMM64_IS_COMMAND(op)               ((op) == `GEMM64_OP_LOAD_WEIGHTS | (op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE | (op) == `GEMM64_OP_FINISH | (op) == `GEMM64_OP_FENCE | (op) == `GEMM64_OP_LOAD_PARAMETERS | (op) == `GEMM64_OP_SET_WINDOW)
-`define GEMM64_AT_LEAST_1_ROWS(op)          ((op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE)
-`define GEMM64_AT_LEAST_1_COUNT(op)         ((op) == `GEMM64_OP_LOAD_WEIGHTS | (op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE | (op) == `GEMM64_OP_LOAD_PARAMETERS)
-`define GEMM64_AT_LEAST_1_PASSES(op)        ((op) == `GEMM64_OP_LOAD_WEIGHTS | (op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_LOAD_PARAMETERS)
-`define GEMM64_AT_LEAST_1_BLOCKS(op)        ((op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_STORE)
-`define GEMM64_AT_LEAST_1_KERNEL_HEIGHT(op) ((op) == `GEMM64_OP_SET_WINDOW)
-`define GEMM64_AT_LEAST_1_KERNEL_WIDTH(op)  ((op) == `GEMM64_OP_SET_WINDOW)
-`define GEMM64_AT_LEAST_1_GROUP_PASSES(op)  ((op) == `GEMM64_OP_SET_WINDOW)
-`define GEMM64_AT_LEAST_1_CAPACITY(op)      ((op) == `GEMM64_OP_SET_WINDOW)
-`define GEMM64_HAS_ADDRESS(op, flags)       (((op) == `GEMM64_OP_LOAD_WEIGHTS) | ((op) == `GEMM64_OP_LOAD_ACTIVATIONS) | ((op) == `GEMM64_OP_STORE) | (((op) == `GEMM64_OP_FENCE) & flags[2]) | ((op) == `GEMM64_OP_LOAD_PARAMETERS))
-`define GEMM64_HAS_RUNS(op)                 ((op) == `GEMM64_OP_LOAD_ACTIVATIONS | (op) == `GEMM64_OP_STORE)
-`define GEMM64_IS_STORE(op)                 ((op) == `GEMM64_OP_STORE)
-`define GEMM64_ENGINE_OF(op)                {((op) == `GEMM64_OP_LOAD_PARAMETERS), ((op) == `GEMM64_OP_STORE | (op) == `GEMM64_OP_FENCE), ((op) == `GEMM64_OP_MATMUL | (op) == `GEMM64_OP_SET_WINDOW), ((op) == `GEMM64_OP_LOAD_ACTIVATIONS), ((op) == `GEMM64_OP_LOAD_WEIGHTS), (1'b0)}
+// Sets of opcodes: a bit for each, at its value.
+`define GEMM64_OPS                          32'h000001fe
+`define GEMM64_OPS_AT_LEAST_1_ROWS          32'h0000001c
+`define GEMM64_OPS_AT_LEAST_1_COUNT         32'h0000009e
+`define GEMM64_OPS_AT_LEAST_1_PASSES        32'h0000008e
+`define GEMM64_OPS_AT_LEAST_1_BLOCKS        32'h0000001c
+`define GEMM64_OPS_AT_LEAST_1_KERNEL_HEIGHT 32'h00000100
+`define GEMM64_OPS_AT_LEAST_1_KERNEL_WIDTH  32'h00000100
+`define GEMM64_OPS_AT_LEAST_1_GROUP_PASSES  32'h00000100
+`define GEMM64_OPS_AT_LEAST_1_CAPACITY      32'h00000100
+`define GEMM64_OPS_ADDRESS                  32'h00000096
+`define GEMM64_OPS_ADDRESS_SNAPSHOT         32'h00000040
+`define GEMM64_OPS_RUNS                     32'h00000014
+`define GEMM64_OPS_STORE                    32'h00000010
+`define GEMM64_OPS_OF_ENGINES               {32'h00000080, 32'h00000050, 32'h00000108, 32'h00000004, 32'h00000002, 32'h00000000}
 
 // Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
 `define GEMM64_RESULT_INT32 4'd0

@@ -9,7 +9,9 @@
 
 #include "host/device/command_check.hpp"
 #include "host/device/commands.hpp"
-#include "tests/system/commands.hpp"
+#include "tests/commands.hpp"
+#include "tests/random.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -85,7 +87,8 @@ TEST(Bounds, OfDrawnCommandsAreThoseOfTheRtl) {
     order.add(program[1]);
     const ErrorCode code = check_command(drawn, order, geometry);
     rig.device->write_register(reg::kWatchdog, 100);
-    const std::string text = device_error([&] { rig.driver.run_program(0, program, 2000); });
+    const std::string text =
+        message_of<DeviceError>([&] { rig.driver.run_program(0, program, 2000); });
     SCOPED_TRACE(to_string(drawn));
     const auto tells = [&](ErrorCode which) {
       return text.find(fmt::format("{} at command 2 ", name(which))) != std::string::npos;

@@ -53,8 +53,7 @@ TEST_F(WindowCheck, NamesWhatIsWrongWithALayer) {
   EXPECT_THAT(refused([](Command& c) { c.group_passes = 0; }), Says("GROUP_PASSES is 0"));
   EXPECT_THAT(refused([](Command& c) { c.stride_width = 26; }),
               Says("STRIDE_WIDTH is 26; it must be at most CAPACITY, 25"));
-  EXPECT_THAT(refused([](Command& c) { c.dilation_width = 26; }),
-              Says("DILATION_WIDTH is 26"));
+  EXPECT_THAT(refused([](Command& c) { c.dilation_width = 26; }), Says("DILATION_WIDTH is 26"));
   EXPECT_THAT(refused([](Command& c) { c.row_step = 25; }),
               Says("ROW_STEP is 25; it must be below CAPACITY, 25"));
   EXPECT_THAT(refused([](Command& c) { c.row_step = 99; }),
