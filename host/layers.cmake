@@ -19,7 +19,7 @@ add_custom_command(
 add_custom_target(gemm64_includes DEPENDS ${includes_checked})
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/README.md)
-file(STRINGS README.md rows REGEX "^\\| [a-z]+ \\| \\[[a-z/]+\\]")
+file(STRINGS README.md rows ENCODING UTF-8 REGEX "^\\| [a-z]+ \\| \\[[a-z/]+\\]")
 set(layer_of_ base)  # host/ itself
 foreach(row IN LISTS rows)
   string(REGEX MATCH "^\\| ([a-z]+) \\| \\[([a-z/]+)\\].*\\|([^|]*)\\|$" row "${row}")
