@@ -33,6 +33,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<std::int64_t>> input_shapes;
   /// Inputs whose values are known before the network runs: they become constants.
   std::map<std::string, onnx::TensorProto> input_values;
+  /// Is the model for the sizes that it says alone, so that reread() cannot give it others?
+  bool its_sizes_alone = false;
   /// Bound on the file's size, initializers with external data included.
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
 };
@@ -53,9 +55,17 @@ class OnnxModel {
   static OnnxModel from_proto(onnx::ModelProto proto, const std::string& name,
                               const ImportOptions& options = {});
 
-  /// The same model by other options. Throws UsageError where control flow was unfolded for other
-  /// shapes of the inputs.
+  /// The same model by other options; shapes are inferred anew, all else was checked. Throws
+  /// UsageError where control flow was unfolded for other shapes of the inputs.
   OnnxModel again(const ImportOptions& options) const;
+  /// again() in place, without a copy. On UsageError the model is as it was.
+  void reread(const ImportOptions& options);
+  /// May reread() be called? Not where what was read is made for its sizes, nor where control flow
+  /// is left, for which reread() would have to change the graph.
+  bool can_be_reread() const;
+  /// What a rewrite made of this model's graph, in which nodes stand in order and are as their
+  /// operators ask: shapes are inferred, nothing is checked anew.
+  OnnxModel rewritten(onnx::ModelProto proto, const ImportOptions& options = {}) const;
 
   const onnx::ModelProto& proto() const { return proto_; }
   const onnx::GraphProto& graph() const { return proto_.graph(); }
@@ -100,7 +110,9 @@ class OnnxModel {
   static OnnxModel build(onnx::ModelProto proto, const std::string& name,
                          const std::filesystem::path& folder, const ImportOptions& options);
 
-  ValueFacts read_graph(const std::filesystem::path& folder, const ImportOptions& options);
+  void check(const std::filesystem::path& folder, const ImportOptions& options);
+  ValueFacts infer(const ImportOptions& options);
+  void settle(const std::filesystem::path& folder, const ImportOptions& options);
 
   onnx::ModelProto proto_;
   std::string name_;
@@ -114,6 +126,7 @@ class OnnxModel {
   std::vector<std::string> external_files_;
   std::map<std::string, std::string> kept_;  // why, by first output
   bool is_unfolded_by_shapes_ = false;
+  bool is_for_its_sizes_ = false;
 };
 
 /// A node for messages: its name, or "Conv number 3" where it has none.

@@ -432,11 +432,10 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
     });
   });
   if (!has_pairs || has_subgraphs) return model;
-  const std::string name = model.name();
   while (std::optional<onnx::ModelProto> joined = join_double_pairs(model)) {
-    model = OnnxModel::from_proto(*std::move(joined), name, import);
+    model = model.rewritten(*std::move(joined), import);
   }
-  return OnnxModel::from_proto(Fusion(model).run(), name, import);
+  return model.rewritten(Fusion(model).run(), import);
 }
 
 }  // namespace gemm64

@@ -524,10 +524,10 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
     throw UsageError(fmt::format("{}: is quantized already: it has {}", model.name(), found));
   }
   if (model.opset() < kRaised) {
-    return quantize_model(OnnxModel::from_proto(raise_opset(model), model.name()), ranges, choice);
+    return quantize_model(model.rewritten(raise_opset(model)), ranges, choice);
   }
   if (std::optional<onnx::ModelProto> folded = fold_weights(model)) {
-    return quantize_model(OnnxModel::from_proto(*std::move(folded), model.name()), ranges, choice);
+    return quantize_model(model.rewritten(*std::move(folded)), ranges, choice);
   }
   check_choice(model, choice);
   onnx::ModelProto inference = without_data(model.proto());

@@ -68,9 +68,8 @@ OnnxModel float_network(const Sweep& sweep, const SweepNetwork& network, bool an
   import.shapes_only = any_weights;
   onnx::ModelProto proto = OnnxModel::load(network.name, import).release();
   if (any_weights) fill_weights(proto);
-  return OnnxModel::from_proto(
-      fold_batch_normalization(OnnxModel::from_proto(std::move(proto), network.name)),
-      network.name);
+  const OnnxModel file = OnnxModel::from_proto(std::move(proto), network.name);
+  return file.rewritten(fold_batch_normalization(file));
 }
 
 }  // namespace

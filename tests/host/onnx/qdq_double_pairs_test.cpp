@@ -41,12 +41,12 @@ TEST(QdqDoublePairs, OfARowTheFirstTwoBecomeOneInEachRow) {
   EXPECT_FALSE(join_double_pairs(OnnxModel::from_proto(*again, "last")));
 }
 
-TEST(QdqDoublePairs, OfAllRowsAreJoinedBeforeTheGraphIsCheckedAgain) {
+TEST(QdqDoublePairs, AreJoinedWithoutCheckingTheGraphAgain) {
   OnnxModel model = rows_of_pairs();
   const std::uint64_t before = graphs_checked();
-  with_quantized_operators(std::move(model), {});
-  // Twice for the row of three, once for what was fused.
-  EXPECT_EQ(graphs_checked() - before, 3U);
+  const OnnxModel joined = with_quantized_operators(std::move(model), {});
+  EXPECT_EQ(graphs_checked(), before);
+  EXPECT_NO_THROW(require_valid(joined.proto(), "joined"));
 }
 
 }  // namespace
