@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/onnx/graph_check.hpp"
 #include "tests/host/onnx_text.hpp"
 
 namespace gemm64 {
@@ -16,6 +17,7 @@ const std::string kConstants =
 std::string rewritten(const std::string& inputs_and_outputs, const std::string& nodes) {
   const OnnxModel model =
       with_quantized_operators(load_text(inputs_and_outputs + kConstants + nodes), {});
+  require_valid(model.proto(), "what was rewritten");
   std::string names;
   for (const onnx::NodeProto& node : model.graph().node()) {
     names += (names.empty() ? "" : " ") + node.op_type();
