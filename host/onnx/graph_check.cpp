@@ -22,6 +22,39 @@ namespace {
 
 std::atomic<std::uint64_t> checked{0};
 
+/// The domains of a model and their versions; ONNX's own is "".
+Opsets opsets(const onnx::ModelProto& model, const std::string& file) {
+  Opsets versions;
+  for (const onnx::OperatorSetIdProto& import : model.opset_import()) {
+    const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    if (import.version() < 1) {
+      throw UsageError(fmt::format("{}: opset {} of domain '{}' does not exist", file,
+                                   import.version(), printable(domain)));
+    }
+    if (!versions.emplace(domain, import.version()).second) {
+      throw UsageError(
+          fmt::format("{}: imports two opsets of domain '{}'", file, printable(domain)));
+    }
+  }
+  // Files of the first days do not tell; they mean the first opset.
+  if (model.opset_import().empty() && model.ir_version() < 3) versions[""] = 1;
+  const auto found = versions.find("");
+  if (found == versions.end()) {
+    // Models of other domains' operators alone need none.
+    const auto& nodes = model.graph().node();
+    const bool needed = std::any_of(nodes.begin(), nodes.end(), [](const onnx::NodeProto& node) {
+      return node.domain().empty() || node.domain() == "ai.onnx";
+    });
+    if (needed) {
+      throw UsageError(fmt::format("{}: does not say which opset of ONNX it uses", file));
+    }
+  } else if (found->second > newest_opset()) {
+    throw UsageError(fmt::format("{}: uses opset {}; opsets up to {} are supported", file,
+                                 found->second, newest_opset()));
+  }
+  return versions;
+}
+
 /// Where each value of a graph comes from.
 struct Names {
   std::set<std::string> given;          // inputs and initializers
@@ -145,6 +178,11 @@ void sort_nodes(onnx::GraphProto& graph, const Dependencies& before, const std::
   }
 }
 
+void put_in_order(onnx::GraphProto& graph, const Names& names, const std::string& file) {
+  const Dependencies before = dependencies(graph, names, file);
+  if (!in_order(before)) sort_nodes(graph, before, file);
+}
+
 void check_tensors(const onnx::GraphProto& graph, bool shapes_only, const std::string& file) {
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     check_data(tensor, shapes_only,
@@ -192,51 +230,23 @@ void require_graph(const onnx::ModelProto& model, const std::string& file) {
 
 std::uint64_t graphs_checked() { return checked; }
 
-Opsets opsets_of(const onnx::ModelProto& model, const std::string& file) {
-  Opsets versions;
-  for (const onnx::OperatorSetIdProto& import : model.opset_import()) {
-    const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
-    if (import.version() < 1) {
-      throw UsageError(fmt::format("{}: opset {} of domain '{}' does not exist", file,
-                                   import.version(), printable(domain)));
-    }
-    if (!versions.emplace(domain, import.version()).second) {
-      throw UsageError(
-          fmt::format("{}: imports two opsets of domain '{}'", file, printable(domain)));
-    }
-  }
-  // Files of the first days do not tell; they mean the first opset.
-  if (model.opset_import().empty() && model.ir_version() < 3) versions[""] = 1;
-  const auto found = versions.find("");
-  if (found == versions.end()) {
-    // Models of other domains' operators alone need none.
-    const auto& nodes = model.graph().node();
-    const bool needed = std::any_of(nodes.begin(), nodes.end(), [](const onnx::NodeProto& node) {
-      return node.domain().empty() || node.domain() == "ai.onnx";
-    });
-    if (needed) {
-      throw UsageError(fmt::format("{}: does not say which opset of ONNX it uses", file));
-    }
-  } else if (found->second > newest_opset()) {
-    throw UsageError(fmt::format("{}: uses opset {}; opsets up to {} are supported", file,
-                                 found->second, newest_opset()));
-  }
-  return versions;
-}
-
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file) {
   ++checked;
   require_graph(model, file);
-  const Opsets versions = opsets_of(model, file);
+  const Opsets versions = opsets(model, file);
   onnx::GraphProto& graph = *model.mutable_graph();
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (node.domain() == "ai.onnx") node.clear_domain();
   }
   const Names names = check_parts(model, shapes_only, file);
-  const Dependencies before = dependencies(graph, names, file);
-  if (!in_order(before)) sort_nodes(graph, before, file);
+  put_in_order(graph, names, file);
   check_nodes(model, versions, file);
   return versions;
+}
+
+Opsets order_graph(onnx::ModelProto& model, const std::string& file) {
+  put_in_order(*model.mutable_graph(), collect_names(model.graph(), file), file);
+  return opsets(model, file);
 }
 
 void require_valid(const onnx::ModelProto& model, const std::string& file) {
@@ -246,7 +256,7 @@ void require_valid(const onnx::ModelProto& model, const std::string& file) {
     throw UsageError(fmt::format("{}: a node comes before one whose output it reads", file));
   }
   if (model.ir_version() < 1) throw UsageError(fmt::format("{}: has no ir_version", file));
-  check_nodes(model, opsets_of(model, file), file);
+  check_nodes(model, opsets(model, file), file);
 }
 
 }  // namespace gemm64

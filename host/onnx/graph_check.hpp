@@ -16,9 +16,8 @@ namespace gemm64 {
 /// `file` and the node; a tensor may lack its data where `shapes_only`.
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);
 
-/// The domains that a model names, and their versions; "" is ONNX's own. Throws UsageError where
-/// one is named twice, or unknown.
-Opsets opsets_of(const onnx::ModelProto& model, const std::string& file);
+/// The same for what a rewrite made of a checked graph, of which names alone can be wrong.
+Opsets order_graph(onnx::ModelProto& model, const std::string& file);
 
 /// How often check_graph() was called, as tests count it.
 std::uint64_t graphs_checked();

@@ -291,7 +291,7 @@ OnnxModel OnnxModel::rewritten(onnx::ModelProto proto, const ImportOptions& opti
   OnnxModel other;
   other.proto_ = std::move(proto);
   other.name_ = name_;
-  other.opsets_ = opsets_of(other.proto_, name_);
+  other.opsets_ = order_graph(other.proto_, name_);
   other.external_files_ = external_files_;
   bind_inputs(other.proto_, options, name_);
   other.settle(std::filesystem::path(name_).parent_path(), options);

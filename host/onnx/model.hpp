@@ -63,8 +63,8 @@ class OnnxModel {
   /// May reread() be called? Not where what was read is made for its sizes, nor where control flow
   /// is left, for which reread() would have to change the graph.
   bool can_be_reread() const;
-  /// What a rewrite made of this model's graph, in which nodes stand in order and are as their
-  /// operators ask: shapes are inferred, nothing is checked anew.
+  /// What a rewrite made of this model's graph, whose nodes are as their operators ask: they are
+  /// put in order and shapes are inferred; nothing else is checked anew.
   OnnxModel rewritten(onnx::ModelProto proto, const ImportOptions& options = {}) const;
 
   const onnx::ModelProto& proto() const { return proto_; }
