@@ -15,8 +15,8 @@
 #include "host/escaped.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/report/progress.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "host/table.hpp"
 #include "host/text.hpp"
 

@@ -14,8 +14,8 @@
 #include "host/execute/known_inputs.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "host/torchscript/network_file.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "host/error.hpp"
 #include "host/proto/tensor_data.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/graph_links.hpp"
 #include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/onnx/fold.hpp"
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/graph_links.hpp"
 
 namespace gemm64 {
 namespace {

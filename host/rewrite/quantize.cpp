@@ -14,10 +14,11 @@
 
 #include "host/error.hpp"
 #include "host/onnx/builder.hpp"
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/graph_links.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/without_data.hpp"
 #include "host/proto/tensor_data.hpp"
+#include "host/rewrite/drop_dropouts.hpp"
 #include "host/rewrite/fold_weights.hpp"
 #include "host/rewrite/masks.hpp"
 #include "host/rewrite/raise_opset.hpp"

@@ -8,10 +8,10 @@
 #include "host/execute/batched_model.hpp"
 #include "host/execute/calibration.hpp"
 #include "host/onnx/networks.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/quantize.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 
 namespace gemm64 {
 namespace {

@@ -18,11 +18,11 @@
 #include "host/files/claimed_files.hpp"
 #include "host/images/preprocessing.hpp"
 #include "host/job/job.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/save.hpp"
 #include "host/report/json.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/quantize.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "python/src/signals.hpp"
 

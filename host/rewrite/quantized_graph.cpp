@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/onnx/quantized_graph.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "host/onnx/builder.hpp"
-#include "host/onnx/qdq_double_pairs.hpp"
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/graph_links.hpp"
 #include "host/onnx/qdq_values.hpp"
+#include "host/rewrite/drop_dropouts.hpp"
+#include "host/rewrite/drop_redundant_clips.hpp"
+#include "host/rewrite/join_equal_quantizes.hpp"
+#include "host/rewrite/qdq_double_pairs.hpp"
+#include "host/rewrite/quantize_before_moves.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/onnx/quantized_graph.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 
 #include <gtest/gtest.h>
 

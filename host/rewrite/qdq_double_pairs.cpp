@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/onnx/qdq_double_pairs.hpp"
+#include "host/rewrite/qdq_double_pairs.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/graph_links.hpp"
 
 namespace gemm64 {
 namespace {

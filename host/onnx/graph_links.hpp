@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What quantized_graph.cpp needs of a graph: who reads what, and edits that bring operators and
-// QuantizeLinear together.
+// What rewrites need of a graph: who reads what, and nodes taken out.
 #pragma once
 
 #include <map>
@@ -8,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "host/onnx/model.hpp"
-#include "host/onnx/qdq_values.hpp"
 #include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
@@ -50,22 +47,10 @@ void add_inner_reads(const onnx::NodeProto& node, std::set<std::string>& names);
 
 void remove_attribute(onnx::NodeProto& node, const std::string& name);
 
-/// Takes out each Relu and Clip whose only reader is a QuantizeLinear that cuts off the same
-/// values.
-void drop_redundant_clips(onnx::GraphProto& graph, const QuantizationReader& reader);
+/// Is the node a Relu or Clip?
+bool is_clip(const onnx::NodeProto& node);
 
-/// Takes out each Dropout that changes nothing: not in training mode, and nobody reads its mask.
-/// What the graph gives as an output keeps its node. ONNX Runtime does so before anything else.
-void drop_dropouts(onnx::GraphProto& graph, const OnnxModel& model);
-
-/// Makes one of QuantizeLinear nodes that have the same inputs and attributes, unless the graph
-/// gives what they quantize to. ONNX Runtime does so before anything else.
-void join_equal_quantizes(onnx::GraphProto& graph);
-
-/// Where operators that only move values stand before a QuantizeLinear, quantizes before them as
-/// well, so that what is before them is followed by a QuantizeLinear. An output of the graph whose
-/// only reader is such a Transpose is quantized, too, as in ONNX Runtime.
-void quantize_before_moves(onnx::GraphProto& graph, const QuantizationReader& reader,
-                           std::int64_t opset);
+/// Takes nodes out whose readers take their first input instead.
+void take_out(onnx::GraphProto& graph, const std::set<const onnx::NodeProto*>& dropped);
 
 }  // namespace gemm64

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/onnx/qdq_double_pairs.hpp"
+#include "host/rewrite/qdq_double_pairs.hpp"
 
 #include <gtest/gtest.h>
 
 #include "host/onnx/graph_check.hpp"
-#include "host/onnx/quantized_graph.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "tests/host/onnx_text.hpp"
 
 namespace gemm64 {

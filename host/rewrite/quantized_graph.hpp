@@ -11,6 +11,9 @@ namespace gemm64 {
 /// its QOperator form (int8 activations stay int8, as with session.qdqisint8allowed); all else as
 /// it is, in float. A fused node bears the float operator's name, its output the QuantizeLinear's.
 /// `import` is what the model was read with.
+///
+/// Before: q = QuantizeLinear(Conv(DequantizeLinear(x, s, z), DequantizeLinear(w, t, o)), u, p).
+/// After: q = QLinearConv(x, s, z, w, t, o, u, p).
 OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import);
 
 }  // namespace gemm64
