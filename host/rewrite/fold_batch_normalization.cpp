@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/onnx/graph_links.hpp"
+#include "host/onnx/qdq_values.hpp"
 #include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {

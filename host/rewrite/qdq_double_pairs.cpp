@@ -9,6 +9,7 @@
 #include <set>
 
 #include "host/onnx/graph_links.hpp"
+#include "host/onnx/qdq_values.hpp"
 
 namespace gemm64 {
 namespace {

@@ -15,6 +15,7 @@
 #include "host/error.hpp"
 #include "host/onnx/builder.hpp"
 #include "host/onnx/graph_links.hpp"
+#include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/without_data.hpp"
 #include "host/proto/tensor_data.hpp"
