@@ -7,7 +7,7 @@ import unittest
 
 import onnx
 
-PROTO = pathlib.Path(__file__).resolve().parents[2] / "host" / "onnx" / "onnx.proto"
+PROTO = pathlib.Path(__file__).resolve().parents[2] / "host" / "proto" / "onnx.proto"
 
 
 def messages(text):
