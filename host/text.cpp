@@ -7,6 +7,27 @@
 #include <cmath>
 
 namespace gemm64 {
+namespace {
+
+/// Bytes of the character of UTF-8 that begins at `at`; 0 where none does, or one that steers a
+/// terminal.
+std::size_t character_length(const std::string& text, std::size_t at) {
+  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() - at < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(at + 1);
+  const bool control = first == 0xc2 && second < 0xa0;
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+  return control || overlong || beyond ? 0 : length;
+}
+
+}  // namespace
 
 std::string grouped(std::uint64_t value) {
   std::string digits = std::to_string(value);
@@ -41,6 +62,28 @@ std::string bytes(std::uint64_t count) {
   if (value >= kMib) return fmt::format("{:.3f} MiB", value / kMib);
   if (value >= kKib) return fmt::format("{:.3f} KiB", value / kKib);
   return fmt::format("{} B", count);
+}
+
+std::string printable(const std::string& text, std::size_t most) {
+  std::string result;
+  std::size_t at = 0;
+  while (at < text.size() && result.size() < most) {
+    const std::size_t length = character_length(text, at);
+    if (length == 0) {
+      result += '?';
+      ++at;
+    } else {
+      result.append(text, at, length);
+      at += length;
+    }
+  }
+  return at < text.size() ? result + "..." : result;
+}
+
+std::string dims_text(const std::vector<std::int64_t>& dims) {
+  if (dims.empty()) return "scalar";
+  if (dims.size() > 16) return fmt::format("of {} dimensions", dims.size());
+  return fmt::format("{}", fmt::join(dims, "x"));
 }
 
 }  // namespace gemm64

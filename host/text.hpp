@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people read them.
+// Numbers and names as people read them.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gemm64 {
 
@@ -18,5 +19,12 @@ std::string share(std::uint64_t count, std::uint64_t of);
 std::string counted(std::uint64_t count, const std::string& noun);
 /// Bytes in MiB with three digits after the point, or in KiB or bytes where few: "37.000 MiB".
 std::string bytes(std::uint64_t count);
+
+/// Text from a file as it may stand in a message: one line of valid UTF-8, control characters and
+/// bytes that are none replaced, cut where it is longer than `most` bytes.
+std::string printable(const std::string& text, std::size_t most = 80);
+
+/// "1x3x224x224"; "scalar" where there are no dimensions.
+std::string dims_text(const std::vector<std::int64_t>& dims);
 
 }  // namespace gemm64

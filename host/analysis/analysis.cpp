@@ -16,8 +16,8 @@
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/operator.hpp"
 #include "host/onnx/supported.hpp"
-#include "host/onnx/tensor.hpp"
 #include "host/onnx/work.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,7 +8,7 @@
 #include "host/analysis/attributes.hpp"
 #include "host/analysis/columns.hpp"
 #include "host/report/network_text.hpp"
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

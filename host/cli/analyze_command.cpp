@@ -19,9 +19,9 @@
 #include "host/execute/known_inputs.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/page/page.hpp"
 #include "host/report/progress.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "host/torchscript/network_file.hpp"
 
 namespace gemm64 {

@@ -15,9 +15,9 @@
 #include "host/escaped.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/report/progress.hpp"
-#include "host/report/table.hpp"
+#include "host/rewrite/quantized_graph.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

@@ -9,7 +9,7 @@
 
 #include "host/console.hpp"
 #include "host/error.hpp"
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

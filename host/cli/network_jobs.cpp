@@ -10,7 +10,7 @@
 
 #include "host/device/commands.hpp"
 #include "host/error.hpp"
-#include "host/execute/window.hpp"
+#include "host/kernels/window.hpp"
 #include "sim/platform/map.h"
 
 namespace gemm64 {

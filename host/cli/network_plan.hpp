@@ -10,7 +10,7 @@
 
 #include "host/compile/executable.hpp"
 #include "host/device/geometry.hpp"
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {
@@ -29,7 +29,7 @@ TensorMap map_of(const Dims& dims);
 std::vector<std::uint8_t> map_bytes(const Tensor& tensor, const TensorMap& map, std::uint32_t n,
                                     std::uint8_t rest);
 
-/// A network in QOperator form (host/onnx/quantized_graph.hpp) as work for accelerator and
+/// A network in QOperator form (host/rewrite/quantized_graph.hpp) as work for accelerator and
 /// firmware. The host does what comes before the first layer; convolutions and Linear layers are
 /// the accelerator's, from int8 to int8 in its own layout; MaxPool is the processor's.
 class NetworkPlan {

@@ -14,8 +14,8 @@
 #include "host/execute/known_inputs.hpp"
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "host/torchscript/network_file.hpp"
 
@@ -145,7 +145,9 @@ NetworkSource from_executable(const NetworkOptions& options, const CheckModel& c
               options.model, counted(images, "image"),
               import.batch == 1 ? "1 is" : fmt::format("{} are", import.batch), import.batch));
         }
-        return OnnxModel::from_proto(model.proto(), options.model);
+        ImportOptions own;
+        own.its_sizes_alone = true;
+        return model.again(own);
       },
       inputs, check);
   if (batched.images < images) {
@@ -164,22 +166,58 @@ NetworkSource from_executable(const NetworkOptions& options, const CheckModel& c
           file.executable()};
 }
 
+struct CalibratedNetwork {
+  QuantizedModel quantized;
+  std::unique_ptr<OnnxModel> file;  // in float; nullptr where the calibration's inputs are in it
+};
+
+CalibratedNetwork calibrated_network(const NetworkOptions& options, ClaimedFiles& files,
+                                     QuantizeChoice choice, const RangeOptions& ranges) {
+  // What is written is for as many images as the file says, not as many as it is calibrated on.
+  const ModelLoader load = file_loader(options, files);
+  InputOptions inputs = options.calibration_options();
+  auto file = std::make_unique<OnnxModel>(load({}));
+  ImportOptions known;
+  known.input_values = take_known_inputs(*file, inputs.files);
+  if (!known.input_values.empty()) {
+    if (file->can_be_reread()) {
+      file->reread(known);
+    } else {
+      *file = load(known);
+    }
+  }
+  const OnnxModel model = file->rewritten(fold_batch_normalization(*file));
+  if (!known.input_values.empty()) file = nullptr;
+  const BatchedModel batched =
+      load_with_inputs([&model](const ImportOptions& import) { return model.again(import); },
+                       inputs, [](const OnnxModel&) {});
+  const Executor executor(batched.model);
+  const Ranges extremes = calibrate(executor, batched.inputs);
+  choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
+  return {quantize_model(model, extremes, choice), std::move(file)};
+}
+
 NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
                         const CheckModel& check) {
   const std::string name = std::filesystem::path(options.model).filename().string();
   ModelLoader load = file_loader(options, files);
   const ModelLoader load_exact = load;
+  std::unique_ptr<OnnxModel> exact;
   if (!options.calibrate.empty()) {
-    load = [proto = quantized_network(options, files).proto,
-            &options](const ImportOptions& import) {
+    CalibratedNetwork calibrated = calibrated_network(options, files, {}, {});
+    exact = std::move(calibrated.file);
+    load = [proto = std::move(calibrated.quantized.proto), &options](const ImportOptions& import) {
       return OnnxModel::from_proto(proto, options.model, import);
     };
   }
   BatchedModel batched = load_with_inputs(load, options.input_options(), check);
-  std::unique_ptr<OnnxModel> exact;
   std::string scales;
   if (!options.calibrate.empty()) {
-    exact = std::make_unique<OnnxModel>(load_exact(batched.import));
+    if (exact != nullptr && exact->can_be_reread()) {
+      exact->reread(batched.import);
+    } else {
+      exact = std::make_unique<OnnxModel>(load_exact(batched.import));
+    }
     scales = fmt::format("from {}{}", fmt::join(options.calibrate, ", "),
                          options.calibration_images == 0
                              ? ""
@@ -244,22 +282,7 @@ void claim_inputs(const NetworkOptions& options, ClaimedFiles& files) {
 
 QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,
                                  QuantizeChoice choice, const RangeOptions& ranges) {
-  // What is written is for as many images as the file says, not as many as it is calibrated on.
-  const ModelLoader load = file_loader(options, files);
-  InputOptions inputs = options.calibration_options();
-  OnnxModel file = load({});
-  ImportOptions known;
-  known.input_values = take_known_inputs(file, inputs.files);
-  if (!known.input_values.empty()) file = load(known);
-  const OnnxModel model =
-      OnnxModel::from_proto(fold_batch_normalization(std::move(file)), options.model);
-  const BatchedModel batched =
-      load_with_inputs([&model](const ImportOptions& import) { return model.again(import); },
-                       inputs, [](const OnnxModel&) {});
-  const Executor executor(batched.model);
-  const Ranges extremes = calibrate(executor, batched.inputs);
-  choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
-  return quantize_model(model, extremes, choice);
+  return calibrated_network(options, files, std::move(choice), ranges).quantized;
 }
 
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,

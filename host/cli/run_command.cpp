@@ -13,9 +13,9 @@
 #include "host/console.hpp"
 #include "host/error.hpp"
 #include "host/execute/dump.hpp"
-#include "host/execute/operators.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/onnx/networks.hpp"
+#include "host/onnx/operator.hpp"
 #include "host/onnx/supported.hpp"
 
 namespace gemm64 {

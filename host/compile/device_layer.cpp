@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/execute/integer_product.hpp"
-#include "host/execute/quantization.hpp"
+#include "host/kernels/integer_product.hpp"
+#include "host/kernels/quantization.hpp"
 
 namespace gemm64 {
 namespace {

@@ -57,7 +57,7 @@ struct PlanOptions {
   bool in_place = false;
 };
 
-/// Plans a model in QOperator form (host/onnx/quantized_graph.hpp makes it of QDQ).
+/// Plans a model in QOperator form (host/rewrite/quantized_graph.hpp makes it of QDQ).
 DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
                        const PlanOptions& options = {});
 

@@ -81,8 +81,8 @@ struct Executable {
   bool has_constants() const;
 };
 
-/// Compiles a model in QOperator form (host/onnx/quantized_graph.hpp makes it of QDQ). From shapes
-/// and scales alone, so that a file without weights can be compiled.
+/// Compiles a model in QOperator form (host/rewrite/quantized_graph.hpp makes it of QDQ). From
+/// shapes and scales alone, so that a file without weights can be compiled.
 Executable compile(const OnnxModel& model, const Geometry& geometry,
                    const CompileOptions& options = {});
 

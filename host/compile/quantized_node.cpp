@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "host/execute/quantization.hpp"
-#include "host/execute/window.hpp"
+#include "host/kernels/quantization.hpp"
+#include "host/kernels/window.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

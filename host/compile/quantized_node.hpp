@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "host/execute/operators.hpp"
-#include "host/execute/quantization.hpp"
 #include "host/job/convolution.hpp"
 #include "host/job/plan.hpp"
+#include "host/kernels/operators.hpp"
+#include "host/kernels/quantization.hpp"
 #include "host/onnx/model.hpp"
 
 namespace gemm64 {

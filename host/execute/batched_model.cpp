@@ -158,8 +158,16 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& given
     }
   };
   LoadedModel loaded = load_for(load, import, options.batch);
+  // What was read and checked gets other shapes, where it can.
+  const auto load_again = [&](std::int64_t images) {
+    const ModelLoader reread = [&](const ImportOptions& by) {
+      loaded.model.reread(by);
+      return std::move(loaded.model);
+    };
+    loaded = load_for(loaded.model.can_be_reread() ? reread : load, import, images);
+  };
   import.input_values = take_known_inputs(loaded.model, options.files);
-  if (!import.input_values.empty()) loaded = load_for(load, import, options.batch);
+  if (!import.input_values.empty()) load_again(options.batch);
   bool in_turn = !loaded.why_in_turn.empty();
   const bool files = !options.files.empty();
   if (!waits_for_inputs(loaded.model)) check_loaded(loaded, in_turn ? options.batch : 1, !files);
@@ -176,7 +184,7 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& given
       import.input_shapes[name] = dims;
     }
     if (!others.empty()) {
-      loaded = load_for(load, import, takes_one_image(loaded.model) ? at_once : 0);
+      load_again(takes_one_image(loaded.model) ? at_once : 0);
       in_turn = !loaded.why_in_turn.empty();
     }
   }

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,8 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host/execute/operators.hpp"
+#include "host/kernels/operators.hpp"
 #include "host/onnx/model.hpp"
+#include "host/onnx/operator.hpp"
 
 namespace gemm64 {
 

@@ -11,7 +11,7 @@
 #include "host/images/idx.hpp"
 #include "host/images/image.hpp"
 #include "host/images/image_file.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

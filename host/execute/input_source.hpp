@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 
 namespace gemm64 {
 

@@ -13,9 +13,9 @@
 
 #include "host/error.hpp"
 #include "host/execute/npy.hpp"
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 #include "host/onnx/supported.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/execute/gemm.hpp"
+#include "host/kernels/gemm.hpp"
 #include "host/onnx/linear_layer.hpp"
 
 namespace gemm64 {

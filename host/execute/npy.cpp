@@ -7,9 +7,9 @@
 
 #include "host/console.hpp"
 #include "host/error.hpp"
-#include "host/execute/operators.hpp"
 #include "host/files/npy.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/onnx/operator.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

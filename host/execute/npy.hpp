@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 #include "host/output_file.hpp"
 
 namespace gemm64 {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "host/onnx/onnx.pb.h"
 #include "host/onnx/shapes.hpp"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -11,7 +11,7 @@
 
 #include "host/onnx/model.hpp"
 #include "host/onnx/renaming.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "host/onnx/onnx.pb.h"
 #include "host/onnx/shapes.hpp"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -15,7 +15,7 @@
 #include "host/onnx/model.hpp"
 #include "host/onnx/node_check.hpp"
 #include "host/onnx/schema.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {
@@ -178,6 +178,11 @@ void sort_nodes(onnx::GraphProto& graph, const Dependencies& before, const std::
   }
 }
 
+void put_in_order(onnx::GraphProto& graph, const Names& names, const std::string& file) {
+  const Dependencies before = dependencies(graph, names, file);
+  if (!in_order(before)) sort_nodes(graph, before, file);
+}
+
 void check_tensors(const onnx::GraphProto& graph, bool shapes_only, const std::string& file) {
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     check_data(tensor, shapes_only,
@@ -234,10 +239,14 @@ Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string&
     if (node.domain() == "ai.onnx") node.clear_domain();
   }
   const Names names = check_parts(model, shapes_only, file);
-  const Dependencies before = dependencies(graph, names, file);
-  if (!in_order(before)) sort_nodes(graph, before, file);
+  put_in_order(graph, names, file);
   check_nodes(model, versions, file);
   return versions;
+}
+
+Opsets order_graph(onnx::ModelProto& model, const std::string& file) {
+  put_in_order(*model.mutable_graph(), collect_names(model.graph(), file), file);
+  return opsets(model, file);
 }
 
 void require_valid(const onnx::ModelProto& model, const std::string& file) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "host/onnx/node_check.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 
@@ -15,6 +15,9 @@ namespace gemm64 {
 /// ONNX's own none where the file names none and needs none. Throws UsageError, which names
 /// `file` and the node; a tensor may lack its data where `shapes_only`.
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);
+
+/// The same for what a rewrite made of a checked graph, of which names alone can be wrong.
+Opsets order_graph(onnx::ModelProto& model, const std::string& file);
 
 /// How often check_graph() was called, as tests count it.
 std::uint64_t graphs_checked();

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "host/divide.hpp"
+#include "host/kernels/matmul_bits.hpp"
 #include "host/onnx/supported.hpp"
 
 namespace gemm64 {
@@ -88,17 +89,6 @@ std::string why_quantized_on_host(const onnx::NodeProto& node, const TensorType&
 }
 
 }  // namespace
-
-bool multiplies_integers(const onnx::NodeProto& node, int zero_points) {
-  const std::int64_t bits = attribute(node, "bits", std::int64_t{4});
-  const std::int64_t size = number(node, "block_size");
-  const std::int64_t least = bits == 2 ? 32 : 16, most = bits == 2 ? 128 : 256;
-  const bool kernel = (bits == 2 || bits == 4 || bits == 8) && size >= least && size <= most &&
-                      (size & (size - 1)) == 0;
-  const bool in_order = node.input_size() <= 4 || node.input(4).empty();
-  return number(node, "accuracy_level") == 4 && kernel && in_order &&
-         (zero_points == 0 || zero_points == onnx::TensorProto::UINT8);
-}
 
 std::uint64_t blocks_of_k(const onnx::NodeProto& node) {
   const std::int64_t size = number(node, "block_size");

@@ -18,11 +18,6 @@ bool is_float_product(const onnx::NodeProto& node);
 /// Which of the node's inputs holds the weights of a matrix product.
 int weights_input(const onnx::NodeProto& node);
 
-/// Does a MatMulNBits multiply integers: its weights, and its activations in steps of each block's
-/// largest value / 127? That is where the file asks for no more (accuracy_level 4) and ONNX Runtime
-/// does. `zero_points`: their type, 0 where there are none.
-bool multiplies_integers(const onnx::NodeProto& matmul_n_bits, int zero_points);
-
 /// Of how many products of equal size, one for each block of K, the layer of a node consists.
 std::uint64_t blocks_of_k(const onnx::NodeProto& node);
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include "host/error.hpp"
 #include "host/onnx/control_flow.hpp"
@@ -17,8 +18,8 @@
 #include "host/onnx/graph_check.hpp"
 #include "host/onnx/schema.hpp"
 #include "host/onnx/shapes.hpp"
-#include "host/onnx/tensor.hpp"
 #include "host/onnx/wire.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {
@@ -125,24 +126,6 @@ void read_weights(onnx::GraphProto& graph, const ImportOptions& options,
   }
 }
 
-/// Bytes of the character of UTF-8 that begins at `at`; 0 where none does, or one that steers a
-/// terminal.
-std::size_t character_length(const std::string& text, std::size_t at) {
-  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() - at < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(at + 1);
-  const bool control = first == 0xc2 && second < 0xa0;
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
-  return control || overlong || beyond ? 0 : length;
-}
-
 /// The first names of many.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -201,18 +184,6 @@ void bind_inputs(onnx::ModelProto& proto, const ImportOptions& options, const st
 
 }  // namespace
 
-std::int64_t TensorType::elements() const {
-  std::int64_t product = 1;
-  for (const std::int64_t dim : dims) product *= dim;
-  return product;
-}
-
-std::int64_t TensorType::bytes() const {
-  // Of types smaller than a byte, the last byte may be filled in part.
-  const std::int64_t bits = element_bits(data_type);
-  return elements() / 8 * bits + (elements() % 8 * bits + 7) / 8;
-}
-
 OnnxModel OnnxModel::load(const std::filesystem::path& path, const ImportOptions& options) {
   return build(parse_file(path, options.max_bytes), path.string(), path.parent_path(), options);
 }
@@ -232,12 +203,8 @@ OnnxModel OnnxModel::from_proto(onnx::ModelProto proto, const std::string& name,
   return build(std::move(proto), name, std::filesystem::path(name).parent_path(), options);
 }
 
-/// Checks the graph as it stands, reads its data, and finds out what is known of its values.
-ValueFacts OnnxModel::read_graph(const std::filesystem::path& folder,
-                                 const ImportOptions& options) {
-  constants_.clear();
-  sparse_.clear();
-  fixed_.clear();
+/// Checks the graph as it stands, and reads its data.
+void OnnxModel::check(const std::filesystem::path& folder, const ImportOptions& options) {
   opsets_ = check_graph(proto_, options.shapes_only, name_);
   onnx::GraphProto& graph = *proto_.mutable_graph();
   for (const std::string& file : files_outside(graph, folder)) {
@@ -245,7 +212,14 @@ ValueFacts OnnxModel::read_graph(const std::filesystem::path& folder,
     if (known == external_files_.end()) external_files_.push_back(file);
   }
   read_weights(graph, options, folder, name_);
+}
 
+/// Finds out what is known of the values of a checked graph.
+ValueFacts OnnxModel::infer(const ImportOptions& options) {
+  constants_.clear();
+  sparse_.clear();
+  fixed_.clear();
+  const onnx::GraphProto& graph = proto_.graph();
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     constants_[tensor.name()] = &tensor;
   }
@@ -277,6 +251,30 @@ ValueFacts OnnxModel::read_graph(const std::filesystem::path& folder,
   return infer_shapes(graph, opset(), constants_, options, name_);
 }
 
+/// Infers a checked graph's shapes, and puts in what follows from them.
+void OnnxModel::settle(const std::filesystem::path& folder, const ImportOptions& options) {
+  ValueFacts facts = infer(options);
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const Unfolded unfolded = unfold_control_flow(proto_, facts, fixed_, opset(), kept_);
+    if (!unfolded.any) break;
+    is_unfolded_by_shapes_ = is_unfolded_by_shapes_ || unfolded.by_shapes;
+    check(folder, options);
+    facts = infer(options);
+  }
+  onnx::GraphProto& graph = *proto_.mutable_graph();
+  for (const ValueFacts::Replacement& replacement : facts.replacements) {
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    tensor = integer_tensor(replacement.constant, facts.integers.at(replacement.constant));
+    graph.mutable_node(replacement.node)->set_input(replacement.input, replacement.constant);
+    constants_[replacement.constant] = &tensor;
+    fixed_.insert(replacement.constant);
+  }
+  is_for_its_sizes_ = options.its_sizes_alone || !facts.replacements.empty();
+  types_ = std::move(facts.types);
+  integers_ = std::move(facts.integers);
+  unknown_ = std::move(facts.unknown);
+}
+
 OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
                            const std::filesystem::path& folder, const ImportOptions& options) {
   OnnxModel model;
@@ -284,26 +282,46 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   model.name_ = printable(name);
   inline_functions(model.proto_, model.name_);
   bind_inputs(model.proto_, options, model.name_);
-  ValueFacts facts = model.read_graph(folder, options);
-  for (int round = 0; round < kMaxRounds; ++round) {
-    const Unfolded unfolded =
-        unfold_control_flow(model.proto_, facts, model.fixed_, model.opset(), model.kept_);
-    if (!unfolded.any) break;
-    model.is_unfolded_by_shapes_ = model.is_unfolded_by_shapes_ || unfolded.by_shapes;
-    facts = model.read_graph(folder, options);
-  }
-  onnx::GraphProto& graph = *model.proto_.mutable_graph();
-  for (const ValueFacts::Replacement& replacement : facts.replacements) {
-    onnx::TensorProto& tensor = *graph.add_initializer();
-    tensor = integer_tensor(replacement.constant, facts.integers.at(replacement.constant));
-    graph.mutable_node(replacement.node)->set_input(replacement.input, replacement.constant);
-    model.constants_[replacement.constant] = &tensor;
-    model.fixed_.insert(replacement.constant);
-  }
-  model.types_ = std::move(facts.types);
-  model.integers_ = std::move(facts.integers);
-  model.unknown_ = std::move(facts.unknown);
+  model.check(folder, options);
+  model.settle(folder, options);
   return model;
+}
+
+OnnxModel OnnxModel::rewritten(onnx::ModelProto proto, const ImportOptions& options) const {
+  OnnxModel other;
+  other.proto_ = std::move(proto);
+  other.name_ = name_;
+  other.opsets_ = order_graph(other.proto_, name_);
+  other.external_files_ = external_files_;
+  bind_inputs(other.proto_, options, name_);
+  other.settle(std::filesystem::path(name_).parent_path(), options);
+  return other;
+}
+
+bool OnnxModel::can_be_reread() const {
+  const auto& nodes = graph().node();
+  return !is_for_its_sizes_ && !is_unfolded_by_shapes_ &&
+         std::none_of(nodes.begin(), nodes.end(), is_control_flow);
+}
+
+void OnnxModel::reread(const ImportOptions& options) {
+  if (!can_be_reread()) throw std::logic_error("OnnxModel::reread(): it is for its sizes alone");
+  const int known = graph().initializer_size();
+  OnnxModel other;
+  other.proto_.Swap(&proto_);
+  other.name_ = name_;
+  other.opsets_ = opsets_;
+  other.external_files_ = external_files_;
+  try {
+    bind_inputs(other.proto_, options, name_);
+    other.settle({}, options);
+  } catch (...) {
+    auto& tensors = *other.proto_.mutable_graph()->mutable_initializer();
+    tensors.DeleteSubrange(known, tensors.size() - known);
+    proto_.Swap(&other.proto_);
+    throw;
+  }
+  *this = std::move(other);
 }
 
 std::int64_t OnnxModel::opset() const {
@@ -323,7 +341,7 @@ std::string OnnxModel::why_kept(const onnx::NodeProto& node) const {
 }
 
 OnnxModel OnnxModel::again(const ImportOptions& options) const {
-  OnnxModel other = from_proto(proto_, name_, options);
+  OnnxModel other = rewritten(proto_, options);
   if (!is_unfolded_by_shapes_) return other;
   for (const std::string& input : inputs()) {
     const std::optional<TensorType> own = type(input), its = other.type(input);
@@ -400,28 +418,6 @@ std::vector<std::string> OnnxModel::open_dimensions() const {
     }
   }
   return names;
-}
-
-std::string printable(const std::string& text, std::size_t most) {
-  std::string result;
-  std::size_t at = 0;
-  while (at < text.size() && result.size() < most) {
-    const std::size_t length = character_length(text, at);
-    if (length == 0) {
-      result += '?';
-      ++at;
-    } else {
-      result.append(text, at, length);
-      at += length;
-    }
-  }
-  return at < text.size() ? result + "..." : result;
-}
-
-std::string dims_text(const std::vector<std::int64_t>& dims) {
-  if (dims.empty()) return "scalar";
-  if (dims.size() > 16) return fmt::format("of {} dimensions", dims.size());
-  return fmt::format("{}", fmt::join(dims, "x"));
 }
 
 std::string node_label(const onnx::NodeProto& node, int index) {

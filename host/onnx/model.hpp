@@ -12,18 +12,12 @@
 #include <vector>
 
 #include "host/onnx/node_check.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/attribute.hpp"
+#include "host/proto/onnx.pb.h"
+#include "host/proto/tensor_data.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
-
-/// Element type (onnx::TensorProto::DataType) and sizes of a tensor, every one of them known.
-struct TensorType {
-  int data_type = 0;
-  std::vector<std::int64_t> dims;
-
-  std::int64_t elements() const;  // product of dims
-  std::int64_t bytes() const;     // elements times the type's size, whole bytes
-};
 
 struct ValueFacts;
 
@@ -39,6 +33,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<std::int64_t>> input_shapes;
   /// Inputs whose values are known before the network runs: they become constants.
   std::map<std::string, onnx::TensorProto> input_values;
+  /// Is the model for the sizes that it says alone, so that reread() cannot give it others?
+  bool its_sizes_alone = false;
   /// Bound on the file's size, initializers with external data included.
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
 };
@@ -59,9 +55,17 @@ class OnnxModel {
   static OnnxModel from_proto(onnx::ModelProto proto, const std::string& name,
                               const ImportOptions& options = {});
 
-  /// The same model by other options. Throws UsageError where control flow was unfolded for other
-  /// shapes of the inputs.
+  /// The same model by other options; shapes are inferred anew, all else was checked. Throws
+  /// UsageError where control flow was unfolded for other shapes of the inputs.
   OnnxModel again(const ImportOptions& options) const;
+  /// again() in place, without a copy. On UsageError the model is as it was.
+  void reread(const ImportOptions& options);
+  /// May reread() be called? Not where what was read is made for its sizes, nor where control flow
+  /// is left, for which reread() would have to change the graph.
+  bool can_be_reread() const;
+  /// What a rewrite made of this model's graph, whose nodes are as their operators ask: they are
+  /// put in order and shapes are inferred; nothing else is checked anew.
+  OnnxModel rewritten(onnx::ModelProto proto, const ImportOptions& options = {}) const;
 
   const onnx::ModelProto& proto() const { return proto_; }
   const onnx::GraphProto& graph() const { return proto_.graph(); }
@@ -106,7 +110,9 @@ class OnnxModel {
   static OnnxModel build(onnx::ModelProto proto, const std::string& name,
                          const std::filesystem::path& folder, const ImportOptions& options);
 
-  ValueFacts read_graph(const std::filesystem::path& folder, const ImportOptions& options);
+  void check(const std::filesystem::path& folder, const ImportOptions& options);
+  ValueFacts infer(const ImportOptions& options);
+  void settle(const std::filesystem::path& folder, const ImportOptions& options);
 
   onnx::ModelProto proto_;
   std::string name_;
@@ -120,24 +126,8 @@ class OnnxModel {
   std::vector<std::string> external_files_;
   std::map<std::string, std::string> kept_;  // why, by first output
   bool is_unfolded_by_shapes_ = false;
+  bool is_for_its_sizes_ = false;
 };
-
-/// Text from a file as it may stand in a message: one line of valid UTF-8, control characters and
-/// bytes that are none replaced, cut where it is longer than `most` bytes.
-std::string printable(const std::string& text, std::size_t most = 80);
-
-/// "1x3x224x224"; "scalar" where there are no dimensions.
-std::string dims_text(const std::vector<std::int64_t>& dims);
-
-/// An attribute of a node, or the default where it has none. Throws UsageError where it has another
-/// type, naming the node.
-std::int64_t attribute(const onnx::NodeProto& node, const std::string& name,
-                       std::int64_t otherwise);
-float attribute(const onnx::NodeProto& node, const std::string& name, float otherwise);
-std::string attribute(const onnx::NodeProto& node, const std::string& name,
-                      const std::string& otherwise);
-std::vector<std::int64_t> attribute(const onnx::NodeProto& node, const std::string& name,
-                                    const std::vector<std::int64_t>& otherwise);
 
 /// A node for messages: its name, or "Conv number 3" where it has none.
 std::string node_label(const onnx::NodeProto& node, int index);

@@ -10,7 +10,7 @@
 #include "host/error.hpp"
 #include "host/onnx/model.hpp"
 #include "host/onnx/schema.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of each operator, in one table: host/execute/operator_table.inc has a row for each.
+// What is known of each operator, in one table: operator_table.inc has a row for each.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,18 @@
 #include <string_view>
 #include <vector>
 
-#include "host/onnx/onnx.pb.h"
+#include "host/kernels/operators.hpp"
 
 namespace gemm64 {
 
 class NodeShapes;
 class RuleNode;
-class Tensor;
-struct NodeContext;
 struct Work;
 
 using ShapeRule = void(RuleNode&);
 using WorkRule = std::optional<Work>(const NodeShapes&);
-using OperatorFunction = std::vector<Tensor>(const NodeContext&, const std::vector<Tensor>&);
 
-struct OperatorInfo {
+struct OperatorInfo : Kernel {
   std::string_view domain;  // "" is ONNX's own
   std::string_view name;
   /// A letter for each input, the last for all further ones: d data (weights where constant), q
@@ -35,12 +32,6 @@ struct OperatorInfo {
   ShapeRule* shape = nullptr;
   /// Counts MACs (host/onnx/work.hpp); empty where it cannot.
   WorkRule* work = nullptr;
-  /// The first opset whose form of the node `function` reads.
-  std::int64_t since = 0;
-  /// Computes the node (host/execute/operators.hpp); nullptr where the host does not.
-  OperatorFunction* function = nullptr;
-  /// Does the function compute on float32 what it is given in 16 bits?
-  bool widens = false;
 };
 
 /// The row of an operator, or nullptr.
@@ -49,9 +40,7 @@ const OperatorInfo* find_operator(std::string_view domain, std::string_view name
 /// All rows, by domain and name.
 const std::vector<OperatorInfo>& operator_table();
 
-/// Computes a node from tensors that are known before the network runs (one without a type is an
-/// input that was left out). Empty where the host does not compute such a node.
-std::optional<std::vector<onnx::TensorProto>> fold(const onnx::NodeProto& node, std::int64_t opset,
-                                                   const std::vector<onnx::TensorProto>& inputs);
+/// The operators of ONNX's own domain that the host computes, and "com.microsoft.NAME" for others.
+std::vector<std::string> supported_operators();
 
 }  // namespace gemm64

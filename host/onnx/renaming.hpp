@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "host/onnx/onnx.pb.h"
 #include "host/output_file.hpp"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
 #include "host/onnx/shapes.hpp"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

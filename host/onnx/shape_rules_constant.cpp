@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "host/onnx/shape_rules.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace shapes {

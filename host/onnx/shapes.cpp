@@ -7,10 +7,11 @@
 
 #include "host/error.hpp"
 #include "host/onnx/batched_shape.hpp"
+#include "host/onnx/fold.hpp"
 #include "host/onnx/operator.hpp"
 #include "host/onnx/shape_rules.hpp"
-#include "host/onnx/tensor.hpp"
 #include "host/onnx/work.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 

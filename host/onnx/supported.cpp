@@ -8,7 +8,7 @@
 #include "host/error.hpp"
 #include "host/onnx/control_flow.hpp"
 #include "host/onnx/operator.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

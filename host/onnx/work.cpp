@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/onnx/work.hpp"
 
+#include "host/kernels/matmul_bits.hpp"
 #include "host/onnx/checked.hpp"
 #include "host/onnx/linear_layer.hpp"
 

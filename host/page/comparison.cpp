@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "host/escaped.hpp"
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

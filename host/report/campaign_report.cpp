@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

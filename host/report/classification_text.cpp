@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host/escaped.hpp"
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

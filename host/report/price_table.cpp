@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "host/report/table.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

@@ -10,8 +10,8 @@
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/price_table.hpp"
-#include "host/report/table.hpp"
 #include "host/report/verdict.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

@@ -5,8 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "host/onnx/qdq_edits.hpp"
-#include "host/onnx/tensor.hpp"
+#include "host/onnx/graph_links.hpp"
+#include "host/onnx/qdq_values.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

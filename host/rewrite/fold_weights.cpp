@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "host/onnx/operator.hpp"
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/fold.hpp"
+#include "host/onnx/graph_links.hpp"
 
 namespace gemm64 {
 namespace {

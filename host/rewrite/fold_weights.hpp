@@ -5,13 +5,15 @@
 #include <optional>
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 
 /// The model with what nodes compute from constants alone (a Transpose of weights, say) as an
 /// initializer, where it is the weights or the bias of a Conv, Gemm or MatMul, and without nodes
 /// that nothing reads then. Nothing where there are none.
+///
+/// Before: y = MatMul(x, Transpose(w)). After: y = MatMul(x, v), v an initializer.
 std::optional<onnx::ModelProto> fold_weights(const OnnxModel& model);
 
 }  // namespace gemm64

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "host/onnx/tensor.hpp"
+#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

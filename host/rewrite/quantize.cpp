@@ -14,10 +14,12 @@
 
 #include "host/error.hpp"
 #include "host/onnx/builder.hpp"
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/graph_links.hpp"
+#include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
-#include "host/onnx/tensor.hpp"
 #include "host/onnx/without_data.hpp"
+#include "host/proto/tensor_data.hpp"
+#include "host/rewrite/drop_dropouts.hpp"
 #include "host/rewrite/fold_weights.hpp"
 #include "host/rewrite/masks.hpp"
 #include "host/rewrite/raise_opset.hpp"
@@ -524,10 +526,10 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
     throw UsageError(fmt::format("{}: is quantized already: it has {}", model.name(), found));
   }
   if (model.opset() < kRaised) {
-    return quantize_model(OnnxModel::from_proto(raise_opset(model), model.name()), ranges, choice);
+    return quantize_model(model.rewritten(raise_opset(model)), ranges, choice);
   }
   if (std::optional<onnx::ModelProto> folded = fold_weights(model)) {
-    return quantize_model(OnnxModel::from_proto(*std::move(folded), model.name()), ranges, choice);
+    return quantize_model(model.rewritten(*std::move(folded)), ranges, choice);
   }
   check_choice(model, choice);
   onnx::ModelProto inference = without_data(model.proto());

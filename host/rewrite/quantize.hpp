@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
 #include "host/onnx/ranges.hpp"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 
@@ -42,6 +42,8 @@ bool is_quantized(const OnnxModel& model);
 /// in float, and so do masks (find_masks) and what adds one. A model of opset 9 to 12 becomes one
 /// of opset 13. Throws UsageError if nothing is quantized, the model is quantized already or
 /// older, the choice names what the model has not, or a range is not finite.
+///
+/// Before: y = Conv(x, w). After: y = DQ(Q(Conv(DQ(Q(x)), DQ(v)))), v the weights in int8.
 QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
                               const QuantizeChoice& choice = {});
 

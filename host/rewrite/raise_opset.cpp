@@ -9,7 +9,7 @@
 
 #include "host/error.hpp"
 #include "host/onnx/builder.hpp"
-#include "host/onnx/qdq_edits.hpp"
+#include "host/onnx/graph_links.hpp"
 
 namespace gemm64 {
 namespace {

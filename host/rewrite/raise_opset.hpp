@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 
@@ -14,6 +14,8 @@ inline constexpr std::int64_t kRaised = 13;
 /// The model, of opset 9 to 12, as one of opset 13 that computes the same: attributes that became
 /// inputs, Upsample as Resize, Softmax over all axes from its own on. Names of values stay. Throws
 /// UsageError if the opset is older.
+///
+/// Before: y = Squeeze<axes = [1]>(x) of opset 11. After: y = Squeeze(x, a) of opset 13, a = [1].
 onnx::ModelProto raise_opset(const OnnxModel& model);
 
 }  // namespace gemm64

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/onnx/model.hpp"
-#include "host/onnx/onnx.pb.h"
+#include "host/proto/onnx.pb.h"
 #include "host/rewrite/rewrite_plan.hpp"
 
 namespace gemm64 {
@@ -12,6 +12,9 @@ namespace gemm64 {
 /// where they are and are not copied; names that the model has keep their meaning. Inputs and
 /// outputs take the sizes that the model was imported with; those that the file leaves open stay
 /// open unless a layer is cut along M.
+///
+/// Before: y = MatMul(x, w) with 128 rows of w. After: x and w split after 64, y = Sum(MatMul(x1,
+/// w1), MatMul(x2, w2)).
 onnx::ModelProto rewrite(OnnxModel model, const RewritePlan& plan);
 
 }  // namespace gemm64

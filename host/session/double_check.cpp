@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include "host/execute/gemm.hpp"
 #include "host/execute/linear.hpp"
+#include "host/kernels/gemm.hpp"
 
 namespace gemm64 {
 namespace {

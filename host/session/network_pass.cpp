@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
-#include "host/execute/host_threads.hpp"
 #include "host/execute/linear.hpp"
+#include "host/kernels/host_threads.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"

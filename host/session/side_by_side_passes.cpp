@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/execute/host_threads.hpp"
+#include "host/kernels/host_threads.hpp"
 #include "host/session/network_parts.hpp"
 #include "host/side_by_side.hpp"
 

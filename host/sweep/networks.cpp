@@ -8,10 +8,10 @@
 #include "host/execute/batched_model.hpp"
 #include "host/execute/calibration.hpp"
 #include "host/onnx/networks.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/quantize.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 
 namespace gemm64 {
 namespace {
@@ -68,9 +68,8 @@ OnnxModel float_network(const Sweep& sweep, const SweepNetwork& network, bool an
   import.shapes_only = any_weights;
   onnx::ModelProto proto = OnnxModel::load(network.name, import).release();
   if (any_weights) fill_weights(proto);
-  return OnnxModel::from_proto(
-      fold_batch_normalization(OnnxModel::from_proto(std::move(proto), network.name)),
-      network.name);
+  const OnnxModel file = OnnxModel::from_proto(std::move(proto), network.name);
+  return file.rewritten(fold_batch_normalization(file));
 }
 
 }  // namespace

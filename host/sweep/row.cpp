@@ -10,8 +10,8 @@
 #include "host/escaped.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
-#include "host/report/table.hpp"
 #include "host/sweep/front.hpp"
+#include "host/table.hpp"
 #include "host/text.hpp"
 
 namespace gemm64 {

@@ -82,6 +82,7 @@ OnnxModel NetworkFile::load(const ImportOptions& options) {
   // Its shapes are what was asked for.
   import.batch = 0;
   import.input_shapes.clear();
+  import.its_sizes_alone = true;
   return OnnxModel::from_bytes(answer.model, path_, import);
 }
 

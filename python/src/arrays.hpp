@@ -5,7 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64::python {

@@ -18,11 +18,11 @@
 #include "host/files/claimed_files.hpp"
 #include "host/images/preprocessing.hpp"
 #include "host/job/job.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/onnx/save.hpp"
 #include "host/report/json.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/quantize.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "python/src/signals.hpp"
 
@@ -139,7 +139,7 @@ Json quantize_network(const ModelSource& source, const std::string& output,
     files.input("the model's external data,", external);
   }
   // What is written is for as many images as the file says, not as many as it is calibrated on.
-  const OnnxModel model = OnnxModel::from_proto(fold_batch_normalization(read), source.file);
+  const OnnxModel model = read.rewritten(fold_batch_normalization(read));
   const BatchedModel batched = with_calibration(model, named(calibration, model));
   const Executor executor(batched.model);
   const Ranges extremes = calibrate(executor, batched.inputs);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <Vcommands_n128.h>
 #include <Vcommands_n64.h>
 #include <Vcommands_n8.h>
 
@@ -70,12 +71,15 @@ class Trial {
     bench->ring_tail_i = static_cast<std::uint16_t>(moved_ & mask_);
     bench->request_ready_i = gates_.request();
     bench->beat_i = received_ < asked_ && gates_.beat();
+    std::array<std::uint8_t, kCommandBytes> bytes{};
+    if (bench->beat_i) program_[received_].encode(bytes.data());
     for (unsigned i = 0; i < kN; ++i) {
-      std::array<std::uint8_t, kCommandBytes> bytes{};
-      if (bench->beat_i) program_[received_].encode(bytes.data());
-      set_lane(bench->beat_data_i, i, bytes[beat_ * kN + i]);
+      // In a wider beat, what lies beside the command differs from it in every bit.
+      const bool beside = i / kCommandBytes != place(received_) % kN / kCommandBytes;
+      const std::uint8_t byte = bytes[(beat_ * kN + i) % kCommandBytes];
+      set_lane(bench->beat_data_i, i, kN > kCommandBytes && beside ? std::uint8_t(~byte) : byte);
     }
-    bench->beat_last_i = beat_ + 1 == kCommandBytes / kN;
+    bench->beat_last_i = beat_ + 1 == kBeats;
     bench->beat_error_i = bench->beat_i && received_ == error_command;
     const unsigned weights = gates_.engine(), activations = gates_.engine(),
                    compute = gates_.engine(), results = gates_.engine();
@@ -90,7 +94,7 @@ class Trial {
     bench.settle();
     check();
     if (bench->request_valid_o && bench->request_ready_i) ++asked_;
-    if (bench->beat_i && ++beat_ == kCommandBytes / kN) beat_ = 0, ++received_;
+    if (bench->beat_i && ++beat_ == kBeats) beat_ = 0, ++received_;
     bench.edge();
   }
 
@@ -101,6 +105,10 @@ class Trial {
   bool late_error = false;     // this clock's error is of a walk that was dispatched
 
  private:
+  static constexpr unsigned kBeats = kN < kCommandBytes ? kCommandBytes / kN : 1;
+
+  std::uint64_t place(std::size_t index) const { return base + (index & mask_) * kCommandBytes; }
+
   static unsigned bit(Engine engine, unsigned value) {
     return value << static_cast<unsigned>(engine);
   }
@@ -110,8 +118,8 @@ class Trial {
               asked_ < moved_ && asked_ - dispatched < kDepth && !bench->stop_i)
         << "as soon as the tail has moved and there is room";
     if (bench->request_valid_o) {
-      EXPECT_EQ(bench->request_address_o, base + (asked_ & mask_) * kCommandBytes);
-      EXPECT_EQ(bench->request_beats_o, kCommandBytes / kN);
+      EXPECT_EQ(bench->request_address_o, place(asked_) / kN * kN);
+      EXPECT_EQ(bench->request_beats_o, kBeats);
     }
     const bool here = dispatched < received_;  // from the clock after its last beat
     const unsigned opcode = here ? static_cast<unsigned>(program_[dispatched].opcode) : 0;
@@ -160,8 +168,9 @@ class Trial {
   unsigned open_ = 0;                                 // STOREs
 };
 
-using TrialN8 = Trial<Vcommands_n8, 8, 2>;     // 8 beats a command
-using TrialN64 = Trial<Vcommands_n64, 64, 4>;  // one
+using TrialN8 = Trial<Vcommands_n8, 8, 2>;        // 8 beats a command
+using TrialN64 = Trial<Vcommands_n64, 64, 4>;     // one
+using TrialN128 = Trial<Vcommands_n128, 128, 4>;  // half a one
 
 /// One of a window, or one that describes a layer.
 Command any_window(std::mt19937& random, Command c) {
@@ -197,7 +206,7 @@ Command any_command(std::mt19937& random) {
   const auto number = [&random](unsigned most) { return draw(random, 1, most); };
   Command c =
       command(static_cast<Opcode>(draw(random, 1, 9)), draw(random, 1, 16), number(1 << 10),
-              number(~0u - 1), number(1 << 10), (std::uint64_t{random()} << 6) & 0x3fffffffff);
+              number(~0u - 1), number(1 << 10), (std::uint64_t{random()} << 7) & 0x3fffffffff);
   c.flags = draw(random, 0, 255) & ~(flag::kWindow | flag::kVector);
   c.format = draw(random, 0, 2);
   c.zero = draw(random, 0, 255);
@@ -233,6 +242,7 @@ TEST(Commands, GoToTheirEnginesInOrderWhateverThePatterns) {
   for_all_patterns(4, [&](Gate beat, Gate engine) {
     TrialN8(program, 3, {Gate(), Gate(), beat, engine})();
     TrialN64(program, 7, {Gate(), Gate(), beat, engine})();
+    TrialN128(program, 7, {Gate(), Gate(), beat, engine})();
   });
   for_all_patterns(4, [&](Gate tail, Gate request) {
     TrialN8(program, 1, {tail, request, Gate(), Gate()})();
@@ -249,6 +259,7 @@ TEST(Commands, GoToTheirEnginesAtRandom) {
     };
     TrialN8(program, (2u << draw(random, 0, 5)) - 1, gates())();
     TrialN64(program, (2u << draw(random, 0, 15)) - 1, gates())();
+    TrialN128(program, (2u << draw(random, 0, 15)) - 1, gates())();
   });
 }
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "host/execute/tensor.hpp"
+#include "host/kernels/tensor.hpp"
 #include "tests/host/onnx_text.hpp"
 
 namespace gemm64 {

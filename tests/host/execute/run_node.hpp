@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "host/execute/operators.hpp"
+#include "host/onnx/operator.hpp"
 #include "tests/host/onnx_parser.hpp"
 
 namespace gemm64 {

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "host/error.hpp"
+#include "host/onnx/graph_check.hpp"
 #include "tests/folder.hpp"
 #include "tests/host/onnx_data.hpp"
 #include "tests/host/onnx_text.hpp"
@@ -320,6 +322,49 @@ TEST(OpenSizes, MayBeMinusOneAndQuestionMarks) {
   options.input_shapes["x"] = {2, 3, 48, 192};
   const OnnxModel known = OnnxModel::from_proto(proto, "test.onnx", options);
   EXPECT_EQ(known.type("y")->dims, (std::vector<std::int64_t>{2, 3, 48, 192}));
+}
+
+TEST(Reread, InfersShapesForOtherSizesWithoutACheck) {
+  OnnxModel model = load_text("(float[N,4] x) => (float[N,4] y) {y = Relu(x)}");
+  const std::uint64_t checks = graphs_checked();
+  ImportOptions options;
+  options.batch = 3;
+  ASSERT_TRUE(model.can_be_reread());
+  model.reread(options);
+  EXPECT_EQ(model.type("y")->dims, (std::vector<std::int64_t>{3, 4}));
+  EXPECT_EQ(graphs_checked(), checks);
+}
+
+TEST(Reread, LeavesTheModelAsItWasWhereTheSizesDoNotFit) {
+  OnnxModel model = load_text(
+      "(float[1,4] x, float[1] c) => (float[2,2] y) <int64[2] s = {2, 2}> "
+      "{r = Reshape(x, s) y = Add(r, c)}");
+  ImportOptions options;
+  options.batch = 3;  // of which two rows would be of several images
+  options.input_values["c"].set_data_type(onnx::TensorProto::FLOAT);
+  options.input_values["c"].add_dims(1);
+  options.input_values["c"].add_float_data(1);
+  EXPECT_THROW(model.reread(options), UsageError);
+  EXPECT_EQ(model.graph().initializer_size(), 1);
+  EXPECT_TRUE(model.is_graph_input("c"));
+  EXPECT_EQ(model.type("y")->dims, (std::vector<std::int64_t>{2, 2}));
+  options.batch = 0;
+  model.reread(options);
+  EXPECT_TRUE(model.is_constant("c"));
+}
+
+TEST(Reread, IsNotForWhatWasMadeForItsSizes) {
+  const std::string graph =
+      "(float[1,2,2] x) => (float[1,4] y) <int64[2] s = {1, 4}> {y = Reshape(x, s)}";
+  ImportOptions options;
+  EXPECT_TRUE(load_text(graph, {}, 13, options).can_be_reread());
+  options.batch = 3;  // [1, 4] becomes [3, 4]
+  EXPECT_FALSE(load_text(graph, {}, 13, options).can_be_reread());
+  options.batch = 0;
+  options.its_sizes_alone = true;
+  OnnxModel model = load_text(graph, {}, 13, options);
+  EXPECT_FALSE(model.can_be_reread());
+  EXPECT_THROW(model.reread({}), std::logic_error);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "host/execute/calibration.hpp"
-#include "host/onnx/quantized_graph.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/rewrite/quantized_graph.hpp"
 #include "tests/host/onnx_text.hpp"
 #include "tests/says.hpp"
 

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of quantized tensors as products: the values under each window are a row.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "host/kernels/host_threads.hpp"
+#include "host/kernels/integer_product.hpp"
+#include "host/kernels/integer_rows.hpp"
+#include "host/kernels/window.hpp"
+
+namespace gemm64 {
+namespace {
+
+std::int64_t product(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// For each window along one axis and each position in its kernel, where that lies in the input; -1
+/// in the padding.
+std::vector<Dims> places_along(const SpatialWindow& window, std::size_t axis, std::int64_t input) {
+  std::vector<Dims> places(static_cast<std::size_t>(window.output[axis]));
+  for (std::int64_t at = 0; at < window.output[axis]; ++at) {
+    for (std::int64_t tap = 0; tap < window.kernel[axis]; ++tap) {
+      const std::int64_t place =
+          at * window.strides[axis] - window.begin[axis] + tap * window.dilations[axis];
+      places[static_cast<std::size_t>(at)].push_back(
+          place < input ? std::max<std::int64_t>(place, -1) : -1);
+    }
+  }
+  return places;
+}
+
+/// The input of a convolution of one or two spatial axes, or three, whose first two are seen here
+/// as depth and height; axes that are missing have one window of one value.
+struct Geometry {
+  std::array<std::int64_t, 3> input{1, 1, 1};
+  std::array<std::vector<Dims>, 3> places{{{{0}}, {{0}}, {{0}}}};
+  std::int64_t taps = 1;
+  std::int64_t windows = 1;
+};
+
+Geometry geometry(const SpatialWindow& window, const Dims& x) {
+  Geometry result;
+  const std::size_t axes = window.kernel.size();
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    const std::size_t to = 3 - axes + axis;
+    result.input[to] = x[axis + 2];
+    result.places[to] = places_along(window, axis, x[axis + 2]);
+  }
+  result.taps = product(window.kernel);
+  result.windows = product(window.output);
+  return result;
+}
+
+/// Rows [first, first + count) of the windows over `channels` planes, each row channel by channel.
+template <class T>
+void gather(const Geometry& geometry, const T* planes, std::int64_t channels, std::int32_t zero,
+            std::int64_t first, std::int64_t count, IntegerRows& rows) {
+  const auto& [depths, heights, widths] = geometry.places;
+  const auto outputs = static_cast<std::int64_t>(widths.size());
+  const auto lines = static_cast<std::int64_t>(heights.size());
+  const auto [depth, height, width] = geometry.input;
+  const std::int64_t plane = depth * height * width;
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(geometry.taps));
+  for (std::int64_t row = 0; row < count; ++row) {
+    const std::int64_t at = first + row;
+    std::size_t tap = 0;
+    for (const std::int64_t z : depths[static_cast<std::size_t>(at / outputs / lines)]) {
+      for (const std::int64_t y : heights[static_cast<std::size_t>(at / outputs % lines)]) {
+        for (const std::int64_t x : widths[static_cast<std::size_t>(at % outputs)]) {
+          offsets[tap++] = z < 0 || y < 0 || x < 0 ? -1 : (z * height + y) * width + x;
+        }
+      }
+    }
+    std::int16_t* to = rows.row(row);
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
+      const T* from = planes + channel * plane;
+      for (const std::int64_t offset : offsets) {
+        *to++ = offset < 0 ? std::int16_t{0} : static_cast<std::int16_t>(from[offset] - zero);
+      }
+    }
+  }
+}
+
+template <class T>
+IntegerRows filters(const IntegerOperand& weights, std::int64_t first, std::int64_t count,
+                    std::int64_t length) {
+  IntegerRows rows(count, length);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int32_t zero = weights.zeros.size() == 1
+                                  ? weights.zeros[0]
+                                  : weights.zeros[static_cast<std::size_t>(first + i)];
+    const T* from = weights.values.values<T>() + (first + i) * length;
+    std::transform(from, from + length, rows.row(i),
+                   [zero](T value) { return static_cast<std::int16_t>(value - zero); });
+  }
+  return rows;
+}
+
+template <class X, class W>
+Tensor convolve(const NodeContext& node, const IntegerOperand& x, const IntegerOperand& weights,
+                std::int64_t groups) {
+  const Dims& shape = x.values.dims();
+  const SpatialWindow window = make_window(
+      node, shape, Dims(weights.values.dims().begin() + 2, weights.values.dims().end()));
+  const std::int64_t filters_of_group = weights.values.dim(0) / groups;
+  const std::int64_t channels = shape[1] / groups;
+  Dims dims{shape[0], weights.values.dim(0)};
+  dims.insert(dims.end(), window.output.begin(), window.output.end());
+  Tensor result(onnx::TensorProto::INT32, dims);
+  if (result.elements() == 0) return result;
+  const Geometry places = geometry(window, shape);
+  const std::int64_t length = channels * places.taps;
+  const std::int64_t plane = product(Dims(shape.begin() + 2, shape.end()));
+  // As many windows at once as the second cache holds.
+  constexpr std::int64_t kValues = 100'000;
+  const std::int64_t block = std::min(
+      places.windows, std::max<std::int64_t>(kValues / std::max<std::int64_t>(length, 1), 12));
+  std::int32_t* const sums = result.mutable_values<std::int32_t>();
+  const auto images = [&](std::int64_t begin, std::int64_t end) {
+    IntegerRows rows(block, length);
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const IntegerRows rows_of_weights =
+          filters<W>(weights, group * filters_of_group, filters_of_group, length);
+      for (std::int64_t image = begin; image < end; ++image) {
+        const X* planes = x.values.values<X>() + (image * shape[1] + group * channels) * plane;
+        std::int32_t* to = sums + (image * dims[1] + group * filters_of_group) * places.windows;
+        for (std::int64_t first = 0; first < places.windows; first += block) {
+          const std::int64_t count = std::min(block, places.windows - first);
+          gather(places, planes, channels, x.zeros[0], first, count, rows);
+          multiply_rows(rows_of_weights, rows, count, to + first, places.windows);
+        }
+      }
+    }
+  };
+  on_host_threads(shape[0], result.elements() * length, images);
+  return result;
+}
+
+}  // namespace
+
+Tensor convolution_sums(const NodeContext& node, const IntegerOperand& x,
+                        const IntegerOperand& weights) {
+  const Dims& shape = x.values.dims();
+  const Dims& filter = weights.values.dims();
+  const std::int64_t groups = attribute(*node.node, "group", std::int64_t{1});
+  if (shape.size() < 3 || shape.size() > 5 || filter.size() != shape.size()) {
+    throw failure(node, fmt::format("its input is {} and its weights {}; convolutions of 1, 2 or 3 "
+                                    "spatial axes can run",
+                                    describe(x.values), describe(weights.values)));
+  }
+  if (groups < 1 || filter[0] % groups != 0 || shape[1] % groups != 0 ||
+      shape[1] / groups != filter[1]) {
+    throw failure(node, fmt::format("{} channels in {} groups do not fit weights of {}", shape[1],
+                                    groups, dims_text(filter)));
+  }
+  const Dims kernel(filter.begin() + 2, filter.end());
+  if (attribute(*node.node, "kernel_shape", kernel) != kernel) {
+    throw failure(node, fmt::format("kernel_shape does not fit weights of {}", dims_text(filter)));
+  }
+  if (x.zeros.size() != 1 ||
+      (weights.zeros.size() != 1 && static_cast<std::int64_t>(weights.zeros.size()) != filter[0])) {
+    throw failure(node, fmt::format("{} and {} zero points do not fit one input and {} filters",
+                                    x.zeros.size(), weights.zeros.size(), filter[0]));
+  }
+  return visit_bytes(node, x.values.type(), [&](auto x_kind) {
+    return visit_bytes(node, weights.values.type(), [&](auto kind) {
+      return convolve<decltype(x_kind), decltype(kind)>(node, x, weights, groups);
+    });
+  });
+}
+
+}  // namespace gemm64

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/kernels/quantization.hpp"
+
+#include <fmt/format.h>
+
+namespace gemm64 {
+
+std::vector<float> scales_of(const NodeContext& node, const Tensor& scale) {
+  if (scale.type() != onnx::TensorProto::FLOAT || scale.rank() > 1 || scale.elements() == 0) {
+    throw failure(node, fmt::format("a scale is {}; one float32, or one for each channel is needed",
+                                    describe(scale)));
+  }
+  return {scale.values<float>(), scale.values<float>() + scale.elements()};
+}
+
+std::vector<std::int32_t> zeros_of(const NodeContext& node, const Tensor& zero, DataType type) {
+  if (!zero.present()) return {0};
+  if (zero.type() != type || zero.rank() > 1 || zero.elements() == 0) {
+    throw failure(node, fmt::format("a zero point is {}; one {}, or one for each channel is needed",
+                                    describe(zero), data_type_name(type)));
+  }
+  return visit_types<std::int8_t, std::uint8_t, std::int32_t>(node, type, [&](auto kind) {
+    const auto* values = zero.values<decltype(kind)>();
+    return std::vector<std::int32_t>(values, values + zero.elements());
+  });
+}
+
+Quantization quantization_of(const NodeContext& node, const Tensors& inputs, std::size_t scale,
+                             DataType type) {
+  const std::vector<float> scales = scales_of(node, input(node, inputs, scale));
+  const std::vector<std::int32_t> zeros = zeros_of(node, optional_input(inputs, scale + 1), type);
+  if (scales.size() != 1 || zeros.size() != 1) {
+    throw failure(node, fmt::format("input number {} gives each channel its own scale or zero "
+                                    "point; only weights may have that",
+                                    scale + 1));
+  }
+  return {scales[0], zeros[0]};
+}
+
+}  // namespace gemm64

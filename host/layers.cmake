@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# The layers of host/ as targets. README.md has the one table of them: a row for each folder, with its layer and the
+# folders that it may include. Targets link what it says, and scripts/check-includes reads each include by it, before
+# anything is compiled.
+
+# Half of the time to compile goes into these headers; sources include what they use all the same.
+set(GEMM64_HOST_HEADERS <algorithm> <filesystem> <functional> <map> <memory> <optional> <string> <vector>
+  <Eigen/Core> <fmt/format.h> <nlohmann/json.hpp>)
+
+# Runs again only when a source, or a folder of them, has changed: the file of dependencies lists all.
+set(includes_checked ${CMAKE_CURRENT_BINARY_DIR}/includes_checked)
+add_custom_command(
+  OUTPUT ${includes_checked}
+  COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/scripts/check-includes --stamp ${includes_checked}
+  DEPENDS ${PROJECT_SOURCE_DIR}/scripts/check-includes
+  DEPFILE ${includes_checked}.d
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMENT "Checking which folder includes which" VERBATIM)
+add_custom_target(gemm64_includes DEPENDS ${includes_checked})
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/README.md)
+file(STRINGS README.md rows ENCODING UTF-8 REGEX "^\\| [a-z]+ \\| \\[[a-z/]+\\]")
+set(layer_of_ base)  # host/ itself
+foreach(row IN LISTS rows)
+  string(REGEX MATCH "^\\| ([a-z]+) \\| \\[([a-z/]+)\\].*\\|([^|]*)\\|$" row "${row}")
+  set(layer ${CMAKE_MATCH_1})
+  set(layer_of_${CMAKE_MATCH_2} ${layer})
+  string(REGEX MATCHALL "[a-z/]+" known "${CMAKE_MATCH_3}")
+  foreach(folder IN LISTS known)
+    if(NOT layer_of_${folder} STREQUAL layer)
+      list(APPEND links_of_${layer} gemm64_${layer_of_${folder}})
+    endif()
+  endforeach()
+endforeach()
+
+# gemm64_layer(<layer> [OPTIONS <option>...] SOURCES <file>...)
+# Makes the library gemm64_<layer>, which links the layers that the table lets its folders include.
+function(gemm64_layer layer)
+  cmake_parse_arguments(arg "" "" "OPTIONS;SOURCES" ${ARGN})
+  foreach(source IN LISTS arg_SOURCES)
+    cmake_path(GET source PARENT_PATH folder)
+    if(NOT "${layer_of_${folder}}" STREQUAL layer)
+      message(FATAL_ERROR "host/${source} is in layer '${layer_of_${folder}}', by the table in host/README.md; "
+        "host/CMakeLists.txt lists it in '${layer}'")
+    endif()
+  endforeach()
+  set(target gemm64_${layer})
+  add_library(${target} STATIC ${arg_SOURCES})
+  target_compile_options(${target} PRIVATE ${GEMM64_WARNINGS} ${arg_OPTIONS})
+  add_dependencies(${target} gemm64_includes)
+  set_property(GLOBAL APPEND PROPERTY GEMM64_LAYERS ${target})
+  if(layer STREQUAL base)
+    return()
+  endif()
+  set(links ${links_of_${layer}})
+  list(REMOVE_DUPLICATES links)
+  target_link_libraries(${target} PUBLIC ${links} gemm64_base)
+  # Headers are precompiled twice, without ONNX's messages and with them.
+  if(gemm64_kernels IN_LIST links)
+    target_precompile_headers(${target} REUSE_FROM gemm64_kernels)
+  elseif(NOT layer STREQUAL kernels)
+    target_precompile_headers(${target} REUSE_FROM gemm64_base)
+  endif()
+endfunction()

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rewrite/quantized_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "host/onnx/builder.hpp"
+#include "host/onnx/graph_links.hpp"
+#include "host/onnx/qdq_values.hpp"
+#include "host/rewrite/drop_dropouts.hpp"
+#include "host/rewrite/drop_redundant_clips.hpp"
+#include "host/rewrite/join_equal_quantizes.hpp"
+#include "host/rewrite/qdq_double_pairs.hpp"
+#include "host/rewrite/quantize_before_moves.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::NodeProto;
+using onnx::TensorProto;
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+bool is_byte(int type) { return type == TensorProto::INT8 || type == TensorProto::UINT8; }
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
+}
+
+/// Rewrites the nodes of one graph, in order.
+class Fusion {
+ public:
+  explicit Fusion(const OnnxModel& model)
+      : model_(model), reader_(model), proto_(model.proto()), links_(proto_.graph()) {}
+
+  onnx::ModelProto run();
+
+ private:
+  /// A float operator, the dequantized values that it reads, and who quantizes its only output.
+  struct Group {
+    const NodeProto& node;
+    std::vector<const Dequantized*> inputs;
+    const NodeProto* quantize = nullptr;
+    int type = 0;  // of the quantize's values
+  };
+
+  void dispatch(const NodeProto& node);
+  bool fuse(const Group& group);
+  bool fuse_move(const Group& group);
+  bool fuse_function(const Group& group);
+  bool fuse_pair(const Group& group);
+  bool fuse_concat(const Group& group);
+  bool fuse_convolution(const Group& group);
+  bool fuse_matmul(const Group& group);
+  bool fuse_gemm(const Group& group);
+  void carry(const NodeProto& node, const Dequantized& value);
+  void keep(const NodeProto& node);
+  void materialize(const std::string& value);
+
+  const NodeProto* only_quantize(const NodeProto& node) const;
+  bool same_scale(const Dequantized& from, const NodeProto& quantize) const;
+  bool fits_channels(const Dequantized& weights, std::int64_t axis) const;
+  std::string zero_of(const std::string& zero, int type);
+  std::vector<std::string> operand(const Dequantized& value);
+  std::optional<std::string> bias_of(const NodeProto& node, const Dequantized& x,
+                                     const Dequantized& weights);
+  NodeProto& emit(const NodeProto& like, const char* domain, const std::string& type,
+                  const std::vector<std::string>& inputs, const std::string& output);
+  NodeProto& emit(const Group& group, const char* domain, const std::string& type,
+                  std::vector<std::string> inputs);
+
+  const OnnxModel& model_;
+  QuantizationReader reader_;
+  onnx::ModelProto proto_;
+  GraphLinks links_;
+  google::protobuf::RepeatedPtrField<NodeProto> nodes_;
+  std::map<std::string, Dequantized> dequantized_;       // by the float value's name
+  std::map<std::string, const NodeProto*> not_emitted_;  // DequantizeLinear that nobody needed yet
+  std::set<const NodeProto*> done_;
+};
+
+onnx::ModelProto Fusion::run() {
+  onnx::GraphProto& graph = *proto_.mutable_graph();
+  drop_dropouts(graph, model_);
+  join_equal_quantizes(graph);
+  quantize_before_moves(graph, reader_, model_.opset());
+  drop_redundant_clips(graph, reader_);
+  links_ = GraphLinks(graph);
+  for (const NodeProto& node : graph.node()) {
+    if (done_.count(&node) == 0) dispatch(node);
+  }
+  for (const auto& output : graph.output()) materialize(output.name());
+  const auto known = proto_.opset_import();
+  if (std::none_of(known.begin(), known.end(),
+                   [](const auto& set) { return set.domain() == kMicrosoft; })) {
+    auto& set = *proto_.add_opset_import();
+    set.set_domain(kMicrosoft);
+    set.set_version(1);
+  }
+  graph.mutable_node()->Swap(&nodes_);
+  return std::move(proto_);
+}
+
+void Fusion::dispatch(const NodeProto& node) {
+  if (is_dequantize(node) && node.output_size() == 1) {
+    dequantized_[node.output(0)] = reader_.read(node);
+    not_emitted_[node.output(0)] = &node;
+    return;
+  }
+  if (node.output_size() >= 1 && (node.domain().empty() || node.domain() == "ai.onnx")) {
+    Group group{node, {}, only_quantize(node)};
+    if (group.quantize != nullptr) group.type = reader_.result_type(*group.quantize);
+    for (const std::string& name : node.input()) {
+      const auto found = dequantized_.find(name);
+      group.inputs.push_back(found == dequantized_.end() ? nullptr : &found->second);
+    }
+    if (!group.inputs.empty() && group.inputs[0] != nullptr && fuse(group)) {
+      if (group.quantize != nullptr) done_.insert(group.quantize);
+      return;
+    }
+  }
+  keep(node);
+}
+
+bool Fusion::fuse(const Group& group) {
+  const std::string& type = group.node.op_type();
+  if (!is_byte(group.inputs[0]->type)) return false;
+  for (const Dequantized* input : group.inputs) {
+    const auto scale = input == nullptr ? std::nullopt : model_.type(input->scale);
+    if (scale && scale->data_type != TensorProto::FLOAT) return false;
+  }
+  if (type == "Conv") return fuse_convolution(group);
+  if (type == "MatMul") return fuse_matmul(group);
+  if (type == "Gemm") return fuse_gemm(group);
+  if (is_one_of(type, {"Add", "Mul"})) return fuse_pair(group);
+  if (type == "Concat") return fuse_concat(group);
+  if (is_one_of(type, {"AveragePool", "LeakyRelu", "GlobalAveragePool", "Sigmoid", "Softmax"})) {
+    return fuse_function(group);
+  }
+  return fuse_move(group);
+}
+
+/// Who reads the node's only output, if that is one QuantizeLinear and nobody else.
+const NodeProto* Fusion::only_quantize(const NodeProto& node) const {
+  int outputs = 0;
+  for (const std::string& name : node.output()) outputs += name.empty() ? 0 : 1;
+  const NodeProto* reader = outputs == 1 ? links_.only_reader(node.output(0)) : nullptr;
+  return reader != nullptr && is_quantize(*reader) && reader->input(0) == node.output(0) &&
+                 reader_.is_scalar(input_name(*reader, 1))
+             ? reader
+             : nullptr;
+}
+
+bool Fusion::same_scale(const Dequantized& from, const NodeProto& quantize) const {
+  const auto before = reader_.scalar(from.scale, from.zero, from.type);
+  const auto after = reader_.scalar(input_name(quantize, 1), input_name(quantize, 2),
+                                    reader_.result_type(quantize));
+  return before && after && *before == *after;
+}
+
+/// Operators that move values, or take the largest: the integers move alike.
+bool Fusion::fuse_move(const Group& group) {
+  const std::string& type = group.node.op_type();
+  const Dequantized& value = *group.inputs[0];
+  const auto scalar = reader_.scalar(value.scale, value.zero, value.type);
+  if (!scalar) return false;
+  const bool compares = is_one_of(type, {"MaxPool", "ReduceMax", "ReduceMin"});
+  if (compares && (scalar->scale <= 0 ||
+                   (type == "MaxPool" && (model_.opset() < 12 || group.node.output_size() > 1)))) {
+    return false;
+  }
+  const bool moves =
+      compares ||
+      is_one_of(type, {"Expand", "Flatten", "Gather", "Reshape", "Slice", "Squeeze", "Tile",
+                       "Transpose", "Unsqueeze"}) ||
+      (type == "Resize" && attribute(group.node, "mode", std::string("nearest")) == "nearest");
+  if (!moves) return false;
+  if (group.quantize != nullptr && same_scale(value, *group.quantize)) {
+    std::vector<std::string> inputs(group.node.input().begin(), group.node.input().end());
+    inputs[0] = value.values;
+    emit(group, "", type, inputs);
+    return true;
+  }
+  if (links_.is_quantized(group.node.output(0)) ||
+      !is_one_of(type, {"MaxPool", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice"})) {
+    return false;
+  }
+  carry(group.node, value);
+  return true;
+}
+
+/// Moves the integers instead of the floats, for whoever reads them after.
+void Fusion::carry(const NodeProto& node, const Dequantized& value) {
+  std::vector<std::string> inputs(node.input().begin(), node.input().end());
+  inputs[0] = value.values;
+  const std::string name = links_.new_name(node.output(0) + "_quantized");
+  emit(node, "", node.op_type(), inputs, name);
+  Dequantized moved = value;
+  moved.values = name;
+  dequantized_[node.output(0)] = moved;
+}
+
+bool Fusion::fuse_function(const Group& group) {
+  if (group.quantize == nullptr || group.type != group.inputs[0]->type) return false;
+  if (links_.inputs_of(group.node) != 1 || !reader_.is_scalar(group.inputs[0]->scale)) {
+    return false;
+  }
+  const std::string& type = group.node.op_type();
+  if (type == "AveragePool") {
+    const auto dilations = attribute(group.node, "dilations", std::vector<std::int64_t>{});
+    if (std::any_of(dilations.begin(), dilations.end(), [](auto step) { return step != 1; })) {
+      return false;
+    }
+  }
+  NodeProto& node = emit(group, kMicrosoft, "QLinear" + type, operand(*group.inputs[0]));
+  if (type == "AveragePool") remove_attribute(node, "dilations");
+  if (type == "Softmax") {
+    const std::int64_t opset = model_.opset();
+    set_attribute(node, "opset",
+                  opset >= 13 ? std::int64_t{13} : std::int64_t{opset >= 11 ? 11 : 1});
+  }
+  return true;
+}
+
+bool Fusion::fuse_pair(const Group& group) {
+  if (group.quantize == nullptr || group.inputs.size() != 2 || group.inputs[1] == nullptr ||
+      group.inputs[1]->type != group.inputs[0]->type || group.type != group.inputs[0]->type ||
+      !reader_.is_scalar(group.inputs[0]->scale) || !reader_.is_scalar(group.inputs[1]->scale)) {
+    return false;
+  }
+  std::vector<std::string> inputs = operand(*group.inputs[0]);
+  for (std::string& name : operand(*group.inputs[1])) inputs.push_back(std::move(name));
+  emit(group, kMicrosoft, "QLinear" + group.node.op_type(), inputs);
+  return true;
+}
+
+bool Fusion::fuse_concat(const Group& group) {
+  if (group.quantize == nullptr) return false;
+  std::vector<std::string> inputs{input_name(*group.quantize, 1),
+                                  zero_of(input_name(*group.quantize, 2), group.type)};
+  for (const Dequantized* part : group.inputs) {
+    if (part == nullptr || part->type != group.type || !reader_.is_scalar(part->scale))
+      return false;
+    for (std::string& name : operand(*part)) inputs.push_back(std::move(name));
+  }
+  emit(group.node, kMicrosoft, "QLinearConcat", inputs, group.quantize->output(0));
+  return true;
+}
+
+/// Is there one scale, or one for each index of `axis`?
+bool Fusion::fits_channels(const Dequantized& weights, std::int64_t axis) const {
+  if (weights.in_blocks || !is_byte(weights.type)) return false;
+  if (reader_.is_scalar(weights.scale)) return true;
+  const auto type = model_.type(weights.values);
+  if (!type) return false;
+  const auto rank = static_cast<std::int64_t>(type->dims.size());
+  return (weights.axis + rank) % rank == (axis + rank) % rank;
+}
+
+/// The bias in int32: the file's, or a constant float one in steps of x's scale times the weights'.
+/// An empty name where the node has none; nothing where it cannot be had.
+std::optional<std::string> Fusion::bias_of(const NodeProto& node, const Dequantized& x,
+                                           const Dequantized& weights) {
+  const std::string name = input_name(node, 2);
+  if (name.empty()) return name;
+  if (const auto found = dequantized_.find(name); found != dequantized_.end()) {
+    if (found->second.type != TensorProto::INT32) return std::nullopt;
+    return found->second.values;
+  }
+  const auto bias = reader_.floats(name);
+  const auto x_scale = reader_.floats(x.scale);
+  const auto scales = reader_.floats(weights.scale);
+  const auto type = model_.type(name);
+  if (!bias || !x_scale || !scales || !type || type->dims.size() != 1 ||
+      (scales->size() != 1 && scales->size() != bias->size()) ||
+      !std::all_of(bias->begin(), bias->end(), [](float value) { return std::isfinite(value); })) {
+    return std::nullopt;
+  }
+  TensorProto& constant = *proto_.mutable_graph()->add_initializer();
+  constant.set_name(links_.new_name(name + "_quantized"));
+  constant.set_data_type(TensorProto::INT32);
+  constant.add_dims(static_cast<std::int64_t>(bias->size()));
+  for (std::size_t i = 0; i < bias->size(); ++i) {
+    const float scale = x_scale->front() * (*scales)[scales->size() == 1 ? 0 : i];
+    if (!(std::abs(scale) > 0)) return std::nullopt;
+    const float steps = std::nearbyint((*bias)[i] / scale);
+    constexpr float kLimit = 2147483520.0F;  // the largest float below 2^31
+    constant.add_int32_data(static_cast<std::int32_t>(std::clamp(steps, -kLimit, kLimit)));
+  }
+  return constant.name();
+}
+
+bool Fusion::fuse_convolution(const Group& group) {
+  const Dequantized& x = *group.inputs[0];
+  if (group.quantize == nullptr || group.type != x.type || group.inputs.size() < 2 ||
+      group.inputs[1] == nullptr || !reader_.is_scalar(x.scale) ||
+      !fits_channels(*group.inputs[1], 0) ||
+      (x.type == TensorProto::INT8 && group.inputs[1]->type != x.type)) {
+    return false;
+  }
+  const auto bias = bias_of(group.node, x, *group.inputs[1]);
+  if (!bias) return false;
+  std::vector<std::string> inputs = operand(x);
+  for (std::string& name : operand(*group.inputs[1])) inputs.push_back(std::move(name));
+  inputs.push_back(input_name(*group.quantize, 1));
+  inputs.push_back(zero_of(input_name(*group.quantize, 2), group.type));
+  if (!bias->empty()) inputs.push_back(*bias);
+  emit(group.node, "", "QLinearConv", inputs, group.quantize->output(0));
+  return true;
+}
+
+bool Fusion::fuse_matmul(const Group& group) {
+  const Dequantized& a = *group.inputs[0];
+  const Dequantized* b = group.inputs.size() == 2 ? group.inputs[1] : nullptr;
+  if (b == nullptr || !reader_.is_scalar(a.scale) || !fits_channels(*b, -1) ||
+      (a.type == TensorProto::INT8 && b->type != a.type)) {
+    return false;
+  }
+  if (group.quantize != nullptr) {
+    if (group.type != a.type) return false;
+    std::vector<std::string> inputs = operand(a);
+    for (std::string& name : operand(*b)) inputs.push_back(std::move(name));
+    emit(group, "", "QLinearMatMul", inputs);
+    return true;
+  }
+  if (links_.is_quantized_or_clipped(group.node)) return false;
+  emit(group.node, kMicrosoft, "MatMulIntegerToFloat",
+       {a.values, b->values, a.scale, b->scale, zero_of(a.zero, a.type), zero_of(b->zero, b->type)},
+       group.node.output(0));
+  return true;
+}
+
+bool Fusion::fuse_gemm(const Group& group) {
+  const Dequantized& a = *group.inputs[0];
+  const Dequantized* b = group.inputs.size() >= 2 ? group.inputs[1] : nullptr;
+  const bool transposed = attribute(group.node, "transB", std::int64_t{0}) != 0;
+  if (b == nullptr || !reader_.is_scalar(a.scale) || !fits_channels(*b, transposed ? 0 : 1) ||
+      (a.type == TensorProto::INT8 && b->type != a.type) ||
+      (group.quantize == nullptr ? links_.is_quantized_or_clipped(group.node)
+                                 : group.type != a.type)) {
+    return false;
+  }
+  const std::string name = input_name(group.node, 2);
+  // ONNX Runtime makes integers of a float bias only on the way to a QuantizeLinear.
+  if (!name.empty() && group.quantize == nullptr && dequantized_.count(name) == 0) return false;
+  if (!name.empty() && attribute(group.node, "beta", 1.0F) != 1.0F) return false;
+  const auto bias = bias_of(group.node, a, *b);
+  if (!bias) return false;
+  std::vector<std::string> inputs = operand(a);
+  for (std::string& operand_name : operand(*b)) inputs.push_back(std::move(operand_name));
+  inputs.push_back(*bias);
+  std::string output = group.node.output(0);
+  if (group.quantize != nullptr) {
+    inputs.push_back(input_name(*group.quantize, 1));
+    inputs.push_back(zero_of(input_name(*group.quantize, 2), group.type));
+    output = group.quantize->output(0);
+  }
+  remove_attribute(emit(group.node, kMicrosoft, "QGemm", inputs, output), "beta");
+  return true;
+}
+
+/// A zero point that the file leaves out, as a constant.
+std::string Fusion::zero_of(const std::string& zero, int type) {
+  if (!zero.empty()) return zero;
+  TensorProto& constant = *proto_.mutable_graph()->add_initializer();
+  constant.set_name(links_.new_name("zero_point"));
+  constant.set_data_type(type);
+  constant.add_int32_data(0);
+  return constant.name();
+}
+
+std::vector<std::string> Fusion::operand(const Dequantized& value) {
+  return {value.values, value.scale, zero_of(value.zero, value.type)};
+}
+
+NodeProto& Fusion::emit(const NodeProto& like, const char* domain, const std::string& type,
+                        const std::vector<std::string>& inputs, const std::string& output) {
+  for (const std::string& name : inputs) materialize(name);
+  NodeProto& node = *nodes_.Add();
+  node = like;
+  node.set_op_type(type);
+  node.set_domain(domain);
+  node.clear_input();
+  node.clear_output();
+  for (const std::string& name : inputs) node.add_input(name);
+  node.add_output(output);
+  return node;
+}
+
+/// An operator on integers that takes the quantize's scale, zero point and place.
+NodeProto& Fusion::emit(const Group& group, const char* domain, const std::string& type,
+                        std::vector<std::string> inputs) {
+  if (type.rfind("QLinear", 0) == 0) {
+    inputs.push_back(input_name(*group.quantize, 1));
+    inputs.push_back(zero_of(input_name(*group.quantize, 2), group.type));
+  }
+  return emit(group.node, domain, type, inputs, group.quantize->output(0));
+}
+
+/// Writes the DequantizeLinear of a float value that somebody reads after all.
+void Fusion::materialize(const std::string& value) {
+  const auto found = dequantized_.find(value);
+  if (found == dequantized_.end()) return;
+  const auto original = not_emitted_.find(value);
+  NodeProto node;
+  if (original != not_emitted_.end()) {
+    node = *original->second;
+    not_emitted_.erase(original);
+  } else {
+    if (!links_.claim(value)) return;
+    node.set_op_type("DequantizeLinear");
+    node.set_name(value + "_dequantized");
+    node.add_input(found->second.values);
+    node.add_input(found->second.scale);
+    if (!found->second.zero.empty()) node.add_input(found->second.zero);
+    node.add_output(value);
+  }
+  links_.claim(value);
+  *nodes_.Add() = node;
+}
+
+void Fusion::keep(const NodeProto& node) {
+  for (const std::string& name : node.input()) materialize(name);
+  *nodes_.Add() = node;
+}
+
+}  // namespace
+
+OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import) {
+  const auto& nodes = model.graph().node();
+  const bool has_pairs = std::any_of(nodes.begin(), nodes.end(), is_dequantize);
+  const bool has_subgraphs = std::any_of(nodes.begin(), nodes.end(), [](const NodeProto& node) {
+    return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& attribute) {
+      return attribute.has_g() || attribute.graphs_size() != 0;
+    });
+  });
+  if (!has_pairs || has_subgraphs) return model;
+  while (std::optional<onnx::ModelProto> joined = join_double_pairs(model)) {
+    model = model.rewritten(*std::move(joined), import);
+  }
+  return model.rewritten(Fusion(model).run(), import);
+}
+
+}  // namespace gemm64

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often a command checks a network's graph, counted inside of the program.
+#include <gtest/gtest.h>
+
+#include "host/cli/program.hpp"
+#include "host/files/npy.hpp"
+#include "host/onnx/graph_check.hpp"
+#include "tests/folder.hpp"
+
+namespace gemm64 {
+namespace {
+
+class GraphChecks : public InFolder {
+ protected:
+  GraphChecks() {
+    for (const int images : {1, 3}) {
+      const std::vector<float> pixels(static_cast<std::size_t>(images) * 28 * 28, 0.5F);
+      OutputFile file(at(std::to_string(images) + ".npy"), "images");
+      write_npy(file, NpyType::Element::kFloat32, {images, 1, 28, 28}, pixels.data());
+    }
+  }
+
+  /// The checks that a command makes, which must end well.
+  static std::uint64_t of(std::vector<std::string> arguments) {
+    std::vector<const char*> argv{"gemm64"};
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    const std::uint64_t before = graphs_checked();
+    testing::internal::CaptureStdout();
+    const int exit_code = run_program(static_cast<int>(argv.size()), argv.data());
+    const std::string printed = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(exit_code, 0) << printed;
+    return graphs_checked() - before;
+  }
+  static std::uint64_t of_run(const std::string& model, std::vector<std::string> arguments) {
+    const std::vector<std::string> all{"run", "--model", model, "--device", "reference"};
+    arguments.insert(arguments.begin(), all.begin(), all.end());
+    return of(std::move(arguments));
+  }
+
+  const std::string float_ = GEMM64_TEST_DATA "/fashion_cnn.onnx";
+  const std::string one_ = at("1.npy"), three_ = at("3.npy");
+};
+
+TEST_F(GraphChecks, AreOneForANetworkInFloatWhateverItsInputs) {
+  EXPECT_EQ(of_run(float_, {}), 1U);
+  EXPECT_EQ(of_run(float_, {"--input", three_}), 1U);
+}
+
+TEST_F(GraphChecks, AreOneForAQuantizedNetworkAndForACompiledOne) {
+  const std::string quantized = at("q.onnx"), compiled = at("q.g64");
+  EXPECT_EQ(of({"quantize", float_, "--calibrate", three_, "-o", quantized}), 1U);
+  EXPECT_EQ(of_run(quantized, {"--input", three_}), 1U);
+  EXPECT_EQ(of({"compile", quantized, "-o", compiled}), 1U);
+  EXPECT_EQ(of_run(compiled, {"--input", one_}), 1U);
+}
+
+TEST_F(GraphChecks, AreTwoWithACalibration) {
+  EXPECT_EQ(of_run(float_, {"--calibrate", three_, "--input", one_}), 2U);
+}
+
+}  // namespace
+}  // namespace gemm64

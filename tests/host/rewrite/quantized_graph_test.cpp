@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rewrite/quantized_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include "host/onnx/graph_check.hpp"
+#include "tests/host/onnx_text.hpp"
+
+namespace gemm64 {
+namespace {
+
+const std::string kConstants =
+    "<float s = {0.5}, uint8 z = {0}, float t = {0.25}, uint8 o = {3}, uint8[2,2] w = {1, 2, 3, 4},"
+    " uint8[2,2,1,1] f = {1, 2, 3, 4}, int32[2] b = {5, 6}, float[2] d = {1, 2}> ";
+
+/// The operators of the rewritten graph, in order.
+std::string rewritten(const std::string& inputs_and_outputs, const std::string& nodes) {
+  const OnnxModel model =
+      with_quantized_operators(load_text(inputs_and_outputs + kConstants + nodes), {});
+  require_valid(model.proto(), "what was rewritten");
+  std::string names;
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    names += (names.empty() ? "" : " ") + node.op_type();
+  }
+  return names;
+}
+
+const std::string kMatrix = "(uint8[2,2] x) => (uint8[2,2] y) ";
+const std::string kImage = "(uint8[1,2,4,4] x) => (uint8[1,2,4,4] y) ";
+
+TEST(QuantizedGraph, FusesAnOperatorBetweenDequantizeAndQuantize) {
+  EXPECT_EQ(rewritten(kMatrix,
+                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                      " m = MatMul(a, c) y = QuantizeLinear(m, t, o)}"),
+            "QLinearMatMul");
+  EXPECT_EQ(rewritten(kImage,
+                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z)"
+                      " e = DequantizeLinear(b, s) m = Conv(a, c, e) y = QuantizeLinear(m, t, o)}"),
+            "QLinearConv");
+  EXPECT_EQ(rewritten(kMatrix,
+                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                      " m = Add(a, c) y = QuantizeLinear(m, t, o)}"),
+            "QLinearAdd");
+}
+
+TEST(QuantizedGraph, KeepsNamesAndPutsTheOutputInPlace) {
+  const OnnxModel model = with_quantized_operators(
+      load_text(kMatrix + kConstants +
+                "{a = DequantizeLinear(x, s, z) m = Sigmoid(a) y = QuantizeLinear(m, t, o)}"),
+      {});
+  ASSERT_EQ(model.graph().node_size(), 1);
+  const onnx::NodeProto& node = model.graph().node(0);
+  EXPECT_EQ(node.domain(), "com.microsoft");
+  EXPECT_EQ(node.op_type(), "QLinearSigmoid");
+  EXPECT_EQ(std::vector<std::string>(node.input().begin(), node.input().end()),
+            (std::vector<std::string>{"x", "s", "z", "t", "o"}));
+  EXPECT_EQ(node.output(0), "y");
+}
+
+TEST(QuantizedGraph, DropsARectifierThatTheZeroPointMakesRedundant) {
+  const std::string nodes =
+      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z) m = Conv(a, c) r = Relu(m)"
+      " y = QuantizeLinear(r, t, ";
+  EXPECT_EQ(rewritten(kImage, nodes + "z)}"), "QLinearConv");
+  EXPECT_EQ(rewritten(kImage, nodes + "o)}"),
+            "DequantizeLinear DequantizeLinear Conv Relu QuantizeLinear");
+}
+
+TEST(QuantizedGraph, QuantizesAFloatBiasAsOnnxRuntimeDoes) {
+  const OnnxModel model = with_quantized_operators(
+      load_text(kImage + kConstants +
+                "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z)"
+                " m = Conv(a, c, d) y = QuantizeLinear(m, t, o)}"),
+      {});
+  ASSERT_EQ(model.graph().node_size(), 1);
+  const onnx::TensorProto* bias = model.constant(model.graph().node(0).input(8));
+  ASSERT_NE(bias, nullptr);
+  EXPECT_EQ(bias->int32_data(0), 4);  // 1 / (0.5 * 0.5)
+  EXPECT_EQ(bias->int32_data(1), 8);
+}
+
+TEST(QuantizedGraph, MovesIntegersWhereBothScalesAreTheSame) {
+  const std::string nodes =
+      "{a = DequantizeLinear(x, s, z) m = Transpose(a) y = QuantizeLinear(m, ";
+  EXPECT_EQ(rewritten(kMatrix, nodes + "s, z)}"), "Transpose");
+  EXPECT_EQ(rewritten(kMatrix, nodes + "t, z)}"), "DequantizeLinear Transpose QuantizeLinear");
+}
+
+TEST(QuantizedGraph, CarriesIntegersThroughAMoveToTheNextOperator) {
+  EXPECT_EQ(
+      rewritten(kMatrix,
+                "{a = DequantizeLinear(x, s, z) r = Transpose(a) c = DequantizeLinear(w, s, z)"
+                " m = MatMul(r, c) y = QuantizeLinear(m, t, o)}"),
+      "Transpose QLinearMatMul");
+  // Before a move that is quantized after: so is what is before it.
+  EXPECT_EQ(rewritten(kMatrix,
+                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                      " m = MatMul(a, c) r = Transpose(m) y = QuantizeLinear(r, t, o)}"),
+            "QLinearMatMul Transpose");
+}
+
+TEST(QuantizedGraph, LeavesFloatsWhereOnnxRuntimeDoes) {
+  // Somebody else reads the product; an operator that has no quantized form; a pair by itself.
+  EXPECT_EQ(rewritten("(uint8[2,2] x) => (uint8[2,2] y, float[2,2] m) ",
+                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                      " m = Add(a, c) y = QuantizeLinear(m, t, o)}"),
+            "DequantizeLinear DequantizeLinear Add QuantizeLinear");
+  EXPECT_EQ(
+      rewritten(kMatrix, "{a = DequantizeLinear(x, s, z) m = Tanh(a) y = QuantizeLinear(m, t, o)}"),
+      "DequantizeLinear Tanh QuantizeLinear");
+  EXPECT_EQ(rewritten(kMatrix, "{a = DequantizeLinear(x, s, z) y = QuantizeLinear(a, t, o)}"),
+            "DequantizeLinear QuantizeLinear");
+}
+
+TEST(QuantizedGraph, MakesFloatsOfProductsThatNobodyQuantizes) {
+  EXPECT_EQ(rewritten("(uint8[2,2] x) => (float[2,2] y) ",
+                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                      " y = MatMul(a, c)}"),
+            "MatMulIntegerToFloat");
+  EXPECT_EQ(rewritten("(uint8[2,2] x) => (float[2,2] y) ",
+                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                      " e = DequantizeLinear(b, s) y = Gemm(a, c, e)}"),
+            "QGemm");
+}
+
+TEST(QuantizedGraph, MakesOnePairOfTwoInARowForTheRangeOfBoth) {
+  const OnnxModel model = with_quantized_operators(
+      load_text("(float[2] x) => (float[2] y) " + kConstants +
+                "{a = QuantizeLinear(x, s, z) c = DequantizeLinear(a, s, z)"
+                " e = QuantizeLinear(c, t, o) y = DequantizeLinear(e, t, o)}"),
+      {});
+  ASSERT_EQ(model.graph().node_size(), 2);
+  // 0 to 127.5, and -0.75 to 63: 0 to 63.
+  const onnx::TensorProto* scale = model.constant(model.graph().node(0).input(1));
+  ASSERT_NE(scale, nullptr);
+  EXPECT_FLOAT_EQ(scale->float_data(0), 63.0F / 255);
+  EXPECT_EQ(model.constant(model.graph().node(1).input(2))->int32_data(0), 0);
+}
+
+TEST(QuantizedGraph, JoinsQuantizesThatAreTheSame) {
+  const std::string linear =
+      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z) m = MatMul(a, c)"
+      " q = QuantizeLinear(m, t, o) r = QuantizeLinear(m, ";
+  const std::string end = ", o) y = Transpose(q) v = Transpose(r)}";
+  const std::string two = "(uint8[2,2] x) => (uint8[2,2] y, uint8[2,2] v) ";
+  EXPECT_EQ(rewritten(two, linear + "t" + end), "QLinearMatMul Transpose Transpose");
+  EXPECT_EQ(rewritten(two, linear + "s" + end),
+            "DequantizeLinear DequantizeLinear MatMul QuantizeLinear QuantizeLinear Transpose "
+            "Transpose");
+}
+
+TEST(QuantizedGraph, QuantizesAnOutputThatATransposeReadsBeforeAQuantize) {
+  const auto nodes = [](const std::string& move, const std::string& output) {
+    return rewritten("(uint8[2,2] x) => (uint8[2,2] y, float[2,2] " + output + ") ",
+                     "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
+                     " m = MatMul(a, c) n = " +
+                         move + "(m) y = QuantizeLinear(n, t, o)}");
+  };
+  EXPECT_EQ(nodes("Transpose", "m"), "QLinearMatMul Transpose DequantizeLinear");
+  EXPECT_EQ(nodes("Flatten", "m"), "MatMulIntegerToFloat Flatten QuantizeLinear");
+  EXPECT_EQ(nodes("Transpose", "n"), "MatMulIntegerToFloat Transpose QuantizeLinear");
+}
+
+TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
+  EXPECT_EQ(rewritten("(float[2,2] x) => (float[2,2] y) ", "{a = Relu(x) y = Tanh(a)}"),
+            "Relu Tanh");
+}
+
+}  // namespace
+}  // namespace gemm64
