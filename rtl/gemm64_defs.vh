@@ -198,6 +198,12 @@
 `define GEMM64_CMD_BROADCAST_WIDTH       1
 `define GEMM64_CMD_KEEP_LSB              404
 `define GEMM64_CMD_KEEP_WIDTH            1
+`define GEMM64_CMD_SWAP_LSB              405
+`define GEMM64_CMD_SWAP_WIDTH            1
+`define GEMM64_CMD_OPERAND_MOVED_LSB     406
+`define GEMM64_CMD_OPERAND_MOVED_WIDTH   1
+`define GEMM64_CMD_RESULT_MOVED_LSB      407
+`define GEMM64_CMD_RESULT_MOVED_WIDTH    1
 
 // Opcodes.
 `define GEMM64_OP_LOAD_WEIGHTS     8'd1

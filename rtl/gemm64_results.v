@@ -137,7 +137,8 @@ module gemm64_results #(
     reg  [FORMAT_WIDTH-1:0]  format_q;  // these two of the walk under way
     reg  [BOUNDS_WIDTH-1:0]  bounds_q;
     // The vector path: of the last STORE, and the settings, which stay until the next STORE brings others
-    reg                      vector_q, signed_q, add_q, multiply_q, table_q, broadcast_q;
+    reg                      vector_q, signed_q, add_q, multiply_q, table_q, broadcast_q, swap_q;
+    reg                      operand_moved_q, result_moved_q;
     reg                      table_due_q;  // words of a table come before the operands of the next block
     reg  [26:0]              result_scale_q, operand_scale_q;
     reg  [31:0]              offset_q;
@@ -189,6 +190,9 @@ module gemm64_results #(
             multiply_q        <= next_command[`GEMM64_CMD_MULTIPLY_LSB];
             table_q           <= next_command[`GEMM64_CMD_TABLE_LSB];
             broadcast_q       <= next_command[`GEMM64_CMD_BROADCAST_LSB];
+            swap_q            <= next_command[`GEMM64_CMD_SWAP_LSB];
+            operand_moved_q   <= next_command[`GEMM64_CMD_OPERAND_MOVED_LSB];
+            result_moved_q    <= next_command[`GEMM64_CMD_RESULT_MOVED_LSB];
         end
         if (!rst_ni) begin
             vector_q    <= 1'b0;
@@ -338,6 +342,9 @@ module gemm64_results #(
         .add_i           (add_q),
         .multiply_i      (multiply_q),
         .table_i         (table_q),
+        .swap_i          (swap_q),
+        .operand_moved_i (operand_moved_q),
+        .result_moved_i  (result_moved_q),
         .result_scale_i  (result_scale_q),
         .operand_scale_i (operand_scale_q),
         .offset_i        (offset_q),

@@ -4,7 +4,7 @@
 //     table:    a = table[result]
 //     add:      rint(fma(a, result_scale, fma(b, operand_scale, offset)))
 //     multiply: rint((a - result_zero) * (b - operand_zero) * operand_scale + offset), its product and its sum each a float32
-// clamped to [low, high]. Each operation rounds to float32, to nearest, ties to even, and so does rint.
+// where the two may change places, clamped to [low, high]. Each operation rounds to float32, to nearest, ties to even, and so does rint.
 // Sums are exact, in steps of 2**-31 below 2**16, and with two's complement ties go to even on both sides of 0. The first is
 // then rounded to the 24 bits that its highest begins. Of the second, rounded just so, only rint remains, for which it matters
 // within a step of a half alone. A product to multiply may have bits behind 2**-31: these matter only in that there are some.
@@ -24,6 +24,9 @@ module gemm64_vector #(
     input  wire           add_i,
     input  wire           multiply_i,        // not both
     input  wire           table_i,
+    input  wire           swap_i,            // a and b change places, to add
+    input  wire           operand_moved_i,   // operands come with their highest bits flipped
+    input  wire           result_moved_i,    // results leave so
     // float32 without the bits that all in range share: from 2**-7 to below 2**4, the operand's to multiply from 2**-12
     // to below a half
     input  wire [26:0]    result_scale_i,
@@ -83,7 +86,7 @@ module gemm64_vector #(
                                                              : offset_size >> (8'd119 - offset_exponent);
     wire        no_offset        = offset_exponent < 8'd96;  // nothing is left of it
 
-    reg               signed_q, add_q, multiply_q, table_on_q;
+    reg               signed_q, add_q, multiply_q, table_on_q, swap_q, operand_moved_q, result_moved_q;
     reg [3:0]         operand_shift_q, result_shift_q;
     reg [23:0]        operand_factor_q, result_factor_q;
     reg [WIDTH-1:0]   offset_q;
@@ -94,6 +97,9 @@ module gemm64_vector #(
         add_q            <= add_i;
         multiply_q       <= multiply_i;
         table_on_q       <= table_i;
+        swap_q           <= swap_i;
+        operand_moved_q  <= operand_moved_i;
+        result_moved_q   <= result_moved_i;
         operand_shift_q  <= operand_exponent;
         result_shift_q   <= result_exponent;
         operand_factor_q <= {1'b1, operand_scale_i[22:0]};
@@ -126,6 +132,7 @@ module gemm64_vector #(
 
     // Between registers, of one lane after the other
     reg [8*N-1:0]           results;
+    reg signed [8:0]        a, b;
     reg signed [24:0]       factor;
     reg signed [17:0]       number;
     reg [WIDTH+3:0]         shifted;
@@ -144,9 +151,10 @@ module gemm64_vector #(
         // 11: bounds
         for (c = 0; c < N; c = c + 1) begin
             whole = whole_10[c];
-            results[8*c +: 8] = ~(add_q | multiply_q) ? plain_10[c]
-                              : whole > $signed({{2{high_q[8]}}, high_q}) ? high_q[7:0]
-                              : whole < $signed({{2{low_q[8]}}, low_q}) ? low_q[7:0] : whole[7:0];
+            results[8*c +: 8] = (~(add_q | multiply_q) ? plain_10[c]
+                                 : whole > $signed({{2{high_q[8]}}, high_q}) ? high_q[7:0]
+                                 : whole < $signed({{2{low_q[8]}}, low_q}) ? low_q[7:0] : whole[7:0])
+                              ^ {result_moved_q, 7'd0};
         end
         result_11_q <= results;
 
@@ -238,15 +246,17 @@ module gemm64_vector #(
 
         // 2: zero points
         for (c = 0; c < N; c = c + 1) begin
-            result_2[c]  = $signed({signed_q & result_1[c][7], result_1[c]}) - result_zero_q;
-            operand_2[c] = $signed({signed_q & operand_1[c][7], operand_1[c]}) - operand_zero_q;
+            a = $signed({signed_q & result_1[c][7], result_1[c]}) - result_zero_q;
+            b = $signed({signed_q & operand_1[c][7], operand_1[c]}) - operand_zero_q;
+            result_2[c]  = swap_q ? b : a;
+            operand_2[c] = swap_q ? a : b;
             plain_2[c]   = result_1[c];
         end
 
         // 1: table
         for (c = 0; c < N; c = c + 1) begin
             result_1[c]  = table_on_q ? table_q[8*result_i[8*c +: 8] +: 8] : result_i[8*c +: 8];
-            operand_1[c] = operand_i[8*c +: 8];
+            operand_1[c] = operand_i[8*c +: 8] ^ {operand_moved_q, 7'd0};
         end
     end
 

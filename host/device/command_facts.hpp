@@ -8,7 +8,7 @@ namespace gemm64 {
 
 /// Every field of a command.
 // clang-format off
-inline constexpr std::array<CommandField, 52> kCommandFields{{
+inline constexpr std::array<CommandField, 55> kCommandFields{{
     {"OPCODE", 0, 0, 8, 0x3fe, false, nullptr},
     {"FLAGS", 0, 8, 8, 0x05c, false, &Command::flags},
     {"ROWS", 0, 16, 16, 0x21c, false, &Command::rows},
@@ -61,6 +61,9 @@ inline constexpr std::array<CommandField, 52> kCommandFields{{
     {"TABLE", 12, 18, 1, 0x010, false, &Command::table},
     {"BROADCAST", 12, 19, 1, 0x010, false, &Command::broadcast},
     {"KEEP", 12, 20, 1, 0x010, false, &Command::keep},
+    {"SWAP", 12, 21, 1, 0x010, false, &Command::swap},
+    {"OPERAND_MOVED", 12, 22, 1, 0x010, false, &Command::operand_moved},
+    {"RESULT_MOVED", 12, 23, 1, 0x010, false, &Command::result_moved},
 }};
 // clang-format on
 

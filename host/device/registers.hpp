@@ -384,8 +384,16 @@ struct Command {
   /// 1: a tile has one word of operands, which serves all its rows; otherwise one for each row.
   std::uint32_t broadcast = 0;
   /// 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
-  /// before, as are ADD, MULTIPLY, TABLE and BROADCAST.
+  /// before, as are the fields beside this one.
   std::uint32_t keep = 0;
+  /// 1: with ADD, the operand takes the place of the result and the result that of the operand.
+  std::uint32_t swap = 0;
+  /// 1: the highest bit of each operand is flipped as it comes, so that int8 values are those of
+  /// uint8, less 128.
+  std::uint32_t operand_moved = 0;
+  /// 1: the highest bit of each value is flipped as it is written, so that uint8 results lie in
+  /// memory as int8, less 128.
+  std::uint32_t result_moved = 0;
 
   /// Both halves of the address.
   constexpr std::uint64_t address() const {
@@ -466,6 +474,9 @@ struct Command {
       words[12] |= fit("TABLE", table, 1) << 18;
       words[12] |= fit("BROADCAST", broadcast, 1) << 19;
       words[12] |= fit("KEEP", keep, 1) << 20;
+      words[12] |= fit("SWAP", swap, 1) << 21;
+      words[12] |= fit("OPERAND_MOVED", operand_moved, 1) << 22;
+      words[12] |= fit("RESULT_MOVED", result_moved, 1) << 23;
     }
     for (std::size_t i = 0; i < kCommandBytes; ++i) {
       bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
@@ -536,6 +547,9 @@ struct Command {
       command.table = Field{18, 1}.get(words[12]);
       command.broadcast = Field{19, 1}.get(words[12]);
       command.keep = Field{20, 1}.get(words[12]);
+      command.swap = Field{21, 1}.get(words[12]);
+      command.operand_moved = Field{22, 1}.get(words[12]);
+      command.result_moved = Field{23, 1}.get(words[12]);
     }
     return command;
   }
@@ -561,7 +575,8 @@ struct Command {
            a.function_low == b.function_low && a.function_high == b.function_high &&
            a.first_lane == b.first_lane && a.lanes == b.lanes && a.add == b.add &&
            a.multiply == b.multiply && a.table == b.table && a.broadcast == b.broadcast &&
-           a.keep == b.keep;
+           a.keep == b.keep && a.swap == b.swap && a.operand_moved == b.operand_moved &&
+           a.result_moved == b.result_moved;
   }
   friend constexpr bool operator!=(const Command& a, const Command& b) { return !(a == b); }
 
@@ -668,6 +683,9 @@ inline std::string to_string(const Command& command) {
         add(" table=", command.table);
         add(" broadcast=", command.broadcast);
         add(" keep=", command.keep);
+        add(" swap=", command.swap);
+        add(" operand_moved=", command.operand_moved);
+        add(" result_moved=", command.result_moved);
       }
       return words;
     case Opcode::kFinish:

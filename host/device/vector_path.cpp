@@ -82,12 +82,17 @@ std::uint8_t vector_result(const Command& settings,
                            const std::array<std::uint8_t, kTableBytes>* table, std::uint8_t result,
                            std::uint8_t operand) {
   if (settings.table != 0 && table != nullptr) result = (*table)[result];
-  if (settings.add == 0 && settings.multiply == 0) return result;
+  const auto moved = [](std::uint32_t moves, int byte) {
+    return static_cast<std::uint8_t>(moves != 0 ? byte ^ 0x80 : byte);
+  };
+  operand = moved(settings.operand_moved, operand);
+  if (settings.add == 0 && settings.multiply == 0) return moved(settings.result_moved, result);
   const ResultFormat format = ResultFormat::of(settings).value();
-  const int a = format.value(result), b = format.value(operand);
+  int a = format.value(result), b = format.value(operand);
   const float scale = float_of(settings.operand_scale), offset = float_of(settings.offset);
   float sum;
   if (settings.add != 0) {
+    if (settings.swap != 0) std::swap(a, b);
     const float from_operand = std::fma(static_cast<float>(b), scale, offset);
     sum = std::fma(static_cast<float>(a), float_of(settings.result_scale), from_operand);
   } else {
@@ -98,8 +103,8 @@ std::uint8_t vector_result(const Command& settings,
     sum = scaled + offset;
   }
   const int whole = static_cast<int>(std::nearbyint(std::clamp(sum, -1024.0F, 1024.0F)));
-  return static_cast<std::uint8_t>(
-      std::clamp(whole, format.value(settings.function_low), format.value(settings.function_high)));
+  return moved(settings.result_moved, std::clamp(whole, format.value(settings.function_low),
+                                                 format.value(settings.function_high)));
 }
 
 std::pair<std::uint32_t, std::uint32_t> vector_lanes(const Command& settings, std::uint32_t n) {

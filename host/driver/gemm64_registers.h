@@ -287,8 +287,16 @@ struct gemm64_command {
   /* 1: a tile has one word of operands, which serves all its rows; otherwise one for each row. */
   uint32_t broadcast;
   /* 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
-     before, as are ADD, MULTIPLY, TABLE and BROADCAST. */
+     before, as are the fields beside this one. */
   uint32_t keep;
+  /* 1: with ADD, the operand takes the place of the result and the result that of the operand. */
+  uint32_t swap;
+  /* 1: the highest bit of each operand is flipped as it comes, so that int8 values are those of
+     uint8, less 128. */
+  uint32_t operand_moved;
+  /* 1: the highest bit of each value is flipped as it is written, so that uint8 results lie in
+     memory as int8, less 128. */
+  uint32_t result_moved;
 };
 
 /* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its
@@ -336,6 +344,9 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   if (command->table >> 1 != 0) return -1;
   if (command->broadcast >> 1 != 0) return -1;
   if (command->keep >> 1 != 0) return -1;
+  if (command->swap >> 1 != 0) return -1;
+  if (command->operand_moved >> 1 != 0) return -1;
+  if (command->result_moved >> 1 != 0) return -1;
   words[0] |= command->opcode;
   words[0] |= command->flags << 8;
   words[0] |= command->rows << 16;
@@ -393,6 +404,9 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
     words[12] |= command->table << 18;
     words[12] |= command->broadcast << 19;
     words[12] |= command->keep << 20;
+    words[12] |= command->swap << 21;
+    words[12] |= command->operand_moved << 22;
+    words[12] |= command->result_moved << 23;
   }
   for (i = 0; i < GEMM64_COMMAND_BYTES; ++i) {
     bytes[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));

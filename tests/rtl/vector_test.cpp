@@ -22,7 +22,7 @@ enum class Function { kNone, kAdd, kMultiply };
 
 struct Settings {
   Function function = Function::kNone;
-  bool is_signed = true, table = false;
+  bool is_signed = true, table = false, swap = false, operand_moved = false, result_moved = false;
   float result_scale = 1, operand_scale = 1, offset = 0;
   int result_zero = 0, operand_zero = 0, low = -128, high = 127;
 };
@@ -42,7 +42,10 @@ int value_of(bool is_signed, std::uint8_t byte) {
 std::uint8_t expected(const Settings& s, const Table& table, std::uint8_t result,
                       std::uint8_t operand) {
   if (s.table) result = table[result];
-  if (s.function == Function::kNone) return result;
+  const std::uint8_t out = s.result_moved ? 0x80 : 0;
+  if (s.function == Function::kNone) return result ^ out;
+  if (s.operand_moved) operand ^= 0x80;
+  if (s.swap) std::swap(result, operand);
   const int a = value_of(s.is_signed, result), b = value_of(s.is_signed, operand);
   float sum;
   if (s.function == Function::kAdd) {
@@ -54,7 +57,7 @@ std::uint8_t expected(const Settings& s, const Table& table, std::uint8_t result
     sum = product + s.offset;
   }
   const auto whole = static_cast<int>(std::nearbyint(sum));
-  return static_cast<std::uint8_t>(std::max(s.low, std::min(s.high, whole)));
+  return static_cast<std::uint8_t>(std::max(s.low, std::min(s.high, whole))) ^ out;
 }
 
 /// In range of the module: a multiple of 2^-31 below 2^14.
@@ -72,6 +75,9 @@ class Unit {
     bench->add_i = s.function == Function::kAdd;
     bench->multiply_i = s.function == Function::kMultiply;
     bench->table_i = s.table;
+    bench->swap_i = s.swap;
+    bench->operand_moved_i = s.operand_moved;
+    bench->result_moved_i = s.result_moved;
     bench->result_scale_i = bits_of(s.result_scale) & 0x7ffffff;
     bench->operand_scale_i = bits_of(s.operand_scale) & 0x7ffffff;
     bench->offset_i = bits_of(s.offset);
@@ -231,6 +237,9 @@ void check_streams() {
                  : random() % 2 == 0 ? random_sum(random)
                                      : random_product(random);
     s.table = random() % 2 == 0;
+    s.swap = s.function == Function::kAdd && random() % 2 == 0;
+    s.operand_moved = random() % 2 == 0;
+    s.result_moved = random() % 2 == 0;
     unit.set(s);
     if (random() % 4 != 0) {  // else the table before stays
       Table table;
@@ -252,7 +261,7 @@ TEST(Vector, TakesRowsAndATableWhateverThePatterns) {
 
 TEST(Vector, ARowTakesElevenClocksAndAResetDropsIt) {
   Bench<Vvector_n4> bench;
-  bench->add_i = bench->multiply_i = bench->table_i = bench->table_write_i = 0;
+  bench->add_i = bench->multiply_i = bench->table_i = bench->table_write_i = bench->swap_i = 0;
   bench->ready_i = 1;
   for (unsigned clock = 0; clock <= kLatency; ++clock) {
     bench->valid_i = clock == 0;

@@ -228,6 +228,9 @@ class ProgramMaker {
     store.multiply = function == 2;
     store.table = draw(random_, 0, 1);
     store.broadcast = draw(random_, 0, 1);
+    store.swap = draw(random_, 0, 1);
+    store.operand_moved = draw(random_, 0, 1);
+    store.result_moved = draw(random_, 0, 1);
     store.result_scale = bits(number(-7, 4));
     store.operand_scale = bits(store.add != 0 ? number(-7, 4) : number(-12, -1));
     store.offset = bits(draw(random_, 0, 3) == 0 ? 0 : number(-6, 9));
