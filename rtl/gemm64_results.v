@@ -252,7 +252,7 @@ module gemm64_results #(
     wire       response_valid, response_end;  // the last of a STORE
     wire       end_of_burst;
 
-    gemm64_fifo #(.WIDTH(FORMAT_WIDTH + BOUNDS_WIDTH + 9), .LOG_DEPTH(LOG_BURSTS)) u_data (
+    gemm64_fifo #(.WIDTH(FORMAT_WIDTH + BOUNDS_WIDTH + 9), .LOG_DEPTH(LOG_BURSTS), .HEAD(1)) u_data (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
         .valid_i (taken),

@@ -152,8 +152,10 @@ module gemm64_window (
             end else if (row_i) begin
                 row    = image ? down_q - {10'd0, pad_top_i} : wrap ? row_q + {10'd0, stride_height_i} : row_q;
                 column = wrap ? right_q - {10'd0, pad_left_i} : column_q + {10'd0, stride_width_i};
-                slot   = around(slot_q, image ? image_step_i : wrap ? row_step_i
-                                        : {8'd0, stride_width_i}, capacity_i);
+                // Each of the three, since which one it is comes late in the clock
+                slot   = image ? around(slot_q, image_step_i, capacity_i)
+                       : wrap ? around(slot_q, row_step_i, capacity_i)
+                       : around(slot_q, {8'd0, stride_width_i}, capacity_i);
                 out_row_q    = image ? 16'd0 : out_row_q + {15'd0, wrap};
                 out_column_q = wrap ? 16'd0 : out_column_q + 16'd1;
             end
