@@ -667,8 +667,8 @@ inline std::string to_string(const Command& command) {
       add(" low=", command.low);
       add(" high=", command.high);
       add(" stride=", command.stride);
-      add(" flags=", command.flags);
       if ((command.flags & flag::kVector) != 0) {
+        add(" flags=", command.flags);
         add(" result_scale=", command.result_scale);
         add(" operand_scale=", command.operand_scale);
         add(" offset=", command.offset);
