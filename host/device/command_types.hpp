@@ -10,8 +10,8 @@
 
 namespace gemm64 {
 
-// A struct for each opcode, with the fields that it uses, with whatever flags: `Command` has all. Each
-// is made from a Command of that opcode, and becomes one again.
+// A struct for each opcode, with the fields that it uses, with whatever flags; `Command` has all.
+// Each is made from a Command of that opcode, and becomes one again.
 
 /// Throws std::invalid_argument if the command is another one.
 constexpr void require(const Command& command, Opcode opcode) {
@@ -195,9 +195,7 @@ struct FinishCommand {
 
   FinishCommand() = default;
   /// Throws std::invalid_argument if it is another command.
-  constexpr explicit FinishCommand(const Command& command) {
-    require(command, kOpcode);
-  }
+  constexpr explicit FinishCommand(const Command& command) { require(command, kOpcode); }
   constexpr operator Command() const {
     Command command;
     command.opcode = kOpcode;
