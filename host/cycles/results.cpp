@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/results.hpp"
 
+#include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
-#include "host/device/snapshot.hpp"
 
 namespace gemm64::cycles {
 namespace {
@@ -14,14 +14,14 @@ constexpr Clock kNone = -1;  // no row is left, and that has been noted
 bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& command = *order().command;
-  snapshot_ = is_snapshot(command);
+  const CommandFact& fact = *fact_of(command.opcode);
+  snapshot_ = !fact.of_format;
   requantizes_ = false;
   if (!snapshot_) {
-    const StoreCommand store(command);
-    const ResultFormat format = ResultFormat::of(store.format).value();
+    const ResultFormat format = ResultFormat::of(command.format).value();
     requantizes_ = format.takes_parameters();
     beats_per_row_ = format.beats_per_row();
-    rows_ = store.rows;
+    rows_ = command.rows;
   }
   walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;

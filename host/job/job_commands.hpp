@@ -60,7 +60,7 @@ JobCommands window_commands(const Plan& plan, const Layout& layout, const Overla
 
 /// STORE of a plan's blocks: their height, how many they are, the row with which they begin, and
 /// which tiles of N.
-StoreCommand store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
-                           std::uint32_t first_tile, std::uint32_t tiles);
+Command store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                      std::uint32_t first_tile, std::uint32_t tiles);
 
 }  // namespace gemm64

@@ -89,8 +89,8 @@ std::uint64_t program_length(const Plan& plan) {
   return loads_and_more * plan.groups.size() + 1;
 }
 
-StoreCommand store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
-                           std::uint32_t first_tile, std::uint32_t tiles) {
+Command store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                      std::uint32_t first_tile, std::uint32_t tiles) {
   const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
   StoreCommand store;
   store.rows = blocks.rows;

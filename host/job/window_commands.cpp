@@ -28,7 +28,7 @@ class WindowCommands {
  private:
   struct Store {
     std::uint64_t block;
-    StoreCommand command;
+    Command command;
   };
 
   /// Weights or parameters, all of them for each block.
