@@ -58,7 +58,7 @@ std::vector<std::uint8_t> ReferenceDevice::take_parameters() {
 
 // What a STORE writes of the rows of a bank.
 const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>& sums,
-                                                const Command& store,
+                                                const StoreCommand& store,
                                                 const std::vector<std::uint8_t>& parameters) {
   if (parameters.empty()) return reinterpret_cast<const std::uint8_t*>(sums.data());
   const std::size_t n = geometry_.n;
@@ -76,24 +76,25 @@ const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>
 }
 
 bool ReferenceDevice::store_block() {
-  if (stores_.empty() || !stores_.front().snapshot.empty() || banks_done_ == 0) return false;
-  const Store& store = stores_.front();
-  const Command& command = store.command;
-  const ResultFormat format = ResultFormat::of(command).value();
+  if (stores_.empty() || banks_done_ == 0) return false;
+  const auto* const next = std::get_if<StoreCommand>(&stores_.front().work);
+  if (next == nullptr) return false;
+  const StoreCommand store = *next;
+  const ResultFormat format = ResultFormat::of(store.format).value();
   const bool requantizes = format.takes_parameters();
   if (requantizes && parameters_.arrived - parameters_.read < kParameterSetWords) return false;
 
-  const std::uint64_t block = stored_ / command.count, tile = stored_ % command.count;
-  const std::uint64_t row = block * command.rows + tile * command.stride;
-  const std::uint64_t to = command.address() + format.block_bytes(row, geometry_.n);
-  const std::uint64_t beats = std::uint64_t{command.rows} * format.beats_per_row();
+  const std::uint64_t block = stored_ / store.count, tile = stored_ % store.count;
+  const std::uint64_t row = block * store.rows + tile * store.stride;
+  const std::uint64_t to = store.address + format.block_bytes(row, geometry_.n);
+  const std::uint64_t beats = std::uint64_t{store.rows} * format.beats_per_row();
   const std::uint64_t bytes = beats * geometry_.n;
   // First, since reading them may flush what was deferred.
   std::vector<std::uint8_t> parameters;
   if (requantizes) parameters = take_parameters();
   if (!inside(to, bytes)) flush();
   if (Deferred* const later = deferred(store_bank_)) {
-    later->store = command;
+    later->store = store;
     later->parameters = std::move(parameters);
     later->stored = true;
     later->address = to;
@@ -102,15 +103,15 @@ bool ReferenceDevice::store_block() {
     unwritten_end_ = std::max(unwritten_end_, to + bytes);
     counters_[counter::kBytesResults] += bytes;
   } else {
-    if (!write_results(to, results_of(banks_[store_bank_], command, parameters), beats,
-                       store.tag)) {
+    if (!write_results(to, results_of(banks_[store_bank_], store, parameters), beats,
+                       stores_.front().tag)) {
       return false;
     }
   }
   --banks_done_;
   --banks_used_;
   store_bank_ ^= 1;
-  if (++stored_ == std::uint64_t{command.count} * command.blocks) {
+  if (++stored_ == std::uint64_t{store.count} * store.blocks) {
     stored_ = 0;
     stores_.pop_front();
     --open_stores_;
@@ -119,11 +120,12 @@ bool ReferenceDevice::store_block() {
 }
 
 bool ReferenceDevice::store_snapshot() {
-  if (stores_.empty() || stores_.front().snapshot.empty()) return false;
+  if (stores_.empty()) return false;
+  const auto* const snapshot = std::get_if<Snapshot>(&stores_.front().work);
+  if (snapshot == nullptr) return false;
   flush();
-  const Store& store = stores_.front();
-  if (!write_results(store.command.address(), store.snapshot.data(), snapshot_beats(geometry_.n),
-                     store.tag)) {
+  if (!write_results(snapshot->address, snapshot->bytes.data(), snapshot_beats(geometry_.n),
+                     stores_.front().tag)) {
     return false;
   }
   stores_.pop_front();

@@ -156,7 +156,7 @@ class ProgramMaker {
     for (const std::uint64_t piece : {first, blocks - first}) {
       if (piece == 0) continue;
       part.push_back(store(matmul.rows, piece));
-      if (ResultFormat::of(part.back())->takes_parameters()) sets += piece;
+      if (ResultFormat::of(part.back().format)->takes_parameters()) sets += piece;
     }
     if (sets != 0) add_loads(part, Opcode::kLoadParameters, sets * kParameterSetWords);
     const std::vector<Command> before = part;
@@ -167,9 +167,8 @@ class ProgramMaker {
   }
 
   /// A STORE of so many tiles, in any format, that touch, overlap or lie apart.
-  Command store(std::uint32_t rows, std::uint64_t tiles) {
-    Command store;
-    store.opcode = Opcode::kStore;
+  StoreCommand store(std::uint32_t rows, std::uint64_t tiles) {
+    StoreCommand store;
     store.rows = rows;
     store.count = static_cast<std::uint32_t>(tiles);
     store.blocks = 1;
@@ -184,10 +183,10 @@ class ProgramMaker {
       store.low = byte(output.low);
       store.high = byte(output.high);
     }
-    store.set_address(results_);
+    store.address = results_;
     const std::uint64_t extent =
         std::uint64_t{store.rows} * store.blocks + std::uint64_t{store.count} * store.stride;
-    results_ += ResultFormat::of(store)->block_bytes(extent, geometry_.n) +
+    results_ += ResultFormat::of(store.format)->block_bytes(extent, geometry_.n) +
                 std::uint64_t{draw(random_, 0, 9)} * geometry_.n;
     return store;
   }
