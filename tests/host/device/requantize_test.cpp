@@ -97,9 +97,9 @@ TEST(Requantize, EqualsTheReferenceWhichSharesNoCode) {
         store(is_signed ? ResultCode::kInt8 : ResultCode::kUint8, zero, low, high);
     for (std::size_t i = 0; i < kColumns; ++i) {
       const std::int32_t sum = sums(0, static_cast<Eigen::Index>(i));
-      const int found = ResultFormat::of(command.format)->value(
-          requantize(command, static_cast<std::uint32_t>(sum), static_cast<std::uint32_t>(bias[i]),
-                     scales[i]));
+      const int found = ResultFormat::of(command.format)
+                            ->value(requantize(command, static_cast<std::uint32_t>(sum),
+                                               static_cast<std::uint32_t>(bias[i]), scales[i]));
       ASSERT_EQ(found, expected(0, static_cast<Eigen::Index>(i)))
           << sum << " + " << bias[i] << ", scale " << scales[i] << ", zero " << zero;
     }
