@@ -5,88 +5,82 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/device/command_types.hpp"
 #include "host/device/device.hpp"
-#include "host/device/registers.hpp"
 
 namespace gemm64 {
 
-inline Command load_weights(std::uint64_t address, std::uint32_t count, std::uint32_t passes = 1) {
-  Command command;
-  command.opcode = Opcode::kLoadWeights;
-  command.count = count;
-  command.passes = passes;
-  command.set_address(address);
-  return command;
+inline LoadWeightsCommand load_weights(std::uint64_t address, std::uint32_t count,
+                                       std::uint32_t passes = 1) {
+  LoadWeightsCommand load;
+  load.count = count;
+  load.passes = passes;
+  load.address = address;
+  return load;
 }
 
-inline Command load_parameters(std::uint64_t address, std::uint32_t count,
-                               std::uint32_t passes = 1) {
-  Command command = load_weights(address, count, passes);
-  command.opcode = Opcode::kLoadParameters;
-  return command;
+inline LoadParametersCommand load_parameters(std::uint64_t address, std::uint32_t count,
+                                             std::uint32_t passes = 1) {
+  LoadParametersCommand load;
+  load.count = count;
+  load.passes = passes;
+  load.address = address;
+  return load;
 }
 
 /// `count` words that follow each other: tiles of one row.
-inline Command load_activations(std::uint64_t address, std::uint32_t count,
-                                std::uint32_t passes = 1, std::uint32_t blocks = 1) {
-  Command command;
-  command.opcode = Opcode::kLoadActivations;
-  command.rows = command.stride = 1;
-  command.count = count;
-  command.passes = passes;
-  command.blocks = blocks;
-  command.set_address(address);
-  return command;
+inline LoadActivationsCommand load_activations(std::uint64_t address, std::uint32_t count,
+                                               std::uint32_t passes = 1, std::uint32_t blocks = 1) {
+  LoadActivationsCommand load;
+  load.rows = load.stride = 1;
+  load.count = count;
+  load.passes = passes;
+  load.blocks = blocks;
+  load.address = address;
+  return load;
 }
 
-inline Command matmul(std::uint32_t rows, std::uint32_t count = 1, std::uint32_t passes = 1,
-                      std::uint32_t blocks = 1, std::uint32_t flags = flag::kAccumulate) {
-  Command command;
-  command.opcode = Opcode::kMatmul;
-  command.flags = flags;
-  command.rows = rows;
-  command.count = count;
-  command.passes = passes;
-  command.blocks = blocks;
-  return command;
+inline MatmulCommand matmul(std::uint32_t rows, std::uint32_t count = 1, std::uint32_t passes = 1,
+                            std::uint32_t blocks = 1, std::uint32_t flags = flag::kAccumulate) {
+  MatmulCommand matmul;
+  matmul.flags = flags;
+  matmul.rows = rows;
+  matmul.count = count;
+  matmul.passes = passes;
+  matmul.blocks = blocks;
+  return matmul;
 }
 
-inline Command store(std::uint64_t address, std::uint32_t rows, std::uint32_t count = 1) {
-  Command command;
-  command.opcode = Opcode::kStore;
-  command.rows = command.stride = rows;
-  command.count = count;
-  command.blocks = 1;
-  command.set_address(address);
-  return command;
+inline StoreCommand store(std::uint64_t address, std::uint32_t rows, std::uint32_t count = 1) {
+  StoreCommand store;
+  store.rows = store.stride = rows;
+  store.count = count;
+  store.blocks = 1;
+  store.address = address;
+  return store;
 }
 
-inline Command finish() {
-  Command command;
-  command.opcode = Opcode::kFinish;
-  return command;
-}
+inline FinishCommand finish() { return {}; }
 
 /// A FENCE that leaves `open` STOREs.
-inline Command fence(std::uint32_t open = 0) {
-  Command command;
-  command.opcode = Opcode::kFence;
-  command.count = open;
-  return command;
+inline FenceCommand fence(std::uint32_t open = 0) {
+  FenceCommand fence;
+  fence.count = open;
+  return fence;
 }
 
 /// One that writes a snapshot.
-inline Command snapshot(std::uint64_t address, std::uint32_t open = 0) {
-  Command command = fence(open);
+inline FenceCommand snapshot(std::uint64_t address, std::uint32_t open = 0) {
+  FenceCommand command = fence(open);
   command.flags = flag::kSnapshot;
-  command.set_address(address);
+  command.address = address;
   return command;
 }
 
 /// One tile of weights by `rows` rows of activations, on an array of n x n.
 inline std::vector<Command> tile_product(std::uint32_t n, std::uint32_t rows, std::uint64_t weights,
                                          std::uint64_t activations, std::uint64_t results) {
-  Command load = load_activations(activations, 1);
+  LoadActivationsCommand load = load_activations(activations, 1);
   load.rows = load.stride = rows;
   return {load_weights(weights, n), load, matmul(rows), store(results, rows), finish()};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "host/cycles/bursts.hpp"
@@ -44,7 +45,7 @@ bool ordered(const Program& program, std::size_t write, std::size_t load) {
     const Command& command = program[i];
     if (command.opcode == Opcode::kFinish) return true;
     if (is_store(command)) ++behind;
-    if (command.opcode == Opcode::kFence && command.count <= behind) return true;
+    if (command.opcode == Opcode::kFence && FenceCommand(command).count <= behind) return true;
   }
   return false;
 }
@@ -87,8 +88,6 @@ std::uint32_t error_of(const Program& program, std::size_t count, const Geometry
   device.write_register(reg::kRingTail, static_cast<std::uint32_t>(count));
   // A FINISH ahead of other commands has raised DONE, which must not end the wait for these.
   device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
-  // A FINISH ahead of other commands has raised DONE, which must not end the wait for these.
-  device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
   device.wait_interrupt(1);
   return device.read_register(reg::kError);
 }
@@ -97,7 +96,7 @@ std::uint32_t error_of(const Program& program, std::size_t count, const Geometry
 
 std::vector<ByteRange> reached(const Command& command, const Geometry& geometry) {
   if (!has_address(command)) return {};
-  if (is_store(command) && !ResultFormat::of(command)) return {};
+  if (is_store(command) && !ResultFormat::of(command.format)) return {};
   const WordWalk walk = walk_of(command, geometry.n);
   const auto after = [&](double words) {
     const double end = static_cast<double>(walk.address) + words * geometry.n;
@@ -150,8 +149,10 @@ bool ProgramTruth::reads_unkept_pixels() const {
   std::uint64_t words = 0;
   std::vector<Pixel> pixels;
   std::vector<std::size_t> last(std::size_t{1} << 16);  // pixel of each slot, plus one; 0: none
-  for (const Command& load : program_) {
-    if (load.opcode != Opcode::kLoadActivations || !is_window(load) || load.capacity == 0) continue;
+  for (const Command& command : program_) {
+    if (command.opcode != Opcode::kLoadActivations || !is_window(command)) continue;
+    const LoadActivationsCommand load(command);
+    if (load.capacity == 0) continue;
     if (load.place % load.capacity != 0) return true;
     const std::size_t first = load.place / load.capacity;
     for (std::uint32_t i = 0; i < load.rows; ++i) {
@@ -169,12 +170,13 @@ bool ProgramTruth::reads_unkept_pixels() const {
     }
     words += std::uint64_t{load.rows} * load.count;
   }
-  const Command* set = nullptr;
+  std::optional<SetWindowCommand> set;
   std::uint64_t claimed = 0, freed = 0, claimed_words = 0;
-  for (const Command& matmul : program_) {
-    if (matmul.opcode == Opcode::kSetWindow) set = &matmul;
-    if (matmul.opcode != Opcode::kMatmul || !is_window(matmul)) continue;
-    if (set == nullptr) return true;
+  for (const Command& command : program_) {
+    if (command.opcode == Opcode::kSetWindow) set = SetWindowCommand(command);
+    if (command.opcode != Opcode::kMatmul || !is_window(command)) continue;
+    if (!set) return true;
+    const MatmulCommand matmul(command);
     claimed += matmul.new_pixels;
     if (claimed > pixels.size() || freed > claimed) return true;
     std::vector<const Pixel*> kept(set->capacity, nullptr);  // by slot
@@ -210,13 +212,14 @@ bool ProgramTruth::stores_stale_sums() const {
     double count;
   };
   std::vector<Blocks> made, stored;
-  for (const Command& c : program_) {
-    const double blocks = c.blocks;
-    if (c.opcode == Opcode::kMatmul) {
-      const bool sums = (c.flags & flag::kAccumulate) != 0;
-      made.push_back({c.rows, blocks * c.passes * (sums ? 1 : c.count)});
-    } else if (is_store(c)) {
-      stored.push_back({c.rows, blocks * c.count});
+  for (const Command& command : program_) {
+    if (command.opcode == Opcode::kMatmul) {
+      const MatmulCommand matmul(command);
+      const bool sums = (matmul.flags & flag::kAccumulate) != 0;
+      const double blocks = matmul.blocks;
+      made.push_back({matmul.rows, blocks * matmul.passes * (sums ? 1 : matmul.count)});
+    } else if (is_store(command)) {
+      stored.push_back({command.rows, static_cast<double>(command.blocks) * command.count});
     }
   }
   std::size_t at = 0;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host/cycles/program_check.hpp"
-#include "host/cycles/window_check.hpp"
+#include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
 
@@ -17,14 +17,14 @@ void ActivationBalance::add(std::vector<Turn>& turns, bool window, const Share& 
   turns.back().pixels.push_back({words.command, pixels});
 }
 
-void ActivationBalance::load(const Command& load, std::size_t index) {
+void ActivationBalance::load(const LoadActivationsCommand& load, std::size_t index) {
   const std::uint64_t words = product({load.rows, load.count, load.passes, load.blocks});
-  add(loaded_, of_window(load), {index, words}, load.place == 0 ? load.rows : 0);
+  add(loaded_, is_window(load), {index, words}, load.place == 0 ? load.rows : 0);
 }
 
-void ActivationBalance::take(const Command& matmul, std::size_t index, std::uint64_t words) {
-  if (of_window(matmul) && words == 0 && matmul.freed_pixels == 0) return;  // of the border alone
-  add(taken_, of_window(matmul), {index, words}, matmul.freed_pixels);
+void ActivationBalance::take(const MatmulCommand& matmul, std::size_t index, std::uint64_t words) {
+  if (is_window(matmul) && words == 0 && matmul.freed_pixels == 0) return;  // of the border alone
+  add(taken_, is_window(matmul), {index, words}, matmul.freed_pixels);
 }
 
 /// Pixels are loaded when the words behind them have come, at the latest; a block that claims these

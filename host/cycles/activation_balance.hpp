@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/cycles/shares.hpp"
-#include "host/device/registers.hpp"
+#include "host/device/command_types.hpp"
 
 namespace gemm64::cycles {
 
@@ -15,9 +15,9 @@ namespace gemm64::cycles {
 /// of windows, one scratchpad serves them without being emptied.
 class ActivationBalance {
  public:
-  void load(const Command& load, std::size_t index);
+  void load(const LoadActivationsCommand& load, std::size_t index);
   /// A MATMUL of a window claims so many words.
-  void take(const Command& matmul, std::size_t index, std::uint64_t words);
+  void take(const MatmulCommand& matmul, std::size_t index, std::uint64_t words);
 
   /// Throws UsageError, naming the command, if the loads of a turn do not bring the very words
   /// that its MATMULs take; where one of these frees pixels before they are there, or none ever

@@ -12,7 +12,7 @@ namespace gemm64 {
 WordWalk walk_of(const Command& command, std::uint32_t array) {
   const CommandFact& fact = *fact_of(command.opcode);
   const std::uint64_t beats =
-      fact.of_format ? ResultFormat::of(command).value().beats_per_row() : 1;
+      fact.of_format ? ResultFormat::of(command.format).value().beats_per_row() : 1;
   WordWalk walk;
   walk.address = command.address();
   walk.words = value_of(command, fact.run, snapshot_beats(array)) * beats;

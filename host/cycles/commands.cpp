@@ -73,14 +73,14 @@ void Commands::dispatch(const Command& command, Clock at) {
 
 /// First clock in which nothing but its own way holds the command back.
 Clock Commands::clear(const Command& command) const {
-  if (command.opcode == Opcode::kFence) return passed(command);
+  if (command.opcode == Opcode::kFence) return passed(FenceCommand(command));
   if (command.opcode != Opcode::kFinish) return engine(command).room();
   return std::max({engines_.weights.idle(), engines_.activations.idle(), engines_.compute.idle(),
                    engines_.parameters.idle(), engines_.operands.idle(), engines_.results.idle()});
 }
 
 /// First clock in which as many STOREs are answered as a FENCE wants, and its snapshot has a place.
-Clock Commands::passed(const Command& fence) const {
+Clock Commands::passed(const FenceCommand& fence) const {
   const std::size_t stores = stores_ - std::min<std::size_t>(stores_, fence.count);
   const Clock answered = engines_.results.answered(stores);
   if (!is_snapshot(fence)) return answered;

@@ -9,6 +9,7 @@
 #include "host/cycles/engine.hpp"
 #include "host/cycles/memory_port.hpp"
 #include "host/cycles/results.hpp"
+#include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
 
 namespace gemm64::cycles {
@@ -79,7 +80,7 @@ class Commands final : public Requester {
     return given_.empty() ? 0 : static_cast<Clock>(given_[command]);
   }
   Clock clear(const Command& command) const;
-  Clock passed(const Command& fence) const;
+  Clock passed(const FenceCommand& fence) const;
   void dispatch(const Command& command, Clock at);
 
   const std::vector<Command>& program_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/compute.hpp"
 
-#include "host/cycles/window_check.hpp"
+#include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
 
@@ -16,21 +16,20 @@ bool Compute::take() {
   const Command& command = *order().command;
   free_ = std::max(free_, order().seen);
   if (command.opcode == Opcode::kSetWindow) {
-    layer_ = {command.kernel_height * command.kernel_width, command.group_passes};
+    const SetWindowCommand set(command);
+    layer_ = {taps_of(set), set.group_passes};
     leave_queue(free_);
     wait_for_work(++free_);
     return true;
   }
-  window_ = of_window(command);
+  const MatmulCommand matmul(command);
+  window_ = is_window(matmul);
+  walk_.emplace(matmul, window_ ? layer_.taps : 1);
   if (window_) {
-    Command taps = command;
-    taps.flags = flag::kAccumulate;
-    taps.count *= layer_.taps;
-    walk_.emplace(taps);
+    new_pixels_ = matmul.new_pixels;
+    freed_pixels_ = matmul.freed_pixels;
     tap_ = {};
     loaded_ = free_ + 1;
-  } else {
-    walk_.emplace(command);
   }
   wait_for_work(order().seen);
   return true;
@@ -44,9 +43,7 @@ void Compute::wait_for_work(Clock until) {
 
 /// Words of pixels that the next tile of a window claims: a plane's with its first tap, in the
 /// first pass that reads the plane.
-Clock Compute::claimed() const {
-  return tap_.tap == 0 && tap_.pass == 0 ? order().command->new_pixels : 0;
-}
+Clock Compute::claimed() const { return tap_.tap == 0 && tap_.pass == 0 ? new_pixels_ : 0; }
 
 Compute::Ready Compute::ready() {
   const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word()) + walk_->rows();
@@ -118,7 +115,7 @@ void Compute::end_tile() {
   walk_->next();
   if (walk_->done()) {
     if (window_) {
-      memories_.pixels.free(order().command->freed_pixels, free_ - 1);
+      memories_.pixels.free(freed_pixels_, free_ - 1);
     } else {
       activation_words_ += static_cast<Clock>(walk_->first_word());
     }

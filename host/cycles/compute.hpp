@@ -60,15 +60,16 @@ class Compute final : public EngineModel {
   Layer layer_;
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
   bool window_ = false;             // it is one of a window
-  Tap tap_;                         // of it
-  Clock loaded_ = 0;                // first clock in which the walk over the window knows its row
-  Clock pixel_words_ = 0;           // claimed by all tiles before
-  Clock row_ = 0;                   // rows of its tile that have entered; 0 between tiles
-  Clock weight_words_ = 0;          // of all tiles before
-  Clock activation_words_ = 0;      // of all MATMULs before
-  Clock columns_ = 0;               // first clock in which the last tile's weights have moved in
-  Clock free_ = 0;                  // first clock in which a row may enter the array
-  Clock drained_ = 0;               // first clock in which the array is empty
+  Clock new_pixels_ = 0, freed_pixels_ = 0;
+  Tap tap_;                     // of it
+  Clock loaded_ = 0;            // first clock in which the walk over the window knows its row
+  Clock pixel_words_ = 0;       // claimed by all tiles before
+  Clock row_ = 0;               // rows of its tile that have entered; 0 between tiles
+  Clock weight_words_ = 0;      // of all tiles before
+  Clock activation_words_ = 0;  // of all MATMULs before
+  Clock columns_ = 0;           // first clock in which the last tile's weights have moved in
+  Clock free_ = 0;              // first clock in which a row may enter the array
+  Clock drained_ = 0;           // first clock in which the array is empty
   std::vector<std::size_t> watched_;
   std::vector<Clock> starts_;  // of the first of them
 };

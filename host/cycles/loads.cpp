@@ -1,38 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/loads.hpp"
 
-#include "host/cycles/window_check.hpp"
+#include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
-
-namespace {
-
-/// The pixels that a LOAD of a window brings are new; others add planes to those before.
-bool new_pixels(const Command& load) { return of_window(load) && load.place == 0; }
-
-}  // namespace
 
 /// First clock in which the scratchpad can be used as the next LOAD wants it, and has room for its
 /// pixels. It changes from words to pixels, or back, when it keeps nothing.
 Clock Loads::room() {
-  const Command& load = *order().command;
+  const Command& command = *order().command;
   Clock clock = 0;
-  if (of_window(load) != window_) {
+  if (is_window(command) != window_) {
     clock = std::max(under_way_.empty(), window_ ? pixels_->empty() : buffer_.empty());
   }
-  if (!new_pixels(load)) return clock;
+  if (!is_window(command)) return clock;
+  const LoadActivationsCommand load(command);
+  if (load.place != 0) return clock;  // planes of the pixels before
   const bool start = (load.flags & flag::kStart) != 0;
   return std::max(clock, start ? pixels_->empty() : pixels_->room(load.rows, load.capacity));
 }
 
 bool Loads::advance() {
   if (!walk_.done() || !has_order()) return false;
-  const Command& load = *order().command;
+  const Command& command = *order().command;
   const Clock begin = std::max({order().seen, asked_ + 1, room()});
   if (!known(begin)) return false;
-  window_ = of_window(load);
-  if (new_pixels(load)) pixels_->keep(load.rows);
-  walk_ = BurstWalk(walk_of(load, geometry_.n), geometry_.n, max_beats_);
+  window_ = is_window(command);
+  if (window_) {
+    const LoadActivationsCommand load(command);
+    if (load.place == 0) pixels_->keep(load.rows);
+  }
+  walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, max_beats_);
   load_ = order().index;
   seen_ = order().seen;
   asked_ = begin;
@@ -76,7 +74,7 @@ Clock Loads::idle() const {
 std::optional<Blocked> Loads::blocked() {
   if (!walk_.done()) return Blocked{load_, "room for its words on the chip"};
   if (!has_order()) return std::nullopt;
-  return Blocked{order().index, of_window(*order().command) == window_
+  return Blocked{order().index, is_window(*order().command) == window_
                                     ? "room for its pixels in the scratchpad"
                                     : "the scratchpad to be empty"};
 }

@@ -9,17 +9,17 @@
 #include "host/cycles/activation_balance.hpp"
 #include "host/cycles/program_check.hpp"
 #include "host/cycles/shares.hpp"
-#include "host/cycles/window_check.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
+#include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
 namespace {
 
 using Program = std::vector<Command>;
 
-std::uint64_t tiles(const Command& matmul) {
+std::uint64_t tiles(const MatmulCommand& matmul) {
   return product({matmul.count, matmul.passes, matmul.blocks});
 }
 
@@ -36,26 +36,26 @@ std::uint64_t words_of(const Command& command) {
 /// What the MATMULs of a window take, all of it given by the SET_WINDOW before them.
 class Layer {
  public:
-  void set(const Command& set_window) { set_ = &set_window; }
-  std::uint64_t tiles(const Command& matmul) const {
-    return product({matmul.count, matmul.passes, set_->kernel_height, set_->kernel_width});
+  void set(const SetWindowCommand& set) { set_ = set; }
+  std::uint64_t tiles(const MatmulCommand& matmul) const {
+    return product({matmul.count, matmul.passes, taps_of(set_)});
   }
   /// Words of pixels: those of each plane, once.
-  std::uint64_t claimed(const Command& matmul) const {
+  std::uint64_t claimed(const MatmulCommand& matmul) const {
     const std::uint64_t groups =
-        (std::uint64_t{matmul.passes} + set_->group_passes - 1) / set_->group_passes;
+        (std::uint64_t{matmul.passes} + set_.group_passes - 1) / set_.group_passes;
     return product({matmul.count, groups, matmul.new_pixels});
   }
 
  private:
-  const Command* set_ = nullptr;
+  SetWindowCommand set_;
 };
 
 /// STOREs take the blocks in the order in which MATMULs give them.
 void check_blocks(const Program& program, std::vector<Share> given, std::vector<Share> stored) {
   std::size_t g = 0, s = 0;
   while (g < given.size() && s < stored.size()) {
-    const Command& matmul = program[given[g].command];
+    const MatmulCommand matmul(program[given[g].command]);
     if (program[stored[s].command].rows != matmul.rows) {
       refuse(program, stored[s].command,
              fmt::format("the blocks of {} have {} rows", describe(program, given[g].command),
@@ -83,9 +83,9 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
   VectorSettings vector;
   ActivationBalance activations;
   Layer layer;
-  if (set_window != nullptr) layer.set(*set_window);
-  const auto take = [&](const Command& matmul, std::size_t i) {
-    if (of_window(matmul)) {
+  if (set_window != nullptr) layer.set(SetWindowCommand(*set_window));
+  const auto take = [&](const MatmulCommand& matmul, std::size_t i) {
+    if (is_window(matmul)) {
       weights_taken.push_back({i, product({layer.tiles(matmul), geometry.n})});
       activations.take(matmul, i, layer.claimed(matmul));
       given.push_back({i, matmul.passes});
@@ -100,14 +100,14 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
   };
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Command& command = program[i];
-    if (command.opcode == Opcode::kSetWindow) layer.set(command);
-    if (command.opcode == Opcode::kMatmul) take(command, i);
+    if (command.opcode == Opcode::kSetWindow) layer.set(SetWindowCommand(command));
+    if (command.opcode == Opcode::kMatmul) take(MatmulCommand(command), i);
     switch (operand_of(command)) {
       case Operand::kWeights:
         weights.push_back({i, words_of(command)});
         break;
       case Operand::kActivations:
-        activations.load(command, i);
+        activations.load(LoadActivationsCommand(command), i);
         break;
       case Operand::kParameters:
         parameters.push_back({i, words_of(command)});
@@ -117,10 +117,10 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
         break;
       case Operand::kResults:
         stored.push_back({i, runs_of(command)});
-        if (ResultFormat::of(command).value().takes_parameters()) {
+        if (ResultFormat::of(command.format).value().takes_parameters()) {
           parameters_taken.push_back({i, product({stored.back().amount, kParameterSetWords})});
         }
-        vector.begin(command);
+        vector.begin(StoreCommand(command));
         if (const std::uint64_t words = vector.table_words(geometry.n)) {
           operands_taken.push_back({i, words});
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/results.hpp"
 
+#include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
-#include "host/device/snapshot.hpp"
 
 namespace gemm64::cycles {
 namespace {
@@ -13,23 +13,28 @@ constexpr Clock kNone = -1;  // no row is left, and that has been noted
 
 bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
-  const Command& store = *order().command;
+  const Command& command = *order().command;
+  const CommandFact& fact = *fact_of(command.opcode);
   // Rows of one kind alone are under way, and settings change while there are none.
-  const bool vector = is_vector(store);
-  const bool follows = store.opcode == Opcode::kFence ||
-                       (vector ? vector_.used() && store.keep != 0 : !vector_.used());
+  const bool vector = is_vector(command);
+  const bool follows =
+      !fact.of_format || (vector ? vector_.used() && command.keep != 0 : !vector_.used());
   if (!follows && sending_ != 0) return false;
-  snapshot_ = store.opcode == Opcode::kFence;
-  requantizes_ = !snapshot_ && ResultFormat::of(store).value().takes_parameters();
-  if (!snapshot_) beats_per_row_ = ResultFormat::of(store).value().beats_per_row();
-  walk_ = BurstWalk(walk_of(store, geometry_.n), geometry_.n, geometry_.burst_beats);
+  snapshot_ = !fact.of_format;
+  requantizes_ = false;
+  if (!snapshot_) {
+    const ResultFormat format = ResultFormat::of(command.format).value();
+    requantizes_ = format.takes_parameters();
+    beats_per_row_ = format.beats_per_row();
+    rows_ = command.rows;
+  }
+  walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;
-  rows_ = store.rows;
   seen_ = order().seen;
   Clock taken = std::max(seen_, listed_);
   if (!snapshot_) {
     if (!follows) taken = std::max(taken, free_);
-    vector_.begin(store);
+    vector_.begin(StoreCommand(command));
     requantizer_.set_vector(vector);
     table_due_ = vector_.table_words(geometry_.n) != 0;
   }

@@ -62,16 +62,14 @@ std::uint64_t moved_by(const Command& command) {
   return fact.tile == Tile::kOne ? runs : runs * value_of(command, fact.run);
 }
 
-std::uint32_t taps_of(const Command& set) { return set.kernel_height * set.kernel_width; }
-
 /// Words of pixels that a block of a window brings: of the planes of all groups.
-std::uint64_t pixels_for(const Command& matmul, const Command& set) {
+std::uint64_t pixels_for(const MatmulCommand& matmul, const SetWindowCommand& set) {
   const std::uint64_t groups = (matmul.passes + set.group_passes - 1) / set.group_passes;
   return groups * matmul.count * matmul.new_pixels;
 }
 
 /// What all commands of `operand` move for a MATMUL. `set`: the SET_WINDOW before it.
-std::uint64_t moved_for(const Command& matmul, const Command& set, Operand operand,
+std::uint64_t moved_for(const MatmulCommand& matmul, const SetWindowCommand& set, Operand operand,
                         std::uint32_t array) {
   const bool window = is_window(matmul);
   const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
@@ -99,8 +97,8 @@ std::uint64_t moved_for(const Command& matmul, const Command& set, Operand opera
 /// The MATMUL that a command loads or stores for, the blocks of M before it, and what others have
 /// moved for it before.
 struct Served {
-  const Command* matmul;
-  Command set;  // of a window: the SET_WINDOW before it
+  MatmulCommand matmul;
+  SetWindowCommand set;  // of a window: the one before it
   std::uint64_t first_m;
   std::uint64_t moved;
 };
@@ -117,14 +115,15 @@ Served served_by(const std::vector<Command>& program, std::size_t index, std::ui
     if (is_alike(program[i])) moved += moved_by(program[i]);
   }
   std::uint64_t first_m = 0;
-  Command set;
+  SetWindowCommand set;
   for (const Command& command : program) {
-    if (command.opcode == Opcode::kSetWindow) set = command;
+    if (command.opcode == Opcode::kSetWindow) set = SetWindowCommand(command);
     if (command.opcode != Opcode::kMatmul) continue;
-    const std::uint64_t all = moved_for(command, set, operand, array);
-    if (moved < all) return {&command, set, first_m, moved};
+    const MatmulCommand matmul(command);
+    const std::uint64_t all = moved_for(matmul, set, operand, array);
+    if (moved < all) return {matmul, set, first_m, moved};
     moved -= all;
-    first_m += command.blocks;
+    first_m += matmul.blocks;
   }
   throw std::logic_error("a job's program has a load or a store without a MATMUL");
 }
@@ -179,7 +178,8 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   work.fields["command"] = index;
   const Operand operand = operand_of(command);
   if (command.opcode == Opcode::kSetWindow) {
-    work.title += fmt::format(" {}x{}", command.kernel_height, command.kernel_width);
+    const SetWindowCommand set(command);
+    work.title += fmt::format(" {}x{}", set.kernel_height, set.kernel_width);
   }
   if (operand == Operand::kOperands) {
     work.tiles = 1;
@@ -194,7 +194,7 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   const std::uint64_t unit = unit_of(command, plan.array);
   work.tiles = moved_by(command) / unit;
   work.first_tile = moved / unit;
-  const std::uint64_t m = std::uint64_t{matmul->rows} * matmul->blocks;
+  const std::uint64_t m = std::uint64_t{matmul.rows} * matmul.blocks;
   work.first_m = static_cast<std::int64_t>(first_m);
   work.has_m = plan.row_blocks() > 1;
   work.k_tiles = plan.k_tiles;
@@ -207,14 +207,15 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
     case Operand::kActivations:
       work.transfers = unit;
       if (is_window(command)) {
-        work.title += fmt::format(" {} pixels", command.rows);
+        const LoadActivationsCommand load(command);
+        work.title += fmt::format(" {} pixels", load.rows);
         work.planes = true;
-        work.first_plane = command.place / command.capacity;
+        work.first_plane = load.place / load.capacity;
         break;
       }
       work.title += fmt::format(" {}x{}", m, plan.shape.k);
       work.n_tiles = command.passes;
-      work.has_n = (matmul->flags & flag::kRetain) == 0;
+      work.has_n = (matmul.flags & flag::kRetain) == 0;
       break;
     case Operand::kResults:
       work.title +=
@@ -231,9 +232,9 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       break;
     case Operand::kNone:  // a MATMUL
       work.title += fmt::format(" {}x{}x{}", m, plan.shape.k, plan.shape.n);
-      work.tiles = std::uint64_t{command.count} * command.passes * command.blocks;
-      if (is_window(command)) work.tiles *= taps_of(set);
-      work.transfers = command.rows;
+      work.tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
+      if (is_window(matmul)) work.tiles *= taps_of(set);
+      work.transfers = matmul.rows;
       break;
     case Operand::kOperands:
     case Operand::kCounters:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/command_check.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <utility>
 
 #include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
@@ -12,30 +15,73 @@
 namespace gemm64 {
 namespace {
 
-bool bad_format(const Command& store) {
-  const auto format = ResultFormat::of(store);
-  if (!format) return true;
-  return format->takes_parameters() && format->value(store.low) > format->value(store.high);
+std::string broken_words(const Bound& bound, const Command& command, const Geometry& geometry) {
+  const std::uint32_t bits = command.*bound.field;
+  const std::int64_t value =
+      bound.is_signed ? std::int64_t{static_cast<std::int32_t>(bits)} : std::int64_t{bits};
+  const char* const relation = bound.relation == Relation::kAtLeast  ? "at least"
+                               : bound.relation == Relation::kAtMost ? "at most"
+                                                                     : "below";
+  std::string words = fmt::format("{} is {}; ", bound.name, value);
+  if (bound.with == flag::kWindow) words += "with WINDOW ";
+  if (bound.limit_name == nullptr) {
+    return words + fmt::format("it must be {} {}", relation, bound.number);
+  }
+  const std::uint32_t limit =
+      bound.limit_field != nullptr ? command.*bound.limit_field : geometry.*bound.limit_size;
+  return words + fmt::format("it must be {} {}, {}", relation, bound.limit_name, limit);
 }
 
-bool bad_window(const Command& command, const Geometry& geometry) {
-  const std::uint64_t words = geometry.scratchpad_words;
-  if (broken_bound(command, geometry, true) != nullptr) return true;
-  switch (command.opcode) {
-    case Opcode::kLoadActivations:
-      return command.place > words || command.count > (words - command.place) / command.capacity;
-    case Opcode::kMatmul:
-      return (command.flags & flag::kAccumulate) == 0;
-    default:
-      return false;
+/// Each says what is wrong, or nothing.
+
+std::string bad_bound(const Command& command, const Geometry& geometry, bool flagged) {
+  const Bound* const broken = broken_bound(command, geometry, flagged);
+  return broken == nullptr ? "" : broken_words(*broken, command, geometry);
+}
+
+std::string bad_format(const Command& command) {
+  const auto format = ResultFormat::of(command.format);
+  if (!format) return fmt::format("no result format has the number {}", command.format);
+  const int low = format->value(command.low), high = format->value(command.high);
+  if (!format->takes_parameters() || low <= high) return "";
+  return fmt::format("LOW is {}, above HIGH, {}", low, high);
+}
+
+std::string bad_address(const Command& command, const Geometry& geometry) {
+  if (command.address() % geometry.n != 0) {
+    return fmt::format("the address must be a multiple of {}", geometry.n);
   }
+  if (command.address() >> geometry.address_width == 0) return "";
+  return fmt::format("the address is wider than {} bits", geometry.address_width);
+}
+
+std::string bad_planes(const LoadActivationsCommand& load, const Geometry& geometry) {
+  const std::uint64_t end = load.place + std::uint64_t{load.count} * load.capacity;
+  if (end <= geometry.scratchpad_words) return "";
+  return fmt::format("PLACE + COUNT * CAPACITY is {}; it must be at most SCRATCHPAD_WORDS, {}", end,
+                     geometry.scratchpad_words);
+}
+
+std::string bad_window(const Command& command, const WindowOrder& before,
+                       const Geometry& geometry) {
+  std::string why = bad_bound(command, geometry, true);
+  if (!why.empty()) return why;
+  if (command.opcode == Opcode::kLoadActivations) {
+    why = bad_planes(LoadActivationsCommand(command), geometry);
+  } else if (command.opcode == Opcode::kMatmul &&
+             (MatmulCommand(command).flags & flag::kAccumulate) == 0) {
+    why = "WINDOW needs ACCUMULATE";
+  }
+  if (!why.empty()) return why;
+  const char* const order = before.refusal(command, geometry);
+  return order == nullptr ? "" : order;
 }
 
 /// Does what it reads or writes pass the end of the address space?
 bool passes_end(const Command& command, const Geometry& geometry) {
   const CommandFact& fact = *fact_of(command.opcode);
   const std::uint64_t end = std::uint64_t{1} << geometry.address_width;
-  const std::uint64_t bytes = fact.of_format ? ResultFormat::of(command)->bytes() : 1;
+  const std::uint64_t bytes = fact.of_format ? ResultFormat::of(command.format)->bytes() : 1;
   const std::uint64_t room = (end - command.address()) / geometry.n / bytes;
   const std::uint64_t run = value_of(command, fact.run, snapshot_beats(geometry.n));
   const std::uint64_t tile = run * value_of(command, fact.blocks);  // of one, in all blocks
@@ -47,23 +93,22 @@ bool passes_end(const Command& command, const Geometry& geometry) {
 
 }  // namespace
 
-ErrorCode check_command(const Command& command, const WindowOrder& before,
-                        const Geometry& geometry) {
-  if (fact_of(command.opcode) == nullptr) return ErrorCode::kBadOpcode;
-  if (broken_bound(command, geometry, false) != nullptr) return ErrorCode::kBadOperand;
-  if (is_store(command) && bad_format(command)) return ErrorCode::kBadOperand;
+Refusal check_command(const Command& command, const WindowOrder& before, const Geometry& geometry) {
+  const CommandFact* const fact = fact_of(command.opcode);
+  if (fact == nullptr) return {ErrorCode::kBadOpcode, "no such command"};
+  std::string why = bad_bound(command, geometry, false);
+  if (why.empty() && fact->of_format) why = bad_format(command);
+  if (!why.empty()) return {ErrorCode::kBadOperand, std::move(why)};
   const bool address = has_address(command);
-  if (address &&
-      (command.address() >> geometry.address_width != 0 || command.address() % geometry.n != 0)) {
-    return ErrorCode::kBadAddress;
-  }
-  if (is_window(command) &&
-      (bad_window(command, geometry) || before.refusal(command, geometry) != nullptr)) {
-    return ErrorCode::kBadOperand;
-  }
-  if (is_vector(command) && vector_refusal(command, geometry.n)) return ErrorCode::kBadOperand;
-  if (address && passes_end(command, geometry)) return ErrorCode::kBadAddress;
-  return ErrorCode::kNone;
+  if (address) why = bad_address(command, geometry);
+  if (!why.empty()) return {ErrorCode::kBadAddress, std::move(why)};
+  if (is_window(command)) why = bad_window(command, before, geometry);
+  if (is_vector(command)) why = vector_refusal(StoreCommand(command), geometry.n);
+  if (!why.empty()) return {ErrorCode::kBadOperand, std::move(why)};
+  if (!address || !passes_end(command, geometry)) return {};
+  return {
+      ErrorCode::kBadAddress,
+      fmt::format("its words pass the end of an address space of {} bits", geometry.address_width)};
 }
 
 }  // namespace gemm64

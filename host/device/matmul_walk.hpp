@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "host/device/registers.hpp"
+#include "host/device/command_types.hpp"
 
 namespace gemm64 {
 
@@ -13,7 +13,7 @@ namespace gemm64 {
 class MatmulWalk {
  public:
   /// `taps`: of a window, those of the last SET_WINDOW.
-  explicit MatmulWalk(const Command& matmul, std::uint32_t taps = 1)
+  explicit MatmulWalk(const MatmulCommand& matmul, std::uint32_t taps = 1)
       : rows_(matmul.rows),
         k_tiles_(matmul.count * taps),
         n_tiles_(matmul.passes),

@@ -11,16 +11,17 @@ PixelPlanes::PixelPlanes(std::uint32_t words, std::uint32_t n)
 
 void PixelPlanes::clear() { kept_ = ready_ = 0; }
 
-bool PixelPlanes::has_room(const Command& load) const {
+bool PixelPlanes::has_room(const LoadActivationsCommand& load) const {
   if (load.place != 0) return true;
   return (load.flags & flag::kStart) != 0 ? empty() : counted(kept_ + load.rows) <= load.capacity;
 }
 
-void PixelPlanes::begin(const Command& load) {
+void PixelPlanes::begin(const LoadActivationsCommand& load) {
   if (load.place == 0) kept_ += load.rows;
 }
 
-void PixelPlanes::put(const Command& load, std::uint32_t plane, const std::uint8_t* words) {
+void PixelPlanes::put(const LoadActivationsCommand& load, std::uint32_t plane,
+                      const std::uint8_t* words) {
   const std::uint64_t first = load.place + std::uint64_t{plane} * load.capacity;
   const std::uint32_t before_end = std::min(load.rows, load.capacity - load.slot);
   std::memcpy(bytes_.data() + (first + load.slot) * n_, words, before_end * n_);
@@ -28,8 +29,8 @@ void PixelPlanes::put(const Command& load, std::uint32_t plane, const std::uint8
   ready_ += load.rows;
 }
 
-void PixelPlanes::gather(const Command& set, const WindowTaps& taps, const WindowTile& tile,
-                         std::uint8_t* to) const {
+void PixelPlanes::gather(const SetWindowCommand& set, const WindowTaps& taps,
+                         const WindowTile& tile, std::uint8_t* to) const {
   const std::uint64_t plane = std::uint64_t{tile.plane} * set.capacity;
   for (std::uint32_t row = 0; row < taps.rows(); ++row, to += n_) {
     const WindowPixel pixel = taps.pixel(tile, row);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/device/registers.hpp"
+#include "host/device/command_types.hpp"
 #include "host/device/window_taps.hpp"
 
 namespace gemm64 {
@@ -25,11 +25,11 @@ class PixelPlanes {
   bool unclaimed() const { return ready_ != 0; }
 
   /// May a LOAD_ACTIVATIONS with WINDOW begin, as far as its pixels are concerned?
-  bool has_room(const Command& load) const;
+  bool has_room(const LoadActivationsCommand& load) const;
   /// It begins: its pixels are kept from now on.
-  void begin(const Command& load);
+  void begin(const LoadActivationsCommand& load);
   /// Its words of one plane, counted from 0, have come.
-  void put(const Command& load, std::uint32_t plane, const std::uint8_t* words);
+  void put(const LoadActivationsCommand& load, std::uint32_t plane, const std::uint8_t* words);
 
   /// Have the words that a block brought for a plane come?
   bool ready(std::uint32_t new_pixels) const { return ready_ >= new_pixels; }
@@ -37,7 +37,7 @@ class PixelPlanes {
   void free(std::uint32_t pixels) { kept_ -= pixels; }
 
   /// Writes the words that a tile reads, one a row, to `to`; beyond the border all bytes are ZERO.
-  void gather(const Command& set, const WindowTaps& taps, const WindowTile& tile,
+  void gather(const SetWindowCommand& set, const WindowTaps& taps, const WindowTile& tile,
               std::uint8_t* to) const;
 
  private:

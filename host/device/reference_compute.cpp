@@ -9,13 +9,13 @@ namespace gemm64 {
 
 bool ReferenceDevice::compute_tile() {
   if (matmuls_.empty()) return false;
-  const Command& matmul = matmuls_.front();
-  if (matmul.opcode == Opcode::kSetWindow) {
-    window_ = matmul;
+  if (const auto* const set = std::get_if<SetWindowCommand>(&matmuls_.front())) {
+    window_ = *set;
     matmuls_.pop_front();
     return true;
   }
-  if (is_window(matmul)) return compute_window_tile();
+  const auto& matmul = std::get<MatmulCommand>(matmuls_.front());
+  if (is_window(matmul)) return compute_window_tile(matmul);
   const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
   const bool retain = (matmul.flags & flag::kRetain) != 0;
   const bool first = !accumulate || tile_ == 0;
@@ -35,8 +35,7 @@ bool ReferenceDevice::compute_tile() {
   return true;
 }
 
-bool ReferenceDevice::compute_window_tile() {
-  const Command& matmul = matmuls_.front();
+bool ReferenceDevice::compute_window_tile(const MatmulCommand& matmul) {
   if (!window_) return false;
   if (!block_taps_) block_taps_.emplace(*window_, matmul);
   const WindowTile tile = block_taps_->tile(pass_, tile_);
@@ -57,7 +56,7 @@ bool ReferenceDevice::compute_window_tile() {
 }
 
 // What all tiles leave behind: weights that were used, blocks that are finished, the next tile.
-void ReferenceDevice::end_tile(const Command& matmul, std::uint64_t tiles) {
+void ReferenceDevice::end_tile(const MatmulCommand& matmul, std::uint64_t tiles) {
   weights_.read += geometry_.n;
   weights_.released = weights_.read;
   weights_.forget(weights_.released);
@@ -103,7 +102,7 @@ BlockBatch::Words ReferenceDevice::words(const WordStream& stream, std::uint64_t
   return gathered;
 }
 
-void ReferenceDevice::multiply(const Command& matmul, bool first) {
+void ReferenceDevice::multiply(const MatmulCommand& matmul, bool first) {
   if (batch_.full()) flush();
   BlockBatch::Words weights = words(weights_, geometry_.n);
   const std::size_t blocks = deferred_.size();

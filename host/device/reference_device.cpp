@@ -284,39 +284,36 @@ bool ReferenceDevice::dispatch() {
     next_ = Command::decode(memory_.read(address, kCommandBytes, scratch_));
   }
   const Command command = *next_;
-  const ErrorCode code = check_command(command, window_order_, geometry_);
+  const ErrorCode code = check_command(command, window_order_, geometry_).code;
   if (code != ErrorCode::kNone) {
     fail(code, Engine::kCommands, dispatched_);
     return false;
   }
   switch (command.opcode) {
     case Opcode::kLoadWeights:
-      weights_.add(command, dispatched_);
+      weights_.add(LoadWeightsCommand(command), dispatched_);
       break;
     case Opcode::kLoadActivations:
-      loads_.push_back({command, dispatched_});
+      loads_.push_back({LoadActivationsCommand(command), dispatched_});
       break;
     case Opcode::kLoadParameters:
-      parameters_.add(command, dispatched_);
+      parameters_.add(LoadParametersCommand(command), dispatched_);
       break;
     case Opcode::kLoadOperands:
-      operands_.add(command, dispatched_);
+      operands_.add(LoadOperandsCommand(command), dispatched_);
       break;
     case Opcode::kMatmul:
+      matmuls_.push_back(MatmulCommand(command));
+      break;
     case Opcode::kSetWindow:
-      matmuls_.push_back(command);
+      matmuls_.push_back(SetWindowCommand(command));
       break;
     case Opcode::kStore:
-      stores_.push_back({command, dispatched_, {}});
+      stores_.push_back({StoreCommand(command), dispatched_});
       ++open_stores_;
       break;
     case Opcode::kFence:
-      if (open_stores_ > command.count) return false;
-      if ((command.flags & flag::kSnapshot) != 0) {
-        std::vector<std::uint8_t> bytes(snapshot_beats(geometry_.n) * geometry_.n);
-        encode_snapshot(counters_, bytes.data());
-        stores_.push_back({command, dispatched_, std::move(bytes)});
-      }
+      if (!pass_fence(FenceCommand(command))) return false;
       break;
     case Opcode::kFinish:
       if (others_idle() && windows_ && pixels_left()) {
@@ -331,6 +328,15 @@ bool ReferenceDevice::dispatch() {
   head_ = (head_ + 1) & ring_mask_;
   ++dispatched_;
   next_.reset();
+  return true;
+}
+
+bool ReferenceDevice::pass_fence(const FenceCommand& fence) {
+  if (open_stores_ > fence.count) return false;
+  if (!is_snapshot(fence)) return true;
+  std::vector<std::uint8_t> bytes(snapshot_beats(geometry_.n) * geometry_.n);
+  encode_snapshot(counters_, bytes.data());
+  stores_.push_back({Snapshot{fence.address, std::move(bytes)}, dispatched_});
   return true;
 }
 
@@ -380,12 +386,12 @@ bool ReferenceDevice::begin_load() {
 }
 
 void ReferenceDevice::load_pixels(const ActivationLoad& load) {
-  const Command& command = load.command;
+  const LoadActivationsCommand& command = load.command;
   planes_.begin(command);
   const std::uint64_t bytes = std::uint64_t{command.rows} * geometry_.n;
   for (std::uint32_t plane = 0; plane < command.count; ++plane) {
     const std::uint64_t address =
-        command.address() + std::uint64_t{plane} * command.stride * geometry_.n;
+        command.address + std::uint64_t{plane} * command.stride * geometry_.n;
     const std::uint64_t good = memory_.reach(address, bytes) / geometry_.n * geometry_.n;
     counters_[counter::kBytesActivations] += good;
     if (good != bytes) {

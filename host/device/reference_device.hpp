@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "host/device/block_batch.hpp"
@@ -75,15 +76,16 @@ class ReferenceDevice final : public Device {
   // Each does one step, if it can, and tells whether it did.
   void run();
   bool dispatch();
+  bool pass_fence(const FenceCommand& fence);
   bool begin_load();
   bool fetch(WordStream& stream, std::uint64_t capacity, Engine engine, std::size_t bytes_counter);
   bool compute_tile();
-  bool compute_window_tile();
+  bool compute_window_tile(const MatmulCommand& matmul);
   bool store_block();
   bool store_snapshot();
   /// What a block of 8-bit results meets on the vector path.
   struct VectorWork {
-    Command settings;
+    StoreCommand settings;
     std::array<std::uint8_t, kTableBytes> table;
     std::vector<std::uint8_t> operands;
   };
@@ -93,20 +95,20 @@ class ReferenceDevice final : public Device {
   std::vector<std::uint8_t> take(WordStream& stream, std::uint64_t words);
   std::vector<std::uint8_t> take_parameters();
   std::shared_ptr<const VectorWork> take_operands();
-  const std::uint8_t* results_of(const std::vector<std::uint32_t>& sums, const Command& store,
+  const std::uint8_t* results_of(const std::vector<std::uint32_t>& sums, const StoreCommand& store,
                                  const std::vector<std::uint8_t>& parameters,
                                  const VectorWork* vector);
   void write_block(std::uint64_t address, const std::uint8_t* bytes, std::uint64_t count,
                    const VectorWork* vector);
-  void multiply(const Command& matmul, bool first);
+  void multiply(const MatmulCommand& matmul, bool first);
   void multiply_window(const WindowTile& tile, bool first);
   void add_tile(std::uint32_t rows, bool first, const BlockBatch::Words& weights,
                 const BlockBatch::Words& activations);
-  void end_tile(const Command& matmul, std::uint64_t tiles);
+  void end_tile(const MatmulCommand& matmul, std::uint64_t tiles);
   BlockBatch::Words words(const WordStream& stream, std::uint64_t count);
 
   struct ActivationLoad {
-    Command command;
+    LoadActivationsCommand command;
     std::uint32_t tag;
   };
   void load_pixels(const ActivationLoad& load);
@@ -115,7 +117,7 @@ class ReferenceDevice final : public Device {
   struct Deferred {
     unsigned bank;
     bool stored = false;
-    Command store{};
+    StoreCommand store{};
     std::vector<std::uint8_t> parameters{};  // of 8-bit results
     std::shared_ptr<const VectorWork> vector{};
     std::uint64_t address = 0, bytes = 0;
@@ -146,16 +148,20 @@ class ReferenceDevice final : public Device {
   bool windows_ = false;              // the last that began brought pixels
   PixelPlanes planes_;
   WindowOrder window_order_;
-  std::deque<Command> matmuls_;           // and SET_WINDOWs
-  std::optional<Command> window_;         // the last SET_WINDOW
-  std::optional<WindowTaps> block_taps_;  // of the window's block under way
+  std::deque<std::variant<MatmulCommand, SetWindowCommand>> matmuls_;
+  std::optional<SetWindowCommand> window_;  // the last one
+  std::optional<WindowTaps> block_taps_;    // of the window's block under way
   // Its tiles by their places in a pass: what those that read the same planes have gathered.
   static constexpr BlockBatch::Words kNotGathered{0, false};
   std::vector<BlockBatch::Words> gathered_;
+  /// What a FENCE writes.
+  struct Snapshot {
+    std::uint64_t address;
+    std::vector<std::uint8_t> bytes;
+  };
   struct Store {
-    Command command;
+    std::variant<StoreCommand, Snapshot> work;
     std::uint32_t tag;
-    std::vector<std::uint8_t> snapshot;  // of a FENCE: what it writes
   };
   std::deque<Store> stores_;
   std::uint32_t open_stores_ = 0;       // those of them that are STOREs

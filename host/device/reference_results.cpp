@@ -74,7 +74,7 @@ std::shared_ptr<const ReferenceDevice::VectorWork> ReferenceDevice::take_operand
 
 // What a STORE writes of the rows of a bank.
 const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>& sums,
-                                                const Command& store,
+                                                const StoreCommand& store,
                                                 const std::vector<std::uint8_t>& parameters,
                                                 const VectorWork* vector) {
   if (parameters.empty()) return reinterpret_cast<const std::uint8_t*>(sums.data());
@@ -97,22 +97,23 @@ const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>
 }
 
 bool ReferenceDevice::store_block() {
-  if (stores_.empty() || !stores_.front().snapshot.empty() || banks_done_ == 0) return false;
-  const Store& store = stores_.front();
-  const Command& command = store.command;
-  const ResultFormat format = ResultFormat::of(command).value();
+  if (stores_.empty() || banks_done_ == 0) return false;
+  const auto* const next = std::get_if<StoreCommand>(&stores_.front().work);
+  if (next == nullptr) return false;
+  const StoreCommand store = *next;
+  const ResultFormat format = ResultFormat::of(store.format).value();
   const bool requantizes = format.takes_parameters();
   if (requantizes && parameters_.arrived - parameters_.read < kParameterSetWords) return false;
-  if (!store_begun_) vector_.begin(command);
+  if (!store_begun_) vector_.begin(store);
   store_begun_ = true;
   const std::uint64_t operands =
       vector_.tile_words() + (stored_ == 0 ? vector_.table_words(geometry_.n) : 0);
   if (operands_.arrived - operands_.read < operands) return false;
 
-  const std::uint64_t block = stored_ / command.count, tile = stored_ % command.count;
-  const std::uint64_t row = block * command.rows + tile * command.stride;
-  const std::uint64_t to = command.address() + format.block_bytes(row, geometry_.n);
-  const std::uint64_t beats = std::uint64_t{command.rows} * format.beats_per_row();
+  const std::uint64_t block = stored_ / store.count, tile = stored_ % store.count;
+  const std::uint64_t row = block * store.rows + tile * store.stride;
+  const std::uint64_t to = store.address + format.block_bytes(row, geometry_.n);
+  const std::uint64_t beats = std::uint64_t{store.rows} * format.beats_per_row();
   const std::uint64_t bytes = beats * geometry_.n;
   // First, since reading them may flush what was deferred.
   std::vector<std::uint8_t> parameters;
@@ -121,7 +122,7 @@ bool ReferenceDevice::store_block() {
   if (vector_.used()) vector = take_operands();
   if (!inside(to, bytes)) flush();
   if (Deferred* const later = deferred(store_bank_)) {
-    later->store = command;
+    later->store = store;
     later->parameters = std::move(parameters);
     later->vector = std::move(vector);
     later->stored = true;
@@ -131,15 +132,15 @@ bool ReferenceDevice::store_block() {
     unwritten_end_ = std::max(unwritten_end_, to + bytes);
     counters_[counter::kBytesResults] += bytes;
   } else {
-    if (!write_results(to, results_of(banks_[store_bank_], command, parameters, vector.get()),
-                       beats, store.tag, vector.get())) {
+    if (!write_results(to, results_of(banks_[store_bank_], store, parameters, vector.get()), beats,
+                       stores_.front().tag, vector.get())) {
       return false;
     }
   }
   --banks_done_;
   --banks_used_;
   store_bank_ ^= 1;
-  if (++stored_ == std::uint64_t{command.count} * command.blocks) {
+  if (++stored_ == std::uint64_t{store.count} * store.blocks) {
     stored_ = 0;
     store_begun_ = false;
     stores_.pop_front();
@@ -149,11 +150,12 @@ bool ReferenceDevice::store_block() {
 }
 
 bool ReferenceDevice::store_snapshot() {
-  if (stores_.empty() || stores_.front().snapshot.empty()) return false;
+  if (stores_.empty()) return false;
+  const auto* const snapshot = std::get_if<Snapshot>(&stores_.front().work);
+  if (snapshot == nullptr) return false;
   flush();
-  const Store& store = stores_.front();
-  if (!write_results(store.command.address(), store.snapshot.data(), snapshot_beats(geometry_.n),
-                     store.tag)) {
+  if (!write_results(snapshot->address, snapshot->bytes.data(), snapshot_beats(geometry_.n),
+                     stores_.front().tag)) {
     return false;
   }
   stores_.pop_front();

@@ -9,8 +9,9 @@
 
 namespace gemm64 {
 
-std::uint8_t requantize(const Command& store, std::uint32_t sum, std::uint32_t bias, float scale) {
-  const ResultFormat format = ResultFormat::of(store).value();
+std::uint8_t requantize(const StoreCommand& store, std::uint32_t sum, std::uint32_t bias,
+                        float scale) {
+  const ResultFormat format = ResultFormat::of(store.format).value();
   const float biased = static_cast<float>(static_cast<std::int32_t>(sum + bias));
   // What is infinite or NaN counts as the largest finite scale.
   const float size = std::fmin(std::fabs(scale), std::numeric_limits<float>::max());

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "host/device/registers.hpp"
+#include "host/device/command_types.hpp"
 
 namespace gemm64 {
 
@@ -12,6 +12,7 @@ namespace gemm64 {
 /// byte in memory. sum + bias wraps at 32 bits; its conversion, the float32 product and rint round
 /// to nearest, ties to even, in the default rounding mode. The scale's sign is ignored; what is
 /// infinite or NaN counts as the largest finite one.
-std::uint8_t requantize(const Command& store, std::uint32_t sum, std::uint32_t bias, float scale);
+std::uint8_t requantize(const StoreCommand& store, std::uint32_t sum, std::uint32_t bias,
+                        float scale);
 
 }  // namespace gemm64

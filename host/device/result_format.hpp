@@ -19,10 +19,10 @@ class ResultFormat {
   constexpr explicit ResultFormat(ResultCode code) : entry_(find(code)) {}
   static constexpr ResultFormat int32() { return ResultFormat(ResultCode::kInt32); }
 
-  /// The format of a STORE; none where no format has that number.
-  static constexpr std::optional<ResultFormat> of(const Command& store) {
+  /// The format that a command's FORMAT names; none where no format has that number.
+  static constexpr std::optional<ResultFormat> of(std::uint32_t number) {
     for (const ResultFormatEntry& entry : kResultFormats) {
-      if (static_cast<std::uint32_t>(entry.code) == store.format) return ResultFormat(entry.code);
+      if (static_cast<std::uint32_t>(entry.code) == number) return ResultFormat(entry.code);
     }
     return std::nullopt;
   }

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "host/device/command_types.hpp"
 #include "host/device/counters.hpp"
-#include "host/device/registers.hpp"
 
 namespace gemm64 {
 
@@ -19,6 +19,9 @@ constexpr std::uint64_t snapshot_beats(std::uint32_t array) {
 }
 
 /// Does the command write one?
+constexpr bool is_snapshot(const FenceCommand& fence) {
+  return (fence.flags & flag::kSnapshot) != 0;
+}
 constexpr bool is_snapshot(const Command& command) {
   return command.opcode == Opcode::kFence && (command.flags & flag::kSnapshot) != 0;
 }

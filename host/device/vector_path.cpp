@@ -26,10 +26,10 @@ bool inside(float scale, int first, int end) {
 
 }  // namespace
 
-std::optional<std::string> vector_refusal(const Command& store, std::uint32_t n) {
-  const ResultFormat format = ResultFormat::of(store).value();
+std::string vector_refusal(const StoreCommand& store, std::uint32_t n) {
+  const ResultFormat format = ResultFormat::of(store.format).value();
   if (!format.takes_parameters()) return "VECTOR takes results of 8 bits, not INT32";
-  if (store.keep != 0) return std::nullopt;
+  if (store.keep != 0) return "";
   if (store.first_lane >= n) {
     return fmt::format("FIRST_LANE is {}; it must be below N, {}", store.first_lane, n);
   }
@@ -38,7 +38,7 @@ std::optional<std::string> vector_refusal(const Command& store, std::uint32_t n)
                        store.first_lane + store.lanes, n);
   }
   if (store.add != 0 && store.multiply != 0) return "ADD and MULTIPLY are both set";
-  if (store.add == 0 && store.multiply == 0) return std::nullopt;
+  if (store.add == 0 && store.multiply == 0) return "";
   const int low = format.value(store.function_low), high = format.value(store.function_high);
   if (low > high) {
     return fmt::format("FUNCTION_LOW is {}, above FUNCTION_HIGH, {}", low, high);
@@ -60,10 +60,10 @@ std::optional<std::string> vector_refusal(const Command& store, std::uint32_t n)
     return fmt::format("OFFSET is {}; it must be a multiple of 2^-31, in magnitude below 2^14",
                        offset);
   }
-  return std::nullopt;
+  return "";
 }
 
-void VectorSettings::begin(const Command& store) {
+void VectorSettings::begin(const StoreCommand& store) {
   used_ = is_vector(store);
   last_ = store;
   if (used_ && store.keep == 0) store_ = store;
@@ -78,7 +78,7 @@ std::uint32_t VectorSettings::tile_words() const {
   return store_.broadcast != 0 ? 1 : last_.rows;
 }
 
-std::uint8_t vector_result(const Command& settings,
+std::uint8_t vector_result(const StoreCommand& settings,
                            const std::array<std::uint8_t, kTableBytes>* table, std::uint8_t result,
                            std::uint8_t operand) {
   if (settings.table != 0 && table != nullptr) result = (*table)[result];
@@ -87,7 +87,7 @@ std::uint8_t vector_result(const Command& settings,
   };
   operand = moved(settings.operand_moved, operand);
   if (settings.add == 0 && settings.multiply == 0) return moved(settings.result_moved, result);
-  const ResultFormat format = ResultFormat::of(settings).value();
+  const ResultFormat format = ResultFormat::of(settings.format).value();
   int a = format.value(result), b = format.value(operand);
   const float scale = float_of(settings.operand_scale), offset = float_of(settings.offset);
   float sum;
@@ -107,7 +107,8 @@ std::uint8_t vector_result(const Command& settings,
                                                  format.value(settings.function_high)));
 }
 
-std::pair<std::uint32_t, std::uint32_t> vector_lanes(const Command& settings, std::uint32_t n) {
+std::pair<std::uint32_t, std::uint32_t> vector_lanes(const StoreCommand& settings,
+                                                     std::uint32_t n) {
   const std::uint32_t first = settings.first_lane;
   return {first, settings.lanes == 0 ? n : first + settings.lanes};
 }

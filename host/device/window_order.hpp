@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
-#include "host/device/registers.hpp"
 
 namespace gemm64 {
 
@@ -19,8 +19,14 @@ class WindowOrder {
   void add(const Command& command);
 
  private:
+  const char* refusal(const SetWindowCommand& set) const;
+  const char* refusal(const MatmulCommand& matmul, const Geometry& geometry) const;
+  const char* refusal(const LoadActivationsCommand& load) const;
+  void add(const SetWindowCommand& set);
+  void add(const MatmulCommand& matmul);
+  void add(const LoadActivationsCommand& load);
   /// Is it a chunk that begins a convolution?
-  bool begins(const Command& load) const;
+  bool begins(const LoadActivationsCommand& load) const;
   /// A SET_WINDOW has come for chunks that have not.
   bool parted() const { return begun_ && layer_ != planes_ && !stale_; }
 

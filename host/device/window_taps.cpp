@@ -11,7 +11,7 @@ std::uint64_t size(std::uint32_t value) { return value == 0 ? kHalf : value; }
 
 }  // namespace
 
-WindowTaps::WindowTaps(const Command& set, const Command& matmul)
+WindowTaps::WindowTaps(const SetWindowCommand& set, const MatmulCommand& matmul)
     : set_(set), planes_(matmul.count), corners_(matmul.rows) {
   const std::uint64_t width = size(set.out_width), height = size(set.out_height);
   for (std::uint64_t i = 0; i < corners_.size(); ++i) {
@@ -22,12 +22,10 @@ WindowTaps::WindowTaps(const Command& set, const Command& matmul)
     const std::uint64_t out_row = (matmul.out_row + lines) % height;
     const std::uint64_t out_column = (matmul.out_column + i) % width;
     Corner& corner = corners_[i];
-    corner.row = images == 0 ? static_cast<std::int32_t>(matmul.in_row) +
-                                   static_cast<std::int64_t>(lines * set.stride_height)
+    corner.row = images == 0 ? matmul.in_row + static_cast<std::int64_t>(lines * set.stride_height)
                              : static_cast<std::int64_t>(out_row * set.stride_height) -
                                    static_cast<std::int64_t>(set.pad_top);
-    corner.column = lines == 0 ? static_cast<std::int32_t>(matmul.in_column) +
-                                     static_cast<std::int64_t>(i * set.stride_width)
+    corner.column = lines == 0 ? matmul.in_column + static_cast<std::int64_t>(i * set.stride_width)
                                : static_cast<std::int64_t>(out_column * set.stride_width) -
                                      static_cast<std::int64_t>(set.pad_left);
     const std::uint64_t steps =
@@ -36,12 +34,10 @@ WindowTaps::WindowTaps(const Command& set, const Command& matmul)
   }
 }
 
-std::uint64_t WindowTaps::tiles() const {
-  return std::uint64_t{planes_} * set_.kernel_height * set_.kernel_width;
-}
+std::uint64_t WindowTaps::tiles() const { return std::uint64_t{planes_} * taps_of(set_); }
 
 WindowTile WindowTaps::tile(std::uint32_t pass, std::uint64_t tile) const {
-  const std::uint32_t taps = set_.kernel_height * set_.kernel_width;
+  const std::uint32_t taps = taps_of(set_);
   const auto tap = static_cast<std::uint32_t>(tile % taps);
   const auto plane = static_cast<std::uint32_t>(tile / taps);
   return {pass, pass / set_.group_passes * planes_ + plane, tap / set_.kernel_width,

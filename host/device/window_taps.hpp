@@ -5,22 +5,27 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/device/registers.hpp"
+#include "host/device/command_types.hpp"
 
 namespace gemm64 {
 
 /// Is it a command of windows: SET_WINDOW, or one that has the flag WINDOW where it means
 /// something?
+constexpr bool is_window(const LoadActivationsCommand& load) {
+  return (load.flags & flag::kWindow) != 0;
+}
+constexpr bool is_window(const MatmulCommand& matmul) {
+  return (matmul.flags & flag::kWindow) != 0;
+}
 constexpr bool is_window(const Command& command) {
   if (command.opcode == Opcode::kSetWindow) return true;
   return (command.opcode == Opcode::kLoadActivations || command.opcode == Opcode::kMatmul) &&
          (command.flags & flag::kWindow) != 0;
 }
 
-/// Can the accelerator's walk begin at this input row or column? It has signed numbers of 18 bits.
-constexpr bool walk_holds(std::uint32_t position) {
-  constexpr std::uint32_t kHalf = 1u << 17;
-  return position + kHalf < 2 * kHalf;
+/// Taps of a window.
+constexpr std::uint32_t taps_of(const SetWindowCommand& set) {
+  return set.kernel_height * set.kernel_width;
 }
 
 /// One of a block's tiles: a tap of a plane, in one pass.
@@ -42,7 +47,7 @@ struct WindowPixel {
 class WindowTaps {
  public:
   /// Both commands are such as check_command() takes.
-  WindowTaps(const Command& set, const Command& matmul);
+  WindowTaps(const SetWindowCommand& set, const MatmulCommand& matmul);
 
   std::uint32_t rows() const { return static_cast<std::uint32_t>(corners_.size()); }
   /// Tiles of a pass: planes times taps.
@@ -59,7 +64,7 @@ class WindowTaps {
     std::uint32_t slot;
   };
 
-  Command set_;
+  SetWindowCommand set_;
   std::uint32_t planes_;
   std::vector<Corner> corners_;
 };

@@ -3,17 +3,9 @@
 
 namespace gemm64 {
 
-void WordStream::add(const Command& command, std::uint32_t tag) {
+void WordStream::add(Load load, std::uint64_t blocks) {
   // Of more words than this a program would never see the end.
   constexpr double kMaxWords = static_cast<double>(std::uint64_t{1} << 62);
-  Load load{end_, 0, command.address(), command.count, 1, 0, command.passes, tag};
-  std::uint64_t blocks = 1;
-  if (command.opcode == Opcode::kLoadActivations || command.opcode == Opcode::kLoadOperands) {
-    load.tile_words = command.rows;
-    load.tiles = command.count;
-    load.stride = command.stride;
-    blocks = command.blocks;
-  }
   const double words =
       static_cast<double>(load.tile_words * load.tiles) * static_cast<double>(load.passes * blocks);
   load.words = words > kMaxWords ? std::uint64_t{1} << 62

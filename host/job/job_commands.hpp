@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/device/registers.hpp"
+#include "host/device/command_types.hpp"
 #include "host/job/plan.hpp"
 #include "host/job/program.hpp"
 

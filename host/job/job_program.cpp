@@ -76,8 +76,7 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
   for (std::size_t i = 0; i + 1 < first.program.size(); ++i) append(first.program[i], {0, i});
   for (std::size_t j = 1; j < list.jobs.size(); ++j) {
     append_all(j, Phase::kAhead);
-    Command fence;
-    fence.opcode = Opcode::kFence;
+    FenceCommand fence;
     if (const auto& cut = overlaps[j - 1].cut) {
       fence.count = stores_behind(list.jobs[j - 1], *cut);
       CommandOrigin origin = end_of(j - 1);
@@ -87,7 +86,7 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
     }
     fence.count = append_all(j, Phase::kEarly);
     fence.flags = flag::kSnapshot;
-    fence.set_address(list.snapshots + (j - 1) * list.snapshot_bytes);
+    fence.address = list.snapshots + (j - 1) * list.snapshot_bytes;
     append(fence, end_of(j - 1));
     append_all(j, Phase::kRest);
   }

@@ -14,30 +14,28 @@ constexpr std::uint32_t kMaxRing = 65536;
 
 std::uint32_t count_of(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
-Command load_weights(const Plan& plan, const Layout& layout, const RowGroup& group) {
-  Command load;
-  load.opcode = Opcode::kLoadWeights;
+LoadWeightsCommand load_weights(const Plan& plan, const Layout& layout, const RowGroup& group) {
+  LoadWeightsCommand load;
   load.count = count_of(plan.tiles() * plan.array);
   load.passes = group.blocks;
-  load.set_address(layout.weights);
+  load.address = layout.weights;
   return load;
 }
 
-Command load_activations(const Plan& plan, const Layout& layout, const RowGroup& group) {
-  Command load;
-  load.opcode = Opcode::kLoadActivations;
+LoadActivationsCommand load_activations(const Plan& plan, const Layout& layout,
+                                        const RowGroup& group) {
+  LoadActivationsCommand load;
   load.rows = group.rows;
   load.count = plan.k_tiles;
   load.passes = group.retain ? 1 : plan.n_tiles;
   load.blocks = group.blocks;
-  load.set_address(layout.activations + group.first_row * plan.array);
+  load.address = layout.activations + group.first_row * plan.array;
   load.stride = count_of(plan.shape.m);
   return load;
 }
 
-Command matmul(const Plan& plan, const RowGroup& group) {
-  Command matmul;
-  matmul.opcode = Opcode::kMatmul;
+MatmulCommand matmul(const Plan& plan, const RowGroup& group) {
+  MatmulCommand matmul;
   matmul.flags = (plan.accumulate == Accumulate::kDevice ? flag::kAccumulate : 0) |
                  (group.retain ? flag::kRetain : 0);
   matmul.rows = group.rows;
@@ -47,12 +45,12 @@ Command matmul(const Plan& plan, const RowGroup& group) {
   return matmul;
 }
 
-Command load_parameters(const Plan& plan, const Layout& layout, const RowGroup& group) {
-  Command load;
-  load.opcode = Opcode::kLoadParameters;
+LoadParametersCommand load_parameters(const Plan& plan, const Layout& layout,
+                                      const RowGroup& group) {
+  LoadParametersCommand load;
   load.count = count_of(plan.parameter_bytes() / plan.array);
   load.passes = group.blocks;
-  load.set_address(layout.parameters);
+  load.address = layout.parameters;
   return load;
 }
 
@@ -94,13 +92,12 @@ std::uint64_t program_length(const Plan& plan) {
 Command store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
                       std::uint32_t first_tile, std::uint32_t tiles) {
   const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
-  Command store;
-  store.opcode = Opcode::kStore;
+  StoreCommand store;
   store.rows = blocks.rows;
   store.count = tiles;
   store.blocks = blocks.blocks;
-  store.set_address(layout.results + plan.results().block_bytes(
-                                         first_tile * plan.shape.m + blocks.first_row, plan.array));
+  store.address = layout.results + plan.results().block_bytes(
+                                       first_tile * plan.shape.m + blocks.first_row, plan.array);
   store.format = plan.results().number();
   store.zero = byte(plan.output.zero);
   store.low = byte(plan.output.low);
@@ -116,11 +113,11 @@ JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps&
     const bool first = &group == &plan.groups.front();
     list.add(load_weights(plan, layout, group), first ? Phase::kAhead : Phase::kRest);
     const bool early = first && overlaps.early_tiles != 0;
-    Command load = load_activations(plan, layout, group);
+    LoadActivationsCommand load = load_activations(plan, layout, group);
     if (early) {
       load.count = overlaps.early_tiles;
       list.add(load, Phase::kEarly);
-      load.set_address(load.address() + std::uint64_t{load.count} * load.stride * plan.array);
+      load.address += std::uint64_t{load.count} * load.stride * plan.array;
       load.count = plan.k_tiles - overlaps.early_tiles;
     }
     list.add(load, Phase::kRest);
@@ -135,9 +132,7 @@ JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps&
       list.add(store_command(plan, layout, group, now, tiles - now), Phase::kRest);
     }
   }
-  Command finish;
-  finish.opcode = Opcode::kFinish;
-  list.add(finish, Phase::kRest);
+  list.add(FinishCommand(), Phase::kRest);
   return list;
 }
 

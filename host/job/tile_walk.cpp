@@ -22,8 +22,10 @@ void TileWalk::find_matmul() {
   matmul_.reset();
   while (!matmul_ && command_ < program_->size()) {
     const Command& command = (*program_)[command_++];
-    if (command.opcode == Opcode::kSetWindow) taps_ = command.kernel_height * command.kernel_width;
-    if (command.opcode == Opcode::kMatmul) matmul_.emplace(command, is_window(command) ? taps_ : 1);
+    if (command.opcode == Opcode::kSetWindow) taps_ = taps_of(SetWindowCommand(command));
+    if (command.opcode != Opcode::kMatmul) continue;
+    const MatmulCommand matmul(command);
+    matmul_.emplace(matmul, is_window(matmul) ? taps_ : 1);
   }
   if (!matmul_) return;
   load_step();

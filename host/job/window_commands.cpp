@@ -14,16 +14,14 @@ class WindowCommands {
       : plan_(plan), layout_(layout), overlaps_(overlaps) {}
 
   JobCommands make() {
-    load(Opcode::kLoadWeights, layout_.weights, plan_.tiles() * plan_.array);
+    load<LoadWeightsCommand>(layout_.weights, plan_.tiles() * plan_.array);
     find_stores();
     std::uint64_t before = 0;  // blocks of the strips before
     for (const WindowStrip& strip : plan_.window->strips) {
       add_strip(strip, before);
       before += strip.plan.blocks.size();
     }
-    Command finish;
-    finish.opcode = Opcode::kFinish;
-    list_.add(finish, Phase::kRest);
+    list_.add(FinishCommand(), Phase::kRest);
     return std::move(list_);
   }
 
@@ -34,12 +32,12 @@ class WindowCommands {
   };
 
   /// Weights or parameters, all of them for each block.
-  void load(Opcode opcode, std::uint64_t address, std::uint64_t words) {
-    Command command;
-    command.opcode = opcode;
+  template <typename Load>
+  void load(std::uint64_t address, std::uint64_t words) {
+    Load command;
     command.count = static_cast<std::uint32_t>(words);
     command.passes = static_cast<std::uint32_t>(plan_.row_blocks());
-    command.set_address(address);
+    command.address = address;
     list_.add(command, Phase::kAhead);
   }
 
@@ -113,10 +111,11 @@ class WindowCommands {
         WindowBlock row;
         row.first_pixel = pixel;
         row.new_pixels = plan.window.width;
-        Command command = load_window(plan, row, plane, 1, 0, std::exchange(start, false));
-        command.set_address(
+        LoadActivationsCommand command =
+            load_window(plan, row, plane, 1, 0, std::exchange(start, false));
+        command.address =
             layout_.activations +
-            (plane * whole.pixels() + pixel / width * whole.width + strip.in_column) * plan_.array);
+            (plane * whole.pixels() + pixel / width * whole.width + strip.in_column) * plan_.array;
         list_.add(command, Phase::kRest);
       }
     }
@@ -147,7 +146,7 @@ class WindowCommands {
       list_.add(matmul_window(plan, block), phase);
       freed += block.freed_pixels;
       if (before + i == 0 && plan_.results().takes_parameters()) {
-        load(Opcode::kLoadParameters, layout_.parameters, plan_.parameter_bytes() / plan_.array);
+        load<LoadParametersCommand>(layout_.parameters, plan_.parameter_bytes() / plan_.array);
       }
       for (; next_store_ < stores_.size() && stores_[next_store_].block == before + i;
            ++next_store_) {

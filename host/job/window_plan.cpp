@@ -142,10 +142,9 @@ WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& b
   return plan;
 }
 
-Command set_window(const WindowPlan& plan, std::int8_t zero) {
+SetWindowCommand set_window(const WindowPlan& plan, std::int8_t zero) {
   const Window& w = plan.window;
-  Command command;
-  command.opcode = Opcode::kSetWindow;
+  SetWindowCommand command;
   command.zero = static_cast<std::uint8_t>(zero);
   command.kernel_height = w.kernel_height;
   command.kernel_width = w.kernel_width;
@@ -173,16 +172,16 @@ Command set_window(const WindowPlan& plan, std::int8_t zero) {
   return command;
 }
 
-Command load_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t plane,
-                    std::uint32_t planes, std::uint64_t address, bool start) {
+LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& block,
+                                   std::uint32_t plane, std::uint32_t planes, std::uint64_t address,
+                                   bool start) {
   const std::uint64_t pixels = plan.window.pixels();
-  Command command;
-  command.opcode = Opcode::kLoadActivations;
+  LoadActivationsCommand command;
   command.flags = flag::kWindow | (start ? flag::kStart : 0);
   command.rows = block.new_pixels;
   command.count = planes;
   command.passes = command.blocks = 1;
-  command.set_address(address + (plane * pixels + block.first_pixel) * plan.n);
+  command.address = address + (plane * pixels + block.first_pixel) * plan.n;
   command.stride = static_cast<std::uint32_t>(pixels);
   command.capacity = plan.capacity;
   command.slot = static_cast<std::uint32_t>((plan.first_slot + block.first_pixel) % plan.capacity);
@@ -190,12 +189,11 @@ Command load_window(const WindowPlan& plan, const WindowBlock& block, std::uint3
   return command;
 }
 
-Command matmul_window(const WindowPlan& plan, const WindowBlock& block) {
+MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block) {
   const Window& w = plan.window;
   const Corner c = corner(w, block.first);
   const auto image = static_cast<std::int64_t>(c.image * w.height);
-  Command command;
-  command.opcode = Opcode::kMatmul;
+  MatmulCommand command;
   command.flags = flag::kWindow | flag::kAccumulate;
   command.rows = block.rows;
   command.count = w.group_planes;
@@ -204,8 +202,8 @@ Command matmul_window(const WindowPlan& plan, const WindowBlock& block) {
   command.slot = modulo((image + c.row) * w.width + c.column + plan.first_slot, plan.capacity);
   command.out_row = c.out_row;
   command.out_column = c.out_column;
-  command.in_row = static_cast<std::uint32_t>(c.row);
-  command.in_column = static_cast<std::uint32_t>(c.column);
+  command.in_row = static_cast<std::int32_t>(c.row);
+  command.in_column = static_cast<std::int32_t>(c.column);
   command.new_pixels = block.new_pixels;
   command.freed_pixels = block.freed_pixels;
   return command;

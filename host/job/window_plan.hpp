@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
-#include "host/device/registers.hpp"
 
 namespace gemm64 {
 
@@ -76,14 +76,15 @@ WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& b
                        const Geometry& geometry);
 
 /// SET_WINDOW; `zero` is what lies beyond the border.
-Command set_window(const WindowPlan& plan, std::int8_t zero);
+SetWindowCommand set_window(const WindowPlan& plan, std::int8_t zero);
 
 /// What brings the new pixels of a block, of `planes` planes from `plane` on, from the tensor at
 /// `address`; plane 0 comes first. `start` marks the first command of a convolution.
-Command load_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t plane,
-                    std::uint32_t planes, std::uint64_t address, bool start);
+LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& block,
+                                   std::uint32_t plane, std::uint32_t planes, std::uint64_t address,
+                                   bool start);
 
 /// The block's MATMUL.
-Command matmul_window(const WindowPlan& plan, const WindowBlock& block);
+MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block);
 
 }  // namespace gemm64

@@ -46,12 +46,12 @@ void balance(Counters& counters) {
 
 /// Tiles of a MATMUL: of a window as many for each plane as the last SET_WINDOW has taps.
 double tiles_of(const std::vector<Command>& commands, std::size_t index) {
-  const Command& matmul = commands[index];
+  const MatmulCommand matmul(commands[index]);
   double tiles = static_cast<double>(matmul.count) * matmul.passes * matmul.blocks;
   if (!is_window(matmul)) return tiles;
   for (std::size_t i = index; i-- > 0;) {
     if (commands[i].opcode != Opcode::kSetWindow) continue;
-    tiles *= commands[i].kernel_height * commands[i].kernel_width;
+    tiles *= taps_of(SetWindowCommand(commands[i]));
     break;
   }
   return tiles;
@@ -357,7 +357,8 @@ Counters TlmDevice::estimate(const Work& work) const {
       spend(fact->counts,
             {times(fact->run), times(fact->runs), times(fact->passes), times(fact->blocks)});
     } else if (command.opcode == Opcode::kMatmul) {
-      spend(fact->counts, {static_cast<double>(command.rows), tiles_of(busy_.commands, i)});
+      const MatmulCommand matmul(command);
+      spend(fact->counts, {static_cast<double>(matmul.rows), tiles_of(busy_.commands, i)});
     }
   }
   std::uint64_t longest = 0;

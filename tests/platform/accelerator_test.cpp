@@ -86,7 +86,8 @@ TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
     const Outcome found = run(platform.device(), operands, programs);
     // Clocks that are not simulated draw no stalls; and snapshots hold clocks.
     const bool snapshots = std::any_of(programs.begin(), programs.end(), [](const auto& program) {
-      return std::any_of(program.begin(), program.end(), is_snapshot);
+      return std::any_of(program.begin(), program.end(),
+                         [](const Command& command) { return is_snapshot(command); });
     });
     if (memory.predictable() || !snapshots) EXPECT_TRUE(found.memory == expected.memory);
     if (!memory.predictable()) return;

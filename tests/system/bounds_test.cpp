@@ -19,9 +19,8 @@ namespace {
 
 constexpr std::uint32_t kCapacity = 9;
 
-Command set_window() {
-  Command set;
-  set.opcode = Opcode::kSetWindow;
+SetWindowCommand set_window() {
+  SetWindowCommand set;
   set.kernel_height = set.kernel_width = set.stride_height = set.stride_width = 1;
   set.dilation_height = set.dilation_width = set.group_passes = 1;
   set.height = set.width = set.out_height = set.out_width = 3;
@@ -29,8 +28,8 @@ Command set_window() {
   return set;
 }
 
-Command pixels() {
-  Command load = load_activations(0x10000, 1);
+LoadActivationsCommand pixels() {
+  LoadActivationsCommand load = load_activations(0x10000, 1);
   load.flags = flag::kWindow | flag::kStart;
   load.capacity = kCapacity;
   return load;
@@ -38,7 +37,7 @@ Command pixels() {
 
 /// Commands that are taken, each of them behind a SET_WINDOW and a load of pixels.
 std::vector<Command> good_commands() {
-  Command of_window = matmul(1);
+  MatmulCommand of_window = matmul(1);
   of_window.flags |= flag::kWindow;
   return {load_weights(0x10000, 1),
           load_parameters(0x10000, 1),
@@ -85,7 +84,7 @@ TEST(Bounds, OfDrawnCommandsAreThoseOfTheRtl) {
     WindowOrder order;
     order.add(program[0]);
     order.add(program[1]);
-    const ErrorCode code = check_command(drawn, order, geometry);
+    const ErrorCode code = check_command(drawn, order, geometry).code;
     rig.device->write_register(reg::kWatchdog, 100);
     const std::string text =
         message_of<DeviceError>([&] { rig.driver.run_program(0, program, 2000); });

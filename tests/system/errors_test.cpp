@@ -306,9 +306,9 @@ TEST_P(Faults, BadAddressesAreTold) {
   const std::uint64_t addresses[] = {1,          n / 2,      0x1000 + n - 1,
                                      1ull << 40, 1ull << 63, (1ull << 41) + n};
   for (const std::uint64_t address : addresses) {
-    for (const Command& command :
-         {load_weights(address, n), load_activations(address, n), load_parameters(address, 8),
-          store(address, 1), snapshot(address)}) {
+    for (const Command& command : std::initializer_list<Command>{
+             load_weights(address, n), load_activations(address, n), load_parameters(address, 8),
+             store(address, 1), snapshot(address)}) {
       SCOPED_TRACE(to_string(command));
       pair.expect_error({command, finish()}, message(ErrorCode::kBadAddress, 0,
                                                      name(command.opcode), Engine::kCommands));

@@ -158,8 +158,8 @@ class ProgramMaker {
     for (const std::uint64_t piece : {first, blocks - first}) {
       if (piece == 0) continue;
       part.push_back(store(matmul.rows, piece));
-      if (ResultFormat::of(part.back())->takes_parameters()) sets += piece;
-      operands += operands_of(part.back());
+      if (ResultFormat::of(part.back().format)->takes_parameters()) sets += piece;
+      operands += operands_of(StoreCommand(part.back()));
     }
     if (sets != 0) add_loads(part, Opcode::kLoadParameters, sets * kParameterSetWords);
     if (operands != 0) add_loads(part, Opcode::kLoadOperands, operands);
@@ -172,9 +172,8 @@ class ProgramMaker {
   }
 
   /// A STORE of so many tiles, in any format, that touch, overlap or lie apart.
-  Command store(std::uint32_t rows, std::uint64_t tiles) {
-    Command store;
-    store.opcode = Opcode::kStore;
+  StoreCommand store(std::uint32_t rows, std::uint64_t tiles) {
+    StoreCommand store;
     store.rows = rows;
     store.count = static_cast<std::uint32_t>(tiles);
     store.blocks = 1;
@@ -190,30 +189,30 @@ class ProgramMaker {
       store.high = byte(output.high);
       if (draw(random_, 0, 1) != 0) add_vector(store);
     }
-    store.set_address(results_);
+    store.address = results_;
     const std::uint64_t extent =
         std::uint64_t{store.rows} * store.blocks + std::uint64_t{store.count} * store.stride;
-    results_ += ResultFormat::of(store)->block_bytes(extent, geometry_.n) +
+    results_ += ResultFormat::of(store.format)->block_bytes(extent, geometry_.n) +
                 std::uint64_t{draw(random_, 0, 9)} * geometry_.n;
     return store;
   }
 
   /// Words of operands that the next STORE takes.
-  std::uint64_t operands_of(const Command& store) {
+  std::uint64_t operands_of(const StoreCommand& store) {
     vector_.begin(store);
     return vector_.table_words(geometry_.n) +
            std::uint64_t{store.count} * store.blocks * vector_.tile_words();
   }
 
   /// Settings of the vector path, or those that another STORE left.
-  void add_vector(Command& store) {
+  void add_vector(StoreCommand& store) {
     store.flags |= flag::kVector;
     if (any_vector_ && draw(random_, 0, 2) == 0) {
       store.keep = 1;
       return;
     }
     any_vector_ = true;
-    const ResultFormat format = ResultFormat::of(store).value();
+    const ResultFormat format = ResultFormat::of(store.format).value();
     const auto bits = [](float value) {
       std::uint32_t word;
       std::memcpy(&word, &value, sizeof word);

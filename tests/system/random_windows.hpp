@@ -92,11 +92,11 @@ class WindowMaker : public ProgramMaker {
   }
 
   /// What brings the new pixels of `planes` planes from `plane` on, from anywhere.
-  Command load(const WindowPlan& plan, WindowBlock piece, std::uint32_t plane,
-               std::uint32_t planes) {
-    Command load = load_window(plan, piece, plane, planes, 0, start_ && plane == 0);
+  LoadActivationsCommand load(const WindowPlan& plan, WindowBlock piece, std::uint32_t plane,
+                              std::uint32_t planes) {
+    LoadActivationsCommand load = load_window(plan, piece, plane, planes, 0, start_ && plane == 0);
     if (draw(random_, 0, 1) != 0) load.stride = draw(random_, 0, 300);
-    load.set_address(operand_address(std::uint64_t{load.stride} * planes + load.rows));
+    load.address = operand_address(std::uint64_t{load.stride} * planes + load.rows);
     if (plane == 0) start_ = false;
     return load;
   }
@@ -130,8 +130,8 @@ class WindowMaker : public ProgramMaker {
     }
   }
 
-  Command matmul_of(const WindowPlan& plan, const WindowBlock& block) {
-    Command matmul = matmul_window(plan, block);
+  MatmulCommand matmul_of(const WindowPlan& plan, const WindowBlock& block) {
+    MatmulCommand matmul = matmul_window(plan, block);
     matmul.passes = passes_;
     if (draw(random_, 0, 1) != 0) matmul.flags |= flag::kRetain;  // of no meaning
     return matmul;
@@ -165,8 +165,8 @@ class WindowMaker : public ProgramMaker {
         }
         covered = b + equal;
         part.push_back(store(block.rows, std::uint64_t{passes_} * equal));
-        const Command stored = part.back();
-        if (ResultFormat::of(stored)->takes_parameters()) {
+        const StoreCommand stored(part.back());
+        if (ResultFormat::of(stored.format)->takes_parameters()) {
           add_loads(part, Opcode::kLoadParameters, passes_ * equal * kParameterSetWords);
         }
         if (const std::uint64_t words = operands_of(stored)) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/cycles/window_check.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,9 +14,8 @@
 namespace gemm64 {
 namespace {
 
-Command store(ResultCode code, int zero, int low, int high) {
-  Command store;
-  store.opcode = Opcode::kStore;
+StoreCommand store(ResultCode code, int zero, int low, int high) {
+  StoreCommand store;
   store.format = ResultFormat(code).number();
   store.zero = static_cast<std::uint32_t>(zero) & 0xff;
   store.low = static_cast<std::uint32_t>(low) & 0xff;
@@ -94,13 +93,13 @@ TEST(Requantize, EqualsTheReferenceWhichSharesNoCode) {
       std::memcpy(&scales[i], &bits, sizeof bits);
     }
     const MatrixI32 expected = reference_requantize(sums, bias, scales, zero, low, high);
-    const Command command =
+    const StoreCommand command =
         store(is_signed ? ResultCode::kInt8 : ResultCode::kUint8, zero, low, high);
     for (std::size_t i = 0; i < kColumns; ++i) {
       const std::int32_t sum = sums(0, static_cast<Eigen::Index>(i));
-      const int found = ResultFormat::of(command)->value(
-          requantize(command, static_cast<std::uint32_t>(sum), static_cast<std::uint32_t>(bias[i]),
-                     scales[i]));
+      const int found = ResultFormat::of(command.format)
+                            ->value(requantize(command, static_cast<std::uint32_t>(sum),
+                                               static_cast<std::uint32_t>(bias[i]), scales[i]));
       ASSERT_EQ(found, expected(0, static_cast<Eigen::Index>(i)))
           << sum << " + " << bias[i] << ", scale " << scales[i] << ", zero " << zero;
     }

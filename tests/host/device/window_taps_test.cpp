@@ -19,7 +19,7 @@ TEST(WindowTaps, MeetThePixelsThatTheDefinitionNames) {
     std::mt19937 random(seed);
     const Window w = random_convolution(random, geometry.n).window;
     const WindowPlan plan = random_plan(random, w, geometry);
-    const Command set = set_window(plan, 0);
+    const SetWindowCommand set = set_window(plan, 0);
     for (const WindowBlock& block : plan.blocks) {
       const WindowTaps taps(set, matmul_window(plan, block));
       ASSERT_EQ(taps.rows(), block.rows);
