@@ -29,8 +29,8 @@ module gemm64_vector_check #(
     wire [8:0]  result_scale  = command_i[`GEMM64_CMD_RESULT_SCALE_LSB + 23 +: 9];  // sign and exponent
     wire [8:0]  operand_scale = command_i[`GEMM64_CMD_OPERAND_SCALE_LSB + 23 +: 9];
     wire [30:0] offset        = command_i[`GEMM64_CMD_OFFSET_LSB +: 31];            // of either sign
-    wire [7:0]  low           = command_i[`GEMM64_CMD_FUNCTION_LOW_LSB +: 8];
-    wire [7:0]  high          = command_i[`GEMM64_CMD_FUNCTION_HIGH_LSB +: 8];
+    wire [7:0]  low           = command_i[`GEMM64_CMD_FUNCTION_MIN_LSB +: 8];
+    wire [7:0]  high          = command_i[`GEMM64_CMD_FUNCTION_MAX_LSB +: 8];
     wire [7:0]  first_lane    = command_i[`GEMM64_CMD_FIRST_LANE_LSB +: 8];
     wire [7:0]  lanes         = command_i[`GEMM64_CMD_LANES_LSB +: 8];
     wire        add           = command_i[`GEMM64_CMD_ADD_LSB];

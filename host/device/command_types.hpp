@@ -164,7 +164,8 @@ struct StoreCommand {
   std::uint32_t offset = 0;
   std::uint32_t result_zero = 0;
   std::uint32_t operand_zero = 0;
-  std::uint64_t function = 0;
+  std::uint32_t function_min = 0;
+  std::uint32_t function_max = 0;
   std::uint32_t first_lane = 0;
   std::uint32_t lanes = 0;
   std::uint32_t add = 0;
@@ -195,7 +196,8 @@ struct StoreCommand {
     offset = command.offset;
     result_zero = command.result_zero;
     operand_zero = command.operand_zero;
-    function = command.function();
+    function_min = command.function_min;
+    function_max = command.function_max;
     first_lane = command.first_lane;
     lanes = command.lanes;
     add = command.add;
@@ -225,7 +227,8 @@ struct StoreCommand {
     command.offset = offset;
     command.result_zero = result_zero;
     command.operand_zero = operand_zero;
-    command.set_function(function);
+    command.function_min = function_min;
+    command.function_max = function_max;
     command.first_lane = first_lane;
     command.lanes = lanes;
     command.add = add;

@@ -363,19 +363,19 @@ struct Command {
   std::uint32_t result_zero = 0;
   /// MULTIPLY: zero point of the operand, signed as results are.
   std::uint32_t operand_zero = 0;
-  /// ADD, MULTIPLY: the least value that is written, signed as results are; at most FUNCTION_HIGH.
-  std::uint32_t function_low = 0;
+  /// ADD, MULTIPLY: the least value that is written, signed as results are; at most FUNCTION_MAX.
+  std::uint32_t function_min = 0;
   /// ADD, MULTIPLY: the largest value that is written.
-  std::uint32_t function_high = 0;
+  std::uint32_t function_max = 0;
   /// The first lane that is written, below N; bytes of lanes before it stay as they are in memory.
   std::uint32_t first_lane = 0;
   /// How many lanes are written; 0: all from FIRST_LANE on. FIRST_LANE + LANES is at most N.
   std::uint32_t lanes = 0;
-  /// 1: clamp(rint(fma(result, RESULT_SCALE, fma(operand, OPERAND_SCALE, OFFSET))), FUNCTION_LOW,
-  /// FUNCTION_HIGH) is written, in float32.
+  /// 1: clamp(rint(fma(result, RESULT_SCALE, fma(operand, OPERAND_SCALE, OFFSET))), FUNCTION_MIN,
+  /// FUNCTION_MAX) is written, in float32.
   std::uint32_t add = 0;
   /// 1: clamp(rint((result - RESULT_ZERO) * (operand - OPERAND_ZERO) * OPERAND_SCALE + OFFSET),
-  /// FUNCTION_LOW, FUNCTION_HIGH) is written, the product and the sum each rounded to float32. Not
+  /// FUNCTION_MIN, FUNCTION_MAX) is written, the product and the sum each rounded to float32. Not
   /// with ADD.
   std::uint32_t multiply = 0;
   /// 1: a table takes the place of each 8-bit result by the byte at its index, before ADD or
@@ -402,15 +402,6 @@ struct Command {
   constexpr void set_address(std::uint64_t value) {
     address_low = static_cast<std::uint32_t>(value);
     address_high = static_cast<std::uint32_t>(value >> 32);
-  }
-
-  /// Both halves of the function.
-  constexpr std::uint64_t function() const {
-    return std::uint64_t{function_high} << 32 | function_low;
-  }
-  constexpr void set_function(std::uint64_t value) {
-    function_low = static_cast<std::uint32_t>(value);
-    function_high = static_cast<std::uint32_t>(value >> 32);
   }
 
   /// Writes the command as it lies in memory: words of 32 bits, low byte first, all else zero.
@@ -465,8 +456,8 @@ struct Command {
       words[10] |= offset;
       words[11] |= fit("RESULT_ZERO", result_zero, 8);
       words[11] |= fit("OPERAND_ZERO", operand_zero, 8) << 8;
-      words[11] |= fit("FUNCTION_LOW", function_low, 8) << 16;
-      words[11] |= fit("FUNCTION_HIGH", function_high, 8) << 24;
+      words[11] |= fit("FUNCTION_MIN", function_min, 8) << 16;
+      words[11] |= fit("FUNCTION_MAX", function_max, 8) << 24;
       words[12] |= fit("FIRST_LANE", first_lane, 8);
       words[12] |= fit("LANES", lanes, 8) << 8;
       words[12] |= fit("ADD", add, 1) << 16;
@@ -538,8 +529,8 @@ struct Command {
       command.offset = words[10];
       command.result_zero = Field{0, 8}.get(words[11]);
       command.operand_zero = Field{8, 8}.get(words[11]);
-      command.function_low = Field{16, 8}.get(words[11]);
-      command.function_high = Field{24, 8}.get(words[11]);
+      command.function_min = Field{16, 8}.get(words[11]);
+      command.function_max = Field{24, 8}.get(words[11]);
       command.first_lane = Field{0, 8}.get(words[12]);
       command.lanes = Field{8, 8}.get(words[12]);
       command.add = Field{16, 1}.get(words[12]);
@@ -572,7 +563,7 @@ struct Command {
            a.freed_pixels == b.freed_pixels && a.result_scale == b.result_scale &&
            a.operand_scale == b.operand_scale && a.offset == b.offset &&
            a.result_zero == b.result_zero && a.operand_zero == b.operand_zero &&
-           a.function_low == b.function_low && a.function_high == b.function_high &&
+           a.function_min == b.function_min && a.function_max == b.function_max &&
            a.first_lane == b.first_lane && a.lanes == b.lanes && a.add == b.add &&
            a.multiply == b.multiply && a.table == b.table && a.broadcast == b.broadcast &&
            a.keep == b.keep && a.swap == b.swap && a.operand_moved == b.operand_moved &&
@@ -674,8 +665,8 @@ inline std::string to_string(const Command& command) {
         add(" offset=", command.offset);
         add(" result_zero=", command.result_zero);
         add(" operand_zero=", command.operand_zero);
-        add(" function_low=", command.function_low);
-        add(" function_high=", command.function_high);
+        add(" function_min=", command.function_min);
+        add(" function_max=", command.function_max);
         add(" first_lane=", command.first_lane);
         add(" lanes=", command.lanes);
         add(" add=", command.add);

@@ -39,9 +39,9 @@ std::string vector_refusal(const StoreCommand& store, std::uint32_t n) {
   }
   if (store.add != 0 && store.multiply != 0) return "ADD and MULTIPLY are both set";
   if (store.add == 0 && store.multiply == 0) return "";
-  const int low = format.value(store.function_low), high = format.value(store.function_high);
+  const int low = format.value(store.function_min), high = format.value(store.function_max);
   if (low > high) {
-    return fmt::format("FUNCTION_LOW is {}, above FUNCTION_HIGH, {}", low, high);
+    return fmt::format("FUNCTION_MIN is {}, above FUNCTION_MAX, {}", low, high);
   }
   const float result = float_of(store.result_scale), operand = float_of(store.operand_scale);
   if (store.add != 0 && !inside(result, -7, 4)) {
@@ -103,8 +103,8 @@ std::uint8_t vector_result(const StoreCommand& settings,
     sum = scaled + offset;
   }
   const int whole = static_cast<int>(std::nearbyint(std::clamp(sum, -1024.0F, 1024.0F)));
-  return moved(settings.result_moved, std::clamp(whole, format.value(settings.function_low),
-                                                 format.value(settings.function_high)));
+  return moved(settings.result_moved, std::clamp(whole, format.value(settings.function_min),
+                                                 format.value(settings.function_max)));
 }
 
 std::pair<std::uint32_t, std::uint32_t> vector_lanes(const StoreCommand& settings,

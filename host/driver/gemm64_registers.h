@@ -266,19 +266,19 @@ struct gemm64_command {
   uint32_t result_zero;
   /* MULTIPLY: zero point of the operand, signed as results are. */
   uint32_t operand_zero;
-  /* ADD, MULTIPLY: the least value that is written, signed as results are; at most FUNCTION_HIGH. */
-  uint32_t function_low;
+  /* ADD, MULTIPLY: the least value that is written, signed as results are; at most FUNCTION_MAX. */
+  uint32_t function_min;
   /* ADD, MULTIPLY: the largest value that is written. */
-  uint32_t function_high;
+  uint32_t function_max;
   /* The first lane that is written, below N; bytes of lanes before it stay as they are in memory. */
   uint32_t first_lane;
   /* How many lanes are written; 0: all from FIRST_LANE on. FIRST_LANE + LANES is at most N. */
   uint32_t lanes;
-  /* 1: clamp(rint(fma(result, RESULT_SCALE, fma(operand, OPERAND_SCALE, OFFSET))), FUNCTION_LOW,
-     FUNCTION_HIGH) is written, in float32. */
+  /* 1: clamp(rint(fma(result, RESULT_SCALE, fma(operand, OPERAND_SCALE, OFFSET))), FUNCTION_MIN,
+     FUNCTION_MAX) is written, in float32. */
   uint32_t add;
   /* 1: clamp(rint((result - RESULT_ZERO) * (operand - OPERAND_ZERO) * OPERAND_SCALE + OFFSET),
-     FUNCTION_LOW, FUNCTION_HIGH) is written, the product and the sum each rounded to float32. Not
+     FUNCTION_MIN, FUNCTION_MAX) is written, the product and the sum each rounded to float32. Not
      with ADD. */
   uint32_t multiply;
   /* 1: a table takes the place of each 8-bit result by the byte at its index, before ADD or
@@ -335,8 +335,8 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   if (command->freed_pixels >> 16 != 0) return -1;
   if (command->result_zero >> 8 != 0) return -1;
   if (command->operand_zero >> 8 != 0) return -1;
-  if (command->function_low >> 8 != 0) return -1;
-  if (command->function_high >> 8 != 0) return -1;
+  if (command->function_min >> 8 != 0) return -1;
+  if (command->function_max >> 8 != 0) return -1;
   if (command->first_lane >> 8 != 0) return -1;
   if (command->lanes >> 8 != 0) return -1;
   if (command->add >> 1 != 0) return -1;
@@ -395,8 +395,8 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
     words[10] |= command->offset;
     words[11] |= command->result_zero;
     words[11] |= command->operand_zero << 8;
-    words[11] |= command->function_low << 16;
-    words[11] |= command->function_high << 24;
+    words[11] |= command->function_min << 16;
+    words[11] |= command->function_max << 24;
     words[12] |= command->first_lane;
     words[12] |= command->lanes << 8;
     words[12] |= command->add << 16;

@@ -235,10 +235,10 @@ class ProgramMaker {
     store.offset = bits(draw(random_, 0, 3) == 0 ? 0 : number(-6, 9));
     store.result_zero = draw(random_, 0, 255);
     store.operand_zero = draw(random_, 0, 255);
-    store.function_low = draw(random_, 0, 255);
-    store.function_high = draw(random_, 0, 255);
-    if (format.value(store.function_low) > format.value(store.function_high)) {
-      std::swap(store.function_low, store.function_high);
+    store.function_min = draw(random_, 0, 255);
+    store.function_max = draw(random_, 0, 255);
+    if (format.value(store.function_min) > format.value(store.function_max)) {
+      std::swap(store.function_min, store.function_max);
     }
     if (draw(random_, 0, 1) == 0) return;
     store.first_lane = draw(random_, 0, geometry_.n - 1);
