@@ -26,15 +26,14 @@ TensorRef input_of(const OnnxModel& model, const DeviceLayer& layer, const Job& 
 }
 
 TensorRef result_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
-  const onnx::NodeProto& node = model.graph().node(layer.node);
   TensorRef ref;
-  ref.name = node.output(0);
+  ref.name = model.graph().node(layer.last()).output(0);
   ref.address = job.layout.results;
   ref.bytes = job.plan.result_bytes();
   ref.layout = layer.convolution ? TensorLayout::kPlanes : TensorLayout::kRows;
   ref.is_unsigned = job.plan.results().code() == ResultCode::kUint8;
-  ref.scale = layer.result_scale;
-  ref.zero = job.plan.output.zero;
+  ref.scale = layer.result.scale;
+  ref.zero = layer.result.zero;
   return ref;
 }
 
