@@ -80,8 +80,9 @@ module gemm64 #(
     localparam ENGINES = `GEMM64_ENGINES, READERS = `GEMM64_READERS, COMMANDS = `GEMM64_PLUG_COMMANDS;
     localparam WEIGHTS = `GEMM64_PLUG_WEIGHTS, ACTIVATIONS = `GEMM64_PLUG_ACTIVATIONS, COMPUTE = `GEMM64_PLUG_COMPUTE;
     localparam RESULTS = `GEMM64_PLUG_RESULTS, PARAMETERS = `GEMM64_PLUG_PARAMETERS, OPERANDS = `GEMM64_PLUG_OPERANDS;
-    // Operands of a block, and either those of another or a table of 256 bytes
-    localparam LOG_OPERANDS = $clog2(ACCUMULATOR_ROWS + (ACCUMULATOR_ROWS > 256 / N ? ACCUMULATOR_ROWS : 256 / N));
+    // Operands of two blocks, and either those of two more, on their way then, or a table of 256 bytes
+    localparam TWO_BLOCKS = 2 * ACCUMULATOR_ROWS;
+    localparam LOG_OPERANDS = $clog2(TWO_BLOCKS + (TWO_BLOCKS > 256 / N ? TWO_BLOCKS : 256 / N));
 
     // What every request says of itself
     assign {m_weights_arprot_o, m_data_arprot_o, m_results_awprot_o}    = {3{AXI_PROT}};
