@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// N lanes beside the array, each with nine multipliers: depthwise convolutions and pools of planes whose words come once,
+// in their order.
+// Latency: 4 clocks from the last part of a sum to valid_o, with all N sums of the row. A word of weights is read when it is
+//          there and its plane's half of their memory is free.
+// Handshake: as gemm64_lanes_walk; word_i comes a clock after take_o, weight_i after weight_read_o.
+`default_nettype none
+
+module gemm64_lanes #(
+    parameter N         = 64,  // lanes, bytes of a word
+    parameter LINE      = 128, // words of the longest row, a power of two
+    parameter LOG_LINE  = 7,   // log2 LINE
+    parameter ROW_WIDTH = 7    // bits of an accumulator row's index
+) (
+    input  wire                 clk_i,
+    input  wire                 rst_ni,          // synchronous, active low
+    // Layer
+    input  wire [7:0]           kernel_i,        // 3, 5 or 7 rows and columns of taps
+    input  wire [7:0]           stride_height_i,
+    input  wire [7:0]           stride_width_i,
+    input  wire [7:0]           pad_top_i,       // below kernel_i
+    input  wire [7:0]           pad_left_i,
+    input  wire [15:0]          height_i,
+    input  wire [15:0]          width_i,         // 2 to LINE
+    input  wire [15:0]          out_height_i,
+    input  wire [15:0]          out_width_i,
+    input  wire [15:0]          row_step_i,
+    input  wire [15:0]          image_step_i,
+    input  wire [7:0]           zero_i,          // what lies beyond the border
+    // Command
+    input  wire                 load_i,          // the next command; all else holds from here to finished_o
+    input  wire                 active_i,
+    input  wire [31:0]          planes_i,
+    input  wire [31:0]          images_i,
+    input  wire [15:0]          first_i,
+    input  wire                 maximum_i,       // the largest value instead of the sum
+    output wire                 finished_o,
+    // Words
+    input  wire                 word_there_i,
+    output wire                 take_o,
+    input  wire [8*N-1:0]       word_i,
+    // Weights: kernel_i * kernel_i words for each plane
+    input  wire                 weight_there_i,
+    output wire                 weight_read_o,
+    input  wire [8*N-1:0]       weight_i,
+    // Where the row belongs whose last part this clock is
+    input  wire                 place_i,         // there is a place for it
+    input  wire                 row_last_i,      // it is the last of its block
+    input  wire                 row_bank_i,
+    input  wire [ROW_WIDTH-1:0] row_i,
+    output wire                 row_o,
+    output wire                 plane_end_o,     // the row is the last of its plane
+    // A row of sums, to the accumulator
+    output wire                 valid_o,
+    output wire                 last_o,
+    output wire                 bank_o,
+    output wire [ROW_WIDTH-1:0] place_o,
+    output wire [22*N-1:0]      sum_o,
+    // State
+    output wire                 move_o,
+    output wire                 wait_weights_o,
+    output wire                 wait_word_o
+);
+
+    localparam SIZE = 7;  // rows and columns of the window
+    localparam TAPS = 9;  // multipliers of a lane
+
+    wire                shift, sum, first_part, last_part;
+    wire [LOG_LINE-1:0] column;
+    wire [3:0]          part;
+    wire [SIZE-1:0]     row_inside, column_inside;
+    wire                weights_there;
+
+    gemm64_lanes_walk #(.COLUMN_WIDTH(LOG_LINE)) u_walk (
+        .clk_i           (clk_i),
+        .rst_ni          (rst_ni),
+        .kernel_i        (kernel_i),
+        .stride_height_i (stride_height_i),
+        .stride_width_i  (stride_width_i),
+        .pad_top_i       (pad_top_i),
+        .pad_left_i      (pad_left_i),
+        .height_i        (height_i),
+        .width_i         (width_i),
+        .out_height_i    (out_height_i),
+        .out_width_i     (out_width_i),
+        .row_step_i      (row_step_i),
+        .image_step_i    (image_step_i),
+        .load_i          (load_i),
+        .active_i        (active_i),
+        .planes_i        (planes_i),
+        .images_i        (images_i),
+        .first_i         (first_i),
+        .word_i          (word_there_i),
+        .weights_i       (weights_there),
+        .place_i         (place_i),
+        .move_o          (move_o),
+        .take_o          (take_o),
+        .shift_o         (shift),
+        .column_o        (column),
+        .sum_o           (sum),
+        .part_o          (part),
+        .first_part_o    (first_part),
+        .last_part_o     (last_part),
+        .row_inside_o    (row_inside),
+        .column_inside_o (column_inside),
+        .plane_end_o     (plane_end_o),
+        .finished_o      (finished_o),
+        .wait_weights_o  (wait_weights_o),
+        .wait_word_o     (wait_word_o)
+    );
+
+    // Weights: nine memories, one for each multiplier, of two halves. A half holds a plane's, nine taps a word.
+    wire [5:0]  taps = kernel_i == 8'd7 ? 6'd49 : kernel_i == 8'd5 ? 6'd25 : 6'd9;
+    reg  [31:0] planes_read_q;            // planes whose weights have all been asked for
+    reg  [5:0]  tap_q;                    // of the next word
+    reg  [3:0]  multiplier_q;             // the tap's
+    reg  [2:0]  nine_q;                   // and its part
+    reg  [1:0]  halves_q;                 // halves that are taken
+    reg  [1:0]  whole_q;                  // of them, those whose last word has come
+    reg         read_half_q, sum_half_q;  // half of the next word, and of the next sum
+    reg         weight_read_q, weight_end_q, weight_half_q;
+    reg  [3:0]  weight_multiplier_q;
+    reg  [2:0]  weight_nine_q;
+    wire        weights_begin = tap_q == 6'd0;
+    wire        weights_end   = tap_q == taps - 6'd1;
+
+    assign weight_read_o = active_i & weight_there_i & planes_read_q != planes_i & (~weights_begin | halves_q != 2'd2);
+    assign weights_there = whole_q != 2'd0;
+
+    always @(posedge clk_i) begin
+        weight_multiplier_q <= multiplier_q;
+        weight_nine_q       <= nine_q;
+        weight_half_q       <= read_half_q;
+        if (!rst_ni | load_i) begin
+            planes_read_q <= 32'd0;
+            tap_q         <= 6'd0;
+            multiplier_q  <= 4'd0;
+            nine_q        <= 3'd0;
+            halves_q      <= 2'd0;
+            whole_q       <= 2'd0;
+            read_half_q   <= 1'b0;
+            sum_half_q    <= 1'b0;
+            weight_read_q <= 1'b0;
+            weight_end_q  <= 1'b0;
+        end else begin
+            weight_read_q <= weight_read_o;
+            weight_end_q  <= weight_read_o & weights_end;
+            if (weight_read_o) begin
+                tap_q        <= weights_end ? 6'd0 : tap_q + 6'd1;
+                multiplier_q <= weights_end | multiplier_q == 4'd8 ? 4'd0 : multiplier_q + 4'd1;
+                if (weights_end) nine_q <= 3'd0;
+                else if (multiplier_q == 4'd8) nine_q <= nine_q + 3'd1;
+                if (weights_end) read_half_q <= ~read_half_q;
+                if (weights_end) planes_read_q <= planes_read_q + 32'd1;
+            end
+            halves_q <= halves_q + {1'b0, weight_read_o & weights_begin} - {1'b0, plane_end_o};
+            whole_q  <= whole_q + {1'b0, weight_end_q} - {1'b0, plane_end_o};
+            if (plane_end_o) sum_half_q <= ~sum_half_q;
+        end
+    end
+
+    // 1: the word is there, and the window moves on; or values are chosen from it.
+    reg                shift_1_q, sum_1_q, first_1_q, last_1_q, half_1_q;
+    reg [LOG_LINE-1:0] column_1_q;
+    reg [3:0]          part_1_q;
+    reg [SIZE-1:0]     row_inside_1_q, column_inside_1_q;
+    // 2: the weights are there too. 3: thirds are. 4: sums are.
+    reg                sum_2_q, first_2_q, last_2_q, sum_3_q, first_3_q, last_3_q, valid_q;
+    reg [ROW_WIDTH+1:0] where_1_q, where_2_q, where_3_q, where_q;
+
+    always @(posedge clk_i) begin
+        shift_1_q <= shift & rst_ni;
+        sum_1_q   <= sum & rst_ni;
+        sum_2_q   <= sum_1_q & rst_ni;
+        sum_3_q   <= sum_2_q & rst_ni;
+        last_1_q  <= last_part & rst_ni;
+        last_2_q  <= last_1_q & rst_ni;
+        last_3_q  <= last_2_q & rst_ni;
+        valid_q   <= last_3_q & rst_ni;
+        if (shift) column_1_q <= column;
+        if (sum) begin
+            {first_1_q, half_1_q, part_1_q}       <= {first_part, sum_half_q, part};
+            {row_inside_1_q, column_inside_1_q} <= {row_inside, column_inside};
+        end
+        first_2_q <= first_1_q;
+        first_3_q <= first_2_q;
+        if (last_part) where_1_q <= {row_last_i, row_bank_i, row_i};
+        if (last_1_q) where_2_q <= where_1_q;
+        if (last_2_q) where_3_q <= where_2_q;
+        if (last_3_q) where_q   <= where_3_q;
+    end
+    assign row_o   = last_part;
+    assign valid_o = valid_q;
+    assign {last_o, bank_o, place_o} = {where_q[ROW_WIDTH+1] & valid_q, where_q[ROW_WIDTH:0]};
+
+    // The rows above the one that comes, as far as the kernel goes: each a memory of a row's words.
+    wire [8*N-1:0] line [0:SIZE-1];
+    assign line[0] = word_i;
+    genvar g, r;
+    generate
+        for (g = 1; g < SIZE; g = g + 1) begin : above
+            gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
+                .clk_i           (clk_i),
+                .write_i         (shift_1_q & kernel_i > g),
+                .write_address_i (column_1_q),
+                .write_data_i    (line[g-1]),
+                .read_i          (shift & kernel_i > g),
+                .read_address_i  (column),
+                .data_o          (line[g])
+            );
+        end
+    endgenerate
+
+    // The window: word c of row r came r rows and c words before the last one.
+    reg [8*N-1:0] window_q [0:SIZE*SIZE-1];
+    generate
+        for (r = 0; r < SIZE; r = r + 1) begin : window_row
+            always @(posedge clk_i) if (shift_1_q & kernel_i > r) begin : move
+                integer i;
+                window_q[SIZE*r] <= line[r];
+                for (i = 1; i < SIZE; i = i + 1) window_q[SIZE*r + i] <= window_q[SIZE*r + i - 1];
+            end
+        end
+    endgenerate
+
+    // Where multiplier m finds its tap of each part: 8 times the row above, and the column before; NOWHERE if it has none.
+    localparam integer NOWHERE = 63;
+    function integer tap_of;
+        input integer which;
+        input integer m;
+        integer size, tap;
+        begin
+            size = which == 0 ? 3 : which < 4 ? 5 : 7;
+            tap  = m + TAPS * (which == 0 ? 0 : which < 4 ? which - 1 : which - 4);
+            if (tap >= size * size) tap_of = NOWHERE;
+            else tap_of = 8 * (size - 1 - tap / size) + (size - 1 - tap % size);
+        end
+    endfunction
+
+    wire [8*N*TAPS-1:0] weight;
+    reg  [8*N-1:0]      value_q [0:TAPS-1];
+    wire [7:0]          none = maximum_i ? 8'h80 : 8'h00;
+    generate
+        for (g = 0; g < TAPS; g = g + 1) begin : multiplier
+            gemm64_ram #(.WIDTH(8*N), .DEPTH(16), .ADDRESS_WIDTH(4)) u_weights (
+                .clk_i           (clk_i),
+                .write_i         (weight_read_q & weight_multiplier_q == g),
+                .write_address_i ({weight_half_q, weight_nine_q}),
+                .write_data_i    (weight_i),
+                .read_i          (sum_1_q),
+                .read_address_i  ({half_1_q, part_1_q < 4'd4 ? part_1_q[2:0] - {2'd0, part_1_q != 4'd0}
+                                                             : part_1_q[2:0] - 3'd4}),
+                .data_o          (weight[8*N*g +: 8*N])
+            );
+
+            wire [9:0] used, met;
+            wire [8*N-1:0] source [0:9];
+            for (r = 0; r < 10; r = r + 1) begin : part_of
+                localparam integer TAP = tap_of(r, g);
+                if (TAP == NOWHERE) begin : no_tap
+                    assign {used[r], met[r]} = 2'b00;
+                    assign source[r] = {8*N{1'b0}};
+                end else begin : tap
+                    assign used[r]   = 1'b1;
+                    assign met[r] = row_inside_1_q[TAP/8] & column_inside_1_q[TAP%8];
+                    assign source[r] = window_q[SIZE * (TAP / 8) + TAP % 8];
+                end
+            end
+            always @(posedge clk_i)
+                if (sum_1_q) value_q[g] <= met[part_1_q] ? source[part_1_q] : {N{used[part_1_q] ? zero_i : none}};
+        end
+
+        for (g = 0; g < N; g = g + 1) begin : lane
+            wire [8*TAPS-1:0] values, weights;
+            for (r = 0; r < TAPS; r = r + 1) begin : tap
+                assign values[8*r +: 8]  = value_q[r][8*g +: 8];
+                assign weights[8*r +: 8] = weight[8*N*r + 8*g +: 8];
+            end
+            gemm64_lane u_lane (
+                .clk_i     (clk_i),
+                .part_i    (sum_2_q),
+                .maximum_i (maximum_i),
+                .value_i   (values),
+                .weight_i  (weights),
+                .add_i     (sum_3_q),
+                .first_i   (first_3_q),
+                .sum_o     (sum_o[22*g +: 22])
+            );
+        end
+    endgenerate
+
+endmodule
+
+`default_nettype wire
