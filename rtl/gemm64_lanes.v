@@ -28,7 +28,7 @@ module gemm64_lanes #(
     input  wire [15:0]          image_step_i,
     input  wire [7:0]           zero_i,          // what lies beyond the border
     // Command
-    input  wire                 load_i,          // the next command; all else holds from here to finished_o
+    input  wire                 load_i,          // the next command, 5 clocks after a row at the earliest; all else holds to finished_o
     input  wire                 active_i,
     input  wire [31:0]          planes_i,
     input  wire [31:0]          images_i,
@@ -64,6 +64,11 @@ module gemm64_lanes #(
 
     localparam SIZE = 7;  // rows and columns of the window
     localparam TAPS = 9;  // multipliers of a lane
+
+    // The command's own, as long as its sums are on their way
+    reg [7:0] kernel_q, zero_q;
+    reg       maximum_q;
+    always @(posedge clk_i) if (load_i) {kernel_q, zero_q, maximum_q} <= {kernel_i, zero_i, maximum_i};
 
     wire                shift, sum, first_part, last_part;
     wire [LOG_LINE-1:0] column;
@@ -110,7 +115,7 @@ module gemm64_lanes #(
     );
 
     // Weights: nine memories, one for each multiplier, of two halves. A half holds a plane's, nine taps a word.
-    wire [5:0]  taps = kernel_i == 8'd7 ? 6'd49 : kernel_i == 8'd5 ? 6'd25 : 6'd9;
+    wire [5:0]  taps = kernel_q == 8'd7 ? 6'd49 : kernel_q == 8'd5 ? 6'd25 : 6'd9;
     reg  [31:0] planes_read_q;            // planes whose weights have all been asked for
     reg  [5:0]  tap_q;                    // of the next word
     reg  [3:0]  multiplier_q;             // the tap's
@@ -201,10 +206,10 @@ module gemm64_lanes #(
         for (g = 1; g < SIZE; g = g + 1) begin : above
             gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
                 .clk_i           (clk_i),
-                .write_i         (shift_1_q & kernel_i > g),
+                .write_i         (shift_1_q & kernel_q > g),
                 .write_address_i (column_1_q),
                 .write_data_i    (line[g-1]),
-                .read_i          (shift & kernel_i > g),
+                .read_i          (shift & kernel_q > g),
                 .read_address_i  (column),
                 .data_o          (line[g])
             );
@@ -215,7 +220,7 @@ module gemm64_lanes #(
     reg [8*N-1:0] window_q [0:SIZE*SIZE-1];
     generate
         for (r = 0; r < SIZE; r = r + 1) begin : window_row
-            always @(posedge clk_i) if (shift_1_q & kernel_i > r) begin : move
+            always @(posedge clk_i) if (shift_1_q & kernel_q > r) begin : move
                 integer i;
                 window_q[SIZE*r] <= line[r];
                 for (i = 1; i < SIZE; i = i + 1) window_q[SIZE*r + i] <= window_q[SIZE*r + i - 1];
@@ -239,7 +244,7 @@ module gemm64_lanes #(
 
     wire [8*N*TAPS-1:0] weight;
     reg  [8*N-1:0]      value_q [0:TAPS-1];
-    wire [7:0]          none = maximum_i ? 8'h80 : 8'h00;
+    wire [7:0]          none = maximum_q ? 8'h80 : 8'h00;
     generate
         for (g = 0; g < TAPS; g = g + 1) begin : multiplier
             gemm64_ram #(.WIDTH(8*N), .DEPTH(16), .ADDRESS_WIDTH(4)) u_weights (
@@ -267,7 +272,7 @@ module gemm64_lanes #(
                 end
             end
             always @(posedge clk_i)
-                if (sum_1_q) value_q[g] <= met[part_1_q] ? source[part_1_q] : {N{used[part_1_q] ? zero_i : none}};
+                if (sum_1_q) value_q[g] <= met[part_1_q] ? source[part_1_q] : {N{used[part_1_q] ? zero_q : none}};
         end
 
         for (g = 0; g < N; g = g + 1) begin : lane
@@ -279,7 +284,7 @@ module gemm64_lanes #(
             gemm64_lane u_lane (
                 .clk_i     (clk_i),
                 .part_i    (sum_2_q),
-                .maximum_i (maximum_i),
+                .maximum_i (maximum_q),
                 .value_i   (values),
                 .weight_i  (weights),
                 .add_i     (sum_3_q),

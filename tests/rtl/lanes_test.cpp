@@ -88,6 +88,8 @@ class Lanes {
 
   void run(const Layer& layer, std::mt19937& random, Gate words, Gate weights, Gate places) {
     fill(layer, random);
+    bench->active_i = bench->load_i = 0;
+    for (unsigned i = 0; i < kLatency; ++i) bench.step();
     set(layer);
     std::uint64_t moves = 0;
     std::size_t word = 0, weight = 0, row = 0, came = 0;
@@ -122,8 +124,12 @@ class Lanes {
         ASSERT_EQ(bench->plane_end_o, row % rows == rows - 1);
         ++row;
       }
-      if (bench->finished_o) finished = true;
+      const bool finishes = bench->finished_o;
       bench.edge();
+      if (finishes) {  // the next command is shown while the last sums are on their way
+        finished = true;
+        set(random_layer(random));
+      }
       if (take) put(bench->word_i, words_[word++]); else set_noise(bench->word_i, random);
       if (read) put(bench->weight_i, weights_[weight++]); else set_noise(bench->weight_i, random);
     }
