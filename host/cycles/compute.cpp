@@ -166,13 +166,12 @@ Compute::Ready Compute::lanes_ready() {
   Ready ready{0, 0, 0};
   if (walk.sums()) {
     const std::size_t plane = walk.plane();
-    ready.weights =
-        plane < lanes_->weights_there.size() ? lanes_->weights_there[plane] : kUnknown;
+    ready.weights = plane < lanes_->weights_there.size() ? lanes_->weights_there[plane] : kUnknown;
     ready.bank = memories_.banks.room(lanes_->row);
   }
   if (walk.takes()) {
-    ready.activations = memories_.scratchpad.holds(activation_words_ +
-                                                   static_cast<Clock>(walk.words()) + 1);
+    ready.activations =
+        memories_.scratchpad.holds(activation_words_ + static_cast<Clock>(walk.words()) + 1);
   }
   return ready;
 }

@@ -61,11 +61,11 @@ class Compute final : public EngineModel {
   struct Lanes {
     DepthwiseCommand command;
     DepthwiseWalk walk;
-    Clock weights_free;                       // first clock in which a word of weights may be read
-    Clock weights_read = 0;                   // words
-    std::vector<Clock> weights_there;         // of each plane whose weights have all been read
-    std::vector<Clock> planes_end;            // the clock of each plane's last sum
-    Clock row = 0;                            // of its block
+    Clock weights_free;                // first clock in which a word of weights may be read
+    Clock weights_read = 0;            // words
+    std::vector<Clock> weights_there;  // of each plane whose weights have all been read
+    std::vector<Clock> planes_end;     // the clock of each plane's last sum
+    Clock row = 0;                     // of its block
   };
   void begin_lanes(const DepthwiseCommand& command);
   bool read_weights();

@@ -118,8 +118,8 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
     weights_taken.push_back({i, product({tiles(matmul), geometry.n})});
     activations.take(
         matmul, i, product({matmul.rows, matmul.count, matmul.blocks, retain ? 1 : matmul.passes}));
-    given.push_back({{i, accumulate ? product({matmul.passes, matmul.blocks}) : tiles(matmul)},
-                     matmul.rows});
+    given.push_back(
+        {{i, accumulate ? product({matmul.passes, matmul.blocks}) : tiles(matmul)}, matmul.rows});
   };
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Command& command = program[i];
@@ -128,8 +128,7 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
     if (command.opcode == Opcode::kDepthwise) {
       const DepthwiseCommand depthwise(command);
       weights_taken.push_back({i, product({depthwise.count, weight_words(depthwise)})});
-      activations.take(
-          i, product({image_words(depthwise), depthwise.passes, depthwise.count}));
+      activations.take(i, product({image_words(depthwise), depthwise.passes, depthwise.count}));
       add_blocks(depthwise, i, given);
     }
     switch (operand_of(command)) {

@@ -74,11 +74,15 @@ std::vector<std::uint32_t> depthwise_sums(const DepthwiseCommand& command, std::
       for (std::uint32_t lane = 0; lane < n; ++lane) {
         int sum = maximum ? -128 : 0;
         for (int tap = 0; tap < size * size; ++tap) {
-          const std::int64_t row = std::int64_t{y} * command.stride_height + tap / size - command.pad_top;
-          const std::int64_t column = std::int64_t{x} * command.stride_width + tap % size - command.pad_left;
-          const bool inside = row >= 0 && row < command.height && column >= 0 && column < command.width;
+          const std::int64_t row =
+              std::int64_t{y} * command.stride_height + tap / size - command.pad_top;
+          const std::int64_t column =
+              std::int64_t{x} * command.stride_width + tap % size - command.pad_left;
+          const bool inside =
+              row >= 0 && row < command.height && column >= 0 && column < command.width;
           const int met = value(
-              inside ? image[static_cast<std::size_t>(row * command.width + column) * n + lane] : zero);
+              inside ? image[static_cast<std::size_t>(row * command.width + column) * n + lane]
+                     : zero);
           const int weight = value(weights[static_cast<std::size_t>(tap) * n + lane]);
           if (!maximum) {
             sum += met * weight;

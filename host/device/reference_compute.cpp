@@ -90,7 +90,8 @@ bool ReferenceDevice::compute_depthwise(const DepthwiseCommand& command) {
     ++banks_used_;
     flush();
   }
-  const std::uint64_t rows = std::min<std::uint64_t>(command.rows - d.block_row, d.sums.size() / n - d.row);
+  const std::uint64_t rows =
+      std::min<std::uint64_t>(command.rows - d.block_row, d.sums.size() / n - d.row);
   const auto from = d.sums.begin() + static_cast<std::ptrdiff_t>(d.row * n);
   std::copy(from, from + static_cast<std::ptrdiff_t>(rows * n),
             banks_[compute_bank_].begin() + static_cast<std::ptrdiff_t>(d.block_row * n));

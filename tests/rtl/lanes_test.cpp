@@ -35,7 +35,8 @@ Layer random_layer(std::mt19937& random) {
   Layer layer{};
   do {
     const auto pick = [&](int low, int high) {
-      return static_cast<int>(draw(random, static_cast<unsigned>(low), static_cast<unsigned>(high)));
+      return static_cast<int>(
+          draw(random, static_cast<unsigned>(low), static_cast<unsigned>(high)));
     };
     layer.kernel = pick(1, 3) * 2 + 1;
     layer.stride_height = pick(1, 4);
@@ -47,7 +48,8 @@ Layer random_layer(std::mt19937& random) {
     const int below = pick(0, layer.kernel - 1), right = pick(0, layer.kernel - 1);
     layer.out_height =
         (layer.height + layer.pad_top + below - layer.kernel) / layer.stride_height + 1;
-    layer.out_width = (layer.width + layer.pad_left + right - layer.kernel) / layer.stride_width + 1;
+    layer.out_width =
+        (layer.width + layer.pad_left + right - layer.kernel) / layer.stride_width + 1;
     if (layer.height + layer.pad_top + below < layer.kernel) layer.out_height = 0;
     if (layer.width + layer.pad_left + right < layer.kernel) layer.out_width = 0;
     layer.zero = pick(0, 255) - 128;
@@ -70,7 +72,9 @@ std::uint64_t clocks(const Layer& layer) {
         const bool row_end = x + 1 == layer.out_width;
         const bool image_end = row_end && y + 1 == layer.out_height;
         if (image_end && image + 1 == layer.planes * layer.images) continue;
-        const int step = image_end ? layer.image_step() : row_end ? layer.row_step() : layer.stride_width;
+        const int step = image_end ? layer.image_step()
+                         : row_end ? layer.row_step()
+                                   : layer.stride_width;
         merged += step != 0;
         last += step;
       }
@@ -120,7 +124,8 @@ class Lanes {
       if (bench->row_o) {
         ASSERT_TRUE(bench->place_i);
         given.push_back(bench.clock());
-        const std::size_t rows = static_cast<std::size_t>(layer.images) * layer.out_height * layer.out_width;
+        const std::size_t rows =
+            static_cast<std::size_t>(layer.images) * layer.out_height * layer.out_width;
         ASSERT_EQ(bench->plane_end_o, row % rows == rows - 1);
         ++row;
       }
@@ -130,8 +135,14 @@ class Lanes {
         finished = true;
         set(random_layer(random));
       }
-      if (take) put(bench->word_i, words_[word++]); else set_noise(bench->word_i, random);
-      if (read) put(bench->weight_i, weights_[weight++]); else set_noise(bench->weight_i, random);
+      if (take)
+        put(bench->word_i, words_[word++]);
+      else
+        set_noise(bench->word_i, random);
+      if (read)
+        put(bench->weight_i, weights_[weight++]);
+      else
+        set_noise(bench->weight_i, random);
     }
     ASSERT_EQ(came, sums_.size());
     ASSERT_EQ(word, words_.size());
@@ -173,12 +184,18 @@ class Lanes {
         const int row = y * layer.stride_height - layer.pad_top + ky;
         const int column = x * layer.stride_width - layer.pad_left + kx;
         const bool inside = row >= 0 && row < layer.height && column >= 0 && column < layer.width;
-        const Word& weight = weights_[static_cast<std::size_t>((plane * layer.kernel + ky) * layer.kernel + kx)];
+        const Word& weight =
+            weights_[static_cast<std::size_t>((plane * layer.kernel + ky) * layer.kernel + kx)];
         for (unsigned i = 0; i < kN; ++i) {
-          const int value = inside ? words_[static_cast<std::size_t>(
-              ((plane * layer.images + image) * layer.height + row) * layer.width + column)][i] : layer.zero;
-          if (!layer.maximum) sums[i] += value * weight[i];
-          else if (weight[i] & 1) sums[i] = std::max(sums[i], value);
+          const int value =
+              inside ? words_[static_cast<std::size_t>(
+                           ((plane * layer.images + image) * layer.height + row) * layer.width +
+                           column)][i]
+                     : layer.zero;
+          if (!layer.maximum)
+            sums[i] += value * weight[i];
+          else if (weight[i] & 1)
+            sums[i] = std::max(sums[i], value);
         }
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions and pools between products, in random programs: the RTL gives the reference
-// device's bytes, in the very clocks that the model predicts.
+// Depthwise convolutions and pools between products, in random programs: the RTL gives the
+// reference device's bytes, in the very clocks that the model predicts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -34,7 +34,8 @@ inline DepthwiseCommand random_depthwise(std::mt19937& random, std::uint32_t mos
     c.out_height = (height - c.kernel_height) / c.stride_height + 1;
     c.out_width = (width - c.kernel_height) / c.stride_width + 1;
     set_steps(c);
-    if (static_cast<std::int32_t>(c.row_step) >= 0 && static_cast<std::int32_t>(c.image_step) >= 0) {
+    if (static_cast<std::int32_t>(c.row_step) >= 0 &&
+        static_cast<std::int32_t>(c.image_step) >= 0) {
       return c;
     }
   }
@@ -68,8 +69,8 @@ class DepthwiseMaker : public ProgramMaker {
     const std::uint64_t rows = image_sums(c) * c.passes;
     for (std::uint32_t plane = 0; plane < c.count; ++plane) {
       const std::uint32_t rest = static_cast<std::uint32_t>(rows % c.rows);
-      for (const auto& [length, blocks] : {std::pair{c.rows, rows / c.rows},
-                                          std::pair{rest, std::uint64_t{rest != 0}}}) {
+      for (const auto& [length, blocks] :
+           {std::pair{c.rows, rows / c.rows}, std::pair{rest, std::uint64_t{rest != 0}}}) {
         if (blocks == 0) continue;
         stores.push_back(store(length, blocks));
         if (ResultFormat::of(stores.back().format)->takes_parameters()) sets += blocks;
@@ -87,8 +88,8 @@ class DepthwiseMaker : public ProgramMaker {
   }
 };
 
-inline std::vector<Command> random_depthwise_program(std::mt19937& random,
-                                                     const Geometry& geometry, unsigned parts) {
+inline std::vector<Command> random_depthwise_program(std::mt19937& random, const Geometry& geometry,
+                                                     unsigned parts) {
   return DepthwiseMaker(random, geometry).program(parts);
 }
 
