@@ -192,9 +192,8 @@ MatrixI32 Driver::read_sums(const Job& job) {
 
 /// Clocks after which nobody waits any longer.
 std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
-  const std::uint64_t bytes =
-      traffic.weights + traffic.parameters + traffic.activations + traffic.operands +
-      traffic.results;
+  const std::uint64_t bytes = traffic.weights + traffic.parameters + traffic.activations +
+                              traffic.operands + traffic.results;
   // At worst each beat is a burst of its own, and waits for a latency.
   return kProgressClocks +
          (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
