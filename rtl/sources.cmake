@@ -16,6 +16,7 @@ set(GEMM64_RTL
   gemm64_extent.v
   gemm64_fifo.v
   gemm64_operands.v
+  gemm64_output.v
   gemm64_parameter_sets.v
   gemm64_parameters.v
   gemm64_product.v

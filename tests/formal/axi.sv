@@ -9,19 +9,19 @@
 // prove induction 1, cover 12
 // probe walks_0 = dut.u_weights.u_reader.burst_valid
 // probe walks_1 = dut.u_activations.u_reader.burst_valid
-// probe walks_2 = dut.u_parameter_sets.u_reader.burst_valid
-// probe walks_3 = dut.u_results.burst_valid
+// probe walks_2 = dut.u_output.u_parameter_sets.u_reader.burst_valid
+// probe walks_3 = dut.u_output.u_results.burst_valid
 // probe beats_0 = dut.u_weights.u_reader.request_beats_o
 // probe beats_1 = dut.u_activations.u_reader.request_beats_o
-// probe beats_2 = dut.u_parameter_sets.u_reader.request_beats_o
-// probe beats_3 = dut.u_results.burst_beats
+// probe beats_2 = dut.u_output.u_parameter_sets.u_reader.request_beats_o
+// probe beats_3 = dut.u_output.u_results.burst_beats
 // probe odd_0 = dut.u_weights.u_reader.request_address_o[0]
 // probe odd_1 = dut.u_activations.u_reader.request_address_o[0]
-// probe odd_2 = dut.u_parameter_sets.u_reader.request_address_o[0]
-// probe odd_3 = dut.u_results.burst_address[0]
-// probe data_in = dut.u_results.u_data.tail_q
-// probe data_out = dut.u_results.u_data.head_q
-// probe results_quiet = dut.u_results.quiet_o
+// probe odd_2 = dut.u_output.u_parameter_sets.u_reader.request_address_o[0]
+// probe odd_3 = dut.u_output.u_results.burst_address[0]
+// probe data_in = dut.u_output.u_results.u_data.tail_q
+// probe data_out = dut.u_output.u_results.u_data.head_q
+// probe results_quiet = dut.u_output.u_results.quiet_o
 module axi_proof ();
 
     gemm64 #(
