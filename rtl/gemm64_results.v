@@ -373,13 +373,10 @@ module gemm64_results #(
     assign operand_read_o = reads_table | (row_in & vector_q & (add_q | multiply_q)
                                            & (~broadcast_q | row_q == {ROW_WIDTH{1'b0}}));
 
-    // The lanes that are written
+    // The lanes that are written, by shifts: Verilator unrolls a loop over the lanes and runs it in each clock.
     wire [8:0]   lanes_end = {1'b0, first_lane_q} + {1'b0, lanes_q};
-    reg  [N-1:0] strobe;
-    integer      lane;
-    always @*
-        for (lane = 0; lane < N; lane = lane + 1)
-            strobe[lane] = lane[8:0] >= {1'b0, first_lane_q} & (lanes_q == 8'd0 | lane[8:0] < lanes_end);
+    wire [N-1:0] all_lanes = {N{1'b1}};
+    wire [N-1:0] strobe    = (all_lanes << first_lane_q) & ~(lanes_q == 8'd0 ? {N{1'b0}} : all_lanes << lanes_end);
 
     assign snapshot_next_o = step & data_snapshot;
 
