@@ -13,7 +13,7 @@ module requantize_order_proof ();
     (* anyseq *) reg [31:0] sum, scale;
     gemm64_requantize #(.N(1)) dut (
         .zero_i (9'd0), .low_i (-9'd128), .high_i (9'd127), .sum_i (sum), .bias_i (32'd0), .scale_i (scale),
-        .operand_i (8'd0), .*
+        .operand_i (8'd0), .beside_i (1'b0), .*
     );
 
     (* keep *) wire [9:1] valid_q, last_q;

@@ -65,6 +65,7 @@ class Unit {
     bench_->scale_i = bits_of(parameters.scale);
     set_bounds(bench_, parameters);
     bench_->freeze_i = 0;
+    bench_->beside_i = 1;
     bench_->ready_i = 1;
     for (std::size_t i = 0; i < sums.size() + kLatency; ++i) {
       bench_->valid_i = i < sums.size();
@@ -183,6 +184,7 @@ TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
       bench->bias_i = 0;
       bench->scale_i = scale | sign;
       bench->freeze_i = 0;
+      bench->beside_i = 1;
       bench->ready_i = bench->valid_i = 1;
       for (const std::int32_t sum : {-1, 0, 1}) {
         bench->sum_i = static_cast<std::uint32_t>(sum);
@@ -200,6 +202,7 @@ TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
   bench->bias_i = 0;
   bench->scale_i = bits_of(-0.5F);
   bench->freeze_i = 0;
+  bench->beside_i = 1;
   bench->ready_i = bench->valid_i = 1;
   bench->sum_i = 6;
   for (unsigned t = 0; t <= kLatency; ++t) bench.step();
@@ -318,6 +321,7 @@ class Tiles {
       const bool offering = given_ < rows_.size() && (waits || offer());
       const Row& row = rows_[offering ? given_ : 0];
       bench->valid_i = offering;
+      bench->beside_i = 1;
       bench->freeze_i = freezes && random() % 3 == 0;
       bench->ready_i = take();
       // Beside the row that was given last
