@@ -129,7 +129,10 @@ function tell(sentence) {
 if (typeof WebAssembly !== "object") {
   tell("This browser has no WebAssembly, which the simulation needs; open the page in Firefox, Chrome, Edge or Safari of 2022 or later.");
 } else {
-  gemm64_module().then((module) => {
+  const wasm = document.getElementById("wasm");
+  const wasmBinary = Uint8Array.from(atob(wasm.textContent), (letter) => letter.charCodeAt(0));
+  wasm.remove();
+  gemm64_module({wasmBinary}).then((module) => {
     const shown = new Shown(module);
     compose(shown.sections);
     shown.follow();
