@@ -194,6 +194,7 @@ Json Bench::description() const {
                 {"m", job.plan.shape.m},
                 {"k", job.plan.shape.k},
                 {"n", job.plan.shape.n},
+                {"rows", job.plan.groups.front().rows},  // of a block
                 {"k_tiles", job.plan.k_tiles},
                 {"n_tiles", job.plan.n_tiles},
                 {"results", job.plan.results().name()},

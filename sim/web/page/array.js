@@ -66,20 +66,31 @@ class ArrayView {
     this.draw();
   }
 
+  /// The row of activations that passes a cell, and the elements of A and W that meet there; null where none passes.
+  source(row, column, cell) {
+    const {simulation, signals} = this.shown;
+    const clock = simulation.standing.device_clock - 2 - cell.stage - column;
+    if (!cell.valid || signals.then(clock, "activation_read") !== 1) return null;
+    const [tile, pass, block, place, bank] =
+        ["u_compute.tile_q", "u_compute.pass_q", "u_compute.block_q", "row", "row_bank"].map((name) => signals.then(clock, name));
+    const {rows} = simulation.about.jobs[0];
+    return {clock, tile, place, bank, m: place + block * rows, k: tile * this.n + row, n: pass * this.n + column};
+  }
+
   /// Where the operands of a cell come from, and where the sum goes.
   origin(row, column, cell) {
-    const {simulation, signals} = this.shown;
-    const read = simulation.standing.device_clock - 2 - cell.stage - column;
-    const array = simulation.about.array;
-    if (!cell.valid || signals.then(read, "activation_read") !== 1) return "No row of activations passes here in this clock.";
-    const [tile, pass, block, place] = ["u_compute.tile_q", "u_compute.pass_q", "u_compute.block_q", "row"].map((name) => signals.then(read, name));
-    const job = simulation.about.jobs[0];
-    const leaves = simulation.shownClock(read) + 2 + array.n / array.stage_rows + column;
-    const whence = simulation.about.jobs.length === 1 && !job.window
-        ? `The activation is A[${place + block * job.rows}, ${tile * array.n + row}], the weight W[${pass * array.n + column}, ${tile * array.n + row}]`
-        : `The activation is byte ${row} of row ${place} of its block, tile ${tile} along K`;
-    return `${whence}; the row was read from the scratchpad in clock ${simulation.shownClock(read)}. ` +
-        `The sum leaves the array at column ${column} in clock ${leaves}, for row ${place} of accumulator bank ${signals.then(read, "row_bank")}.`;
+    const {simulation} = this.shown;
+    const {array, jobs} = simulation.about;
+    const from = this.source(row, column, cell);
+    if (!from) return "No row of activations passes here in this clock.";
+    const beyond = (index, size) => (index < size ? "" : " (padding)");
+    const whence = jobs.length === 1 && !jobs[0].window
+        ? `The activation is A[${from.m}, ${from.k}]${beyond(from.k, jobs[0].k)}, the weight W[${from.n}, ${from.k}]` +
+          beyond(Math.max(from.n - jobs[0].n, from.k - jobs[0].k), 0)
+        : `The activation is byte ${row} of row ${from.place} of its block, tile ${from.tile} along K`;
+    return `${whence}; the row was read from the scratchpad in clock ${simulation.shownClock(from.clock)}. The sum leaves the array at column ` +
+        `${column} in clock ${simulation.shownClock(from.clock) + 2 + array.n / array.stage_rows + column}, for row ${from.place} of ` +
+        `accumulator bank ${from.bank}.`;
   }
 
   say() {

@@ -10,7 +10,7 @@ class CountersView {
     this.section = section("counters", "Counters and results",
         paragraph("Each engine spends every clock on one cause. The prediction is made from the commands and the memory's figures alone, before anything runs."),
         this.verdict,
-        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Counters"}, element("table", {},
+        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of counters"}, element("table", {},
             element("caption", {}, "Counted so far, and predicted in the end"),
             element("thead", {}, element("tr", {}, ["counter", "counted", "predicted", "meaning"].map((name, i) =>
                 element("th", {scope: "col", class: i === 1 || i === 2 ? null : "text"}, name)))),

@@ -17,7 +17,7 @@ class Shown {
   }
 
   get sections() {
-    return [this.form, this.time, ...this.views, this.tour].map((one) => one.section);
+    return [this.tour, this.form, this.time, ...this.views].map((one) => one.section);
   }
 
   /// Does something that may be refused; the reason is told.

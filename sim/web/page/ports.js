@@ -7,7 +7,7 @@ class PortsView {
     this.body = element("tbody");
     this.section = section("ports", "Ports",
         paragraph("A channel moves where both sides are ready, waits where only the sender is. Weights have a port of their own."),
-        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Ports"}, element("table", {},
+        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of channels"}, element("table", {},
             element("caption", {}, "The channels of the memory ports in this clock"),
             element("thead", {}, element("tr", {}, ["channel", "handshake", "what"].map((name) => element("th", {scope: "col", class: "text"}, name)))),
             this.body)));
@@ -42,7 +42,7 @@ class CommandsView {
     this.body = element("tbody");
     this.section = section("commands", "Commands",
         paragraph("The ring's program. A command is dispatched to its engine, and engines run ahead of each other as far as their data allow."),
-        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Commands"}, element("table", {},
+        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of commands"}, element("table", {},
             element("caption", {}, "The program"),
             element("thead", {}, element("tr", {}, ["number", "state", "command"].map((name) => element("th", {scope: "col", class: "text"}, name)))),
             this.body)));

@@ -37,6 +37,8 @@ class Simulation {
     this.stop = null;
     this.flips = [];
     this.speed = 20000;  // clocks a second, until it was measured
+    this.measured = {clocks: 0, seconds: 0};
+    this.standing = this.ask({do: "standing"});
     this.simulate(1);
     this.base = this.copy();
     this.snapshots = [{clock: this.standing.device_clock, pages: new Map()}];
@@ -53,11 +55,15 @@ class Simulation {
   /// Simulates without keeping anything; the state's name.
   simulate(clocks) {
     const begun = performance.now();
-    const before = this.standing?.device_clock ?? 0;
+    const before = this.standing.device_clock;
     const state = kStates[this.module._gemm64_step(clocks)];
     this.standing = this.ask({do: "standing"});
-    const seconds = (performance.now() - begun) / 1000;
-    if (seconds > 0.02) this.speed = Math.max(500, (this.standing.device_clock - before) / seconds);
+    this.measured.clocks += this.standing.device_clock - before;
+    this.measured.seconds += (performance.now() - begun) / 1000;
+    if (this.measured.seconds > 0.02) {
+      this.speed = Math.max(2000, this.measured.clocks / this.measured.seconds);
+      this.measured = {clocks: 0, seconds: 0};
+    }
     return state;
   }
 

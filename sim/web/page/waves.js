@@ -2,10 +2,12 @@
 // A small waveform of the last clocks: the engines' causes, and signals by the names that the views in waves/ give them.
 
 const kWaves = [
-  ["busy", "busy"], ["ring head", "ring_head"], ["next command", "u_commands.opcode"], ["words in the buffer", "weight_words"],
-  ["words ahead", "activation_words"], ["tile starts", "u_compute.start"], ["row is read", "activation_read"], ["row", "row"],
-  ["tile along K", "u_compute.tile_q"], ["tile along N", "u_compute.pass_q"], ["bank", "row_bank"], ["block done", "block_done"],
-  ["store reads", "store_read"], ["weights R", "m_weights_rvalid_i"], ["data R", "m_data_rvalid_i"], ["results W", "m_results_wvalid_o"],
+  // What it is called, the signal, and whether it is a number rather than a bit.
+  ["busy", "busy"], ["ring tail", "ring_tail", true], ["ring head", "ring_head", true], ["next command", "u_commands.opcode", true],
+  ["words in the buffer", "weight_words", true], ["words ahead", "activation_words", true], ["start", "u_compute.start"],
+  ["row read", "activation_read"], ["row", "row", true], ["tile", "u_compute.tile_q", true], ["pass", "u_compute.pass_q", true],
+  ["bank", "row_bank"], ["block done", "block_done"], ["store reads", "store_read"], ["weights R", "m_weights_rvalid_i"],
+  ["data R", "m_data_rvalid_i"], ["results W", "m_results_wvalid_o"],
 ];
 
 class WavesView {
@@ -45,7 +47,7 @@ class WavesView {
         if (i === clocks - 1) words.push(`${engine}: ${cause.replaceAll("_", " ")}`);
       }
     });
-    rows.forEach(([text, name], index) => {
+    rows.forEach(([text, name, number], index) => {
       const y = (engines.length + index) * line;
       label(text, y);
       let last = null;
@@ -54,12 +56,11 @@ class WavesView {
         const value = signals.then(now - clocks + 1 + i, name);
         if (value === null) continue;
         const x = left + i * step;
-        const bit = simulation.signals.get(name).bytes === 1 && value <= 1 && !/row$|_q$/.test(name);
-        if (bit) {
+        if (!number) {
           path += `${last === null ? "M" : "L"}${x},${y + (value ? 3 : line - 3)}h${step}`;
         } else if (value !== last) {
           paths.push(svg("path", {d: `M${x},${y + 3}v${line - 6}`, stroke: "var(--grid)"}));
-          paths.push(svg("text", {x: x + 2, y: y + 13, fill: "var(--soft)", "font-size": 10}, String(value)));
+          paths.push(svg("text", {x: x + 2, y: y + 13, fill: "var(--soft)", "font-size": 10}, name.endsWith("opcode") ? data.opcodes[value] ?? "" : String(value)));
         }
         last = value;
       }
