@@ -53,8 +53,8 @@ struct CanTrace<
     : std::true_type {};
 
 /// `Model` is what Verilator made of the module gemm64; `kDebug` says that it was built with
-/// debug.vlt, and so can be looked into. Lines of the trace are at 2 * clock ns (clk_i low, inputs of the
-/// clock settled) and at 2 * clock + 1 ns (clk_i high, registers updated).
+/// debug.vlt, and so can be looked into. Lines of the trace are at 2 * clock ns (clk_i low, inputs
+/// of the clock settled) and at 2 * clock + 1 ns (clk_i high, registers updated).
 template <class Model, bool kDebug>
 class VerilatedDevice final : public RtlDevice {
  public:

@@ -32,8 +32,8 @@ class TourView {
   constructor(shown) {
     this.shown = shown;
     this.at = 0;
-    this.title = element("h3", {});
-    this.text = element("p", {"aria-live": "polite"});
+    this.title = element("h3", {}, "Eight steps");
+    this.text = element("p", {"aria-live": "polite"}, "Each step opens a work, goes to a clock, and tells what is to be seen there.");
     this.section = section("tour", "Guided tour", this.title, this.text, element("div", {class: "buttons"},
         element("button", {type: "button", onclick: () => this.go(this.at - 1)}, "Step back"),
         element("button", {type: "button", onclick: () => this.go(this.at + 1)}, "Next step"),
