@@ -184,6 +184,43 @@ Work convolutions(const Json& said, bool chain, const Geometry& geometry, std::m
   return work;
 }
 
+/// Convolutions of 8-bit results, each behind the other; every number is given.
+Work network(const Json& said, const Geometry& geometry, std::mt19937& random) {
+  std::vector<Job> jobs;
+  Work work;
+  Json input = said;  // of the next layer
+  input["channels"] = 1;
+  for (const Json& layer : said.at("layers")) {
+    const Json& weights = layer.at("weights");
+    for (const char* name : {"kernel", "stride", "pad"}) input[name] = layer.at(name);
+    input["out_channels"] = weights.size();
+    const Convolution convolution = convolution_of(input);
+    const int low = number(layer, "low", -128, 127, -128);
+    Job job = make_job(fmt::format("layer {}", jobs.size() + 1), convolution, geometry,
+                       {ResultFormat(ResultCode::kInt8), 0, low, 127});
+    if (!jobs.empty()) job.source = jobs.size() - 1;
+    jobs.push_back(std::move(job));
+    const auto index = [](std::uint64_t value) { return static_cast<Eigen::Index>(value); };
+    Operands operands;
+    if (work.operands.empty()) {
+      operands.activations = matrix(said, "a", index(convolution.pixels()), 1, random);
+    }
+    operands.weights =
+        matrix({{"w", weights}}, "w", index(convolution.out_channels),
+               index(std::uint64_t{convolution.channels} * convolution.taps()), random);
+    operands.bias = layer.at("bias").get<std::vector<std::int32_t>>();
+    operands.scale = layer.at("scale").get<std::vector<float>>();
+    work.operands.push_back(std::move(operands));
+    input["channels"] = convolution.out_channels;
+    input["height"] = convolution.out_height;
+    input["width"] = convolution.out_width;
+  }
+  if (jobs.empty()) throw UsageError("the network has no layers; give at least one");
+  share_planes(jobs, geometry);
+  work.list = make_job_program(jobs, geometry);
+  return work;
+}
+
 }  // namespace
 
 Work make_work(const Json& said, const Geometry& geometry) {
@@ -192,8 +229,9 @@ Work make_work(const Json& said, const Geometry& geometry) {
   if (kind == "product") return product(said, geometry, random);
   if (kind == "convolution") return convolutions(said, false, geometry, random);
   if (kind == "chain") return convolutions(said, true, geometry, random);
-  throw UsageError(
-      fmt::format("the work is a '{}'; it can be a product, a convolution or a chain", kind));
+  if (kind == "network") return network(said, geometry, random);
+  throw UsageError(fmt::format(
+      "the work is a '{}'; it can be a product, a convolution, a chain or a network", kind));
 }
 
 void write_operands(Device& device, const Work& work) {

@@ -33,7 +33,9 @@ struct Work {
 /// numbers; random where they are missing), "results": "int32" or "int8", "accumulate": "device" or
 /// "host"; {"kind": "convolution", "channels", "height", "width", "out_channels", "kernel",
 /// "stride", "pad"}; {"kind": "chain"}, two convolutions, the second of which reads what the first
-/// wrote. "seed" draws what is not given. Throws UsageError, in one sentence.
+/// wrote; {"kind": "network", "height", "width", "a", "layers"}, convolutions of 8-bit results,
+/// each behind the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
+/// "seed" draws what is not given. Throws UsageError, in one sentence.
 Work make_work(const nlohmann::json& said, const Geometry& geometry);
 
 /// Puts operands where the jobs want them, and reads what a job wrote, [M x N].

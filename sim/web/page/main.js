@@ -13,7 +13,7 @@ class Shown {
     this.time = new TimeControls(this);
     this.array = new ArrayView(this);
     this.tour = new TourView(this);
-    this.views = [this.array, new WavesView(this), new MemoriesView(this), new PortsView(this), new CommandsView(this), new CountersView(this)];
+    this.views = [this.array, new WavesView(this), new MemoriesView(this), new PortsView(this), new CommandsView(this), new CountersView(this), new DigitsView(this)];
   }
 
   get sections() {
