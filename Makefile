@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff docs clean help
+.PHONY: build sim report accuracy imagenet test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -180,6 +180,20 @@ lint:
 	@$(SETUP) lint
 	@scripts/lint
 
+# The accelerator in a browser: build/web/index.html, a file that needs nothing else.
+web:
+	@$(SETUP) build web
+	@scripts/web --build $(BUILD)/web --jobs $(JOBS)
+
+# Does the page give what this machine's own simulation gives? And can everybody use it?
+web-check:
+	@$(SETUP) build test web
+	$(call configure,test)
+	@scripts/charts --test $(BUILD)/page
+	@$(compile) --target gemm64_web_native
+	@scripts/web --build $(BUILD)/web --jobs $(JOBS)
+	@/usr/bin/python3 -B tests/web/check --build $(BUILD) $(ARGS)
+
 # clang-tidy on host/, sim/ and python/src; takes what the tests are built of.
 tidy:
 	@$(SETUP) build test tidy
@@ -246,6 +260,7 @@ help:
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"
 	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
 	@echo "make docs   builds the documents as pages with a search, build/docs/site/index.html"
+	@echo "make web    makes a page on which the accelerator runs in a browser, build/web/index.html; web-check tests it"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make tidy   checks the C++ with clang-tidy"
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"

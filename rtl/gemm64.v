@@ -308,43 +308,6 @@ module gemm64 #(
         .move_o (lanes_move), .wait_weights_o (lanes_wait_weights), .wait_word_o (lanes_wait_word)
     );
 
-    wire            set_ready, set_claim, bias_read, bias_next, scale_read;
-    wire [32*N-1:0] bias, scale;
-
-    gemm64_parameter_sets #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_SETS(LOG_PARAMETER_SETS), .LOG_BURSTS(LOG_READS)
-    ) u_parameter_sets (
-        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[PARAMETERS]),
-        .command_ready_o (ready[PARAMETERS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[PARAMETERS]),
-        .quiet_o (quiet[PARAMETERS]), .error_o (bus_error[PARAMETERS]), .error_tag_o (bus_tag[16*PARAMETERS +: 16]),
-        .causes_o (causes[`GEMM64_CAUSES_PARAMETERS]),
-        .request_valid_o (ask[`GEMM64_READER_PARAMETERS]), .request_ready_i (granted[`GEMM64_READER_PARAMETERS]),
-        .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_PARAMETERS +: ADDRESS_WIDTH]),
-        .request_beats_o (ask_beats[7*`GEMM64_READER_PARAMETERS +: 7]), .beat_i (beat[`GEMM64_READER_PARAMETERS]),
-        .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
-        .ready_o (set_ready), .claim_i (set_claim), .bias_read_i (bias_read), .bias_next_i (bias_next),
-        .bias_o (bias), .scale_read_i (scale_read), .scale_o (scale)
-    );
-
-    wire                  operand_claim, operand_read;
-    wire [LOG_OPERANDS:0] operand_words, operands_claimed;
-    wire [8*N-1:0]        operand;
-
-    gemm64_operands #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_OPERANDS), .LOG_BURSTS(LOG_READS)
-    ) u_operands (
-        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[OPERANDS]),
-        .command_ready_o (ready[OPERANDS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[OPERANDS]),
-        .quiet_o (quiet[OPERANDS]), .error_o (bus_error[OPERANDS]), .error_tag_o (bus_tag[16*OPERANDS +: 16]),
-        .causes_o (causes[`GEMM64_CAUSES_OPERANDS]),
-        .request_valid_o (ask[`GEMM64_READER_OPERANDS]), .request_ready_i (granted[`GEMM64_READER_OPERANDS]),
-        .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_OPERANDS +: ADDRESS_WIDTH]),
-        .request_beats_o (ask_beats[7*`GEMM64_READER_OPERANDS +: 7]), .beat_i (beat[`GEMM64_READER_OPERANDS]),
-        .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
-        .words_o (operand_words), .claim_i (operand_claim), .claimed_i (operands_claimed), .read_i (operand_read),
-        .word_o (operand)
-    );
-
     wire                 block_done, store_read, store_bank, snapshot_take, snapshot_next;
     wire [ROW_WIDTH-1:0] store_row;
     wire [32*N-1:0]      store_data;
@@ -357,26 +320,29 @@ module gemm64 #(
         .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row), .store_data_o (store_data)
     );
 
-    gemm64_results #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_BURSTS(LOG_WRITES),
-        .LOG_OPERANDS(LOG_OPERANDS)
-    ) u_results (
-        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[RESULTS]),
-        .command_ready_o (ready[RESULTS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[RESULTS]),
-        .quiet_o (quiet[RESULTS]), .error_o (bus_error[RESULTS]), .error_tag_o (bus_tag[16*RESULTS +: 16]),
-        .causes_o (causes[`GEMM64_CAUSES_RESULTS]),
+    // Three engines and two readers that follow each other
+    gemm64_output #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_READS(LOG_READS),
+        .LOG_WRITES(LOG_WRITES), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS), .LOG_OPERANDS(LOG_OPERANDS)
+    ) u_output (
+        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .valid_i (valid[RESULTS +: 3]),
+        .ready_o (ready[RESULTS +: 3]), .command_i (command), .tag_i (tag), .idle_o (idle[RESULTS +: 3]),
+        .quiet_o (quiet[RESULTS +: 3]), .error_o (bus_error[RESULTS +: 3]), .error_tag_o (bus_tag[16*RESULTS +: 16*3]),
+        .results_causes_o (causes[`GEMM64_CAUSES_RESULTS]), .parameters_causes_o (causes[`GEMM64_CAUSES_PARAMETERS]),
+        .operands_causes_o (causes[`GEMM64_CAUSES_OPERANDS]),
+        .ask_o (ask[`GEMM64_READER_PARAMETERS +: 2]), .granted_i (granted[`GEMM64_READER_PARAMETERS +: 2]),
+        .ask_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_PARAMETERS +: ADDRESS_WIDTH*2]),
+        .ask_beats_o (ask_beats[7*`GEMM64_READER_PARAMETERS +: 7*2]), .beat_i (beat[`GEMM64_READER_PARAMETERS +: 2]),
+        .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
         .store_done_o (store_done), .snapshot_take_o (snapshot_take), .snapshot_next_o (snapshot_next),
-        .snapshot_i (snapshot_beat), .set_ready_i (set_ready), .set_claim_o (set_claim), .bias_read_o (bias_read),
-        .bias_next_o (bias_next), .bias_i (bias), .scale_read_o (scale_read), .scale_i (scale),
-        .operand_words_i (operand_words), .operand_claim_o (operand_claim), .operands_claimed_o (operands_claimed),
-        .operand_read_o (operand_read), .operand_i (operand),
-        .block_done_i (block_done), .bank_free_o (bank_free), .rows_stored_o (rows_stored), .row_read_o (store_read),
-        .row_bank_o (store_bank), .row_o (store_row), .row_data_i (store_data),
-        .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i), .awid_o (m_results_awid_o),
-        .awaddr_o (m_results_awaddr_o), .awlen_o (m_results_awlen_o), .awsize_o (m_results_awsize_o),
-        .awburst_o (m_results_awburst_o), .wvalid_o (m_results_wvalid_o), .wready_i (m_results_wready_i),
-        .wdata_o (m_results_wdata_o), .wstrb_o (m_results_wstrb_o), .wlast_o (m_results_wlast_o),
-        .bvalid_i (m_results_bvalid_i), .bready_o (m_results_bready_o), .berror_i (m_results_bresp_i[1])
+        .snapshot_i (snapshot_beat), .block_done_i (block_done), .bank_free_o (bank_free),
+        .rows_stored_o (rows_stored), .row_read_o (store_read), .row_bank_o (store_bank), .row_o (store_row),
+        .row_data_i (store_data), .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i),
+        .awid_o (m_results_awid_o), .awaddr_o (m_results_awaddr_o), .awlen_o (m_results_awlen_o),
+        .awsize_o (m_results_awsize_o), .awburst_o (m_results_awburst_o), .wvalid_o (m_results_wvalid_o),
+        .wready_i (m_results_wready_i), .wdata_o (m_results_wdata_o), .wstrb_o (m_results_wstrb_o),
+        .wlast_o (m_results_wlast_o), .bvalid_i (m_results_bvalid_i), .bready_o (m_results_bready_o),
+        .berror_i (m_results_bresp_i[1])
     );
 
     // Errors, watchdog and soft reset

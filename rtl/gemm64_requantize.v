@@ -30,6 +30,7 @@ module gemm64_requantize #(
     output wire               scale_read_o,
     input  wire [32*N-1:0]    scale_i,
     // A word that goes beside each row, shown from the clock after the row was given on
+    input  wire               beside_i,     // it counts
     input  wire [8*N-1:0]     operand_i,
     output wire [8*N-1:0]     operand_o,
     input  wire               freeze_i,
@@ -69,7 +70,7 @@ module gemm64_requantize #(
     assign operand_o = operand_q[STAGES];
 
     always @(posedge clk_i)
-        if (move) begin
+        if (move & beside_i) begin
             operand_q[2] <= operand_i;
             for (i = 3; i <= STAGES; i = i + 1) operand_q[i] <= operand_q[i-1];
         end

@@ -145,6 +145,7 @@ module gemm64_results #(
     reg  [31:0]              function_bounds_q;  // zero points, least and largest
     reg  [7:0]               first_lane_q, lanes_q;
     reg  [15:0]              rows_q;
+    reg                      load_q;  // the settings are new
 
     wire [3:0] burst_bytes = RESULT_BYTES[{format_q, 2'b00} +: 4];
     wire       set_needed  = burst_bytes == 4'd1;
@@ -194,6 +195,7 @@ module gemm64_results #(
             operand_moved_q   <= next_command[`GEMM64_CMD_OPERAND_MOVED_LSB];
             result_moved_q    <= next_command[`GEMM64_CMD_RESULT_MOVED_LSB];
         end
+        load_q <= begins & next_vector & ~next_keep;
         if (!rst_ni) begin
             vector_q    <= 1'b0;
             table_due_q <= 1'b0;
@@ -325,6 +327,7 @@ module gemm64_results #(
         .bias_i       (bias_i),
         .scale_read_o (scale_read_o),
         .scale_i      (scale_i),
+        .beside_i     (vector_q & (add_q | multiply_q)),
         .operand_i    (operand_i),
         .operand_o    (narrow_operand),
         .freeze_i     (vector_q & ~vector_ready),
@@ -338,6 +341,7 @@ module gemm64_results #(
     gemm64_vector #(.N(N), .LOG_N(LOG_N)) u_vector (
         .clk_i           (clk_i),
         .rst_ni          (rst_ni),
+        .load_i          (load_q),
         .signed_i        (signed_q),
         .add_i           (add_q),
         .multiply_i      (multiply_q),
@@ -373,13 +377,10 @@ module gemm64_results #(
     assign operand_read_o = reads_table | (row_in & vector_q & (add_q | multiply_q)
                                            & (~broadcast_q | row_q == {ROW_WIDTH{1'b0}}));
 
-    // The lanes that are written
+    // The lanes that are written, by shifts: Verilator unrolls a loop over the lanes and runs it in each clock.
     wire [8:0]   lanes_end = {1'b0, first_lane_q} + {1'b0, lanes_q};
-    reg  [N-1:0] strobe;
-    integer      lane;
-    always @*
-        for (lane = 0; lane < N; lane = lane + 1)
-            strobe[lane] = lane[8:0] >= {1'b0, first_lane_q} & (lanes_q == 8'd0 | lane[8:0] < lanes_end);
+    wire [N-1:0] all_lanes = {N{1'b1}};
+    wire [N-1:0] strobe    = (all_lanes << first_lane_q) & ~(lanes_q == 8'd0 ? {N{1'b0}} : all_lanes << lanes_end);
 
     assign snapshot_next_o = step & data_snapshot;
 

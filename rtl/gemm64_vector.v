@@ -10,7 +10,7 @@
 // within a step of a half alone. A product to multiply may have bits behind 2**-31: these matter only in that there are some.
 // Latency: 11 clocks from a row to its results; a row a clock.
 // Handshake: valid/ready on both sides; ready_o depends on ready_i. While the results at the end wait, nothing moves. The
-//            settings stay as they are from a clock before the first row to the last; the table is written before.
+//            settings are loaded, and the table is written, while no row is under way, a clock before the first one.
 `default_nettype none
 
 module gemm64_vector #(
@@ -19,7 +19,8 @@ module gemm64_vector #(
 ) (
     input  wire           clk_i,
     input  wire           rst_ni,            // synchronous, active low
-    // Settings
+    // Settings, taken over in the clocks with load_i
+    input  wire           load_i,
     input  wire           signed_i,          // bytes are int8, else uint8
     input  wire           add_i,
     input  wire           multiply_i,        // not both
@@ -92,7 +93,7 @@ module gemm64_vector #(
     reg [WIDTH-1:0]   offset_q;
     reg signed [8:0]  result_zero_q, operand_zero_q, low_q, high_q;
 
-    always @(posedge clk_i) begin
+    always @(posedge clk_i) if (load_i) begin
         signed_q         <= signed_i;
         add_q            <= add_i;
         multiply_q       <= multiply_i;

@@ -20,6 +20,7 @@ set(GEMM64_RTL
   gemm64_lanes_check.v
   gemm64_lanes_walk.v
   gemm64_operands.v
+  gemm64_output.v
   gemm64_parameter_sets.v
   gemm64_parameters.v
   gemm64_product.v

@@ -44,12 +44,21 @@ struct KeepsClockLevel<
     Model, std::void_t<decltype(std::declval<Model&>().rootp->__Vtrigrprev__TOP__clk_i)>>
     : std::true_type {};
 
+/// Was the model built with --trace-fst?
+template <class Model, class = void>
+struct CanTrace : std::false_type {};
+template <class Model>
+struct CanTrace<
+    Model, std::void_t<decltype(std::declval<Model&>().trace(std::declval<VerilatedFstC*>(), 0))>>
+    : std::true_type {};
+
 /// `Model` is what Verilator made of the module gemm64; `kDebug` says that it was built with
-/// --trace-fst and debug.vlt. Lines of the trace are at 2 * clock ns (clk_i low, inputs of the
-/// clock settled) and at 2 * clock + 1 ns (clk_i high, registers updated).
+/// debug.vlt, and so can be looked into. Lines of the trace are at 2 * clock ns (clk_i low, inputs
+/// of the clock settled) and at 2 * clock + 1 ns (clk_i high, registers updated).
 template <class Model, bool kDebug>
 class VerilatedDevice final : public RtlDevice {
  public:
+  static constexpr bool kTraced = kDebug && CanTrace<Model>::value;
   static constexpr unsigned kWidth =
       sizeof(std::remove_reference_t<decltype(Model::m_weights_rdata_i)>);
 
@@ -60,7 +69,7 @@ class VerilatedDevice final : public RtlDevice {
         stalls_(options.memory.stall_probability),
         seed_(options.seed),
         random_(options.seed) {
-    if constexpr (kDebug) {
+    if constexpr (kTraced) {
       if (!options.trace_file.empty()) {
         waveform_ = std::make_unique<OutputFile>(options.trace_file, "the waveform");
       }
@@ -69,7 +78,7 @@ class VerilatedDevice final : public RtlDevice {
     context_->fatalOnError(false);  // a failed assertion becomes a DeviceError, not abort()
     context_->randReset(2);         // where the model was built for it, registers start with noise
     context_->randSeed(static_cast<int>(options.seed & 0x7fffffffu));
-    if constexpr (kDebug) context_->traceEverOn(true);
+    if constexpr (kTraced) context_->traceEverOn(true);
     model_ = std::make_unique<Model>(context_.get(), "gemm64");
     context_->timeunit(-9);  // nanoseconds; after the model, whose constructor sets its own default
     context_->timeprecision(-9);
@@ -144,12 +153,12 @@ class VerilatedDevice final : public RtlDevice {
     if (end <= begin)
       throw UsageError("the trace window is empty; its end must be after its begin");
     end_trace();
-    if constexpr (kDebug) waveform_ = std::make_unique<OutputFile>(file, "the waveform");
+    if constexpr (kTraced) waveform_ = std::make_unique<OutputFile>(file, "the waveform");
     trace(begin, end);
   }
 
   void end_trace() override {
-    if constexpr (kDebug) {
+    if constexpr (kTraced) {
       if (trace_) close_trace();
     }
     waveform_.reset();
@@ -323,7 +332,7 @@ class VerilatedDevice final : public RtlDevice {
     context_->time(2 * clock_);
     model_->clk_i = 0;
     model_->eval();
-    if constexpr (kDebug) {
+    if constexpr (kTraced) {
       if (in_window()) {
         if (!trace_) open_trace();
         trace_->dump(2 * clock_);
@@ -337,6 +346,8 @@ class VerilatedDevice final : public RtlDevice {
     model_->eval();
     if constexpr (kDebug) {
       if (!faults_.empty()) put_faults(clock_ + 1);
+    }
+    if constexpr (kTraced) {
       if (in_window()) {
         if (!trace_) open_trace();
         trace_->dump(2 * clock_ + 1);
@@ -427,7 +438,7 @@ class VerilatedDevice final : public RtlDevice {
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Model> model_;
-  std::unique_ptr<std::conditional_t<kDebug, VerilatedFstC, int>> trace_;
+  std::unique_ptr<std::conditional_t<kTraced, VerilatedFstC, int>> trace_;
   std::unique_ptr<Inside> inside_;
   std::vector<Observer*> observers_;
   std::vector<Fault> faults_;

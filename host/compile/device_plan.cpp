@@ -27,8 +27,8 @@ struct Placed {
   DeviceLayer layer;
   QuantizedNode node;
   std::size_t level = 0;
-  std::size_t depth = 0;  // layers of the level before it, each reading the one before
-  bool read = false;      // by another layer of the level
+  std::size_t depth = 0;               // layers of the level before it, each reading the one before
+  bool read = false;                   // by another layer of the level
   std::optional<StoreCommand> vector;  // what becomes of its results
 };
 
@@ -251,6 +251,9 @@ bool Planner::join(int index, const VectorNode& node, const std::string& first,
   }
   placed.vector = settings;
   placed.layer.second = second;
+  placed.layer.second_quantization =
+      second == model_.graph().node(index).input(node.a) ? node.of_a : node.of_b;
+  placed.layer.second_quantization.zero += move_to_int8(node.type);
   placed.layer.behind.push_back(index);
   placed.layer.result = node.result;
   placed.layer.job = make(placed.layer.node, placed);
@@ -266,7 +269,8 @@ bool Planner::add_vector(int index, const VectorNode& node) {
   // The layer that comes later takes what the other one gave.
   const auto depth = [this](const std::string& name) {
     const auto found = values_.find(name);
-    if (found == values_.end() || !found->second.layer) return std::pair(std::size_t{0}, std::size_t{0});
+    if (found == values_.end() || !found->second.layer)
+      return std::pair(std::size_t{0}, std::size_t{0});
     return std::pair(found->second.level, layers_[*found->second.layer].depth + 1);
   };
   if (depth(a) >= depth(b)) {

@@ -35,6 +35,7 @@ struct DeviceLayer {
   /// it, if one does.
   std::string second;
   std::optional<std::size_t> operand;
+  Quantization second_quantization;  // as it lies in memory
 
   /// The node whose results it writes.
   int last() const { return behind.empty() ? node : behind.back(); }

@@ -135,7 +135,8 @@ std::string to_string(const std::vector<PassItem>& order, const OnnxModel& model
     std::string layers;
     for (const DeviceLayer& layer : plan.programs[item.index].layers) {
       layers += layers.empty() ? "" : ", ";
-      for (const int node : layer.nodes()) layers += (node == layer.node ? "" : " + ") + label(node);
+      for (const int node : layer.nodes())
+        layers += (node == layer.node ? "" : " + ") + label(node);
     }
     text += fmt::format("program {}: {}\n", item.index + 1, layers);
   }

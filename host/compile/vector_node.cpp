@@ -106,6 +106,8 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
   const auto of_b = quantization(model, node, context, 4, result.type);
   const auto of_y = quantization(model, node, context, 6, result.type);
   if (!of_a || !of_b || !of_y) return refuse("its scales depend on the input");
+  result.of_a = *of_a;
+  result.of_b = *of_b;
   result.result = *of_y;
   StoreCommand& store = result.settings;
   store.flags = flag::kVector;

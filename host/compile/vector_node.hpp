@@ -17,7 +17,7 @@ namespace gemm64 {
 struct VectorNode {
   int a = 0, b = 3;                              // its inputs that are tensors
   DataType type = onnx::TensorProto::UNDEFINED;  // of all three, INT8 or UINT8
-  Quantization result;                           // the zero point as `type` has it
+  Quantization of_a, of_b, result;               // zero points as `type` has them
   /// Its settings where `a` is what a layer gives and `b` the second operand.
   StoreCommand settings;
 

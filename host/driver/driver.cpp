@@ -98,9 +98,7 @@ void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
       device_.name(), spent, clock_limit, next));
 }
 
-void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program,
-                         std::uint64_t clock_limit, const Progress& progress,
-                         std::uint64_t weight_bytes) {
+void Driver::start_program(std::uint64_t ring, const std::vector<Command>& program) {
   std::vector<std::uint8_t> bytes(program.size() * kCommandBytes);
   for (std::size_t i = 0; i < program.size(); ++i) {
     program[i].encode(bytes.data() + i * kCommandBytes);
@@ -112,10 +110,22 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
   }
   check(gemm64_clear_counters(&core_));
   check(gemm64_submit(&core_, bytes.data(), static_cast<std::uint32_t>(program.size()), nullptr));
+}
 
+bool Driver::has_ended(const std::vector<Command>& program, std::uint64_t clocks) {
+  const gemm64_result result = gemm64_wait(&core_, clocks);
+  if (result == GEMM64_TIMEOUT) return false;
+  if (result == GEMM64_FAILED) fail(program);
+  check(result);
+  return true;
+}
+
+void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program,
+                         std::uint64_t clock_limit, const Progress& progress,
+                         std::uint64_t weight_bytes) {
+  start_program(ring, program);
   const std::uint64_t started = device_.clocks();
-  gemm64_result result;
-  while ((result = gemm64_wait(&core_, kProgressClocks)) == GEMM64_TIMEOUT) {
+  while (!has_ended(program, kProgressClocks)) {
     const std::uint64_t spent = device_.clocks() - started;
     if (clock_limit != 0 && spent >= clock_limit) give_up(spent, clock_limit);
     if (progress && weight_bytes != 0) {
@@ -123,8 +133,6 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
       progress(read / static_cast<double>(weight_bytes));
     }
   }
-  if (result == GEMM64_FAILED) fail(program);
-  check(result);
 }
 
 void Driver::check_fits(std::uint64_t bytes, const std::string& what) const {
@@ -192,9 +200,8 @@ MatrixI32 Driver::read_sums(const Job& job) {
 
 /// Clocks after which nobody waits any longer.
 std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
-  const std::uint64_t bytes =
-      traffic.weights + traffic.parameters + traffic.activations + traffic.operands +
-      traffic.results;
+  const std::uint64_t bytes = traffic.weights + traffic.parameters + traffic.activations +
+                              traffic.operands + traffic.results;
   // At worst each beat is a burst of its own, and waits for a latency.
   return kProgressClocks +
          (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);

@@ -83,6 +83,11 @@ class Driver {
                    std::uint64_t clock_limit, const Progress& progress = nullptr,
                    std::uint64_t weight_bytes = 0);
 
+  /// The same in steps: start_program() writes the commands and starts them; the device then works
+  /// as its clocks pass. has_ended() waits for at most `clocks` and says whether the program ended.
+  void start_program(std::uint64_t ring, const std::vector<Command>& program);
+  bool has_ended(const std::vector<Command>& program, std::uint64_t clocks);
+
   /// Soft reset: whatever was under way is given up. Throws DeviceError if it does not end.
   void reset();
 

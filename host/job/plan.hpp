@@ -128,8 +128,8 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
 void set_window(Plan& plan, WindowCut window);
 
 /// The bytes over each port: weights and parameters once for each block of M; activations once, or
-/// once for each tile of N where they do not stay on chip; results and their second operands once. Of
-/// a convolution each input pixel once, or where strips share it once for each.
+/// once for each tile of N where they do not stay on chip; results and their second operands once.
+/// Of a convolution each input pixel once, or where strips share it once for each.
 Traffic predict_traffic(const Plan& plan);
 
 }  // namespace gemm64

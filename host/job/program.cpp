@@ -102,8 +102,8 @@ std::uint64_t program_length(const Plan& plan) {
 void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
                             std::uint32_t first_tile, std::uint32_t tiles, Phase phase) {
   const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
-  const std::uint64_t place = plan.results().block_bytes(
-      first_tile * plan.shape.m + blocks.first_row, plan.array);
+  const std::uint64_t place =
+      plan.results().block_bytes(first_tile * plan.shape.m + blocks.first_row, plan.array);
   if (plan.output.takes_operands()) {
     LoadOperandsCommand load;
     load.rows = blocks.rows;

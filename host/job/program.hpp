@@ -32,8 +32,8 @@ std::uint32_t ring_places(std::uint64_t commands);
 /// The next address that is a multiple of 4 KiB.
 std::uint64_t page_up(std::uint64_t address);
 
-/// Lays out ring, weights, parameters, activations, operands and results one after the other from address 0.
-/// The ring has places for the plan's own program.
+/// Lays out ring, weights, parameters, activations, operands and results one after the other from
+/// address 0. The ring has places for the plan's own program.
 Layout make_layout(const Plan& plan);
 /// The same without a ring, from address `from` on. `activations`, `operands`: where they lie
 /// already, if they do.

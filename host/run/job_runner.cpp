@@ -305,8 +305,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
       };
       const bool is_other =
           one.expect && ((source && differs[*source]) || (operand && differs[*operand]));
-      const MatrixI32 other =
-          is_other ? one.expect(given(source), given(operand)) : MatrixI32();
+      const MatrixI32 other = is_other ? one.expect(given(source), given(operand)) : MatrixI32();
       const MatrixI32& expected = is_other ? other : one.expected;
       check_expected(one.job, a, one.w, one.bias, one.scale, expected);
       layer.mismatches = compare(expected, results[i].sums);

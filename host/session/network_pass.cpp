@@ -174,8 +174,8 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
                                const MatrixI32* results) {
         if (!from) return;
         const DeviceLayer& by = program.layers[*from];
-        others[value] = to_node_results(by, *results, type_of(results_of(by)))
-                            .reshaped(type_of(value).dims);
+        others[value] =
+            to_node_results(by, *results, type_of(results_of(by))).reshaped(type_of(value).dims);
       };
       replace(name, layer.source, source);
       replace(layer.second, layer.operand, operand);
@@ -188,7 +188,8 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
 
 /// What the nodes of a layer make of the values that they are given; beside it what they make of
 /// the float32 network's, where these differ.
-Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given, ExactValues* exact) const {
+Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given,
+                                  ExactValues* exact) const {
   Tensor result;
   for (const int node : layer.nodes()) {
     const Step& step = this->step(node);
@@ -367,6 +368,8 @@ void NetworkPass::add_layers(const DeviceProgram& program,
     report.convolution = layer.convolution;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
+    for (const int node : layer.behind)
+      report.vector_nodes.push_back(layer_name(executor_, step(node)));
     layers_.push_back(std::move(report));
   }
 }

@@ -402,6 +402,30 @@ TEST(Commands, WindowsThatDoNotFitAreToldTwoClocksAfterTheirDispatch) {
   }
 }
 
+// What the vector path cannot take, tests of gemm64_vector_check tell.
+TEST(Commands, SettingsThatTheVectorPathCannotTakeAreToldTwoClocksAfterTheirDispatch) {
+  Command good = command(Opcode::kStore, 1, 1, 0, 1, 64);
+  good.flags = flag::kVector;
+  good.format = 1;
+  good.lanes = 8;
+  Command bad = good;
+  bad.lanes = 9;
+  Command plain = bad;
+  plain.flags = 0;
+  TrialN8({good, plain}, 3, {})();
+  TrialN8 trial({good, bad, good, good}, 7, {});
+  while (trial.dispatched < 2) {
+    trial.clock();
+    EXPECT_EQ(trial.bench->error_o, 0);
+  }
+  trial.clock();
+  trial.late_error = true;
+  trial.bench.settle();
+  EXPECT_EQ(trial.bench->error_o, 1);
+  EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(ErrorCode::kBadOperand));
+  EXPECT_EQ(trial.bench->error_tag_o, 1);
+}
+
 TEST(Commands, RowsOfAWindowAreNoRowsOfSums) {
   Command load = command(Opcode::kLoadActivations, 17, 1, 1, 1, 0);  // banks have 16
   load.capacity = 17;

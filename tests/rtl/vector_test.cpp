@@ -71,6 +71,7 @@ class Unit {
  public:
   void set(const Settings& s) {
     settings_ = s;
+    bench->load_i = 1;
     bench->signed_i = s.is_signed;
     bench->add_i = s.function == Function::kAdd;
     bench->multiply_i = s.function == Function::kMultiply;

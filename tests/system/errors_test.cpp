@@ -448,6 +448,7 @@ TEST_P(Faults, ProgramsThatDoNotBalanceEndByTheWatchdog) {
       {load_weights(0x1000, n, 3), load_activations(0x2000, 4, 3), matmul(4, 1, 3), finish()},
       {store(0x3000, 4), finish()},
       {activations, finish()},
+      {load_operands(0x2000, 4), finish()},
       {load_weights(0x1000, n), finish()},
       {load_weights(0x1000, 3 * n), finish()},  // two tiles fit the buffer
       {load_weights(0x1000, n, 2), activations, matmul(4), store(0x3000, 4), finish()},

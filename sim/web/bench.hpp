@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated accelerator with one work, clock by clock, and all that the page shows of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/device/counters.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/driver/driver.hpp"
+#include "sim/rtl_device.hpp"
+#include "sim/web/work.hpp"
+
+namespace gemm64::web {
+
+class Bench final : private Observer {
+ public:
+  /// An array of this size behind a memory; the work is in it, and the doorbell has rung. Throws
+  /// UsageError where there is no such array, or the memory cannot hold the work.
+  Bench(int array, const MemoryTiming& memory, const nlohmann::json& work);
+
+  /// Why clocks ceased to pass.
+  enum class State { kGoing, kStopped, kEnded, kFailed };
+
+  /// Simulates at most so many clocks. What is shown is the last of them, as it is before its edge.
+  State step(std::uint64_t clocks);
+
+  /// Where a step ends early: in a clock in which the counter counts (-1: none), or in which the
+  /// signal of that name has that value ("" : none). Throws UsageError for no such signal.
+  void stop_at(int counter, const std::string& signal, std::uint64_t value);
+
+  /// Flips a bit from the next clock on: as `gemm64 --inject` says it, without the clock.
+  void flip(const std::string& fault);
+
+  /// What does not change: sizes, commands, jobs, operands, counters as predicted, and where each
+  /// signal lies in view().
+  nlohmann::json description() const;
+  /// Where it stands: the clock, counted from the first in which the accelerator was busy, and what
+  /// was counted.
+  nlohmann::json standing() const;
+  /// Counters of the device, results of each job, and whether all is as it must be. Where the
+  /// program ended.
+  nlohmann::json outcome() const;
+
+  const std::vector<std::uint8_t>& view() const { return view_; }
+  /// The last kPast clocks: a word for the clock, two of events, then one for each small signal.
+  static constexpr std::size_t kPast = 512;
+  const std::vector<std::uint32_t>& past() const { return past_; }
+
+  State state() const { return state_; }
+  std::uint64_t busy_clocks() const { return live_[counter::kTotalClocks]; }
+
+ private:
+  struct Shown {
+    std::string name;
+    SignalView signal;
+    std::size_t offset;  // in view_
+  };
+
+  void clock(std::uint64_t clock, const Probe& probe) override;
+  void look();
+  void end();
+
+  const MemoryTiming memory_;
+  std::unique_ptr<RtlDevice> device_;
+  std::unique_ptr<Driver> driver_;
+  Work work_;
+
+  std::vector<Shown> shown_;
+  std::vector<std::uint8_t> view_;
+  std::vector<const Shown*> small_;  // of at most 32 bits
+  std::vector<std::uint32_t> past_;
+
+  State state_ = State::kGoing;
+  bool look_now_ = false, stop_now_ = false;
+  int stop_counter_ = -1;
+  const Shown* stop_signal_ = nullptr;
+  std::uint64_t stop_value_ = 0;
+  std::optional<std::uint64_t> first_busy_;
+  std::uint64_t last_clock_ = 0;
+  std::uint64_t dispatched_ = 0;  // commands
+  Counters live_{};               // counted from the events
+  Counters counters_{};           // of the device, once the program ended
+  std::vector<MatrixI32> results_;
+  std::string failure_;
+};
+
+}  // namespace gemm64::web

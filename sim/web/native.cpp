@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page must give: random works on this machine's own simulation, driven in one go. A line
+// of JSON for each.
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "host/driver/driver.hpp"
+#include "sim/rtl_device.hpp"
+#include "sim/web/work.hpp"
+
+namespace gemm64::web {
+namespace {
+
+nlohmann::json run(std::uint32_t seed, int array) {
+  const Drawn drawn = draw_work(seed, static_cast<std::uint32_t>(array));
+  RtlOptions options;
+  options.n = array;
+  options.memory = drawn.memory;
+  const std::unique_ptr<RtlDevice> device = make_rtl_device(options);
+  Driver driver(*device, Patience{drawn.memory.latency, 0});
+  const Work work = make_work(drawn.work, driver.geometry());
+  write_operands(*device, work);
+  driver.run_program(work.list.ring, work.list.program, 0);
+  const Counters counters = driver.read_counters();
+  nlohmann::json said = {{"seed", seed}, {"array", array}, {"work", drawn.work}};
+  said["counters"] = std::vector<std::uint64_t>(counters.begin(), counters.end());
+  for (const Job& job : work.list.jobs) {
+    const MatrixI32 results = read_results(*device, job);
+    said["results"].push_back(
+        std::vector<std::int32_t>(results.data(), results.data() + results.size()));
+  }
+  return said;
+}
+
+}  // namespace
+}  // namespace gemm64::web
+
+int main(int count, char** values) {
+  if (count < 3) {
+    std::cerr << "usage: gemm64_web_native WORKS ARRAY...\n";
+    return 2;
+  }
+  try {
+    const int works = std::atoi(values[1]);
+    for (int seed = 1; seed <= works; ++seed) {
+      const int array = std::atoi(values[2 + seed % (count - 2)]);
+      std::cout << gemm64::web::run(static_cast<std::uint32_t>(seed), array) << '\n';
+    }
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the page together, and opens what its address says.
+
+class Shown {
+  constructor(module) {
+    this.simulation = new Simulation(module);
+    // Clocks are told from the first in which the accelerator was busy; the doorbell rang a little before.
+    this.simulation.shownClock = (clock = this.simulation.standing.device_clock) =>
+        clock - this.simulation.standing.device_clock + this.simulation.standing.clock;
+    this.simulation.deviceClock = (clock) => clock - this.simulation.standing.clock + this.simulation.standing.device_clock;
+    this.signals = new Signals(this.simulation);
+    this.form = new WorkForm(this);
+    this.time = new TimeControls(this);
+    this.array = new ArrayView(this);
+    this.tour = new TourView(this);
+    this.views = [this.array, new WavesView(this), new MemoriesView(this), new PortsView(this), new CommandsView(this), new CountersView(this), new DigitsView(this)];
+  }
+
+  get sections() {
+    return [this.tour, this.form, this.time, ...this.views].map((one) => one.section);
+  }
+
+  /// Does something that may be refused; the reason is told.
+  attempt(action) {
+    this.form.error.textContent = "";
+    try {
+      action();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.form.error.textContent = error.message;
+      this.form.error.scrollIntoView?.({block: "nearest"});
+    }
+  }
+
+  open(request) {
+    this.simulation.open(request);
+    this.time.opened();
+    this.views.forEach((view) => view.opened?.());
+    this.array.chosen = [0, 0];
+    // The clocks until the first command came are told as clock 0 at the earliest.
+    this.simulation.until({counter: 0});
+    this.simulation.first = this.simulation.standing.device_clock;
+    this.draw();
+  }
+
+  move(action) {
+    action();
+    this.draw();
+  }
+
+  flip(fault) {
+    this.attempt(() => {
+      this.simulation.flip(fault);
+      this.move(() => this.simulation.forward(1));
+    });
+  }
+
+  draw() {
+    for (const view of this.views) view.draw();
+    const {standing, about} = this.simulation;
+    const states = {going: "under way", stopped: "stopped where it was asked to", ended: "done", failed: "stopped by an error"};
+    const text = `Clock ${whole(standing.clock)} of ${whole(about.predicted[0])} predicted: ${states[standing.state]}. ` +
+        `${standing.dispatched} of ${about.commands.length} commands dispatched; ${this.array.state}.`;
+    this.time.where.textContent = text;
+    if (!this.time.timer) this.time.spoken.textContent = `${text} ${this.views[1].causes ?? ""}`;
+    const values = Object.entries({...this.form.values(), clock: standing.clock});
+    document.getElementById("link")?.setAttribute("href", "#" + new URLSearchParams(values));
+  }
+
+  /// The state that the address says, the first step of the tour where it says nothing.
+  follow() {
+    const said = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    const tour = said.tour ?? (location.hash.length > 1 && (said.kind || said.array) ? null : "1");
+    this.attempt(() => {
+      if (tour !== null) {
+        const step = this.tour.show(typed("The tour's step", tour, 1, kTour.length) - 1);
+        this.form.set(step.state);
+        this.form.submit();
+        this.play(step.state);
+        if (said.tour) document.getElementById(step.look)?.scrollIntoView();
+      } else {
+        this.form.set(said);
+        this.form.submit();
+        if (said.clock) this.move(() => this.simulation.goTo(this.simulation.deviceClock(typed("The clock", said.clock, 0, 100000000))));
+      }
+    });
+  }
+
+  play({go, tiles = 1, more = 0, flip}) {
+    this.move(() => {
+      const {simulation} = this;
+      if (flip || go === "tile") for (let i = 0; i < tiles; ++i) simulation.until({signal: "u_compute.start", value: 1});
+      if (flip) {
+        simulation.forward(4);
+        simulation.flip(flip);
+      }
+      if (more) simulation.forward(more);
+      if (go === "end") simulation.forward(10000000);
+    });
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    const action = this.time.keys.get(event.key);
+    if (!action) return;
+    event.preventDefault();
+    this.attempt(action);
+  }
+}
+
+function compose(sections) {
+  document.title = "gemm64 in a browser";
+  const links = sections.map((one) => element("li", {}, element("a", {href: "#" + one.id}, one.querySelector("h2").textContent)));
+  document.body.append(
+      element("a", {class: "skip", href: "#main"}, "Skip to the accelerator"),
+      element("header", {class: "top"}, element("h1", {}, "gemm64 in a browser"),
+          paragraph("The accelerator's own RTL, compiled to WebAssembly: each value here is that of a register, in the clock that is shown.")),
+      element("nav", {"aria-label": "parts of the page"}, element("ul", {}, links)),
+      element("main", {id: "main", tabindex: -1}, sections),
+      element("footer", {}, "Keys: c clock, r row, t tile, d command, b back, n back ten, p play or pause, s start, e end; arrows choose a cell of the array. " +
+                            "This page needs no network."));
+}
+
+function tell(sentence) {
+  document.body.append(element("main", {}, element("h1", {}, "gemm64 in a browser"), element("p", {class: "verdict bad", role: "alert"}, sentence)));
+  document.documentElement.dataset.ready = "no";
+}
+
+if (typeof WebAssembly !== "object") {
+  tell("This browser has no WebAssembly, which the simulation needs; open the page in Firefox, Chrome, Edge or Safari of 2022 or later.");
+} else {
+  const wasm = document.getElementById("wasm");
+  const wasmBinary = Uint8Array.from(atob(wasm.textContent), (letter) => letter.charCodeAt(0));
+  wasm.remove();
+  gemm64_module({wasmBinary}).then((module) => {
+    const shown = new Shown(module);
+    compose(shown.sections);
+    shown.follow();
+    addEventListener("hashchange", () => {
+      if (!document.getElementById(location.hash.slice(1))) shown.follow();
+    });
+    addEventListener("keydown", (event) => shown.key(event));
+    addEventListener("resize", () => shown.draw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown.draw());
+    window.shown = shown;
+    document.documentElement.dataset.ready = "yes";
+  }).catch((error) => tell(`The simulation did not start (${error.message ?? error}); open the page in Firefox, Chrome, Edge or Safari of 2022 or later.`));
+}

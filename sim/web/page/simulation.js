@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulation in WebAssembly: works, clocks, and the way back.
+
+const kStates = ["going", "stopped", "ended", "failed"];
+const kPage = 1 << 12;         // bytes that a snapshot keeps or shares
+const kMostKept = 192 << 20;   // bytes of all snapshots
+
+/// What was asked was refused, in a sentence for the reader.
+class Refused extends Error {}
+
+/// All state of the simulation lies in the module's memory, so a copy of that is a snapshot. One is kept each so many
+/// clocks; going back restores the last before the clock, and simulates the rest again.
+class Simulation {
+  constructor(module) {
+    this.module = module;
+    this.opened = null;
+  }
+
+  ask(request) {
+    const answer = JSON.parse(this.module.ccall("gemm64_ask", "string", ["string"], [JSON.stringify(request)]));
+    if (answer.error) throw new Refused(answer.error);
+    return answer;
+  }
+
+  /// Opens a work: {array, memory, work}. What was open before stays where this one is refused.
+  open(request) {
+    const before = this.opened ? this.copy() : null;
+    try {
+      this.about = this.ask({do: "open", ...request});
+    } catch (error) {
+      if (before) this.module.HEAPU8.set(before);
+      throw error;
+    }
+    this.opened = request;
+    this.signals = new Map(this.about.signals.map(([name, offset, bytes, words]) => [name, {offset, bytes, words}]));
+    this.smallIndex = new Map(this.about.small.map((name, index) => [name, index + 3]));
+    this.stop = null;
+    this.flips = [];
+    this.speed = 20000;  // clocks a second, until it was measured
+    this.measured = {clocks: 0, seconds: 0};
+    this.standing = this.ask({do: "standing"});
+    this.simulate(1);
+    this.base = this.copy();
+    this.snapshots = [{clock: this.standing.device_clock, pages: new Map()}];
+    this.kept = 0;
+    this.first = this.standing.device_clock;
+    this.seenOutcome = null;
+    return this.about;
+  }
+
+  copy() {
+    return this.module.HEAPU8.slice(0, this.module._gemm64_memory_end());
+  }
+
+  /// Simulates without keeping anything; the state's name.
+  simulate(clocks) {
+    const begun = performance.now();
+    const before = this.standing.device_clock;
+    const state = kStates[this.module._gemm64_step(clocks)];
+    this.standing = this.ask({do: "standing"});
+    this.measured.clocks += this.standing.device_clock - before;
+    this.measured.seconds += (performance.now() - begun) / 1000;
+    if (this.measured.seconds > 0.02) {
+      this.speed = Math.max(2000, this.measured.clocks / this.measured.seconds);
+      this.measured = {clocks: 0, seconds: 0};
+    }
+    return state;
+  }
+
+  get over() {
+    return this.standing.state === "ended" || this.standing.state === "failed";
+  }
+
+  /// Goes forward by at most so many clocks; true where it did them all.
+  forward(clocks) {
+    let left = clocks;
+    while (left > 0 && !this.over) {
+      const last = this.snapshots.at(-1).clock;
+      const until = last + Math.max(500, Math.round(this.speed / 5)) - this.standing.device_clock;
+      if (until <= 0) {
+        this.keep();
+        continue;
+      }
+      const now = Math.min(left, until);
+      if (this.simulate(now) === "stopped") return false;
+      left -= now;
+    }
+    return left === 0;
+  }
+
+  keep() {
+    const end = this.module._gemm64_memory_end();
+    const now = new Int32Array(this.module.HEAPU8.buffer, 0, end >> 2);
+    const base = new Int32Array(this.base.buffer, 0, this.base.length >> 2);
+    const pages = new Map();
+    const words = kPage >> 2;
+    for (let at = 0; at < now.length; at += words) {
+      const most = Math.min(at + words, now.length);
+      let i = at;
+      while (i < most && now[i] === base[i]) ++i;
+      if (i < most) pages.set(at * 4, this.module.HEAPU8.slice(at * 4, most * 4));
+    }
+    this.snapshots.push({clock: this.standing.device_clock, pages});
+    this.kept += pages.size * kPage;
+    if (this.kept > kMostKept) {  // every second one goes
+      this.snapshots = this.snapshots.filter((one, index) => index % 2 === 0 || index + 1 === this.snapshots.length);
+      this.kept = total(this.snapshots.map((one) => one.pages.size * kPage));
+    }
+  }
+
+  /// Goes to a clock of the device, forward or back.
+  goTo(clock) {
+    clock = Math.max(this.first, clock);
+    if (clock < this.standing.device_clock) {
+      const index = this.snapshots.findLastIndex((one) => one.clock <= clock);
+      const snapshot = this.snapshots[index];
+      this.module.HEAPU8.fill(0, this.base.length, this.module._gemm64_memory_end());
+      this.module.HEAPU8.set(this.base);
+      for (const [at, bytes] of snapshot.pages) this.module.HEAPU8.set(bytes, at);
+      this.snapshots.length = index + 1;
+      this.flips = this.flips.filter((one) => one.clock < snapshot.clock);
+      this.seenOutcome = null;
+      this.standing = this.ask({do: "standing"});
+    }
+    this.stopAt(null);
+    while (this.standing.device_clock < clock && !this.over) this.forward(clock - this.standing.device_clock);
+  }
+
+  back(clocks) {
+    this.goTo(this.standing.device_clock - clocks);
+  }
+
+  /// {counter} or {signal, value}; null: nowhere.
+  stopAt(where) {
+    this.ask({do: "stop_at", ...(where ?? {})});
+    this.stop = where;
+  }
+
+  /// Goes on to where that holds.
+  until(where) {
+    const old = this.stop;
+    this.stopAt(where);
+    while (this.forward(20000) && !this.over) continue;
+    this.stopAt(old);
+  }
+
+  flip(fault) {
+    this.ask({do: "flip", fault});
+    this.flips.push({clock: this.standing.device_clock, fault});
+  }
+
+  get outcome() {
+    if (this.standing.state !== "ended") return null;
+    this.seenOutcome ??= this.ask({do: "outcome"});
+    return this.seenOutcome;
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small waveform of the last clocks: the engines' causes, and signals by the names that the views in waves/ give them.
+
+const kWaves = [
+  // What it is called, the signal, and whether it is a number rather than a bit.
+  ["busy", "busy"], ["ring tail", "ring_tail", true], ["ring head", "ring_head", true], ["next command", "u_commands.opcode", true],
+  ["words in the buffer", "weight_words", true], ["words ahead", "activation_words", true], ["start", "u_compute.start"],
+  ["row read", "activation_read"], ["row", "row", true], ["tile", "u_compute.tile_q", true], ["pass", "u_compute.pass_q", true],
+  ["bank", "row_bank"], ["block done", "block_done"], ["store reads", "store_read"], ["weights R", "m_weights_rvalid_i"],
+  ["data R", "m_data_rvalid_i"], ["results W", "m_results_wvalid_o"],
+];
+
+class WavesView {
+  constructor(shown) {
+    this.shown = shown;
+    this.picture = element("div", {class: "chart"});
+    this.section = section("waves", "Waveform",
+        paragraph("The last clocks, the one that is shown at the right. Below the engines, whose colour is the cause: work, a wait, or nothing to do."),
+        this.picture);
+  }
+
+  draw() {
+    const {simulation, signals} = this.shown;
+    const width = this.picture.clientWidth || 640;
+    const left = 130, line = 18;
+    const clocks = Math.max(8, Math.min(64, Math.floor((width - left - 4) / 14)));
+    const now = simulation.standing.device_clock;
+    const step = (width - left - 4) / clocks;
+    const engines = [...new Set(simulation.about.counters.map((one) => one.engine))].filter((name) => name !== "total" && name !== "bytes");
+    const rows = kWaves.filter(([, name]) => simulation.smallIndex.has(name));
+    const height = (engines.length + rows.length + 1) * line + 4;
+    const paths = [];
+    const label = (text, y) => paths.push(svg("text", {x: 0, y: y + 13, fill: "var(--text)"}, text));
+    const words = [];
+    engines.forEach((engine, index) => {
+      const y = index * line;
+      label(engine, y);
+      for (let i = 0; i < clocks; ++i) {
+        const clock = now - clocks + 1 + i;
+        const found = simulation.about.counters.findIndex((one, counter) => one.engine === engine && signals.counts(clock, counter));
+        if (found < 0) continue;
+        const cause = simulation.about.counters[found].cause;
+        const work = ["dispatch", "transfer", "compute", "work", "multiply"].includes(cause);
+        const fill = work ? "var(--c-work)" : cause === "idle" ? "var(--c-idle)" : cause === "drain" ? "var(--c-drain)" : "var(--c-memory)";
+        paths.push(svg("rect", {x: left + i * step, y: y + (work ? 2 : 8), width: Math.max(1, step - 0.5), height: work ? line - 4 : line - 10, fill},
+            svg("title", {}, `clock ${simulation.shownClock(clock)}: ${engine} ${cause}`)));
+        if (i === clocks - 1) words.push(`${engine}: ${cause.replaceAll("_", " ")}`);
+      }
+    });
+    rows.forEach(([text, name, number], index) => {
+      const y = (engines.length + index) * line;
+      label(text, y);
+      let last = null;
+      let path = "";
+      for (let i = 0; i < clocks; ++i) {
+        const value = signals.then(now - clocks + 1 + i, name);
+        if (value === null) continue;
+        const x = left + i * step;
+        if (!number) {
+          path += `${last === null ? "M" : "L"}${x},${y + (value ? 3 : line - 3)}h${step}`;
+        } else if (value !== last) {
+          paths.push(svg("path", {d: `M${x},${y + 3}v${line - 6}`, stroke: "var(--grid)"}));
+          paths.push(svg("text", {x: x + 2, y: y + 13, fill: "var(--soft)", "font-size": 10}, name.endsWith("opcode") ? data.opcodes[value] ?? "" : String(value)));
+        }
+        last = value;
+      }
+      if (path) paths.push(svg("path", {d: path, fill: "none", stroke: "var(--accent)"}));
+    });
+    label(`clock ${simulation.shownClock()}`, (engines.length + rows.length) * line);
+    this.causes = words.join(", ");
+    this.picture.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+        "aria-label": `The last ${clocks} clocks of ${rows.length} signals and ${engines.length} engines. In this clock: ${this.causes}.`}, ...paths));
+  }
+}

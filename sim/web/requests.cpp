@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/web/requests.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "host/error.hpp"
+
+namespace gemm64::web {
+namespace {
+
+using Json = nlohmann::json;
+
+MemorySharing sharing_of(const std::string& said) {
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    if (said == name(sharing)) return sharing;
+  }
+  throw UsageError(
+      fmt::format("ports are '{}'; they can be independent, shared or exclusive", said));
+}
+
+double within(const Json& said, const char* name, double least, double most, double otherwise) {
+  const Json value = said.contains(name) ? said.at(name) : Json(otherwise);
+  if (!value.is_number() || value.get<double>() < least || value.get<double>() > most) {
+    throw UsageError(
+        fmt::format("{} is {}; give a number from {} to {}", name, value.dump(), least, most));
+  }
+  return value.get<double>();
+}
+
+MemoryTiming timing_of(const Json& said) {
+  MemoryTiming timing;
+  timing.latency = static_cast<std::uint32_t>(within(said, "latency", 1, 1000, 20));
+  timing.bytes_per_cycle = static_cast<std::uint32_t>(within(said, "bytes_per_cycle", 0, 64, 0));
+  timing.stall_probability = within(said, "stalls", 0, 0.9, 0);
+  timing.sharing = sharing_of(said.value("sharing", "independent"));
+  return timing;
+}
+
+}  // namespace
+
+Json Requests::carry_out(const Json& request) {
+  const std::string what = request.at("do");
+  if (what == "draw") {
+    const auto array = request.at("array").get<std::uint32_t>();
+    const Drawn drawn = draw_work(request.at("seed").get<std::uint32_t>(), array);
+    return {
+        {"do", "open"},
+        {"array", array},
+        {"memory", {{"latency", drawn.memory.latency}, {"sharing", name(drawn.memory.sharing)}}},
+        {"work", drawn.work}};
+  }
+  if (what == "open") {
+    const Json memory = request.value("memory", Json::object());
+    bench_.reset();  // there is room for one
+    bench_ = std::make_unique<Bench>(request.at("array").get<int>(), timing_of(memory),
+                                     request.at("work"));
+    return bench_->description();
+  }
+  if (!bench_) throw UsageError("nothing is open; open a work first");
+  if (what == "standing") return bench_->standing();
+  if (what == "stop_at") {
+    bench_->stop_at(request.value("counter", -1), request.value("signal", ""),
+                    request.value("value", std::uint64_t{1}));
+    return Json::object();
+  }
+  if (what == "flip") {
+    bench_->flip(request.at("fault"));
+    return Json::object();
+  }
+  if (what == "outcome") return bench_->outcome();
+  throw UsageError(fmt::format("no request is called '{}'", what));
+}
+
+std::string Requests::answer(const std::string& request) {
+  Json said;
+  try {
+    said = carry_out(Json::parse(request));
+  } catch (const std::exception& error) {
+    said = {{"error", error.what()}};
+  }
+  return said.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+int Requests::step(std::uint64_t clocks) {
+  return bench_ ? static_cast<int>(bench_->step(clocks)) : -1;
+}
+
+}  // namespace gemm64::web

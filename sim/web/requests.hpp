@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of the page, as JSON, to the one bench that there is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/web/bench.hpp"
+
+namespace gemm64::web {
+
+class Requests {
+ public:
+  /// Answers {"do": "open" | "standing" | "stop_at" | "flip" | "outcome" | "draw", ...}. Nothing is
+  /// thrown: an answer with "error" says in a sentence what was wrong.
+  std::string answer(const std::string& request);
+
+  /// Simulates so many clocks of what is open; the number of Bench::State.
+  int step(std::uint64_t clocks);
+
+  const Bench& bench() const { return *bench_; }
+
+ private:
+  nlohmann::json carry_out(const nlohmann::json& request);
+
+  std::unique_ptr<Bench> bench_;
+};
+
+}  // namespace gemm64::web

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page gives the accelerator to do.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "host/device/device.hpp"
+#include "host/device/geometry.hpp"
+#include "host/device/memory_timing.hpp"
+#include "host/job/job_program.hpp"
+#include "host/numerics/matrix.hpp"
+
+namespace gemm64::web {
+
+/// Operands of a job, in rows and columns as a person writes them.
+struct Operands {
+  MatrixI8 activations;  // empty where the job reads the results of another one
+  MatrixI8 weights;
+  std::vector<std::int32_t> bias;  // of 8-bit results
+  std::vector<float> scale;
+};
+
+/// One program for one device.
+struct Work {
+  JobProgram list;
+  std::vector<Operands> operands;  // of each job
+};
+
+/// Reads a work as the page says it: {"kind": "product", "m", "k", "n"}, with "a" and "w" (rows of
+/// numbers; random where they are missing), "results": "int32" or "int8", "accumulate": "device" or
+/// "host"; {"kind": "convolution", "channels", "height", "width", "out_channels", "kernel",
+/// "stride", "pad"}; {"kind": "chain"}, two convolutions, the second of which reads what the first
+/// wrote; {"kind": "network", "height", "width", "a", "layers"}, convolutions of 8-bit results,
+/// each behind the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
+/// "seed" draws what is not given. Throws UsageError, in one sentence.
+Work make_work(const nlohmann::json& said, const Geometry& geometry);
+
+/// Puts operands where the jobs want them, and reads what a job wrote, [M x N].
+void write_operands(Device& device, const Work& work);
+MatrixI32 read_results(Device& device, const Job& job);
+
+/// A work of some kind and its memory, drawn from a seed, the same everywhere.
+struct Drawn {
+  nlohmann::json work;
+  MemoryTiming memory;
+};
+Drawn draw_work(std::uint32_t seed, std::uint32_t array);
+
+}  // namespace gemm64::web

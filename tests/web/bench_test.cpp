@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/web/bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include "host/driver/driver.hpp"
+#include "host/error.hpp"
+#include "sim/web/requests.hpp"
+
+namespace gemm64::web {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Bench, StepsCountWhatADriverCountsInOneGo) {
+  for (const int array : {4, 8}) {
+    for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+      const Drawn drawn = draw_work(seed, static_cast<std::uint32_t>(array));
+      Bench bench(array, drawn.memory, drawn.work);
+      std::uint64_t clocks = 1;
+      while (bench.step(clocks) == Bench::State::kGoing) clocks = clocks % 97 + 1;
+      ASSERT_EQ(bench.state(), Bench::State::kEnded) << drawn.work;
+      const Json outcome = bench.outcome();
+      EXPECT_EQ(outcome["counters"], bench.standing()["counters"]) << drawn.work;
+      EXPECT_EQ(outcome["counters"], bench.description()["predicted"]) << drawn.work;
+      for (const Json& job : outcome["jobs"]) EXPECT_EQ(job["wrong"], 0) << drawn.work;
+
+      RtlOptions options;
+      options.n = array;
+      options.memory = drawn.memory;
+      const auto device = make_rtl_device(options);
+      Driver driver(*device, Patience{drawn.memory.latency, 0});
+      const Work work = make_work(drawn.work, driver.geometry());
+      write_operands(*device, work);
+      driver.run_program(work.list.ring, work.list.program, 0);
+      const Counters counters = driver.read_counters();
+      EXPECT_EQ(outcome["counters"], std::vector<std::uint64_t>(counters.begin(), counters.end()));
+    }
+  }
+}
+
+TEST(Bench, StopsWhereAnEngineDoesSomethingAndWhereASignalHasAValue) {
+  Bench bench(4, MemoryTiming{}, {{"kind", "product"}, {"m", 4}, {"k", 8}, {"n", 4}});
+  bench.stop_at(static_cast<int>(counter::kCommandsDispatch), "", 0);
+  const std::size_t commands = bench.description()["commands"].size();
+  for (std::size_t i = 1; i <= commands; ++i) {
+    const Bench::State state = bench.step(10000);
+    EXPECT_EQ(bench.standing()["dispatched"], i);
+    if (state == Bench::State::kEnded) break;
+    EXPECT_EQ(state, Bench::State::kStopped);
+  }
+  Bench again(4, MemoryTiming{}, {{"kind", "product"}, {"m", 4}, {"k", 8}, {"n", 4}});
+  again.stop_at(-1, "m_weights_rvalid_i", 1);
+  EXPECT_EQ(again.step(10000), Bench::State::kStopped);
+  EXPECT_EQ(again.standing()["counters"][counter::kWeightsTransfer], 1);
+  EXPECT_THROW(again.stop_at(-1, "no_such", 1), UsageError);
+}
+
+TEST(Bench, AFlippedWeightSpoilsAColumn) {
+  Bench bench(4, MemoryTiming{}, {{"kind", "product"}, {"m", 8}, {"k", 4}, {"n", 4}});
+  const auto computes = static_cast<int>(counter::kComputeCompute);
+  bench.stop_at(computes, "", 0);
+  ASSERT_EQ(bench.step(10000), Bench::State::kStopped);
+  bench.stop_at(-1, "", 0);
+  bench.step(4);
+  bench.flip("weight:0,0:6");
+  EXPECT_EQ(bench.step(10000), Bench::State::kEnded);
+  const int wrong = bench.outcome()["jobs"][0]["wrong"];
+  EXPECT_GT(wrong, 0);
+  EXPECT_LE(wrong, 8);
+}
+
+TEST(Requests, SayInASentenceWhatWasWrong) {
+  Requests requests;
+  const auto error = [&requests](const std::string& work) {
+    return Json::parse(requests.answer(R"({"do": "open", "array": 4, "work": )" + work + "}"))
+        .value("error", "");
+  };
+  EXPECT_EQ(error(R"({"m": 0})"), "m is 0; give a whole number from 1 to 512");
+  EXPECT_EQ(error(R"({"m": 1, "k": 2, "n": 1, "a": [[1, 200]]})"),
+            "a has 200 in row 1, column 2; give 1 rows of 2 whole numbers from -128 to 127");
+  EXPECT_EQ(error(R"({"kind": "convolution", "kernel": 3, "pad": 5})"),
+            "pad is 5 and the kernel 3x3; give a pad below 3");
+  EXPECT_NE(requests.answer("{").find("error"), std::string::npos);
+  EXPECT_NE(requests.answer(R"({"do": "standing"})").find("nothing is open"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gemm64::web
