@@ -58,8 +58,8 @@ bool has_subgraph(const onnx::NodeProto& node) {
 class Analyst {
  public:
   Analyst(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
-          std::uint64_t max_tiles)
-      : model_(model), origins_(model), array_(geometry, memory, max_tiles) {
+          bool lanes, std::uint64_t max_tiles)
+      : model_(model), origins_(model), lanes_(lanes), array_(geometry, memory, max_tiles) {
     analysis_.model = model.name();
     analysis_.graph = printable(model.graph().name());
     analysis_.opsets = opsets_text(model, analysis_.opset);
@@ -99,6 +99,7 @@ class Analyst {
 
   const OnnxModel& model_;
   const Origins origins_;
+  const bool lanes_;
   ArrayModel array_;
   Analysis analysis_;
   Executable compiled_;
@@ -198,6 +199,7 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
 void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
   CompileOptions options;
+  options.lanes = lanes_;
   options.most_tiles = array_.max_tiles();
   compiled_ = compile(model_, analysis_.geometry, options);
   analysis_.quantizes = !compiled_.plan.has_integers();
@@ -457,8 +459,8 @@ Analysis Analyst::analyze() {
 }  // namespace
 
 Analysis analyze(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
-                 std::uint64_t max_tiles) {
-  return Analyst(model, geometry, memory, max_tiles).analyze();
+                 bool lanes, std::uint64_t max_tiles) {
+  return Analyst(model, geometry, memory, lanes, max_tiles).analyze();
 }
 
 }  // namespace gemm64

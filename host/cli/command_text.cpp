@@ -20,7 +20,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
      {"--calibrate", "--calibrate-images", "--calibrate-method", "--calib-percentile",
       "--calib-bins", "--op-types-to-quantize", "--nodes-to-quantize", "--nodes-to-exclude"}},
     {"How it runs",
-     {"--results", "--precision", "--accumulate", "--convolutions", "--in-place", "--one-program",
+     {"--results", "--precision", "--accumulate", "--convolutions", "--depthwise", "--in-place", "--one-program",
       "--jobs", "--check", "--allow-host-only"}},
     {"Device",
      {"--device", "--array", "--memory", "--memory-latency", "--memory-bytes-per-cycle",

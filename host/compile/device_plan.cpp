@@ -163,6 +163,9 @@ Job Planner::make(int index, const Placed& placed) const {
   output.high = output.format.largest();
   std::string name = node_label(model_.graph().node(index), index);
   if (layer.convolution && !layer.packed) {
+    std::optional<Job> lanes;
+    if (options_.lanes) lanes = make_lanes_job(name, *layer.convolution, geometry_, output);
+    if (lanes) return *std::move(lanes);
     return make_job(std::move(name), *layer.convolution, geometry_, output);
   }
   return make_job(std::move(name), node.shape, Accumulate::kDevice, geometry_, output);

@@ -65,6 +65,7 @@ struct DevicePlan {
 
 struct PlanOptions {
   bool convolutions = true;  // may the device have them?
+  bool lanes = true;         // may depthwise ones run on the lanes beside the array?
   /// What runs between programs works on tensors as the device lays them out (CompileOptions).
   bool in_place = false;
 };

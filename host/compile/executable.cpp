@@ -19,7 +19,7 @@ TensorRef input_of(const OnnxModel& model, const DeviceLayer& layer, const Job& 
   ref.name = node.input(0);
   ref.address = job.layout.activations;
   ref.bytes = job.plan.activation_bytes();
-  ref.layout = job.plan.window ? TensorLayout::kPlanes : TensorLayout::kRows;
+  ref.layout = job.plan.convolution() != nullptr ? TensorLayout::kPlanes : TensorLayout::kRows;
   ref.scale = layer.input.scale;
   ref.zero = layer.input.zero;
   return ref;
@@ -51,7 +51,7 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
   tensors.weights.name = tensors.parameters.name = node.input(3);
   tensors.weights.address = job.layout.weights;
   tensors.weights.bytes = job.plan.weight_bytes();
-  tensors.weights.layout = TensorLayout::kTiles;
+  tensors.weights.layout = job.plan.lanes ? TensorLayout::kTaps : TensorLayout::kTiles;
   tensors.parameters.address = job.layout.parameters;
   tensors.parameters.bytes = job.plan.parameter_bytes();
   tensors.parameters.layout = TensorLayout::kParameters;
@@ -80,6 +80,8 @@ const char* name(TensorLayout layout) {
       return "planes";
     case TensorLayout::kTiles:
       return "tiles";
+    case TensorLayout::kTaps:
+      return "taps";
     case TensorLayout::kParameters:
       return "parameters";
   }
@@ -98,7 +100,7 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   made.geometry = geometry;
   made.options = options;
   made.plan = options.why_sums.empty()
-                  ? plan_device(model, geometry, {options.convolutions, options.in_place})
+                  ? plan_device(model, geometry, {options.convolutions, options.lanes, options.in_place})
                   : plan_sums(model, options.why_sums);
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
@@ -143,6 +145,10 @@ void require_same(const Executable& executable, const Geometry& geometry,
         "{}: is compiled in the file's own arithmetic; for another --precision, run the "
         "ONNX file",
         model));
+  }
+  if (own.lanes != options.lanes) {
+    throw UsageError(fmt::format("{}: was compiled with --depthwise {}: give the same, or run the ONNX file",
+                                 model, own.lanes ? "window" : "array"));
   }
   if (own.convolutions != options.convolutions) {
     throw UsageError(fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file",

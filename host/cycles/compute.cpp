@@ -56,6 +56,13 @@ void Compute::wait_for_work(Clock until) {
 /// first pass that reads the plane.
 Clock Compute::claimed() const { return tap_.tap == 0 && tap_.pass == 0 ? new_pixels_ : 0; }
 
+/// The first tile of a MATMUL, or a DEPTHWISE, starts; at the next tile, another one is watched for.
+void Compute::note_start(Clock start) {
+  if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
+    starts_.push_back(start);
+  }
+}
+
 Compute::Ready Compute::ready() {
   const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word()) + walk_->rows();
   return {std::max(columns_, memories_.weights.holds(weight_words_ + n_)),
@@ -69,9 +76,7 @@ bool Compute::start_tile() {
   const Ready ready = this->ready();
   const Clock start = std::max({free_, ready.weights, ready.activations, ready.bank});
   if (!known(start)) return false;
-  if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
-    starts_.push_back(start);  // its first tile: at the next, another one is watched for
-  }
+  note_start(start);
 
   ledger_.spend(counter::kComputeWaitWeights, ready.weights);
   ledger_.spend(counter::kComputeWaitActivations, ready.activations);
@@ -140,6 +145,7 @@ void Compute::begin_lanes(const DepthwiseCommand& command) {
   free_ = std::max(free_, drained_) + 1;
   lanes_.emplace(Lanes{command, DepthwiseWalk(command), free_, 0, {}, {}, 0});
   wait_for_work(free_);
+  note_start(free_);
 }
 
 /// The next word of weights. Those of two planes have room.

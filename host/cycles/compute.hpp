@@ -51,6 +51,7 @@ class Compute final : public EngineModel {
   Ready ready();
   Clock claimed() const;
   bool take();
+  void note_start(Clock start);
   bool start_tile();
   bool enter_rows();
   void enter(Clock at, Clock rows);
