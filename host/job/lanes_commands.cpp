@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of a depthwise convolution on the lanes.
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "host/job/job_commands.hpp"
 
@@ -37,12 +39,46 @@ void load_parameters(JobCommands& list, const Plan& plan, const Layout& layout, 
   list.add(load, phase);
 }
 
+/// A part of a plan's results, for a STORE.
+struct Part {
+  RowGroup rows;
+  std::uint32_t plane, planes;
+};
+
+/// All results in the order in which they are made, none of them on both sides of a cut.
+std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut) {
+  const std::uint32_t planes = plan.n_tiles;
+  std::vector<Part> parts;
+  if (plan.row_blocks() == 1) {  // a block a plane
+    const std::uint32_t first = cut ? cut->tile : planes;
+    if (first != 0) parts.push_back({plan.groups[0], 0, first});
+    if (first != planes) parts.push_back({plan.groups[0], first, planes - first});
+    return parts;
+  }
+  for (std::uint32_t plane = 0; plane < planes; ++plane) {
+    std::uint64_t before = 0;
+    for (const RowGroup& group : plan.groups) {
+      const bool here = cut && plane == cut->tile && before < cut->block &&
+                        cut->block < before + group.blocks;
+      const auto first = here ? static_cast<std::uint32_t>(cut->block - before) : group.blocks;
+      parts.push_back({{group.first_row, group.rows, first, true}, plane, 1});
+      if (here) {
+        parts.push_back({{group.first_row + std::uint64_t{first} * group.rows, group.rows,
+                          group.blocks - first, true},
+                         plane,
+                         1});
+      }
+      before += group.blocks;
+    }
+  }
+  return parts;
+}
+
 }  // namespace
 
 JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
   const LanesCut& lanes = *plan.lanes;
-  const std::uint32_t planes = plan.n_tiles;
-  const std::uint64_t words = lanes.plane_words() * planes;
+  const std::uint64_t words = lanes.plane_words() * plan.n_tiles;
   const std::uint64_t early = std::min(overlaps.early_words, words);
   const std::uint64_t blocks = plan.row_blocks();
   JobCommands list;
@@ -51,37 +87,22 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   weights.passes = 1;
   weights.address = layout.weights;
   list.add(weights, Phase::kAhead);
-  load_parameters(list, plan, layout, 0, blocks == 1 ? planes : 1, blocks, Phase::kAhead);
+  load_parameters(list, plan, layout, 0, blocks == 1 ? plan.n_tiles : 1, blocks, Phase::kAhead);
   load_words(list, plan, layout.activations, 0, early, Phase::kEarly);
+  if (early == 0) load_words(list, plan, layout.activations, 0, words, Phase::kRest);
   list.add(lanes.command, early != 0 ? Phase::kEarly : Phase::kRest);
-  load_words(list, plan, layout.activations, early, words, Phase::kRest);
-
-  const ResultCut cut = overlaps.cut.value_or(ResultCut{0, planes});
-  if (blocks == 1) {
-    const auto store = [&](std::uint32_t from, std::uint32_t end) {
-      if (from != end) list.add_store(plan, layout, plan.groups[0], from, end - from, Phase::kRest);
-    };
-    store(0, std::min(cut.tile, planes));
-    store(std::min(cut.tile, planes), planes);
-    list.add(FinishCommand(), Phase::kRest);
-    return list;
-  }
-  for (std::uint32_t plane = 0; plane < planes; ++plane) {
-    if (plane != 0) load_parameters(list, plan, layout, plane, plane + 1, blocks, Phase::kRest);
-    std::uint64_t before = 0;
-    for (const RowGroup& group : plan.groups) {
-      const auto store = [&](std::uint64_t from, std::uint64_t end) {
-        if (from == end) return;
-        const RowGroup part{group.first_row + from * group.rows, group.rows,
-                            static_cast<std::uint32_t>(end - from), true};
-        list.add_store(plan, layout, part, plane, 1, Phase::kRest);
-      };
-      const bool here = plane == cut.tile && before < cut.block && cut.block < before + group.blocks;
-      const std::uint64_t first = here ? cut.block - before : 0;
-      store(0, first);
-      store(first, group.blocks);
-      before += group.blocks;
+  std::uint32_t plane = 0;
+  bool first = true;
+  for (const Part& part : parts_of(plan, overlaps.cut)) {
+    if (blocks != 1 && part.plane != plane) {
+      plane = part.plane;
+      load_parameters(list, plan, layout, plane, plane + 1, blocks, Phase::kRest);
     }
+    list.add_store(plan, layout, part.rows, part.plane, part.planes, Phase::kRest);
+    // What comes late stands behind one STORE: the lanes may need it to make room for these words,
+    // and a second one might wait for them.
+    if (first && early != 0) load_words(list, plan, layout.activations, early, words, Phase::kRest);
+    first = false;
   }
   list.add(FinishCommand(), Phase::kRest);
   return list;
