@@ -57,8 +57,8 @@ bool has_subgraph(const onnx::NodeProto& node) {
 
 class Analyst {
  public:
-  Analyst(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
-          bool lanes, std::uint64_t max_tiles)
+  Analyst(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory, bool lanes,
+          std::uint64_t max_tiles)
       : model_(model), origins_(model), lanes_(lanes), array_(geometry, memory, max_tiles) {
     analysis_.model = model.name();
     analysis_.graph = printable(model.graph().name());
@@ -217,12 +217,12 @@ void Analyst::add_programs() {
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       const DeviceLayer& layer = program.layers[i];
       const auto work = work_of(model_, model_.graph().node(layer.node));
+      entry.layers.push_back(layer.job.name);
+      entry.clocks += counters[i][counter::kTotalClocks];
       if (!work || !work->products) continue;
       ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i]);
       cost.program = analysis_.programs.size();
       cost.packed = layer.packed;
-      entry.layers.push_back(layer.job.name);
-      entry.clocks += *cost.clocks;
       entry.macs += work->macs;
       planned_[layer.node] = cost;
     }

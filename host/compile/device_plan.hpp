@@ -25,6 +25,8 @@ struct DeviceLayer {
   Job job;  // its results are int8 where another layer of the program reads them
   /// A convolution, or a Linear layer whose window is the whole map that it reads.
   std::optional<Convolution> convolution;
+  LaneSum sum = LaneSum::kProducts;  // of the values under its window; else it is a pool
+  bool is_pool() const { return sum != LaneSum::kProducts; }
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
   Quantization input;   // of its activations, as int8

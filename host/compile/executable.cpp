@@ -48,7 +48,7 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
     tensors.operand.scale = layer.second_quantization.scale;
     tensors.operand.zero = layer.second_quantization.zero;
   }
-  tensors.weights.name = tensors.parameters.name = node.input(3);
+  tensors.weights.name = tensors.parameters.name = layer.is_pool() ? layer.job.name : node.input(3);
   tensors.weights.address = job.layout.weights;
   tensors.weights.bytes = job.plan.weight_bytes();
   tensors.weights.layout = job.plan.lanes ? TensorLayout::kTaps : TensorLayout::kTiles;
@@ -99,9 +99,10 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   Executable made;
   made.geometry = geometry;
   made.options = options;
-  made.plan = options.why_sums.empty()
-                  ? plan_device(model, geometry, {options.convolutions, options.lanes, options.in_place})
-                  : plan_sums(model, options.why_sums);
+  made.plan =
+      options.why_sums.empty()
+          ? plan_device(model, geometry, {options.convolutions, options.lanes, options.in_place})
+          : plan_sums(model, options.why_sums);
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
   }
@@ -147,8 +148,9 @@ void require_same(const Executable& executable, const Geometry& geometry,
         model));
   }
   if (own.lanes != options.lanes) {
-    throw UsageError(fmt::format("{}: was compiled with --depthwise {}: give the same, or run the ONNX file",
-                                 model, own.lanes ? "window" : "array"));
+    throw UsageError(
+        fmt::format("{}: was compiled with --depthwise {}: give the same, or run the ONNX file",
+                    model, own.lanes ? "window" : "array"));
   }
   if (own.convolutions != options.convolutions) {
     throw UsageError(fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file",
@@ -165,7 +167,7 @@ void pack_constants(Executable& executable, const Executor& executor) {
       const auto type = executor.model().type(step.context.node->input(0));
       const Tensor nothing(static_cast<DataType>(type->data_type), {0});
       const LayerWeights weights =
-          layer_weights(step.context, executor.arguments(step, {}, &nothing));
+          layer_weights(layer, step.context, executor.arguments(step, {}, &nothing));
       program.constants.push_back({pack_weights(layer.job, weights.w),
                                    pack_parameters(layer.job, weights.bias, weights.scale)});
     }

@@ -69,10 +69,16 @@ Json to_json(const TensorRef& tensor) {
   return json;
 }
 
+const char* operation_of(const DeviceLayer& layer) {
+  if (layer.sum == LaneSum::kMaximum) return "maximum";
+  if (layer.sum == LaneSum::kValues) return "average";
+  return layer.convolution && !layer.packed ? "convolution" : "product";
+}
+
 Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections& sections) {
   Json json{{"name", layer.job.name},
             {"nodes", layer.nodes()},
-            {"operation", layer.convolution && !layer.packed ? "convolution" : "product"},
+            {"operation", operation_of(layer)},
             {"im2col", layer.packed},
             {"source", layer.source ? Json(*layer.source) : Json()},
             {"m", layer.job.plan.shape.m},

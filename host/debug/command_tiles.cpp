@@ -21,7 +21,7 @@ constexpr std::uint32_t kFirstFlaggedWord = 8;  // words from here on need WINDO
 nlohmann::ordered_json fields(const Command& command) {
   nlohmann::ordered_json json = {{"command", 0}};
   for (const CommandField& field : kCommandFields) {
-    const bool flagged = field.word >= kFirstFlaggedWord;
+    const bool flagged = field.word >= kFirstFlaggedWord && command.opcode != Opcode::kDepthwise;
     if (field.member == nullptr || !field.used_by(command.opcode)) continue;
     if (flagged && !is_window(command) && !is_vector(command)) continue;
     const std::uint32_t value = command.*field.member;

@@ -29,8 +29,8 @@ Job make_job(std::string name, const Convolution& convolution, const Geometry& g
 }
 
 std::optional<Job> make_lanes_job(std::string name, const Convolution& convolution,
-                                  const Geometry& geometry, const Output& output) {
-  std::optional<Plan> plan = make_lanes_plan(convolution, geometry, output);
+                                  const Geometry& geometry, const Output& output, LaneSum sum) {
+  std::optional<Plan> plan = make_lanes_plan(convolution, geometry, output, sum);
   if (!plan) return std::nullopt;
   return job_of(std::move(name), std::move(*plan));
 }

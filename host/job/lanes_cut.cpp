@@ -11,8 +11,8 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;          // largest values of fields
-constexpr std::uint32_t kLeastWidth = 2, kMostWidth = 128;     // of a row of words
+constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;       // largest values of fields
+constexpr std::uint32_t kLeastWidth = 2, kMostWidth = 128;  // of a row of words
 constexpr std::uint32_t kKernels[] = {3, 5, 7};
 
 /// Rows and columns that taps span.
@@ -47,7 +47,7 @@ std::uint32_t LanesCut::rest() const {
   return static_cast<std::uint32_t>(plane_rows() % command.rows);
 }
 
-std::optional<LanesCut> cut_for_lanes(const Convolution& c, const Geometry& geometry) {
+std::optional<LanesCut> cut_for_lanes(const Convolution& c, const Geometry& geometry, LaneSum sum) {
   if (c.groups != c.channels || c.groups != c.out_channels || c.groups == 0) return std::nullopt;
   const bool fits = between(c.width, kLeastWidth, kMostWidth) && between(c.height, 1, kHalf) &&
                     between(c.out_height, 1, kHalf) && between(c.out_width, 1, kHalf) &&
@@ -56,13 +56,14 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& c, const Geometry& geom
   if (!fits) return std::nullopt;
   const std::uint64_t high = span(c.kernel_height, c.dilation_height);
   const std::uint64_t wide = span(c.kernel_width, c.dilation_width);
-  const auto kernel = std::find_if(std::begin(kKernels), std::end(kKernels), [&](std::uint32_t size) {
-    return size >= std::max(high, wide);
-  });
+  const auto kernel =
+      std::find_if(std::begin(kKernels), std::end(kKernels),
+                   [&](std::uint32_t size) { return size >= std::max(high, wide); });
   if (kernel == std::end(kKernels) || c.pad_top >= high || c.pad_left >= wide) return std::nullopt;
   LanesCut cut;
   cut.convolution = c;
   DepthwiseCommand& command = cut.command;
+  command.flags = sum == LaneSum::kMaximum ? flag::kMaximum : 0;
   command.kernel_height = *kernel;
   command.stride_height = c.stride_height;
   command.stride_width = c.stride_width;
@@ -91,16 +92,18 @@ std::vector<std::uint8_t> pack_lane_weights(const LanesCut& cut, const MatrixI8&
   const std::uint32_t size = cut.command.kernel_height;
   const std::uint64_t top = size - span(c.kernel_height, c.dilation_height);
   const std::uint64_t left = size - span(c.kernel_width, c.dilation_width);
+  const bool pool = weights.cols() == 0;
   std::vector<std::uint8_t> packed(cut.weight_words() * n);
   for (std::uint32_t channel = 0; channel < c.channels; ++channel) {
-    const auto* from = reinterpret_cast<const std::uint8_t*>(weights.row(channel).data());
+    const auto* from = reinterpret_cast<const std::uint8_t*>(weights.data()) +
+                       static_cast<Eigen::Index>(channel) * weights.cols();
     std::uint8_t* const to =
         packed.data() + std::uint64_t{channel / n} * size * size * n + channel % n;
     for (std::uint32_t i = 0; i < c.kernel_height; ++i) {
       for (std::uint32_t j = 0; j < c.kernel_width; ++j) {
         const std::uint64_t row = top + std::uint64_t{i} * c.dilation_height;
         const std::uint64_t column = left + std::uint64_t{j} * c.dilation_width;
-        to[(row * size + column) * n] = *from++;
+        to[(row * size + column) * n] = pool ? 1 : *from++;
       }
     }
   }

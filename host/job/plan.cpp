@@ -140,12 +140,13 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
 }
 
 std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
-                                    const Output& output) {
+                                    const Output& output, LaneSum sum) {
   check_output(output, Accumulate::kDevice);
-  std::optional<LanesCut> cut = cut_for_lanes(convolution, geometry);
+  std::optional<LanesCut> cut = cut_for_lanes(convolution, geometry, sum);
   if (!cut) return std::nullopt;
   Plan plan;
-  plan.shape = {convolution.out_pixels(), convolution.taps(), convolution.out_channels};
+  const std::uint32_t taps = sum == LaneSum::kProducts ? convolution.taps() : 0;
+  plan.shape = {convolution.out_pixels(), taps, convolution.out_channels};
   plan.output = output;
   plan.array = geometry.n;
   plan.n_tiles = cut->command.count;

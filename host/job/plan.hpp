@@ -15,7 +15,7 @@
 
 namespace gemm64 {
 
-/// Sizes of a product, each at least 1.
+/// Sizes of a product, each at least 1; K is 0 where there are no weights.
 struct GemmShape {
   std::uint64_t m = 0;
   std::uint64_t k = 0;
@@ -138,10 +138,10 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
 /// product does, and if cut_convolution() does.
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {});
 
-/// A depthwise convolution on the lanes; nothing where cut_for_lanes() has none. Throws UsageError
-/// where results cannot be made so.
+/// A depthwise convolution, or a pool, on the lanes; nothing where cut_for_lanes() has none. A pool
+/// has no weights: its K is 0. Throws UsageError where results cannot be made so.
 std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
-                                    const Output& output = {});
+                                    const Output& output = {}, LaneSum sum = LaneSum::kProducts);
 
 /// Fills in what follows from a plan's window.
 void set_window(Plan& plan, WindowCut window);
