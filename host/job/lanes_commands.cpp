@@ -79,7 +79,11 @@ std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut
 JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
   const LanesCut& lanes = *plan.lanes;
   const std::uint64_t words = lanes.plane_words() * plan.n_tiles;
-  const std::uint64_t early = std::min(overlaps.early_words, words);
+  // One command for what is early, so that with it and those of what comes late the engine's queue
+  // is not full: STOREs, which make room for the words, stand behind.
+  const std::uint64_t run = lanes.command.rows;
+  const std::uint64_t early =
+      overlaps.early_words >= words ? words : overlaps.early_words / run * run;
   const std::uint64_t blocks = plan.row_blocks();
   JobCommands list;
   LoadWeightsCommand weights;
