@@ -58,8 +58,8 @@ std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut
   for (std::uint32_t plane = 0; plane < planes; ++plane) {
     std::uint64_t before = 0;
     for (const RowGroup& group : plan.groups) {
-      const bool here = cut && plane == cut->tile && before < cut->block &&
-                        cut->block < before + group.blocks;
+      const bool here =
+          cut && plane == cut->tile && before < cut->block && cut->block < before + group.blocks;
       const auto first = here ? static_cast<std::uint32_t>(cut->block - before) : group.blocks;
       parts.push_back({{group.first_row, group.rows, first, true}, plane, 1});
       if (here) {

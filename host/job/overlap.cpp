@@ -21,8 +21,8 @@ struct Block {
   std::uint64_t tile_clocks;         // of a tile
 };
 
-/// Rows of results that are finished before a cut: of the tiles (planes) before its own, of its own,
-/// and of those behind it.
+/// Rows of results that are finished before a cut: of the tiles (planes) before its own, of its
+/// own, and of those behind it.
 struct Finished {
   std::uint32_t tile = 0;
   std::uint64_t before = 0, own = 0, behind = 0;
@@ -160,7 +160,8 @@ Early early_of(const Plan& next, const std::vector<Block>& next_blocks, const Fi
     early.clocks += tiles_of_planes(next, early.tiles) * next_blocks[early.blocks].tile_clocks;
   }
   early.first_words = next_blocks[0].new_words;
-  early.next_words = next_blocks[std::min<std::uint64_t>(early.blocks, next_blocks.size() - 1)].new_words;
+  early.next_words =
+      next_blocks[std::min<std::uint64_t>(early.blocks, next_blocks.size() - 1)].new_words;
   return early;
 }
 
@@ -195,7 +196,8 @@ std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Ge
   const std::vector<Block> blocks = blocks_of(plan), next_blocks = blocks_of(next);
   if (blocks.empty() || next_blocks.empty() || plan.accumulate == Accumulate::kHost) return {};
   const bool products = plan.convolution() == nullptr && next.convolution() == nullptr;
-  if (next.convolution() == nullptr && !next.groups[0].retain) return {};  // they do not stay on chip
+  if (next.convolution() == nullptr && !next.groups[0].retain)
+    return {};     // they do not stay on chip
   if (products) {  // the last tile of N is the last tile of K
     if (plan.n_tiles < 2) return {};
     return Overlap{{0, plan.n_tiles - 1}, 0, plan.n_tiles - 1, 0};
