@@ -310,12 +310,12 @@ void Planner::add_node(int index) {
     if (vector && add_vector(index, *vector)) return;
   }
   QuantizedNode node = read_quantized_node(model_, index);
+  const bool is_pool = node.sum != LaneSum::kProducts;
+  if (is_pool && !is_pool_for_lanes(proto, node)) node.place = NodePlace::kOther;
   if (node.place == NodePlace::kLayer && node.convolution && !is_pool && !options_.convolutions) {
     node.place = NodePlace::kHost;
     node.why = "with --convolutions host";
   }
-  const bool is_pool = node.sum != LaneSum::kProducts;
-  if (is_pool && !is_pool_for_lanes(proto, node)) node.place = NodePlace::kOther;
   if (node.place == NodePlace::kLayer) {
     add_layer(index, std::move(node));
     return;
