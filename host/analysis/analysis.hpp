@@ -160,8 +160,9 @@ struct Analysis {
 };
 
 /// Analyses a model for an accelerator and its memory, whose bytes a clock are those of a port.
-/// `lanes`: depthwise convolutions may run beside the array. The cycle model follows each tile of weights, some million a second: `max_tiles` of them over
-/// all layers. Throws UsageError if counts are beyond 63 bits.
+/// `lanes`: depthwise convolutions may run beside the array. The cycle model follows each tile of
+/// weights, some million a second: `max_tiles` of them over all layers. Throws UsageError if counts
+/// are beyond 63 bits.
 Analysis analyze(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
                  bool lanes = true, std::uint64_t max_tiles = 20'000'000);
 

@@ -149,7 +149,7 @@ void require_same(const Executable& executable, const Geometry& geometry,
   }
   if (own.lanes != options.lanes) {
     throw UsageError(
-        fmt::format("{}: was compiled with --depthwise {}: give the same, or run the ONNX file",
+        fmt::format("{}: was compiled with --depthwise {}: give that, or run the ONNX file",
                     model, own.lanes ? "window" : "array"));
   }
   if (own.convolutions != options.convolutions) {

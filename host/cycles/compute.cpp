@@ -56,7 +56,8 @@ void Compute::wait_for_work(Clock until) {
 /// first pass that reads the plane.
 Clock Compute::claimed() const { return tap_.tap == 0 && tap_.pass == 0 ? new_pixels_ : 0; }
 
-/// The first tile of a MATMUL, or a DEPTHWISE, starts; at the next tile, another one is watched for.
+/// The first tile of a MATMUL, or a DEPTHWISE, starts; at the next tile, another one is watched
+/// for.
 void Compute::note_start(Clock start) {
   if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
     starts_.push_back(start);

@@ -36,7 +36,7 @@ struct Overlaps {
   // Early are this many blocks, and of the next one's activations so many tiles of K or planes.
   std::uint64_t early_blocks = 0;
   std::uint32_t early_tiles = 0;
-  std::optional<ResultCut> cut;  // no STORE has results on both sides of it
+  std::optional<ResultCut> cut;   // no STORE has results on both sides of it
   std::uint64_t early_words = 0;  // of activations for the lanes
 };
 
