@@ -35,9 +35,9 @@ std::string window_text(const LayerReport& layer) {
   if (c.dilation_height != 1 || c.dilation_width != 1) {
     text += " dilated " + pair(c.dilation_height, c.dilation_width);
   }
-  const bool maximum = layer.shape.k == 0;
-  if (maximum) text += " maximum";
-  if (c.groups != 1 && !maximum) text += fmt::format(" in {} groups", c.groups);
+  const bool pool = layer.shape.k == 0;  // it has no weights
+  if (pool) text += " pool";
+  if (c.groups != 1 && !pool) text += fmt::format(" in {} groups", c.groups);
   if (layer.tiles == 0) text += ", lanes";
   return layer.packed ? text + " packed" : text;
 }

@@ -103,7 +103,7 @@ inline OnnxModel quantized_lanes() {
       .conv("pool", "deep", 20, 20, 3, "pads = [1,1,1,1]", 20)
       .conv("deep", "thin", 20, 20, 1)
       .add("thin", "pool", "sum")
-      .conv("sum", "wide", 20, 20, 5, "strides = [2,1], pads = [3,2,2,2]", 20)
+      .conv("sum", "wide", 20, 20, 5, "strides = [2,1], pads = [2,2,2,2]", 20)
       .conv("wide", "last", 20, 24, 1)
       .conv("last", "small", 24, 24, 3, "strides = [1,2]", 24)
       .node("mean", "com.microsoft.QLinearGlobalAveragePool (small, s, z, s, z)")
