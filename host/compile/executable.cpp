@@ -149,8 +149,8 @@ void require_same(const Executable& executable, const Geometry& geometry,
   }
   if (own.lanes != options.lanes) {
     throw UsageError(
-        fmt::format("{}: was compiled with --depthwise {}: give that, or run the ONNX file",
-                    model, own.lanes ? "window" : "array"));
+        fmt::format("{}: was compiled with --depthwise {}: give that, or run the ONNX file", model,
+                    own.lanes ? "window" : "array"));
   }
   if (own.convolutions != options.convolutions) {
     throw UsageError(fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file",
