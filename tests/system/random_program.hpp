@@ -204,13 +204,10 @@ class ProgramMaker {
            std::uint64_t{store.count} * store.blocks * vector_.tile_words();
   }
 
-  /// Settings of the vector path, or those that another STORE left.
+  /// Settings of the vector path; with KEEP, which nobody may read.
   void add_vector(StoreCommand& store) {
     store.flags |= flag::kVector;
-    if (any_vector_ && draw(random_, 0, 2) == 0) {
-      store.keep = 1;
-      return;
-    }
+    store.keep = any_vector_ ? draw(random_, 0, 1) : 0;
     any_vector_ = true;
     const ResultFormat format = ResultFormat::of(store.format).value();
     const auto bits = [](float value) {
