@@ -140,8 +140,8 @@ module gemm64_vector #(
     reg [WIDTH-1:0]         sum;
     reg [MASK-1:0]          behind;   // bits that are rounded away
     reg                     up, most;
-    reg [8:0]               place;
-    reg [15:0]              away;
+    reg [7:0]               place;
+    reg [14:0]              away;
     reg [7:0]               entry;
     reg                     half, some, ones;
     reg signed [10:0]       whole;
@@ -161,22 +161,21 @@ module gemm64_vector #(
         result_11_q <= results;
 
         // 10: rint of the sum as float32 has it. `away` are the bits that float32 lacks: from a half on those from 2**-25 on,
-        // one more with each doubling. Where the sum is smaller it comes to 0 either way; from 512 on it passes all bounds.
+        // one more with each doubling. Where the sum is smaller it comes to 0 either way; from 256 on it passes all bounds.
         for (c = 0; c < N; c = c + 1) begin
             sum   = sum_9[c];
-            place = sum[POINT +: 9] ^ {9{sum[WIDTH-1]}};
+            place = sum[POINT +: 8] ^ {8{sum[WIDTH-1]}};
             place = place | place >> 1;
             place = place | place >> 2;
             place = place | place >> 4;
-            place = place | place >> 8;
             away  = {place, 7'h7f};
             most  = sum[WIDTH-1:POINT+9] != {WIDTH-POINT-9{sum[WIDTH-1]}};
             // What is away rounds the rest up where it is more than half of a step, or half and the rest is odd.
-            up    = (sum[15:0] & away & ~(away >> 1)) != 16'd0
-                  & ((sum[15:0] & (away >> 1)) != 16'd0 | (sum[16:0] & ~{1'b0, away} & {away, 1'b1}) != 17'd0);
+            up    = (sum[14:0] & away & ~(away >> 1)) != 15'd0
+                  & ((sum[14:0] & (away >> 1)) != 15'd0 | (sum[15:0] & ~{1'b0, away} & {away, 1'b1}) != 16'd0);
             half  = sum[POINT-1];
-            some  = (sum[POINT-2:0] & ~{{POINT-17{1'b0}}, away}) != {POINT-1{1'b0}};
-            ones  = (sum[POINT-2:0] | {{POINT-17{1'b0}}, away}) == {POINT-1{1'b1}};
+            some  = (sum[POINT-2:0] & ~{{POINT-16{1'b0}}, away}) != {POINT-1{1'b0}};
+            ones  = (sum[POINT-2:0] | {{POINT-16{1'b0}}, away}) == {POINT-1{1'b1}};
             whole = sum[POINT +: 11];
             up    = half ? some | up | whole[0] : ones & up & whole[0];
             whole_10[c] = most ? {sum[WIDTH-1], {10{~sum[WIDTH-1]}}} : whole + $signed({10'd0, up});

@@ -247,14 +247,17 @@ Tie tie_of_the_first_sum(std::mt19937& random) {
     tie.result = static_cast<std::uint8_t>(a);
     tie.operand = static_cast<std::uint8_t>(b);
     s.result_scale = static_cast<float>(1 + random() % 250) / 16;
-    const double half = static_cast<int>(random() % 200) - 100 + 0.5;
+    // The nearer to 0, the finer is what float32 tells apart; so with the operand's scale.
+    const double half = random() % 2 == 0 ? static_cast<int>(random() % 200) - 100 + 0.5
+                                          : static_cast<int>(random() % 4) - 1.5;
     const double target = half - static_cast<double>(a) * static_cast<double>(s.result_scale);
     const double step = step_of(target);
-    const double coarse = static_cast<double>(b) * static_cast<double>(1 + random() % 60) / 4;
-    const double up = random() % 2 == 0 ? step / 2 : -step / 2;
+    const double coarse = static_cast<double>(b) * static_cast<double>(1 + random() % 60) /
+                          (random() % 2 == 0 ? 4 : 64);
+    const double away = random() % 2 == 0 ? step / 2 : -step / 2;
     s.offset = static_cast<float>(target - coarse);
     s.operand_scale = static_cast<float>(
-        (coarse + up + nudge(random, std::ldexp(1.0, -static_cast<int>(random() % 32)))) / b);
+        (coarse + away + nudge(random, std::ldexp(1.0, -static_cast<int>(random() % 32)))) / b);
     if (s.operand_scale >= 1 / 128.0F && s.operand_scale < 16 && takes_offset(s.offset)) return tie;
   }
 }
