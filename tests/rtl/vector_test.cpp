@@ -236,28 +236,37 @@ double nudge(std::mt19937& random, double step) {
   return static_cast<double>(static_cast<int>(random() % 5) - 2) * step;
 }
 
-/// The sum of operand and offset is rounded at half a step of float32; the whole sum is then a half.
+/// The sum of operand and offset is rounded at half a step of float32; the whole sum is then a
+/// half.
 Tie tie_of_the_first_sum(std::mt19937& random) {
   Tie tie;
   Settings& s = tie.settings;
   s.function = Function::kAdd;
+  // A sum around 2048 whose product has all the bits that there are: those that go are farthest
+  // from the one that stays.
+  const bool far = random() % 2 == 0;
+  s.is_signed = far || random() % 2 == 0;
+  s.low = s.is_signed ? -128 : 0;
+  s.high = s.low + 255;
   for (;;) {
-    const int a = static_cast<int>(random() % 255) - 127;
-    const int b = (random() % 2 == 0 ? 1 : -1) << (random() % 7);
+    const int a = far ? -128 : static_cast<int>(random() % 256) + s.low;
+    const int b = far ? 1 : (s.is_signed && random() % 2 == 0 ? -1 : 1) << random() % 7;
     tie.result = static_cast<std::uint8_t>(a);
     tie.operand = static_cast<std::uint8_t>(b);
-    s.result_scale = static_cast<float>(1 + random() % 250) / 16;
-    // The nearer to 0, the finer is what float32 tells apart; so with the operand's scale.
+    // The nearer to 0, the finer is what float32 tells apart.
     const double half = random() % 2 == 0 ? static_cast<int>(random() % 200) - 100 + 0.5
-                                          : static_cast<int>(random() % 4) - 1.5;
-    const double target = half - static_cast<double>(a) * static_cast<double>(s.result_scale);
+                                          : static_cast<int>(random() % 5) - 1.5;
+    s.result_scale = far ? static_cast<float>((2048 - std::fabs(half)) / 128)
+                         : static_cast<float>(255 - random() % 250) / 16;
+    const double target = (far ? std::fabs(half) : half) -
+                          static_cast<double>(a) * static_cast<double>(s.result_scale);
     const double step = step_of(target);
-    const double coarse = static_cast<double>(b) * static_cast<double>(1 + random() % 60) /
-                          (random() % 2 == 0 ? 4 : 64);
+    const double coarse = far ? std::ldexp(b, -7) : b * static_cast<double>(1 + random() % 60) / 4;
     const double away = random() % 2 == 0 ? step / 2 : -step / 2;
+    const int bit = far ? 28 + static_cast<int>(random() % 4) : static_cast<int>(random() % 32);
     s.offset = static_cast<float>(target - coarse);
-    s.operand_scale = static_cast<float>(
-        (coarse + away + nudge(random, std::ldexp(1.0, -static_cast<int>(random() % 32)))) / b);
+    s.operand_scale =
+        static_cast<float>((coarse + away + nudge(random, std::ldexp(1.0, -bit))) / b);
     if (s.operand_scale >= 1 / 128.0F && s.operand_scale < 16 && takes_offset(s.offset)) return tie;
   }
 }
@@ -268,7 +277,8 @@ Tie tie_of_the_sum(std::mt19937& random) {
   Settings& s = tie.settings;
   s.function = Function::kAdd;
   for (;;) {
-    const int a = static_cast<int>(random() % 255) - 127, b = static_cast<int>(random() % 255) - 127;
+    const int a = static_cast<int>(random() % 255) - 127,
+              b = static_cast<int>(random() % 255) - 127;
     tie.result = static_cast<std::uint8_t>(a);
     tie.operand = static_cast<std::uint8_t>(b);
     s.result_scale = power(random, -6.99, 0);
@@ -278,7 +288,8 @@ Tie tie_of_the_sum(std::mt19937& random) {
     const double half = std::floor(sum) + 0.5;
     s.offset = static_cast<float>(half - sum + nudge(random, step_of(half) / 4) +
                                   nudge(random, std::ldexp(1.0, -31)));
-    s.offset = static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(double{s.offset}, 31)), -31));
+    s.offset =
+        static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(double{s.offset}, 31)), -31));
     if (takes_offset(s.offset)) return tie;
   }
 }
@@ -289,7 +300,8 @@ Tie tie_of_the_product(std::mt19937& random) {
   Settings& s = tie.settings;
   s.function = Function::kMultiply;
   for (;;) {
-    const int a = static_cast<int>(random() % 256) - 128, b = static_cast<int>(random() % 256) - 128;
+    const int a = static_cast<int>(random() % 256) - 128,
+              b = static_cast<int>(random() % 256) - 128;
     tie.result = static_cast<std::uint8_t>(a);
     tie.operand = static_cast<std::uint8_t>(b);
     s.result_zero = static_cast<int>(random() % 256) - 128;
@@ -323,8 +335,8 @@ TEST(Vector, RoundsTiesToEvenWhicheverRoundingMeetsThem) {
   });
 }
 
-// The least offset there is: it takes the sum of 1 * operand and itself to another float32, by which
-// the whole sum then comes to lie at a tie instead of above one.
+// The least offset there is: it takes the sum of 1 * operand and itself to another float32, by
+// which the whole sum then comes to lie at a tie instead of above one.
 TEST(Vector, AddsTheLeastOffset) {
   Unit<Vvector_n4, 4> unit;
   Settings s;
