@@ -128,7 +128,7 @@ Bench::State Bench::step(std::uint64_t clocks) {
 
 void Bench::end() {
   look_now_ = true;
-  device_->run(1);  // the last clock in which it is busy
+  device_->run(1);    // the last clock in which it is busy
   watching_ = false;  // what the driver reads now takes clocks that nobody wants to see
   const bool ended = driver_->has_ended(work_.list.program, 1);
   counters_ = driver_->read_counters();

@@ -27,8 +27,8 @@ nlohmann::json run(std::uint32_t seed, int array) {
   nlohmann::json said = {{"seed", seed}, {"array", array}, {"work", drawn.work}};
   said["counters"] = std::vector<std::uint64_t>(counters.begin(), counters.end());
   for (const GemmResult& result : results) {
-    said["results"].push_back(std::vector<std::int32_t>(
-        result.sums.data(), result.sums.data() + result.sums.size()));
+    said["results"].push_back(
+        std::vector<std::int32_t>(result.sums.data(), result.sums.data() + result.sums.size()));
   }
   return said;
 }

@@ -246,8 +246,8 @@ Work make_work(const Json& said, const Geometry& geometry) {
 std::vector<JobOperands> Work::for_driver() const {
   std::vector<JobOperands> made;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    made.push_back({weights[i], operands[i].activations,
-                    parameters[i].empty() ? nullptr : &parameters[i]});
+    made.push_back(
+        {weights[i], operands[i].activations, parameters[i].empty() ? nullptr : &parameters[i]});
   }
   return made;
 }
