@@ -169,6 +169,7 @@ module gemm64_lanes #(
     reg [LOG_LINE-1:0] column_1_q;
     reg [3:0]          part_1_q;
     reg [SIZE-1:0]     row_inside_1_q, column_inside_1_q;
+    wire [7:0]         inside_rows = {1'b0, row_inside_1_q}, inside_columns = {1'b0, column_inside_1_q};
     // 2: the weights are there too. 3: thirds are. 4: sums are.
     reg                sum_2_q, first_2_q, last_2_q, sum_3_q, first_3_q, last_3_q, valid_q;
     reg [ROW_WIDTH+1:0] where_1_q, where_2_q, where_3_q, where_q;
@@ -201,7 +202,7 @@ module gemm64_lanes #(
     // The rows above the one that comes, as far as the kernel goes: each a memory of a row's words.
     wire [8*N-1:0] line [0:SIZE-1];
     assign line[0] = word_i;
-    genvar g, r;
+    genvar g;
     generate
         for (g = 1; g < SIZE; g = g + 1) begin : above
             gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
@@ -216,35 +217,27 @@ module gemm64_lanes #(
         end
     endgenerate
 
-    // The window: word c of row r came r rows and c words before the last one.
-    reg [8*N-1:0] window_q [0:SIZE*SIZE-1];
-    generate
-        for (r = 0; r < SIZE; r = r + 1) begin : window_row
-            always @(posedge clk_i) if (shift_1_q & kernel_q > r) begin : move
-                integer i;
-                window_q[SIZE*r] <= line[r];
-                for (i = 1; i < SIZE; i = i + 1) window_q[SIZE*r + i] <= window_q[SIZE*r + i - 1];
-            end
-        end
-    endgenerate
-
-    // Where multiplier m finds its tap of each part: 8 times the row above, and the column before; NOWHERE if it has none.
-    localparam integer NOWHERE = 63;
-    function integer tap_of;
-        input integer which;
-        input integer m;
-        integer size, tap;
+    // Where multiplier m of a part finds its tap: the row above, and the column before; NOWHERE if it has none. Parts are those
+    // of 3x3, then three of 5x5, then six of 7x7.
+    localparam integer PARTS = 10;
+    localparam [5:0]   NOWHERE = 6'd63;
+    function [6*TAPS*PARTS-1:0] all_taps;
+        input integer unused;
+        integer which, at, size, number;
+        reg [31:0] place;
         begin
-            size = which == 0 ? 3 : which < 4 ? 5 : 7;
-            tap  = m + TAPS * (which == 0 ? 0 : which < 4 ? which - 1 : which - 4);
-            if (tap >= size * size) tap_of = NOWHERE;
-            else tap_of = 8 * (size - 1 - tap / size) + (size - 1 - tap % size);
+            for (which = 0; which < PARTS; which = which + 1)
+                for (at = 0; at < TAPS; at = at + 1) begin
+                    size   = which == 0 ? 3 : which < 4 ? 5 : 7;
+                    number = at + TAPS * (which == 0 ? 0 : which < 4 ? which - 1 : which - 4);
+                    place  = 8 * (size - 1 - number / size) + (size - 1 - number % size);
+                    all_taps[6*(TAPS*which + at) +: 6] = number >= size * size ? NOWHERE : place[5:0];
+                end
         end
     endfunction
+    localparam [6*TAPS*PARTS-1:0] TAP = all_taps(0);
 
-    wire [8*N*TAPS-1:0] weight;
-    reg  [8*N-1:0]      value_q [0:TAPS-1];
-    wire [7:0]          none = maximum_q ? 8'h80 : 8'h00;
+    wire [8*N-1:0] weight [0:TAPS-1];
     generate
         for (g = 0; g < TAPS; g = g + 1) begin : multiplier
             gemm64_ram #(.WIDTH(8*N), .DEPTH(16), .ADDRESS_WIDTH(4)) u_weights (
@@ -255,44 +248,83 @@ module gemm64_lanes #(
                 .read_i          (sum_1_q),
                 .read_address_i  ({half_1_q, part_1_q < 4'd4 ? part_1_q[2:0] - {2'd0, part_1_q != 4'd0}
                                                              : part_1_q[2:0] - 3'd4}),
-                .data_o          (weight[8*N*g +: 8*N])
-            );
-
-            wire [9:0] used, met;
-            wire [8*N-1:0] source [0:9];
-            for (r = 0; r < 10; r = r + 1) begin : part_of
-                localparam integer TAP = tap_of(r, g);
-                if (TAP == NOWHERE) begin : no_tap
-                    assign {used[r], met[r]} = 2'b00;
-                    assign source[r] = {8*N{1'b0}};
-                end else begin : tap
-                    assign used[r]   = 1'b1;
-                    assign met[r] = row_inside_1_q[TAP/8] & column_inside_1_q[TAP%8];
-                    assign source[r] = window_q[SIZE * (TAP / 8) + TAP % 8];
-                end
-            end
-            always @(posedge clk_i)
-                if (sum_1_q) value_q[g] <= met[part_1_q] ? source[part_1_q] : {N{used[part_1_q] ? zero_q : none}};
-        end
-
-        for (g = 0; g < N; g = g + 1) begin : lane
-            wire [8*TAPS-1:0] values, weights;
-            for (r = 0; r < TAPS; r = r + 1) begin : tap
-                assign values[8*r +: 8]  = value_q[r][8*g +: 8];
-                assign weights[8*r +: 8] = weight[8*N*r + 8*g +: 8];
-            end
-            gemm64_lane u_lane (
-                .clk_i     (clk_i),
-                .part_i    (sum_2_q),
-                .maximum_i (maximum_q),
-                .value_i   (values),
-                .weight_i  (weights),
-                .add_i     (sum_3_q),
-                .first_i   (first_3_q),
-                .sum_o     (sum_o[22*g +: 22])
+                .data_o          (weight[g])
             );
         end
     endgenerate
+
+    reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];  // word c of row r came r rows and c words before the last one
+    reg        [8*N-1:0]  value_2 [0:TAPS-1];        // under the taps of a part
+    reg signed [16:0]     third_3 [0:3*N-1];         // of a lane's sum, or of its values the largest
+    reg        [22*N-1:0] sum_4_q;                   // signed: at most 54 products
+
+    assign sum_o = sum_4_q;
+
+    // Between registers, of one lane after the other
+    reg        [22*N-1:0] sums;
+    reg signed [21:0]     sum_before;
+    reg signed [7:0]      value_a, value_b, value_c, weight_a, weight_b, weight_c, largest;
+    reg        [8*N-1:0]  value;
+    reg        [5:0]      tap;
+    integer c, m, k;
+
+    // One block, from the last stage to the first: each takes what the stage before it held. So the simulation skips what rests.
+    always @(posedge clk_i) begin
+        // 4: the thirds of a part, and what came before
+        if (sum_3_q) begin
+            for (c = 0; c < N; c = c + 1) begin
+                sum_before = sum_4_q[22*c +: 22];
+                if (first_3_q) sum_before = maximum_q ? -22'sd128 : 22'sd0;
+                largest = sum_before[7:0];
+                for (m = 0; m < 3; m = m + 1) begin
+                    value_a = third_3[3*c + m][7:0];
+                    if (value_a > largest) largest = value_a;
+                    sum_before = sum_before + {{5{third_3[3*c + m][16]}}, third_3[3*c + m]};
+                end
+                sums[22*c +: 22] = maximum_q ? {{14{largest[7]}}, largest} : sum_before;
+            end
+            sum_4_q <= sums;
+        end
+
+        // 3: products, three at a time; or the values whose weights are odd
+        if (sum_2_q)
+            for (c = 0; c < N; c = c + 1)
+                for (m = 0; m < 3; m = m + 1) begin
+                    value_a  = value_2[3*m][8*c +: 8];
+                    value_b  = value_2[3*m + 1][8*c +: 8];
+                    value_c  = value_2[3*m + 2][8*c +: 8];
+                    weight_a = weight[3*m][8*c +: 8];
+                    weight_b = weight[3*m + 1][8*c +: 8];
+                    weight_c = weight[3*m + 2][8*c +: 8];
+                    if (maximum_q) begin
+                        largest = weight_a[0] ? value_a : -8'sd128;
+                        if (weight_b[0] & value_b > largest) largest = value_b;
+                        if (weight_c[0] & value_c > largest) largest = value_c;
+                        third_3[3*c + m] = {{9{largest[7]}}, largest};
+                    end else third_3[3*c + m] = value_a * weight_a + value_b * weight_b + value_c * weight_c;
+                end
+
+        // 2: what the taps meet
+        if (sum_1_q)
+            for (m = 0; m < TAPS; m = m + 1) begin
+                value = {N{maximum_q ? 8'h80 : 8'h00}};
+                for (k = 0; k < PARTS; k = k + 1) begin
+                    tap = TAP[6*(TAPS*k + m) +: 6];
+                    if (part_1_q == k[3:0] & tap != NOWHERE)
+                        value = inside_rows[tap[5:3]] & inside_columns[tap[2:0]]
+                              ? window_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}] : {N{zero_q}};
+                end
+                value_2[m] = value;
+            end
+
+        // 1: the word that came, and those above it
+        if (shift_1_q)
+            for (m = 0; m < SIZE; m = m + 1)
+                if (kernel_q > m[7:0]) begin
+                    for (c = SIZE - 1; c > 0; c = c - 1) window_q[SIZE*m + c] = window_q[SIZE*m + c - 1];
+                    window_q[SIZE*m] = line[m];
+                end
+    end
 
 endmodule
 

@@ -124,6 +124,10 @@ module gemm64_results #(
 
     wire                      next_vector   = ~next_snapshot & next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_VECTOR_BIT];
     wire                      next_keep     = next_command[`GEMM64_CMD_KEEP_LSB];
+    wire [7:0]                next_first_lane = next_command[`GEMM64_CMD_FIRST_LANE_LSB +: 8];
+    wire [7:0]                next_lanes      = next_command[`GEMM64_CMD_LANES_LSB +: 8];
+    wire [8:0]                next_lanes_end  = {1'b0, next_first_lane} + {1'b0, next_lanes};
+    localparam [N-1:0]        ALL_LANES       = {N{1'b1}};
 
     // Addresses: a walk of one run a block, each held back until its block is done and its parameters are there. A
     // snapshot is there already.
@@ -143,7 +147,7 @@ module gemm64_results #(
     reg  [26:0]              result_scale_q, operand_scale_q;
     reg  [31:0]              offset_q;
     reg  [31:0]              function_bounds_q;  // zero points, least and largest
-    reg  [7:0]               first_lane_q, lanes_q;
+    reg  [N-1:0]             strobe_q;  // the lanes that are written
     reg  [15:0]              rows_q;
     reg                      load_q;  // the settings are new
 
@@ -185,8 +189,8 @@ module gemm64_results #(
             operand_scale_q   <= next_command[`GEMM64_CMD_OPERAND_SCALE_LSB +: 27];
             offset_q          <= next_command[`GEMM64_CMD_OFFSET_LSB +: 32];
             function_bounds_q <= next_command[`GEMM64_CMD_RESULT_ZERO_LSB +: 32];
-            first_lane_q      <= next_command[`GEMM64_CMD_FIRST_LANE_LSB +: 8];
-            lanes_q           <= next_command[`GEMM64_CMD_LANES_LSB +: 8];
+            // By shifts: Verilator unrolls a loop over the lanes.
+            strobe_q          <= (ALL_LANES << next_first_lane) & ~(next_lanes == 8'd0 ? {N{1'b0}} : ALL_LANES << next_lanes_end);
             add_q             <= next_command[`GEMM64_CMD_ADD_LSB];
             multiply_q        <= next_command[`GEMM64_CMD_MULTIPLY_LSB];
             table_q           <= next_command[`GEMM64_CMD_TABLE_LSB];
@@ -377,11 +381,6 @@ module gemm64_results #(
     assign operand_read_o = reads_table | (row_in & vector_q & (add_q | multiply_q)
                                            & (~broadcast_q | row_q == {ROW_WIDTH{1'b0}}));
 
-    // The lanes that are written, by shifts: Verilator unrolls a loop over the lanes and runs it in each clock.
-    wire [8:0]   lanes_end = {1'b0, first_lane_q} + {1'b0, lanes_q};
-    wire [N-1:0] all_lanes = {N{1'b1}};
-    wire [N-1:0] strobe    = (all_lanes << first_lane_q) & ~(lanes_q == 8'd0 ? {N{1'b0}} : all_lanes << lanes_end);
-
     assign snapshot_next_o = step & data_snapshot;
 
     // The biases of a block of 8-bit results are read with its first row. Those of another block do no harm.
@@ -393,7 +392,7 @@ module gemm64_results #(
     assign wlast_o    = vector_valid ? vector_last : plain_valid ? narrow_last : last_step;
     assign wdata_o    = vector_valid ? vector_data : plain_valid ? narrow_data
                       : data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
-    assign wstrb_o    = vector_valid ? strobe : {N{1'b1}};
+    assign wstrb_o    = vector_valid ? strobe_q : ALL_LANES;
     assign bready_o   = 1'b1;
     assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
     assign row_o      = first_row | end_of_block ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;
@@ -422,8 +421,7 @@ module gemm64_results #(
             if (block_taken & table_due_q) table_left_q <= TABLE_OPERANDS[8:0];
             else if (reads_table) table_left_q <= table_left_q - 9'd1;
             table_word_q <= reads_table;
-            if (block_taken & table_due_q) table_index_q <= {8-LOG_N{1'b0}};
-            else if (table_word_q) table_index_q <= table_index_q + 1'b1;
+            if (table_word_q) table_index_q <= table_index_q + 1'b1;  // a table's words bring it back to 0
             done_q          <= done_q + done_in - done_out;
             bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q}
                                       - {{LOG_BURSTS{1'b0}}, end_of_burst & ~data_snapshot};

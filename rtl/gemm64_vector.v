@@ -82,10 +82,7 @@ module gemm64_vector #(
     wire [3:0]  operand_exponent = operand_scale_i[26:23] - 4'd3;  // 115 is 3 modulo 16
     wire [3:0]  result_exponent  = result_scale_i[26:23] - 4'd7;   // 119 is 7
     wire [7:0]  offset_exponent  = offset_i[30:23];
-    wire [WIDTH-1:0] offset_size = {{WIDTH-24{1'b0}}, 1'b1, offset_i[22:0]};
-    wire [WIDTH-1:0] offset_steps     = offset_exponent >= 8'd119 ? offset_size << (offset_exponent - 8'd119)
-                                                             : offset_size >> (8'd119 - offset_exponent);
-    wire        no_offset        = offset_exponent < 8'd96;  // nothing is left of it
+    reg  [WIDTH-1:0] offset_steps;
 
     reg               signed_q, add_q, multiply_q, table_on_q, swap_q, operand_moved_q, result_moved_q;
     reg [3:0]         operand_shift_q, result_shift_q;
@@ -94,6 +91,9 @@ module gemm64_vector #(
     reg signed [8:0]  result_zero_q, operand_zero_q, low_q, high_q;
 
     always @(posedge clk_i) if (load_i) begin
+        offset_steps = {{WIDTH-24{1'b0}}, 1'b1, offset_i[22:0]};
+        offset_steps = offset_exponent >= 8'd119 ? offset_steps << (offset_exponent - 8'd119)
+                     : offset_exponent >= 8'd96  ? offset_steps >> (8'd119 - offset_exponent) : {WIDTH{1'b0}};
         signed_q         <= signed_i;
         add_q            <= add_i;
         multiply_q       <= multiply_i;
@@ -105,7 +105,7 @@ module gemm64_vector #(
         result_shift_q   <= result_exponent;
         operand_factor_q <= {1'b1, operand_scale_i[22:0]};
         result_factor_q  <= {1'b1, result_scale_i[22:0]};
-        offset_q         <= no_offset ? {WIDTH{1'b0}} : offset_i[31] ? -offset_steps : offset_steps;
+        offset_q         <= offset_i[31] ? -offset_steps : offset_steps;
         // Zero points are of products alone.
         result_zero_q    <= multiply_i ? {signed_i & result_zero_i[7], result_zero_i} : 9'd0;
         operand_zero_q   <= multiply_i ? {signed_i & operand_zero_i[7], operand_zero_i} : 9'd0;
@@ -113,8 +113,8 @@ module gemm64_vector #(
         high_q           <= {signed_i & high_i[7], high_i};
     end
 
-    reg [8*256-1:0] table_q;
-    always @(posedge clk_i) if (table_write_i) table_q[8*N*table_index_i +: 8*N] <= table_word_i;
+    reg [8*N-1:0] table_q [0:256/N-1];
+    always @(posedge clk_i) if (table_write_i) table_q[table_index_i] <= table_word_i;
 
     // What a lane holds behind stage i
     reg        [7:0]       result_1 [0:N-1], operand_1 [0:N-1];
@@ -140,8 +140,9 @@ module gemm64_vector #(
     reg [WIDTH-1:0]         sum;
     reg [MASK-1:0]          behind;   // bits that are rounded away
     reg                     up, most;
-    reg [9:0]               place;
-    reg [16:0]              away;
+    reg [7:0]               place;
+    reg [14:0]              away;
+    reg [7:0]               entry;
     reg                     half, some, ones;
     reg signed [10:0]       whole;
     integer c;
@@ -160,22 +161,21 @@ module gemm64_vector #(
         result_11_q <= results;
 
         // 10: rint of the sum as float32 has it. `away` are the bits that float32 lacks: from a half on those from 2**-25 on,
-        // one more with each doubling. Where the sum is smaller it comes to 0 either way; from 512 on it passes all bounds.
+        // one more with each doubling. Where the sum is smaller it comes to 0 either way; from 256 on it passes all bounds.
         for (c = 0; c < N; c = c + 1) begin
             sum   = sum_9[c];
-            place = sum[POINT +: 10] ^ {10{sum[WIDTH-1]}};
+            place = sum[POINT +: 8] ^ {8{sum[WIDTH-1]}};
             place = place | place >> 1;
             place = place | place >> 2;
             place = place | place >> 4;
-            place = place | place >> 8;
             away  = {place, 7'h7f};
             most  = sum[WIDTH-1:POINT+9] != {WIDTH-POINT-9{sum[WIDTH-1]}};
             // What is away rounds the rest up where it is more than half of a step, or half and the rest is odd.
-            up    = (sum[16:0] & away & ~(away >> 1)) != 17'd0
-                  & ((sum[16:0] & (away >> 1)) != 17'd0 | (sum[17:0] & ~{1'b0, away} & {away, 1'b1}) != 18'd0);
+            up    = (sum[14:0] & away & ~(away >> 1)) != 15'd0
+                  & ((sum[14:0] & (away >> 1)) != 15'd0 | (sum[15:0] & ~{1'b0, away} & {away, 1'b1}) != 16'd0);
             half  = sum[POINT-1];
-            some  = (sum[POINT-2:0] & ~{{POINT-18{1'b0}}, away}) != {POINT-1{1'b0}};
-            ones  = (sum[POINT-2:0] | {{POINT-18{1'b0}}, away}) == {POINT-1{1'b1}};
+            some  = (sum[POINT-2:0] & ~{{POINT-16{1'b0}}, away}) != {POINT-1{1'b0}};
+            ones  = (sum[POINT-2:0] | {{POINT-16{1'b0}}, away}) == {POINT-1{1'b1}};
             whole = sum[POINT +: 11];
             up    = half ? some | up | whole[0] : ones & up & whole[0];
             whole_10[c] = most ? {sum[WIDTH-1], {10{~sum[WIDTH-1]}}} : whole + $signed({10'd0, up});
@@ -256,7 +256,8 @@ module gemm64_vector #(
 
         // 1: table
         for (c = 0; c < N; c = c + 1) begin
-            result_1[c]  = table_on_q ? table_q[8*result_i[8*c +: 8] +: 8] : result_i[8*c +: 8];
+            entry        = result_i[8*c +: 8];
+            result_1[c]  = table_on_q ? table_q[entry[7:LOG_N]][8*entry[LOG_N-1:0] +: 8] : entry;
             operand_1[c] = operand_i[8*c +: 8] ^ {operand_moved_q, 7'd0};
         end
     end

@@ -36,21 +36,12 @@ module gemm64_vector_check #(
     wire        add           = command_i[`GEMM64_CMD_ADD_LSB];
     wire        multiply      = command_i[`GEMM64_CMD_MULTIPLY_LSB];
     wire        keep          = command_i[`GEMM64_CMD_KEEP_LSB];
+    wire [7:0]  exponent      = offset[30:23];
 
-    wire [7:0] sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
-    wire       wide       = format == `GEMM64_RESULT_INT32;
-    wire [8:0] lanes_end  = {1'b0, first_lane} + {1'b0, lanes};
-    wire       bad_lanes  = {24'd0, first_lane} >= N | {23'd0, lanes_end} > N;
-    wire       bad_bounds = (low ^ sign) > (high ^ sign);
-    wire       bad_result_scale  = add & (result_scale < LEAST_TO_ADD | result_scale > MOST_TO_ADD);
-    wire       bad_operand_scale = add ? operand_scale < LEAST_TO_ADD | operand_scale > MOST_TO_ADD
-                                       : operand_scale < LEAST_TO_MULTIPLY | operand_scale > MOST_TO_MULTIPLY;
-    wire [7:0] exponent   = offset[30:23];
-    wire [7:0] behind     = STEP - exponent;  // bits of it that are less than a step
-    wire       fraction   = exponent < STEP & (behind >= 8'd24 | (offset[22:0] & ~({23{1'b1}} << behind[4:0])) != 23'd0);
-    wire       bad_offset = offset != 31'd0 & (exponent > MOST_OFFSET | fraction);
-    wire       bad_numbers = bad_bounds | bad_result_scale | bad_operand_scale | bad_offset;
-
+    // What is found of a command, in a block with a condition: so the simulation skips it without one.
+    reg        wide, bad_lanes, bad_bounds, bad_result_scale, bad_operand_scale, fraction, bad_offset, bad_numbers;
+    reg [7:0]  sign, behind;  // bits of the offset that are less than a step
+    reg [8:0]  lanes_end;
     reg        given_q, known_q, bad_q, bad_known_q;
     reg [15:0] tag_q, tag_known_q;
 
@@ -60,6 +51,18 @@ module gemm64_vector_check #(
         bad_known_q <= bad_q;
         tag_known_q <= tag_q;
         if (valid_i) begin
+            sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
+            wide       = format == `GEMM64_RESULT_INT32;
+            lanes_end  = {1'b0, first_lane} + {1'b0, lanes};
+            bad_lanes  = {24'd0, first_lane} >= N | {23'd0, lanes_end} > N;
+            bad_bounds = (low ^ sign) > (high ^ sign);
+            bad_result_scale  = add & (result_scale < LEAST_TO_ADD | result_scale > MOST_TO_ADD);
+            bad_operand_scale = add ? operand_scale < LEAST_TO_ADD | operand_scale > MOST_TO_ADD
+                                    : operand_scale < LEAST_TO_MULTIPLY | operand_scale > MOST_TO_MULTIPLY;
+            behind      = STEP - exponent;
+            fraction    = exponent < STEP & (behind >= 8'd24 | (offset[22:0] & ~({23{1'b1}} << behind[4:0])) != 23'd0);
+            bad_offset  = offset != 31'd0 & (exponent > MOST_OFFSET | fraction);
+            bad_numbers = bad_bounds | bad_result_scale | bad_operand_scale | bad_offset;
             bad_q <= wide | (~keep & (bad_lanes | (add & multiply) | ((add | multiply) & bad_numbers)));
             tag_q <= tag_i;
         end

@@ -15,7 +15,6 @@ set(GEMM64_RTL
   gemm64_data_port.v
   gemm64_extent.v
   gemm64_fifo.v
-  gemm64_lane.v
   gemm64_lanes.v
   gemm64_lanes_check.v
   gemm64_lanes_walk.v

@@ -185,7 +185,7 @@ void Driver::write_operands(const Job& job, const JobOperands& operands) {
   }
 }
 
-MatrixI32 Driver::read_sums(const Job& job) {
+MatrixI32 Driver::read_results(const Job& job) {
   const std::uint64_t bytes = job.plan.result_bytes();
   const ResultFormat format = job.plan.results();
   if (format.bytes() == sizeof(std::int32_t)) {
@@ -219,22 +219,26 @@ GemmResult Driver::run(const Job& job, const JobOperands& operands, const Progre
   const Traffic traffic = predict_traffic(job.plan);
   run_program(job.layout.ring, job.program, clock_limit(traffic), progress, traffic.weights);
   const Counters counters = read_counters();
-  return {read_sums(job), counters};
+  return {read_results(job), counters};
 }
 
-std::vector<GemmResult> Driver::run(const JobProgram& list,
-                                    const std::vector<JobOperands>& operands,
-                                    const Progress& progress) {
+void Driver::write_operands(const JobProgram& list, const std::vector<JobOperands>& operands) {
   if (operands.size() != list.jobs.size()) {
     throw std::invalid_argument(
         fmt::format("operands of {} jobs, the list has {}", operands.size(), list.jobs.size()));
   }
   for (std::size_t i = 0; i < operands.size(); ++i) check_operands(list.jobs[i], operands[i]);
   check_fits(list);
+  for (std::size_t i = 0; i < operands.size(); ++i) write_operands(list.jobs[i], operands[i]);
+}
+
+std::vector<GemmResult> Driver::run(const JobProgram& list,
+                                    const std::vector<JobOperands>& operands,
+                                    const Progress& progress) {
+  write_operands(list, operands);
   Traffic traffic;
-  for (std::size_t i = 0; i < list.jobs.size(); ++i) {
-    write_operands(list.jobs[i], operands[i]);
-    const Traffic own = predict_traffic(list.jobs[i].plan);
+  for (const Job& job : list.jobs) {
+    const Traffic own = predict_traffic(job.plan);
     traffic.weights += own.weights;
     traffic.parameters += own.parameters;
     traffic.activations += own.activations;
@@ -254,7 +258,7 @@ std::vector<GemmResult> Driver::run(const JobProgram& list,
       device_.read_memory(list.snapshots + i * list.snapshot_bytes, bytes, sizeof bytes);
       after = decode_snapshot(bytes);
     }
-    results.push_back({read_sums(list.jobs[i]), between(before, after)});
+    results.push_back({read_results(list.jobs[i]), between(before, after)});
     before = after;
   }
   return results;

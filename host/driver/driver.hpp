@@ -73,6 +73,10 @@ class Driver {
   std::vector<GemmResult> run(const JobProgram& list, const std::vector<JobOperands>& operands,
                               const Progress& progress = nullptr);
 
+  /// Two parts of the above: operands to where the jobs read them, and what a job wrote, [M x N].
+  void write_operands(const JobProgram& list, const std::vector<JobOperands>& operands);
+  MatrixI32 read_results(const Job& job);
+
   /// Throws UsageError if the device's memory cannot hold the job, or the program.
   void check_fits(const Job& job) const;
   void check_fits(const JobProgram& list) const;
@@ -99,7 +103,6 @@ class Driver {
   void check_fits(std::uint64_t bytes, const std::string& what) const;
   void check_operands(const Job& job, const JobOperands& operands) const;
   void write_operands(const Job& job, const JobOperands& operands);
-  MatrixI32 read_sums(const Job& job);
   std::uint64_t clock_limit(const Traffic& traffic) const;
   void check(gemm64_result result);
   /// What to set the watchdog to; 0: it stays as it is.

@@ -77,7 +77,7 @@ class Bench final : private Observer {
   std::vector<std::uint32_t> past_;
 
   State state_ = State::kGoing;
-  bool look_now_ = false, stop_now_ = false;
+  bool watching_ = true, look_now_ = false, stop_now_ = false;
   int stop_counter_ = -1;
   const Shown* stop_signal_ = nullptr;
   std::uint64_t stop_value_ = 0;

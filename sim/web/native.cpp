@@ -22,15 +22,13 @@ nlohmann::json run(std::uint32_t seed, int array) {
   const std::unique_ptr<RtlDevice> device = make_rtl_device(options);
   Driver driver(*device, Patience{drawn.memory.latency, 0});
   const Work work = make_work(drawn.work, driver.geometry());
-  write_operands(*device, work);
-  driver.run_program(work.list.ring, work.list.program, 0);
+  const std::vector<GemmResult> results = driver.run(work.list, work.for_driver());
   const Counters counters = driver.read_counters();
   nlohmann::json said = {{"seed", seed}, {"array", array}, {"work", drawn.work}};
   said["counters"] = std::vector<std::uint64_t>(counters.begin(), counters.end());
-  for (const Job& job : work.list.jobs) {
-    const MatrixI32 results = read_results(*device, job);
+  for (const GemmResult& result : results) {
     said["results"].push_back(
-        std::vector<std::int32_t>(results.data(), results.data() + results.size()));
+        std::vector<std::int32_t>(result.sums.data(), result.sums.data() + result.sums.size()));
   }
   return said;
 }

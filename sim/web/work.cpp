@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <utility>
 
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
-#include "host/job/shared_planes.hpp"
 
 namespace gemm64::web {
 namespace {
@@ -177,7 +175,6 @@ Work convolutions(const Json& said, bool chain, const Geometry& geometry, std::m
     Job job = make_job("second convolution", second, geometry, output);
     job.source = 0;
     jobs.push_back(std::move(job));
-    share_planes(jobs, geometry);
     work.operands.push_back(convolution_operands(said, second, true, true, random));
   }
   work.list = make_job_program(jobs, geometry);
@@ -216,14 +213,11 @@ Work network(const Json& said, const Geometry& geometry, std::mt19937& random) {
     input["width"] = convolution.out_width;
   }
   if (jobs.empty()) throw UsageError("the network has no layers; give at least one");
-  share_planes(jobs, geometry);
   work.list = make_job_program(jobs, geometry);
   return work;
 }
 
-}  // namespace
-
-Work make_work(const Json& said, const Geometry& geometry) {
+Work of_kind(const Json& said, const Geometry& geometry) {
   std::mt19937 random(static_cast<std::uint32_t>(number(said, "seed", 0, 1000000000, 1)));
   const std::string kind = said.value("kind", "product");
   if (kind == "product") return product(said, geometry, random);
@@ -234,30 +228,28 @@ Work make_work(const Json& said, const Geometry& geometry) {
       "the work is a '{}'; it can be a product, a convolution, a chain or a network", kind));
 }
 
-void write_operands(Device& device, const Work& work) {
-  for (std::size_t i = 0; i < work.list.jobs.size(); ++i) {
+}  // namespace
+
+Work make_work(const Json& said, const Geometry& geometry) {
+  Work work = of_kind(said, geometry);
+  for (std::size_t i = 0; i < work.operands.size(); ++i) {
     const Job& job = work.list.jobs[i];
     const Operands& operands = work.operands[i];
-    const auto write = [&device](std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
-      device.write_memory(address, bytes.data(), bytes.size());
-    };
-    write(job.layout.weights, pack_weights(job, operands.weights));
-    if (job.plan.results().takes_parameters()) {
-      write(job.layout.parameters, pack_parameters(job, operands.bias, operands.scale));
-    }
-    if (!job.source) write(job.layout.activations, pack_activations(job, operands.activations));
+    work.weights.push_back(pack_weights(job, operands.weights));
+    work.parameters.push_back(job.plan.results().takes_parameters()
+                                  ? pack_parameters(job, operands.bias, operands.scale)
+                                  : std::vector<std::uint8_t>{});
   }
+  return work;
 }
 
-MatrixI32 read_results(Device& device, const Job& job) {
-  const std::uint64_t bytes = job.plan.result_bytes();
-  const ResultFormat format = job.plan.results();
-  std::vector<std::uint8_t> blocks(bytes);
-  device.read_memory(job.layout.results, blocks.data(), bytes);
-  if (format.bytes() == 1) return unpack_results(job, result_values(format, blocks));
-  std::vector<std::int32_t> values(bytes / sizeof(std::int32_t));
-  std::memcpy(values.data(), blocks.data(), bytes);
-  return unpack_results(job, values);
+std::vector<JobOperands> Work::for_driver() const {
+  std::vector<JobOperands> made;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    made.push_back(
+        {weights[i], operands[i].activations, parameters[i].empty() ? nullptr : &parameters[i]});
+  }
+  return made;
 }
 
 Drawn draw_work(std::uint32_t seed, std::uint32_t array) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "host/device/device.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
+#include "host/driver/driver.hpp"
 #include "host/job/job_program.hpp"
 #include "host/numerics/matrix.hpp"
 
@@ -26,7 +26,12 @@ struct Operands {
 /// One program for one device.
 struct Work {
   JobProgram list;
-  std::vector<Operands> operands;  // of each job
+  std::vector<Operands> operands;                     // of each job
+  std::vector<SharedBytes> weights;                   // packed
+  std::vector<std::vector<std::uint8_t>> parameters;  // packed; empty where a job has none
+
+  /// As the driver takes them; they refer to this work.
+  std::vector<JobOperands> for_driver() const;
 };
 
 /// Reads a work as the page says it: {"kind": "product", "m", "k", "n"}, with "a" and "w" (rows of
@@ -37,10 +42,6 @@ struct Work {
 /// each behind the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
 /// "seed" draws what is not given. Throws UsageError, in one sentence.
 Work make_work(const nlohmann::json& said, const Geometry& geometry);
-
-/// Puts operands where the jobs want them, and reads what a job wrote, [M x N].
-void write_operands(Device& device, const Work& work);
-MatrixI32 read_results(Device& device, const Job& job);
 
 /// A work of some kind and its memory, drawn from a seed, the same everywhere.
 struct Drawn {

@@ -48,7 +48,7 @@ bool is_refused(Bench<Vvector_check_n8>& bench, const StoreCommand& store) {
   Command(store).encode(bytes);
   for (unsigned i = 0; i < kCommandBytes; ++i) set_lane(bench->command_i, i, bytes[i]);
   bench->valid_i = 1;
-  bench->tag_i = 0x1234;
+  bench->tag_i = 0x9abc;
   bench.step();
   bench->valid_i = 0;
   bench->tag_i = 0;
@@ -57,7 +57,7 @@ bool is_refused(Bench<Vvector_check_n8>& bench, const StoreCommand& store) {
   bench.edge();
   bench.settle();
   const bool refused = bench->error_o != 0;
-  if (refused) EXPECT_EQ(bench->error_tag_o, 0x1234);
+  if (refused) EXPECT_EQ(bench->error_tag_o, 0x9abc);
   bench.edge();
   bench.settle();
   EXPECT_EQ(bench->error_o, 0) << "after three clocks";

@@ -222,6 +222,136 @@ TEST(Vector, AddsWhatLiesAroundHalves) {
   });
 }
 
+/// A row of which some pair gives a sum that lies at a tie of float32, or a step from it, where its
+/// last bit decides between two bytes.
+struct Tie {
+  Settings settings;
+  std::uint8_t result, operand;
+};
+
+double step_of(double value) { return std::ldexp(1.0, std::ilogb(value) - 23); }
+
+/// A few steps of `step` up or down, and sometimes none.
+double nudge(std::mt19937& random, double step) {
+  return static_cast<double>(static_cast<int>(random() % 5) - 2) * step;
+}
+
+/// The sum of operand and offset is rounded at half a step of float32; the whole sum is then a
+/// half.
+Tie tie_of_the_first_sum(std::mt19937& random) {
+  Tie tie;
+  Settings& s = tie.settings;
+  s.function = Function::kAdd;
+  // A sum around 2048 whose product has all the bits that there are: those that go are farthest
+  // from the one that stays.
+  const bool far = random() % 2 == 0;
+  s.is_signed = far || random() % 2 == 0;
+  s.low = s.is_signed ? -128 : 0;
+  s.high = s.low + 255;
+  for (;;) {
+    const int a = far ? -128 : static_cast<int>(random() % 256) + s.low;
+    const int b = far ? 1 : (s.is_signed && random() % 2 == 0 ? -1 : 1) << random() % 7;
+    tie.result = static_cast<std::uint8_t>(a);
+    tie.operand = static_cast<std::uint8_t>(b);
+    // The nearer to 0, the finer is what float32 tells apart.
+    const double half = random() % 2 == 0 ? static_cast<int>(random() % 200) - 100 + 0.5
+                                          : static_cast<int>(random() % 5) - 1.5;
+    s.result_scale = far ? static_cast<float>((2048 - std::fabs(half)) / 128)
+                         : static_cast<float>(255 - random() % 250) / 16;
+    const double target = (far ? std::fabs(half) : half) -
+                          static_cast<double>(a) * static_cast<double>(s.result_scale);
+    const double step = step_of(target);
+    const double coarse = far ? std::ldexp(b, -7) : b * static_cast<double>(1 + random() % 60) / 4;
+    const double away = random() % 2 == 0 ? step / 2 : -step / 2;
+    const int bit = far ? 28 + static_cast<int>(random() % 4) : static_cast<int>(random() % 32);
+    s.offset = static_cast<float>(target - coarse);
+    s.operand_scale =
+        static_cast<float>((coarse + away + nudge(random, std::ldexp(1.0, -bit))) / b);
+    if (s.operand_scale >= 1 / 128.0F && s.operand_scale < 16 && takes_offset(s.offset)) return tie;
+  }
+}
+
+/// The whole sum lies around a half.
+Tie tie_of_the_sum(std::mt19937& random) {
+  Tie tie;
+  Settings& s = tie.settings;
+  s.function = Function::kAdd;
+  for (;;) {
+    const int a = static_cast<int>(random() % 255) - 127,
+              b = static_cast<int>(random() % 255) - 127;
+    tie.result = static_cast<std::uint8_t>(a);
+    tie.operand = static_cast<std::uint8_t>(b);
+    s.result_scale = power(random, -6.99, 0);
+    s.operand_scale = power(random, -6.99, 0);
+    const double sum = static_cast<double>(a) * static_cast<double>(s.result_scale) +
+                       static_cast<double>(b) * static_cast<double>(s.operand_scale);
+    const double half = std::floor(sum) + 0.5;
+    s.offset = static_cast<float>(half - sum + nudge(random, step_of(half) / 4) +
+                                  nudge(random, std::ldexp(1.0, -31)));
+    s.offset =
+        static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(double{s.offset}, 31)), -31));
+    if (takes_offset(s.offset)) return tie;
+  }
+}
+
+/// The product lies around a half.
+Tie tie_of_the_product(std::mt19937& random) {
+  Tie tie;
+  Settings& s = tie.settings;
+  s.function = Function::kMultiply;
+  for (;;) {
+    const int a = static_cast<int>(random() % 256) - 128,
+              b = static_cast<int>(random() % 256) - 128;
+    tie.result = static_cast<std::uint8_t>(a);
+    tie.operand = static_cast<std::uint8_t>(b);
+    s.result_zero = static_cast<int>(random() % 256) - 128;
+    s.operand_zero = static_cast<int>(random() % 256) - 128;
+    s.offset = static_cast<float>(static_cast<int>(random() % 256) - 128);
+    const int product = (a - s.result_zero) * (b - s.operand_zero);
+    if (product == 0) continue;
+    const double half = static_cast<int>(random() % 300) - 150 + 0.5;
+    s.operand_scale = static_cast<float>(half / product);
+    const float toward = random() % 2 == 0 ? 0.0F : 1.0F;
+    for (unsigned i = random() % 3; i != 0; --i) {
+      s.operand_scale = std::nextafter(s.operand_scale, toward);
+    }
+    if (s.operand_scale >= std::ldexp(1.0F, -12) && s.operand_scale < 0.5F) return tie;
+  }
+}
+
+TEST(Vector, RoundsTiesToEvenWhicheverRoundingMeetsThem) {
+  Unit<Vvector_n4, 4> unit;
+  for_seeds(1, 12000, [&](std::mt19937& random) {
+    const unsigned kind = random() % 3;
+    const Tie tie = kind == 0   ? tie_of_the_first_sum(random)
+                    : kind == 1 ? tie_of_the_sum(random)
+                                : tie_of_the_product(random);
+    unit.set(tie.settings);
+    unit.check({{tie.result, tie.operand},
+                {static_cast<std::uint8_t>(tie.result + 1), tie.operand},
+                {tie.result, static_cast<std::uint8_t>(tie.operand + 1)},
+                {static_cast<std::uint8_t>(tie.result - 1), tie.operand}},
+               Gate(), Gate());
+  });
+}
+
+// The least offset there is: it takes the sum of 1 * operand and itself to another float32, by
+// which the whole sum then comes to lie at a tie instead of above one.
+TEST(Vector, AddsTheLeastOffset) {
+  Unit<Vvector_n4, 4> unit;
+  Settings s;
+  s.function = Function::kAdd;
+  for (int x = 1 << 18; x < 1 << 19; x += 4999) {
+    s.operand_scale = static_cast<float>(std::ldexp(x, -25) + std::ldexp(1.0, -30));
+    s.result_scale = static_cast<float>(0.5 + std::ldexp(1 - x, -25));
+    for (const float offset : {-1.0F, 1.0F, -2.0F}) {
+      s.offset = std::ldexp(offset, -31);
+      unit.set(s);
+      unit.check({{1, 1}, {0, 1}, {1, 0}, {255, 255}}, Gate(), Gate());
+    }
+  }
+}
+
 TEST(Vector, MultipliesAsOnnxRuntimeDoes) {
   Unit<Vvector_n4, 4> unit;
   for_seeds(1, 24, [&](std::mt19937& random) {

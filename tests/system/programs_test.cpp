@@ -79,6 +79,7 @@ TEST(VectorPrograms, DoOnTheRtlWhatTheyDoOnTheReference) {
   expect_same_programs(2, 0, 830, 6, random_program);
   expect_same_programs(4, 0, 860, 14, random_program);
   expect_same_programs(4, 0.4, 910, 6, random_program);
+  expect_same_programs(4, 0, 920, 8, random_vector_program);
 }
 
 TEST(Programs, RandomWindowsDoOnTheRtlWhatTheyDoOnTheReference) {

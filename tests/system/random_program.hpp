@@ -42,8 +42,9 @@ inline void keep_order(const std::vector<Command>& before, Opcode opcode,
 /// among them, with and without a snapshot.
 class ProgramMaker {
  public:
-  ProgramMaker(std::mt19937& random, const Geometry& geometry)
-      : random_(random), geometry_(geometry) {}
+  /// `vectors`: all STOREs pass the vector path.
+  ProgramMaker(std::mt19937& random, const Geometry& geometry, bool vectors = false)
+      : random_(random), geometry_(geometry), vectors_(vectors) {}
 
   std::vector<Command> program(unsigned matmuls) {
     std::vector<Command> program;
@@ -180,14 +181,14 @@ class ProgramMaker {
     divide(store.count, store.blocks);
     store.stride = store.rows * store.blocks;
     if (draw(random_, 0, 2) == 0) store.stride = draw(random_, 0, 2 * store.rows + 9);
-    if (draw(random_, 0, 1) != 0) {
+    if (vectors_ || draw(random_, 0, 1) != 0) {
       const Output output = random_output(random_);
       const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
       store.format = output.format.number();
       store.zero = byte(output.zero);
       store.low = byte(output.low);
       store.high = byte(output.high);
-      if (draw(random_, 0, 1) != 0) add_vector(store);
+      if (vectors_ || draw(random_, 0, 1) != 0) add_vector(store);
     }
     store.address = results_;
     const std::uint64_t extent =
@@ -204,13 +205,10 @@ class ProgramMaker {
            std::uint64_t{store.count} * store.blocks * vector_.tile_words();
   }
 
-  /// Settings of the vector path, or those that another STORE left.
+  /// Settings of the vector path; with KEEP, which nobody may read.
   void add_vector(StoreCommand& store) {
     store.flags |= flag::kVector;
-    if (any_vector_ && draw(random_, 0, 2) == 0) {
-      store.keep = 1;
-      return;
-    }
+    store.keep = any_vector_ ? draw(random_, 0, 1) : 0;
     any_vector_ = true;
     const ResultFormat format = ResultFormat::of(store.format).value();
     const auto bits = [](float value) {
@@ -274,6 +272,7 @@ class ProgramMaker {
   std::uint64_t results_ = kResults;
   std::uint64_t snapshots_ = kSnapshots;
   VectorSettings vector_;
+  const bool vectors_;
   bool any_vector_ = false;
 };
 
@@ -282,6 +281,12 @@ class ProgramMaker {
 inline std::vector<Command> random_program(std::mt19937& random, const Geometry& geometry,
                                            unsigned matmuls) {
   return ProgramMaker(random, geometry).program(matmuls);
+}
+
+/// One in which every STORE passes the vector path, with settings of its own or those before.
+inline std::vector<Command> random_vector_program(std::mt19937& random, const Geometry& geometry,
+                                                  unsigned matmuls) {
+  return ProgramMaker(random, geometry, true).program(matmuls + 2);
 }
 
 /// The same in any order that keeps MATMULs and STOREs in theirs: the engines may wait for each

@@ -31,8 +31,7 @@ TEST(Bench, StepsCountWhatADriverCountsInOneGo) {
       const auto device = make_rtl_device(options);
       Driver driver(*device, Patience{drawn.memory.latency, 0});
       const Work work = make_work(drawn.work, driver.geometry());
-      write_operands(*device, work);
-      driver.run_program(work.list.ring, work.list.program, 0);
+      driver.run(work.list, work.for_driver());
       const Counters counters = driver.read_counters();
       EXPECT_EQ(outcome["counters"], std::vector<std::uint64_t>(counters.begin(), counters.end()));
     }

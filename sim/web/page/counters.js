@@ -10,11 +10,8 @@ class CountersView {
     this.section = section("counters", "Counters and results",
         paragraph("Each engine spends every clock on one cause. The prediction is made from the commands and the memory's figures alone, before anything runs."),
         this.verdict,
-        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of counters"}, element("table", {},
-            element("caption", {}, "Counted so far, and predicted in the end"),
-            element("thead", {}, element("tr", {}, ["counter", "counted", "predicted", "meaning"].map((name, i) =>
-                element("th", {scope: "col", class: i === 1 || i === 2 ? null : "text"}, name)))),
-            this.body)),
+        scrollingTable("Table of counters", "Counted so far, and predicted in the end",
+            [...wordColumns("counter"), "counted", "predicted", ...wordColumns("meaning")], this.body),
         this.results);
   }
 
@@ -64,12 +61,10 @@ class CountersView {
     const rows = results.slice(0, most);
     const more = results.length > most || results[0].length > most ? `, the first ${most}` : "";
     return element("details", {}, element("summary", {}, `Results of the ${name}: ${results.length} by ${results[0].length}`),
-        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": `Results of the ${name}`}, element("table", {},
-            element("caption", {}, `Rows of M by columns of N${more}; a wrong value tells what it must be`),
-            element("thead", {}, element("tr", {}, element("th", {scope: "col"}, "row"),
-                results[0].slice(0, most).map((_, c) => element("th", {scope: "col"}, String(c))))),
+        scrollingTable(`Results of the ${name}`, `Rows of M by columns of N${more}; a wrong value tells what it must be`,
+            ["row", ...rows[0].slice(0, most).map((_, c) => String(c))],
             element("tbody", {}, rows.map((row, r) => element("tr", {}, element("th", {scope: "row"}, String(r)),
                 row.slice(0, most).map((value, c) => element("td", {class: value === expected[r][c] ? null : "more"},
-                    value === expected[r][c] ? String(value) : `${value} (not ${expected[r][c]})`))))))));
+                    value === expected[r][c] ? String(value) : `${value} (not ${expected[r][c]})`)))))));
   }
 }

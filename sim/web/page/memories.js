@@ -52,12 +52,9 @@ class MemoriesView {
     const {signals} = this.shown;
     const n = this.shown.simulation.about.array.n;
     const lines = Array.from({length: count}, (_, i) => first + i).filter((word) => word >= 0 && word < of);
-    return element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": title}, element("table", {},
-        element("caption", {}, title),
-        element("thead", {}, element("tr", {}, element("th", {scope: "col"}, "word"),
-            Array.from({length: n}, (_, i) => element("th", {scope: "col"}, String(i))))),
+    return scrollingTable(title, title, ["word", ...Array.from({length: n}, (_, i) => String(i))],
         element("tbody", {}, lines.map((word) => element("tr", {}, element("th", {scope: "row"}, String(word)),
-            Array.from({length: n}, (_, i) => element("td", {}, String(extra(signals, name, word, i)))))))));
+            Array.from({length: n}, (_, i) => element("td", {}, String(extra(signals, name, word, i))))))));
   }
 
   numbers(n) {

@@ -7,10 +7,8 @@ class PortsView {
     this.body = element("tbody");
     this.section = section("ports", "Ports",
         paragraph("A channel moves where both sides are ready, waits where only the sender is. Weights have a port of their own."),
-        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of channels"}, element("table", {},
-            element("caption", {}, "The channels of the memory ports in this clock"),
-            element("thead", {}, element("tr", {}, ["channel", "handshake", "what"].map((name) => element("th", {scope: "col", class: "text"}, name)))),
-            this.body)));
+        scrollingTable("Table of channels", "The channels of the memory ports in this clock",
+            wordColumns("channel", "handshake", "what"), this.body));
   }
 
   draw() {
@@ -25,7 +23,7 @@ class PortsView {
     const beat = (data, last) => `${bytesOf(data).join(" ")}${signals.value(last) ? " (last)" : ""}`;
     channel("weights: request", "m_weights_arvalid_o", "m_weights_arready_i", () => burst("m_weights_ar"));
     channel("weights: data", "m_weights_rvalid_i", "m_weights_rready_o", () => beat("m_weights_rdata_i", "m_weights_rlast_i"));
-    const reader = (id) => ["commands", "activations", "parameters"][signals.value(id)] + ": ";
+    const reader = (id) => data.readers[signals.value(id)] + ": ";
     channel("data: request", "m_data_arvalid_o", "m_data_arready_i", () => reader("m_data_arid_o") + burst("m_data_ar"));
     channel("data: data", "m_data_rvalid_i", "m_data_rready_o", () => reader("m_data_rid_i") + beat("m_data_rdata_i", "m_data_rlast_i"));
     channel("results: request", "m_results_awvalid_o", "m_results_awready_i", () => burst("m_results_aw"));
@@ -42,10 +40,7 @@ class CommandsView {
     this.body = element("tbody");
     this.section = section("commands", "Commands",
         paragraph("The ring's program. A command is dispatched to its engine, and engines run ahead of each other as far as their data allow."),
-        element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of commands"}, element("table", {},
-            element("caption", {}, "The program"),
-            element("thead", {}, element("tr", {}, ["number", "state", "command"].map((name) => element("th", {scope: "col", class: "text"}, name)))),
-            this.body)));
+        scrollingTable("Table of commands", "The program", wordColumns("number", "state", "command"), this.body));
   }
 
   opened() {
