@@ -45,7 +45,7 @@ module gemm64 #(
     output wire [3:0] m_weights_arcache_o,
     input wire m_weights_rvalid_i, output wire m_weights_rready_o, input wire m_weights_rid_i,
     input wire [8*N-1:0] m_weights_rdata_i, input wire [1:0] m_weights_rresp_i, input wire m_weights_rlast_i,
-    // AXI4 read: commands (ID 0), activations (ID 1) and parameters of results (ID 2)
+    // AXI4 read: commands (ID 0), activations (ID 1), parameters (ID 2) and operands (ID 3) of results
     output wire m_data_arvalid_o, input wire m_data_arready_i, output wire [1:0] m_data_arid_o,
     output wire [ADDRESS_WIDTH-1:0] m_data_araddr_o, output wire [7:0] m_data_arlen_o,
     output wire [2:0] m_data_arsize_o, output wire [1:0] m_data_arburst_o, output wire [2:0] m_data_arprot_o,
@@ -79,7 +79,10 @@ module gemm64 #(
     // The engines, and the readers of the data port
     localparam ENGINES = `GEMM64_ENGINES, READERS = `GEMM64_READERS, COMMANDS = `GEMM64_PLUG_COMMANDS;
     localparam WEIGHTS = `GEMM64_PLUG_WEIGHTS, ACTIVATIONS = `GEMM64_PLUG_ACTIVATIONS, COMPUTE = `GEMM64_PLUG_COMPUTE;
-    localparam RESULTS = `GEMM64_PLUG_RESULTS, PARAMETERS = `GEMM64_PLUG_PARAMETERS;
+    localparam RESULTS = `GEMM64_PLUG_RESULTS, PARAMETERS = `GEMM64_PLUG_PARAMETERS, OPERANDS = `GEMM64_PLUG_OPERANDS;
+    // Operands of two blocks, and either those of two more, on their way then, or a table of 256 bytes
+    localparam TWO_BLOCKS = 2 * ACCUMULATOR_ROWS;
+    localparam LOG_OPERANDS = $clog2(TWO_BLOCKS + (TWO_BLOCKS > 256 / N ? TWO_BLOCKS : 256 / N));
 
     // What every request says of itself
     assign {m_weights_arprot_o, m_data_arprot_o, m_results_awprot_o}    = {3{AXI_PROT}};
@@ -108,15 +111,15 @@ module gemm64 #(
 
     // What an engine does not have
     assign {ready[COMMANDS], quiet[COMPUTE], bus_error[COMPUTE], bus_tag[16*COMPUTE +: 16]} = {2'b01, 17'd0};
-    assign {fault[COMPUTE], fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS]} = 4'd0;
+    assign {fault[COMPUTE], fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS], fault[OPERANDS]} = 5'd0;
     assign {fault_code[4*COMPUTE +: 4], fault_code[4*WEIGHTS +: 4], fault_code[4*RESULTS +: 4],
-            fault_code[4*PARAMETERS +: 4]} = {4{`GEMM64_ERROR_NONE}};
+            fault_code[4*PARAMETERS +: 4], fault_code[4*OPERANDS +: 4]} = {5{`GEMM64_ERROR_NONE}};
     assign {fault_tag[16*COMPUTE +: 16], fault_tag[16*WEIGHTS +: 16], fault_tag[16*RESULTS +: 16],
-            fault_tag[16*PARAMETERS +: 16]} = 64'd0;
+            fault_tag[16*PARAMETERS +: 16], fault_tag[16*OPERANDS +: 16]} = 80'd0;
 
     wire activations_left, store_done;
     wire commands_idle = idle[COMMANDS];
-    wire others_idle   = idle[WEIGHTS] & idle[COMPUTE] & idle[PARAMETERS] & idle[RESULTS];
+    wire others_idle   = idle[WEIGHTS] & idle[COMPUTE] & idle[PARAMETERS] & idle[OPERANDS] & idle[RESULTS];
     wire engines_idle  = others_idle & idle[ACTIVATIONS];
     wire busy          = ~(commands_idle & engines_idle);
     wire all_quiet     = quiet == {ENGINES{1'b1}} & ~m_data_arvalid_o;
@@ -264,24 +267,6 @@ module gemm64 #(
         .weight_i (weight), .activation_valid_i (activation_valid_q), .activation_i (activation), .sum_o (sum)
     );
 
-    wire            set_ready, set_claim, bias_read, bias_next, scale_read;
-    wire [32*N-1:0] bias, scale;
-
-    gemm64_parameter_sets #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_SETS(LOG_PARAMETER_SETS), .LOG_BURSTS(LOG_READS)
-    ) u_parameter_sets (
-        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[PARAMETERS]),
-        .command_ready_o (ready[PARAMETERS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[PARAMETERS]),
-        .quiet_o (quiet[PARAMETERS]), .error_o (bus_error[PARAMETERS]), .error_tag_o (bus_tag[16*PARAMETERS +: 16]),
-        .causes_o (causes[`GEMM64_CAUSES_PARAMETERS]),
-        .request_valid_o (ask[`GEMM64_READER_PARAMETERS]), .request_ready_i (granted[`GEMM64_READER_PARAMETERS]),
-        .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_PARAMETERS +: ADDRESS_WIDTH]),
-        .request_beats_o (ask_beats[7*`GEMM64_READER_PARAMETERS +: 7]), .beat_i (beat[`GEMM64_READER_PARAMETERS]),
-        .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
-        .ready_o (set_ready), .claim_i (set_claim), .bias_read_i (bias_read), .bias_next_i (bias_next),
-        .bias_o (bias), .scale_read_i (scale_read), .scale_o (scale)
-    );
-
     wire                 block_done, store_read, store_bank, snapshot_take, snapshot_next;
     wire [ROW_WIDTH-1:0] store_row;
     wire [32*N-1:0]      store_data;
@@ -293,27 +278,34 @@ module gemm64 #(
         .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row), .store_data_o (store_data)
     );
 
-    gemm64_results #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_BURSTS(LOG_WRITES)
-    ) u_results (
-        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[RESULTS]),
-        .command_ready_o (ready[RESULTS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[RESULTS]),
-        .quiet_o (quiet[RESULTS]), .error_o (bus_error[RESULTS]), .error_tag_o (bus_tag[16*RESULTS +: 16]),
-        .causes_o (causes[`GEMM64_CAUSES_RESULTS]),
+    // Three engines and two readers that follow each other
+    gemm64_output #(
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_READS(LOG_READS),
+        .LOG_WRITES(LOG_WRITES), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS), .LOG_OPERANDS(LOG_OPERANDS)
+    ) u_output (
+        .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .valid_i (valid[RESULTS +: 3]),
+        .ready_o (ready[RESULTS +: 3]), .command_i (command), .tag_i (tag), .idle_o (idle[RESULTS +: 3]),
+        .quiet_o (quiet[RESULTS +: 3]), .error_o (bus_error[RESULTS +: 3]), .error_tag_o (bus_tag[16*RESULTS +: 16*3]),
+        .results_causes_o (causes[`GEMM64_CAUSES_RESULTS]), .parameters_causes_o (causes[`GEMM64_CAUSES_PARAMETERS]),
+        .operands_causes_o (causes[`GEMM64_CAUSES_OPERANDS]),
+        .ask_o (ask[`GEMM64_READER_PARAMETERS +: 2]), .granted_i (granted[`GEMM64_READER_PARAMETERS +: 2]),
+        .ask_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_PARAMETERS +: ADDRESS_WIDTH*2]),
+        .ask_beats_o (ask_beats[7*`GEMM64_READER_PARAMETERS +: 7*2]), .beat_i (beat[`GEMM64_READER_PARAMETERS +: 2]),
+        .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
         .store_done_o (store_done), .snapshot_take_o (snapshot_take), .snapshot_next_o (snapshot_next),
-        .snapshot_i (snapshot_beat), .set_ready_i (set_ready), .set_claim_o (set_claim), .bias_read_o (bias_read),
-        .bias_next_o (bias_next), .bias_i (bias), .scale_read_o (scale_read), .scale_i (scale),
-        .block_done_i (block_done), .bank_free_o (bank_free), .rows_stored_o (rows_stored), .row_read_o (store_read),
-        .row_bank_o (store_bank), .row_o (store_row), .row_data_i (store_data),
-        .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i), .awid_o (m_results_awid_o),
-        .awaddr_o (m_results_awaddr_o), .awlen_o (m_results_awlen_o), .awsize_o (m_results_awsize_o),
-        .awburst_o (m_results_awburst_o), .wvalid_o (m_results_wvalid_o), .wready_i (m_results_wready_i),
-        .wdata_o (m_results_wdata_o), .wstrb_o (m_results_wstrb_o), .wlast_o (m_results_wlast_o),
-        .bvalid_i (m_results_bvalid_i), .bready_o (m_results_bready_o), .berror_i (m_results_bresp_i[1])
+        .snapshot_i (snapshot_beat), .block_done_i (block_done), .bank_free_o (bank_free),
+        .rows_stored_o (rows_stored), .row_read_o (store_read), .row_bank_o (store_bank), .row_o (store_row),
+        .row_data_i (store_data), .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i),
+        .awid_o (m_results_awid_o), .awaddr_o (m_results_awaddr_o), .awlen_o (m_results_awlen_o),
+        .awsize_o (m_results_awsize_o), .awburst_o (m_results_awburst_o), .wvalid_o (m_results_wvalid_o),
+        .wready_i (m_results_wready_i), .wdata_o (m_results_wdata_o), .wstrb_o (m_results_wstrb_o),
+        .wlast_o (m_results_wlast_o), .bvalid_i (m_results_bvalid_i), .bready_o (m_results_bready_o),
+        .berror_i (m_results_bresp_i[1])
     );
 
     // Errors, watchdog and soft reset
-    assign {bus_decode[COMMANDS], bus_decode[ACTIVATIONS], bus_decode[PARAMETERS]} = {3{m_data_rresp_i[0]}};
+    assign {bus_decode[COMMANDS], bus_decode[ACTIVATIONS], bus_decode[PARAMETERS], bus_decode[OPERANDS]}
+        = {4{m_data_rresp_i[0]}};
     assign {bus_decode[COMPUTE], bus_decode[RESULTS]} = {1'b0, m_results_bresp_i[0]};
 
     wire moved = m_weights_rvalid_i & m_weights_rready_o | m_weights_arvalid_o & m_weights_arready_i
@@ -335,6 +327,7 @@ module gemm64 #(
     assign causes[`GEMM64_COUNTER_BYTES_ACTIVATIONS] = beat[`GEMM64_READER_ACTIVATIONS];
     assign causes[`GEMM64_COUNTER_BYTES_COMMANDS]    = beat[`GEMM64_READER_COMMANDS];
     assign causes[`GEMM64_COUNTER_BYTES_PARAMETERS]  = beat[`GEMM64_READER_PARAMETERS];
+    assign causes[`GEMM64_COUNTER_BYTES_OPERANDS]    = beat[`GEMM64_READER_OPERANDS];
     assign causes[`GEMM64_COUNTER_BYTES_RESULTS]     = m_results_wvalid_o & m_results_wready_i;
 
     gemm64_counters #(

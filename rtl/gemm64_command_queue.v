@@ -45,8 +45,9 @@ module gemm64_command_queue #(
     generate
         for (w = 0; w < 16; w = w + 1) begin : word
             if (WORDS[w]) begin : is_kept
-                assign in[32*kept(w) +: 32]   = command_i[32*w +: 32];
-                assign command_o[32*w +: 32] = out[32*kept(w) +: 32];
+                localparam AT = 32 * kept(w);  // else Verilator counts in each clock
+                assign in[AT +: 32]          = command_i[32*w +: 32];
+                assign command_o[32*w +: 32] = out[AT +: 32];
             end else begin : is_not
                 assign command_o[32*w +: 32] = 32'd0;
             end

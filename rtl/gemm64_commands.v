@@ -139,6 +139,8 @@ module gemm64_commands #(
     wire is_fence       = opcode == `GEMM64_OP_FENCE;
     wire is_snapshot    = is_fence & flags[`GEMM64_FLAG_SNAPSHOT_BIT];
     wire is_set         = opcode == `GEMM64_OP_SET_WINDOW;
+    wire is_operands    = opcode == `GEMM64_OP_LOAD_OPERANDS;
+    wire is_vector      = is_store & flags[`GEMM64_FLAG_VECTOR_BIT];
     wire of_window      = is_set | ((is_activations | is_compute) & flags[`GEMM64_FLAG_WINDOW_BIT]);
 
     // Checks
@@ -149,7 +151,7 @@ module gemm64_commands #(
     wire has_count   = (op & `GEMM64_OPS_AT_LEAST_1_COUNT) != 32'd0;
     wire has_address = (op & `GEMM64_OPS_ADDRESS) != 32'd0
                      | ((op & `GEMM64_OPS_ADDRESS_SNAPSHOT) != 32'd0 & flags[`GEMM64_FLAG_SNAPSHOT_BIT]);
-    wire bad_rows    = rows == 16'd0 | (rows > ACCUMULATOR_ROWS[15:0] & ~(is_activations & of_window));
+    wire bad_rows    = rows == 16'd0 | (rows > ACCUMULATOR_ROWS[15:0] & ~(is_operands | (is_activations & of_window)));
     wire [3:0] result_bytes = RESULT_BYTES[{format, 2'b00} +: 4];  // of a value, 0 where there is no such format
     // Bounds of 8-bit results: those with a sign are compared with the top bit flipped.
     wire [7:0] sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
@@ -164,7 +166,8 @@ module gemm64_commands #(
                     : bad_operand ? `GEMM64_ERROR_BAD_OPERAND
                     : bad_address ? `GEMM64_ERROR_BAD_ADDRESS : `GEMM64_ERROR_NONE;
     wire good = code == `GEMM64_ERROR_NONE;
-    // A walk or a window is looked at in the clock after its dispatch; until then nothing after it is found bad.
+    // A walk, a window or a vector path's settings are looked at in the clock after their dispatch; until then nothing
+    // after them is found bad.
     reg  looks_q;
     always @(posedge clk_i) looks_q <= pop & (has_address | of_window);
     wire bad  = valid & ~good & ~stop_i & ~looks_q;
@@ -191,8 +194,8 @@ module gemm64_commands #(
 
     // Faults, the oldest command's first: a walk or window dispatched two clocks ago, the command that is next, and the
     // first that cannot be fetched.
-    wire        passes_end, bad_window;
-    wire [15:0] passes_end_tag, bad_window_tag;
+    wire        passes_end, bad_window, bad_vector;
+    wire [15:0] passes_end_tag, bad_window_tag, bad_vector_tag;
     wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i & ~looks_q;
 
     // A walk of rows goes from tile to tile and from block to block, in words; every other one is a single run. A value of
@@ -234,11 +237,21 @@ module gemm64_commands #(
         .error_tag_o  (bad_window_tag)
     );
 
-    assign error_o      = bad_window | passes_end | bad | unbalanced | unreachable;
-    assign error_code_o = bad_window ? `GEMM64_ERROR_BAD_OPERAND
+    gemm64_vector_check #(.N(N)) u_vector_check (
+        .clk_i       (clk_i),
+        .rst_ni      (rst_ni),
+        .valid_i     (pop & is_vector),
+        .command_i   (command),
+        .tag_i       (dispatched_q),
+        .error_o     (bad_vector),
+        .error_tag_o (bad_vector_tag)
+    );
+
+    assign error_o      = bad_window | bad_vector | passes_end | bad | unbalanced | unreachable;
+    assign error_code_o = bad_window | bad_vector ? `GEMM64_ERROR_BAD_OPERAND
                         : passes_end | unreachable ? `GEMM64_ERROR_BAD_ADDRESS
                         : unbalanced ? `GEMM64_ERROR_UNBALANCED : code;
-    assign error_tag_o  = bad_window ? bad_window_tag : passes_end ? passes_end_tag : dispatched_q;
+    assign error_tag_o  = bad_window ? bad_window_tag : bad_vector ? bad_vector_tag : passes_end ? passes_end_tag : dispatched_q;
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin

@@ -170,6 +170,40 @@
 `define GEMM64_CMD_NEW_PIXELS_WIDTH      16
 `define GEMM64_CMD_FREED_PIXELS_LSB      368
 `define GEMM64_CMD_FREED_PIXELS_WIDTH    16
+`define GEMM64_CMD_RESULT_SCALE_LSB      256
+`define GEMM64_CMD_RESULT_SCALE_WIDTH    32
+`define GEMM64_CMD_OPERAND_SCALE_LSB     288
+`define GEMM64_CMD_OPERAND_SCALE_WIDTH   32
+`define GEMM64_CMD_OFFSET_LSB            320
+`define GEMM64_CMD_OFFSET_WIDTH          32
+`define GEMM64_CMD_RESULT_ZERO_LSB       352
+`define GEMM64_CMD_RESULT_ZERO_WIDTH     8
+`define GEMM64_CMD_OPERAND_ZERO_LSB      360
+`define GEMM64_CMD_OPERAND_ZERO_WIDTH    8
+`define GEMM64_CMD_FUNCTION_MIN_LSB      368
+`define GEMM64_CMD_FUNCTION_MIN_WIDTH    8
+`define GEMM64_CMD_FUNCTION_MAX_LSB      376
+`define GEMM64_CMD_FUNCTION_MAX_WIDTH    8
+`define GEMM64_CMD_FIRST_LANE_LSB        384
+`define GEMM64_CMD_FIRST_LANE_WIDTH      8
+`define GEMM64_CMD_LANES_LSB             392
+`define GEMM64_CMD_LANES_WIDTH           8
+`define GEMM64_CMD_ADD_LSB               400
+`define GEMM64_CMD_ADD_WIDTH             1
+`define GEMM64_CMD_MULTIPLY_LSB          401
+`define GEMM64_CMD_MULTIPLY_WIDTH        1
+`define GEMM64_CMD_TABLE_LSB             402
+`define GEMM64_CMD_TABLE_WIDTH           1
+`define GEMM64_CMD_BROADCAST_LSB         403
+`define GEMM64_CMD_BROADCAST_WIDTH       1
+`define GEMM64_CMD_KEEP_LSB              404
+`define GEMM64_CMD_KEEP_WIDTH            1
+`define GEMM64_CMD_SWAP_LSB              405
+`define GEMM64_CMD_SWAP_WIDTH            1
+`define GEMM64_CMD_OPERAND_MOVED_LSB     406
+`define GEMM64_CMD_OPERAND_MOVED_WIDTH   1
+`define GEMM64_CMD_RESULT_MOVED_LSB      407
+`define GEMM64_CMD_RESULT_MOVED_WIDTH    1
 
 // Opcodes.
 `define GEMM64_OP_LOAD_WEIGHTS     8'd1
@@ -180,6 +214,7 @@
 `define GEMM64_OP_FENCE            8'd6
 `define GEMM64_OP_LOAD_PARAMETERS  8'd7
 `define GEMM64_OP_SET_WINDOW       8'd8
+`define GEMM64_OP_LOAD_OPERANDS    8'd9
 
 // Bits of the command's FLAGS.
 `define GEMM64_FLAG_ACCUMULATE_BIT 0
@@ -187,22 +222,23 @@
 `define GEMM64_FLAG_SNAPSHOT_BIT   2
 `define GEMM64_FLAG_WINDOW_BIT     3
 `define GEMM64_FLAG_START_BIT      4
+`define GEMM64_FLAG_VECTOR_BIT     5
 
 // Sets of opcodes: a bit for each, at its value.
-`define GEMM64_OPS                          32'h000001fe
-`define GEMM64_OPS_AT_LEAST_1_ROWS          32'h0000001c
-`define GEMM64_OPS_AT_LEAST_1_COUNT         32'h0000009e
-`define GEMM64_OPS_AT_LEAST_1_PASSES        32'h0000008e
-`define GEMM64_OPS_AT_LEAST_1_BLOCKS        32'h0000001c
+`define GEMM64_OPS                          32'h000003fe
+`define GEMM64_OPS_AT_LEAST_1_ROWS          32'h0000021c
+`define GEMM64_OPS_AT_LEAST_1_COUNT         32'h0000029e
+`define GEMM64_OPS_AT_LEAST_1_PASSES        32'h0000028e
+`define GEMM64_OPS_AT_LEAST_1_BLOCKS        32'h0000021c
 `define GEMM64_OPS_AT_LEAST_1_KERNEL_HEIGHT 32'h00000100
 `define GEMM64_OPS_AT_LEAST_1_KERNEL_WIDTH  32'h00000100
 `define GEMM64_OPS_AT_LEAST_1_GROUP_PASSES  32'h00000100
 `define GEMM64_OPS_AT_LEAST_1_CAPACITY      32'h00000100
-`define GEMM64_OPS_ADDRESS                  32'h00000096
+`define GEMM64_OPS_ADDRESS                  32'h00000296
 `define GEMM64_OPS_ADDRESS_SNAPSHOT         32'h00000040
-`define GEMM64_OPS_RUNS                     32'h00000014
+`define GEMM64_OPS_RUNS                     32'h00000214
 `define GEMM64_OPS_STORE                    32'h00000010
-`define GEMM64_OPS_OF_ENGINES               {32'h00000080, 32'h00000050, 32'h00000108, 32'h00000004, 32'h00000002, 32'h00000000}
+`define GEMM64_OPS_OF_ENGINES               {32'h00000200, 32'h00000080, 32'h00000050, 32'h00000108, 32'h00000004, 32'h00000002, 32'h00000000}
 
 // Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
 `define GEMM64_RESULT_INT32 4'd0
@@ -227,32 +263,36 @@
 `define GEMM64_ENGINE_COMPUTE     4'd3
 `define GEMM64_ENGINE_RESULTS     4'd4
 `define GEMM64_ENGINE_PARAMETERS  4'd5
+`define GEMM64_ENGINE_OPERANDS    4'd6
 
 // Engines in all, the place of each in vectors, and the words of its commands that it uses.
-`define GEMM64_ENGINES               6
+`define GEMM64_ENGINES               7
 `define GEMM64_PLUG_COMMANDS         0
 `define GEMM64_PLUG_WEIGHTS          1
 `define GEMM64_PLUG_ACTIVATIONS      2
 `define GEMM64_PLUG_COMPUTE          3
 `define GEMM64_PLUG_RESULTS          4
 `define GEMM64_PLUG_PARAMETERS       5
+`define GEMM64_PLUG_OPERANDS         6
 `define GEMM64_CMD_WORDS_WEIGHTS     16'h0036
 `define GEMM64_CMD_WORDS_ACTIVATIONS 16'hc0bf
 `define GEMM64_CMD_WORDS_COMPUTE     16'h7f4f
-`define GEMM64_CMD_WORDS_RESULTS     16'h00fb
+`define GEMM64_CMD_WORDS_RESULTS     16'h1ffb
 `define GEMM64_CMD_WORDS_PARAMETERS  16'h0036
+`define GEMM64_CMD_WORDS_OPERANDS    16'h00bf
 
 // Readers of the data port: their places, the first goes first, and the IDs at these.
-`define GEMM64_READERS            3
+`define GEMM64_READERS            4
 `define GEMM64_READER_ID_WIDTH    2
-`define GEMM64_READER_IDS         6'h18
+`define GEMM64_READER_IDS         8'h78
 `define GEMM64_READER_COMMANDS    0
 `define GEMM64_READER_PARAMETERS  1
-`define GEMM64_READER_ACTIVATIONS 2
+`define GEMM64_READER_OPERANDS    2
+`define GEMM64_READER_ACTIVATIONS 3
 
 // Counters of 64 bits: index, in steps of 8 bytes from the base.
 `define GEMM64_COUNTERS_BASE                       12'h080
-`define GEMM64_COUNTERS                            34
+`define GEMM64_COUNTERS                            40
 `define GEMM64_COUNTER_TOTAL_CLOCKS                0
 `define GEMM64_COUNTER_COMMANDS_DISPATCH           1
 `define GEMM64_COUNTER_COMMANDS_WAIT_MEMORY        2
@@ -276,23 +316,30 @@
 `define GEMM64_COUNTER_RESULTS_WAIT_MEMORY         20
 `define GEMM64_COUNTER_RESULTS_WAIT_COMPUTE        21
 `define GEMM64_COUNTER_RESULTS_WAIT_PARAMETERS     22
-`define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE       23
-`define GEMM64_COUNTER_RESULTS_IDLE                24
-`define GEMM64_COUNTER_PARAMETERS_TRANSFER         25
-`define GEMM64_COUNTER_PARAMETERS_WAIT_MEMORY      26
-`define GEMM64_COUNTER_PARAMETERS_WAIT_BUFFER      27
-`define GEMM64_COUNTER_PARAMETERS_IDLE             28
-`define GEMM64_COUNTER_BYTES_WEIGHTS               29
-`define GEMM64_COUNTER_BYTES_ACTIVATIONS           30
-`define GEMM64_COUNTER_BYTES_COMMANDS              31
-`define GEMM64_COUNTER_BYTES_RESULTS               32
-`define GEMM64_COUNTER_BYTES_PARAMETERS            33
+`define GEMM64_COUNTER_RESULTS_WAIT_OPERANDS       23
+`define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE       24
+`define GEMM64_COUNTER_RESULTS_IDLE                25
+`define GEMM64_COUNTER_PARAMETERS_TRANSFER         26
+`define GEMM64_COUNTER_PARAMETERS_WAIT_MEMORY      27
+`define GEMM64_COUNTER_PARAMETERS_WAIT_BUFFER      28
+`define GEMM64_COUNTER_PARAMETERS_IDLE             29
+`define GEMM64_COUNTER_OPERANDS_TRANSFER           30
+`define GEMM64_COUNTER_OPERANDS_WAIT_MEMORY        31
+`define GEMM64_COUNTER_OPERANDS_WAIT_BUFFER        32
+`define GEMM64_COUNTER_OPERANDS_IDLE               33
+`define GEMM64_COUNTER_BYTES_WEIGHTS               34
+`define GEMM64_COUNTER_BYTES_ACTIVATIONS           35
+`define GEMM64_COUNTER_BYTES_COMMANDS              36
+`define GEMM64_COUNTER_BYTES_RESULTS               37
+`define GEMM64_COUNTER_BYTES_PARAMETERS            38
+`define GEMM64_COUNTER_BYTES_OPERANDS              39
 `define GEMM64_CAUSES_COMMANDS                     4:1
 `define GEMM64_CAUSES_WEIGHTS                      8:5
 `define GEMM64_CAUSES_ACTIVATIONS                  12:9
 `define GEMM64_CAUSES_COMPUTE                      18:13
-`define GEMM64_CAUSES_RESULTS                      24:19
-`define GEMM64_CAUSES_PARAMETERS                   28:25
-`define GEMM64_IDLE_CAUSES                         34'h11041110
+`define GEMM64_CAUSES_RESULTS                      25:19
+`define GEMM64_CAUSES_PARAMETERS                   29:26
+`define GEMM64_CAUSES_OPERANDS                     33:30
+`define GEMM64_IDLE_CAUSES                         40'h222041110
 
 `endif

@@ -5,7 +5,8 @@
 // and so does rint. The bounds are integers, so that clamping after rint gives what clamping before it does.
 // The sign of a scale is not looked at; one that is infinite or NaN counts as the largest finite one.
 // Latency: 9 clocks from a row to its results; a row a clock.
-// Handshake: valid/ready on both sides; ready_o depends on ready_i. While the results at the end wait, nothing moves.
+// Handshake: valid/ready on both sides; ready_o depends on ready_i and freeze_i. While the results at the end wait, or
+//            with freeze_i, nothing moves.
 //            The biases belong to the row that is given. The scales are to be shown a clock after scale_read_o, until the
 //            next one: of the tile whose first row then is in stage 4.
 `default_nettype none
@@ -28,6 +29,11 @@ module gemm64_requantize #(
     // Scales: float32
     output wire               scale_read_o,
     input  wire [32*N-1:0]    scale_i,
+    // A word that goes beside each row, shown from the clock after the row was given on
+    input  wire               beside_i,     // it counts
+    input  wire [8*N-1:0]     operand_i,
+    output wire [8*N-1:0]     operand_o,
+    input  wire               freeze_i,
     // Results
     output wire               valid_o,
     input  wire               ready_i,
@@ -44,7 +50,7 @@ module gemm64_requantize #(
 
     wire move = ready_o & (valid_i | busy_o);
 
-    assign ready_o      = ~valid_o | ready_i;
+    assign ready_o      = (~valid_o | ready_i) & ~freeze_i;
     assign scale_read_o = move & valid_q[BEFORE_SCALES] & first_q[BEFORE_SCALES];
     assign valid_o      = valid_q[STAGES];
     assign last_o       = last_q[STAGES];
@@ -56,6 +62,17 @@ module gemm64_requantize #(
             valid_q <= {valid_q[STAGES-1:1], valid_i};
             last_q  <= {last_q[STAGES-1:1], last_i};
             first_q <= {first_q[BEFORE_SCALES-1:1], first_i};
+        end
+
+    reg [8*N-1:0] operand_q [2:STAGES];
+    integer       i;
+
+    assign operand_o = operand_q[STAGES];
+
+    always @(posedge clk_i)
+        if (move & beside_i) begin
+            operand_q[2] <= operand_i;
+            for (i = 3; i <= STAGES; i = i + 1) operand_q[i] <= operand_q[i-1];
         end
 
     // What a column holds behind stage i

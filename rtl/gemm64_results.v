@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores finished blocks of sums: ROWS rows of N results, in as many beats a row as a result has bytes, one block after
-// the other; and snapshots of the counters, each in its turn. Results of 8 bits pass gemm64_requantize.
+// the other; and snapshots of the counters, each in its turn. Results of 8 bits pass gemm64_requantize, and with VECTOR also
+// gemm64_vector.
 // Latency: a block's first address is on the bus 2 clocks after block_done_i or, for results of 8 bits, after its set of
-//          parameters is ready where that is later. Its first beat is there 3 clocks after, 12 for results of 8 bits. A
-//          snapshot's first address and beat are there 3 clocks after its command, where nothing is before it.
+//          parameters is ready where that is later. Its first beat is there 3 clocks after, 12 for results of 8 bits, 23
+//          with VECTOR. A snapshot's first address and beat are there 3 clocks after its command, where nothing is before it.
+//          A STORE that brings settings of the vector path, or follows one with VECTOR without it, begins when all before
+//          it has been sent.
 // Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block, and from
 //            block to block where the next one's burst is announced in time and its results have the same width. A burst is
-//            announced only when all its sums and parameters are there, so the W channel always ends what AW began.
+//            announced only when all its sums, parameters and operands are there, so the W channel always ends what AW began.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -16,7 +19,8 @@ module gemm64_results #(
     parameter LOG_N         = 6,    // log2 N
     parameter ADDRESS_WIDTH = 40,   // bits of an address
     parameter ROW_WIDTH     = 7,    // bits of an accumulator row's index
-    parameter LOG_BURSTS    = 4     // log2 of the write bursts under way
+    parameter LOG_BURSTS    = 4,    // log2 of the write bursts under way
+    parameter LOG_OPERANDS  = 8     // log2 of the words of operands that their buffer holds
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,           // synchronous, active low
@@ -39,6 +43,12 @@ module gemm64_results #(
     input  wire [32*N-1:0]          bias_i,
     output wire                     scale_read_o,
     input  wire [32*N-1:0]          scale_i,
+    // Operands of the vector path, words of a block all at once
+    input  wire [LOG_OPERANDS:0]    operand_words_i,  // there, and not claimed
+    output wire                     operand_claim_o,
+    output wire [LOG_OPERANDS:0]    operands_claimed_o,
+    output wire                     operand_read_o,
+    input  wire [8*N-1:0]           operand_i,
     // Accumulator
     input  wire                     block_done_i,     // one more block is complete
     output wire                     bank_free_o,      // the block's last row is no longer needed
@@ -70,13 +80,14 @@ module gemm64_results #(
     output wire                     quiet_o,          // no bus transfer under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
-    output wire [5:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
+    output wire [6:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
 
     localparam [31:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + N - 1) / N;
     localparam FORMAT_WIDTH   = `GEMM64_CMD_FORMAT_WIDTH;
     localparam [(4 << FORMAT_WIDTH)-1:0] RESULT_BYTES = `GEMM64_RESULT_BYTES;
     localparam BOUNDS_WIDTH   = 3 * 8;  // zero point, least and largest result
+    localparam TABLE_WORDS    = 256 / N;
     wire                     queue_ready, next_snapshot;
     wire                     next_valid, next_ready;
     wire [`GEMM64_CMD_BITS-1:0] next_command;
@@ -111,6 +122,13 @@ module gemm64_results #(
     wire [BOUNDS_WIDTH-1:0]   next_bounds   = {next_command[`GEMM64_CMD_ZERO_LSB +: 8], next_command[`GEMM64_CMD_LOW_LSB +: 8],
                                                next_command[`GEMM64_CMD_HIGH_LSB +: 8]};
 
+    wire                      next_vector   = ~next_snapshot & next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_VECTOR_BIT];
+    wire                      next_keep     = next_command[`GEMM64_CMD_KEEP_LSB];
+    wire [7:0]                next_first_lane = next_command[`GEMM64_CMD_FIRST_LANE_LSB +: 8];
+    wire [7:0]                next_lanes      = next_command[`GEMM64_CMD_LANES_LSB +: 8];
+    wire [8:0]                next_lanes_end  = {1'b0, next_first_lane} + {1'b0, next_lanes};
+    localparam [N-1:0]        ALL_LANES       = {N{1'b1}};
+
     // Addresses: a walk of one run a block, each held back until its block is done and its parameters are there. A
     // snapshot is there already.
     wire                     burst_valid, burst_first, burst_last, burst_end;
@@ -122,31 +140,81 @@ module gemm64_results #(
     reg  [1:0]               done_q;    // blocks done whose addresses have not been sent
     reg  [FORMAT_WIDTH-1:0]  format_q;  // these two of the walk under way
     reg  [BOUNDS_WIDTH-1:0]  bounds_q;
+    // The vector path: of the last STORE, and the settings, which stay until the next STORE brings others
+    reg                      vector_q, signed_q, add_q, multiply_q, table_q, broadcast_q, swap_q;
+    reg                      operand_moved_q, result_moved_q;
+    reg                      table_due_q;  // words of a table come before the operands of the next block
+    reg  [26:0]              result_scale_q, operand_scale_q;
+    reg  [31:0]              offset_q;
+    reg  [31:0]              function_bounds_q;  // zero points, least and largest
+    reg  [N-1:0]             strobe_q;  // the lanes that are written
+    reg  [15:0]              rows_q;
+    reg                      load_q;  // the settings are new
 
     wire [3:0] burst_bytes = RESULT_BYTES[{format_q, 2'b00} +: 4];
     wire       set_needed  = burst_bytes == 4'd1;
     wire       block_here  = burst_first & ~burst_snapshot_q & done_q != 2'd0;
-    wire here  = ~burst_first | burst_snapshot_q | (block_here & (set_ready_i | ~set_needed));
+    wire set_here    = set_ready_i | ~set_needed;
+    // Operands of a block: a table before the first, one for each row, or one in all
+    localparam [31:0] TABLE_OPERANDS = TABLE_WORDS;
+    wire [15:0] row_operands = ~(vector_q & (add_q | multiply_q)) ? 16'd0 : broadcast_q ? 16'd1 : rows_q;
+    wire [16:0] operands     = {1'b0, row_operands} + (table_due_q ? TABLE_OPERANDS[16:0] : 17'd0);
+    wire operands_here = {{31-LOG_OPERANDS{1'b0}}, operand_words_i} >= {15'd0, operands};
+    wire here  = ~burst_first | burst_snapshot_q | (block_here & set_here & operands_here);
     wire go    = here & data_ready & response_ready & ~stop_i;
     wire taken = burst_valid & go & request_ready;
     wire block_taken = taken & burst_first & ~burst_snapshot_q;
 
-    assign set_claim_o = block_taken & set_needed;
+    assign set_claim_o        = block_taken & set_needed;
+    assign operand_claim_o    = block_taken;
+    assign operands_claimed_o = operands[LOG_OPERANDS:0];
 
     wire [3:0] next_bytes = RESULT_BYTES[{next_format, 2'b00} +: 4];  // words of a row
     wire [31:0] next_run  = {16'd0, next_rows} * {28'd0, next_bytes};
-    always @(posedge clk_i)
+    wire        start_ready, drained;
+    // Rows of one kind alone are under way.
+    wire        may_begin = next_snapshot | (next_vector ? next_keep & vector_q : ~vector_q) | drained;
+    wire        begins    = next_valid & next_ready & ~next_snapshot;
+    assign next_ready = start_ready & may_begin;
+    always @(posedge clk_i) begin
         if (next_valid & next_ready) begin
             burst_snapshot_q <= next_snapshot;
             format_q         <= next_format;
             bounds_q         <= next_bounds;
         end
+        if (begins) rows_q <= next_rows;
+        if (begins & next_vector & ~next_keep) begin
+            signed_q          <= next_format == `GEMM64_RESULT_INT8;
+            result_scale_q    <= next_command[`GEMM64_CMD_RESULT_SCALE_LSB +: 27];
+            operand_scale_q   <= next_command[`GEMM64_CMD_OPERAND_SCALE_LSB +: 27];
+            offset_q          <= next_command[`GEMM64_CMD_OFFSET_LSB +: 32];
+            function_bounds_q <= next_command[`GEMM64_CMD_RESULT_ZERO_LSB +: 32];
+            // By shifts: Verilator unrolls a loop over the lanes.
+            strobe_q          <= (ALL_LANES << next_first_lane) & ~(next_lanes == 8'd0 ? {N{1'b0}} : ALL_LANES << next_lanes_end);
+            add_q             <= next_command[`GEMM64_CMD_ADD_LSB];
+            multiply_q        <= next_command[`GEMM64_CMD_MULTIPLY_LSB];
+            table_q           <= next_command[`GEMM64_CMD_TABLE_LSB];
+            broadcast_q       <= next_command[`GEMM64_CMD_BROADCAST_LSB];
+            swap_q            <= next_command[`GEMM64_CMD_SWAP_LSB];
+            operand_moved_q   <= next_command[`GEMM64_CMD_OPERAND_MOVED_LSB];
+            result_moved_q    <= next_command[`GEMM64_CMD_RESULT_MOVED_LSB];
+        end
+        load_q <= begins & next_vector & ~next_keep;
+        if (!rst_ni) begin
+            vector_q    <= 1'b0;
+            table_due_q <= 1'b0;
+        end else begin
+            if (begins) vector_q <= next_vector;
+            if (begins) table_due_q <= next_vector & ~next_keep & next_command[`GEMM64_CMD_TABLE_LSB];
+            else if (block_taken) table_due_q <= 1'b0;
+        end
+    end
 
     gemm64_bursts #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_bursts (
         .clk_i         (clk_i),
         .rst_ni        (rst_ni),
-        .start_valid_i (next_valid),
-        .start_ready_o (next_ready),
+        .start_valid_i (next_valid & may_begin),
+        .start_ready_o (start_ready),
         .address_i     (next_address),
         .run_i         ({16'd0, next_snapshot ? SNAPSHOT_BEATS : next_run}),
         .count_i       (next_snapshot ? 32'd1 : next_count),
@@ -230,9 +298,15 @@ module gemm64_results #(
 
     // What is not requantized is sent only when all that is has been.
     wire           narrow_ready, narrow_valid, narrow_last, narrow_busy;
-    wire [8*N-1:0] narrow_data;
-    wire row_in       = data_valid & narrow & row_valid_q & narrow_ready;
-    wire wide_valid   = data_valid & ~narrow & ~narrow_busy & (row_valid_q | data_snapshot);
+    wire           vector_ready, vector_valid, vector_last, vector_busy;
+    wire [8*N-1:0] narrow_data, narrow_operand, vector_data;
+    reg  [8:0]     table_left_q;   // words of the table that have not been read; no row passes on before
+    reg            table_word_q;   // the operand that is shown is one of them
+    reg  [7-LOG_N:0] table_index_q;
+    wire reads_table  = table_left_q != 9'd0;
+    wire row_given    = data_valid & narrow & row_valid_q & ~reads_table;
+    wire row_in       = row_given & narrow_ready;
+    wire wide_valid   = data_valid & ~narrow & ~narrow_busy & ~vector_busy & (row_valid_q | data_snapshot);
     wire step         = row_in | (wide_valid & wready_i);  // of the burst
     wire last_step    = beat_q == data_beats - 7'd1;
     wire row_step     = step & ~data_snapshot;
@@ -246,7 +320,7 @@ module gemm64_results #(
     gemm64_requantize #(.N(N)) u_requantize (
         .clk_i        (clk_i),
         .rst_ni       (rst_ni),
-        .valid_i      (data_valid & narrow & row_valid_q),
+        .valid_i      (row_given),
         .ready_o      (narrow_ready),
         .first_i      (row_q == {ROW_WIDTH{1'b0}}),
         .last_i       (last_step),
@@ -257,12 +331,55 @@ module gemm64_results #(
         .bias_i       (bias_i),
         .scale_read_o (scale_read_o),
         .scale_i      (scale_i),
+        .beside_i     (vector_q & (add_q | multiply_q)),
+        .operand_i    (operand_i),
+        .operand_o    (narrow_operand),
+        .freeze_i     (vector_q & ~vector_ready),
         .valid_o      (narrow_valid),
-        .ready_i      (wready_i),
+        .ready_i      (vector_q ? vector_ready : wready_i),
         .last_o       (narrow_last),
         .result_o     (narrow_data),
         .busy_o       (narrow_busy)
     );
+
+    gemm64_vector #(.N(N), .LOG_N(LOG_N)) u_vector (
+        .clk_i           (clk_i),
+        .rst_ni          (rst_ni),
+        .load_i          (load_q),
+        .signed_i        (signed_q),
+        .add_i           (add_q),
+        .multiply_i      (multiply_q),
+        .table_i         (table_q),
+        .swap_i          (swap_q),
+        .operand_moved_i (operand_moved_q),
+        .result_moved_i  (result_moved_q),
+        .result_scale_i  (result_scale_q),
+        .operand_scale_i (operand_scale_q),
+        .offset_i        (offset_q),
+        .result_zero_i   (function_bounds_q[7:0]),
+        .operand_zero_i  (function_bounds_q[15:8]),
+        .low_i           (function_bounds_q[23:16]),
+        .high_i          (function_bounds_q[31:24]),
+        .table_write_i   (table_word_q),
+        .table_index_i   (table_index_q),
+        .table_word_i    (operand_i),
+        .valid_i         (narrow_valid & vector_q),
+        .ready_o         (vector_ready),
+        .last_i          (narrow_last),
+        .result_i        (narrow_data),
+        .operand_i       (narrow_operand),
+        .valid_o         (vector_valid),
+        .ready_i         (wready_i),
+        .last_o          (vector_last),
+        .result_o        (vector_data),
+        .busy_o          (vector_busy)
+    );
+
+    assign drained = ~burst_valid & ~data_valid & ~narrow_busy & ~vector_busy;
+
+    // The table's words are read first, then a word with each row, or with the first of a tile.
+    assign operand_read_o = reads_table | (row_in & vector_q & (add_q | multiply_q)
+                                           & (~broadcast_q | row_q == {ROW_WIDTH{1'b0}}));
 
     assign snapshot_next_o = step & data_snapshot;
 
@@ -270,10 +387,12 @@ module gemm64_results #(
     assign bias_read_o = row_read_o & (first_row | end_of_block);
     assign bias_next_o = end_of_block & narrow;
 
-    assign wvalid_o   = narrow_valid | wide_valid;
-    assign wlast_o    = narrow_valid ? narrow_last : last_step;
-    assign wdata_o    = narrow_valid ? narrow_data : data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
-    assign wstrb_o    = {N{1'b1}};
+    wire   plain_valid = narrow_valid & ~vector_q;
+    assign wvalid_o   = vector_valid | plain_valid | wide_valid;
+    assign wlast_o    = vector_valid ? vector_last : plain_valid ? narrow_last : last_step;
+    assign wdata_o    = vector_valid ? vector_data : plain_valid ? narrow_data
+                      : data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
+    assign wstrb_o    = vector_valid ? strobe_q : ALL_LANES;
     assign bready_o   = 1'b1;
     assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
     assign row_o      = first_row | end_of_block ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;
@@ -295,7 +414,14 @@ module gemm64_results #(
             bank_q          <= 1'b0;
             bursts_q        <= {LOG_BURSTS + 1{1'b0}};
             snapshot_kept_q <= 1'b0;
+            table_left_q    <= 9'd0;
+            table_word_q    <= 1'b0;
+            table_index_q   <= {8-LOG_N{1'b0}};
         end else begin
+            if (block_taken & table_due_q) table_left_q <= TABLE_OPERANDS[8:0];
+            else if (reads_table) table_left_q <= table_left_q - 9'd1;
+            table_word_q <= reads_table;
+            if (table_word_q) table_index_q <= table_index_q + 1'b1;  // a table's words bring it back to 0
             done_q          <= done_q + done_in - done_out;
             bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q}
                                       - {{LOG_BURSTS{1'b0}}, end_of_burst & ~data_snapshot};
@@ -312,22 +438,24 @@ module gemm64_results #(
     end
 
     wire beat    = wvalid_o & wready_i;
-    wire sending = data_valid | narrow_busy;
+    wire sending = data_valid | narrow_busy | vector_busy;
     wire active  = next_valid | burst_valid | sending;
     wire held    = burst_valid & here & ~(request_ready & data_ready & response_ready);
     wire memory  = wvalid_o | (held & ~sending);
-    wire set     = burst_valid & block_here & set_needed & ~set_ready_i & ~sending;
+    wire set     = burst_valid & block_here & ~set_here & ~sending;
+    wire operand = burst_valid & block_here & set_here & ~operands_here & ~sending;
     assign idle_o            = ~active & ~response_valid;
     assign quiet_o           = ~awvalid_o & ~data_valid & ~response_valid;
     assign error_o           = bvalid_i & berror_i;
-    wire transfer, wait_memory, wait_compute, wait_parameters, wait_response, idle_clock;
+    wire transfer, wait_memory, wait_compute, wait_parameters, wait_operands, wait_response, idle_clock;
     assign transfer        = beat;
     assign wait_memory     = ~beat & active & memory;
     assign wait_parameters = ~beat & active & ~memory & set;
-    assign wait_compute    = ~beat & active & ~memory & ~set;
+    assign wait_operands   = ~beat & active & ~memory & operand;
+    assign wait_compute    = ~beat & active & ~memory & ~set & ~operand;
     assign wait_response   = ~active & response_valid;
     assign idle_clock      = ~active & ~response_valid;
-    assign causes_o = {idle_clock, wait_response, wait_parameters, wait_compute, wait_memory, transfer};
+    assign causes_o = {idle_clock, wait_response, wait_operands, wait_parameters, wait_compute, wait_memory, transfer};
 
 `ifdef GEMM64_CHECKS
     // AXI: a beat stays as it is until it is accepted.

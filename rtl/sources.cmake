@@ -15,6 +15,8 @@ set(GEMM64_RTL
   gemm64_data_port.v
   gemm64_extent.v
   gemm64_fifo.v
+  gemm64_operands.v
+  gemm64_output.v
   gemm64_parameter_sets.v
   gemm64_parameters.v
   gemm64_product.v
@@ -29,6 +31,8 @@ set(GEMM64_RTL
   gemm64_skew.v
   gemm64_skid.v
   gemm64_stage.v
+  gemm64_vector.v
+  gemm64_vector_check.v
   gemm64_weights.v
   gemm64_window.v
   gemm64_window_check.v)

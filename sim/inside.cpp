@@ -72,6 +72,11 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
     };
     columns_.push_back({bank(0), bank(1)});
   }
+  const auto vector = [&](const char* signal) {
+    return get(context, signals::kVectorPath, signal).datap();
+  };
+  table_ = static_cast<std::uint8_t*>(vector(signals::kTable));
+  vector_ = static_cast<std::uint16_t*>(vector(signals::kVectorSums));
   find_registers(context);
 }
 
@@ -132,6 +137,12 @@ void Inside::flip(const Fault& fault) {
       break;
     case Fault::Kind::kAccumulator:
       flip_bit(columns_[fault.column][fault.bank][fault.row], fault.bit);
+      break;
+    case Fault::Kind::kTable:
+      table_[fault.place] ^= static_cast<std::uint8_t>(1u << fault.bit);
+      break;
+    case Fault::Kind::kVector:
+      vector_[fault.place] ^= static_cast<std::uint16_t>(1u << fault.bit);
       break;
     case Fault::Kind::kRegister: {
       std::size_t at = fault.bit;

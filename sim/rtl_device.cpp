@@ -19,7 +19,8 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint8_t kCommandsId = 0, kParametersId = 2;  // of the data port's reads
+// Of the data port's reads.
+constexpr std::uint8_t kCommandsId = 0, kParametersId = 2, kOperandsId = 3;
 void check_window(const RtlOptions& options) {
   if (options.trace_end > options.trace_begin) return;
   throw UsageError("the trace window " + std::to_string(options.trace_begin) + ":" +
@@ -138,6 +139,9 @@ bool RtlDevice::put_outside(const Fault& fault) {
                  4 * (first + fault.place) + fault.bit / 8, fault.bit % 8);
       return true;
     }
+    case Kind::kOperand:
+      data_.flip(kOperandsId, width_, fault.place, fault.bit);
+      return true;
     case Kind::kLost:
       upset(fault.channel, AxiUpset::kLost);
       return true;

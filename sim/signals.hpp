@@ -40,6 +40,11 @@ inline constexpr const char* kStoredSums[] = {"sums_0_q",
 inline constexpr const char* kOldSums[] = {"read_0_q", "read_1_q"};  // of each bank
 inline constexpr const char* kAddedSum = "sum_i";
 
+/// The vector path.
+inline const std::string kVectorPath = kTop + ".u_output.u_results.u_vector";
+inline constexpr const char* kTable = "table_q";        // a byte an entry
+inline constexpr const char* kVectorSums = "whole_10";  // a word of 11 bits a lane
+
 /// "scope.signal", and "scope.signal[index]" for a word of an array.
 inline std::string in(const std::string& scope, const char* signal) { return scope + "." + signal; }
 inline std::string in(const std::string& scope, const char* signal, std::size_t index) {

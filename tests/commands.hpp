@@ -28,6 +28,15 @@ inline LoadParametersCommand load_parameters(std::uint64_t address, std::uint32_
   return load;
 }
 
+/// `rows` words that follow each other.
+inline LoadOperandsCommand load_operands(std::uint64_t address, std::uint32_t rows) {
+  LoadOperandsCommand load;
+  load.rows = load.stride = rows;
+  load.count = load.passes = load.blocks = 1;
+  load.address = address;
+  return load;
+}
+
 /// `count` words that follow each other: tiles of one row.
 inline LoadActivationsCommand load_activations(std::uint64_t address, std::uint32_t count,
                                                std::uint32_t passes = 1, std::uint32_t blocks = 1) {

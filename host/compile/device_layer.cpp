@@ -127,7 +127,7 @@ struct ResultMap {
 };
 
 bool is_unsigned(const DeviceLayer& layer) {
-  return layer.job.plan.output.format.code() == ResultCode::kUint8;
+  return layer.job.plan.results().code() == ResultCode::kUint8;
 }
 
 }  // namespace
@@ -142,6 +142,14 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
   return pixels_of<std::int32_t>(
       results, map.images, map.channels, map.pixels,
       [move](std::uint8_t value) { return std::int32_t{static_cast<std::int8_t>(value ^ move)}; });
+}
+
+MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand) {
+  const ResultMap map(layer);
+  const std::uint8_t move = flip(operand);
+  return pixels_of<std::int8_t>(
+      operand, map.images, map.channels, map.pixels,
+      [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
 }
 
 Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type) {
@@ -198,6 +206,7 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   made.job = layer.job;
   if (layer.convolution) made.groups = layer.convolution->groups;
   made.source = layer.source;
+  made.operand = layer.operand;
   made.a = activations_of(layer, inputs[0], weights.w.cols());
   made.w = std::move(weights.w);
   made.bias = std::move(weights.bias);

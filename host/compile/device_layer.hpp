@@ -36,6 +36,9 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
 /// each pixel or row, a column for each channel.
 MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results);
 
+/// The second operand of a layer's results as the job takes it: int8, to which uint8 is moved.
+MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand);
+
 /// The other way round: what the job gave as the node's results, whose type and sizes `type` says.
 Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type);
 

@@ -2,8 +2,10 @@
 #include "host/compile/device_plan.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "host/compile/vector_node.hpp"
 #include "host/divide.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
@@ -25,20 +27,23 @@ struct Placed {
   DeviceLayer layer;
   QuantizedNode node;
   std::size_t level = 0;
-  std::size_t depth = 0;  // layers of the level before it, each reading the one before
-  bool read = false;      // by another layer of the level
+  std::size_t depth = 0;               // layers of the level before it, each reading the one before
+  bool read = false;                   // by another layer of the level
+  std::optional<StoreCommand> vector;  // what becomes of its results
 };
 
 class Planner {
  public:
-  Planner(const OnnxModel& model, const Geometry& geometry, const PlanOptions& options)
-      : model_(model), geometry_(geometry), options_(options) {}
+  Planner(const OnnxModel& model, const Geometry& geometry, const PlanOptions& options);
 
   DevicePlan run();
 
  private:
   void add_node(int index);
   void add_layer(int index, QuantizedNode node);
+  bool add_vector(int index, const VectorNode& node);
+  bool join(int index, const VectorNode& node, const std::string& first, const std::string& second,
+            const StoreCommand& settings);
   bool reads_as_it_lies(const Placed& from, QuantizedNode& to) const;
   static bool reads_map(Convolution map, QuantizedNode& to);
   bool reads_in_place(const Value& input, QuantizedNode& node) const;
@@ -53,7 +58,17 @@ class Planner {
   DevicePlan plan_;
   std::vector<Placed> layers_;
   std::map<std::string, Value> values_;
+  std::map<std::string, int> readers_;  // of each value, the graph's outputs among them
 };
+
+Planner::Planner(const OnnxModel& model, const Geometry& geometry, const PlanOptions& options)
+    : model_(model), geometry_(geometry), options_(options) {
+  const onnx::GraphProto& graph = model.graph();
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const std::string& name : node.input()) ++readers_[name];
+  }
+  for (const onnx::ValueInfoProto& output : graph.output()) ++readers_[output.name()];
+}
 
 /// What the host computes of its inputs.
 Value Planner::host_value(const onnx::NodeProto& node) const {
@@ -131,8 +146,19 @@ Job Planner::make(int index, const Placed& placed) const {
   Output output;
   const bool as_unsigned =
       node.type == onnx::TensorProto::UINT8 && !placed.read && !options_.in_place;
-  output.format = ResultFormat(as_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
-  output.zero = node.result.zero + (as_unsigned ? 0 : move_to_int8(node.type));
+  output.vector = placed.vector;
+  if (output.vector) {
+    // The vector path computes with the values that the file has; in memory, uint8 that a layer
+    // reads is int8.
+    const bool is_uint8 = node.type == onnx::TensorProto::UINT8;
+    output.format = ResultFormat(is_uint8 ? ResultCode::kUint8 : ResultCode::kInt8);
+    output.zero = node.result.zero;
+    output.vector->operand_moved = is_uint8 ? 1 : 0;
+    output.vector->result_moved = is_uint8 && !as_unsigned ? 1 : 0;
+  } else {
+    output.format = ResultFormat(as_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
+    output.zero = node.result.zero + (as_unsigned ? 0 : move_to_int8(node.type));
+  }
   output.low = output.format.least();
   output.high = output.format.largest();
   std::string name = node_label(model_.graph().node(index), index);
@@ -149,7 +175,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
   Placed placed;
   placed.layer.node = index;
   placed.layer.input = node.input;
-  placed.layer.result_scale = node.result.scale;
+  placed.layer.result = node.result;
   const auto try_to_make = [&](bool packed) {
     placed.layer.packed = packed;
     placed.layer.convolution = placed.node.convolution;
@@ -198,8 +224,68 @@ void Planner::add_layer(int index, QuantizedNode node) {
   layers_.push_back(std::move(placed));
 }
 
+/// Can a node be part of the layer that gives its input `first`? Its input `second` comes from
+/// memory: from another layer of the program, or from the host.
+bool Planner::join(int index, const VectorNode& node, const std::string& first,
+                   const std::string& second, const StoreCommand& settings) {
+  const auto found = values_.find(first);
+  if (found == values_.end() || !found->second.layer || readers_[first] != 1) return false;
+  const std::size_t number = *found->second.layer;
+  Placed& placed = layers_[number];
+  const std::string& results = model_.graph().node(placed.layer.last()).output(0);
+  if (results != first || placed.vector || placed.node.type != node.type) return false;
+  const auto other = values_.find(second);
+  const Value operand = other == values_.end() ? Value{} : other->second;
+  const bool in_program = operand.layer && operand.level == placed.level && operand.root == second;
+  if (in_program) {
+    // Pixels of a map, or rows of a matrix: one way for both.
+    const auto is_map = [this](const Placed& of) {
+      return model_.graph().node(of.layer.node).op_type() == "QLinearConv";
+    };
+    if (*operand.layer == number || is_map(layers_[*operand.layer]) != is_map(placed)) return false;
+    placed.depth = std::max(placed.depth, layers_[*operand.layer].depth + 1);
+    placed.layer.operand = operand.layer;
+    layers_[*operand.layer].read = true;
+  } else if (operand.level + (operand.layer ? 1 : 0) > placed.level) {
+    return false;
+  }
+  placed.vector = settings;
+  placed.layer.second = second;
+  placed.layer.second_quantization =
+      second == model_.graph().node(index).input(node.a) ? node.of_a : node.of_b;
+  placed.layer.second_quantization.zero += move_to_int8(node.type);
+  placed.layer.behind.push_back(index);
+  placed.layer.result = node.result;
+  placed.layer.job = make(placed.layer.node, placed);
+  const std::string& output = model_.graph().node(index).output(0);
+  values_[output] = {placed.level, number, true, output};
+  return true;
+}
+
+bool Planner::add_vector(int index, const VectorNode& node) {
+  const onnx::NodeProto& proto = model_.graph().node(index);
+  const std::string &a = proto.input(node.a), &b = proto.input(node.b);
+  if (a == b) return false;
+  // The layer that comes later takes what the other one gave.
+  const auto depth = [this](const std::string& name) {
+    const auto found = values_.find(name);
+    if (found == values_.end() || !found->second.layer)
+      return std::pair(std::size_t{0}, std::size_t{0});
+    return std::pair(found->second.level, layers_[*found->second.layer].depth + 1);
+  };
+  if (depth(a) >= depth(b)) {
+    return join(index, node, a, b, node.settings) || join(index, node, b, a, node.swapped());
+  }
+  return join(index, node, b, a, node.swapped()) || join(index, node, a, b, node.settings);
+}
+
 void Planner::add_node(int index) {
   const onnx::NodeProto& proto = model_.graph().node(index);
+  if (!options_.in_place) {
+    std::string why;
+    const auto vector = read_vector_node(model_, index, geometry_, why);
+    if (vector && add_vector(index, *vector)) return;
+  }
   QuantizedNode node = read_quantized_node(model_, index);
   if (node.place == NodePlace::kLayer && node.convolution && !options_.convolutions) {
     node.place = NodePlace::kHost;
@@ -226,9 +312,14 @@ void Planner::add_node(int index) {
 std::vector<DeviceProgram> Planner::programs() {
   std::vector<std::size_t> order(layers_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    return std::pair(layers_[a].level, layers_[a].depth) <
-           std::pair(layers_[b].level, layers_[b].depth);
+  // What gives a second operand comes first, so that it is stored when that is asked for.
+  std::vector<bool> is_operand(layers_.size());
+  for (const Placed& placed : layers_) {
+    if (placed.layer.operand) is_operand[*placed.layer.operand] = true;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(layers_[a].level, layers_[a].depth, !is_operand[a]) <
+           std::tuple(layers_[b].level, layers_[b].depth, !is_operand[b]);
   });
   std::vector<DeviceProgram> programs;
   std::vector<std::size_t> place(layers_.size());  // of each layer in its program
@@ -244,6 +335,13 @@ std::vector<DeviceProgram> Planner::programs() {
       placed.layer.source = place[*placed.layer.source];
       placed.layer.job.source = placed.layer.source;
     }
+    if (placed.layer.operand) {
+      placed.layer.operand = place[*placed.layer.operand];
+      placed.layer.job.operand = placed.layer.operand;
+    }
+    if (placed.layer.job.plan.results().code() == ResultCode::kInt8) {
+      placed.layer.result.zero += move_to_int8(placed.node.type);
+    }
     program.layers.push_back(std::move(placed.layer));
   }
   return programs;
@@ -257,10 +355,19 @@ DevicePlan Planner::run() {
 
 }  // namespace
 
+std::vector<int> DeviceLayer::nodes() const {
+  std::vector<int> nodes = {node};
+  nodes.insert(nodes.end(), behind.begin(), behind.end());
+  return nodes;
+}
+
 bool DevicePlan::has(int node) const {
   return std::any_of(programs.begin(), programs.end(), [node](const DeviceProgram& program) {
     return std::any_of(program.layers.begin(), program.layers.end(),
-                       [node](const DeviceLayer& layer) { return layer.node == node; });
+                       [node](const DeviceLayer& layer) {
+                         const std::vector<int> nodes = layer.nodes();
+                         return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+                       });
   });
 }
 

@@ -20,15 +20,27 @@ namespace gemm64 {
 /// A layer on the device, from 8-bit values to 8-bit values.
 struct DeviceLayer {
   int node = 0;  // of the graph
-  Job job;       // its results are int8 where another layer of the program reads them
+  /// Nodes on the vector path behind it, each a function of the results of the one before.
+  std::vector<int> behind;
+  Job job;  // its results are int8 where another layer of the program reads them
   /// A convolution, or a Linear layer whose window is the whole map that it reads.
   std::optional<Convolution> convolution;
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
-  Quantization input;      // of its activations, as int8
-  float result_scale = 1;  // the zero point is the job's
+  Quantization input;   // of its activations, as int8
+  Quantization result;  // of what it writes, as it lies in memory
   /// The layer of the same program whose results it reads as they lie.
   std::optional<std::size_t> source;
+  /// Where its results take a second operand: that value, and the layer of the program that gives
+  /// it, if one does.
+  std::string second;
+  std::optional<std::size_t> operand;
+  Quantization second_quantization;  // as it lies in memory
+
+  /// The node whose results it writes.
+  int last() const { return behind.empty() ? node : behind.back(); }
+  /// All nodes that it computes, in order.
+  std::vector<int> nodes() const;
 };
 
 /// Layers that the device runs as one program, in its order.

@@ -26,21 +26,28 @@ TensorRef input_of(const OnnxModel& model, const DeviceLayer& layer, const Job& 
 }
 
 TensorRef result_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
-  const onnx::NodeProto& node = model.graph().node(layer.node);
   TensorRef ref;
-  ref.name = node.output(0);
+  ref.name = model.graph().node(layer.last()).output(0);
   ref.address = job.layout.results;
   ref.bytes = job.plan.result_bytes();
   ref.layout = layer.convolution ? TensorLayout::kPlanes : TensorLayout::kRows;
   ref.is_unsigned = job.plan.results().code() == ResultCode::kUint8;
-  ref.scale = layer.result_scale;
-  ref.zero = job.plan.output.zero;
+  ref.scale = layer.result.scale;
+  ref.zero = layer.result.zero;
   return ref;
 }
 
 LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
   const onnx::NodeProto& node = model.graph().node(layer.node);
-  LayerTensors tensors{input_of(model, layer, job), {}, {}, result_of(model, layer, job)};
+  LayerTensors tensors{input_of(model, layer, job), {}, {}, result_of(model, layer, job), {}};
+  if (job.plan.output.takes_operands()) {
+    tensors.operand.name = layer.second;
+    tensors.operand.address = job.layout.operands;
+    tensors.operand.bytes = job.plan.operand_bytes();
+    tensors.operand.layout = tensors.result.layout;
+    tensors.operand.scale = layer.second_quantization.scale;
+    tensors.operand.zero = layer.second_quantization.zero;
+  }
   tensors.weights.name = tensors.parameters.name = node.input(3);
   tensors.weights.address = job.layout.weights;
   tensors.weights.bytes = job.plan.weight_bytes();

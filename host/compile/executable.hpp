@@ -41,6 +41,7 @@ struct TensorRef {
 /// What a layer reads and writes. Its input is the result of another layer where it has a source.
 struct LayerTensors {
   TensorRef input, weights, parameters, result;
+  TensorRef operand;  // the second one of its results, where they take one
 };
 
 /// A program of the plan, lowered to commands.

@@ -71,7 +71,7 @@ Json to_json(const TensorRef& tensor) {
 
 Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections& sections) {
   Json json{{"name", layer.job.name},
-            {"node", layer.node},
+            {"nodes", layer.nodes()},
             {"operation", layer.convolution && !layer.packed ? "convolution" : "product"},
             {"im2col", layer.packed},
             {"source", layer.source ? Json(*layer.source) : Json()},
@@ -82,6 +82,10 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
             {"weights", to_json(tensors.weights)},
             {"parameters", to_json(tensors.parameters)},
             {"result", to_json(tensors.result)}};
+  if (tensors.operand.bytes != 0) {
+    json["operand"] = to_json(tensors.operand);
+    json["operand"]["source"] = layer.operand ? Json(*layer.operand) : Json();
+  }
   json["weights"]["section"] = sections.next();
   json["parameters"]["section"] = sections.next();
   return json;

@@ -41,7 +41,9 @@ class Order {
 Order::Order(const OnnxModel& model, const DevicePlan& plan) : model_(model), plan_(plan) {
   std::set<int> in_programs;
   for (const DeviceProgram& program : plan.programs) {
-    for (const DeviceLayer& layer : program.layers) in_programs.insert(layer.node);
+    for (const DeviceLayer& layer : program.layers) {
+      for (const int node : layer.nodes()) in_programs.insert(node);
+    }
   }
   for (int i = 0; i < model.graph().node_size(); ++i) {
     const onnx::NodeProto& proto = model.graph().node(i);
@@ -64,7 +66,7 @@ std::vector<std::size_t> Order::nodes_of(const PassItem& item) const {
   if (!item.is_program) return {item.index};
   std::vector<std::size_t> nodes;
   for (const DeviceLayer& layer : plan_.programs[item.index].layers) {
-    nodes.push_back(static_cast<std::size_t>(layer.node));
+    for (const int node : layer.nodes()) nodes.push_back(static_cast<std::size_t>(node));
   }
   return nodes;
 }
@@ -95,6 +97,7 @@ bool Order::is_ready(const DeviceProgram& program) const {
   for (const DeviceLayer& layer : program.layers) {
     const std::string& x = node(static_cast<std::size_t>(layer.node)).input(0);
     if (!layer.source && missing_.count(x) != 0) return false;
+    if (!layer.operand && missing_.count(layer.second) != 0) return false;
   }
   return true;
 }
@@ -131,7 +134,9 @@ std::string to_string(const std::vector<PassItem>& order, const OnnxModel& model
     }
     std::string layers;
     for (const DeviceLayer& layer : plan.programs[item.index].layers) {
-      layers += (layers.empty() ? "" : ", ") + label(layer.node);
+      layers += layers.empty() ? "" : ", ";
+      for (const int node : layer.nodes())
+        layers += (node == layer.node ? "" : " + ") + label(node);
     }
     text += fmt::format("program {}: {}\n", item.index + 1, layers);
   }

@@ -76,7 +76,7 @@ Clock Commands::clear(const Command& command) const {
   if (command.opcode == Opcode::kFence) return passed(FenceCommand(command));
   if (command.opcode != Opcode::kFinish) return engine(command).room();
   return std::max({engines_.weights.idle(), engines_.activations.idle(), engines_.compute.idle(),
-                   engines_.parameters.idle(), engines_.results.idle()});
+                   engines_.parameters.idle(), engines_.operands.idle(), engines_.results.idle()});
 }
 
 /// First clock in which as many STOREs are answered as a FENCE wants, and its snapshot has a place.
@@ -97,6 +97,8 @@ EngineModel& Commands::engine(const Command& command) const {
       return engines_.compute;
     case Engine::kParameters:
       return engines_.parameters;
+    case Engine::kOperands:
+      return engines_.operands;
     case Engine::kResults:
       return engines_.results;
     case Engine::kCommands:

@@ -20,6 +20,7 @@ struct Engines {
   EngineModel& activations;
   EngineModel& compute;
   EngineModel& parameters;
+  EngineModel& operands;
   Results& results;
 };
 

@@ -36,12 +36,14 @@ class Model {
                      Loads::kActivations, counters_),
         parameters_(geometry, geometry.parameter_burst_beats(), memories_.parameters, nullptr,
                     Loads::kParameters, counters_),
+        operands_(geometry, geometry.operand_burst_beats(), memories_.operands, nullptr,
+                  Loads::kOperands, counters_),
         compute_(geometry, memories_, counters_),
         results_(geometry, memories_, rate_, counters_),
         commands_(program, end, given, geometry,
-                  {weights_, activations_, compute_, parameters_, results_}, counters_),
+                  {weights_, activations_, compute_, parameters_, operands_, results_}, counters_),
         bus_(memory, rate_,
-             {{{&weights_}, {&commands_, &parameters_, &activations_}, {&results_}}}) {
+             {{{&weights_}, {&commands_, &parameters_, &operands_, &activations_}, {&results_}}}) {
     if (matmuls.empty() && end == program.size() && program.back().opcode == Opcode::kFinish &&
         std::none_of(program.begin(), program.end() - 1, asks_counters)) {
       return;  // those in the end are enough
@@ -92,6 +94,7 @@ class Model {
     moved |= weights_.advance();
     moved |= activations_.advance();
     moved |= parameters_.advance();
+    moved |= operands_.advance();
     moved |= compute_.advance();
     moved |= results_.advance();
     moved |= commands_.advance();
@@ -146,6 +149,7 @@ class Model {
     counters[counter::kBytesActivations] = bytes(counter::kActivationsTransfer);
     counters[counter::kBytesResults] = bytes(counter::kResultsTransfer);
     counters[counter::kBytesParameters] = bytes(counter::kParametersTransfer);
+    counters[counter::kBytesOperands] = bytes(counter::kOperandsTransfer);
   }
 
   /// The counters as they are in clock `at`, later than in the call before.
@@ -174,14 +178,15 @@ class Model {
   Counters counters_{};
   Rate rate_;
   Memories memories_;
-  Loads weights_, activations_, parameters_;
+  Loads weights_, activations_, parameters_, operands_;
   Compute compute_;
   Results results_;
   Commands commands_;
   Bus bus_;
   bool history_ = false;
   std::size_t snapshots_ = 0;  // taken
-  EngineModel* const engines_[5] = {&weights_, &activations_, &parameters_, &compute_, &results_};
+  EngineModel* const engines_[6] = {&weights_,  &activations_, &parameters_,
+                                    &operands_, &compute_,     &results_};
 };
 
 /// Where the programs of a ring that can run end: behind their FINISHes, in ascending order. The

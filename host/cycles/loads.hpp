@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LOAD_WEIGHTS, LOAD_ACTIVATIONS and LOAD_PARAMETERS: bursts of words, several under way, asked for
-// only where the buffer has room.
+// LOAD_WEIGHTS, LOAD_ACTIVATIONS, LOAD_PARAMETERS and LOAD_OPERANDS: bursts of words, several under
+// way, asked for only where the buffer has room.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ class Loads final : public EngineModel, public Requester {
       counter::kActivationsWaitScratchpad, counter::kActivationsIdle};
   static constexpr Causes kParameters{counter::kParametersTransfer, counter::kParametersWaitMemory,
                                       counter::kParametersWaitBuffer, counter::kParametersIdle};
+  static constexpr Causes kOperands{counter::kOperandsTransfer, counter::kOperandsWaitMemory,
+                                    counter::kOperandsWaitBuffer, counter::kOperandsIdle};
 
   /// `max_beats`: of a burst. `pixels`: where the loads of windows go; null for an engine without.
   Loads(const Geometry& geometry, std::uint32_t max_beats, WordBuffer& buffer, Pixels* pixels,

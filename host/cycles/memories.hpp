@@ -48,10 +48,11 @@ struct Memories {
       : weights(Clock{geometry.weight_tiles} * geometry.n, 1, rate),
         scratchpad(geometry.scratchpad_words, 1, rate),
         parameters(geometry.parameter_words(), kParameterSetWords, rate),
+        operands(geometry.operand_words(), 1, rate),
         pixels(rate),
         banks(rate) {}
 
-  WordBuffer weights, scratchpad, parameters;
+  WordBuffer weights, scratchpad, parameters, operands;
   Pixels pixels;  // in the scratchpad, where it holds no word of the ring
   Banks banks;
 };

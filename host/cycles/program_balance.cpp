@@ -11,6 +11,7 @@
 #include "host/cycles/shares.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
@@ -77,7 +78,9 @@ void check_blocks(const Program& program, std::vector<Share> given, std::vector<
 }  // namespace
 
 void check_balance(const Program& program, const Geometry& geometry, const Command* set_window) {
-  std::vector<Share> weights, weights_taken, given, stored, parameters, parameters_taken;
+  std::vector<Share> weights, weights_taken, given, stored, parameters, parameters_taken, operands,
+      operands_taken;
+  VectorSettings vector;
   ActivationBalance activations;
   Layer layer;
   if (set_window != nullptr) layer.set(SetWindowCommand(*set_window));
@@ -109,10 +112,20 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
       case Operand::kParameters:
         parameters.push_back({i, words_of(command)});
         break;
+      case Operand::kOperands:
+        operands.push_back({i, words_of(command)});
+        break;
       case Operand::kResults:
         stored.push_back({i, runs_of(command)});
         if (ResultFormat::of(command.format).value().takes_parameters()) {
           parameters_taken.push_back({i, product({stored.back().amount, kParameterSetWords})});
+        }
+        vector.begin(StoreCommand(command));
+        if (const std::uint64_t words = vector.table_words(geometry.n)) {
+          operands_taken.push_back({i, words});
+        }
+        if (const std::uint64_t words = vector.tile_words()) {
+          operands_taken.push_back({i, product({stored.back().amount, words})});
         }
         break;
       case Operand::kNone:
@@ -123,6 +136,7 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
   check_words(program, "weights", "MATMULs", weights, weights_taken);
   activations.check(program);
   check_words(program, "parameters", "STOREs", parameters, parameters_taken);
+  check_words(program, "operands", "STOREs", operands, operands_taken);
   check_blocks(program, std::move(given), std::move(stored));
 }
 

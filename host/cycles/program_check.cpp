@@ -5,6 +5,7 @@
 
 #include "host/cycles/program_balance.hpp"
 #include "host/device/command_check.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/error.hpp"
 
@@ -12,6 +13,18 @@ namespace gemm64::cycles {
 namespace {
 
 using Program = std::vector<Command>;
+
+/// KEEP needs settings of a STORE before it in the program.
+void check_settings(const Program& program) {
+  bool set = false;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (!is_vector(program[i])) continue;
+    if (program[i].keep != 0 && !set) {
+      refuse(program, i, "KEEP needs a STORE with VECTOR and without KEEP before it");
+    }
+    set = true;
+  }
+}
 
 /// `set_window`: the last one before the program; null where there was none.
 void check_commands(const Program& program, const Geometry& geometry, const Command* set_window) {
@@ -41,6 +54,7 @@ void refuse(const Program& program, std::size_t index, const std::string& why) {
 
 void check_program(const Program& program, const Geometry& geometry, const Command* set_window) {
   check_commands(program, geometry, set_window);
+  check_settings(program);
   check_balance(program, geometry, set_window);
 }
 

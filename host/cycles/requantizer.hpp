@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline that 8-bit results pass on their way to the port.
+// The pipeline that 8-bit results pass on their way to the port, with VECTOR a longer one.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,12 @@
 
 namespace gemm64::cycles {
 
-/// A row enters in a clock in which the pipeline moves; its beat is at the end kStages such clocks
-/// later, and until memory takes it nothing moves.
+/// A row enters in a clock in which the pipeline moves; its beat is at the end so many such clocks
+/// later as there are stages, and until memory takes it nothing moves.
 class Requantizer {
  public:
+  /// Rows from now on pass the vector path, or not; none is under way.
+  void set_vector(bool vector) { stages_ = vector ? kStages + kVectorStages : kStages; }
   /// The first clock from `from` on in which it moves, as far as it is known which do.
   Clock moves_from(Clock from) const { return nth_move(from - 1, 1); }
   /// From a clock on in which it moves: how many clocks it does, as far as is known.
@@ -23,7 +25,7 @@ class Requantizer {
     return kUnknown;
   }
   /// The clock in which the beat of a row that enters in clock `at` is at the end.
-  Clock end_of(Clock at) const { return nth_move(at, kStages - 1) + 1; }
+  Clock end_of(Clock at) const { return nth_move(at, stages_ - 1) + 1; }
   /// The clock in which the scales of the tile that begins with this row are read.
   Clock scales_of(Clock at) const { return nth_move(at, kScales); }
 
@@ -38,6 +40,7 @@ class Requantizer {
 
  private:
   static constexpr Clock kStages = 9;
+  static constexpr Clock kVectorStages = 11;
   static constexpr Clock kScales = 3;
 
   struct Span {
@@ -57,6 +60,7 @@ class Requantizer {
     return clock + n;
   }
 
+  Clock stages_ = kStages;
   Queue<Span> held_;  // clocks in which it does not move, in order
 };
 

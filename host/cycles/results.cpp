@@ -15,6 +15,11 @@ bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& command = *order().command;
   const CommandFact& fact = *fact_of(command.opcode);
+  // Rows of one kind alone are under way, and settings change while there are none.
+  const bool vector = is_vector(command);
+  const bool follows =
+      !fact.of_format || (vector ? vector_.used() && command.keep != 0 : !vector_.used());
+  if (!follows && sending_ != 0) return false;
   snapshot_ = !fact.of_format;
   requantizes_ = false;
   if (!snapshot_) {
@@ -26,7 +31,13 @@ bool Results::advance() {
   walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;
   seen_ = order().seen;
-  const Clock taken = std::max(seen_, listed_);
+  Clock taken = std::max(seen_, listed_);
+  if (!snapshot_) {
+    if (!follows) taken = std::max(taken, free_);
+    vector_.begin(StoreCommand(command));
+    requantizer_.set_vector(vector);
+    table_due_ = vector_.table_words(geometry_.n) != 0;
+  }
   leave_queue(taken);
   listed_ = taken + 1;
   return true;
@@ -43,10 +54,21 @@ Clock Results::complete() const {
   return begins_block() ? std::max(listed_, banks_.complete()) : listed_;
 }
 
-/// First clock in which all that the next burst sends is there.
-Clock Results::here() const {
+/// First clock in which its parameters are there, too.
+Clock Results::set_here() const {
   if (!requantizes_ || !begins_block()) return complete();
   return std::max(complete(), parameters_.holds(parameter_words_ + kParameterSetWords));
+}
+
+/// Words of operands that the next block takes.
+Clock Results::operands() const {
+  return Clock{vector_.tile_words()} + (table_due_ ? Clock{vector_.table_words(geometry_.n)} : 0);
+}
+
+/// First clock in which all that the next burst sends is there.
+Clock Results::here() const {
+  if (!begins_block() || operands() == 0) return set_here();
+  return std::max(set_here(), operands_.holds(operand_words_ + operands()));
 }
 
 Clock Results::next_request() {
@@ -58,7 +80,8 @@ void Results::ask(Clock at) {
   // before where its burst has been asked for.
   wait_for_work(seen_);
   ledger_.spend(counter::kResultsWaitCompute, complete());
-  ledger_.spend(counter::kResultsWaitParameters, here());
+  ledger_.spend(counter::kResultsWaitParameters, set_here());
+  ledger_.spend(counter::kResultsWaitOperands, here());
   ledger_.spend(counter::kResultsWaitMemory, at);
   const bool begins = begins_block();
   Clock valid = std::max(at + 1, free_);
@@ -67,6 +90,7 @@ void Results::ask(Clock at) {
     ready = std::max(at + 1, done_) + 1;  // snapshots do not delay its read
     banks_.store(ready, rows_, beats_per_row_, requantizes_);
     valid = std::max(ready, free_);
+    if (!snapshot_) ready = std::max(ready, take_operands(at + 1));
   }
   burst_ = {valid, static_cast<Clock>(walk_.beats()), snapshot_, requantizes_, walk_.last(), false};
   walk_.next();
@@ -74,6 +98,7 @@ void Results::ask(Clock at) {
   listed_ = at + 1;
   data_.begin();
   answers_.begin();
+  ++sending_;
   if (requantizes_) {
     enter_requantizer(ready);
     if (begins) {
@@ -85,12 +110,33 @@ void Results::ask(Clock at) {
   ledger_.spend(counter::kResultsWaitCompute, burst_.valid);
 }
 
+/// The next block's operands are claimed, and a table is read, its first word in clock `at`. The
+/// first clock in which a row may pass on.
+Clock Results::take_operands(Clock at) {
+  operand_words_ += operands();
+  reads_ = vector_.tile_words() != 0;
+  if (!table_due_) return at;
+  table_due_ = false;
+  const Clock words = vector_.table_words(geometry_.n);
+  operands_.free(at, words);
+  return at + words;
+}
+
 /// The first row of the burst enters in clock `at` or when what is before it lets it.
 void Results::enter_requantizer(Clock at) {
   entered_ = requantizer_.moves_from(std::max({at, entered_ + 1, wide_free_}));
   burst_.valid = requantizer_.end_of(entered_);
   rows_left_ = burst_.beats - 1;
-  banks_.pass(entered_, 1);
+  pass(entered_, 1);
+}
+
+/// Rows enter one after the other, and their operands leave.
+void Results::pass(Clock first, Clock rows) {
+  banks_.pass(first, rows);
+  if (!reads_) return;
+  const bool broadcast = vector_.store().broadcast != 0;
+  operands_.free(first, broadcast ? 1 : rows);
+  reads_ = !broadcast;
 }
 
 /// The others follow, those that do so before clock `before`.
@@ -99,7 +145,7 @@ void Results::pass_rows(Clock before) {
     const Clock at = requantizer_.moves_from(entered_ + 1);
     if (at >= before) return;
     const Clock rows = std::min({rows_left_, before - at, requantizer_.moves(at)});
-    banks_.pass(at, rows);
+    pass(at, rows);
     entered_ = at + rows - 1;
     rows_left_ -= rows;
     requantizer_.forget(entered_);
@@ -123,6 +169,7 @@ void Results::hold(const Beats& beats) {
 
 void Results::serve(MemoryPort& port) {
   const Beats beats = port.write(burst_.valid, burst_.beats);
+  --sending_;
   ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
   free_ = beats.last + 1;
   answered_ = port.answered() + 1;
@@ -153,7 +200,9 @@ Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.emp
 
 std::optional<Blocked> Results::blocked() {
   if (walk_.done() || snapshot_) return std::nullopt;
-  return Blocked{store_, known(complete()) ? "its parameters" : "a finished block"};
+  return Blocked{store_, !known(complete())  ? "a finished block"
+                         : known(set_here()) ? "its operands"
+                                             : "its parameters"};
 }
 
 }  // namespace gemm64::cycles

@@ -10,6 +10,7 @@
 #include "host/cycles/memory_port.hpp"
 #include "host/cycles/requantizer.hpp"
 #include "host/device/geometry.hpp"
+#include "host/device/vector_path.hpp"
 
 namespace gemm64::cycles {
 
@@ -20,6 +21,7 @@ class Results final : public EngineModel, public Requester {
       : EngineModel(counters),
         banks_(memories.banks),
         parameters_(memories.parameters),
+        operands_(memories.operands),
         geometry_(geometry),
         rate_(rate),
         data_(geometry.writes),
@@ -44,14 +46,18 @@ class Results final : public EngineModel, public Requester {
  private:
   bool begins_block() const { return walk_.first() && !snapshot_; }
   Clock complete() const;
+  Clock set_here() const;
   Clock here() const;
+  Clock operands() const;
+  Clock take_operands(Clock at);
+  void pass(Clock first, Clock rows);
   void enter_requantizer(Clock at);
   void pass_rows(Clock before);
   void hold(const Beats& beats);
   void wait_for_work(Clock until);
 
   Banks& banks_;
-  WordBuffer& parameters_;
+  WordBuffer &parameters_, &operands_;
   Geometry geometry_;
   Rate rate_;
   BurstWalk walk_;         // of the STORE or snapshot under way
@@ -61,8 +67,13 @@ class Results final : public EngineModel, public Requester {
   Clock beats_per_row_ = 0;
   bool requantizes_ = false;
   Clock parameter_words_ = 0;  // of all blocks whose first burst has been asked for
+  Clock operand_words_ = 0;    // the same
+  VectorSettings vector_;      // of the STORE under way
+  bool table_due_ = false;     // it takes a table before its first block
+  bool reads_ = false;         // rows of the block under way read operands: each, or the first
   Clock seen_ = kNever;        // clock in which the engine saw it
   Slots data_, answers_;       // bursts asked for whose beats, whose answers are to come
+  std::size_t sending_ = 0;    // bursts asked for that have not been served
   struct Burst {
     Clock valid;  // clock in which its first beat is there
     Clock beats;

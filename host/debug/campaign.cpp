@@ -83,6 +83,9 @@ void draw_place(std::mt19937& random, const Geometry& geometry, std::uint64_t ro
       break;
     case Kind::kBias:
     case Kind::kScale:
+    case Kind::kOperand:
+    case Kind::kTable:
+    case Kind::kVector:
       break;  // not drawn
     case Kind::kSlaveError:
     case Kind::kDecodeError:

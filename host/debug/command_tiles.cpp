@@ -9,19 +9,20 @@
 #include "host/device/commands.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/device/window_taps.hpp"
 
 namespace gemm64 {
 namespace {
 
-constexpr std::uint32_t kFirstWindowWord = 8;  // words from here on are those of windows
+constexpr std::uint32_t kFirstFlaggedWord = 8;  // words from here on need WINDOW or VECTOR
 
 nlohmann::ordered_json fields(const Command& command) {
   nlohmann::ordered_json json = {{"command", 0}};
   for (const CommandField& field : kCommandFields) {
-    const bool of_windows = field.word >= kFirstWindowWord;
+    const bool flagged = field.word >= kFirstFlaggedWord;
     if (field.member == nullptr || !field.used_by(command.opcode)) continue;
-    if (of_windows && !is_window(command)) continue;
+    if (flagged && !is_window(command) && !is_vector(command)) continue;
     const std::uint32_t value = command.*field.member;
     if (field.member == &Command::address_low || field.member == &Command::address_high) {
       if (command.address() != 0) json["address"] = command.address();
@@ -85,6 +86,7 @@ std::uint64_t moved_for(const MatmulCommand& matmul, const SetWindowCommand& set
       return results * kParameterSetWords;
     case Operand::kResults:
       return results;
+    case Operand::kOperands:
     case Operand::kNone:
     case Operand::kCounters:
       break;
@@ -179,6 +181,12 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
     const SetWindowCommand set(command);
     work.title += fmt::format(" {}x{}", set.kernel_height, set.kernel_width);
   }
+  if (operand == Operand::kOperands) {
+    work.tiles = 1;
+    work.transfers = moved_by(command) * value_of(command, fact_of(command.opcode)->run);
+    work.has_m = work.has_k = work.has_n = false;
+    return work;
+  }
   const bool works = command.opcode == Opcode::kMatmul || operand != Operand::kNone;
   if (!works || operand == Operand::kCounters) return work;
 
@@ -228,6 +236,7 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       if (is_window(matmul)) work.tiles *= taps_of(set);
       work.transfers = matmul.rows;
       break;
+    case Operand::kOperands:
     case Operand::kCounters:
       break;
   }

@@ -48,7 +48,7 @@ struct EngineCauses {
 };
 
 /// The engines that commands are dispatched to.
-inline constexpr std::array<EngineCauses, 5> kEngineCauses{{
+inline constexpr std::array<EngineCauses, 6> kEngineCauses{{
     {"weights", counter::kWeightsTransfer, counter::kWeightsIdle, counter::kWeightsIdle + 1},
     {"activations", counter::kActivationsTransfer, counter::kActivationsIdle,
      counter::kActivationsIdle + 1},
@@ -57,6 +57,7 @@ inline constexpr std::array<EngineCauses, 5> kEngineCauses{{
      counter::kResultsIdle + 1},
     {"parameters", counter::kParametersTransfer, counter::kParametersIdle,
      counter::kParametersIdle + 1},
+    {"operands", counter::kOperandsTransfer, counter::kOperandsIdle, counter::kOperandsIdle + 1},
 }};
 
 /// The most causes that one of them has.

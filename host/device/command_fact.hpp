@@ -46,7 +46,7 @@ struct Bound {
 };
 
 /// What lies at a command's address.
-enum class Operand { kNone, kWeights, kActivations, kParameters, kResults, kCounters };
+enum class Operand { kNone, kWeights, kActivations, kParameters, kOperands, kResults, kCounters };
 
 /// Words of memory that belong to a tile.
 enum class Tile { kOne, kN, kRows, kSet };

@@ -8,20 +8,20 @@ namespace gemm64 {
 
 /// Every field of a command.
 // clang-format off
-inline constexpr std::array<CommandField, 38> kCommandFields{{
-    {"OPCODE", 0, 0, 8, 0x1fe, false, nullptr},
-    {"FLAGS", 0, 8, 8, 0x04c, false, &Command::flags},
-    {"ROWS", 0, 16, 16, 0x01c, false, &Command::rows},
-    {"COUNT", 1, 0, 32, 0x0de, false, &Command::count},
-    {"PASSES", 2, 0, 32, 0x08e, false, &Command::passes},
-    {"BLOCKS", 3, 0, 32, 0x01c, false, &Command::blocks},
-    {"ADDRESS_LOW", 4, 0, 32, 0x0d6, false, &Command::address_low},
-    {"ADDRESS_HIGH", 5, 0, 32, 0x0d6, false, &Command::address_high},
+inline constexpr std::array<CommandField, 55> kCommandFields{{
+    {"OPCODE", 0, 0, 8, 0x3fe, false, nullptr},
+    {"FLAGS", 0, 8, 8, 0x05c, false, &Command::flags},
+    {"ROWS", 0, 16, 16, 0x21c, false, &Command::rows},
+    {"COUNT", 1, 0, 32, 0x2de, false, &Command::count},
+    {"PASSES", 2, 0, 32, 0x28e, false, &Command::passes},
+    {"BLOCKS", 3, 0, 32, 0x21c, false, &Command::blocks},
+    {"ADDRESS_LOW", 4, 0, 32, 0x2d6, false, &Command::address_low},
+    {"ADDRESS_HIGH", 5, 0, 32, 0x2d6, false, &Command::address_high},
     {"FORMAT", 6, 0, 4, 0x010, false, &Command::format},
     {"ZERO", 6, 8, 8, 0x110, false, &Command::zero},
     {"LOW", 6, 16, 8, 0x010, false, &Command::low},
     {"HIGH", 6, 24, 8, 0x010, false, &Command::high},
-    {"STRIDE", 7, 0, 32, 0x014, false, &Command::stride},
+    {"STRIDE", 7, 0, 32, 0x214, false, &Command::stride},
     {"KERNEL_HEIGHT", 8, 0, 8, 0x100, false, &Command::kernel_height},
     {"KERNEL_WIDTH", 8, 8, 8, 0x100, false, &Command::kernel_width},
     {"STRIDE_HEIGHT", 8, 16, 8, 0x100, false, &Command::stride_height},
@@ -47,12 +47,29 @@ inline constexpr std::array<CommandField, 38> kCommandFields{{
     {"IN_COLUMN", 10, 0, 32, 0x008, true, &Command::in_column},
     {"NEW_PIXELS", 11, 0, 16, 0x008, false, &Command::new_pixels},
     {"FREED_PIXELS", 11, 16, 16, 0x008, false, &Command::freed_pixels},
+    {"RESULT_SCALE", 8, 0, 32, 0x010, false, &Command::result_scale},
+    {"OPERAND_SCALE", 9, 0, 32, 0x010, false, &Command::operand_scale},
+    {"OFFSET", 10, 0, 32, 0x010, false, &Command::offset},
+    {"RESULT_ZERO", 11, 0, 8, 0x010, false, &Command::result_zero},
+    {"OPERAND_ZERO", 11, 8, 8, 0x010, false, &Command::operand_zero},
+    {"FUNCTION_MIN", 11, 16, 8, 0x010, false, &Command::function_min},
+    {"FUNCTION_MAX", 11, 24, 8, 0x010, false, &Command::function_max},
+    {"FIRST_LANE", 12, 0, 8, 0x010, false, &Command::first_lane},
+    {"LANES", 12, 8, 8, 0x010, false, &Command::lanes},
+    {"ADD", 12, 16, 1, 0x010, false, &Command::add},
+    {"MULTIPLY", 12, 17, 1, 0x010, false, &Command::multiply},
+    {"TABLE", 12, 18, 1, 0x010, false, &Command::table},
+    {"BROADCAST", 12, 19, 1, 0x010, false, &Command::broadcast},
+    {"KEEP", 12, 20, 1, 0x010, false, &Command::keep},
+    {"SWAP", 12, 21, 1, 0x010, false, &Command::swap},
+    {"OPERAND_MOVED", 12, 22, 1, 0x010, false, &Command::operand_moved},
+    {"RESULT_MOVED", 12, 23, 1, 0x010, false, &Command::result_moved},
 }};
 // clang-format on
 
 /// Bounds of fields, those of an opcode together.
 // clang-format off
-inline constexpr std::array<Bound, 38> kBounds{{
+inline constexpr std::array<Bound, 42> kBounds{{
     {"COUNT", &Command::count, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
     {"PASSES", &Command::passes, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
     {"COUNT", &Command::count, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
@@ -91,12 +108,16 @@ inline constexpr std::array<Bound, 38> kBounds{{
     {"ROW_STEP", &Command::row_step, false, Relation::kBelow, 0, "CAPACITY", &Command::capacity, nullptr, 0, 0},
     {"IMAGE_STEP", &Command::image_step, false, Relation::kBelow, 0, "CAPACITY", &Command::capacity, nullptr, 0, 0},
     {"TAP_ROW_STEP", &Command::tap_row_step, false, Relation::kBelow, 0, "CAPACITY", &Command::capacity, nullptr, 0, 0},
+    {"COUNT", &Command::count, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"PASSES", &Command::passes, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"BLOCKS", &Command::blocks, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"ROWS", &Command::rows, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
 }};
 // clang-format on
 
 /// What holds for each opcode.
 // clang-format off
-inline constexpr std::array<CommandFact, 8> kCommandFacts{{
+inline constexpr std::array<CommandFact, 9> kCommandFacts{{
     {Opcode::kLoadWeights, Engine::kWeights, counter::kWeightsTransfer, Operand::kWeights, false, 0, &Command::count, nullptr, nullptr, &Command::passes, nullptr, false, Tile::kN, 0, 2},
     {Opcode::kLoadActivations, Engine::kActivations, counter::kActivationsTransfer, Operand::kActivations, false, 0, &Command::rows, &Command::count, &Command::stride, &Command::passes, &Command::blocks, false, Tile::kRows, 2, 9},
     {Opcode::kMatmul, Engine::kCompute, counter::kComputeCompute, Operand::kNone, false, 0, nullptr, nullptr, nullptr, nullptr, nullptr, false, Tile::kOne, 11, 11},
@@ -105,6 +126,7 @@ inline constexpr std::array<CommandFact, 8> kCommandFacts{{
     {Opcode::kFence, Engine::kResults, counter::kResultsTransfer, Operand::kCounters, true, flag::kSnapshot, nullptr, nullptr, nullptr, nullptr, nullptr, false, Tile::kOne, 26, 0},
     {Opcode::kLoadParameters, Engine::kParameters, counter::kParametersTransfer, Operand::kParameters, false, 0, &Command::count, nullptr, nullptr, &Command::passes, nullptr, false, Tile::kSet, 26, 2},
     {Opcode::kSetWindow, Engine::kCompute, kNoCounter, Operand::kNone, false, 0, nullptr, nullptr, nullptr, nullptr, nullptr, false, Tile::kOne, 28, 10},
+    {Opcode::kLoadOperands, Engine::kOperands, counter::kOperandsTransfer, Operand::kOperands, false, 0, &Command::rows, &Command::count, &Command::stride, &Command::passes, &Command::blocks, false, Tile::kOne, 38, 4},
 }};
 // clang-format on
 

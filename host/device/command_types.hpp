@@ -149,6 +149,7 @@ struct MatmulCommand {
 struct StoreCommand {
   static constexpr Opcode kOpcode = Opcode::kStore;
 
+  std::uint32_t flags = 0;
   std::uint32_t rows = 0;
   std::uint32_t count = 0;
   std::uint32_t blocks = 0;
@@ -158,11 +159,29 @@ struct StoreCommand {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
   std::uint32_t stride = 0;
+  std::uint32_t result_scale = 0;
+  std::uint32_t operand_scale = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t result_zero = 0;
+  std::uint32_t operand_zero = 0;
+  std::uint32_t function_min = 0;
+  std::uint32_t function_max = 0;
+  std::uint32_t first_lane = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t add = 0;
+  std::uint32_t multiply = 0;
+  std::uint32_t table = 0;
+  std::uint32_t broadcast = 0;
+  std::uint32_t keep = 0;
+  std::uint32_t swap = 0;
+  std::uint32_t operand_moved = 0;
+  std::uint32_t result_moved = 0;
 
   StoreCommand() = default;
   /// Throws std::invalid_argument if it is another command.
   constexpr explicit StoreCommand(const Command& command) {
     require(command, kOpcode);
+    flags = command.flags;
     rows = command.rows;
     count = command.count;
     blocks = command.blocks;
@@ -172,10 +191,28 @@ struct StoreCommand {
     low = command.low;
     high = command.high;
     stride = command.stride;
+    result_scale = command.result_scale;
+    operand_scale = command.operand_scale;
+    offset = command.offset;
+    result_zero = command.result_zero;
+    operand_zero = command.operand_zero;
+    function_min = command.function_min;
+    function_max = command.function_max;
+    first_lane = command.first_lane;
+    lanes = command.lanes;
+    add = command.add;
+    multiply = command.multiply;
+    table = command.table;
+    broadcast = command.broadcast;
+    keep = command.keep;
+    swap = command.swap;
+    operand_moved = command.operand_moved;
+    result_moved = command.result_moved;
   }
   constexpr operator Command() const {
     Command command;
     command.opcode = kOpcode;
+    command.flags = flags;
     command.rows = rows;
     command.count = count;
     command.blocks = blocks;
@@ -185,6 +222,23 @@ struct StoreCommand {
     command.low = low;
     command.high = high;
     command.stride = stride;
+    command.result_scale = result_scale;
+    command.operand_scale = operand_scale;
+    command.offset = offset;
+    command.result_zero = result_zero;
+    command.operand_zero = operand_zero;
+    command.function_min = function_min;
+    command.function_max = function_max;
+    command.first_lane = first_lane;
+    command.lanes = lanes;
+    command.add = add;
+    command.multiply = multiply;
+    command.table = table;
+    command.broadcast = broadcast;
+    command.keep = keep;
+    command.swap = swap;
+    command.operand_moved = operand_moved;
+    command.result_moved = result_moved;
     return command;
   }
 };
@@ -322,6 +376,41 @@ struct SetWindowCommand {
     command.tap_row_step = tap_row_step;
     command.group_passes = group_passes;
     command.capacity = capacity;
+    return command;
+  }
+};
+
+/// LOAD_OPERANDS
+struct LoadOperandsCommand {
+  static constexpr Opcode kOpcode = Opcode::kLoadOperands;
+
+  std::uint32_t rows = 0;
+  std::uint32_t count = 0;
+  std::uint32_t passes = 0;
+  std::uint32_t blocks = 0;
+  std::uint64_t address = 0;
+  std::uint32_t stride = 0;
+
+  LoadOperandsCommand() = default;
+  /// Throws std::invalid_argument if it is another command.
+  constexpr explicit LoadOperandsCommand(const Command& command) {
+    require(command, kOpcode);
+    rows = command.rows;
+    count = command.count;
+    passes = command.passes;
+    blocks = command.blocks;
+    address = command.address();
+    stride = command.stride;
+  }
+  constexpr operator Command() const {
+    Command command;
+    command.opcode = kOpcode;
+    command.rows = rows;
+    command.count = count;
+    command.passes = passes;
+    command.blocks = blocks;
+    command.set_address(address);
+    command.stride = stride;
     return command;
   }
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/device/registers.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/error.hpp"
 
 namespace gemm64 {
@@ -18,6 +19,7 @@ const char* const kFaultForms =
     "weight:ROW,COLUMN:BIT@CLOCK, activation:ROW,COLUMN:BIT@CLOCK, "
     "partial-sum:STAGE,COLUMN:BIT@CLOCK, accumulator:BANK,ROW,COLUMN:BIT@CLOCK, "
     "result:BYTE:BIT@CLOCK, command:WORD:BIT@CLOCK, bias:COLUMN:BIT@CLOCK, scale:COLUMN:BIT@CLOCK, "
+    "operand:BYTE:BIT@CLOCK, table:ENTRY:BIT@CLOCK, vector:LANE:BIT@CLOCK, "
     "register:NAME:BIT@CLOCK, "
     "lost|repeated:weights.ar|weights.r|data.ar|data.r|results.aw|results.w|results.b@CLOCK or "
     "hang|slverr|decerr:weights|data|results@CLOCK";
@@ -43,9 +45,18 @@ bool has_channel(Kind kind) { return kind == Kind::kLost || kind == Kind::kRepea
 /// Numbers before the bit of a place that has one.
 std::size_t indices(Kind kind) {
   if (kind == Kind::kAccumulator) return 3;
-  const bool one = kind == Kind::kResult || kind == Kind::kCommand || kind == Kind::kBias ||
-                   kind == Kind::kScale;
-  return one ? 1 : 2;
+  switch (kind) {
+    case Kind::kResult:
+    case Kind::kCommand:
+    case Kind::kBias:
+    case Kind::kScale:
+    case Kind::kOperand:
+    case Kind::kTable:
+    case Kind::kVector:
+      return 1;
+    default:
+      return 2;
+  }
 }
 
 /// Bits of a place that has some.
@@ -54,7 +65,11 @@ unsigned bits(const Fault& fault) {
     case Kind::kWeight:
     case Kind::kActivation:
     case Kind::kResult:
+    case Kind::kOperand:
+    case Kind::kTable:
       return 8;
+    case Kind::kVector:
+      return 11;
     case Kind::kRegister:
       return kFaultRegisters[fault.place].bits;
     default:
@@ -162,7 +177,14 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
       check("bank", fault.bank, 2);
       check("row", fault.row, geometry.accumulator_rows);
       break;
+    case Kind::kTable:
+      check("entry", fault.place, kTableBytes);
+      break;
+    case Kind::kVector:
+      check("lane", fault.place, geometry.n);
+      break;
     case Kind::kResult:
+    case Kind::kOperand:
       check("byte", fault.place, geometry.n);
       break;
     case Kind::kCommand:
@@ -228,6 +250,14 @@ std::string in_words(const Fault& fault) {
     case Kind::kScale:
       return fmt::format("bit {} of column {}'s {} in the next set of parameters", fault.bit,
                          fault.place, name(fault.kind));
+    case Kind::kOperand:
+      return fmt::format("bit {} of byte {} in the next word of second operands", fault.bit,
+                         fault.place);
+    case Kind::kTable:
+      return fmt::format("bit {} of entry {} in the vector path's table", fault.bit, fault.place);
+    case Kind::kVector:
+      return fmt::format("bit {} of lane {}'s rounded sum on the vector path", fault.bit,
+                         fault.place);
     case Kind::kRegister:
       return fmt::format("bit {} of the register {}", fault.bit, kFaultRegisters[fault.place].name);
     case Kind::kLost:

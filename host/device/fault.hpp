@@ -26,7 +26,10 @@ struct Fault {
     kDecodeError,  // the next burst of a port is answered with DECERR
     kHang,         // a memory port never answers again
     kBias,         // bias of a column in the next set of parameters that is fetched
-    kScale         // scale of a column in it
+    kScale,        // scale of a column in it
+    kOperand,      // byte of the next word of second operands, or of a table, that is fetched
+    kTable,        // entry of the vector path's table
+    kVector        // register of the vector path that holds a lane's sum or product, rounded
   };
   enum class Port { kWeights, kData, kResults };
   enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
@@ -38,8 +41,8 @@ struct Fault {
   unsigned row = 0;         // of K for operands, the stage of partial sums, of M in the accumulator
   unsigned column = 0;      // of N
   unsigned place = 0;       // byte of a beat, word of a command, column of a set of parameters,
-                            // or index in kFaultRegisters
-  unsigned bit = 0;         // 0 to 7 of operands and bytes, 0 to 31 of sums and words
+                            // entry of the table, lane, or index in kFaultRegisters
+  unsigned bit = 0;  // 0 to 7 of operands and bytes, 0 to 10 of lanes, 0 to 31 of sums and words
   Port port = Port::kWeights;
   Channel channel = Channel::kWeightsAr;
 };
@@ -49,7 +52,7 @@ struct FaultKind {
   Fault::Kind kind;
   const char* name;
 };
-inline constexpr std::array<FaultKind, 14> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
+inline constexpr std::array<FaultKind, 17> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
                                                         {Fault::Kind::kActivation, "activation"},
                                                         {Fault::Kind::kPartialSum, "partial-sum"},
                                                         {Fault::Kind::kAccumulator, "accumulator"},
@@ -62,7 +65,10 @@ inline constexpr std::array<FaultKind, 14> kFaultKinds{{{Fault::Kind::kWeight, "
                                                         {Fault::Kind::kDecodeError, "decerr"},
                                                         {Fault::Kind::kHang, "hang"},
                                                         {Fault::Kind::kBias, "bias"},
-                                                        {Fault::Kind::kScale, "scale"}}};
+                                                        {Fault::Kind::kScale, "scale"},
+                                                        {Fault::Kind::kOperand, "operand"},
+                                                        {Fault::Kind::kTable, "table"},
+                                                        {Fault::Kind::kVector, "vector"}}};
 /// The first so many are drawn in campaigns, whose products give sums and take no parameters.
 inline constexpr std::size_t kCampaignFaultKinds = 12;
 const char* name(Fault::Kind kind);

@@ -45,6 +45,16 @@ struct Geometry {
   std::uint32_t parameter_burst_beats() const {
     return std::min(burst_beats, parameter_words() / 2);
   }
+  /// Words of the operand buffer, a power of two: those of two blocks, and of two more, which are
+  /// on their way then, or of a table.
+  std::uint32_t operand_words() const {
+    const std::uint32_t least = 2 * accumulator_rows + std::max(2 * accumulator_rows, 256 / n);
+    std::uint32_t words = 1;
+    while (words < least) words *= 2;
+    return words;
+  }
+  /// Beats of the longest burst of operands: at most half of their buffer.
+  std::uint32_t operand_burst_beats() const { return std::min(burst_beats, operand_words() / 2); }
   /// Multiply-accumulates in a clock.
   std::uint64_t macs_per_clock() const { return std::uint64_t{n} * n; }
 };

@@ -108,6 +108,7 @@ void ReferenceDevice::clear_engines() {
   weights_ = WordStream();
   activations_ = WordStream();
   parameters_ = WordStream();
+  operands_ = WordStream();
   loads_.clear();
   windows_ = false;
   planes_.clear();
@@ -118,6 +119,8 @@ void ReferenceDevice::clear_engines() {
   stores_.clear();
   open_stores_ = 0;
   tile_ = pass_ = block_ = stored_ = 0;
+  vector_ = {};
+  store_begun_ = false;
   compute_bank_ = store_bank_ = banks_used_ = banks_done_ = 0;
 }
 
@@ -232,8 +235,9 @@ bool ReferenceDevice::engines_idle() const {
 // All but what the scratchpad keeps.
 bool ReferenceDevice::others_idle() const {
   return weights_.released == weights_.end() && activations_.arrived == activations_.end() &&
-         loads_.empty() && parameters_.released == parameters_.end() && matmuls_.empty() &&
-         banks_used_ == 0 && stores_.empty();
+         loads_.empty() && parameters_.released == parameters_.end() &&
+         operands_.released == operands_.end() && matmuls_.empty() && banks_used_ == 0 &&
+         stores_.empty();
 }
 
 bool ReferenceDevice::pixels_left() const { return !planes_.empty() || planes_.unclaimed(); }
@@ -251,6 +255,9 @@ void ReferenceDevice::run() {
             moved;
     moved = (!halted_ && fetch(parameters_, geometry_.parameter_words(), Engine::kParameters,
                                counter::kBytesParameters)) ||
+            moved;
+    moved = (!halted_ && fetch(operands_, geometry_.operand_words(), Engine::kOperands,
+                               counter::kBytesOperands)) ||
             moved;
     moved = (!halted_ && compute_tile()) || moved;
     moved = (!halted_ && (store_block() || store_snapshot())) || moved;
@@ -291,6 +298,9 @@ bool ReferenceDevice::dispatch() {
       break;
     case Opcode::kLoadParameters:
       parameters_.add(LoadParametersCommand(command), dispatched_);
+      break;
+    case Opcode::kLoadOperands:
+      operands_.add(LoadOperandsCommand(command), dispatched_);
       break;
     case Opcode::kMatmul:
       matmuls_.push_back(MatmulCommand(command));

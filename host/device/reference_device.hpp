@@ -18,6 +18,7 @@
 #include "host/device/pixel_planes.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/device/window_order.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/device/word_stream.hpp"
@@ -82,11 +83,23 @@ class ReferenceDevice final : public Device {
   bool compute_window_tile(const MatmulCommand& matmul);
   bool store_block();
   bool store_snapshot();
+  /// What a block of 8-bit results meets on the vector path.
+  struct VectorWork {
+    StoreCommand settings;
+    std::array<std::uint8_t, kTableBytes> table;
+    std::vector<std::uint8_t> operands;
+  };
   bool write_results(std::uint64_t address, const std::uint8_t* bytes, std::uint64_t beats,
-                     std::uint32_t tag);
+                     std::uint32_t tag, const VectorWork* vector = nullptr);
+  /// The next words of a stream, which then has room for others.
+  std::vector<std::uint8_t> take(WordStream& stream, std::uint64_t words);
   std::vector<std::uint8_t> take_parameters();
+  std::shared_ptr<const VectorWork> take_operands();
   const std::uint8_t* results_of(const std::vector<std::uint32_t>& sums, const StoreCommand& store,
-                                 const std::vector<std::uint8_t>& parameters);
+                                 const std::vector<std::uint8_t>& parameters,
+                                 const VectorWork* vector);
+  void write_block(std::uint64_t address, const std::uint8_t* bytes, std::uint64_t count,
+                   const VectorWork* vector);
   void multiply(const MatmulCommand& matmul, bool first);
   void multiply_window(const WindowTile& tile, bool first);
   void add_tile(std::uint32_t rows, bool first, const BlockBatch::Words& weights,
@@ -106,6 +119,7 @@ class ReferenceDevice final : public Device {
     bool stored = false;
     StoreCommand store{};
     std::vector<std::uint8_t> parameters{};  // of 8-bit results
+    std::shared_ptr<const VectorWork> vector{};
     std::uint64_t address = 0, bytes = 0;
   };
   /// Computes and stores all that is deferred.
@@ -129,7 +143,7 @@ class ReferenceDevice final : public Device {
   // Engines
   std::uint32_t dispatched_ = 0;  // commands since reset
   std::optional<Command> next_;   // that waits to be dispatched
-  WordStream weights_, activations_, parameters_;
+  WordStream weights_, activations_, parameters_, operands_;
   std::deque<ActivationLoad> loads_;  // that have not begun
   bool windows_ = false;              // the last that began brought pixels
   PixelPlanes planes_;
@@ -154,6 +168,9 @@ class ReferenceDevice final : public Device {
   std::uint64_t tile_ = 0;              // of the pass under way
   std::uint32_t pass_ = 0, block_ = 0;  // of the MATMUL under way
   std::uint64_t stored_ = 0;            // tiles of the STORE under way
+  VectorSettings vector_;               // that the last STORE which began left
+  bool store_begun_ = false;
+  std::array<std::uint8_t, kTableBytes> table_{};
   unsigned compute_bank_ = 0, store_bank_ = 0;
   unsigned banks_used_ = 0, banks_done_ = 0;
   std::array<std::vector<std::uint32_t>, 2> banks_;  // sums modulo 2^32, row by row

@@ -20,7 +20,9 @@ void ReferenceDevice::flush() {
     std::vector<std::uint32_t>& bank = banks_[block.bank];
     std::copy(sums, sums + batch_.rows(i) * std::size_t{geometry_.n}, bank.begin());
     if (block.stored) {
-      memory_.write(block.address, results_of(bank, block.store, block.parameters), block.bytes);
+      write_block(block.address,
+                  results_of(bank, block.store, block.parameters, block.vector.get()), block.bytes,
+                  block.vector.get());
     }
   }
   batch_.clear();
@@ -39,27 +41,42 @@ ReferenceDevice::Deferred* ReferenceDevice::deferred(unsigned bank) {
   return last_block_[bank] == 0 ? nullptr : &deferred_[last_block_[bank] - 1];
 }
 
-// The next set of parameters, for one tile of results.
-std::vector<std::uint8_t> ReferenceDevice::take_parameters() {
+std::vector<std::uint8_t> ReferenceDevice::take(WordStream& stream, std::uint64_t words) {
   const std::size_t n = geometry_.n;
-  std::vector<std::uint8_t> set(kParameterSetWords * n);
-  for (std::uint64_t done = 0; done < kParameterSetWords;) {
-    const WordStream::Run run = parameters_.run(parameters_.read + done, geometry_.n);
-    const std::uint64_t some = std::min<std::uint64_t>(run.words, kParameterSetWords - done);
+  std::vector<std::uint8_t> bytes(words * n);
+  for (std::uint64_t done = 0; done < words;) {
+    const WordStream::Run run = stream.run(stream.read + done, geometry_.n);
+    const std::uint64_t some = std::min(run.words, words - done);
     before_read(run.address, some * n);
-    std::memcpy(set.data() + done * n, memory_.read(run.address, some * n, scratch_), some * n);
+    std::memcpy(bytes.data() + done * n, memory_.read(run.address, some * n, scratch_), some * n);
     done += some;
   }
-  parameters_.read += kParameterSetWords;
-  parameters_.released = parameters_.read;
-  parameters_.forget(parameters_.released);
-  return set;
+  stream.read += words;
+  stream.released = stream.read;
+  stream.forget(stream.released);
+  return bytes;
+}
+
+// The next set of parameters, for one tile of results.
+std::vector<std::uint8_t> ReferenceDevice::take_parameters() {
+  return take(parameters_, kParameterSetWords);
+}
+
+// What the next tile takes, before the first of a STORE also its table.
+std::shared_ptr<const ReferenceDevice::VectorWork> ReferenceDevice::take_operands() {
+  if (stored_ == 0 && vector_.table_words(geometry_.n) != 0) {
+    const auto bytes = take(operands_, vector_.table_words(geometry_.n));
+    std::copy_n(bytes.begin(), kTableBytes, table_.begin());
+  }
+  return std::make_shared<VectorWork>(
+      VectorWork{vector_.store(), table_, take(operands_, vector_.tile_words())});
 }
 
 // What a STORE writes of the rows of a bank.
 const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>& sums,
                                                 const StoreCommand& store,
-                                                const std::vector<std::uint8_t>& parameters) {
+                                                const std::vector<std::uint8_t>& parameters,
+                                                const VectorWork* vector) {
   if (parameters.empty()) return reinterpret_cast<const std::uint8_t*>(sums.data());
   const std::size_t n = geometry_.n;
   requantized_.resize(store.rows * n);
@@ -70,6 +87,10 @@ const std::uint8_t* ReferenceDevice::results_of(const std::vector<std::uint32_t>
     std::memcpy(&scale, parameters.data() + (n + column) * sizeof scale, sizeof scale);
     for (std::size_t at = column; at < requantized_.size(); at += n) {
       requantized_[at] = requantize(store, sums[at], bias, scale);
+      if (vector == nullptr) continue;
+      const std::size_t operand = vector->operands.size() == n ? column : at;  // one for all rows
+      requantized_[at] = vector_result(vector->settings, &vector->table, requantized_[at],
+                                       vector->operands.empty() ? 0 : vector->operands[operand]);
     }
   }
   return requantized_.data();
@@ -83,6 +104,11 @@ bool ReferenceDevice::store_block() {
   const ResultFormat format = ResultFormat::of(store.format).value();
   const bool requantizes = format.takes_parameters();
   if (requantizes && parameters_.arrived - parameters_.read < kParameterSetWords) return false;
+  if (!store_begun_) vector_.begin(store);
+  store_begun_ = true;
+  const std::uint64_t operands =
+      vector_.tile_words() + (stored_ == 0 ? vector_.table_words(geometry_.n) : 0);
+  if (operands_.arrived - operands_.read < operands) return false;
 
   const std::uint64_t block = stored_ / store.count, tile = stored_ % store.count;
   const std::uint64_t row = block * store.rows + tile * store.stride;
@@ -92,10 +118,13 @@ bool ReferenceDevice::store_block() {
   // First, since reading them may flush what was deferred.
   std::vector<std::uint8_t> parameters;
   if (requantizes) parameters = take_parameters();
+  std::shared_ptr<const VectorWork> vector;
+  if (vector_.used()) vector = take_operands();
   if (!inside(to, bytes)) flush();
   if (Deferred* const later = deferred(store_bank_)) {
     later->store = store;
     later->parameters = std::move(parameters);
+    later->vector = std::move(vector);
     later->stored = true;
     later->address = to;
     later->bytes = bytes;
@@ -103,8 +132,8 @@ bool ReferenceDevice::store_block() {
     unwritten_end_ = std::max(unwritten_end_, to + bytes);
     counters_[counter::kBytesResults] += bytes;
   } else {
-    if (!write_results(to, results_of(banks_[store_bank_], store, parameters), beats,
-                       stores_.front().tag)) {
+    if (!write_results(to, results_of(banks_[store_bank_], store, parameters, vector.get()), beats,
+                       stores_.front().tag, vector.get())) {
       return false;
     }
   }
@@ -113,6 +142,7 @@ bool ReferenceDevice::store_block() {
   store_bank_ ^= 1;
   if (++stored_ == std::uint64_t{store.count} * store.blocks) {
     stored_ = 0;
+    store_begun_ = false;
     stores_.pop_front();
     --open_stores_;
   }
@@ -132,18 +162,31 @@ bool ReferenceDevice::store_snapshot() {
   return true;
 }
 
+// Whole rows, or of each the lanes that the vector path writes.
+void ReferenceDevice::write_block(std::uint64_t address, const std::uint8_t* bytes,
+                                  std::uint64_t count, const VectorWork* vector) {
+  const std::uint32_t n = geometry_.n;
+  const auto [first, end] =
+      vector == nullptr ? std::pair{0U, n} : vector_lanes(vector->settings, n);
+  if (first == 0 && end == n) return memory_.write(address, bytes, count);
+  for (std::uint64_t row = 0; row < count; row += n) {
+    memory_.write(address + row + first, bytes + row + first, end - first);
+  }
+}
+
 // Beats that all cross the port; an error where some lie outside the memory.
 bool ReferenceDevice::write_results(std::uint64_t address, const std::uint8_t* bytes,
-                                    std::uint64_t beats, std::uint32_t tag) {
+                                    std::uint64_t beats, std::uint32_t tag,
+                                    const VectorWork* vector) {
   counters_[counter::kBytesResults] += beats * geometry_.n;
   if (inside(address, beats * geometry_.n)) {
-    memory_.write(address, bytes, beats * geometry_.n);
+    write_block(address, bytes, beats * geometry_.n, vector);
     return true;
   }
   for (std::uint64_t beat = 0; beat < beats; ++beat) {
     const std::uint64_t offset = beat * geometry_.n;
     if (inside(address + offset, geometry_.n)) {
-      memory_.write(address + offset, bytes + offset, geometry_.n);
+      write_block(address + offset, bytes + offset, geometry_.n, vector);
     }
   }
   fail(ErrorCode::kBusDecode, Engine::kResults, tag);

@@ -180,7 +180,9 @@ enum class Opcode : std::uint32_t {
   kMatmul = 3,
   /// For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to
   /// memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit
-  /// results each tile takes a set of parameters.
+  /// results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass
+  /// the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a
+  /// table applied, and some lanes written only.
   kStore = 4,
   /// Waits until every engine is idle and every write is answered, then raises the interrupt.
   kFinish = 5,
@@ -194,6 +196,11 @@ enum class Opcode : std::uint32_t {
   kLoadParameters = 7,
   /// Describes the convolution whose blocks the MATMULs with WINDOW after it are.
   kSetWindow = 8,
+  /// For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE
+  /// words apart, into the operand buffer; a word is N operands, one for each lane. A block begins
+  /// ROWS words after the block before it. STOREs take the words in their order: a table, then for
+  /// each tile its rows, or one word with BROADCAST.
+  kLoadOperands = 9,
 };
 
 /// Bits of a command's flags.
@@ -214,6 +221,8 @@ inline constexpr std::uint32_t kWindow = 1u << 3;
 /// LOAD_ACTIVATIONS with WINDOW: the first of a convolution. Waits until no pixel of the one before
 /// is kept.
 inline constexpr std::uint32_t kStart = 1u << 4;
+/// STORE: results pass the vector path.
+inline constexpr std::uint32_t kVector = 1u << 5;
 }  // namespace flag
 
 /// How results are written, as a command's FORMAT tells it.
@@ -343,6 +352,48 @@ struct Command {
   std::uint32_t new_pixels = 0;
   /// Pixels, the oldest ones, that no block after this one needs.
   std::uint32_t freed_pixels = 0;
+  /// float32 from 2**-7 to below 2**4: with ADD, what an 8-bit result is multiplied by.
+  std::uint32_t result_scale = 0;
+  /// float32: what the operand is multiplied by (ADD, from 2**-7 to below 2**4), or the product
+  /// (MULTIPLY, from 2**-12 to below a half).
+  std::uint32_t operand_scale = 0;
+  /// float32: what is added; a multiple of 2**-31, in magnitude below 2**14.
+  std::uint32_t offset = 0;
+  /// MULTIPLY: zero point of the 8-bit result, signed as results are.
+  std::uint32_t result_zero = 0;
+  /// MULTIPLY: zero point of the operand, signed as results are.
+  std::uint32_t operand_zero = 0;
+  /// ADD, MULTIPLY: the least value that is written, signed as results are; at most FUNCTION_MAX.
+  std::uint32_t function_min = 0;
+  /// ADD, MULTIPLY: the largest value that is written.
+  std::uint32_t function_max = 0;
+  /// The first lane that is written, below N; bytes of lanes before it stay as they are in memory.
+  std::uint32_t first_lane = 0;
+  /// How many lanes are written; 0: all from FIRST_LANE on. FIRST_LANE + LANES is at most N.
+  std::uint32_t lanes = 0;
+  /// 1: clamp(rint(fma(result, RESULT_SCALE, fma(operand, OPERAND_SCALE, OFFSET))), FUNCTION_MIN,
+  /// FUNCTION_MAX) is written, in float32.
+  std::uint32_t add = 0;
+  /// 1: clamp(rint((result - RESULT_ZERO) * (operand - OPERAND_ZERO) * OPERAND_SCALE + OFFSET),
+  /// FUNCTION_MIN, FUNCTION_MAX) is written, the product and the sum each rounded to float32. Not
+  /// with ADD.
+  std::uint32_t multiply = 0;
+  /// 1: a table takes the place of each 8-bit result by the byte at its index, before ADD or
+  /// MULTIPLY. Without KEEP it is the first 256 bytes of the STORE's operands.
+  std::uint32_t table = 0;
+  /// 1: a tile has one word of operands, which serves all its rows; otherwise one for each row.
+  std::uint32_t broadcast = 0;
+  /// 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
+  /// before, as are the fields beside this one.
+  std::uint32_t keep = 0;
+  /// 1: with ADD, the operand takes the place of the result and the result that of the operand.
+  std::uint32_t swap = 0;
+  /// 1: the highest bit of each operand is flipped as it comes, so that int8 values are those of
+  /// uint8, less 128.
+  std::uint32_t operand_moved = 0;
+  /// 1: the highest bit of each value is flipped as it is written, so that uint8 results lie in
+  /// memory as int8, less 128.
+  std::uint32_t result_moved = 0;
 
   /// Both halves of the address.
   constexpr std::uint64_t address() const {
@@ -383,9 +434,9 @@ struct Command {
       words[10] |= fit("WIDTH", width, 16) << 16;
       words[11] |= fit("OUT_HEIGHT", out_height, 16);
       words[11] |= fit("OUT_WIDTH", out_width, 16) << 16;
+      words[12] |= fit("ROW_STEP", row_step, 16);
+      words[12] |= fit("IMAGE_STEP", image_step, 16) << 16;
     }
-    words[12] |= fit("ROW_STEP", row_step, 16);
-    words[12] |= fit("IMAGE_STEP", image_step, 16) << 16;
     words[13] |= fit("TAP_ROW_STEP", tap_row_step, 16);
     words[13] |= fit("GROUP_PASSES", group_passes, 16) << 16;
     words[14] |= fit("CAPACITY", capacity, 16);
@@ -398,6 +449,25 @@ struct Command {
       words[10] |= in_column;
       words[11] |= fit("NEW_PIXELS", new_pixels, 16);
       words[11] |= fit("FREED_PIXELS", freed_pixels, 16) << 16;
+    }
+    if (opcode == Opcode::kStore) {
+      words[8] |= result_scale;
+      words[9] |= operand_scale;
+      words[10] |= offset;
+      words[11] |= fit("RESULT_ZERO", result_zero, 8);
+      words[11] |= fit("OPERAND_ZERO", operand_zero, 8) << 8;
+      words[11] |= fit("FUNCTION_MIN", function_min, 8) << 16;
+      words[11] |= fit("FUNCTION_MAX", function_max, 8) << 24;
+      words[12] |= fit("FIRST_LANE", first_lane, 8);
+      words[12] |= fit("LANES", lanes, 8) << 8;
+      words[12] |= fit("ADD", add, 1) << 16;
+      words[12] |= fit("MULTIPLY", multiply, 1) << 17;
+      words[12] |= fit("TABLE", table, 1) << 18;
+      words[12] |= fit("BROADCAST", broadcast, 1) << 19;
+      words[12] |= fit("KEEP", keep, 1) << 20;
+      words[12] |= fit("SWAP", swap, 1) << 21;
+      words[12] |= fit("OPERAND_MOVED", operand_moved, 1) << 22;
+      words[12] |= fit("RESULT_MOVED", result_moved, 1) << 23;
     }
     for (std::size_t i = 0; i < kCommandBytes; ++i) {
       bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
@@ -437,9 +507,9 @@ struct Command {
       command.width = Field{16, 16}.get(words[10]);
       command.out_height = Field{0, 16}.get(words[11]);
       command.out_width = Field{16, 16}.get(words[11]);
+      command.row_step = Field{0, 16}.get(words[12]);
+      command.image_step = Field{16, 16}.get(words[12]);
     }
-    command.row_step = Field{0, 16}.get(words[12]);
-    command.image_step = Field{16, 16}.get(words[12]);
     command.tap_row_step = Field{0, 16}.get(words[13]);
     command.group_passes = Field{16, 16}.get(words[13]);
     command.capacity = Field{0, 16}.get(words[14]);
@@ -452,6 +522,25 @@ struct Command {
       command.in_column = words[10];
       command.new_pixels = Field{0, 16}.get(words[11]);
       command.freed_pixels = Field{16, 16}.get(words[11]);
+    }
+    if (command.opcode == Opcode::kStore) {
+      command.result_scale = words[8];
+      command.operand_scale = words[9];
+      command.offset = words[10];
+      command.result_zero = Field{0, 8}.get(words[11]);
+      command.operand_zero = Field{8, 8}.get(words[11]);
+      command.function_min = Field{16, 8}.get(words[11]);
+      command.function_max = Field{24, 8}.get(words[11]);
+      command.first_lane = Field{0, 8}.get(words[12]);
+      command.lanes = Field{8, 8}.get(words[12]);
+      command.add = Field{16, 1}.get(words[12]);
+      command.multiply = Field{17, 1}.get(words[12]);
+      command.table = Field{18, 1}.get(words[12]);
+      command.broadcast = Field{19, 1}.get(words[12]);
+      command.keep = Field{20, 1}.get(words[12]);
+      command.swap = Field{21, 1}.get(words[12]);
+      command.operand_moved = Field{22, 1}.get(words[12]);
+      command.result_moved = Field{23, 1}.get(words[12]);
     }
     return command;
   }
@@ -471,7 +560,14 @@ struct Command {
            a.capacity == b.capacity && a.slot == b.slot && a.place == b.place &&
            a.out_row == b.out_row && a.out_column == b.out_column && a.in_row == b.in_row &&
            a.in_column == b.in_column && a.new_pixels == b.new_pixels &&
-           a.freed_pixels == b.freed_pixels;
+           a.freed_pixels == b.freed_pixels && a.result_scale == b.result_scale &&
+           a.operand_scale == b.operand_scale && a.offset == b.offset &&
+           a.result_zero == b.result_zero && a.operand_zero == b.operand_zero &&
+           a.function_min == b.function_min && a.function_max == b.function_max &&
+           a.first_lane == b.first_lane && a.lanes == b.lanes && a.add == b.add &&
+           a.multiply == b.multiply && a.table == b.table && a.broadcast == b.broadcast &&
+           a.keep == b.keep && a.swap == b.swap && a.operand_moved == b.operand_moved &&
+           a.result_moved == b.result_moved;
   }
   friend constexpr bool operator!=(const Command& a, const Command& b) { return !(a == b); }
 
@@ -492,15 +588,16 @@ struct OpcodeEntry {
 
 /// Every opcode.
 // clang-format off
-inline constexpr std::array<OpcodeEntry, 8> kOpcodes{{
+inline constexpr std::array<OpcodeEntry, 9> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column."},
     {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set."},
-    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters."},
+    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a table applied, and some lanes written only."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
     {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32."},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
+    {Opcode::kLoadOperands, "LOAD_OPERANDS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE words apart, into the operand buffer; a word is N operands, one for each lane. A block begins ROWS words after the block before it. STOREs take the words in their order: a table, then for each tile its rows, or one word with BROADCAST."},
 }};
 // clang-format on
 
@@ -561,6 +658,26 @@ inline std::string to_string(const Command& command) {
       add(" low=", command.low);
       add(" high=", command.high);
       add(" stride=", command.stride);
+      if ((command.flags & flag::kVector) != 0) {
+        add(" flags=", command.flags);
+        add(" result_scale=", command.result_scale);
+        add(" operand_scale=", command.operand_scale);
+        add(" offset=", command.offset);
+        add(" result_zero=", command.result_zero);
+        add(" operand_zero=", command.operand_zero);
+        add(" function_min=", command.function_min);
+        add(" function_max=", command.function_max);
+        add(" first_lane=", command.first_lane);
+        add(" lanes=", command.lanes);
+        add(" add=", command.add);
+        add(" multiply=", command.multiply);
+        add(" table=", command.table);
+        add(" broadcast=", command.broadcast);
+        add(" keep=", command.keep);
+        add(" swap=", command.swap);
+        add(" operand_moved=", command.operand_moved);
+        add(" result_moved=", command.result_moved);
+      }
       return words;
     case Opcode::kFinish:
       words = "FINISH";
@@ -598,6 +715,15 @@ inline std::string to_string(const Command& command) {
       add(" group_passes=", command.group_passes);
       add(" capacity=", command.capacity);
       return words;
+    case Opcode::kLoadOperands:
+      words = "LOAD_OPERANDS";
+      add(" rows=", command.rows);
+      add(" count=", command.count);
+      add(" passes=", command.passes);
+      add(" blocks=", command.blocks);
+      add(" address=", command.address());
+      add(" stride=", command.stride);
+      return words;
   }
   add("unknown opcode ", static_cast<std::uint32_t>(command.opcode));
   return words;
@@ -610,8 +736,9 @@ enum class ErrorCode : std::uint32_t {
   /// The command's OPCODE is not in the table.
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
-  /// in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad
-  /// or the commands before it.
+  /// in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32
+  /// bits, lanes beyond N or numbers that the vector path cannot take, or a window does not fit the
+  /// scratchpad or the commands before it.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -635,6 +762,7 @@ enum class Engine : std::uint32_t {
   kCompute = 3,
   kResults = 4,
   kParameters = 5,
+  kOperands = 6,
 };
 
 /// An error with its name and its text for people.
@@ -649,7 +777,7 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 8> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad or the commands before it."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or a window does not fit the scratchpad or the commands before it."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
@@ -666,13 +794,14 @@ struct EngineEntry {
 
 /// Every engine.
 // clang-format off
-inline constexpr std::array<EngineEntry, 6> kEngines{{
+inline constexpr std::array<EngineEntry, 7> kEngines{{
     {Engine::kCommands, "commands"},
     {Engine::kWeights, "weights"},
     {Engine::kActivations, "activations"},
     {Engine::kCompute, "compute"},
     {Engine::kResults, "results"},
     {Engine::kParameters, "parameters"},
+    {Engine::kOperands, "operands"},
 }};
 // clang-format on
 
@@ -718,7 +847,7 @@ struct Counter {
 
 /// Every counter, in the order of their offsets.
 // clang-format off
-inline constexpr std::array<Counter, 34> kCounters{{
+inline constexpr std::array<Counter, 40> kCounters{{
     {"total", "clocks", 0x080, "Clocks in all while busy."},
     {"commands", "dispatch", 0x088, "A command was handed to its engine, or rejected."},
     {"commands", "wait_memory", 0x090, "The next command was on its way from memory."},
@@ -742,17 +871,23 @@ inline constexpr std::array<Counter, 34> kCounters{{
     {"results", "wait_memory", 0x120, "Results or a snapshot were ready, and memory took none."},
     {"results", "wait_compute", 0x128, "The next block was not finished, or its first row on its way to the port."},
     {"results", "wait_parameters", 0x130, "The next block was finished, but its parameters had not been loaded."},
-    {"results", "wait_response", 0x138, "No STORE or snapshot under way, and writes not yet answered."},
-    {"results", "idle", 0x140, "No STORE or snapshot under way, and every write answered."},
-    {"parameters", "transfer", 0x148, "A word of parameters arrived."},
-    {"parameters", "wait_memory", 0x150, "Words had been requested, and none arrived."},
-    {"parameters", "wait_buffer", 0x158, "Nothing was under way, since the parameter buffer had no room for the next burst."},
-    {"parameters", "idle", 0x160, "No load of parameters under way."},
-    {"bytes", "weights", 0x168, "Bytes read through the weights port."},
-    {"bytes", "activations", 0x170, "Bytes of activations read through the data port."},
-    {"bytes", "commands", 0x178, "Bytes of commands read through the data port."},
-    {"bytes", "results", 0x180, "Bytes written through the results port, those of snapshots included."},
-    {"bytes", "parameters", 0x188, "Bytes of parameters read through the data port."},
+    {"results", "wait_operands", 0x138, "The next block and its parameters were there, its operands not."},
+    {"results", "wait_response", 0x140, "No STORE or snapshot under way, and writes not yet answered."},
+    {"results", "idle", 0x148, "No STORE or snapshot under way, and every write answered."},
+    {"parameters", "transfer", 0x150, "A word of parameters arrived."},
+    {"parameters", "wait_memory", 0x158, "Words had been requested, and none arrived."},
+    {"parameters", "wait_buffer", 0x160, "Nothing was under way, since the parameter buffer had no room for the next burst."},
+    {"parameters", "idle", 0x168, "No load of parameters under way."},
+    {"operands", "transfer", 0x170, "A word of operands arrived."},
+    {"operands", "wait_memory", 0x178, "Words had been requested, and none arrived."},
+    {"operands", "wait_buffer", 0x180, "Nothing was under way, since the operand buffer had no room for the next burst."},
+    {"operands", "idle", 0x188, "No load of operands under way."},
+    {"bytes", "weights", 0x190, "Bytes read through the weights port."},
+    {"bytes", "activations", 0x198, "Bytes of activations read through the data port."},
+    {"bytes", "commands", 0x1a0, "Bytes of commands read through the data port."},
+    {"bytes", "results", 0x1a8, "Bytes written through the results port, those of snapshots included."},
+    {"bytes", "parameters", 0x1b0, "Bytes of parameters read through the data port."},
+    {"bytes", "operands", 0x1b8, "Bytes of operands read through the data port."},
 }};
 // clang-format on
 
@@ -781,17 +916,23 @@ inline constexpr std::size_t kResultsTransfer = 19;
 inline constexpr std::size_t kResultsWaitMemory = 20;
 inline constexpr std::size_t kResultsWaitCompute = 21;
 inline constexpr std::size_t kResultsWaitParameters = 22;
-inline constexpr std::size_t kResultsWaitResponse = 23;
-inline constexpr std::size_t kResultsIdle = 24;
-inline constexpr std::size_t kParametersTransfer = 25;
-inline constexpr std::size_t kParametersWaitMemory = 26;
-inline constexpr std::size_t kParametersWaitBuffer = 27;
-inline constexpr std::size_t kParametersIdle = 28;
-inline constexpr std::size_t kBytesWeights = 29;
-inline constexpr std::size_t kBytesActivations = 30;
-inline constexpr std::size_t kBytesCommands = 31;
-inline constexpr std::size_t kBytesResults = 32;
-inline constexpr std::size_t kBytesParameters = 33;
+inline constexpr std::size_t kResultsWaitOperands = 23;
+inline constexpr std::size_t kResultsWaitResponse = 24;
+inline constexpr std::size_t kResultsIdle = 25;
+inline constexpr std::size_t kParametersTransfer = 26;
+inline constexpr std::size_t kParametersWaitMemory = 27;
+inline constexpr std::size_t kParametersWaitBuffer = 28;
+inline constexpr std::size_t kParametersIdle = 29;
+inline constexpr std::size_t kOperandsTransfer = 30;
+inline constexpr std::size_t kOperandsWaitMemory = 31;
+inline constexpr std::size_t kOperandsWaitBuffer = 32;
+inline constexpr std::size_t kOperandsIdle = 33;
+inline constexpr std::size_t kBytesWeights = 34;
+inline constexpr std::size_t kBytesActivations = 35;
+inline constexpr std::size_t kBytesCommands = 36;
+inline constexpr std::size_t kBytesResults = 37;
+inline constexpr std::size_t kBytesParameters = 38;
+inline constexpr std::size_t kBytesOperands = 39;
 }  // namespace counter
 
 }  // namespace gemm64

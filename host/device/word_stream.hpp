@@ -15,9 +15,8 @@ class WordStream {
   /// A LOAD, and the number of its command.
   void add(const LoadWeightsCommand& load, std::uint32_t tag) { add_words(load, tag); }
   void add(const LoadParametersCommand& load, std::uint32_t tag) { add_words(load, tag); }
-  void add(const LoadActivationsCommand& load, std::uint32_t tag) {
-    add({end_, 0, load.address, load.rows, load.count, load.stride, load.passes, tag}, load.blocks);
-  }
+  void add(const LoadActivationsCommand& load, std::uint32_t tag) { add_tiles(load, tag); }
+  void add(const LoadOperandsCommand& load, std::uint32_t tag) { add_tiles(load, tag); }
   /// Words of all LOADs so far.
   std::uint64_t end() const { return end_; }
   /// Words that follow each other in memory, and the command that they belong to.
@@ -46,6 +45,10 @@ class WordStream {
   template <typename Words>
   void add_words(const Words& load, std::uint32_t tag) {
     add({end_, 0, load.address, load.count, 1, 0, load.passes, tag}, 1);
+  }
+  template <typename Tiles>
+  void add_tiles(const Tiles& load, std::uint32_t tag) {
+    add({end_, 0, load.address, load.rows, load.count, load.stride, load.passes, tag}, load.blocks);
   }
 
   std::deque<Load> loads_;

@@ -165,6 +165,9 @@ void Driver::check_operands(const Job& job, const JobOperands& operands) const {
     throw std::invalid_argument(fmt::format("{} bytes of packed parameters, the job has {}",
                                             parameters, job.plan.parameter_bytes()));
   }
+  if (job.plan.output.takes_operands() && !job.operand && operands.operands == nullptr) {
+    throw std::invalid_argument(job.name + ": no second operands for its results");
+  }
 }
 
 void Driver::write_operands(const Job& job, const JobOperands& operands) {
@@ -173,9 +176,13 @@ void Driver::write_operands(const Job& job, const JobOperands& operands) {
     device_.write_memory(job.layout.parameters, operands.parameters->data(),
                          operands.parameters->size());
   }
-  if (job.source) return;
-  const std::vector<std::uint8_t> packed = pack_activations(job, operands.activations);
-  device_.write_memory(job.layout.activations, packed.data(), packed.size());
+  const auto write = [this](std::uint64_t address, const std::vector<std::uint8_t>& packed) {
+    device_.write_memory(address, packed.data(), packed.size());
+  };
+  if (!job.source) write(job.layout.activations, pack_activations(job, operands.activations));
+  if (job.plan.output.takes_operands() && !job.operand) {
+    write(job.layout.operands, pack_operands(job, *operands.operands));
+  }
 }
 
 MatrixI32 Driver::read_results(const Job& job) {
@@ -193,8 +200,8 @@ MatrixI32 Driver::read_results(const Job& job) {
 
 /// Clocks after which nobody waits any longer.
 std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
-  const std::uint64_t bytes =
-      traffic.weights + traffic.parameters + traffic.activations + traffic.results;
+  const std::uint64_t bytes = traffic.weights + traffic.parameters + traffic.activations +
+                              traffic.operands + traffic.results;
   // At worst each beat is a burst of its own, and waits for a latency.
   return kProgressClocks +
          (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
@@ -235,6 +242,7 @@ std::vector<GemmResult> Driver::run(const JobProgram& list,
     traffic.weights += own.weights;
     traffic.parameters += own.parameters;
     traffic.activations += own.activations;
+    traffic.operands += own.operands;
     traffic.results += own.results;
   }
   run_program(list.ring, list.program, clock_limit(traffic), progress, traffic.weights);

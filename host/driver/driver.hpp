@@ -28,11 +28,12 @@ struct GemmResult {
 
 /// What one job takes from the host: weights and parameters as pack_weights() and pack_parameters()
 /// of the same job give them. Activations are not used where the job has a source, parameters only
-/// where its results have 8 bits.
+/// where its results have 8 bits, second operands [M x N] where these take some that no job gives.
 struct JobOperands {
   SharedBytes weights;
   const MatrixI8& activations;
   const std::vector<std::uint8_t>* parameters = nullptr;
+  const MatrixI8* operands = nullptr;
 };
 
 /// Told from time to time how much of the weights' bytes has been read, 0 to 1.

@@ -85,11 +85,13 @@
 #define GEMM64_OP_FENCE 6u
 #define GEMM64_OP_LOAD_PARAMETERS 7u
 #define GEMM64_OP_SET_WINDOW 8u
+#define GEMM64_OP_LOAD_OPERANDS 9u
 #define GEMM64_FLAG_ACCUMULATE 1u
 #define GEMM64_FLAG_RETAIN 2u
 #define GEMM64_FLAG_SNAPSHOT 4u
 #define GEMM64_FLAG_WINDOW 8u
 #define GEMM64_FLAG_START 16u
+#define GEMM64_FLAG_VECTOR 32u
 #define GEMM64_RESULT_INT32 0u
 #define GEMM64_RESULT_INT32_BYTES 4u
 #define GEMM64_RESULT_INT8 1u
@@ -110,8 +112,9 @@
 #define GEMM64_ENGINE_COMPUTE 3u
 #define GEMM64_ENGINE_RESULTS 4u
 #define GEMM64_ENGINE_PARAMETERS 5u
+#define GEMM64_ENGINE_OPERANDS 6u
 #define GEMM64_COUNTERS_BASE 0x080u
-#define GEMM64_COUNTERS 34u
+#define GEMM64_COUNTERS 40u
 #define GEMM64_COUNTER_TOTAL_CLOCKS 0u
 #define GEMM64_COUNTER_COMMANDS_DISPATCH 1u
 #define GEMM64_COUNTER_COMMANDS_WAIT_MEMORY 2u
@@ -135,17 +138,23 @@
 #define GEMM64_COUNTER_RESULTS_WAIT_MEMORY 20u
 #define GEMM64_COUNTER_RESULTS_WAIT_COMPUTE 21u
 #define GEMM64_COUNTER_RESULTS_WAIT_PARAMETERS 22u
-#define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE 23u
-#define GEMM64_COUNTER_RESULTS_IDLE 24u
-#define GEMM64_COUNTER_PARAMETERS_TRANSFER 25u
-#define GEMM64_COUNTER_PARAMETERS_WAIT_MEMORY 26u
-#define GEMM64_COUNTER_PARAMETERS_WAIT_BUFFER 27u
-#define GEMM64_COUNTER_PARAMETERS_IDLE 28u
-#define GEMM64_COUNTER_BYTES_WEIGHTS 29u
-#define GEMM64_COUNTER_BYTES_ACTIVATIONS 30u
-#define GEMM64_COUNTER_BYTES_COMMANDS 31u
-#define GEMM64_COUNTER_BYTES_RESULTS 32u
-#define GEMM64_COUNTER_BYTES_PARAMETERS 33u
+#define GEMM64_COUNTER_RESULTS_WAIT_OPERANDS 23u
+#define GEMM64_COUNTER_RESULTS_WAIT_RESPONSE 24u
+#define GEMM64_COUNTER_RESULTS_IDLE 25u
+#define GEMM64_COUNTER_PARAMETERS_TRANSFER 26u
+#define GEMM64_COUNTER_PARAMETERS_WAIT_MEMORY 27u
+#define GEMM64_COUNTER_PARAMETERS_WAIT_BUFFER 28u
+#define GEMM64_COUNTER_PARAMETERS_IDLE 29u
+#define GEMM64_COUNTER_OPERANDS_TRANSFER 30u
+#define GEMM64_COUNTER_OPERANDS_WAIT_MEMORY 31u
+#define GEMM64_COUNTER_OPERANDS_WAIT_BUFFER 32u
+#define GEMM64_COUNTER_OPERANDS_IDLE 33u
+#define GEMM64_COUNTER_BYTES_WEIGHTS 34u
+#define GEMM64_COUNTER_BYTES_ACTIVATIONS 35u
+#define GEMM64_COUNTER_BYTES_COMMANDS 36u
+#define GEMM64_COUNTER_BYTES_RESULTS 37u
+#define GEMM64_COUNTER_BYTES_PARAMETERS 38u
+#define GEMM64_COUNTER_BYTES_OPERANDS 39u
 
 /* The field's value in a register's word: GEMM64_GET(word, STATUS_BUSY). */
 #define GEMM64_GET(word, field) \
@@ -246,6 +255,48 @@ struct gemm64_command {
   uint32_t new_pixels;
   /* Pixels, the oldest ones, that no block after this one needs. */
   uint32_t freed_pixels;
+  /* float32 from 2**-7 to below 2**4: with ADD, what an 8-bit result is multiplied by. */
+  uint32_t result_scale;
+  /* float32: what the operand is multiplied by (ADD, from 2**-7 to below 2**4), or the product
+     (MULTIPLY, from 2**-12 to below a half). */
+  uint32_t operand_scale;
+  /* float32: what is added; a multiple of 2**-31, in magnitude below 2**14. */
+  uint32_t offset;
+  /* MULTIPLY: zero point of the 8-bit result, signed as results are. */
+  uint32_t result_zero;
+  /* MULTIPLY: zero point of the operand, signed as results are. */
+  uint32_t operand_zero;
+  /* ADD, MULTIPLY: the least value that is written, signed as results are; at most FUNCTION_MAX. */
+  uint32_t function_min;
+  /* ADD, MULTIPLY: the largest value that is written. */
+  uint32_t function_max;
+  /* The first lane that is written, below N; bytes of lanes before it stay as they are in memory. */
+  uint32_t first_lane;
+  /* How many lanes are written; 0: all from FIRST_LANE on. FIRST_LANE + LANES is at most N. */
+  uint32_t lanes;
+  /* 1: clamp(rint(fma(result, RESULT_SCALE, fma(operand, OPERAND_SCALE, OFFSET))), FUNCTION_MIN,
+     FUNCTION_MAX) is written, in float32. */
+  uint32_t add;
+  /* 1: clamp(rint((result - RESULT_ZERO) * (operand - OPERAND_ZERO) * OPERAND_SCALE + OFFSET),
+     FUNCTION_MIN, FUNCTION_MAX) is written, the product and the sum each rounded to float32. Not
+     with ADD. */
+  uint32_t multiply;
+  /* 1: a table takes the place of each 8-bit result by the byte at its index, before ADD or
+     MULTIPLY. Without KEEP it is the first 256 bytes of the STORE's operands. */
+  uint32_t table;
+  /* 1: a tile has one word of operands, which serves all its rows; otherwise one for each row. */
+  uint32_t broadcast;
+  /* 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
+     before, as are the fields beside this one. */
+  uint32_t keep;
+  /* 1: with ADD, the operand takes the place of the result and the result that of the operand. */
+  uint32_t swap;
+  /* 1: the highest bit of each operand is flipped as it comes, so that int8 values are those of
+     uint8, less 128. */
+  uint32_t operand_moved;
+  /* 1: the highest bit of each value is flipped as it is written, so that uint8 results lie in
+     memory as int8, less 128. */
+  uint32_t result_moved;
 };
 
 /* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its
@@ -282,6 +333,20 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   if (command->out_column >> 16 != 0) return -1;
   if (command->new_pixels >> 16 != 0) return -1;
   if (command->freed_pixels >> 16 != 0) return -1;
+  if (command->result_zero >> 8 != 0) return -1;
+  if (command->operand_zero >> 8 != 0) return -1;
+  if (command->function_min >> 8 != 0) return -1;
+  if (command->function_max >> 8 != 0) return -1;
+  if (command->first_lane >> 8 != 0) return -1;
+  if (command->lanes >> 8 != 0) return -1;
+  if (command->add >> 1 != 0) return -1;
+  if (command->multiply >> 1 != 0) return -1;
+  if (command->table >> 1 != 0) return -1;
+  if (command->broadcast >> 1 != 0) return -1;
+  if (command->keep >> 1 != 0) return -1;
+  if (command->swap >> 1 != 0) return -1;
+  if (command->operand_moved >> 1 != 0) return -1;
+  if (command->result_moved >> 1 != 0) return -1;
   words[0] |= command->opcode;
   words[0] |= command->flags << 8;
   words[0] |= command->rows << 16;
@@ -308,9 +373,9 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
     words[10] |= command->width << 16;
     words[11] |= command->out_height;
     words[11] |= command->out_width << 16;
+    words[12] |= command->row_step;
+    words[12] |= command->image_step << 16;
   }
-  words[12] |= command->row_step;
-  words[12] |= command->image_step << 16;
   words[13] |= command->tap_row_step;
   words[13] |= command->group_passes << 16;
   words[14] |= command->capacity;
@@ -323,6 +388,25 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
     words[10] |= command->in_column;
     words[11] |= command->new_pixels;
     words[11] |= command->freed_pixels << 16;
+  }
+  if (command->opcode == GEMM64_OP_STORE) {
+    words[8] |= command->result_scale;
+    words[9] |= command->operand_scale;
+    words[10] |= command->offset;
+    words[11] |= command->result_zero;
+    words[11] |= command->operand_zero << 8;
+    words[11] |= command->function_min << 16;
+    words[11] |= command->function_max << 24;
+    words[12] |= command->first_lane;
+    words[12] |= command->lanes << 8;
+    words[12] |= command->add << 16;
+    words[12] |= command->multiply << 17;
+    words[12] |= command->table << 18;
+    words[12] |= command->broadcast << 19;
+    words[12] |= command->keep << 20;
+    words[12] |= command->swap << 21;
+    words[12] |= command->operand_moved << 22;
+    words[12] |= command->result_moved << 23;
   }
   for (i = 0; i < GEMM64_COMMAND_BYTES; ++i) {
     bytes[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
@@ -349,6 +433,8 @@ static inline const char *gemm64_opcode_name(uint32_t value) {
       return "LOAD_PARAMETERS";
     case GEMM64_OP_SET_WINDOW:
       return "SET_WINDOW";
+    case GEMM64_OP_LOAD_OPERANDS:
+      return "LOAD_OPERANDS";
     default:
       return "unknown";
   }
@@ -386,7 +472,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), or a window does not fit the scratchpad or the commands before it.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:
@@ -417,6 +503,8 @@ static inline const char *gemm64_engine_name(uint32_t value) {
       return "results";
     case GEMM64_ENGINE_PARAMETERS:
       return "parameters";
+    case GEMM64_ENGINE_OPERANDS:
+      return "operands";
     default:
       return "unknown";
   }

@@ -24,6 +24,8 @@ struct Job {
   std::vector<Command> program;  // FINISH last
   /// In a program of several: the index of the job whose int8 results are its activations.
   std::optional<std::size_t> source;
+  /// The same of the second operand of its results.
+  std::optional<std::size_t> operand;
 };
 
 /// Cuts a product and lays it out from address 0. Throws UsageError as make_plan() does.

@@ -47,6 +47,14 @@ struct JobCommands {
     commands.push_back(command);
     phases.push_back(phase);
   }
+  /// STORE of a plan's blocks, behind LOAD_OPERANDS where it takes some: the blocks' height, how
+  /// many they are, the row with which they begin, and which tiles of N. The job's first STORE sets
+  /// what the vector path does, those behind it keep that.
+  void add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                 std::uint32_t first_tile, std::uint32_t tiles, Phase phase);
+
+ private:
+  bool stores_ = false;  // is there a STORE?
 };
 
 /// The commands that carry out a plan. Of a product: for each group of blocks of M LOAD_WEIGHTS,
@@ -57,10 +65,5 @@ JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps&
 
 /// The same of a convolution.
 JobCommands window_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps);
-
-/// STORE of a plan's blocks: their height, how many they are, the row with which they begin, and
-/// which tiles of N.
-Command store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
-                      std::uint32_t first_tile, std::uint32_t tiles);
 
 }  // namespace gemm64

@@ -16,6 +16,18 @@
 namespace gemm64 {
 namespace {
 
+void check_operand(const std::vector<Job>& jobs, std::size_t job) {
+  const Job& next = jobs[job];
+  const Job* const from = *next.operand < job ? &jobs[*next.operand] : nullptr;
+  if (next.plan.output.takes_operands() && from != nullptr &&
+      from->plan.results().code() == ResultCode::kInt8 && from->plan.shape.m == next.plan.shape.m &&
+      from->plan.shape.n == next.plan.shape.n) {
+    return;
+  }
+  throw std::invalid_argument(fmt::format("job {} cannot be the second operand of '{}', job {}",
+                                          *next.operand, next.name, job));
+}
+
 void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Job& next = jobs[job];
   if (*next.source >= job) {
@@ -97,6 +109,8 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
 std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry& geometry) {
   std::vector<Overlaps> overlaps(jobs.size());
   for (std::size_t j = 1; j < jobs.size(); ++j) {
+    // What waits for operands of the job before would stand in the way of its own FENCE.
+    if (jobs[j].operand == j - 1) continue;
     if (jobs[j].source != j - 1) {
       overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
     } else if (const auto overlap = find_overlap(jobs[j - 1].plan, jobs[j].plan, geometry)) {
@@ -138,23 +152,25 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   std::uint64_t most_commands = 0;
   for (const Job& job : jobs) {
     // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
-    // STOREs and a LOAD_ACTIVATIONS.
-    most_commands += program_length(job.plan) + 5;
+    // STOREs with their LOAD_OPERANDS, and a LOAD_ACTIVATIONS.
+    most_commands += program_length(job.plan) + 8;
   }
   list.snapshots = page_up(std::uint64_t{ring_places(most_commands)} * kCommandBytes);
   list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
   list.end = list.snapshots + (jobs.size() - 1) * list.snapshot_bytes;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     if (jobs[j].source) check_source(jobs, j);
+    if (jobs[j].operand) check_operand(jobs, j);
   }
   share_planes(list.jobs, geometry);
   const std::vector<Overlaps> overlaps = find_overlaps(list.jobs, geometry);
   std::vector<std::vector<Phase>> phases;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     Job& job = list.jobs[j];
-    std::optional<std::uint64_t> activations;
-    if (job.source) activations = list.jobs[*job.source].layout.results;
-    job.layout = make_layout(job.plan, list.end, activations);
+    const auto results_of = [&list](std::optional<std::size_t> from) {
+      return from ? std::optional(list.jobs[*from].layout.results) : std::nullopt;
+    };
+    job.layout = make_layout(job.plan, list.end, results_of(job.source), results_of(job.operand));
     JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
     job.program = std::move(commands.commands);
     phases.push_back(std::move(commands.phases));

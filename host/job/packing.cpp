@@ -113,6 +113,19 @@ std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std:
   return packed;
 }
 
+std::vector<std::uint8_t> pack_operands(const Job& job, const MatrixI8& operands) {
+  const Plan& plan = job.plan;
+  check_shape("second operands", operands, plan.shape.m, plan.shape.n);
+  std::vector<std::uint8_t> packed(plan.operand_bytes());
+  std::uint8_t* word = packed.data();
+  for (std::uint64_t tile = 0; tile < plan.n_tiles; ++tile) {
+    for (std::uint64_t row = 0; row < plan.shape.m; ++row, word += plan.array) {
+      copy_word(word, operands, row, tile, plan.array);
+    }
+  }
+  return packed;
+}
+
 std::vector<std::int32_t> result_values(ResultFormat format,
                                         const std::vector<std::uint8_t>& blocks) {
   std::vector<std::int32_t> values(blocks.size() / format.bytes());

@@ -26,6 +26,9 @@ std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activ
 std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std::int32_t>& bias,
                                           const std::vector<float>& scales);
 
+/// The second operands [M x N] of a job's results, which lie as these do; 0 past N.
+std::vector<std::uint8_t> pack_operands(const Job& job, const MatrixI8& operands);
+
 /// The values of results, as STORE wrote them.
 std::vector<std::int32_t> result_values(ResultFormat format,
                                         const std::vector<std::uint8_t>& blocks);

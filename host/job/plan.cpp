@@ -46,6 +46,11 @@ void check_output(const Output& output, Accumulate accumulate) {
 
 }  // namespace
 
+ResultFormat Output::stored() const {
+  if (!vector || vector->result_moved == 0) return format;
+  return ResultFormat(format.is_signed() ? ResultCode::kUint8 : ResultCode::kInt8);
+}
+
 std::uint64_t Plan::row_blocks() const {
   std::uint64_t blocks = 0;
   for (const RowGroup& group : groups) blocks += group.blocks;
@@ -145,6 +150,7 @@ Traffic predict_traffic(const Plan& plan) {
   }
   traffic.parameters = plan.parameter_bytes() * plan.row_blocks();
   traffic.results = plan.result_bytes();
+  traffic.operands = plan.operand_bytes();
   traffic.commands = program_length(plan) * kCommandBytes;
   return traffic;
 }

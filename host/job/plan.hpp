@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/result_format.hpp"
 #include "host/job/window_cut.hpp"
@@ -23,13 +24,25 @@ struct GemmShape {
 };
 
 /// What a product's results are: its sums, or of each column's sums values of 8 bits,
-/// clamp(rint(float32(sum + bias) * scale) + zero, low, high).
+/// clamp(rint(float32(sum + bias) * scale) + zero, low, high), which may pass the vector path.
 struct Output {
   ResultFormat format = ResultFormat::int32();
   int zero = 0, low = 0, high = 0;  // of 8-bit results
+  /// What becomes of 8-bit results before they are written: a STORE with VECTOR, of which the
+  /// fields of the vector path alone count (host/device/vector_path.hpp).
+  std::optional<StoreCommand> vector;
+
+  /// How results lie in memory.
+  ResultFormat stored() const;
+  /// Does a second operand come from memory, a value for each result?
+  bool takes_operands() const {
+    return vector && (vector->add != 0 || vector->multiply != 0) && vector->broadcast == 0;
+  }
 
   friend bool operator==(const Output& a, const Output& b) {
-    return a.format == b.format && a.zero == b.zero && a.low == b.low && a.high == b.high;
+    return a.format == b.format && a.zero == b.zero && a.low == b.low && a.high == b.high &&
+           a.vector.has_value() == b.vector.has_value() &&
+           (!a.vector || Command(*a.vector) == Command(*b.vector));
   }
 };
 
@@ -64,7 +77,8 @@ struct Plan {
   std::uint64_t tiles() const { return std::uint64_t{k_tiles} * n_tiles; }
   /// Blocks of M.
   std::uint64_t row_blocks() const;
-  ResultFormat results() const { return output.format; }
+  /// How results lie in memory.
+  ResultFormat results() const { return output.stored(); }
   /// Tiles of results that leave the device for one block of M.
   std::uint64_t result_blocks() const {
     return accumulate == Accumulate::kDevice ? n_tiles : tiles();
@@ -80,6 +94,8 @@ struct Plan {
   std::uint64_t result_bytes() const {
     return results().block_bytes(shape.m * result_blocks(), array);
   }
+  /// Bytes of the second operand of results, which lies as they do.
+  std::uint64_t operand_bytes() const { return output.takes_operands() ? result_bytes() : 0; }
 };
 
 /// Bytes that cross each port for a plan and its program; the device's counters give the same.
@@ -89,10 +105,11 @@ struct Traffic {
   std::uint64_t results = 0;
   std::uint64_t commands = 0;
   std::uint64_t parameters = 0;
+  std::uint64_t operands = 0;
 
   friend bool operator==(const Traffic& a, const Traffic& b) {
     return a.weights == b.weights && a.activations == b.activations && a.results == b.results &&
-           a.commands == b.commands && a.parameters == b.parameters;
+           a.commands == b.commands && a.parameters == b.parameters && a.operands == b.operands;
   }
 };
 
@@ -111,8 +128,8 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
 void set_window(Plan& plan, WindowCut window);
 
 /// The bytes over each port: weights and parameters once for each block of M; activations once, or
-/// once for each tile of N where they do not stay on chip; results once. Of a convolution each
-/// input pixel once, or where strips share it once for each.
+/// once for each tile of N where they do not stay on chip; results and their second operands once.
+/// Of a convolution each input pixel once, or where strips share it once for each.
 Traffic predict_traffic(const Plan& plan);
 
 }  // namespace gemm64

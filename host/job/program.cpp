@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "host/error.hpp"
 #include "host/job/job_commands.hpp"
 
@@ -72,38 +74,61 @@ Layout make_layout(const Plan& plan) {
   return make_layout(plan, std::uint64_t{ring_places(program_length(plan))} * kCommandBytes);
 }
 
-Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint64_t> activations) {
+Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint64_t> activations,
+                   std::optional<std::uint64_t> operands) {
   Layout layout;
-  layout.weights = page_up(from);
-  layout.parameters = page_up(layout.weights + plan.weight_bytes());
-  const std::uint64_t behind = page_up(layout.parameters + plan.parameter_bytes());
-  layout.activations = activations.value_or(behind);
-  layout.results = activations ? behind : page_up(behind + plan.activation_bytes());
-  layout.end = layout.results + plan.result_bytes();
+  std::uint64_t next = from;
+  const auto place = [&next](std::uint64_t bytes) {
+    const std::uint64_t address = page_up(next);
+    next = address + bytes;
+    return address;
+  };
+  layout.weights = place(plan.weight_bytes());
+  layout.parameters = place(plan.parameter_bytes());
+  layout.activations = activations ? *activations : place(plan.activation_bytes());
+  layout.operands = operands ? *operands : place(plan.operand_bytes());
+  layout.results = place(plan.result_bytes());
+  layout.end = next;
   return layout;
 }
 
 std::uint64_t program_length(const Plan& plan) {
   if (plan.window) return make_program(plan, {}).size();
-  const std::uint64_t loads_and_more = plan.results().takes_parameters() ? 5 : 4;
+  const std::uint64_t loads_and_more =
+      4 + (plan.results().takes_parameters() ? 1 : 0) + (plan.output.takes_operands() ? 1 : 0);
   return loads_and_more * plan.groups.size() + 1;
 }
 
-Command store_command(const Plan& plan, const Layout& layout, const RowGroup& blocks,
-                      std::uint32_t first_tile, std::uint32_t tiles) {
+void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                            std::uint32_t first_tile, std::uint32_t tiles, Phase phase) {
   const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
-  StoreCommand store;
+  const std::uint64_t place =
+      plan.results().block_bytes(first_tile * plan.shape.m + blocks.first_row, plan.array);
+  if (plan.output.takes_operands()) {
+    LoadOperandsCommand load;
+    load.rows = blocks.rows;
+    load.count = tiles;
+    load.passes = 1;
+    load.blocks = blocks.blocks;
+    load.address = layout.operands + place;
+    load.stride = count_of(plan.shape.m);
+    add(load, phase);
+  }
+  StoreCommand store = plan.output.vector.value_or(StoreCommand());
+  if (plan.output.vector) {
+    store.flags = flag::kVector;
+    store.keep = std::exchange(stores_, true) ? 1 : 0;
+  }
   store.rows = blocks.rows;
   store.count = tiles;
   store.blocks = blocks.blocks;
-  store.address = layout.results + plan.results().block_bytes(
-                                       first_tile * plan.shape.m + blocks.first_row, plan.array);
-  store.format = plan.results().number();
+  store.address = layout.results + place;
+  store.format = plan.output.format.number();
   store.zero = byte(plan.output.zero);
   store.low = byte(plan.output.low);
   store.high = byte(plan.output.high);
   store.stride = count_of(plan.shape.m);
-  return store;
+  add(store, phase);
 }
 
 JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
@@ -127,10 +152,8 @@ JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps&
     }
     const auto tiles = count_of(plan.result_blocks());
     const std::uint32_t now = overlaps.cut ? overlaps.cut->tile : tiles;
-    list.add(store_command(plan, layout, group, 0, now), Phase::kRest);
-    if (now != tiles) {
-      list.add(store_command(plan, layout, group, now, tiles - now), Phase::kRest);
-    }
+    list.add_store(plan, layout, group, 0, now, Phase::kRest);
+    if (now != tiles) list.add_store(plan, layout, group, now, tiles - now, Phase::kRest);
   }
   list.add(FinishCommand(), Phase::kRest);
   return list;

@@ -17,6 +17,7 @@ struct Layout {
   std::uint64_t weights = 0;
   std::uint64_t parameters = 0;  // of 8-bit results; there are none for sums
   std::uint64_t activations = 0;
+  std::uint64_t operands = 0;  // second ones of results that take some
   std::uint64_t results = 0;
   std::uint64_t end = 0;  // bytes in all
 };
@@ -31,13 +32,14 @@ std::uint32_t ring_places(std::uint64_t commands);
 /// The next address that is a multiple of 4 KiB.
 std::uint64_t page_up(std::uint64_t address);
 
-/// Lays out ring, weights, parameters, activations and results one after the other from address 0.
-/// The ring has places for the plan's own program.
+/// Lays out ring, weights, parameters, activations, operands and results one after the other from
+/// address 0. The ring has places for the plan's own program.
 Layout make_layout(const Plan& plan);
-/// The same without a ring, from address `from` on. `activations`: where they lie already, if they
-/// do.
+/// The same without a ring, from address `from` on. `activations`, `operands`: where they lie
+/// already, if they do.
 Layout make_layout(const Plan& plan, std::uint64_t from,
-                   std::optional<std::uint64_t> activations = std::nullopt);
+                   std::optional<std::uint64_t> activations = std::nullopt,
+                   std::optional<std::uint64_t> operands = std::nullopt);
 
 /// The commands that carry out a plan by itself, FINISH last; see job_commands().
 std::vector<Command> make_program(const Plan& plan, const Layout& layout);

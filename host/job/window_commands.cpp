@@ -28,7 +28,8 @@ class WindowCommands {
  private:
   struct Store {
     std::uint64_t block;
-    Command command;
+    RowGroup blocks;
+    std::uint32_t first_tile, tiles;
   };
 
   /// Weights or parameters, all of them for each block.
@@ -44,7 +45,7 @@ class WindowCommands {
   void add_store(std::uint64_t block, const RowGroup& blocks, std::uint32_t first_tile,
                  std::uint32_t tiles) {
     if (blocks.blocks == 0 || tiles == 0) return;
-    stores_.push_back({block, store_command(plan_, layout_, blocks, first_tile, tiles)});
+    stores_.push_back({block, blocks, first_tile, tiles});
   }
 
   /// All STOREs, in their order.
@@ -150,7 +151,8 @@ class WindowCommands {
       }
       for (; next_store_ < stores_.size() && stores_[next_store_].block == before + i;
            ++next_store_) {
-        list_.add(stores_[next_store_].command, phase);
+        const Store& store = stores_[next_store_];
+        list_.add_store(plan_, layout_, store.blocks, store.first_tile, store.tiles, phase);
       }
     }
   }

@@ -28,7 +28,8 @@ Json traffic(const Counters& counters) {
           {"activations", counters[counter::kBytesActivations]},
           {"results", counters[counter::kBytesResults]},
           {"commands", counters[counter::kBytesCommands]},
-          {"parameters", counters[counter::kBytesParameters]}};
+          {"parameters", counters[counter::kBytesParameters]},
+          {"operands", counters[counter::kBytesOperands]}};
 }
 
 /// Every counter, by engine and cause.
@@ -140,6 +141,7 @@ Json layer_json(const LayerReport& layer, bool compared) {
   if (layer.program != 0) json["program"] = layer.program;
   if (layer.convolution) json["window"] = window_json(*layer.convolution);
   if (layer.packed) json["packed_bytes"] = layer.packed_bytes;
+  if (!layer.vector_nodes.empty()) json["vector_nodes"] = layer.vector_nodes;
   if (!layer.why_sums.empty()) json["why_int32"] = layer.why_sums;
   if (layer.arithmetic != Arithmetic::kIntegers) json["arithmetic"] = name(layer.arithmetic);
   if (layer.error_bound != 0) json["error_bound"] = layer.error_bound;

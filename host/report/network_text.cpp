@@ -49,7 +49,7 @@ std::string sums_text(const RunReport& report) {
 /// Bytes over the data port.
 std::uint64_t data_bytes(const LayerReport& layer) {
   return layer.counters[counter::kBytesActivations] + layer.counters[counter::kBytesCommands] +
-         layer.counters[counter::kBytesParameters];
+         layer.counters[counter::kBytesParameters] + layer.counters[counter::kBytesOperands];
 }
 
 /// "12 Relu, 1 Softmax": the most frequent first.
@@ -98,17 +98,22 @@ std::string overlap_text(const RunReport& report) {
 /// What the host did for layers of programs, and what their weights cost.
 std::string programs_text(const RunReport& report) {
   std::size_t programs = 0;
-  std::uint64_t packed = 0, packed_layers = 0, model_bytes = 0, loaded = 0;
+  std::uint64_t packed = 0, packed_layers = 0, vector_nodes = 0, model_bytes = 0, loaded = 0;
   for (const LayerReport& layer : report.layers) {
     programs = std::max(programs, layer.program);
     packed += layer.packed_bytes;
     packed_layers += layer.packed ? 1 : 0;
+    vector_nodes += layer.vector_nodes.size();
     if (layer.program == 0) continue;
     model_bytes += layer.shape.k * layer.shape.n;
     loaded += layer.counters[counter::kBytesWeights];
   }
   if (programs == 0) return "";
   std::string text = fmt::format("{} on the device.\n", counted(programs, "program"));
+  if (vector_nodes != 0) {
+    text += fmt::format("{} on its vector path, as layers wrote their results.\n",
+                        counted(vector_nodes, "node"));
+  }
   if (packed_layers != 0) {
     text += fmt::format("Windows that the host laid out as rows: {} of {}.\n", bytes(packed),
                         counted(packed_layers, "layer"));

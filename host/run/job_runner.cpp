@@ -131,7 +131,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   if (options_.one_program) {
     layer.published = published_cycles(plan.shape, geometry.n);
     sums = expected;
-    listed_.push_back({job, pack_weights(job, w), {}, a, w, {}, {}, std::move(expected), {}});
+    listed_.push_back({job, pack_weights(job, w), {}, a, w, {}, {}, {}, std::move(expected), {}});
     return layer;
   }
   if (options_.alone && options_.alone->index != index) {
@@ -177,7 +177,7 @@ void check_expected(const Job& job, const MatrixI8& a, const MatrixI8& w,
                     const MatrixI32& expected) {
   const Plan& plan = job.plan;
   const Output& output = plan.output;
-  if (plan.window || !output.format.takes_parameters()) return;
+  if (plan.window || !output.format.takes_parameters() || output.vector) return;
   const MatrixI32 reference =
       reference_requantize(reference_gemm(a, w), bias, scale, output.zero, output.low, output.high);
   if (compare(reference, expected).count != 0) {
@@ -202,6 +202,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     results.layers.back().published =
         published_cycles(layer.job.plan.shape, driver_.geometry().n, layer.groups);
     layer.job.source = layer.source;
+    layer.job.operand = layer.operand;
     SharedBytes packed =
         layer.packed != nullptr ? layer.packed->weights : pack_weights(layer.job, layer.w);
     std::vector<std::uint8_t> parameters;
@@ -212,8 +213,9 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     }
     names += (names.empty() ? "" : ", ") + layer.job.name;
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
-                    std::move(layer.a), std::move(layer.w), std::move(layer.bias),
-                    std::move(layer.scale), std::move(layer.expected), std::move(layer.expect)});
+                    std::move(layer.a), std::move(layer.w), std::move(layer.operands),
+                    std::move(layer.bias), std::move(layer.scale), std::move(layer.expected),
+                    std::move(layer.expect)});
   }
   if (options_.alone && options_.alone->index - jobs_ >= list.size()) {
     jobs_ += list.size();
@@ -233,7 +235,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   std::vector<JobOperands> operands;
   for (const Listed& one : listed) {
     jobs.push_back(one.job);
-    operands.push_back({one.packed, one.a, &one.parameters});
+    operands.push_back({one.packed, one.a, &one.parameters, &one.operands});
   }
   const JobProgram list = make_job_program(jobs, geometry);
   const ProgramPrediction predicted = predict_program(list, geometry, options_.memory);
@@ -293,13 +295,17 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
     LayerReport& layer = layers.at(i);
     const Listed& one = listed[i];
     const bool is_compared = one.expected.size() != 0;
-    const std::optional<std::size_t>& source = one.job.source;
+    const std::optional<std::size_t>&source = one.job.source, &operand = one.job.operand;
     MatrixI8 read;  // what it took from its source
     if (source && is_compared) read = results[*source].sums.cast<std::int8_t>();
     const MatrixI8& a = source ? read : one.a;
     if (is_compared) {
-      const bool is_other = source && differs[*source] && one.expect;
-      const MatrixI32 other = is_other ? one.expect(results[*source].sums) : MatrixI32();
+      const auto given = [&](const std::optional<std::size_t>& layer) {
+        return layer ? &results[*layer].sums : nullptr;
+      };
+      const bool is_other =
+          one.expect && ((source && differs[*source]) || (operand && differs[*operand]));
+      const MatrixI32 other = is_other ? one.expect(given(source), given(operand)) : MatrixI32();
       const MatrixI32& expected = is_other ? other : one.expected;
       check_expected(one.job, a, one.w, one.bias, one.scale, expected);
       layer.mismatches = compare(expected, results[i].sums);

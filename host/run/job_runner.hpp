@@ -20,22 +20,30 @@ struct PackedLayer {
   std::vector<std::uint8_t> parameters;
 };
 
+/// What a layer's results must be, where the layers that it reads gave these; nullptr: it reads
+/// none.
+using Expect = std::function<MatrixI32(const MatrixI32* source, const MatrixI32* operand)>;
+
 /// A layer of a program: its job, made with job() of a runner, and its operands as Driver::run
 /// takes them.
 struct ProgramLayer {
   Job job;
   std::uint32_t groups = 1;           // of a convolution
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
-  MatrixI8 a;                         // empty where there is a source
+  /// The same of the second operand of its results, where they take one.
+  std::optional<std::size_t> operand;
+  MatrixI8 a;         // empty where there is a source
+  MatrixI8 operands;  // [M x N], empty where a layer gives them, or there are none
   MatrixI8 w;
   std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
   /// Weights and parameters as they lie, where somebody has packed them already; else nullptr.
   const PackedLayer* packed = nullptr;
-  /// [M x N]: what its results must be, if its source's are as expected; empty: not known.
+  /// [M x N]: what its results must be, if what it reads of other layers is as expected; empty: not
+  /// known.
   MatrixI32 expected;
-  /// What they must be where its source gave other ones; called by the thread that runs it.
-  std::function<MatrixI32(const MatrixI32& source)> expect;
+  /// What they must be for what these gave; called by the thread that runs it.
+  Expect expect;
 };
 
 struct ProgramResults {
@@ -103,11 +111,11 @@ class JobRunner {
     Job job;
     SharedBytes packed;
     std::vector<std::uint8_t> parameters;  // of 8-bit results
-    MatrixI8 a, w;
+    MatrixI8 a, w, operands;
     std::vector<std::int32_t> bias;  // of 8-bit results
     std::vector<float> scale;
     MatrixI32 expected;
-    std::function<MatrixI32(const MatrixI32& source)> expect;
+    Expect expect;
   };
 
   /// Runs a list as one program, fills in its layers, and returns the values that are not as

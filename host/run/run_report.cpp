@@ -15,9 +15,9 @@ namespace {
 double roofline_clocks(std::uint64_t macs, const Counters& counters, const Geometry& geometry,
                        const MemoryTiming& memory) {
   const std::uint64_t weights = counters[counter::kBytesWeights];
-  const std::uint64_t data = counters[counter::kBytesActivations] +
-                             counters[counter::kBytesCommands] +
-                             counters[counter::kBytesParameters];
+  const std::uint64_t data =
+      counters[counter::kBytesActivations] + counters[counter::kBytesCommands] +
+      counters[counter::kBytesParameters] + counters[counter::kBytesOperands];
   const std::uint64_t results = counters[counter::kBytesResults];
   const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
                                     ? std::max({weights, data, results})

@@ -39,8 +39,9 @@ struct LayerReport {
   Arithmetic arithmetic = Arithmetic::kIntegers;
   std::size_t program = 0;                 // it is a part of, from 1; 0: it ran by itself
   std::optional<Convolution> convolution;  // empty: a Linear layer, or one product
-  bool packed = false;             // of a convolution: the host laid out its windows as rows
-  std::uint64_t packed_bytes = 0;  // so many
+  bool packed = false;                    // of a convolution: the host laid out its windows as rows
+  std::uint64_t packed_bytes = 0;         // so many
+  std::vector<std::string> vector_nodes;  // whose work the vector path did on its results
   std::string why_sums;  // why a layer of 8-bit values has int32 results; empty: it has not
   // Other layers of its program ran in the clocks that its counters tell of, which go from fence to
   // fence: no figure of clocks is its own.

@@ -36,6 +36,8 @@ class ExactValues {
     }
   }
 
+  void store(const std::string& name, const Tensor& value) { values_[name] = value; }
+
   void forget(const std::vector<std::string>& names) {
     for (const std::string& name : names) values_.erase(name);
   }

@@ -32,9 +32,6 @@ std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, 
   return layer;
 }
 
-/// The name of a layer's results.
-const std::string& output_of(const Step& step) { return step.context.node->output(0); }
-
 }  // namespace
 
 NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
@@ -131,51 +128,81 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   make_room();
   next(schedule_.on_host[index_of(executor_, step)]);
   share_.report(step.context.label, 0);
-  const std::string& name = step.context.node->input(0);
-  Tensor read;  // of its source, in the shape in which the layer takes it
-  if (layer.source) {
-    const TensorType type = type_of(name);
-    read = checks_layers() ? wanted[*layer.source].reshaped(type.dims)
-                           : Tensor(static_cast<DataType>(type.data_type), {0});
+  // What its nodes take of others: of layers of the program, in the shape in which they take it.
+  Values given;
+  for (const int node : layer.nodes()) {
+    for (const std::string& name : this->step(node).context.node->input()) {
+      const auto found = at_.values.find(name);
+      if (found != at_.values.end()) given[name] = found->second;
+    }
   }
-  Tensors arguments = executor_.arguments(step, at_.values, layer.source ? &read : nullptr);
+  const auto give = [&](const std::string& name, std::optional<std::size_t> from) {
+    if (!from) return;
+    const TensorType type = type_of(name);
+    given[name] = checks_layers() ? wanted[*from].reshaped(type.dims)
+                                  : Tensor(static_cast<DataType>(type.data_type), {0});
+  };
+  const std::string& name = step.context.node->input(0);
+  give(name, layer.source);
+  give(layer.second, layer.operand);
+  Tensors arguments = executor_.arguments(step, given);
   if (!layer.source && arguments[0].dims() != type_of(name).dims) {
     throw failure(step.context,
                   fmt::format("its first input is {}, which is not the shape that {} says",
                               describe(arguments[0]), executor_.model().name()));
   }
   ProgramLayer made = program_layer(layer, step.context, arguments);
+  if (!layer.second.empty() && !layer.operand) {
+    made.operands = operand_rows(layer, given.at(layer.second));
+  }
   const std::vector<PackedLayer>& constants = schedule_.executable.programs[number].constants;
   if (!constants.empty()) made.packed = &constants[index];
   if (!checks_layers()) return made;
 
   const auto begin = WallClock::now();
   if (layer.source) {
-    const DeviceLayer& source = program.layers[*layer.source];
-    const Tensor* const exact = at_.exact.find(output_of(step_of(source)));
-    if (exact != nullptr) {
-      const Tensor exact_read = exact->reshaped(read.dims());
-      at_.exact.store(
-          step, executor_.compute_step(step, executor_.arguments(step, at_.values, &exact_read)));
-    }
-  } else if (const auto exact = at_.exact.arguments(step, arguments)) {
-    at_.exact.store(step, executor_.compute_step(step, *exact));
+    const Tensor* const exact = at_.exact.find(results_of(program.layers[*layer.source]));
+    if (exact != nullptr) at_.exact.store(name, exact->reshaped(type_of(name).dims));
   }
-  wanted.push_back(executor_.compute_step(step, arguments)[0]);
+  wanted.push_back(compute_layer(layer, given, &at_.exact));
   made.expected = to_job_results(layer, wanted.back());
-  if (layer.source) {
-    const Dims dims = read.dims();
-    arguments[0] = Tensor();
-    made.expect = [this, &layer, &step, &source = program.layers[*layer.source], dims,
-                   arguments](const MatrixI32& results) {
-      Tensors others = arguments;
-      others[0] =
-          to_node_results(source, results, type_of(output_of(step_of(source)))).reshaped(dims);
-      return to_job_results(layer, executor_.compute_step(step, others)[0]);
+  if (layer.source || layer.operand) {
+    made.expect = [this, &layer, &program, name, given](const MatrixI32* source,
+                                                        const MatrixI32* operand) {
+      Values others = given;
+      const auto replace = [&](const std::string& value, std::optional<std::size_t> from,
+                               const MatrixI32* results) {
+        if (!from) return;
+        const DeviceLayer& by = program.layers[*from];
+        others[value] =
+            to_node_results(by, *results, type_of(results_of(by))).reshaped(type_of(value).dims);
+      };
+      replace(name, layer.source, source);
+      replace(layer.second, layer.operand, operand);
+      return to_job_results(layer, compute_layer(layer, std::move(others), nullptr));
     };
   }
   reference_seconds_ += seconds_since(begin);
   return made;
+}
+
+/// What the nodes of a layer make of the values that they are given; beside it what they make of
+/// the float32 network's, where these differ.
+Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given,
+                                  ExactValues* exact) const {
+  Tensor result;
+  for (const int node : layer.nodes()) {
+    const Step& step = this->step(node);
+    const Tensors arguments = executor_.arguments(step, given);
+    if (exact != nullptr) {
+      if (const auto others = exact->arguments(step, arguments)) {
+        exact->store(step, executor_.compute_step(step, *others));
+      }
+    }
+    result = executor_.compute_step(step, arguments)[0];
+    given[step.context.node->output(0)] = result;
+  }
+  return result;
 }
 
 /// What the device wrote of each layer; `wanted` where it wrote just that.
@@ -186,7 +213,7 @@ std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
   for (std::size_t i = 0; i < values.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
     results.push_back(values[i].size() != 0
-                          ? to_node_results(layer, values[i], type_of(output_of(step_of(layer))))
+                          ? to_node_results(layer, values[i], type_of(results_of(layer)))
                       : i < wanted.size() ? wanted[i]
                                           : Tensor());
   }
@@ -198,9 +225,9 @@ void NetworkPass::store(const DeviceProgram& program, const std::vector<Tensor>&
                         Values& values) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].present()) continue;
-    const Step& step = step_of(program.layers[i]);
-    values[output_of(step)] = results[i];
-    if (after_) after_(step, {results[i]});
+    const Step& last = step(program.layers[i].last());
+    values[last.context.node->output(0)] = results[i];
+    if (after_) after_(last, {results[i]});
   }
 }
 
@@ -341,6 +368,8 @@ void NetworkPass::add_layers(const DeviceProgram& program,
     report.convolution = layer.convolution;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
+    for (const int node : layer.behind)
+      report.vector_nodes.push_back(layer_name(executor_, step(node)));
     layers_.push_back(std::move(report));
   }
 }

@@ -90,6 +90,7 @@ class NetworkPass {
   bool run_items();
   void run_program(const PassItem& item);
   ProgramLayer prepare(std::size_t number, std::size_t index, std::vector<Tensor>& wanted);
+  Tensor compute_layer(const DeviceLayer& layer, Values given, ExactValues* exact) const;
   void store(const DeviceProgram& program, const std::vector<Tensor>& results, Values& values);
   std::vector<Tensor> written(const DeviceProgram& program, const std::vector<MatrixI32>& values,
                               const std::vector<Tensor>& wanted) const;
@@ -108,8 +109,11 @@ class NetworkPass {
   void add_layers(const DeviceProgram& program, const std::vector<LayerReport>& reports);
   std::string why_host(const Step& step, const Tensors& arguments) const;
   bool checks_layers() const { return runner_.options().check == CheckLevel::kLayers; }
-  const Step& step_of(const DeviceLayer& layer) const {
-    return executor_.steps()[static_cast<std::size_t>(layer.node)];
+  const Step& step(int node) const { return executor_.steps()[static_cast<std::size_t>(node)]; }
+  const Step& step_of(const DeviceLayer& layer) const { return step(layer.node); }
+  /// The name of a layer's results.
+  const std::string& results_of(const DeviceLayer& layer) const {
+    return step(layer.last()).context.node->output(0);
   }
   TensorType type_of(const std::string& value) const { return *executor_.model().type(value); }
   double share_of(double clocks) const {

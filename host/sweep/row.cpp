@@ -37,11 +37,9 @@ constexpr std::pair<const char*, std::size_t> kCauses[] = {
     {"wait_results", counter::kComputeWaitResults}};
 
 constexpr std::pair<const char*, std::size_t> kPorts[] = {
-    {"weights", counter::kBytesWeights},
-    {"activations", counter::kBytesActivations},
-    {"results", counter::kBytesResults},
-    {"commands", counter::kBytesCommands},
-    {"parameters", counter::kBytesParameters}};
+    {"weights", counter::kBytesWeights},       {"activations", counter::kBytesActivations},
+    {"results", counter::kBytesResults},       {"commands", counter::kBytesCommands},
+    {"parameters", counter::kBytesParameters}, {"operands", counter::kBytesOperands}};
 
 /// Clocks of the array by cause, and the cause that took most of those without a product.
 void add_causes(const Counters& counters, Json& row) {

@@ -375,6 +375,7 @@ Counters TlmDevice::estimate(const Work& work) const {
   bytes(counter::kBytesWeights, counter::kWeightsTransfer);
   bytes(counter::kBytesActivations, counter::kActivationsTransfer);
   bytes(counter::kBytesParameters, counter::kParametersTransfer);
+  bytes(counter::kBytesOperands, counter::kOperandsTransfer);
   counters[counter::kBytesCommands] = (work.behind - work.begin) * kCommandBytes;
   return counters;
 }

@@ -9,19 +9,23 @@
 // prove induction 1, cover 12
 // probe walks_0 = dut.u_weights.u_reader.burst_valid
 // probe walks_1 = dut.u_activations.u_reader.burst_valid
-// probe walks_2 = dut.u_parameter_sets.u_reader.burst_valid
-// probe walks_3 = dut.u_results.burst_valid
+// probe walks_2 = dut.u_output.u_parameter_sets.u_reader.burst_valid
+// probe walks_3 = dut.u_output.u_results.burst_valid
+// probe walks_4 = dut.u_output.u_operands.u_reader.burst_valid
 // probe beats_0 = dut.u_weights.u_reader.request_beats_o
 // probe beats_1 = dut.u_activations.u_reader.request_beats_o
-// probe beats_2 = dut.u_parameter_sets.u_reader.request_beats_o
-// probe beats_3 = dut.u_results.burst_beats
+// probe beats_2 = dut.u_output.u_parameter_sets.u_reader.request_beats_o
+// probe beats_3 = dut.u_output.u_results.burst_beats
+// probe beats_4 = dut.u_output.u_operands.u_reader.request_beats_o
 // probe odd_0 = dut.u_weights.u_reader.request_address_o[0]
 // probe odd_1 = dut.u_activations.u_reader.request_address_o[0]
-// probe odd_2 = dut.u_parameter_sets.u_reader.request_address_o[0]
-// probe odd_3 = dut.u_results.burst_address[0]
-// probe data_in = dut.u_results.u_data.tail_q
-// probe data_out = dut.u_results.u_data.head_q
-// probe results_quiet = dut.u_results.quiet_o
+// probe odd_2 = dut.u_output.u_parameter_sets.u_reader.request_address_o[0]
+// probe odd_3 = dut.u_output.u_results.burst_address[0]
+// probe odd_4 = dut.u_output.u_operands.u_reader.request_address_o[0]
+// probe data_in = dut.u_output.u_results.u_data.tail_q
+// probe data_out = dut.u_output.u_results.u_data.head_q
+// probe vector_busy = dut.u_output.u_results.vector_busy
+// probe results_quiet = dut.u_output.u_results.quiet_o
 module axi_proof ();
 
     gemm64 #(
@@ -42,7 +46,7 @@ module axi_proof ();
     reg         begun = 1'b0, was_reset = 1'b0, weights_held, data_held, aw_held, w_held, b_held, r_held;
     reg  [45:0] weights_was, results_was;
     reg  [46:0] data_was;
-    reg         last_was;
+    reg  [2:0]  last_was;
     reg  [1:0]  bresp_was;
     reg  [33:0] r_was;
     always @(posedge clk_i) begin
@@ -57,7 +61,7 @@ module axi_proof ();
         weights_was  <= weights_offer;
         data_was     <= data_offer;
         results_was  <= results_offer;
-        last_was     <= results_wlast;
+        last_was     <= {results_wstrb, results_wlast};
         bresp_was    <= bresp;
         r_was        <= {rresp, rdata};
     end
@@ -67,12 +71,12 @@ module axi_proof ();
     wire [12:0] data_end    = data_araddr[11:0] + 2 * (data_arlen + 13'd1);
     wire [12:0] results_end = results_awaddr[11:0] + 2 * (results_awlen + 13'd1);
 
-    // What walks ask for: of weights, activations, parameters and results
-    (* keep *) wire       walks_0, walks_1, walks_2, walks_3, results_quiet;
-    (* keep *) wire       odd_0, odd_1, odd_2, odd_3;  // misaligned
+    // What walks ask for: of weights, activations, parameters, results and operands
+    (* keep *) wire       walks_0, walks_1, walks_2, walks_3, walks_4, results_quiet, vector_busy;
+    (* keep *) wire       odd_0, odd_1, odd_2, odd_3, odd_4;  // misaligned
     (* keep *) wire [1:0] data_in, data_out;
     wire [1:0]            queued = data_in - data_out;
-    (* keep *) wire [6:0] beats_0, beats_1, beats_2, beats_3;
+    (* keep *) wire [6:0] beats_0, beats_1, beats_2, beats_3, beats_4;
 
     // Accesses of registers that were accepted and not answered
     reg [1:0] addresses, words, lookups;
@@ -91,6 +95,7 @@ module axi_proof ();
         if (walks_1) assume (beats_1 != 0 & ~odd_1);
         if (walks_2) assume (beats_2 != 0 & ~odd_2);
         if (walks_3) assume (beats_3 != 0 & ~odd_3);
+        if (walks_4) assume (beats_4 != 0 & ~odd_4);
         assume (queued <= 2);  // fifo.sv
         // results.sv: a burst that leaves has not been answered
         if (results_wvalid) assume (~results_quiet);
@@ -101,17 +106,17 @@ module axi_proof ();
             if (weights_held) assert (weights_arvalid & weights_offer == weights_was);
             if (data_held) assert (data_arvalid & data_offer == data_was);
             if (aw_held) assert (results_awvalid & results_offer == results_was);
-            if (w_held) assert (results_wvalid & results_wlast == last_was);
+            // On the vector path, the rules that the simulation checks in every clock tell.
+            if (w_held & ~vector_busy) assert (results_wvalid & {results_wstrb, results_wlast} == last_was);
             if (b_held) assert (bvalid & bresp == bresp_was);
             if (r_held) assert (rvalid & {rresp, rdata} == r_was);
             // Bursts
             if (weights_arvalid) assert (weights_arlen < 64 & weights_end <= 4096 & ~weights_araddr[0]);
-            if (data_arvalid) assert (data_arlen < 64 & data_end <= 4096 & ~data_araddr[0] & data_arid != 2'd3);
+            if (data_arvalid) assert (data_arlen < 64 & data_end <= 4096 & ~data_araddr[0]);
             if (results_awvalid) assert (results_awlen < 64 & results_end <= 4096 & ~results_awaddr[0]);
             if (weights_arvalid) assert (weights_arsize == 3'd1 & weights_arburst == 2'b01);
             if (data_arvalid) assert (data_arsize == 3'd1 & data_arburst == 2'b01);
             if (results_awvalid) assert (results_awsize == 3'd1 & results_awburst == 2'b01);
-            if (results_wvalid) assert (results_wstrb == 2'b11);
             // Answers, none unasked
             assert (bvalid == (addresses != 0 & words != 0) & rvalid == (lookups != 0));
             assert (addresses == {1'b0, bvalid} + {1'b0, ~awready} & words == {1'b0, bvalid} + {1'b0, ~wready});

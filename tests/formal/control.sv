@@ -11,8 +11,8 @@ module control_proof ();
 
     (* anyconst *) reg [31:0] watchdog;
     gemm64_control dut (
-        .watchdog_i (watchdog), .next_tag_i (16'd2), .bus_tag_i ({16'd8, 16'd7, 16'd6, 16'd5, 16'd4, 16'd3}),
-        .fault_tag_i ({16'd14, 16'd13, 16'd12, 16'd11, 16'd10, 16'd9}), .*
+        .watchdog_i (watchdog), .next_tag_i (16'd2), .bus_tag_i ({16'd9, 16'd8, 16'd7, 16'd6, 16'd5, 16'd4, 16'd3}),
+        .fault_tag_i ({16'd16, 16'd15, 16'd14, 16'd13, 16'd12, 16'd11, 16'd10}), .*
     );
 
     (* keep *) wire [31:0] still_q;
@@ -34,7 +34,7 @@ module control_proof ();
 
     always @* begin
         if (!begun) assume (!rst_ni);
-        for (i = 0; i < 6; i = i + 1)
+        for (i = 0; i < 7; i = i + 1)
             if (fault_i[i]) assume (fault_code_i[4*i +: 4] != 0);
         if (cleared) assume (~busy_i);  // the engines have just been reset
         assume (watchdog < 32'hffff_ffff);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows leave gemm64_requantize as they came, each once, in order and with its mark of a burst's last, however they are held
-// up; results that wait stay as they are. The proof follows one row, whichever it is.
+// up or frozen; results that wait stay as they are. The proof follows one row, whichever it is.
 //
 // short
-// break gemm64_requantize.v: ready_o      = ~valid_o | ready_i -> ready_o      = 1'b1
+// break gemm64_requantize.v: ready_o      = (~valid_o | ready_i) & ~freeze_i -> ready_o      = ~freeze_i
+// break gemm64_requantize.v: ready_o      = (~valid_o | ready_i) & ~freeze_i -> ready_o      = ~valid_o | ready_i
 // prove induction 1, cover 14
 // probe valid_q = dut.valid_q
 // probe last_q = dut.last_q
@@ -11,7 +12,8 @@ module requantize_order_proof ();
 
     (* anyseq *) reg [31:0] sum, scale;
     gemm64_requantize #(.N(1)) dut (
-        .zero_i (9'd0), .low_i (-9'd128), .high_i (9'd127), .sum_i (sum), .bias_i (32'd0), .scale_i (scale), .*
+        .zero_i (9'd0), .low_i (-9'd128), .high_i (9'd127), .sum_i (sum), .bias_i (32'd0), .scale_i (scale),
+        .operand_i (8'd0), .beside_i (1'b0), .*
     );
 
     (* keep *) wire [9:1] valid_q, last_q;
@@ -24,10 +26,10 @@ module requantize_order_proof ();
     reg [9:1]  at;  // the stage that the row is in
     always @(posedge clk_i) begin
         begun <= 1'b1;
-        held  <= rst_ni & valid & ~ready_i;
+        held  <= rst_ni & valid & ~(ready_i & ~freeze_i);
         {was_last, was_result} <= {last, result};
         in  <= rst_ni ? in + (valid_i & ready) : 0;
-        out <= rst_ni ? out + (valid & ready_i) : 0;
+        out <= rst_ni ? out + (valid & ready_i & ~freeze_i) : 0;
         if (!rst_ni) at <= 0;
         else if (ready & (valid_i | busy)) at <= {at[8:1], valid_i & in == number};
         if (valid_i & ready & in == number) mark <= last_i;

@@ -2,7 +2,7 @@
 // gemm64_results keeps AXI's rules on AW, W and B: offers stay as they are until they are accepted, each burst has the beats
 // that its address announced and WLAST with the last of them alone, no data come before their address is offered; and its
 // causes are one-hot. Where the bus is quiet and it announces no burst of its STORE, a block or a set is missing; where a burst
-// is announced and no beat is offered, its row is being read or in the requantizer.
+// is announced and no beat is offered, its row is being read or in the requantizer. Of STOREs without VECTOR.
 //
 // break gemm64_results.v: wide_valid   = data_valid & ~narrow & ~narrow_busy & -> wide_valid   = data_valid & ~narrow &
 // break gemm64_results.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
@@ -38,6 +38,11 @@
 // probe burst_first = dut.burst_first
 // probe set_needed = dut.set_needed
 // probe data_snapshot = dut.data_snapshot
+// probe vector_q = dut.vector_q
+// probe next_vector = dut.next_vector
+// probe vector_busy = dut.vector_busy
+// probe table_left_q = dut.table_left_q
+// probe table_due_q = dut.table_due_q
 module results_proof (
     input wire        command_snapshot_i,
     input wire [15:0] command_rows_i,
@@ -46,16 +51,18 @@ module results_proof (
     input wire [3:0]  command_format_i
 );
 
-    wire        transfer, wait_memory, wait_compute, wait_parameters, wait_response, idle_clock;
+    wire        transfer, wait_memory, wait_compute, wait_parameters, wait_operands, wait_response, idle_clock;
     gemm64_results #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .ROW_WIDTH(2), .LOG_BURSTS(1)) dut (
        
         .command_i ({256'd0, 32'd4, 8'd9, 8'd0, 8'd0, 4'd0, command_format_i, 64'd0, command_blocks_i, 32'd0, command_count_i, command_rows_i, 8'd0, command_snapshot_i ? 8'd6 : 8'd4}),
         .command_tag_i (16'd0), .bias_i (64'd0), .scale_i (64'd0), .berror_i (1'b0),
-        .causes_o ({idle_clock, wait_response, wait_parameters, wait_compute, wait_memory, transfer}), .*
+        .causes_o ({idle_clock, wait_response, wait_operands, wait_parameters, wait_compute, wait_memory, transfer}), .*
     );
 
     (* keep *) wire        burst_valid, taken, step, last_step, row_in, narrow, data_valid, narrow_valid, narrow_last;
     (* keep *) wire        narrow_busy, row_valid_q, burst_snapshot, burst_first, set_needed, data_snapshot;
+    (* keep *) wire        vector_q, next_vector, vector_busy, table_due_q;
+    (* keep *) wire [8:0]  table_left_q;
     (* keep *) wire [1:0]  bursts_q, done_q;
     (* keep *) wire [6:0]  burst_beats, data_beats, beat_q;
     (* keep *) wire [1:0]  data_in, data_out, response_in, response_out;
@@ -104,7 +111,9 @@ module results_proof (
         if (row_held) assume (row_data_i == row_was);                    // the accumulator's output holds
         if (snapshot_held) assume (snapshot_i == snapshot_was);
         if (bvalid_i) assume (whole != 0);
+        assume (~next_vector);
         if (begun) begin
+            assert (~vector_q & ~vector_busy & ~table_due_q & table_left_q == 0);  // no STORE with VECTOR here
             assert (data_held <= 2 & due <= 2);
             if (data_held != 0) assert (data_beats >= 1 & data_beats <= 64 & beat_q < data_beats);
             if (data_held == 2) assert (data_out[0] ? entries_0[6:0] >= 1 & entries_0[6:0] <= 64
@@ -133,7 +142,7 @@ module results_proof (
             // The requantizer's side: the last beat of a burst goes in as such, and with no other
             if (rst_ni & step) assert (last_step == (beat_q + 1 == data_beats));
             // Causes
-            assert (transfer + wait_memory + wait_compute + wait_parameters + wait_response + idle_clock == 3'd1);
+            assert (transfer + wait_memory + wait_compute + wait_parameters + wait_operands + wait_response + idle_clock == 3'd1);
             if (idle) assert (idle_clock);
         end
         cover (begun & w_taken & wlast & narrow_valid & left_beats == 2);

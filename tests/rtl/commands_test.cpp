@@ -86,7 +86,8 @@ class Trial {
     bench->ready_i = static_cast<std::uint8_t>(
         bit(Engine::kWeights, weights) | bit(Engine::kActivations, activations) |
         bit(Engine::kCompute, compute) | bit(Engine::kResults, results) |
-        bit(Engine::kParameters, activations));  // five draws: all of four in turn
+        bit(Engine::kParameters, activations) |
+        bit(Engine::kOperands, weights));  // all of four in turn
     bench->engines_idle_i = gates_.engine();
     bench->left_i = 0;
     bench->store_done_i = open_ != 0 && gates_.answer();
@@ -129,7 +130,8 @@ class Trial {
     const unsigned valid =
         bit(Engine::kWeights, opcode == 1) | bit(Engine::kActivations, opcode == 2) |
         bit(Engine::kCompute, opcode == 3 || opcode == 8) | bit(Engine::kParameters, opcode == 7) |
-        bit(Engine::kResults, opcode == 4 || (passes && snapshot));
+        bit(Engine::kResults, opcode == 4 || (passes && snapshot)) |
+        bit(Engine::kOperands, opcode == 9);
     EXPECT_EQ(bench->valid_o, send ? valid : 0);
     EXPECT_EQ(bench->finish_o, send && opcode == 5 && bench->engines_idle_i);
     if (send) {
@@ -203,9 +205,9 @@ Command any_window(std::mt19937& random, Command c) {
 Command any_command(std::mt19937& random) {
   const auto number = [&random](unsigned most) { return draw(random, 1, most); };
   Command c =
-      command(static_cast<Opcode>(draw(random, 1, 8)), draw(random, 1, 16), number(1 << 10),
+      command(static_cast<Opcode>(draw(random, 1, 9)), draw(random, 1, 16), number(1 << 10),
               number(~0u - 1), number(1 << 10), (std::uint64_t{random()} << 7) & 0x3fffffffff);
-  c.flags = draw(random, 0, 255) & ~flag::kWindow;
+  c.flags = draw(random, 0, 255) & ~(flag::kWindow | flag::kVector);
   c.format = draw(random, 0, 2);
   c.zero = draw(random, 0, 255);
   c.low = draw(random, 0, 127);
@@ -400,6 +402,30 @@ TEST(Commands, WindowsThatDoNotFitAreToldTwoClocksAfterTheirDispatch) {
   }
 }
 
+// What the vector path cannot take, tests of gemm64_vector_check tell.
+TEST(Commands, SettingsThatTheVectorPathCannotTakeAreToldTwoClocksAfterTheirDispatch) {
+  Command good = command(Opcode::kStore, 1, 1, 0, 1, 64);
+  good.flags = flag::kVector;
+  good.format = 1;
+  good.lanes = 8;
+  Command bad = good;
+  bad.lanes = 9;
+  Command plain = bad;
+  plain.flags = 0;
+  TrialN8({good, plain}, 3, {})();
+  TrialN8 trial({good, bad, good, good}, 7, {});
+  while (trial.dispatched < 2) {
+    trial.clock();
+    EXPECT_EQ(trial.bench->error_o, 0);
+  }
+  trial.clock();
+  trial.late_error = true;
+  trial.bench.settle();
+  EXPECT_EQ(trial.bench->error_o, 1);
+  EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(ErrorCode::kBadOperand));
+  EXPECT_EQ(trial.bench->error_tag_o, 1);
+}
+
 TEST(Commands, RowsOfAWindowAreNoRowsOfSums) {
   Command load = command(Opcode::kLoadActivations, 17, 1, 1, 1, 0);  // banks have 16
   load.capacity = 17;
@@ -503,7 +529,7 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
   };
   const Case cases[] = {
       {"opcode 0", command(static_cast<Opcode>(0), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
-      {"opcode 9", command(static_cast<Opcode>(9), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"opcode 10", command(static_cast<Opcode>(10), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"opcode 129", command(static_cast<Opcode>(129), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"weights, count 0", command(kWeights, 0, 0, 1, 0, 0), ErrorCode::kBadOperand},
       {"weights, passes 0", command(kWeights, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},
@@ -514,6 +540,8 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
       {"weights, beyond 40 bits by far", command(kWeights, 0, 1, 1, 0, 1ull << 63),
        ErrorCode::kBadAddress},
       {"weights, last address", command(kWeights, 0, 1, 1, 0, (1ull << 40) - 8), ErrorCode::kNone},
+      {"operands, rows 17", command(Opcode::kLoadOperands, 17, 1, 1, 1, 0), ErrorCode::kNone},
+      {"operands, passes 0", command(Opcode::kLoadOperands, 1, 1, 0, 1, 0), ErrorCode::kBadOperand},
       {"load, count 0", command(kLoad, 1, 0, 1, 1, 0), ErrorCode::kBadOperand},
       {"load, passes 0", command(kLoad, 1, 1, 0, 1, 0), ErrorCode::kBadOperand},
       {"load, blocks 0", command(kLoad, 1, 1, 1, 0, 0), ErrorCode::kBadOperand},

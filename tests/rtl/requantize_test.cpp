@@ -64,6 +64,8 @@ class Unit {
     bench_->bias_i = static_cast<std::uint32_t>(parameters.bias);
     bench_->scale_i = bits_of(parameters.scale);
     set_bounds(bench_, parameters);
+    bench_->freeze_i = 0;
+    bench_->beside_i = 1;
     bench_->ready_i = 1;
     for (std::size_t i = 0; i < sums.size() + kLatency; ++i) {
       bench_->valid_i = i < sums.size();
@@ -181,6 +183,8 @@ TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
       set_bounds(bench, p);
       bench->bias_i = 0;
       bench->scale_i = scale | sign;
+      bench->freeze_i = 0;
+      bench->beside_i = 1;
       bench->ready_i = bench->valid_i = 1;
       for (const std::int32_t sum : {-1, 0, 1}) {
         bench->sum_i = static_cast<std::uint32_t>(sum);
@@ -197,6 +201,8 @@ TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
   set_bounds(bench, Parameters());
   bench->bias_i = 0;
   bench->scale_i = bits_of(-0.5F);
+  bench->freeze_i = 0;
+  bench->beside_i = 1;
   bench->ready_i = bench->valid_i = 1;
   bench->sum_i = 6;
   for (unsigned t = 0; t <= kLatency; ++t) bench.step();
@@ -315,7 +321,11 @@ class Tiles {
       const bool offering = given_ < rows_.size() && (waits || offer());
       const Row& row = rows_[offering ? given_ : 0];
       bench->valid_i = offering;
+      bench->beside_i = 1;
+      bench->freeze_i = freezes && random() % 3 == 0;
       bench->ready_i = take();
+      // Beside the row that was given last
+      bench->operand_i = static_cast<std::uint32_t>(0x9e3779b9u * given_);
       bench->first_i = offering ? row.first : random() % 2;
       bench->last_i = row.last;
       set_bounds(bench, offering ? tiles_[row.tile][0] : random_bounds(random));
@@ -333,16 +343,18 @@ class Tiles {
       if (testing::Test::HasFailure()) return;
       waits = offering && !bench->ready_o;
       given_ += offering && bench->ready_o;
-      taken += bench->valid_o && bench->ready_i;
+      taken += bench->valid_o && bench->ready_i && bench->freeze_i == 0;
       scales_ += bench->scale_read_o;
       if (offering && bench->ready_o) given_at.push_back(bench.clock());
-      if (bench->valid_o && bench->ready_i) taken_at.push_back(bench.clock());
+      if (bench->valid_o && bench->ready_i && bench->freeze_i == 0)
+        taken_at.push_back(bench.clock());
       bench.edge();
     }
     EXPECT_EQ(scales_, tiles_.size());
   }
 
   Bench<Vrequantize_n4> bench;
+  bool freezes = false;                           // now and then
   std::size_t taken = 0;                          // rows of results
   std::vector<std::uint64_t> given_at, taken_at;  // clocks of rows
 
@@ -355,12 +367,13 @@ class Tiles {
 
   void check() {
     EXPECT_EQ(bench->busy_o, taken < given_);
-    stays_(bench->valid_o, bench->ready_i,
+    stays_(bench->valid_o, bench->ready_i && bench->freeze_i == 0,
            {bench->last_o, lane<std::uint32_t>(bench->result_o, 0)});
     if (!bench->valid_o) return;
     ASSERT_LT(taken, given_);
     const Row& row = rows_[taken];
     EXPECT_EQ(bench->last_o, row.last);
+    EXPECT_EQ(bench->operand_o, static_cast<std::uint32_t>(0x9e3779b9u * (taken + 1)));
     for (unsigned c = 0; c < kColumns; ++c) {
       ASSERT_EQ(lane<std::uint8_t>(bench->result_o, c),
                 static_cast<std::uint8_t>(expected(row.sums[c], tiles_[row.tile][c])))
@@ -390,7 +403,9 @@ TEST(Requantize, RowsKeepTheirParametersWhateverThePatterns) {
   std::mt19937 random(6);
   for_all_patterns(4, [&](Gate offer, Gate take) { Tiles(random, 12).run(offer, take, random); });
   for_seeds(1, 40, [](std::mt19937& seeded) {
-    Tiles(seeded, 60).run(Gate::random(seeded), Gate::random(seeded), seeded);
+    Tiles tiles(seeded, 60);
+    tiles.freezes = draw(seeded, 0, 1) != 0;
+    tiles.run(Gate::random(seeded), Gate::random(seeded), seeded);
   });
 }
 

@@ -225,7 +225,7 @@ class Trial {
     const bool due = answered_ < offered;           // a write is not answered yet
     EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) +
                   (bench->causes_o >> 3 & 1) + (bench->causes_o >> 4 & 1) +
-                  (bench->causes_o >> 5 & 1),
+                  (bench->causes_o >> 5 & 1) + (bench->causes_o >> 6 & 1),
               1);
     if (bench->wvalid_o && !bench->wready_i) {
       EXPECT_EQ((bench->causes_o >> 1 & 1), 1);
@@ -239,8 +239,8 @@ class Trial {
       EXPECT_TRUE(piece.store->narrow() && beat_ == 0 && done_ > piece.block &&
                   loaded_ <= blocks_[piece.block].set && bursts_.empty());
     }
-    EXPECT_EQ((bench->causes_o >> 4 & 1), !working && due);
-    EXPECT_EQ((bench->causes_o >> 5 & 1), !working && !due);
+    EXPECT_EQ((bench->causes_o >> 5 & 1), !working && due);
+    EXPECT_EQ((bench->causes_o >> 6 & 1), !working && !due);
     EXPECT_EQ(bench->idle_o, !working && !due);
     if (bench->quiet_o) {
       EXPECT_FALSE(bench->awvalid_o || bench->wvalid_o || due);
@@ -459,7 +459,8 @@ TEST(Results, FormatsAndSnapshotsTakeTurns) {
               {}, 1);
   run();
   std::vector<std::uint64_t> gaps;  // before each piece but the first
-  for (const std::size_t first : {3u, 3u + 4, 3u + 4 + 2, 3u + 4 + 2 + 34, 3u + 4 + 2 + 34 + 2}) {
+  for (const std::size_t first : std::vector<std::size_t>{3, 3 + 4, 3 + 4 + 2, 9 + kCounters.size(),
+                                                          9 + kCounters.size() + 2}) {
     gaps.push_back(run.data_at[first] - run.data_at[first - 1] - 1);
   }
   EXPECT_EQ(gaps, (std::vector<std::uint64_t>{0, 9, 0, 9, 0}));
@@ -477,24 +478,26 @@ TEST(Results, TilesLieAStrideApartAndBlocksOfMBehindEachOther) {
 TEST(Results, ASnapshotIsSentInItsTurnWithoutAGap) {
   TrialN8 run({{0, 5, 2}, {0x1000, 0, 0}, {0x2000, 1, 2}}, {}, 1);
   run();
-  ASSERT_EQ(run.data_at.size(), 40u + 34 + 8);
-  EXPECT_EQ(run.data_at.back() - run.data_at.front(), 81u);
+  ASSERT_EQ(run.data_at.size(), 40 + kCounters.size() + 8);
+  EXPECT_EQ(run.data_at.back() - run.data_at.front(), 47 + kCounters.size());
 }
 
 TEST(Results, ASnapshotAloneIsThereThreeClocksAfterItsCommand) {
   TrialN4 run({{4096 - 16, 0, 0}}, {Gate(1u << 10, 16), Gate(), Gate(), Gate(), Gate()}, 1);
   run();
   EXPECT_EQ(run.taken_at, std::vector<std::uint64_t>{10});
-  EXPECT_EQ(run.address_at, (std::vector<std::uint64_t>{13, 14}));  // cut at 4 KiB
-  ASSERT_EQ(run.data_at.size(), 68u);
-  for (unsigned beat = 0; beat < 68; ++beat) EXPECT_EQ(run.data_at[beat], 13u + beat);
+  EXPECT_EQ(run.address_at,
+            (std::vector<std::uint64_t>{13, 14, 19}));  // cut at 4 KiB; two under way
+  ASSERT_EQ(run.data_at.size(), 2 * kCounters.size());
+  for (unsigned beat = 0; beat < run.data_at.size(); ++beat)
+    EXPECT_EQ(run.data_at[beat], 13u + beat);
 }
 
 TEST(Results, ASnapshotWaitsUntilTheOneBeforeHasBeenSent) {
   TrialN8 run({{0, 0, 0}, {256, 0, 0}, {4096, 1, 1}}, {}, 1);
   run();
   ASSERT_EQ(run.taken_at.size(), 2u);
-  EXPECT_EQ(run.taken_at[1], run.data_at[33] + 1);
+  EXPECT_EQ(run.taken_at[1], run.data_at[kCounters.size() - 1] + 1);
 }
 
 // The data of the first burst have left by then, so that nothing else tells what the engine waits

@@ -253,7 +253,7 @@ TEST_P(Faults, ARingOutsideTheMemoryIsTold) {
 }
 
 TEST_P(Faults, UnknownOpcodesAreTold) {
-  for (const unsigned opcode : {0u, 9u, 10u, 0x81u, 255u}) {
+  for (const unsigned opcode : {0u, 10u, 11u, 0x81u, 255u}) {
     Command bad = finish();
     bad.opcode = static_cast<Opcode>(opcode);
     pair.expect_error({bad}, message(ErrorCode::kBadOpcode, 0, "", Engine::kCommands));
@@ -415,7 +415,7 @@ TEST_P(Faults, UnusedFieldsMayHoldAnything) {
   program[2].stride = 0xffffffff;
   program[2].set_address(0xffff'ffff'ffff'ffff);
   program[2].flags |= 0xfc & ~flag::kWindow;
-  program[3].flags = 0xff;
+  program[3].flags = 0xff & ~flag::kVector;
   program[3].passes = 0xffffffff;
   program[3].zero = program[3].low = 0xff;  // of 8-bit results
   program[4].rows = program[4].flags = 0xff;
@@ -448,6 +448,7 @@ TEST_P(Faults, ProgramsThatDoNotBalanceEndByTheWatchdog) {
       {load_weights(0x1000, n, 3), load_activations(0x2000, 4, 3), matmul(4, 1, 3), finish()},
       {store(0x3000, 4), finish()},
       {activations, finish()},
+      {load_operands(0x2000, 4), finish()},
       {load_weights(0x1000, n), finish()},
       {load_weights(0x1000, 3 * n), finish()},  // two tiles fit the buffer
       {load_weights(0x1000, n, 2), activations, matmul(4), store(0x3000, 4), finish()},

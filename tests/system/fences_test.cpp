@@ -181,7 +181,7 @@ TEST(Fences, ASnapshotCountsWhatTheOneBeforeWrote) {
 
 TEST(Fences, LeaveWhatIsPaddedOfASnapshotZero) {
   std::mt19937 random(1080);
-  ReferenceDevice reference;  // of N = 64: 272 bytes are five beats
+  ReferenceDevice reference;  // of N = 64: 320 bytes are five beats
   Driver driver(reference);
   std::vector<std::uint8_t> bytes(512, 0xa5);
   reference.write_memory(0x2000, bytes.data(), bytes.size());

@@ -69,6 +69,17 @@ INSTANTIATE_TEST_SUITE_P(Settings, ProgramClocks, testing::ValuesIn(settings()),
 INSTANTIATE_TEST_SUITE_P(Settings, WindowClocks, testing::ValuesIn(settings()),
                          testing::PrintToStringParamName());
 
+// A few of them, for those who run no more.
+TEST(VectorClocks, AreExact) {
+  for (const MemorySharing sharing : {MemorySharing::kIndependent, MemorySharing::kExclusive}) {
+    Rig rig = small_rig(4, sharing);
+    for_seeds(840, 30, [&](std::mt19937& random) {
+      const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 4));
+      EXPECT_TRUE(expect_predicted(rig, program, random_latency(random))) << list(program);
+    });
+  }
+}
+
 void expect_exact_or_stopped(const Kind& kind) {
   for (const MemorySharing sharing :
        {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {

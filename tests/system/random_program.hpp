@@ -14,6 +14,7 @@
 #include "host/device/registers.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/vector_path.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
@@ -41,8 +42,9 @@ inline void keep_order(const std::vector<Command>& before, Opcode opcode,
 /// among them, with and without a snapshot.
 class ProgramMaker {
  public:
-  ProgramMaker(std::mt19937& random, const Geometry& geometry)
-      : random_(random), geometry_(geometry) {}
+  /// `vectors`: all STOREs pass the vector path.
+  ProgramMaker(std::mt19937& random, const Geometry& geometry, bool vectors = false)
+      : random_(random), geometry_(geometry), vectors_(vectors) {}
 
   std::vector<Command> program(unsigned matmuls) {
     std::vector<Command> program;
@@ -75,6 +77,7 @@ class ProgramMaker {
       load.passes = 1;
       switch (opcode) {
         case Opcode::kLoadActivations:
+        case Opcode::kLoadOperands:
           cut_into_tiles(load);
           break;
         case Opcode::kLoadParameters:
@@ -152,16 +155,19 @@ class ProgramMaker {
 
     const std::uint64_t blocks = accumulate ? tiles / matmul.count : tiles;
     const std::uint64_t first = draw(random_, 0, 1) != 0 ? random_() % blocks : 0;
-    std::uint64_t sets = 0;
+    std::uint64_t sets = 0, operands = 0;
     for (const std::uint64_t piece : {first, blocks - first}) {
       if (piece == 0) continue;
       part.push_back(store(matmul.rows, piece));
       if (ResultFormat::of(part.back().format)->takes_parameters()) sets += piece;
+      operands += operands_of(StoreCommand(part.back()));
     }
     if (sets != 0) add_loads(part, Opcode::kLoadParameters, sets * kParameterSetWords);
+    if (operands != 0) add_loads(part, Opcode::kLoadOperands, operands);
     const std::vector<Command> before = part;
     std::shuffle(part.begin(), part.end(), random_);
     keep_order(before, Opcode::kLoadParameters, part);
+    keep_order(before, Opcode::kStore, part);
     if (draw(random_, 0, 1) != 0) add_fence(part);
     return part;
   }
@@ -175,13 +181,14 @@ class ProgramMaker {
     divide(store.count, store.blocks);
     store.stride = store.rows * store.blocks;
     if (draw(random_, 0, 2) == 0) store.stride = draw(random_, 0, 2 * store.rows + 9);
-    if (draw(random_, 0, 1) != 0) {
+    if (vectors_ || draw(random_, 0, 1) != 0) {
       const Output output = random_output(random_);
       const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
       store.format = output.format.number();
       store.zero = byte(output.zero);
       store.low = byte(output.low);
       store.high = byte(output.high);
+      if (vectors_ || draw(random_, 0, 1) != 0) add_vector(store);
     }
     store.address = results_;
     const std::uint64_t extent =
@@ -189,6 +196,51 @@ class ProgramMaker {
     results_ += ResultFormat::of(store.format)->block_bytes(extent, geometry_.n) +
                 std::uint64_t{draw(random_, 0, 9)} * geometry_.n;
     return store;
+  }
+
+  /// Words of operands that the next STORE takes.
+  std::uint64_t operands_of(const StoreCommand& store) {
+    vector_.begin(store);
+    return vector_.table_words(geometry_.n) +
+           std::uint64_t{store.count} * store.blocks * vector_.tile_words();
+  }
+
+  /// Settings of the vector path; with KEEP, which nobody may read.
+  void add_vector(StoreCommand& store) {
+    store.flags |= flag::kVector;
+    store.keep = any_vector_ ? draw(random_, 0, 1) : 0;
+    any_vector_ = true;
+    const ResultFormat format = ResultFormat::of(store.format).value();
+    const auto bits = [](float value) {
+      std::uint32_t word;
+      std::memcpy(&word, &value, sizeof word);
+      return word;
+    };
+    const auto number = [&](int first, int end) {
+      const float mantissa = 1 + static_cast<float>(random_() % 4096) / 4096;
+      return std::ldexp(mantissa, first + static_cast<int>(random_() % (end - first)));
+    };
+    const unsigned function = draw(random_, 0, 2);
+    store.add = function == 1;
+    store.multiply = function == 2;
+    store.table = draw(random_, 0, 1);
+    store.broadcast = draw(random_, 0, 1);
+    store.swap = draw(random_, 0, 1);
+    store.operand_moved = draw(random_, 0, 1);
+    store.result_moved = draw(random_, 0, 1);
+    store.result_scale = bits(number(-7, 4));
+    store.operand_scale = bits(store.add != 0 ? number(-7, 4) : number(-12, -1));
+    store.offset = bits(draw(random_, 0, 3) == 0 ? 0 : number(-6, 9));
+    store.result_zero = draw(random_, 0, 255);
+    store.operand_zero = draw(random_, 0, 255);
+    store.function_min = draw(random_, 0, 255);
+    store.function_max = draw(random_, 0, 255);
+    if (format.value(store.function_min) > format.value(store.function_max)) {
+      std::swap(store.function_min, store.function_max);
+    }
+    if (draw(random_, 0, 1) == 0) return;
+    store.first_lane = draw(random_, 0, geometry_.n - 1);
+    store.lanes = draw(random_, 0, geometry_.n - store.first_lane);
   }
 
   /// A FENCE that leaves `least` STOREs or more.
@@ -219,6 +271,9 @@ class ProgramMaker {
  private:
   std::uint64_t results_ = kResults;
   std::uint64_t snapshots_ = kSnapshots;
+  VectorSettings vector_;
+  const bool vectors_;
+  bool any_vector_ = false;
 };
 
 /// A program of `matmuls` products that the engines can finish: their commands are mixed as far as
@@ -226,6 +281,12 @@ class ProgramMaker {
 inline std::vector<Command> random_program(std::mt19937& random, const Geometry& geometry,
                                            unsigned matmuls) {
   return ProgramMaker(random, geometry).program(matmuls);
+}
+
+/// One in which every STORE passes the vector path, with settings of its own or those before.
+inline std::vector<Command> random_vector_program(std::mt19937& random, const Geometry& geometry,
+                                                  unsigned matmuls) {
+  return ProgramMaker(random, geometry, true).program(matmuls + 2);
 }
 
 /// The same in any order that keeps MATMULs and STOREs in theirs: the engines may wait for each

@@ -165,8 +165,12 @@ class WindowMaker : public ProgramMaker {
         }
         covered = b + equal;
         part.push_back(store(block.rows, std::uint64_t{passes_} * equal));
-        if (ResultFormat::of(part.back().format)->takes_parameters()) {
+        const StoreCommand stored(part.back());
+        if (ResultFormat::of(stored.format)->takes_parameters()) {
           add_loads(part, Opcode::kLoadParameters, passes_ * equal * kParameterSetWords);
+        }
+        if (const std::uint64_t words = operands_of(stored)) {
+          add_loads(part, Opcode::kLoadOperands, words);
         }
       }
       const std::vector<Command> before = part;
@@ -212,7 +216,7 @@ inline std::vector<Command> random_window_program(std::mt19937& random, const Ge
 /// engines may wait for each other for ever.
 inline std::vector<Command> random_merge(std::mt19937& random,
                                          const std::vector<Command>& program) {
-  std::vector<std::vector<Command>> streams(5);
+  std::vector<std::vector<Command>> streams(6);
   for (const Command& command : program) {
     switch (command.opcode) {
       case Opcode::kLoadWeights:
@@ -227,6 +231,9 @@ inline std::vector<Command> random_merge(std::mt19937& random,
         break;
       case Opcode::kLoadParameters:
         streams[3].push_back(command);
+        break;
+      case Opcode::kLoadOperands:
+        streams[5].push_back(command);
         break;
       case Opcode::kFinish:
         break;

@@ -26,7 +26,7 @@ void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.device << "N" <
 
 Command bad_command() {
   Command command;
-  command.opcode = static_cast<Opcode>(9);
+  command.opcode = static_cast<Opcode>(0xff);
   return command;
 }
 

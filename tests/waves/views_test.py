@@ -104,7 +104,8 @@ class Views(unittest.TestCase):
                     continue
                 seen += 1
                 module = {"parameters": "parameter_sets"}.get(engine[1], engine[1])
-                bits = [signal.removeprefix(f"{TOP}u_{module}.") for signal in item.signals]
+                bits = [re.sub(rf"^{re.escape(TOP)}(u_output\.)?u_{module}\.", "", signal)
+                        for signal in item.signals]
                 self.assertEqual([ports.get(bit, bit.removesuffix("_o")) for bit in bits],
                                  causes[engine[1]])
         self.assertGreaterEqual(seen, 5)

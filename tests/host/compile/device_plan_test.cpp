@@ -12,8 +12,9 @@ namespace {
 
 using testing::ElementsAre;
 
-/// "a b<a": layers of each program in its order, behind < the one whose results it reads, behind !
-/// those whose windows the host packs.
+/// "a b<a c<b+a": layers of each program in its order, behind < the one whose results it reads,
+/// behind + the one that gives its second operand, or * where the host does, behind ! those whose
+/// windows the host packs.
 std::vector<std::string> texts(const DevicePlan& plan) {
   std::vector<std::string> programs;
   for (const DeviceProgram& program : plan.programs) {
@@ -22,7 +23,12 @@ std::vector<std::string> texts(const DevicePlan& plan) {
       text += (text.empty() ? "" : " ") + layer.job.name;
       if (layer.packed) text += "!";
       if (layer.source) text += "<" + program.layers.at(*layer.source).job.name;
+      if (!layer.second.empty()) {
+        text += layer.operand ? "+" + program.layers.at(*layer.operand).job.name : "+*";
+      }
       EXPECT_EQ(layer.job.source, layer.source);
+      EXPECT_EQ(layer.job.operand, layer.operand);
+      EXPECT_EQ(layer.job.plan.output.takes_operands(), !layer.second.empty());
     }
     programs.push_back(text);
   }
@@ -63,7 +69,53 @@ TEST_F(DevicePlanTest, RunsAProjectionWithTheBottleneckBesideIt) {
       .conv("sum", "d", 16, 8, 1)
       .conv("d", "e", 8, 16, 1)
       .add("e", "sum", "y");
-  EXPECT_THAT(texts(plan(text)), ElementsAre("a side b<a c<b", "d e<d"));
+  EXPECT_THAT(texts(plan(text)), ElementsAre("side a b<a c<b+side d<c e<d+c"));
+}
+
+TEST_F(DevicePlanTest, AddsWhereTheLaterOfTwoLayersWritesItsResults) {
+  QuantizedText later("1,8,6,6");
+  later.conv("x", "a", 8, 8, 1).conv("a", "b", 8, 8, 3, kPad).add("a", "b", "y");
+  const DevicePlan found = plan(later);
+  EXPECT_THAT(texts(found), ElementsAre("a b<a+a"));
+  const DeviceLayer& layer = found.programs[0].layers[1];
+  EXPECT_THAT(layer.nodes(), ElementsAre(1, 2));
+  EXPECT_TRUE(found.has(2));
+  EXPECT_EQ(layer.job.plan.output.vector->swap, 1U);  // it is the node's second input
+  QuantizedText earlier("1,8,6,6");
+  earlier.conv("x", "a", 8, 8, 1).conv("a", "b", 8, 8, 3, kPad).add("b", "a", "y");
+  EXPECT_EQ(plan(earlier).programs[0].layers[1].job.plan.output.vector->swap, 0U);
+}
+
+TEST_F(DevicePlanTest, AddsWhatTheHostGives) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 3, kPad)
+      .add("a", "x", "b")
+      .node("p", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (b)")
+      .conv("p", "c", 8, 8, 1)
+      .add("c", "b", "y");
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a+*", "c+*"));
+}
+
+TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
+  // Both are read elsewhere, too.
+  QuantizedText read("1,8,6,6");
+  read.conv("x", "a", 8, 8, 1)
+      .conv("x", "b", 8, 8, 1)
+      .add("a", "b", "c")
+      .conv("a", "d", 8, 8, 1)
+      .conv("b", "e", 8, 8, 1)
+      .add("d", "e", "y");
+  EXPECT_THAT(texts(plan(read)), ElementsAre("a b e<b d<a+e"));
+  QuantizedText stretched("2,8,6,6");
+  stretched.conv("x", "a", 8, 8, 6).conv("x", "b", 8, 8, 1).add("a", "b", "y");
+  EXPECT_THAT(texts(plan(stretched)), ElementsAre("a b"));
+  QuantizedText itself("1,8,6,6");
+  itself.conv("x", "a", 8, 8, 1).add("a", "a", "y");
+  EXPECT_THAT(texts(plan(itself)), ElementsAre("a"));
+  // Of two additions, the second would need a second turn of the vector path.
+  QuantizedText twice("1,8,6,6");
+  twice.conv("x", "a", 8, 8, 1).add("a", "x", "b").add("b", "x", "y");
+  EXPECT_THAT(texts(plan(twice)), ElementsAre("a+*"));
 }
 
 TEST_F(DevicePlanTest, PutsBranchesIntoOneProgramThoseThatWaitForLeastFirst) {

@@ -29,7 +29,8 @@ using Json = nlohmann::ordered_json;
 OnnxModel network() {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 12, 3, "pads = [1,1,1,1]")
-      .conv("a", "b", 12, 8, 1)
+      .conv("a", "conv", 12, 8, 1)
+      .add("conv", "x", "b")
       .node("p", "MaxPool <kernel_shape = [2,2]> (b)")
       .conv("p", "y", 8, 8, 1);
   return text.model();
@@ -80,6 +81,10 @@ TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
       }
       if (!program.list.jobs[i].source) {
         places.emplace_back(tensors.input.address, tensors.input.address + tensors.input.bytes);
+      }
+      if (tensors.operand.bytes != 0) {
+        places.emplace_back(tensors.operand.address,
+                            tensors.operand.address + tensors.operand.bytes);
       }
       EXPECT_EQ(program.constants[i].weights.size(), tensors.weights.bytes);
       EXPECT_EQ(program.constants[i].parameters.size(), tensors.parameters.bytes);
@@ -137,6 +142,7 @@ TEST_F(ExecutableTest, AFileIsEnoughToRunItsPrograms) {
     put(layer["weights"], section(layer["weights"]));
     put(layer["parameters"], section(layer["parameters"]));
     if (layer["source"].is_null()) put(layer["input"], activations);
+    if (layer.contains("operand")) put(layer["operand"], activations);
   }
   DeviceHooks hooks(device);
   gemm64_driver driver;

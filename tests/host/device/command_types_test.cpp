@@ -12,9 +12,9 @@
 namespace gemm64 {
 namespace {
 
-using AllTypes =
-    std::tuple<LoadWeightsCommand, LoadActivationsCommand, LoadParametersCommand, MatmulCommand,
-               SetWindowCommand, StoreCommand, FenceCommand, FinishCommand>;
+using AllTypes = std::tuple<LoadWeightsCommand, LoadActivationsCommand, LoadParametersCommand,
+                            LoadOperandsCommand, MatmulCommand, SetWindowCommand, StoreCommand,
+                            FenceCommand, FinishCommand>;
 static_assert(std::tuple_size_v<AllTypes> == kOpcodes.size());
 
 template <typename Type, typename = void>

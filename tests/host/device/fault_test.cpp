@@ -32,6 +32,9 @@ TEST(Fault, IsReadAndWrittenInTheSameForm) {
                            "command:15:31@6",
                            "bias:63:31@10",
                            "scale:0:0@11",
+                           "operand:63:7@12",
+                           "table:255:0@13",
+                           "vector:63:6@14",
                            "register:RING_TAIL:15@7",
                            "register:CONTROL:1@8",
                            "lost:weights.ar@1",
@@ -65,6 +68,9 @@ TEST(Fault, IsToldInWords) {
   EXPECT_EQ(words("command:4:31@1"), "bit 31 of word 4 in the next command fetched");
   EXPECT_EQ(words("bias:3:31@1"), "bit 31 of column 3's bias in the next set of parameters");
   EXPECT_EQ(words("scale:3:0@1"), "bit 0 of column 3's scale in the next set of parameters");
+  EXPECT_EQ(words("operand:3:0@1"), "bit 0 of byte 3 in the next word of second operands");
+  EXPECT_EQ(words("table:200:7@1"), "bit 7 of entry 200 in the vector path's table");
+  EXPECT_EQ(words("vector:5:1@1"), "bit 1 of lane 5's rounded sum on the vector path");
   EXPECT_EQ(words("register:RING_MASK:3@1"), "bit 3 of the register RING_MASK");
   EXPECT_EQ(words("lost:data.r@1"), "the next handshake on data.r is lost");
   EXPECT_EQ(words("repeated:results.b@1"), "the next handshake on results.b comes twice");

@@ -46,7 +46,7 @@ TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
   EXPECT_EQ(found.report.layers.size(), 9U);
   EXPECT_TRUE(found.report.host_layers.empty());
   EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
-  EXPECT_EQ(found.report.host->nodes, 3U);  // QLinearAdd, MaxPool, Flatten
+  EXPECT_EQ(found.report.host->nodes, 2U);  // MaxPool, Flatten
   const NamedTensors expected = Executor(model).run({{"x", quantized_input()}});
   const Tensor& y = found.outputs.at("y");
   ASSERT_EQ(y.bytes(), expected.at("y").bytes());
@@ -57,9 +57,9 @@ TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
   const NetworkRun found = run(quantized_branches());
   const std::string text = run_table(found.report, 0);
   EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups",
-                         "3 nodes on the host (1 Flatten, 1 MaxPool, 1 "
-                         "com.microsoft.QLinearAdd)",
-                         "2 programs on the device.\n"));
+                         "2 nodes on the host (1 Flatten, 1 MaxPool)",
+                         "2 programs on the device.\n"
+                         "1 node on its vector path, as layers wrote their results.\n"));
   // 2 x 5 x 5 windows of 27 bytes, in words of 8.
   EXPECT_THAT(text, Says("Windows that the host laid out as rows: 1.562 KiB of 1 layer.\n",
                          "MACs on the device: 100.0 %"));
@@ -67,6 +67,9 @@ TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
   EXPECT_EQ(json["total"]["device_share"], 1);
   EXPECT_EQ(json["layers"][0]["program"], 1);
   EXPECT_EQ(json["layers"][0]["packed_bytes"], 50 * 32);
+  EXPECT_EQ(json["layers"][4]["name"], "c");
+  EXPECT_EQ(json["layers"][4]["vector_nodes"], nlohmann::ordered_json({"sum"}));
+  EXPECT_FALSE(json["layers"][5].contains("vector_nodes"));
   EXPECT_EQ(json["layers"][5]["name"], "deep");
   EXPECT_EQ(json["layers"][5]["window"]["groups"], 20);
   EXPECT_EQ(json["layers"][5]["window"]["padding"], (nlohmann::ordered_json{2, 1}));
@@ -80,8 +83,8 @@ TEST_F(QuantizedRunTest, AnnouncesThePrograms) {
   RunOptions options;
   options.observers = {&notes};
   run(quantized_branches(), options);
-  EXPECT_THAT(notes.notes, ElementsAre("announce first a side b c deep pooled1 deep1 y",
-                                       "begin together first a side b c", "end",
+  EXPECT_THAT(notes.notes, ElementsAre("announce first side a b c deep pooled1 deep1 y",
+                                       "begin together first side a b c", "end",
                                        "begin together deep pooled1 deep1 y", "end"));
 }
 

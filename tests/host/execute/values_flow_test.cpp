@@ -52,7 +52,8 @@ class WeakDevice : public WrappedDevice<TlmDevice> {
   Weights& weights_;
 };
 
-/// Five programs: work of the host stands between each and the next, and beside some of it.
+/// Four programs: work of the host stands between each and the next. What is added comes from a
+/// layer of the program, and from the host.
 OnnxModel long_network() {
   QuantizedText text("2,3,12,12");
   const char* const pool = "MaxPool <kernel_shape = [2,2]> ({})";
@@ -60,9 +61,10 @@ OnnxModel long_network() {
     text.node("p" + from, fmt::format(pool, from));
   };
   text.conv("x", "a", 3, 9, 3).conv("a", "b", 9, 12, 1);
-  pooled("b");
-  text.conv("pb", "c", 12, 10, 3, "pads = [1,1,1,1]").conv("c", "d", 10, 12, 1);
-  text.add("pb", "d", "sum");
+  text.conv("b", "r", 12, 12, 3, "pads = [1,1,1,1]").add("r", "b", "residual");
+  pooled("residual");
+  text.conv("presidual", "c", 12, 10, 3, "pads = [1,1,1,1]").conv("c", "d", 10, 12, 1);
+  text.add("presidual", "d", "sum");
   text.conv("sum", "e", 12, 9, 2);
   pooled("e");
   text.conv("pe", "f", 9, 8, 3).conv("f", "g", 8, 8, 1);

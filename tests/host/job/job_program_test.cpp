@@ -81,7 +81,7 @@ TEST(JobProgram, FencesWaitForAllAndWriteASnapshotEach) {
     address += list.snapshot_bytes;
   }
   EXPECT_EQ(address, list.snapshots + 2 * list.snapshot_bytes);
-  EXPECT_EQ(list.snapshot_bytes, 272u);
+  EXPECT_EQ(list.snapshot_bytes, 320u);
 }
 
 TEST(JobProgram, LaysNothingOverAnythingElse) {

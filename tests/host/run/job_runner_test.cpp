@@ -192,7 +192,7 @@ TEST_F(JobRunnerTest, RunsAllJobsAsOneProgramWhereThatIsAskedFor) {
   EXPECT_EQ(layers[0].counters[counter::kBytesActivations], 6u * 3 * 8);
   EXPECT_EQ(layers[1].counters[counter::kBytesActivations], 6u * 3 * 8);
   EXPECT_EQ(layers[0].counters[counter::kBytesResults] + layers[1].counters[counter::kBytesResults],
-            2 * 6u * 16 * 4 + 272);
+            2 * 6u * 16 * 4 + 320);
   const Job alone = runner.job("one", GemmShape{6, 20, 11});
   const std::uint64_t apart =
       2 * predict_counters(alone.program, small_geometry(), MemoryTiming{})[counter::kTotalClocks];

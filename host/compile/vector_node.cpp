@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/vector_node.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "host/device/result_format.hpp"
+#include "host/device/vector_path.hpp"
+#include "host/onnx/qdq_values.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/proto/tensor_data.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+std::uint32_t bits_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+std::uint32_t byte_of(std::int32_t value) { return static_cast<std::uint32_t>(value) & 0xff; }
+
+/// Scale and zero point of a tensor, from inputs `scale` and `scale + 1` of a node; nothing where
+/// they are not one constant each. What the file lacks is 1 and 0.
+std::optional<Quantization> quantization(const OnnxModel& model, const onnx::NodeProto& node,
+                                         const NodeContext& context, int scale, DataType type) {
+  Quantization result;
+  for (const int input : {scale, scale + 1}) {
+    const std::string& name = input_name(node, input);
+    if (name.empty() && input != scale) continue;
+    if (!model.is_constant(name)) return std::nullopt;
+    const TensorProto* const proto = model.constant(name);
+    if (proto == nullptr || !has_data(*proto)) continue;
+    const Tensor tensor = Tensor::from_proto(*proto);
+    if (tensor.elements() != 1) return std::nullopt;
+    if (input == scale) {
+      result.scale = scales_of(context, tensor).front();
+    } else {
+      result.zero = zeros_of(context, tensor, type).front();
+    }
+  }
+  return result;
+}
+
+/// QLinearAdd: rint(fma(a, sa / sy, fma(b, sb / sy, zy - fma(sa / sy, za, sb / sy * zb)))), as ONNX
+/// Runtime's kernel has it.
+void set_addition(StoreCommand& store, const Quantization& a, const Quantization& b,
+                  const Quantization& y) {
+  const float a_ratio = a.scale / y.scale, b_ratio = b.scale / y.scale;
+  const auto a_zero = static_cast<float>(a.zero), b_zero = static_cast<float>(b.zero);
+  store.add = 1;
+  store.result_scale = bits_of(a_ratio);
+  store.operand_scale = bits_of(b_ratio);
+  store.offset = bits_of(static_cast<float>(y.zero) - std::fma(a_ratio, a_zero, b_ratio * b_zero));
+}
+
+/// QLinearMul: rint((a - za) * (b - zb) * (sa * sb / sy) + zy).
+void set_product(StoreCommand& store, const Quantization& a, const Quantization& b,
+                 const Quantization& y) {
+  store.multiply = 1;
+  store.result_zero = byte_of(a.zero);
+  store.operand_zero = byte_of(b.zero);
+  store.operand_scale = bits_of(a.scale * b.scale / y.scale);
+  store.offset = bits_of(static_cast<float>(y.zero));
+}
+
+}  // namespace
+
+StoreCommand VectorNode::swapped() const {
+  StoreCommand other = settings;
+  if (settings.add != 0) {
+    other.swap = 1;
+  } else {
+    std::swap(other.result_zero, other.operand_zero);
+  }
+  return other;
+}
+
+std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
+                                           const Geometry& geometry, std::string& why) {
+  why.clear();
+  const onnx::NodeProto& node = model.graph().node(index);
+  const std::string name = operator_name(node);
+  const bool addition = name == "com.microsoft.QLinearAdd";
+  if (!addition && name != "com.microsoft.QLinearMul") return std::nullopt;
+  const auto refuse = [&why](const char* reason) {
+    why = reason;
+    return std::nullopt;
+  };
+  VectorNode result;
+  const auto a = model.type(input_name(node, result.a));
+  const auto b = model.type(input_name(node, result.b));
+  if (!a || !b) return refuse("its shape is not known before it runs");
+  if (a->dims != b->dims) return refuse("one operand is stretched");
+  if (a->data_type != b->data_type ||
+      (a->data_type != TensorProto::INT8 && a->data_type != TensorProto::UINT8)) {
+    return refuse("its operands are not of one type of 8 bits");
+  }
+  result.type = static_cast<DataType>(a->data_type);
+  const NodeContext context{&node, node_label(node, index), model.opset()};
+  const auto of_a = quantization(model, node, context, 1, result.type);
+  const auto of_b = quantization(model, node, context, 4, result.type);
+  const auto of_y = quantization(model, node, context, 6, result.type);
+  if (!of_a || !of_b || !of_y) return refuse("its scales depend on the input");
+  result.of_a = *of_a;
+  result.of_b = *of_b;
+  result.result = *of_y;
+  StoreCommand& store = result.settings;
+  store.flags = flag::kVector;
+  const ResultFormat format(result.type == TensorProto::UINT8 ? ResultCode::kUint8
+                                                              : ResultCode::kInt8);
+  store.format = format.number();
+  store.function_min = byte_of(format.least());
+  store.function_max = byte_of(format.largest());
+  (addition ? set_addition : set_product)(store, *of_a, *of_b, *of_y);
+  why = vector_refusal(store, geometry.n);
+  if (why.empty()) return result;
+  why = "the vector path does not take its scales: " + why;
+  return std::nullopt;
+}
+
+}  // namespace gemm64

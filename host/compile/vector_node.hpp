@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the device's vector path can do of a node on quantized tensors, from the file alone.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "host/device/command_types.hpp"
+#include "host/device/geometry.hpp"
+#include "host/kernels/operators.hpp"
+#include "host/kernels/quantization.hpp"
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// A node whose results are a function of one or two 8-bit tensors, value by value.
+struct VectorNode {
+  int a = 0, b = 3;                              // its inputs that are tensors
+  DataType type = onnx::TensorProto::UNDEFINED;  // of all three, INT8 or UINT8
+  Quantization of_a, of_b, result;               // zero points as `type` has them
+  /// Its settings where `a` is what a layer gives and `b` the second operand.
+  StoreCommand settings;
+
+  /// The settings where they are the other way round.
+  StoreCommand swapped() const;
+};
+
+/// Reads node `index` of the graph; nothing where it is none for the vector path of a device, and
+/// then `why` says why it is none though its operator is one: it is left alone elsewhere.
+std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
+                                           const Geometry& geometry, std::string& why);
+
+}  // namespace gemm64

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/device/vector_path.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "host/device/result_format.hpp"
+
+namespace gemm64 {
+namespace {
+
+float float_of(std::uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// Finite, at least 2^first and below 2^end?
+bool inside(float scale, int first, int end) {
+  return scale >= std::ldexp(1.0F, first) && scale < std::ldexp(1.0F, end);
+}
+
+}  // namespace
+
+std::string vector_refusal(const StoreCommand& store, std::uint32_t n) {
+  const ResultFormat format = ResultFormat::of(store.format).value();
+  if (!format.takes_parameters()) return "VECTOR takes results of 8 bits, not INT32";
+  if (store.keep != 0) return "";
+  if (store.first_lane >= n) {
+    return fmt::format("FIRST_LANE is {}; it must be below N, {}", store.first_lane, n);
+  }
+  if (store.first_lane + store.lanes > n) {
+    return fmt::format("FIRST_LANE + LANES is {}; it must be at most N, {}",
+                       store.first_lane + store.lanes, n);
+  }
+  if (store.add != 0 && store.multiply != 0) return "ADD and MULTIPLY are both set";
+  if (store.add == 0 && store.multiply == 0) return "";
+  const int low = format.value(store.function_min), high = format.value(store.function_max);
+  if (low > high) {
+    return fmt::format("FUNCTION_MIN is {}, above FUNCTION_MAX, {}", low, high);
+  }
+  const float result = float_of(store.result_scale), operand = float_of(store.operand_scale);
+  if (store.add != 0 && !inside(result, -7, 4)) {
+    return fmt::format("RESULT_SCALE is {}; to ADD it must be from 2^-7 to below 2^4", result);
+  }
+  if (store.add != 0 && !inside(operand, -7, 4)) {
+    return fmt::format("OPERAND_SCALE is {}; to ADD it must be from 2^-7 to below 2^4", operand);
+  }
+  if (store.multiply != 0 && !inside(operand, -12, -1)) {
+    return fmt::format("OPERAND_SCALE is {}; to MULTIPLY it must be from 2^-12 to below 2^-1",
+                       operand);
+  }
+  const float offset = float_of(store.offset);
+  const double steps = std::ldexp(double{offset}, 31);
+  if (!(std::fabs(offset) < std::ldexp(1.0F, 14)) || steps != std::floor(steps)) {
+    return fmt::format("OFFSET is {}; it must be a multiple of 2^-31, in magnitude below 2^14",
+                       offset);
+  }
+  return "";
+}
+
+void VectorSettings::begin(const StoreCommand& store) {
+  used_ = is_vector(store);
+  last_ = store;
+  if (used_ && store.keep == 0) store_ = store;
+}
+
+std::uint32_t VectorSettings::table_words(std::uint32_t n) const {
+  return used_ && last_.keep == 0 && store_.table != 0 ? gemm64::table_words(n) : 0;
+}
+
+std::uint32_t VectorSettings::tile_words() const {
+  if (!used_ || (store_.add == 0 && store_.multiply == 0)) return 0;
+  return store_.broadcast != 0 ? 1 : last_.rows;
+}
+
+std::uint8_t vector_result(const StoreCommand& settings,
+                           const std::array<std::uint8_t, kTableBytes>* table, std::uint8_t result,
+                           std::uint8_t operand) {
+  if (settings.table != 0 && table != nullptr) result = (*table)[result];
+  const auto moved = [](std::uint32_t moves, int byte) {
+    return static_cast<std::uint8_t>(moves != 0 ? byte ^ 0x80 : byte);
+  };
+  operand = moved(settings.operand_moved, operand);
+  if (settings.add == 0 && settings.multiply == 0) return moved(settings.result_moved, result);
+  const ResultFormat format = ResultFormat::of(settings.format).value();
+  int a = format.value(result), b = format.value(operand);
+  const float scale = float_of(settings.operand_scale), offset = float_of(settings.offset);
+  float sum;
+  if (settings.add != 0) {
+    if (settings.swap != 0) std::swap(a, b);
+    const float from_operand = std::fma(static_cast<float>(b), scale, offset);
+    sum = std::fma(static_cast<float>(a), float_of(settings.result_scale), from_operand);
+  } else {
+    const int product =
+        (a - format.value(settings.result_zero)) * (b - format.value(settings.operand_zero));
+    // Two operations, each rounded: no compiler may make one of them.
+    const volatile float scaled = static_cast<float>(product) * scale;
+    sum = scaled + offset;
+  }
+  const int whole = static_cast<int>(std::nearbyint(std::clamp(sum, -1024.0F, 1024.0F)));
+  return moved(settings.result_moved, std::clamp(whole, format.value(settings.function_min),
+                                                 format.value(settings.function_max)));
+}
+
+std::pair<std::uint32_t, std::uint32_t> vector_lanes(const StoreCommand& settings,
+                                                     std::uint32_t n) {
+  const std::uint32_t first = settings.first_lane;
+  return {first, settings.lanes == 0 ? n : first + settings.lanes};
+}
+
+}  // namespace gemm64

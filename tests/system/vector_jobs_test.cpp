@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs whose results take a second operand: from the host, or from a job of the program before.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/device/fault.hpp"
+#include "host/device/snapshot.hpp"
+#include "host/job/job_program.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+std::uint32_t bits_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+float float_of(std::uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// Results of 8 bits that are added to, or multiplied with, int8 in memory.
+Output vector_output(std::mt19937& random) {
+  const auto at_most = [&random](float most) {
+    return most * static_cast<float>(draw(random, 1, 1 << 20)) / static_cast<float>(1 << 20);
+  };
+  Output output = random_output(random);
+  StoreCommand store;
+  store.function_min = static_cast<std::uint32_t>(output.format.least()) & 0xff;
+  store.function_max = static_cast<std::uint32_t>(output.format.largest()) & 0xff;
+  store.offset = bits_of(std::ldexp(static_cast<float>(static_cast<int>(random())), -24));
+  if (draw(random, 0, 2) != 0) {
+    store.add = 1;
+    store.swap = draw(random, 0, 1);
+    store.result_scale = bits_of(0.0625F + at_most(2));
+    store.operand_scale = bits_of(0.0625F + at_most(2));
+  } else {
+    store.multiply = 1;
+    store.operand_scale = bits_of(0.001F + at_most(0.02F));
+    store.result_zero = draw(random, 0, 255);
+    store.operand_zero = draw(random, 0, 255);
+  }
+  // What lies in memory is int8.
+  if (!output.format.is_signed()) store.operand_moved = store.result_moved = 1;
+  output.vector = store;
+  return output;
+}
+
+/// ONNX Runtime's QLinearAdd and QLinearMul of results and int8 operands, as int8.
+MatrixI32 expected_vector(const Output& output, const MatrixI32& results,
+                          const MatrixI8& operands) {
+  const StoreCommand& store = *output.vector;
+  const int moved = output.format.is_signed() ? 0 : 128;
+  const auto byte = [&](std::uint32_t bits) { return output.format.value(bits); };
+  const float scale = float_of(store.operand_scale), offset = float_of(store.offset);
+  MatrixI32 expected = results;
+  for (Eigen::Index i = 0; i < expected.size(); ++i) {
+    int a = results.data()[i], b = operands.data()[i] + moved;
+    float sum;
+    if (store.add != 0) {
+      if (store.swap != 0) std::swap(a, b);
+      sum = std::fma(static_cast<float>(a), float_of(store.result_scale),
+                     std::fma(static_cast<float>(b), scale, offset));
+    } else {
+      const auto product =
+          static_cast<float>((a - byte(store.result_zero)) * (b - byte(store.operand_zero)));
+      const volatile float scaled = product * scale;
+      sum = scaled + offset;
+    }
+    const auto whole = static_cast<int>(std::lrint(sum));
+    expected.data()[i] =
+        std::clamp(whole, byte(store.function_min), byte(store.function_max)) - moved;
+  }
+  return expected;
+}
+
+/// A program of three jobs: the second one's operands come from the host, the third one's from the
+/// first job or the second.
+struct Program {
+  Program(const Geometry& geometry, std::mt19937& random, unsigned n) {
+    const GemmShape shape = random_shape(random, n, 40);
+    Output plain = random_output(random);
+    plain.format = ResultFormat(ResultCode::kInt8);
+    plain.low = -128, plain.high = 127, plain.zero = 3;
+    const Output outputs[] = {plain, vector_output(random), vector_output(random)};
+    std::vector<Job> jobs;
+    for (const Output& output : outputs) {
+      const GemmShape own{shape.m, jobs.empty() ? shape.k : draw(random, 1, 2 * n), shape.n};
+      jobs.push_back(gemm64::make_job("product", own, Accumulate::kDevice, geometry, output));
+    }
+    jobs[2].operand = draw(random, 0, 1);
+    list = make_job_program(jobs, geometry);
+    for (const Job& job : list.jobs) {
+      operands.push_back(random_operands(random, job.plan.shape));
+      packed.emplace_back(job, operands.back());
+    }
+    given = random_matrix(random, shape.m, shape.n);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      MatrixI32 results = expected_results(outputs[i], operands[i]);
+      if (i == 1) results = expected_vector(outputs[i], results, given);
+      if (i == 2) {
+        const MatrixI8 read = expected[*jobs[2].operand].cast<std::int8_t>();
+        results = expected_vector(outputs[i], results, read);
+      }
+      expected.push_back(results);
+    }
+  }
+
+  std::vector<GemmResult> run(Driver& driver) const {
+    std::vector<JobOperands> all;
+    for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+      all.push_back(
+          {packed[i].weights, operands[i].a, &packed[i].parameters, i == 1 ? &given : nullptr});
+    }
+    return driver.run(list, all);
+  }
+
+  JobProgram list;
+  std::vector<Operands> operands;
+  std::vector<Packed> packed;
+  MatrixI8 given;
+  std::vector<MatrixI32> expected;
+};
+
+void expect_exact(int n, double stalls, MemorySharing sharing, unsigned first_seed) {
+  SCOPED_TRACE("N = " + std::to_string(n) + ", " + name(sharing));
+  RtlOptions options = Rig::options(n, stalls, first_seed);
+  options.memory.sharing = sharing;
+  Rig rig(options);
+  for_seeds(first_seed, 8, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 200));
+    const Program program(rig.driver.geometry(), random, static_cast<unsigned>(n));
+    const std::vector<GemmResult> found = program.run(rig.driver);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].sums, program.expected[i]) << "job " << i;
+      expect_causes_add_up(found[i].counters);
+      EXPECT_EQ(found[i].counters[counter::kBytesOperands],
+                predict_traffic(program.list.jobs[i].plan).operands);
+    }
+    if (stalls != 0) return;
+    const Prediction predicted = predict(program.list.program, rig.driver.geometry(), rig.memory);
+    EXPECT_EQ(predicted.counters, rig.driver.read_counters())
+        << difference(predicted.counters, rig.driver.read_counters());
+  });
+}
+
+TEST(VectorJobs, AddAndMultiplyAsTheirResultsLeave) {
+  for (const int n : {2, 4, 8}) {
+    for (const MemorySharing sharing :
+         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+      expect_exact(n, 0, sharing, 40);
+    }
+  }
+}
+
+TEST(VectorJobs, GiveTheSameValuesUnderStalls) {
+  for (const int n : {2, 8}) expect_exact(n, 0.4, MemorySharing::kIndependent, 60);
+}
+
+TEST(VectorJobs, ShowAFlippedOperandAndAFlippedResult) {
+  for (const char* const place : {"operand:3:4", "vector:3:5"}) {
+    SCOPED_TRACE(place);
+    std::set<Eigen::Index> columns;
+    for (std::uint64_t clock = 0; clock < 600 && columns.empty(); ++clock) {
+      RtlOptions options = Rig::options(4);
+      options.debug = true;
+      Rig rig(options);
+      rig.set_latency(1);
+      rig.device->inject(parse_fault(std::string(place) + "@" + std::to_string(clock)));
+      std::mt19937 random(7);
+      const Program program(rig.driver.geometry(), random, 4);
+      const MatrixI32 found = program.run(rig.driver)[1].sums;
+      for (Eigen::Index i = 0; i < found.size(); ++i) {
+        if (found.data()[i] != program.expected[1].data()[i]) columns.insert(i % found.cols() % 4);
+      }
+    }
+    EXPECT_EQ(columns, std::set<Eigen::Index>{3});
+  }
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
