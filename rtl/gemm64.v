@@ -282,7 +282,7 @@ module gemm64 #(
     localparam WINDOW = 256;  // bit of a command at which lanes_window begins
     wire                 lanes_valid, lanes_last, lanes_bank;
     wire [ROW_WIDTH-1:0] lanes_where;
-    wire [22*N-1:0]      lanes_sum;
+    wire [32*N-1:0]      lanes_sum;
 
     gemm64_lanes #(.N(N), .LINE(LINE), .LOG_LINE(LOG_LINE), .ROW_WIDTH(ROW_WIDTH)) u_lanes (
         .clk_i (clk_i), .rst_ni (engines_rst_n),

@@ -28,7 +28,7 @@ module gemm64_accumulator #(
     input  wire                 lanes_last_i,  // the row is the last of its block
     input  wire                 lanes_bank_i,
     input  wire [ROW_WIDTH-1:0] lanes_row_i,
-    input  wire [22*N-1:0]      lanes_sum_i,
+    input  wire [32*N-1:0]      lanes_sum_i,
     // A block is complete in its bank
     output wire                 done_o,
     // Storing: a row of all columns
@@ -119,7 +119,7 @@ module gemm64_accumulator #(
                 .lanes_0_i    (lanes_0),
                 .lanes_1_i    (lanes_1),
                 .lanes_row_i  (lanes_row_i),
-                .lanes_sum_i  (lanes_sum_i[22*c +: 22]),
+                .lanes_sum_i  (lanes_sum_i[32*c +: 32]),
                 .store_bank_i (store_bank_q),
                 .store_data_o (store_data_o[32*c +: 32])
             );

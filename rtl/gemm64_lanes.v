@@ -55,7 +55,7 @@ module gemm64_lanes #(
     output wire                 last_o,
     output wire                 bank_o,
     output wire [ROW_WIDTH-1:0] place_o,
-    output wire [22*N-1:0]      sum_o,
+    output wire [32*N-1:0]      sum_o,       // 22 bits each, with their sign
     // State
     output wire                 move_o,
     output wire                 wait_weights_o,
@@ -66,9 +66,20 @@ module gemm64_lanes #(
     localparam TAPS = 9;  // multipliers of a lane
 
     // The command's own, as long as its sums are on their way
-    reg [7:0] kernel_q, zero_q;
-    reg       maximum_q;
-    always @(posedge clk_i) if (load_i) {kernel_q, zero_q, maximum_q} <= {kernel_i, zero_i, maximum_i};
+    reg [7:0]      kernel_q, zero_q;
+    reg            maximum_q;
+    reg [SIZE-1:0] row_q;  // bit r: the kernel has a row r
+    integer        r;
+    always @(posedge clk_i)
+        if (load_i) begin
+            {kernel_q, zero_q, maximum_q} <= {kernel_i, zero_i, maximum_i};
+            for (r = 0; r < SIZE; r = r + 1) row_q[r] <= kernel_i > r[7:0];
+        end
+
+    // From the last clock with work, sums are on their way for a while. What follows rests otherwise, in a simulation too.
+    reg [3:0] awake_q;
+    wire awake = ~rst_ni | load_i | active_i | awake_q != 4'd0;
+    always @(posedge clk_i) if (awake) awake_q <= {awake_q[2:0], active_i} & {4{rst_ni}};
 
     wire                shift, sum, first_part, last_part;
     wire [LOG_LINE-1:0] column;
@@ -123,7 +134,8 @@ module gemm64_lanes #(
     reg  [1:0]  halves_q;                 // halves that are taken
     reg  [1:0]  whole_q;                  // of them, those whose last word has come
     reg         read_half_q, sum_half_q;  // half of the next word, and of the next sum
-    reg         weight_read_q, weight_end_q, weight_half_q;
+    reg         weight_end_q, weight_half_q;
+    reg         weight_write_q;
     reg  [3:0]  weight_multiplier_q;
     reg  [2:0]  weight_nine_q;
     wire        weights_begin = tap_q == 6'd0;
@@ -132,24 +144,24 @@ module gemm64_lanes #(
     assign weight_read_o = active_i & weight_there_i & planes_read_q != planes_i & (~weights_begin | halves_q != 2'd2);
     assign weights_there = whole_q != 2'd0;
 
-    always @(posedge clk_i) begin
+    always @(posedge clk_i) if (awake) begin
         weight_multiplier_q <= multiplier_q;
         weight_nine_q       <= nine_q;
         weight_half_q       <= read_half_q;
         if (!rst_ni | load_i) begin
-            planes_read_q <= 32'd0;
-            tap_q         <= 6'd0;
-            multiplier_q  <= 4'd0;
-            nine_q        <= 3'd0;
-            halves_q      <= 2'd0;
-            whole_q       <= 2'd0;
-            read_half_q   <= 1'b0;
-            sum_half_q    <= 1'b0;
-            weight_read_q <= 1'b0;
-            weight_end_q  <= 1'b0;
+            planes_read_q  <= 32'd0;
+            tap_q          <= 6'd0;
+            multiplier_q   <= 4'd0;
+            nine_q         <= 3'd0;
+            halves_q       <= 2'd0;
+            whole_q        <= 2'd0;
+            read_half_q    <= 1'b0;
+            sum_half_q     <= 1'b0;
+            weight_write_q <= 1'b0;
+            weight_end_q   <= 1'b0;
         end else begin
-            weight_read_q <= weight_read_o;
-            weight_end_q  <= weight_read_o & weights_end;
+            weight_write_q <= weight_read_o;
+            weight_end_q   <= weight_read_o & weights_end;
             if (weight_read_o) begin
                 tap_q        <= weights_end ? 6'd0 : tap_q + 6'd1;
                 multiplier_q <= weights_end | multiplier_q == 4'd8 ? 4'd0 : multiplier_q + 4'd1;
@@ -168,13 +180,14 @@ module gemm64_lanes #(
     reg                shift_1_q, sum_1_q, first_1_q, last_1_q, half_1_q;
     reg [LOG_LINE-1:0] column_1_q;
     reg [3:0]          part_1_q;
+    reg [2:0]          nine_1_q;  // the part's word of weights
     reg [SIZE-1:0]     row_inside_1_q, column_inside_1_q;
     wire [7:0]         inside_rows = {1'b0, row_inside_1_q}, inside_columns = {1'b0, column_inside_1_q};
     // 2: the weights are there too. 3: thirds are. 4: sums are.
     reg                sum_2_q, first_2_q, last_2_q, sum_3_q, first_3_q, last_3_q, valid_q;
     reg [ROW_WIDTH+1:0] where_1_q, where_2_q, where_3_q, where_q;
 
-    always @(posedge clk_i) begin
+    always @(posedge clk_i) if (awake) begin
         shift_1_q <= shift & rst_ni;
         sum_1_q   <= sum & rst_ni;
         sum_2_q   <= sum_1_q & rst_ni;
@@ -185,7 +198,8 @@ module gemm64_lanes #(
         valid_q   <= last_3_q & rst_ni;
         if (shift) column_1_q <= column;
         if (sum) begin
-            {first_1_q, half_1_q, part_1_q}       <= {first_part, sum_half_q, part};
+            {first_1_q, half_1_q, part_1_q}     <= {first_part, sum_half_q, part};
+            nine_1_q <= part < 4'd4 ? part[2:0] - {2'd0, part != 4'd0} : part[2:0] - 3'd4;
             {row_inside_1_q, column_inside_1_q} <= {row_inside, column_inside};
         end
         first_2_q <= first_1_q;
@@ -200,19 +214,19 @@ module gemm64_lanes #(
     assign {last_o, bank_o, place_o} = {where_q[ROW_WIDTH+1] & valid_q, where_q[ROW_WIDTH:0]};
 
     // The rows above the one that comes, as far as the kernel goes: each a memory of a row's words.
-    wire [8*N-1:0] line [0:SIZE-1];
-    assign line[0] = word_i;
     genvar g;
     generate
-        for (g = 1; g < SIZE; g = g + 1) begin : above
-            gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
+        for (g = 0; g < SIZE; g = g + 1) begin : above
+            wire [8*N-1:0] word;
+            if (g == 0) assign word = word_i;
+            else gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
                 .clk_i           (clk_i),
-                .write_i         (shift_1_q & kernel_q > g),
+                .write_i         (shift_1_q & row_q[g]),
                 .write_address_i (column_1_q),
-                .write_data_i    (line[g-1]),
-                .read_i          (shift & kernel_q > g),
+                .write_data_i    (above[g == 0 ? 0 : g-1].word),
+                .read_i          (shift & row_q[g]),
                 .read_address_i  (column),
-                .data_o          (line[g])
+                .data_o          (word)
             );
         end
     endgenerate
@@ -237,31 +251,27 @@ module gemm64_lanes #(
     endfunction
     localparam [6*TAPS*PARTS-1:0] TAP = all_taps(0);
 
-    wire [8*N-1:0] weight [0:TAPS-1];
-    generate
-        for (g = 0; g < TAPS; g = g + 1) begin : multiplier
-            gemm64_ram #(.WIDTH(8*N), .DEPTH(16), .ADDRESS_WIDTH(4)) u_weights (
-                .clk_i           (clk_i),
-                .write_i         (weight_read_q & weight_multiplier_q == g),
-                .write_address_i ({weight_half_q, weight_nine_q}),
-                .write_data_i    (weight_i),
-                .read_i          (sum_1_q),
-                .read_address_i  ({half_1_q, part_1_q < 4'd4 ? part_1_q[2:0] - {2'd0, part_1_q != 4'd0}
-                                                             : part_1_q[2:0] - 3'd4}),
-                .data_o          (weight[g])
-            );
-        end
-    endgenerate
+    wire [8*N*TAPS-1:0] weight;
+    gemm64_set_ram #(.LANES(TAPS), .LOG_LANES(4), .LANE_WIDTH(8*N), .DEPTH(16), .ADDRESS_WIDTH(4)) u_weights (
+        .clk_i           (clk_i),
+        .write_i         (weight_write_q),
+        .write_address_i ({weight_half_q, weight_nine_q}),
+        .write_lane_i    (weight_multiplier_q),
+        .write_data_i    (weight_i),
+        .read_i          (sum_1_q),
+        .read_address_i  ({half_1_q, nine_1_q}),
+        .data_o          (weight)
+    );
 
     reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];  // word c of row r came r rows and c words before the last one
     reg        [8*N-1:0]  value_2 [0:TAPS-1];        // under the taps of a part
     reg signed [16:0]     third_3 [0:3*N-1];         // of a lane's sum, or of its values the largest
-    reg        [22*N-1:0] sum_4_q;                   // signed: at most 54 products
+    reg        [32*N-1:0] sum_4_q;                   // at most 54 products, whose sum needs 22 bits; the others have its sign
 
     assign sum_o = sum_4_q;
 
     // Between registers, of one lane after the other
-    reg        [22*N-1:0] sums;
+    reg        [32*N-1:0] sums;
     reg signed [21:0]     sum_before;
     reg signed [7:0]      value_a, value_b, value_c, weight_a, weight_b, weight_c, largest;
     reg        [8*N-1:0]  value;
@@ -273,7 +283,7 @@ module gemm64_lanes #(
         // 4: the thirds of a part, and what came before
         if (sum_3_q) begin
             for (c = 0; c < N; c = c + 1) begin
-                sum_before = sum_4_q[22*c +: 22];
+                sum_before = sum_4_q[32*c +: 22];
                 if (first_3_q) sum_before = maximum_q ? -22'sd128 : 22'sd0;
                 largest = sum_before[7:0];
                 for (m = 0; m < 3; m = m + 1) begin
@@ -281,7 +291,7 @@ module gemm64_lanes #(
                     if (value_a > largest) largest = value_a;
                     sum_before = sum_before + {{5{third_3[3*c + m][16]}}, third_3[3*c + m]};
                 end
-                sums[22*c +: 22] = maximum_q ? {{14{largest[7]}}, largest} : sum_before;
+                sums[32*c +: 32] = maximum_q ? {{24{largest[7]}}, largest} : {{10{sum_before[21]}}, sum_before};
             end
             sum_4_q <= sums;
         end
@@ -293,9 +303,9 @@ module gemm64_lanes #(
                     value_a  = value_2[3*m][8*c +: 8];
                     value_b  = value_2[3*m + 1][8*c +: 8];
                     value_c  = value_2[3*m + 2][8*c +: 8];
-                    weight_a = weight[3*m][8*c +: 8];
-                    weight_b = weight[3*m + 1][8*c +: 8];
-                    weight_c = weight[3*m + 2][8*c +: 8];
+                    weight_a = weight[8*N*3*m + 8*c +: 8];
+                    weight_b = weight[8*N*(3*m + 1) + 8*c +: 8];
+                    weight_c = weight[8*N*(3*m + 2) + 8*c +: 8];
                     if (maximum_q) begin
                         largest = weight_a[0] ? value_a : -8'sd128;
                         if (weight_b[0] & value_b > largest) largest = value_b;
@@ -320,9 +330,17 @@ module gemm64_lanes #(
         // 1: the word that came, and those above it
         if (shift_1_q)
             for (m = 0; m < SIZE; m = m + 1)
-                if (kernel_q > m[7:0]) begin
+                if (row_q[m]) begin
                     for (c = SIZE - 1; c > 0; c = c - 1) window_q[SIZE*m + c] = window_q[SIZE*m + c - 1];
-                    window_q[SIZE*m] = line[m];
+                    case (m)
+                        0: window_q[SIZE*m] = above[0].word;
+                        1: window_q[SIZE*m] = above[1].word;
+                        2: window_q[SIZE*m] = above[2].word;
+                        3: window_q[SIZE*m] = above[3].word;
+                        4: window_q[SIZE*m] = above[4].word;
+                        5: window_q[SIZE*m] = above[5].word;
+                        default: window_q[SIZE*m] = above[6].word;
+                    endcase
                 end
     end
 

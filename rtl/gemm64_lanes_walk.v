@@ -61,34 +61,57 @@ module gemm64_lanes_walk #(
     reg [2:0]  part_q;
     reg        done_q;  // there is none
 
-    wire is_5 = kernel_i == 8'd5;
-    wire is_7 = kernel_i == 8'd7;
-    wire [2:0] last_part  = is_7 ? 3'd5 : is_5 ? 3'd2 : 3'd0;
+    wire       is_5         = kernel_i == 8'd5;
+    wire       is_7         = kernel_i == 8'd7;
+    wire [2:0] last_part    = is_7 ? 3'd5 : is_5 ? 3'd2 : 3'd0;
     wire [7:0] first_row    = kernel_i - 8'd1 - pad_top_i;
     wire [7:0] first_column = kernel_i - 8'd1 - pad_left_i;
 
-    wire sum       = ~done_q & need_q == 17'd0;
-    wire ends      = sum & part_q == last_part;
-    wire row_end   = out_x_q == out_width_i - 16'd1;
-    wire image_end = row_end & out_y_q == out_height_i - 16'd1;
-    wire plane_end = image_end & out_image_q == images_i - 32'd1;
-    wire all_end   = plane_end & out_plane_q == planes_i - 32'd1;
-    wire [15:0] step = image_end ? image_step_i : row_end ? row_step_i : {8'd0, stride_width_i};
+    reg        sum, ends, row_end, image_end, plane_end, all_end, shift, take, x_end, y_end, i_end, last_word;
+    reg        no_weights, no_word, move, done, over;
+    reg [15:0] step;
+    reg [16:0] row, column;
+    reg [6:0]  row_inside, column_inside;
+    integer    tap;
 
-    // With the last part of a sum comes the next word, unless a sum more needs none.
-    wire shift = ends ? (all_end ? ~over_q : step != 16'd0) : ~sum & (~done_q | ~over_q);
-    wire take  = shift & ~over_q;
+    // Zero at rest, and one question for a simulator
+    always @* begin
+        {sum, ends, row_end, image_end, plane_end, all_end, shift, take, x_end, y_end, i_end, last_word} = 12'd0;
+        {no_weights, no_word, move, done, over} = 5'd0;
+        {step, row, column, row_inside, column_inside} = 64'd0;
+        tap = 0;
+        if (active_i) begin
+            sum       = ~done_q & need_q == 17'd0;
+            ends      = sum & part_q == last_part;
+            row_end   = out_x_q == out_width_i - 16'd1;
+            image_end = row_end & out_y_q == out_height_i - 16'd1;
+            plane_end = image_end & out_image_q == images_i - 32'd1;
+            all_end   = plane_end & out_plane_q == planes_i - 32'd1;
+            step      = image_end ? image_step_i : row_end ? row_step_i : {8'd0, stride_width_i};
 
-    wire x_end = x_q == width_i - 16'd1;
-    wire y_end = y_q == height_i - 16'd1;
-    wire i_end = image_q == images_i - 32'd1;
-    wire last_word = x_end & y_end & i_end & plane_q == planes_i - 32'd1;
+            // With the last part of a sum comes the next word, unless a sum more needs none.
+            shift = ends ? (all_end ? ~over_q : step != 16'd0) : ~sum & (~done_q | ~over_q);
+            take  = shift & ~over_q;
 
-    wire no_weights = sum & ~weights_i;
-    wire no_word    = take & ~word_i;
-    wire move       = active_i & ~no_weights & ~no_word & ~(sum & ~place_i);
-    wire done       = done_q | (ends & all_end);
-    wire over       = over_q | (take & last_word);
+            x_end = x_q == width_i - 16'd1;
+            y_end = y_q == height_i - 16'd1;
+            i_end = image_q == images_i - 32'd1;
+            last_word = x_end & y_end & i_end & plane_q == planes_i - 32'd1;
+
+            no_weights = sum & ~weights_i;
+            no_word    = take & ~word_i;
+            move       = ~no_weights & ~no_word & ~(sum & ~place_i);
+            done       = done_q | (ends & all_end);
+            over       = over_q | (take & last_word);
+
+            for (tap = 0; tap < 7; tap = tap + 1) begin
+                row    = row_q - tap[16:0];  // before the first one: more than any height
+                column = column_q - tap[16:0];
+                row_inside[tap]    = row < {1'b0, height_i};
+                column_inside[tap] = column < {1'b0, width_i};
+            end
+        end
+    end
 
     always @(posedge clk_i) begin
         if (!rst_ni | load_i) begin
@@ -130,28 +153,19 @@ module gemm64_lanes_walk #(
         end
     end
 
-    genvar g;
-    generate
-        for (g = 0; g < 7; g = g + 1) begin : tap
-            wire [16:0] row    = row_q - g;  // before the first one: more than any height
-            wire [16:0] column = column_q - g;
-            assign row_inside_o[g]    = row < {1'b0, height_i};
-            assign column_inside_o[g] = column < {1'b0, width_i};
-        end
-    endgenerate
-
     assign move_o         = move;
     assign take_o         = move & take;
     assign shift_o        = move & shift;
     assign column_o       = x_q[COLUMN_WIDTH-1:0];
     assign sum_o          = move & sum;
+    assign {row_inside_o, column_inside_o} = {row_inside, column_inside};
     assign part_o         = {1'b0, part_q} + (is_7 ? 4'd4 : is_5 ? 4'd1 : 4'd0);
     assign first_part_o   = part_q == 3'd0;
     assign last_part_o    = move & ends;
     assign plane_end_o    = move & ends & plane_end;
     assign finished_o     = move & done & over;
-    assign wait_weights_o = active_i & no_weights;
-    assign wait_word_o    = active_i & ~no_weights & no_word;
+    assign wait_weights_o = no_weights;
+    assign wait_word_o    = ~no_weights & no_word;
 
 endmodule
 

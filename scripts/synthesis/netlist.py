@@ -76,7 +76,8 @@ class Netlist:
             raise tools.ToolFailure(f"{self.top}: {name} is read without a clock, which no SRAM can be")
         named = {MEMORY_PORTS[pin]: bits for pin, bits in pins.items() if pin in MEMORY_PORTS}
         # Yosys has an enable for each bit, those of a lane with one meaning.
-        lane = len(named["write_i"]) // mapping.MEMORIES[owner]
+        enables = named["write_i"]
+        lane = next((bit for bit, net in enumerate(enables) if net != enables[0]), len(enables))
         named["write_i"] = named["write_i"][::lane]
         memory = Memory(name, int(parameters["SIZE"], 2), int(parameters["WIDTH"], 2),
                         {port: len(bits) for port, bits in named.items()}, lane)

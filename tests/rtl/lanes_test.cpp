@@ -208,12 +208,7 @@ class Lanes {
     ASSERT_EQ(bench->bank_o, row % 2);
     ASSERT_EQ(bench->place_o, row % 32);
     for (unsigned i = 0; i < kN; ++i) {
-      std::uint32_t bits = 0;
-      for (unsigned b = 0; b < 22; ++b) {
-        const unsigned at = 22 * i + b;
-        bits |= (lane<std::uint8_t>(bench->sum_o, at / 8) >> at % 8 & 1u) << b;
-      }
-      const std::int32_t value = static_cast<std::int32_t>(bits << 10) >> 10;
+      const auto value = lane<std::int32_t>(bench->sum_o, i);
       ASSERT_EQ(value, sums_[row][i]) << "row " << row << ", lane " << i;
     }
   }
