@@ -226,12 +226,13 @@ module gemm64 #(
     );
     assign fault_code[4*ACTIVATIONS +: 4] = `GEMM64_ERROR_UNBALANCED;
 
-    localparam LINE = 128, LOG_LINE = 7;  // words of the longest row that the lanes take
     wire                 lanes_load, lanes_active, lanes_maximum, lanes_place, lanes_row, lanes_plane_end, lanes_finished;
-    wire                 lanes_wait_weights, lanes_wait_word;
+    wire                 lanes_wait_weights, lanes_wait_word, lanes_valid, lanes_last, lanes_bank;
+    wire [ROW_WIDTH-1:0] lanes_where;
+    wire [32*N-1:0]      lanes_sum;
     wire [255:0]         lanes_window;
-    wire [7:0]           lanes_zero;
     wire [31:0]          lanes_planes, lanes_images;
+    wire [7:0]           lanes_zero;
     wire [LOG_N-1:0]     weight_column;
     wire                 row_first, row_last, row_bank, bank_free;
     wire [ROW_WIDTH-1:0] row;
@@ -256,8 +257,8 @@ module gemm64 #(
         .lanes_zero_o (lanes_zero), .lanes_planes_o (lanes_planes), .lanes_images_o (lanes_images),
         .lanes_maximum_o (lanes_maximum), .lanes_place_o (lanes_place), .lanes_move_i (lanes_move),
         .lanes_row_i (lanes_row), .lanes_plane_end_i (lanes_plane_end), .lanes_finished_i (lanes_finished),
-        .lanes_wait_weights_i (lanes_wait_weights), .lanes_wait_word_i (lanes_wait_word), .row_first_o (row_first), .row_last_o (row_last),
-        .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free), .rows_stored_i (rows_stored)
+        .lanes_wait_weights_i (lanes_wait_weights), .lanes_wait_word_i (lanes_wait_word), .row_first_o (row_first),
+        .row_last_o (row_last), .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free), .rows_stored_i (rows_stored)
     );
 
     // A word of weights leaves its buffer a clock after it was requested; its column index waits for it. A word of
@@ -279,29 +280,11 @@ module gemm64 #(
         .weight_i (weight), .activation_valid_i (activation_valid_q), .activation_i (activation), .sum_o (sum)
     );
 
-    localparam WINDOW = 256;  // bit of a command at which lanes_window begins
-    wire                 lanes_valid, lanes_last, lanes_bank;
-    wire [ROW_WIDTH-1:0] lanes_where;
-    wire [32*N-1:0]      lanes_sum;
-
-    gemm64_lanes #(.N(N), .LINE(LINE), .LOG_LINE(LOG_LINE), .ROW_WIDTH(ROW_WIDTH)) u_lanes (
-        .clk_i (clk_i), .rst_ni (engines_rst_n),
-        .kernel_i (lanes_window[`GEMM64_CMD_KERNEL_HEIGHT_LSB - WINDOW +: 8]),
-        .stride_height_i (lanes_window[`GEMM64_CMD_STRIDE_HEIGHT_LSB - WINDOW +: 8]),
-        .stride_width_i (lanes_window[`GEMM64_CMD_STRIDE_WIDTH_LSB - WINDOW +: 8]),
-        .pad_top_i (lanes_window[`GEMM64_CMD_PAD_TOP_LSB - WINDOW +: 8]),
-        .pad_left_i (lanes_window[`GEMM64_CMD_PAD_LEFT_LSB - WINDOW +: 8]),
-        .height_i (lanes_window[`GEMM64_CMD_HEIGHT_LSB - WINDOW +: 16]),
-        .width_i (lanes_window[`GEMM64_CMD_WIDTH_LSB - WINDOW +: 16]),
-        .out_height_i (lanes_window[`GEMM64_CMD_OUT_HEIGHT_LSB - WINDOW +: 16]),
-        .out_width_i (lanes_window[`GEMM64_CMD_OUT_WIDTH_LSB - WINDOW +: 16]),
-        .row_step_i (lanes_window[`GEMM64_CMD_ROW_STEP_LSB - WINDOW +: 16]),
-        .image_step_i (lanes_window[`GEMM64_CMD_IMAGE_STEP_LSB - WINDOW +: 16]),
-        .zero_i (lanes_zero), .load_i (lanes_load), .active_i (lanes_active), .planes_i (lanes_planes),
-        .images_i (lanes_images), .first_i (lanes_window[`GEMM64_CMD_LEAD_LSB - WINDOW +: 16]),
-        .maximum_i (lanes_maximum), .finished_o (lanes_finished),
-        .word_there_i (activation_words != {WORDS_WIDTH{1'b0}} & ~activation_pixels), .take_o (lanes_take),
-        .word_i (activation), .weight_there_i (weight_words != {LOG_WEIGHT_WORDS + 1{1'b0}}),
+    gemm64_lanes #(.N(N), .ROW_WIDTH(ROW_WIDTH)) u_lanes (
+        .clk_i (clk_i), .rst_ni (engines_rst_n), .window_i (lanes_window), .zero_i (lanes_zero), .load_i (lanes_load),
+        .active_i (lanes_active), .planes_i (lanes_planes), .images_i (lanes_images), .maximum_i (lanes_maximum),
+        .finished_o (lanes_finished), .word_there_i (activation_words != {WORDS_WIDTH{1'b0}} & ~activation_pixels),
+        .take_o (lanes_take), .word_i (activation), .weight_there_i (weight_words != {LOG_WEIGHT_WORDS + 1{1'b0}}),
         .weight_read_o (lanes_weight), .weight_i (weight), .place_i (lanes_place), .row_last_i (row_last),
         .row_bank_i (row_bank), .row_i (row), .row_o (lanes_row), .plane_end_o (lanes_plane_end),
         .valid_o (lanes_valid), .last_o (lanes_last), .bank_o (lanes_bank), .place_o (lanes_where), .sum_o (lanes_sum),

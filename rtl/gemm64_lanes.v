@@ -6,6 +6,8 @@
 // Handshake: as gemm64_lanes_walk; word_i comes a clock after take_o, weight_i after weight_read_o.
 `default_nettype none
 
+`include "gemm64_defs.vh"
+
 module gemm64_lanes #(
     parameter N         = 64,  // lanes, bytes of a word
     parameter LINE      = 128, // words of the longest row, a power of two
@@ -15,31 +17,20 @@ module gemm64_lanes #(
     input  wire                 clk_i,
     input  wire                 rst_ni,          // synchronous, active low
     // Layer
-    input  wire [7:0]           kernel_i,        // 3, 5 or 7 rows and columns of taps
-    input  wire [7:0]           stride_height_i,
-    input  wire [7:0]           stride_width_i,
-    input  wire [7:0]           pad_top_i,       // below kernel_i
-    input  wire [7:0]           pad_left_i,
-    input  wire [15:0]          height_i,
-    input  wire [15:0]          width_i,         // 2 to LINE
-    input  wire [15:0]          out_height_i,
-    input  wire [15:0]          out_width_i,
-    input  wire [15:0]          row_step_i,
-    input  wire [15:0]          image_step_i,
+    input  wire [255:0]         window_i,        // words 8 to 15 of its DEPTHWISE: 3, 5 or 7 rows and columns, at most LINE words a row
     input  wire [7:0]           zero_i,          // what lies beyond the border
     // Command
     input  wire                 load_i,          // the next command, 5 clocks after a row at the earliest; all else holds to finished_o
     input  wire                 active_i,
     input  wire [31:0]          planes_i,
     input  wire [31:0]          images_i,
-    input  wire [15:0]          first_i,
     input  wire                 maximum_i,       // the largest value instead of the sum
     output wire                 finished_o,
     // Words
     input  wire                 word_there_i,
     output wire                 take_o,
     input  wire [8*N-1:0]       word_i,
-    // Weights: kernel_i * kernel_i words for each plane
+    // Weights: as many words as the kernel has taps, for each plane
     input  wire                 weight_there_i,
     output wire                 weight_read_o,
     input  wire [8*N-1:0]       weight_i,
@@ -55,15 +46,18 @@ module gemm64_lanes #(
     output wire                 last_o,
     output wire                 bank_o,
     output wire [ROW_WIDTH-1:0] place_o,
-    output wire [32*N-1:0]      sum_o,       // 22 bits each, with their sign
+    output wire [32*N-1:0]      sum_o,           // 22 bits each, with their sign
     // State
     output wire                 move_o,
     output wire                 wait_weights_o,
     output wire                 wait_word_o
 );
 
-    localparam SIZE = 7;  // rows and columns of the window
-    localparam TAPS = 9;  // multipliers of a lane
+    localparam FIRST = 256;  // bit of the command at which window_i begins
+    localparam SIZE  = 7;    // rows and columns of the window
+    localparam TAPS  = 9;    // multipliers of a lane
+
+    wire [7:0] kernel = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
 
     // The command's own, as long as its sums are on their way
     reg [7:0]      kernel_q, zero_q;
@@ -72,8 +66,8 @@ module gemm64_lanes #(
     integer        r;
     always @(posedge clk_i)
         if (load_i) begin
-            {kernel_q, zero_q, maximum_q} <= {kernel_i, zero_i, maximum_i};
-            for (r = 0; r < SIZE; r = r + 1) row_q[r] <= kernel_i > r[7:0];
+            {kernel_q, zero_q, maximum_q} <= {kernel, zero_i, maximum_i};
+            for (r = 0; r < SIZE; r = r + 1) row_q[r] <= kernel > r[7:0];
         end
 
     // From the last clock with work, sums are on their way for a while. What follows rests otherwise, in a simulation too.
@@ -90,22 +84,22 @@ module gemm64_lanes #(
     gemm64_lanes_walk #(.COLUMN_WIDTH(LOG_LINE)) u_walk (
         .clk_i           (clk_i),
         .rst_ni          (rst_ni),
-        .kernel_i        (kernel_i),
-        .stride_height_i (stride_height_i),
-        .stride_width_i  (stride_width_i),
-        .pad_top_i       (pad_top_i),
-        .pad_left_i      (pad_left_i),
-        .height_i        (height_i),
-        .width_i         (width_i),
-        .out_height_i    (out_height_i),
-        .out_width_i     (out_width_i),
-        .row_step_i      (row_step_i),
-        .image_step_i    (image_step_i),
+        .kernel_i        (kernel),
+        .stride_height_i (window_i[`GEMM64_CMD_STRIDE_HEIGHT_LSB - FIRST +: 8]),
+        .stride_width_i  (window_i[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: 8]),
+        .pad_top_i       (window_i[`GEMM64_CMD_PAD_TOP_LSB - FIRST +: 8]),
+        .pad_left_i      (window_i[`GEMM64_CMD_PAD_LEFT_LSB - FIRST +: 8]),
+        .height_i        (window_i[`GEMM64_CMD_HEIGHT_LSB - FIRST +: 16]),
+        .width_i         (window_i[`GEMM64_CMD_WIDTH_LSB - FIRST +: 16]),
+        .out_height_i    (window_i[`GEMM64_CMD_OUT_HEIGHT_LSB - FIRST +: 16]),
+        .out_width_i     (window_i[`GEMM64_CMD_OUT_WIDTH_LSB - FIRST +: 16]),
+        .row_step_i      (window_i[`GEMM64_CMD_ROW_STEP_LSB - FIRST +: 16]),
+        .image_step_i    (window_i[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: 16]),
         .load_i          (load_i),
         .active_i        (active_i),
         .planes_i        (planes_i),
         .images_i        (images_i),
-        .first_i         (first_i),
+        .first_i         (window_i[`GEMM64_CMD_LEAD_LSB - FIRST +: 16]),
         .word_i          (word_there_i),
         .weights_i       (weights_there),
         .place_i         (place_i),
@@ -218,16 +212,19 @@ module gemm64_lanes #(
     generate
         for (g = 0; g < SIZE; g = g + 1) begin : above
             wire [8*N-1:0] word;
-            if (g == 0) assign word = word_i;
-            else gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
-                .clk_i           (clk_i),
-                .write_i         (shift_1_q & row_q[g]),
-                .write_address_i (column_1_q),
-                .write_data_i    (above[g == 0 ? 0 : g-1].word),
-                .read_i          (shift & row_q[g]),
-                .read_address_i  (column),
-                .data_o          (word)
-            );
+            if (g == 0) begin : newest
+                assign word = word_i;
+            end else begin : kept
+                gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
+                    .clk_i           (clk_i),
+                    .write_i         (shift_1_q & row_q[g]),
+                    .write_address_i (column_1_q),
+                    .write_data_i    (above[g-1].word),
+                    .read_i          (shift & row_q[g]),
+                    .read_address_i  (column),
+                    .data_o          (word)
+                );
+            end
         end
     endgenerate
 

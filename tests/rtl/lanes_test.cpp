@@ -8,6 +8,7 @@
 #include <deque>
 #include <vector>
 
+#include "host/device/command_types.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -214,23 +215,27 @@ class Lanes {
   }
 
   void set(const Layer& layer) {
-    const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
-    bench->kernel_i = byte(layer.kernel);
-    bench->stride_height_i = byte(layer.stride_height);
-    bench->stride_width_i = byte(layer.stride_width);
-    bench->pad_top_i = byte(layer.pad_top);
-    bench->pad_left_i = byte(layer.pad_left);
-    bench->height_i = static_cast<std::uint16_t>(layer.height);
-    bench->width_i = static_cast<std::uint16_t>(layer.width);
-    bench->out_height_i = static_cast<std::uint16_t>(layer.out_height);
-    bench->out_width_i = static_cast<std::uint16_t>(layer.out_width);
-    bench->row_step_i = static_cast<std::uint16_t>(layer.row_step());
-    bench->image_step_i = static_cast<std::uint16_t>(layer.image_step());
-    bench->zero_i = byte(layer.zero);
+    const auto bits = [](int value) { return static_cast<std::uint32_t>(value); };
+    DepthwiseCommand command;
+    command.kernel_height = bits(layer.kernel);
+    command.stride_height = bits(layer.stride_height);
+    command.stride_width = bits(layer.stride_width);
+    command.pad_top = bits(layer.pad_top);
+    command.pad_left = bits(layer.pad_left);
+    command.height = bits(layer.height);
+    command.width = bits(layer.width);
+    command.out_height = bits(layer.out_height);
+    command.out_width = bits(layer.out_width);
+    command.row_step = bits(layer.row_step());
+    command.image_step = bits(layer.image_step());
+    command.lead = bits(layer.first());
+    std::uint8_t bytes[kCommandBytes];
+    Command(command).encode(bytes);
+    for (unsigned i = 32; i < kCommandBytes; ++i) set_lane(bench->window_i, i - 32, bytes[i]);
+    bench->zero_i = static_cast<std::uint8_t>(layer.zero);
     bench->maximum_i = layer.maximum;
-    bench->planes_i = static_cast<std::uint32_t>(layer.planes);
-    bench->images_i = static_cast<std::uint32_t>(layer.images);
-    bench->first_i = static_cast<std::uint16_t>(layer.first());
+    bench->planes_i = bits(layer.planes);
+    bench->images_i = bits(layer.images);
   }
 
   Bench<Model> bench;
