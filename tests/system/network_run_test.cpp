@@ -140,5 +140,29 @@ TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedClocks) {
   }
 }
 
+// What a layer loads of the next one's depends on the stalls, so it is no failure of the layer.
+TEST(QuantizedNetworkOnRtl, LooksAgainAtNoLayerThatAStallingMemoryDelays) {
+  const OnnxModel model = quantized_lanes();
+  bool differs = false;
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    Rig rig(8, 0.4, seed);
+    RunOptions options;
+    options.memory.stall_probability = 0.4;
+    unsigned looks = 0;
+    options.investigate = [&looks](const JobRun&, Failure&) { ++looks; };
+    JobRunner runner(*rig.device, rig.driver, options);
+    const NetworkRun found =
+        run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
+                    runner, runner.report("lanes", 2), nullptr, nullptr);
+    EXPECT_TRUE(found.report.verified());
+    EXPECT_EQ(looks, 0U);
+    for (const LayerReport& layer : found.report.layers) {
+      differs |= layer.counters[counter::kBytesActivations] !=
+                 layer.predicted[counter::kBytesActivations];
+    }
+  }
+  EXPECT_TRUE(differs);  // so the layers of this network show it
+}
+
 }  // namespace
 }  // namespace gemm64::system_test
