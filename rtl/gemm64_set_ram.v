@@ -23,7 +23,7 @@ module gemm64_set_ram #(
     output reg  [LANES*LANE_WIDTH-1:0] data_o
 );
 
-    reg [LANES*LANE_WIDTH-1:0] memory_q [0:DEPTH-1];
+    (* lanes = LANES *) reg [LANES*LANE_WIDTH-1:0] memory_q [0:DEPTH-1];
 
     always @(posedge clk_i) begin
         if (write_i) memory_q[write_address_i][LANE_WIDTH*write_lane_i +: LANE_WIDTH] <= write_data_i;

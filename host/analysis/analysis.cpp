@@ -103,6 +103,7 @@ class Analyst {
   ArrayModel array_;
   Analysis analysis_;
   Executable compiled_;
+  std::map<int, LayerAnalysis::Pool> pools_;  // by node
   std::map<int, ArrayCost> planned_;  // by node, of layers in programs
   std::set<std::string> counted_;     // parameters
   std::set<std::string> read_;        // by nodes, or given out by the graph
@@ -219,7 +220,10 @@ void Analyst::add_programs() {
       const auto work = work_of(model_, model_.graph().node(layer.node));
       entry.layers.push_back(layer.job.name);
       entry.clocks += counters[i][counter::kTotalClocks];
-      if (!work || !work->products) continue;
+      if (!work || !work->products) {
+        pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};
+        continue;
+      }
       ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i]);
       cost.program = analysis_.programs.size();
       cost.packed = layer.packed;
@@ -256,7 +260,10 @@ void Analyst::add_work(const onnx::NodeProto& node, int index, LayerAnalysis& la
     layer.intensity = static_cast<double>(work->macs) / static_cast<double>(values_moved_);
     add(values_of_layers_with_macs_, values_moved_);
   }
-  if (const auto planned = planned_.find(index); planned != planned_.end()) {
+  if (const auto pool = pools_.find(index); pool != pools_.end()) {
+    layer.pool = pool->second;
+    layer.on_host = "";
+  } else if (const auto planned = planned_.find(index); planned != planned_.end()) {
     layer.array = planned->second;
   } else if (work->products) {
     std::string why;
@@ -344,6 +351,11 @@ void Analyst::sum_up_array() {
   std::uint64_t timed_macs = 0;
   std::map<std::size_t, ArrayCost> programs;  // a layer's weights come while the one before runs
   for (const LayerAnalysis& layer : analysis_.layers) {
+    if (layer.pool) {
+      add(totals.on_device.clocks, layer.pool->clocks);
+      add(totals.clocks, layer.pool->clocks);
+      add(totals.roof_clocks, layer.pool->clocks);  // at a word a clock
+    }
     if (!layer.array) continue;
     const ArrayCost& cost = *layer.array;
     const ProductSizes& shape = cost.products.shape;

@@ -175,6 +175,7 @@ module compute_proof #(
         // The lanes do something only while they are active, a row goes where there is a place (lanes_walk.sv).
         if (lanes_move_i | lanes_wait_weights_i | lanes_wait_word_i) assume (lanes_active);
         assume (lanes_move_i + lanes_wait_weights_i + lanes_wait_word_i <= 2'd1);
+        if (lanes_active & ~lanes_move_i & ~lanes_wait_weights_i & ~lanes_wait_word_i) assume (~lanes_place);
         if (lanes_row_i) assume (lanes_move_i & lanes_place);
         if (lanes_plane_end_i) assume (lanes_row_i);
         if (lanes_finished_i) assume (lanes_move_i);
@@ -220,8 +221,8 @@ module compute_proof #(
             // No sum is added to in two clocks in a row (accumulator_column.sv).
             if (WINDOW == 0 & was_read & rst_ni & read & ~row_first) assert ({row_bank, row} != sum_was);
             // No work stands still but for what is missing.
-            if (rst_ni & ~stop_i & wait_weights) assert (weight_words_i < 2 | column_q != 0);
-            if (rst_ni & ~stop_i & wait_activations) assert (load | activation_words_i < (window_read ? fresh : rows)
+            if (rst_ni & ~stop_i & wait_weights & ~lanes_wait_weights_i) assert (weight_words_i < 2 | column_q != 0);
+            if (rst_ni & ~stop_i & wait_activations & ~lanes_wait_word_i) assert (load | activation_words_i < (window_read ? fresh : rows)
                                                                       | activation_pixels_i != window_read);
         end
         if (begun & WINDOW == 0) begin
