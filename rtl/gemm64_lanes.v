@@ -269,7 +269,7 @@ module gemm64_lanes #(
 
     // Between registers, of one lane after the other
     reg        [32*N-1:0] sums;
-    reg signed [21:0]     sum_before;
+    reg signed [21:0]     sum_before, sum_of_three;
     reg signed [7:0]      value_a, value_b, value_c, weight_a, weight_b, weight_c, largest;
     reg        [8*N-1:0]  value;
     reg        [5:0]      tap;
@@ -280,14 +280,18 @@ module gemm64_lanes #(
         // 4: the thirds of a part, and what came before
         if (sum_3_q) begin
             for (c = 0; c < N; c = c + 1) begin
-                sum_before = sum_4_q[32*c +: 22];
-                if (first_3_q) sum_before = maximum_q ? -22'sd128 : 22'sd0;
-                largest = sum_before[7:0];
+                // What came before stands last: it waits for first_3_q, which all lanes ask.
+                sum_of_three = 22'sd0;
+                largest      = -8'sd128;
                 for (m = 0; m < 3; m = m + 1) begin
                     value_a = third_3[3*c + m][7:0];
                     if (value_a > largest) largest = value_a;
-                    sum_before = sum_before + {{5{third_3[3*c + m][16]}}, third_3[3*c + m]};
+                    sum_of_three = sum_of_three + {{5{third_3[3*c + m][16]}}, third_3[3*c + m]};
                 end
+                sum_before = first_3_q ? 22'sd0 : sum_4_q[32*c +: 22];
+                value_a = first_3_q ? -8'sd128 : sum_4_q[32*c +: 8];
+                if (value_a > largest) largest = value_a;
+                sum_before = sum_before + sum_of_three;
                 sums[32*c +: 32] = maximum_q ? {{24{largest[7]}}, largest} : {{10{sum_before[21]}}, sum_before};
             end
             sum_4_q <= sums;

@@ -104,10 +104,10 @@ class Analyst {
   Analysis analysis_;
   Executable compiled_;
   std::map<int, LayerAnalysis::Pool> pools_;  // by node
-  std::map<int, ArrayCost> planned_;  // by node, of layers in programs
-  std::set<std::string> counted_;     // parameters
-  std::set<std::string> read_;        // by nodes, or given out by the graph
-  std::uint64_t values_moved_ = 0;    // of the layer under work, biases left out
+  std::map<int, ArrayCost> planned_;          // by node, of layers in programs
+  std::set<std::string> counted_;             // parameters
+  std::set<std::string> read_;                // by nodes, or given out by the graph
+  std::uint64_t values_moved_ = 0;            // of the layer under work, biases left out
   std::uint64_t values_of_layers_with_macs_ = 0;
 };
 

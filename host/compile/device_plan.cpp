@@ -323,7 +323,7 @@ void Planner::add_node(int index) {
   if (node.place == NodePlace::kHost) plan_.on_host[index] = node.why;
   if (node.place == NodePlace::kSums) plan_.sums[index] = node.why;
   Value value = host_value(proto);
-  if (is_view(proto) && proto.input_size() != 0) {
+  if ((is_view(proto) || node.place == NodePlace::kView) && proto.input_size() != 0) {
     const auto found = values_.find(proto.input(0));
     if (found != values_.end()) value = found->second;
   }

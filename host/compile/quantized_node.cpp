@@ -45,6 +45,7 @@ class Reader {
   std::string why_no_layer(const Roles& roles) const;
   std::string why_scales(const Roles& roles) const;
   std::string read_convolution(const Roles& roles, QuantizedNode& result) const;
+  bool is_view_of_values() const;
   void read_pool(QuantizedNode& result) const;
   Convolution convolution_of(const Dims& x, const SpatialWindow& window) const;
   std::optional<Tensor> constant(int input) const;
@@ -221,6 +222,24 @@ std::string Reader::read_convolution(const Roles& roles, QuantizedNode& result) 
   return "";
 }
 
+/// A QLinearAveragePool of single values whose results have their input's scale: an adaptive pool
+/// of as many outputs as inputs becomes one.
+bool Reader::is_view_of_values() const {
+  const auto x = model_.type(node_.input(0));
+  const auto given = [this](int input) { return constant(input).has_value(); };
+  if (!x || !is_byte(x->data_type) || !fit(x->dims) || x->dims.size() < 3) return false;
+  if (!given(1) || !given(3) || attribute(node_, "channels_last", std::int64_t{0}) != 0)
+    return false;
+  const Dims ones(x->dims.size() - 2, 1), none(x->dims.size() - 2, 0);
+  if (kernel_shape(context_, ones.size()) != ones) return false;
+  const SpatialWindow window = make_window(context_, x->dims, ones);
+  const auto type = static_cast<DataType>(x->data_type);
+  const Quantization from = quantization(1, type), to = quantization(3, type);
+  return window.strides == ones && window.begin == none &&
+         window.output == Dims(x->dims.begin() + 2, x->dims.end()) && from.scale == to.scale &&
+         from.zero == to.zero;
+}
+
 QuantizedNode Reader::read() {
   QuantizedNode result;
   const std::string name = operator_name(node_);
@@ -231,6 +250,10 @@ QuantizedNode Reader::read() {
   }
   if (name == "MaxPool" || name == "com.microsoft.QLinearGlobalAveragePool") {
     read_pool(result);
+    return result;
+  }
+  if (name == "com.microsoft.QLinearAveragePool") {
+    if (is_view_of_values()) result.place = NodePlace::kView;
     return result;
   }
   const std::optional<Roles> roles = roles_of(name);

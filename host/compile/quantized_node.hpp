@@ -20,6 +20,7 @@ enum class NodePlace {
   kHost,   // the host
   kSums,   // the device gives int32 sums of a Linear layer, and the host what becomes of them
   kLayer,  // the device gives 8-bit results
+  kView,   // nobody: its results are its input's bytes
 };
 
 /// A convolution, a Linear layer or a pool of a quantized file.

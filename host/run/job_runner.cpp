@@ -49,8 +49,7 @@ RunReport JobRunner::report(const std::string& model, std::uint64_t batch) const
   return report;
 }
 
-std::optional<std::size_t> JobRunner::wrong_counter(const LayerReport& layer,
-                                                    bool chained) const {
+std::optional<std::size_t> JobRunner::wrong_counter(const LayerReport& layer, bool chained) const {
   RunReport alone;
   alone.memory = options_.memory;
   alone.chained = chained;

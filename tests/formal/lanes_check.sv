@@ -55,7 +55,7 @@ module lanes_check_proof ();
     always @* begin
         if (!begun) assume (!rst_ni);
         if (begun) assert (error == (came_before & refused));
-        if (error) assert (error_tag == tag_before);
+        if (begun & error) assert (error_tag == tag_before);
         // What the induction needs of the registers
         if (begun) assert (given_q == came & known_q == came_before);
         if (came) assert (window_q == window & tag_q == tag);

@@ -372,9 +372,9 @@ TEST_P(Faults, TheLanesEndWithABusError) {
   const Command weights = load_weights(0x1000, 9), results = store(0x3000, 20);
   pair.expect_error({weights, load_activations(end - 12 * n, 20), depthwise(), results, finish()},
                     message(ErrorCode::kBusDecode, 1, "LOAD_ACTIVATIONS", Engine::kActivations));
-  pair.expect_error({weights, load_activations(0x2000, 20), depthwise(),
-                     store(end - 4 * n * 3, 20), finish()},
-                    message(ErrorCode::kBusDecode, 3, "STORE", Engine::kResults));
+  pair.expect_error(
+      {weights, load_activations(0x2000, 20), depthwise(), store(end - 4 * n * 3, 20), finish()},
+      message(ErrorCode::kBusDecode, 3, "STORE", Engine::kResults));
   const std::vector<Command> good{weights, load_activations(0x2000, 20), depthwise(), results,
                                   finish()};
   pair.rig.driver.run_program(0, good, kClockLimit);

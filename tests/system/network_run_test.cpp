@@ -157,8 +157,8 @@ TEST(QuantizedNetworkOnRtl, LooksAgainAtNoLayerThatAStallingMemoryDelays) {
     EXPECT_TRUE(found.report.verified());
     EXPECT_EQ(looks, 0U);
     for (const LayerReport& layer : found.report.layers) {
-      differs |= layer.counters[counter::kBytesActivations] !=
-                 layer.predicted[counter::kBytesActivations];
+      differs |=
+          layer.counters[counter::kBytesActivations] != layer.predicted[counter::kBytesActivations];
     }
   }
   EXPECT_TRUE(differs);  // so the layers of this network show it

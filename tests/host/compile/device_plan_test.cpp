@@ -171,6 +171,24 @@ TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", in_place), two);
 }
 
+// What an adaptive pool of as many outputs as inputs becomes.
+TEST_F(DevicePlanTest, ReadsThroughAveragesOfSingleValues) {
+  const auto found = [](const std::string& attributes, const std::string& result = "s, z") {
+    QuantizedText text("1,8,9,9");
+    text.conv("x", "a", 8, 8, 1)
+        .node("p",
+              "com.microsoft.QLinearAveragePool <" + attributes + "> (a, s, z, " + result + ")")
+        .conv("p", "y", 8, 8, 1);
+    return texts(plan(text));
+  };
+  const std::vector<std::string> one = {"a y<a"}, two = {"a", "y"};
+  EXPECT_EQ(found("kernel_shape = [1,1]"), one);
+  EXPECT_EQ(found("kernel_shape = [1,1]", "s"), two) << "another zero point";
+  EXPECT_EQ(found("kernel_shape = [1,1], strides = [2,1]"), two);
+  EXPECT_EQ(found("kernel_shape = [1,1], strides = [2,2], pads = [4,4,5,5]"), two);
+  EXPECT_EQ(found("kernel_shape = [1,3], pads = [0,1,0,1]"), two);
+}
+
 TEST_F(DevicePlanTest, PutsBranchesIntoOneProgramThoseThatWaitForLeastFirst) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "one", 8, 8, 1)
