@@ -583,6 +583,25 @@ TEST_P(Faults, TheWatchdogWaitsForProgressNotForTheEnd) {
 
 INSTANTIATE_TEST_SUITE_P(N, Faults, testing::Values(2, 8), testing::PrintToStringParamName());
 
+// Between two blocks the lanes work for longer than its limit, and no port moves.
+TEST(Watchdog, LetsTheLanesFinishABlock) {
+  Rig rig(8);
+  DepthwiseCommand c = depthwise();
+  c.kernel_height = 7;
+  c.pad_top = c.pad_left = 3;
+  c.height = c.out_height = 16;
+  c.width = c.out_width = 16;
+  c.rows = 128;  // of 6 clocks each
+  set_steps(c);
+  StoreCommand results = store(0x30000, 128);
+  results.blocks = 2;
+  rig.device->write_register(reg::kWatchdog, 300);
+  rig.driver.run_program(
+      0, {load_weights(0x1000, 49), load_activations(0x2000, 256), c, results, finish()},
+      kClockLimit);
+  EXPECT_GT(rig.driver.read_counters()[counter::kTotalClocks], 6u * 256);
+}
+
 TEST(Hang, APortThatStopsAnsweringEndsByTheWatchdogAndNeedsAHardReset) {
   const std::function<void(RtlPorts&)> hangs[] = {
       [](RtlPorts& ports) { ports.data.hang_after(0); },
