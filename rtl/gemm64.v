@@ -177,6 +177,7 @@ module gemm64 #(
         .wait_engine_o (causes[`GEMM64_COUNTER_COMMANDS_WAIT_ENGINE])
     );
 
+    wire                      lanes_take, lanes_weight, lanes_move;
     wire [LOG_WEIGHT_WORDS:0] weight_words;
     wire                      weight_read;
     wire [8*N-1:0]            weight;
@@ -192,7 +193,7 @@ module gemm64 #(
         .araddr_o (m_weights_araddr_o), .arlen_o (m_weights_arlen_o), .arsize_o (m_weights_arsize_o),
         .arburst_o (m_weights_arburst_o), .rvalid_i (m_weights_rvalid_i), .rready_o (m_weights_rready_o),
         .rdata_i (m_weights_rdata_i), .rresp_i (m_weights_rresp_i), .rlast_i (m_weights_rlast_i),
-        .words_o (weight_words), .read_i (weight_read), .word_o (weight)
+        .words_o (weight_words), .read_i (weight_read | lanes_weight), .word_o (weight)
     );
 
     wire [WORDS_WIDTH-1:0] activation_words;
@@ -217,7 +218,7 @@ module gemm64 #(
         .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_ACTIVATIONS +: ADDRESS_WIDTH]),
         .request_beats_o (ask_beats[7*`GEMM64_READER_ACTIVATIONS +: 7]), .beat_i (beat[`GEMM64_READER_ACTIVATIONS]),
         .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
-        .ahead_o (activation_words), .pixels_o (activation_pixels), .read_i (activation_read),
+        .ahead_o (activation_words), .pixels_o (activation_pixels), .read_i (activation_read | lanes_take),
         .release_i (activation_release), .rewind_i (activation_rewind), .window_i (activation_window),
         .place_i (activation_place), .inside_i (activation_inside), .zero_i (activation_zero),
         .claim_i (activation_claim), .new_i (activation_new), .free_i (activation_free), .freed_i (activation_freed),
@@ -225,6 +226,13 @@ module gemm64 #(
     );
     assign fault_code[4*ACTIVATIONS +: 4] = `GEMM64_ERROR_UNBALANCED;
 
+    wire                 lanes_load, lanes_active, lanes_maximum, lanes_place, lanes_row, lanes_plane_end, lanes_finished;
+    wire                 lanes_wait_weights, lanes_wait_word, lanes_valid, lanes_last, lanes_bank;
+    wire [ROW_WIDTH-1:0] lanes_where;
+    wire [32*N-1:0]      lanes_sum;
+    wire [255:0]         lanes_window;
+    wire [31:0]          lanes_planes, lanes_images;
+    wire [7:0]           lanes_zero;
     wire [LOG_N-1:0]     weight_column;
     wire                 row_first, row_last, row_bank, bank_free;
     wire [ROW_WIDTH-1:0] row;
@@ -244,8 +252,13 @@ module gemm64 #(
         .activation_place_o (activation_place), .activation_inside_o (activation_inside),
         .activation_zero_o (activation_zero), .activation_claim_o (activation_claim),
         .activation_new_o (activation_new), .activation_free_o (activation_free),
-        .activation_freed_o (activation_freed), .row_first_o (row_first), .row_last_o (row_last),
-        .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free), .rows_stored_i (rows_stored)
+        .activation_freed_o (activation_freed),
+        .lanes_load_o (lanes_load), .lanes_active_o (lanes_active), .lanes_window_o (lanes_window),
+        .lanes_zero_o (lanes_zero), .lanes_planes_o (lanes_planes), .lanes_images_o (lanes_images),
+        .lanes_maximum_o (lanes_maximum), .lanes_place_o (lanes_place), .lanes_move_i (lanes_move),
+        .lanes_row_i (lanes_row), .lanes_plane_end_i (lanes_plane_end), .lanes_finished_i (lanes_finished),
+        .lanes_wait_weights_i (lanes_wait_weights), .lanes_wait_word_i (lanes_wait_word), .row_first_o (row_first),
+        .row_last_o (row_last), .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free), .rows_stored_i (rows_stored)
     );
 
     // A word of weights leaves its buffer a clock after it was requested; its column index waits for it. A word of
@@ -267,6 +280,17 @@ module gemm64 #(
         .weight_i (weight), .activation_valid_i (activation_valid_q), .activation_i (activation), .sum_o (sum)
     );
 
+    gemm64_lanes #(.N(N), .ROW_WIDTH(ROW_WIDTH)) u_lanes (
+        .clk_i (clk_i), .rst_ni (engines_rst_n), .window_i (lanes_window), .zero_i (lanes_zero), .load_i (lanes_load),
+        .active_i (lanes_active), .planes_i (lanes_planes), .images_i (lanes_images), .maximum_i (lanes_maximum),
+        .finished_o (lanes_finished), .word_there_i (activation_words != {WORDS_WIDTH{1'b0}} & ~activation_pixels),
+        .take_o (lanes_take), .word_i (activation), .weight_there_i (weight_words != {LOG_WEIGHT_WORDS + 1{1'b0}}),
+        .weight_read_o (lanes_weight), .weight_i (weight), .place_i (lanes_place), .row_last_i (row_last),
+        .row_bank_i (row_bank), .row_i (row), .row_o (lanes_row), .plane_end_o (lanes_plane_end),
+        .valid_o (lanes_valid), .last_o (lanes_last), .bank_o (lanes_bank), .place_o (lanes_where), .sum_o (lanes_sum),
+        .move_o (lanes_move), .wait_weights_o (lanes_wait_weights), .wait_word_o (lanes_wait_word)
+    );
+
     wire                 block_done, store_read, store_bank, snapshot_take, snapshot_next;
     wire [ROW_WIDTH-1:0] store_row;
     wire [32*N-1:0]      store_data;
@@ -274,7 +298,8 @@ module gemm64 #(
 
     gemm64_accumulator #(.N(N), .ROWS(ACCUMULATOR_ROWS), .ROW_WIDTH(ROW_WIDTH), .REQUEST_DELAY(STAGES + 1)) u_accumulator (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (activation_read), .first_i (row_first), .last_i (row_last),
-        .bank_i (row_bank), .row_i (row), .sum_i (sum), .done_o (block_done),
+        .bank_i (row_bank), .row_i (row), .sum_i (sum), .lanes_valid_i (lanes_valid), .lanes_last_i (lanes_last),
+        .lanes_bank_i (lanes_bank), .lanes_row_i (lanes_where), .lanes_sum_i (lanes_sum), .done_o (block_done),
         .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row), .store_data_o (store_data)
     );
 
@@ -309,7 +334,7 @@ module gemm64 #(
     assign {bus_decode[COMPUTE], bus_decode[RESULTS]} = {1'b0, m_results_bresp_i[0]};
 
     wire moved = m_weights_rvalid_i & m_weights_rready_o | m_weights_arvalid_o & m_weights_arready_i
-               | m_data_rvalid_i | m_data_arvalid_o & m_data_arready_i | activation_read
+               | m_data_rvalid_i | m_data_arvalid_o & m_data_arready_i | activation_read | lanes_move
                | m_results_awvalid_o & m_results_awready_i | m_results_wvalid_o & m_results_wready_i
                | m_results_bvalid_i | causes[`GEMM64_COUNTER_COMMANDS_DISPATCH];
 

@@ -23,6 +23,12 @@ module gemm64_accumulator #(
     input  wire [ROW_WIDTH-1:0] row_i,
     // Sums from the array, column c c clocks after column 0
     input  wire [32*N-1:0]      sum_i,
+    // Sums from the lanes, all columns of a row at once, which begin anew; after all of the array have come
+    input  wire                 lanes_valid_i,
+    input  wire                 lanes_last_i,  // the row is the last of its block
+    input  wire                 lanes_bank_i,
+    input  wire [ROW_WIDTH-1:0] lanes_row_i,
+    input  wire [32*N-1:0]      lanes_sum_i,
     // A block is complete in its bank
     output wire                 done_o,
     // Storing: a row of all columns
@@ -70,8 +76,10 @@ module gemm64_accumulator #(
     reg adding_0_q, adding_1_q;  // a column adds to the bank
 
     // Does anything in a bank move? Its clock may rest otherwise.
-    wire busy_0 = adding_0_q | add_0 != {N{1'b0}} | store_0;
-    wire busy_1 = adding_1_q | add_1 != {N{1'b0}} | store_1;
+    wire lanes_0 = lanes_valid_i & ~lanes_bank_i;
+    wire lanes_1 = lanes_valid_i & lanes_bank_i;
+    wire busy_0  = adding_0_q | add_0 != {N{1'b0}} | store_0 | lanes_0;
+    wire busy_1  = adding_1_q | add_1 != {N{1'b0}} | store_1 | lanes_1;
 
     always @(posedge clk_i) begin : step
         integer i;
@@ -86,7 +94,7 @@ module gemm64_accumulator #(
         if (store_read_i) store_bank_q <= store_bank_i;
     end
 
-    assign done_o = last_q[N-1];
+    assign done_o = last_q[N-1] | lanes_last_i;
 
     genvar c;
     generate
@@ -108,6 +116,10 @@ module gemm64_accumulator #(
                 .first_i      (first_q[c]),
                 .row_i        (row_q[c]),
                 .sum_i        (sum_i[32*c +: 32]),
+                .lanes_0_i    (lanes_0),
+                .lanes_1_i    (lanes_1),
+                .lanes_row_i  (lanes_row_i),
+                .lanes_sum_i  (lanes_sum_i[32*c +: 32]),
                 .store_bank_i (store_bank_q),
                 .store_data_o (store_data_o[32*c +: 32])
             );

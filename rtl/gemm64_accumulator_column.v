@@ -25,6 +25,11 @@ module gemm64_accumulator_column #(
     input  wire                 first_i,       // start a new sum instead of adding to the old one
     input  wire [ROW_WIDTH-1:0] row_i,
     input  wire [31:0]          sum_i,
+    // Sum from the lanes, to one bank at most, in no clock with one from the array to the same
+    input  wire                 lanes_0_i,
+    input  wire                 lanes_1_i,
+    input  wire [ROW_WIDTH-1:0] lanes_row_i,
+    input  wire [31:0]          lanes_sum_i,
     // Storing
     input  wire                 store_bank_i,  // bank that was read last
     output wire [31:0]          store_data_o
@@ -36,14 +41,17 @@ module gemm64_accumulator_column #(
 
     // A bank is read and then written in one block, which alone touches it: the write may be blocking without a race. So a
     // simulator writes at once what it would otherwise keep aside in every clock, and skips a bank that rests in all columns.
+    // Of the two writes at most one is done, so that they are one port.
     always @(posedge clk_i) if (busy_0_i) begin
         if (read_0_i) read_0_q <= sums_0_q[row_0_i];
-        if (add_0_i) sums_0_q[row_i] = (first_i ? 32'd0 : read_0_q) + sum_i;
+        if (lanes_0_i) sums_0_q[lanes_row_i] = lanes_sum_i;
+        else if (add_0_i) sums_0_q[row_i] = (first_i ? 32'd0 : read_0_q) + sum_i;
     end
 
     always @(posedge clk_i) if (busy_1_i) begin
         if (read_1_i) read_1_q <= sums_1_q[row_1_i];
-        if (add_1_i) sums_1_q[row_i] = (first_i ? 32'd0 : read_1_q) + sum_i;
+        if (lanes_1_i) sums_1_q[lanes_row_i] = lanes_sum_i;
+        else if (add_1_i) sums_1_q[row_i] = (first_i ? 32'd0 : read_1_q) + sum_i;
     end
 
     assign store_data_o = store_bank_i ? read_1_q : read_0_q;

@@ -140,6 +140,7 @@ module gemm64_commands #(
     wire is_snapshot    = is_fence & flags[`GEMM64_FLAG_SNAPSHOT_BIT];
     wire is_set         = opcode == `GEMM64_OP_SET_WINDOW;
     wire is_operands    = opcode == `GEMM64_OP_LOAD_OPERANDS;
+    wire is_depthwise   = opcode == `GEMM64_OP_DEPTHWISE;
     wire is_vector      = is_store & flags[`GEMM64_FLAG_VECTOR_BIT];
     wire of_window      = is_set | ((is_activations | is_compute) & flags[`GEMM64_FLAG_WINDOW_BIT]);
 
@@ -169,7 +170,7 @@ module gemm64_commands #(
     // A walk, a window or a vector path's settings are looked at in the clock after their dispatch; until then nothing
     // after them is found bad.
     reg  looks_q;
-    always @(posedge clk_i) looks_q <= pop & (has_address | of_window);
+    always @(posedge clk_i) looks_q <= pop & (has_address | of_window | is_depthwise);
     wire bad  = valid & ~good & ~stop_i & ~looks_q;
 
     // Dispatch
@@ -194,8 +195,8 @@ module gemm64_commands #(
 
     // Faults, the oldest command's first: a walk or window dispatched two clocks ago, the command that is next, and the
     // first that cannot be fetched.
-    wire        passes_end, bad_window, bad_vector;
-    wire [15:0] passes_end_tag, bad_window_tag, bad_vector_tag;
+    wire        passes_end, bad_window, bad_lanes, bad_vector;
+    wire [15:0] passes_end_tag, bad_window_tag, bad_lanes_tag, bad_vector_tag;
     wire        unreachable = more & beyond & ~valid & quiet_o & ~stop_i & ~looks_q;
 
     // A walk of rows goes from tile to tile and from block to block, in words; every other one is a single run. A value of
@@ -237,6 +238,16 @@ module gemm64_commands #(
         .error_tag_o  (bad_window_tag)
     );
 
+    gemm64_lanes_check u_lanes_check (
+        .clk_i       (clk_i),
+        .rst_ni      (rst_ni),
+        .valid_i     (pop & is_depthwise),
+        .window_i    (window),
+        .tag_i       (dispatched_q),
+        .error_o     (bad_lanes),
+        .error_tag_o (bad_lanes_tag)
+    );
+
     gemm64_vector_check #(.N(N)) u_vector_check (
         .clk_i       (clk_i),
         .rst_ni      (rst_ni),
@@ -247,11 +258,11 @@ module gemm64_commands #(
         .error_tag_o (bad_vector_tag)
     );
 
-    assign error_o      = bad_window | bad_vector | passes_end | bad | unbalanced | unreachable;
-    assign error_code_o = bad_window | bad_vector ? `GEMM64_ERROR_BAD_OPERAND
+    assign error_o      = bad_window | bad_lanes | bad_vector | passes_end | bad | unbalanced | unreachable;
+    assign error_code_o = bad_window | bad_lanes | bad_vector ? `GEMM64_ERROR_BAD_OPERAND
                         : passes_end | unreachable ? `GEMM64_ERROR_BAD_ADDRESS
                         : unbalanced ? `GEMM64_ERROR_UNBALANCED : code;
-    assign error_tag_o  = bad_window ? bad_window_tag : bad_vector ? bad_vector_tag : passes_end ? passes_end_tag : dispatched_q;
+    assign error_tag_o  = bad_window ? bad_window_tag : bad_lanes ? bad_lanes_tag : bad_vector ? bad_vector_tag : passes_end ? passes_end_tag : dispatched_q;
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin

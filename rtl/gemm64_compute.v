@@ -14,12 +14,13 @@ module gemm64_compute #(
     parameter WEIGHT_WIDTH = 11,  // bits that hold the number of words in the weight buffer
     parameter WORDS_WIDTH  = 14,  // bits that hold the number of words in the scratchpad
     parameter ROW_WIDTH    = 7,   // bits of an accumulator row's index
-    parameter PIPELINE     = 81   // clocks from the read of a row to the write of its last sum
+    parameter PIPELINE     = 81,  // clocks from the read of a row to the write of its last sum
+    parameter LANES_PIPELINE = 4  // the same of the lanes
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,            // synchronous, active low
     input  wire                     stop_i,            // start no tile
-    // MATMUL, or SET_WINDOW, which needs command_zero and command_window alone
+    // MATMUL; SET_WINDOW, which needs command_zero and command_window alone; or DEPTHWISE, which needs those too
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
     input  wire [`GEMM64_CMD_BITS-1:0] command_i,
@@ -30,7 +31,7 @@ module gemm64_compute #(
     // Scratchpad
     input  wire [WORDS_WIDTH-1:0]   activation_words_i,
     input  wire                     activation_pixels_i,  // those are words of pixels, not of the ring
-    output wire                     activation_read_o,
+    output wire                     activation_read_o,    // a row enters the array
     output wire                     activation_release_o,
     output wire                     activation_rewind_o,
     output wire                     activation_window_o,  // a pixel is read, not a word of the ring
@@ -41,7 +42,22 @@ module gemm64_compute #(
     output wire [15:0]              activation_new_o,
     output wire                     activation_free_o,    // so many pixels are no longer
     output wire [15:0]              activation_freed_o,
-    // Accumulator: where the row that is read belongs
+    // Lanes: a DEPTHWISE is at the head, and the array empty
+    output wire                     lanes_load_o,         // from the next clock on it is under way
+    output wire                     lanes_active_o,
+    output wire [255:0]             lanes_window_o,       // words 8 to 15 of it
+    output wire [7:0]               lanes_zero_o,
+    output wire [31:0]              lanes_planes_o,
+    output wire [31:0]              lanes_images_o,
+    output wire                     lanes_maximum_o,
+    output wire                     lanes_place_o,        // a row of sums has a place
+    input  wire                     lanes_move_i,
+    input  wire                     lanes_row_i,          // a row of sums is on its way there
+    input  wire                     lanes_plane_end_i,    // the last one of its plane
+    input  wire                     lanes_finished_i,
+    input  wire                     lanes_wait_weights_i,
+    input  wire                     lanes_wait_word_i,
+    // Accumulator: where the row that is read, or on its way, belongs
     output wire                     row_first_o,       // it starts new sums
     output wire                     row_last_o,        // it is the last row of its block
     output wire                     row_bank_o,
@@ -82,7 +98,9 @@ module gemm64_compute #(
     wire [31:0]  passes     = next_command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
     wire [31:0]  blocks     = next_command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
 
-    assign valid = next & ~set;  // a MATMUL
+    wire of_lanes = next_command[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_DEPTHWISE;
+    wire lanes    = next & of_lanes;
+    assign valid  = next & ~set & ~of_lanes;  // a MATMUL
 
     // What windows need waits in registers beside the queue, which cost the simulation nothing while they are not loaded.
     reg [255:0] words_q, more_words_q;
@@ -90,7 +108,9 @@ module gemm64_compute #(
     wire         command_set    = command_i[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_SET_WINDOW;
     wire [255:0] command_window = command_i[FIRST +: 256];
     wire [7:0]   command_zero   = command_i[`GEMM64_CMD_ZERO_LSB +: `GEMM64_CMD_ZERO_WIDTH];
-    wire push = command_valid_i & command_ready_o & (command_set | command_i[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_WINDOW_BIT]);
+    wire         command_lanes  = command_i[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_DEPTHWISE;
+    wire push = command_valid_i & command_ready_o
+              & (command_set | command_lanes | command_i[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_WINDOW_BIT]);
     wire pop  = next & (set | finished);
     always @(posedge clk_i) begin
         if (push & (~next | (pop & command_ready_o))) {words_q, new_zero_q} <= {command_window, command_zero};
@@ -161,7 +181,12 @@ module gemm64_compute #(
                                      // follows the store of the first through their bank
     reg [DRAIN_WIDTH-1:0] drain_q;   // clocks until the last row has left the array
 
-    wire first_tile = of_window ? window_first_tile : ~accumulate | tile_q == 32'd0;
+    // The lanes begin when all rows of the array have left it, since blocks are to be done in their order.
+    reg  lanes_q;  // a DEPTHWISE is under way
+    wire lanes_load = lanes & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}};
+    always @(posedge clk_i) lanes_q <= rst_ni & (lanes_load | (lanes_q & ~lanes_finished_i));
+
+    wire first_tile = of_lanes | (of_window ? window_first_tile : ~accumulate | tile_q == 32'd0);
     wire last_tile  = of_window ? window_last_tile : tile_q == count - 32'd1;
     wire last_pass  = pass_q == passes - 32'd1;
     wire last_block = block_q == blocks - 32'd1;
@@ -179,17 +204,28 @@ module gemm64_compute #(
     wire follows     = first_tile & {{31-ROW_WIDTH{1'b0}}, rows_stored_i} > {16'd0, row_q};
     wire has_place   = in_use_q < most | (in_use_q == most & follows);
     wire start       = valid & between & weights & activations & has_place & ~stop_i;
-    assign read        = start | (~between & has_place);
+    assign read        = start | (valid & ~between & has_place);
     assign end_of_tile = read & last_row;
     wire end_of_pass = end_of_tile & last_tile;
     wire end_of_work = end_of_pass & last_pass;
 
-    assign finished = end_of_work & last_block;
+    wire row_last = of_lanes ? last_row | lanes_plane_end_i : last_row & (~accumulate | last_tile);
+
+    assign finished = (end_of_work & last_block) | lanes_finished_i;
+
+    assign lanes_load_o    = lanes_load;
+    assign lanes_active_o  = lanes_q & ~stop_i;
+    assign lanes_window_o  = words_q;
+    assign lanes_zero_o    = new_zero_q;
+    assign lanes_planes_o  = count;
+    assign lanes_images_o  = passes;
+    assign lanes_maximum_o = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_MAXIMUM_BIT];
+    assign lanes_place_o   = has_place;
 
     assign weight_read_o        = start | column_q != {LOG_N{1'b0}};
     assign weight_column_o      = column_q;
     assign activation_read_o    = read;
-    assign activation_release_o = ~retain | last_pass;
+    assign activation_release_o = of_lanes | ~retain | last_pass;
     assign activation_rewind_o  = end_of_pass & ~activation_release_o;
     assign activation_window_o  = window;
     assign activation_zero_o    = zero_q;
@@ -199,11 +235,11 @@ module gemm64_compute #(
     assign activation_freed_o   = words_q[`GEMM64_CMD_FREED_PIXELS_LSB - FIRST +: 16];
 
     assign row_first_o = first_tile;
-    assign row_last_o  = last_row & (~accumulate | last_tile);
+    assign row_last_o  = row_last;
     assign row_bank_o  = bank_q;
     assign row_o       = row_q[ROW_WIDTH-1:0];
 
-    wire [1:0] begun  = {1'b0, start & first_tile};
+    wire [1:0] begun  = {1'b0, (start & first_tile) | (lanes_row_i & between)};
     wire [1:0] stored = {1'b0, bank_free_i};
 
     always @(posedge clk_i) begin
@@ -217,14 +253,15 @@ module gemm64_compute #(
             in_use_q <= 2'd0;
             drain_q  <= {DRAIN_WIDTH{1'b0}};
         end else begin
-            if (read) row_q <= last_row ? 16'd0 : row_q + 16'd1;
+            if (read | lanes_row_i) row_q <= last_row | lanes_plane_end_i ? 16'd0 : row_q + 16'd1;
             if (weight_read_o) column_q <= column_q + 1'b1;
             if (end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1;
             if (end_of_pass) pass_q <= last_pass ? 32'd0 : pass_q + 32'd1;
             if (end_of_work) block_q <= last_block ? 32'd0 : block_q + 32'd1;
-            if (read & row_last_o) bank_q <= ~bank_q;
+            if ((read | lanes_row_i) & row_last) bank_q <= ~bank_q;
             in_use_q <= in_use_q + begun - stored;
             if (read) drain_q <= PIPELINE[DRAIN_WIDTH-1:0];
+            else if (lanes_row_i) drain_q <= LANES_PIPELINE[DRAIN_WIDTH-1:0];
             else if (drain_q != {DRAIN_WIDTH{1'b0}}) drain_q <= drain_q - 1'b1;
         end
     end
@@ -232,12 +269,13 @@ module gemm64_compute #(
     wire waiting = valid & ~read;
     assign idle_o             = ~next & drain_q == {DRAIN_WIDTH{1'b0}} & in_use_q == 2'd0;
     wire wait_weights, wait_activations, wait_results, drain, idle_clock;
-    assign wait_weights     = waiting & between & ~weights;
-    assign wait_activations = waiting & between & weights & ~activations;
-    assign wait_results     = waiting & (~between | (weights & activations));
-    assign drain            = ~valid & drain_q != {DRAIN_WIDTH{1'b0}};
-    assign idle_clock           = ~valid & drain_q == {DRAIN_WIDTH{1'b0}};
-    assign causes_o = {idle_clock, drain, wait_results, wait_activations, wait_weights, activation_read_o};
+    assign wait_weights     = (waiting & between & ~weights) | lanes_wait_weights_i;
+    assign wait_activations = (waiting & between & weights & ~activations) | lanes_wait_word_i;
+    assign wait_results     = (waiting & (~between | (weights & activations)))
+                            | (lanes_q & ~lanes_move_i & ~lanes_wait_weights_i & ~lanes_wait_word_i);
+    assign drain            = ~valid & ~lanes_q & drain_q != {DRAIN_WIDTH{1'b0}};
+    assign idle_clock           = ~valid & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}};
+    assign causes_o = {idle_clock, drain, wait_results, wait_activations, wait_weights, read | lanes_move_i};
 
 endmodule
 

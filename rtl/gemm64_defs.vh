@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd3
-`define GEMM64_VERSION_MINOR 16'd1
+`define GEMM64_VERSION_MINOR 16'd2
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -154,6 +154,8 @@
 `define GEMM64_CMD_GROUP_PASSES_WIDTH    16
 `define GEMM64_CMD_CAPACITY_LSB          448
 `define GEMM64_CMD_CAPACITY_WIDTH        16
+`define GEMM64_CMD_LEAD_LSB              416
+`define GEMM64_CMD_LEAD_WIDTH            16
 `define GEMM64_CMD_SLOT_LSB              464
 `define GEMM64_CMD_SLOT_WIDTH            16
 `define GEMM64_CMD_PLACE_LSB             480
@@ -215,6 +217,7 @@
 `define GEMM64_OP_LOAD_PARAMETERS  8'd7
 `define GEMM64_OP_SET_WINDOW       8'd8
 `define GEMM64_OP_LOAD_OPERANDS    8'd9
+`define GEMM64_OP_DEPTHWISE        8'd10
 
 // Bits of the command's FLAGS.
 `define GEMM64_FLAG_ACCUMULATE_BIT 0
@@ -223,22 +226,26 @@
 `define GEMM64_FLAG_WINDOW_BIT     3
 `define GEMM64_FLAG_START_BIT      4
 `define GEMM64_FLAG_VECTOR_BIT     5
+`define GEMM64_FLAG_MAXIMUM_BIT    6
 
 // Sets of opcodes: a bit for each, at its value.
-`define GEMM64_OPS                          32'h000003fe
-`define GEMM64_OPS_AT_LEAST_1_ROWS          32'h0000021c
-`define GEMM64_OPS_AT_LEAST_1_COUNT         32'h0000029e
-`define GEMM64_OPS_AT_LEAST_1_PASSES        32'h0000028e
+`define GEMM64_OPS                          32'h000007fe
+`define GEMM64_OPS_AT_LEAST_1_ROWS          32'h0000061c
+`define GEMM64_OPS_AT_LEAST_1_COUNT         32'h0000069e
+`define GEMM64_OPS_AT_LEAST_1_PASSES        32'h0000068e
 `define GEMM64_OPS_AT_LEAST_1_BLOCKS        32'h0000021c
 `define GEMM64_OPS_AT_LEAST_1_KERNEL_HEIGHT 32'h00000100
 `define GEMM64_OPS_AT_LEAST_1_KERNEL_WIDTH  32'h00000100
+`define GEMM64_OPS_AT_LEAST_1_HEIGHT        32'h00000400
+`define GEMM64_OPS_AT_LEAST_1_OUT_HEIGHT    32'h00000400
+`define GEMM64_OPS_AT_LEAST_1_OUT_WIDTH     32'h00000400
 `define GEMM64_OPS_AT_LEAST_1_GROUP_PASSES  32'h00000100
 `define GEMM64_OPS_AT_LEAST_1_CAPACITY      32'h00000100
 `define GEMM64_OPS_ADDRESS                  32'h00000296
 `define GEMM64_OPS_ADDRESS_SNAPSHOT         32'h00000040
 `define GEMM64_OPS_RUNS                     32'h00000214
 `define GEMM64_OPS_STORE                    32'h00000010
-`define GEMM64_OPS_OF_ENGINES               {32'h00000200, 32'h00000080, 32'h00000050, 32'h00000108, 32'h00000004, 32'h00000002, 32'h00000000}
+`define GEMM64_OPS_OF_ENGINES               {32'h00000200, 32'h00000080, 32'h00000050, 32'h00000508, 32'h00000004, 32'h00000002, 32'h00000000}
 
 // Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
 `define GEMM64_RESULT_INT32 4'd0

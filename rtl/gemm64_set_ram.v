@@ -5,7 +5,9 @@
 `default_nettype none
 
 module gemm64_set_ram #(
-    parameter LANE_WIDTH    = 512,  // bits of a lane; a word has four
+    parameter LANES         = 4,    // of a word
+    parameter LOG_LANES     = 2,    // bits of a lane's index
+    parameter LANE_WIDTH    = 512,  // bits of a lane
     parameter DEPTH         = 16,   // words
     parameter ADDRESS_WIDTH = 4     // bits of an address
 ) (
@@ -13,15 +15,15 @@ module gemm64_set_ram #(
     // Write port
     input  wire                     write_i,
     input  wire [ADDRESS_WIDTH-1:0] write_address_i,
-    input  wire [1:0]               write_lane_i,
+    input  wire [LOG_LANES-1:0]     write_lane_i,
     input  wire [LANE_WIDTH-1:0]    write_data_i,
     // Read port
     input  wire                     read_i,
     input  wire [ADDRESS_WIDTH-1:0] read_address_i,
-    output reg  [4*LANE_WIDTH-1:0]  data_o
+    output reg  [LANES*LANE_WIDTH-1:0] data_o
 );
 
-    reg [4*LANE_WIDTH-1:0] memory_q [0:DEPTH-1];
+    (* lanes = LANES *) reg [LANES*LANE_WIDTH-1:0] memory_q [0:DEPTH-1];
 
     always @(posedge clk_i) begin
         if (write_i) memory_q[write_address_i][LANE_WIDTH*write_lane_i +: LANE_WIDTH] <= write_data_i;

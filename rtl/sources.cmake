@@ -15,6 +15,9 @@ set(GEMM64_RTL
   gemm64_data_port.v
   gemm64_extent.v
   gemm64_fifo.v
+  gemm64_lanes.v
+  gemm64_lanes_check.v
+  gemm64_lanes_walk.v
   gemm64_operands.v
   gemm64_output.v
   gemm64_parameter_sets.v

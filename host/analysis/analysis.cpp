@@ -57,9 +57,9 @@ bool has_subgraph(const onnx::NodeProto& node) {
 
 class Analyst {
  public:
-  Analyst(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
+  Analyst(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory, bool lanes,
           std::uint64_t max_tiles)
-      : model_(model), origins_(model), array_(geometry, memory, max_tiles) {
+      : model_(model), origins_(model), lanes_(lanes), array_(geometry, memory, max_tiles) {
     analysis_.model = model.name();
     analysis_.graph = printable(model.graph().name());
     analysis_.opsets = opsets_text(model, analysis_.opset);
@@ -99,13 +99,15 @@ class Analyst {
 
   const OnnxModel& model_;
   const Origins origins_;
+  const bool lanes_;
   ArrayModel array_;
   Analysis analysis_;
   Executable compiled_;
-  std::map<int, ArrayCost> planned_;  // by node, of layers in programs
-  std::set<std::string> counted_;     // parameters
-  std::set<std::string> read_;        // by nodes, or given out by the graph
-  std::uint64_t values_moved_ = 0;    // of the layer under work, biases left out
+  std::map<int, LayerAnalysis::Pool> pools_;  // by node
+  std::map<int, ArrayCost> planned_;          // by node, of layers in programs
+  std::set<std::string> counted_;             // parameters
+  std::set<std::string> read_;                // by nodes, or given out by the graph
+  std::uint64_t values_moved_ = 0;            // of the layer under work, biases left out
   std::uint64_t values_of_layers_with_macs_ = 0;
 };
 
@@ -198,6 +200,7 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
 void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
   CompileOptions options;
+  options.lanes = lanes_;
   options.most_tiles = array_.max_tiles();
   compiled_ = compile(model_, analysis_.geometry, options);
   analysis_.quantizes = !compiled_.plan.has_integers();
@@ -215,12 +218,15 @@ void Analyst::add_programs() {
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       const DeviceLayer& layer = program.layers[i];
       const auto work = work_of(model_, model_.graph().node(layer.node));
-      if (!work || !work->products) continue;
+      entry.layers.push_back(layer.job.name);
+      entry.clocks += counters[i][counter::kTotalClocks];
+      if (!work || !work->products) {
+        pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};
+        continue;
+      }
       ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i]);
       cost.program = analysis_.programs.size();
       cost.packed = layer.packed;
-      entry.layers.push_back(layer.job.name);
-      entry.clocks += *cost.clocks;
       entry.macs += work->macs;
       planned_[layer.node] = cost;
     }
@@ -254,7 +260,10 @@ void Analyst::add_work(const onnx::NodeProto& node, int index, LayerAnalysis& la
     layer.intensity = static_cast<double>(work->macs) / static_cast<double>(values_moved_);
     add(values_of_layers_with_macs_, values_moved_);
   }
-  if (const auto planned = planned_.find(index); planned != planned_.end()) {
+  if (const auto pool = pools_.find(index); pool != pools_.end()) {
+    layer.pool = pool->second;
+    layer.on_host = "";
+  } else if (const auto planned = planned_.find(index); planned != planned_.end()) {
     layer.array = planned->second;
   } else if (work->products) {
     std::string why;
@@ -342,6 +351,11 @@ void Analyst::sum_up_array() {
   std::uint64_t timed_macs = 0;
   std::map<std::size_t, ArrayCost> programs;  // a layer's weights come while the one before runs
   for (const LayerAnalysis& layer : analysis_.layers) {
+    if (layer.pool) {
+      add(totals.on_device.clocks, layer.pool->clocks);
+      add(totals.clocks, layer.pool->clocks);
+      add(totals.roof_clocks, layer.pool->clocks);  // at a word a clock
+    }
     if (!layer.array) continue;
     const ArrayCost& cost = *layer.array;
     const ProductSizes& shape = cost.products.shape;
@@ -457,8 +471,8 @@ Analysis Analyst::analyze() {
 }  // namespace
 
 Analysis analyze(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
-                 std::uint64_t max_tiles) {
-  return Analyst(model, geometry, memory, max_tiles).analyze();
+                 bool lanes, std::uint64_t max_tiles) {
+  return Analyst(model, geometry, memory, lanes, max_tiles).analyze();
 }
 
 }  // namespace gemm64

@@ -48,8 +48,14 @@ struct LayerAnalysis {
   double intensity = 0;
   /// What its products cost on the array, wherever they run.
   std::optional<ArrayCost> array;
-  /// Of a layer with MACs: why `gemm64 run` computes it on the host; empty where it computes it on
-  /// the device.
+  /// What it costs where it is a pool that the device computes.
+  struct Pool {
+    std::size_t program = 0;  // of `run`, from 1
+    std::uint64_t clocks = 0;
+  };
+  std::optional<Pool> pool;
+  /// Of a layer with MACs, or a pool on the device: why `gemm64 run` computes it on the host; empty
+  /// where it computes it on the device.
   std::optional<std::string> on_host;
   bool folded = false;
   /// What could not be known, and why. Figures that depend on it are missing from the sums:
@@ -160,9 +166,10 @@ struct Analysis {
 };
 
 /// Analyses a model for an accelerator and its memory, whose bytes a clock are those of a port.
-/// The cycle model follows each tile of weights, some million a second: `max_tiles` of them over
-/// all layers. Throws UsageError if counts are beyond 63 bits.
+/// `lanes`: depthwise convolutions may run beside the array. The cycle model follows each tile of
+/// weights, some million a second: `max_tiles` of them over all layers. Throws UsageError if counts
+/// are beyond 63 bits.
 Analysis analyze(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,
-                 std::uint64_t max_tiles = 20'000'000);
+                 bool lanes = true, std::uint64_t max_tiles = 20'000'000);
 
 }  // namespace gemm64

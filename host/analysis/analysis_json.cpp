@@ -75,6 +75,7 @@ Json layer_json(const LayerAnalysis& layer) {
     if (!layer.on_host->empty()) json["why_on_host"] = *layer.on_host;
   }
   if (layer.array) json["array"] = array_json(*layer.array);
+  if (layer.pool) json["pool"] = {{"program", layer.pool->program}, {"clocks", layer.pool->clocks}};
   if (!layer.unknown.empty()) json["unknown"] = layer.unknown;
   return json;
 }

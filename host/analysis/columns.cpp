@@ -106,6 +106,7 @@ const std::vector<LayerColumn>& layer_columns() {
        }},
       {"program", nullptr,
        [](const L& l) {
+         if (l.pool) return Cell(std::uint64_t{l.pool->program});
          return from_array(l, [](const A& a) -> Cell {
            return a.program == 0 ? Cell() : Cell(std::uint64_t{a.program});
          });
@@ -118,6 +119,7 @@ const std::vector<LayerColumn>& layer_columns() {
        }},
       {"clocks", "clocks",
        [](const L& l) {
+         if (l.pool) return Cell(l.pool->clocks);
          return from_array(l, [](const A& a) { return a.clocks ? Cell(*a.clocks) : Cell(); });
        }},
       {"roof_clocks", "its roof,\nclocks",

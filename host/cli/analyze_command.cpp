@@ -27,7 +27,7 @@
 namespace gemm64 {
 namespace {
 
-struct AnalyzeCommand : DeviceOptions {
+struct AnalyzeCommand : DeviceOptions, RunSettings {
   std::string model;
   std::int64_t batch = 0;
   std::vector<std::string> input_shapes, inputs;
@@ -68,7 +68,7 @@ int analyze_model(const AnalyzeCommand& options) {
   if (!import.input_values.empty()) file = load_to_analyze(load, import);
   claim_external_data(files, file);
   const OnnxModel model = with_quantized_operators(std::move(file), import);
-  Analysis analysis = analyze(model, geometry_of({options.array}), options.memory);
+  Analysis analysis = analyze(model, geometry_of({options.array}), options.memory, options.lanes);
   const std::vector<ModuleOutputs>& modules = network.modules();
   const std::vector<ModuleOutputs> listed =
       options.modules.empty() ? modules : matching_modules(modules, options.modules);
@@ -136,6 +136,7 @@ void add_analyze_command(CLI::App& app, int& result) {
       .transform(one_of({"2", "4", "8", "16", "32", "64"}));
   add_setting(*command, device_settings(), "memory", *options);
   add_setting(*command, device_settings(), "memory-latency", *options);
+  add_setting(*command, run_settings(), "depthwise", *options);
   command->add_option("--json", options->json, "writes everything to this file");
   command->add_option("--csv", options->csv, "writes the table by layer to this file");
   command->add_option("--plot", options->plot,

@@ -110,6 +110,7 @@ int compile_network(const CompileCommand& options) {
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   CompileOptions how;
   how.convolutions = options.convolutions;
+  how.lanes = options.lanes;
   how.in_place = options.in_place;
   const Executor executor(model);
   Executable executable = compile(model, geometry_of({options.array}), how);
@@ -154,6 +155,7 @@ void add_compile_command(CLI::App& app, int& result) {
     add_setting(*command, device_settings(), name, *options);
   }
   add_setting(*command, run_settings(), "convolutions", *options);
+  add_setting(*command, run_settings(), "depthwise", *options);
   command->add_flag("--in-place", options->in_place,
                     "for firmware: layers read and write tensors as the device lays them out\n"
                     "The host or a processor between programs then moves no value; no windows are "

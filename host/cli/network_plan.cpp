@@ -51,7 +51,9 @@ NetworkPlan::NetworkPlan(const OnnxModel& model, const Geometry& geometry,
                          const Executable* compiled)
     : model_(model) {
   if (compiled != nullptr) {
-    require_same(*compiled, geometry, in_place(), model.name());
+    CompileOptions options = in_place();
+    options.lanes = compiled->options.lanes;
+    require_same(*compiled, geometry, options, model.name());
     executable_ = *compiled;
   } else {
     executable_ = compile(model, geometry, in_place());

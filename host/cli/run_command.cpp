@@ -254,7 +254,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "writes the output of each node whose name matches to .npy files")
       ->allow_extra_args(false)
       ->needs(model);
-  for (const char* const name : {"results", "check", "convolutions", "one-program"}) {
+  for (const char* const name : {"results", "check", "convolutions", "depthwise", "one-program"}) {
     add_setting(command, run_settings(), name, options);
   }
   command

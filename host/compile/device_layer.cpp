@@ -130,6 +130,28 @@ bool is_unsigned(const DeviceLayer& layer) {
   return layer.job.plan.results().code() == ResultCode::kUint8;
 }
 
+/// A pool of values with steps of `scale` has a factor for each sum; the largest value is left as
+/// it is.
+LayerWeights pool_weights(const DeviceLayer& layer, const NodeContext& context,
+                          const Tensors& inputs) {
+  LayerWeights made;
+  float scale = 1;
+  std::int64_t bias = 0;
+  if (layer.sum == LaneSum::kValues) {
+    const DataType type = inputs[0].type();
+    const Quantization from = quantization_of(context, inputs, 1, type);
+    const std::int64_t taps = layer.convolution->taps();
+    scale =
+        from.scale / (quantization_of(context, inputs, 3, type).scale * static_cast<float>(taps));
+    bias = -taps * (from.zero + move_to_int8(type));
+  }
+  const auto channels = static_cast<std::size_t>(layer.job.plan.shape.n);
+  made.w.resize(static_cast<Eigen::Index>(channels), 0);
+  made.bias.assign(channels, static_cast<std::int32_t>(bias));
+  made.scale.assign(channels, scale);
+  return made;
+}
+
 }  // namespace
 
 MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
@@ -174,9 +196,11 @@ Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const
   return tensor;
 }
 
-LayerWeights layer_weights(const NodeContext& context, const Tensors& inputs) {
+LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
+                           const Tensors& inputs) {
   const onnx::NodeProto& node = *context.node;
   LayerWeights made;
+  if (layer.is_pool()) return pool_weights(layer, context, inputs);
   made.w = weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();
   const bool is_convolution = node.op_type() == "QLinearConv";
@@ -201,7 +225,7 @@ LayerWeights layer_weights(const NodeContext& context, const Tensors& inputs) {
 
 ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
                            const Tensors& inputs) {
-  LayerWeights weights = layer_weights(context, inputs);
+  LayerWeights weights = layer_weights(layer, context, inputs);
   ProgramLayer made;
   made.job = layer.job;
   if (layer.convolution) made.groups = layer.convolution->groups;

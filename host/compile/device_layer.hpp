@@ -20,9 +20,10 @@ struct LayerWeights {
   std::vector<float> scale;
 };
 
-/// Those of a node with these operands. Of the first one only the type counts. Throws UsageError
-/// where operands do not fit.
-LayerWeights layer_weights(const NodeContext& context, const Tensors& inputs);
+/// Those of a layer whose node has these operands. Of the first one only the type counts. A pool's
+/// weights have no columns, its scales are 1. Throws UsageError where operands do not fit.
+LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
+                           const Tensors& inputs);
 
 /// The layer for the device, of the operands that its node takes: result = clamp(rint((a * w +
 /// bias) * scale) + zero). uint8 activations and weights are moved down by 128, zero points too, so

@@ -7,6 +7,7 @@
 
 #include "host/compile/vector_node.hpp"
 #include "host/divide.hpp"
+#include "host/error.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/run/program_prediction.hpp"
@@ -49,6 +50,7 @@ class Planner {
   bool reads_in_place(const Value& input, QuantizedNode& node) const;
   bool is_packed(const QuantizedNode& node) const;
   Job make(int index, const Placed& placed) const;
+  bool is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNode& node) const;
   Value host_value(const onnx::NodeProto& node) const;
   std::vector<DeviceProgram> programs();
 
@@ -163,6 +165,11 @@ Job Planner::make(int index, const Placed& placed) const {
   output.high = output.format.largest();
   std::string name = node_label(model_.graph().node(index), index);
   if (layer.convolution && !layer.packed) {
+    std::optional<Job> lanes;
+    if (options_.lanes)
+      lanes = make_lanes_job(name, *layer.convolution, geometry_, output, layer.sum);
+    if (lanes) return *std::move(lanes);
+    if (layer.is_pool()) throw UsageError("the lanes have no room for its window");
     return make_job(std::move(name), *layer.convolution, geometry_, output);
   }
   return make_job(std::move(name), node.shape, Accumulate::kDevice, geometry_, output);
@@ -176,6 +183,11 @@ void Planner::add_layer(int index, QuantizedNode node) {
   placed.layer.node = index;
   placed.layer.input = node.input;
   placed.layer.result = node.result;
+  placed.layer.sum = node.sum;
+  if (node.sum == LaneSum::kMaximum) {
+    placed.layer.input = placed.layer.result = layers_[*input.layer].layer.result;
+    placed.layer.input.zero += move_to_int8(node.type);
+  }
   const auto try_to_make = [&](bool packed) {
     placed.layer.packed = packed;
     placed.layer.convolution = placed.node.convolution;
@@ -195,7 +207,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
     placed.depth = layers_[*input.layer].depth + 1;
     made = try_to_make(false);
   }
-  if (!made) {
+  if (!made && !placed.layer.is_pool()) {
     placed.node = std::move(node);
     placed.layer.source.reset();
     placed.level = input.level + (input.layer ? 1 : 0);
@@ -213,6 +225,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
     }
   }
   if (!made) {
+    if (placed.layer.is_pool()) plan_.on_host.erase(index);  // it has no products
     Value value = host_value(proto);
     value.root = proto.output(0);
     values_[proto.output(0)] = std::move(value);
@@ -240,7 +253,8 @@ bool Planner::join(int index, const VectorNode& node, const std::string& first,
   if (in_program) {
     // Pixels of a map, or rows of a matrix: one way for both.
     const auto is_map = [this](const Placed& of) {
-      return model_.graph().node(of.layer.node).op_type() == "QLinearConv";
+      const std::string& type = model_.graph().node(of.layer.node).op_type();
+      return type == "QLinearConv" || of.layer.is_pool();
     };
     if (*operand.layer == number || is_map(layers_[*operand.layer]) != is_map(placed)) return false;
     placed.depth = std::max(placed.depth, layers_[*operand.layer].depth + 1);
@@ -279,6 +293,15 @@ bool Planner::add_vector(int index, const VectorNode& node) {
   return join(index, node, b, a, node.swapped()) || join(index, node, a, b, node.settings);
 }
 
+/// Pools that read a layer's results run where these are; others stay with the host, as its input
+/// does.
+bool Planner::is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNode& node) const {
+  if (!options_.lanes || options_.in_place) return false;
+  const auto input = values_.find(proto.input(0));
+  return input != values_.end() && input->second.layer &&
+         layers_[*input->second.layer].node.type == node.type;
+}
+
 void Planner::add_node(int index) {
   const onnx::NodeProto& proto = model_.graph().node(index);
   if (!options_.in_place) {
@@ -287,7 +310,9 @@ void Planner::add_node(int index) {
     if (vector && add_vector(index, *vector)) return;
   }
   QuantizedNode node = read_quantized_node(model_, index);
-  if (node.place == NodePlace::kLayer && node.convolution && !options_.convolutions) {
+  const bool is_pool = node.sum != LaneSum::kProducts;
+  if (is_pool && !is_pool_for_lanes(proto, node)) node.place = NodePlace::kOther;
+  if (node.place == NodePlace::kLayer && node.convolution && !is_pool && !options_.convolutions) {
     node.place = NodePlace::kHost;
     node.why = "with --convolutions host";
   }
@@ -298,7 +323,7 @@ void Planner::add_node(int index) {
   if (node.place == NodePlace::kHost) plan_.on_host[index] = node.why;
   if (node.place == NodePlace::kSums) plan_.sums[index] = node.why;
   Value value = host_value(proto);
-  if (is_view(proto) && proto.input_size() != 0) {
+  if ((is_view(proto) || node.place == NodePlace::kView) && proto.input_size() != 0) {
     const auto found = values_.find(proto.input(0));
     if (found != values_.end()) value = found->second;
   }

@@ -25,6 +25,8 @@ struct DeviceLayer {
   Job job;  // its results are int8 where another layer of the program reads them
   /// A convolution, or a Linear layer whose window is the whole map that it reads.
   std::optional<Convolution> convolution;
+  LaneSum sum = LaneSum::kProducts;  // of the values under its window; else it is a pool
+  bool is_pool() const { return sum != LaneSum::kProducts; }
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
   Quantization input;   // of its activations, as int8
@@ -65,6 +67,7 @@ struct DevicePlan {
 
 struct PlanOptions {
   bool convolutions = true;  // may the device have them?
+  bool lanes = true;         // may depthwise ones run on the lanes beside the array?
   /// What runs between programs works on tensors as the device lays them out (CompileOptions).
   bool in_place = false;
 };

@@ -19,7 +19,7 @@ TensorRef input_of(const OnnxModel& model, const DeviceLayer& layer, const Job& 
   ref.name = node.input(0);
   ref.address = job.layout.activations;
   ref.bytes = job.plan.activation_bytes();
-  ref.layout = job.plan.window ? TensorLayout::kPlanes : TensorLayout::kRows;
+  ref.layout = job.plan.convolution() != nullptr ? TensorLayout::kPlanes : TensorLayout::kRows;
   ref.scale = layer.input.scale;
   ref.zero = layer.input.zero;
   return ref;
@@ -48,10 +48,10 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
     tensors.operand.scale = layer.second_quantization.scale;
     tensors.operand.zero = layer.second_quantization.zero;
   }
-  tensors.weights.name = tensors.parameters.name = node.input(3);
+  tensors.weights.name = tensors.parameters.name = layer.is_pool() ? layer.job.name : node.input(3);
   tensors.weights.address = job.layout.weights;
   tensors.weights.bytes = job.plan.weight_bytes();
-  tensors.weights.layout = TensorLayout::kTiles;
+  tensors.weights.layout = job.plan.lanes ? TensorLayout::kTaps : TensorLayout::kTiles;
   tensors.parameters.address = job.layout.parameters;
   tensors.parameters.bytes = job.plan.parameter_bytes();
   tensors.parameters.layout = TensorLayout::kParameters;
@@ -80,6 +80,8 @@ const char* name(TensorLayout layout) {
       return "planes";
     case TensorLayout::kTiles:
       return "tiles";
+    case TensorLayout::kTaps:
+      return "taps";
     case TensorLayout::kParameters:
       return "parameters";
   }
@@ -97,9 +99,10 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   Executable made;
   made.geometry = geometry;
   made.options = options;
-  made.plan = options.why_sums.empty()
-                  ? plan_device(model, geometry, {options.convolutions, options.in_place})
-                  : plan_sums(model, options.why_sums);
+  made.plan =
+      options.why_sums.empty()
+          ? plan_device(model, geometry, {options.convolutions, options.lanes, options.in_place})
+          : plan_sums(model, options.why_sums);
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
   }
@@ -144,6 +147,11 @@ void require_same(const Executable& executable, const Geometry& geometry,
         "ONNX file",
         model));
   }
+  if (own.lanes != options.lanes) {
+    throw UsageError(
+        fmt::format("{}: was compiled with --depthwise {}: give that, or run the ONNX file", model,
+                    own.lanes ? "window" : "array"));
+  }
   if (own.convolutions != options.convolutions) {
     throw UsageError(fmt::format("{}: was compiled with convolutions on the {}: run the ONNX file",
                                  model, own.convolutions ? "device" : "host"));
@@ -159,7 +167,7 @@ void pack_constants(Executable& executable, const Executor& executor) {
       const auto type = executor.model().type(step.context.node->input(0));
       const Tensor nothing(static_cast<DataType>(type->data_type), {0});
       const LayerWeights weights =
-          layer_weights(step.context, executor.arguments(step, {}, &nothing));
+          layer_weights(layer, step.context, executor.arguments(step, {}, &nothing));
       program.constants.push_back({pack_weights(layer.job, weights.w),
                                    pack_parameters(layer.job, weights.bias, weights.scale)});
     }

@@ -21,6 +21,7 @@ enum class TensorLayout {
   kRows,        // [columns / n][rows][n] of int8: activations of a product, rows laid out by im2col
   kPlanes,      // [channels / n][images][height][width][n] of int8 or uint8
   kTiles,       // weights in their order of use: n columns (outputs) of n values a tile
+  kTaps,        // weights for the lanes: [channels / n][tap rows][tap columns][n]
   kParameters,  // n biases (int32), then n scales (float32), for each n output channels
 };
 
@@ -55,6 +56,8 @@ struct CompiledProgram {
 struct CompileOptions {
   /// Convolutions stay on the host.
   bool convolutions = true;
+  /// Depthwise convolutions run on the lanes beside the array, where these can; else on it.
+  bool lanes = true;
   /// Not empty: the device computes nothing but the int32 sums of Linear layers, and why.
   std::string why_sums;
   /// Linear layers of float32 in a file whose integers are the device's: the host's, as the file

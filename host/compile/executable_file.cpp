@@ -63,16 +63,22 @@ Json to_json(const TensorRef& tensor) {
             {"layout", name(tensor.layout)}};
   if (tensor.layout == TensorLayout::kParameters) return json;
   json["type"] = tensor.is_unsigned ? "uint8" : "int8";
-  if (tensor.layout == TensorLayout::kTiles) return json;
+  if (tensor.layout == TensorLayout::kTiles || tensor.layout == TensorLayout::kTaps) return json;
   json["scale"] = tensor.scale;
   json["zero_point"] = tensor.zero;
   return json;
 }
 
+const char* operation_of(const DeviceLayer& layer) {
+  if (layer.sum == LaneSum::kMaximum) return "maximum";
+  if (layer.sum == LaneSum::kValues) return "average";
+  return layer.convolution && !layer.packed ? "convolution" : "product";
+}
+
 Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections& sections) {
   Json json{{"name", layer.job.name},
             {"nodes", layer.nodes()},
-            {"operation", layer.convolution && !layer.packed ? "convolution" : "product"},
+            {"operation", operation_of(layer)},
             {"im2col", layer.packed},
             {"source", layer.source ? Json(*layer.source) : Json()},
             {"m", layer.job.plan.shape.m},
@@ -204,6 +210,7 @@ CompileOptions Reader::options() const {
   const Json& json = header_.at("options");
   CompileOptions options;
   options.convolutions = json.at("convolutions").get<bool>();
+  options.lanes = json.at("lanes").get<bool>();
   options.in_place = json.at("in_place").get<bool>();
   return options;
 }
@@ -261,6 +268,7 @@ Json to_json(const Executable& executable, const OnnxModel& model) {
             {"geometry", to_json(executable.geometry)},
             {"options",
              {{"convolutions", executable.options.convolutions},
+              {"lanes", executable.options.lanes},
               {"in_place", executable.options.in_place}}},
             {"inputs", Json::array()},
             {"outputs", Json::array()},

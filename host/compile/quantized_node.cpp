@@ -45,6 +45,9 @@ class Reader {
   std::string why_no_layer(const Roles& roles) const;
   std::string why_scales(const Roles& roles) const;
   std::string read_convolution(const Roles& roles, QuantizedNode& result) const;
+  bool is_view_of_values() const;
+  void read_pool(QuantizedNode& result) const;
+  Convolution convolution_of(const Dims& x, const SpatialWindow& window) const;
   std::optional<Tensor> constant(int input) const;
   Quantization quantization(int scale, DataType type) const;
 
@@ -112,47 +115,30 @@ std::string Reader::why_no_layer(const Roles& roles) const {
   return why_scales(roles);
 }
 
-/// Sizes and steps of a QLinearConv; returns why they are not the device's.
-std::string Reader::read_convolution(const Roles& roles, QuantizedNode& result) const {
-  const auto x = model_.type(node_.input(0));
-  const auto weights = model_.type(input_name(node_, roles.weights));
-  const auto y = model_.type(node_.output(0));
-  if (!x || !weights || !y) return "its shape is not known before it runs";
-  if (!is_byte(x->data_type) || !is_byte(y->data_type)) return "its operands are not of 8 bits";
-  const std::size_t rank = x->dims.size();
-  if (rank > 4) return "it has more than two spatial axes";
-  const std::int64_t groups = attribute(node_, "group", std::int64_t{1});
-  const auto fits = [](std::int64_t size) {
-    return size >= 1 && size <= std::numeric_limits<std::int32_t>::max();
-  };
-  const bool sizes = std::all_of(x->dims.begin(), x->dims.end(), fits) &&
-                     std::all_of(y->dims.begin(), y->dims.end(), fits) && fits(groups);
-  if (!sizes) return "a size is 0, or too large";
-  if (rank < 3 || weights->dims.size() != rank || y->dims.size() != rank ||
-      attribute(node_, "channels_last", std::int64_t{0}) != 0 ||
-      weights->dims[1] * groups != x->dims[1] || weights->dims[0] % groups != 0) {
-    return "its shapes do not fit";  // the host will tell more
-  }
-  const SpatialWindow window =
-      make_window(context_, x->dims, Dims(weights->dims.begin() + 2, weights->dims.end()));
-  const auto most = [](const Dims& sizes) { return *std::max_element(sizes.begin(), sizes.end()); };
-  if (!fits(most(window.kernel)) || !fits(most(window.strides)) || !fits(most(window.dilations)) ||
-      most(window.begin) > std::numeric_limits<std::int32_t>::max()) {
-    return "a size is too large";
-  }
+bool fits(std::int64_t size) {
+  return size >= 1 && size <= std::numeric_limits<std::int32_t>::max();
+}
+
+bool fit(const Dims& sizes) { return std::all_of(sizes.begin(), sizes.end(), fits); }
+
+bool window_fits(const SpatialWindow& window) {
+  return fit(window.kernel) && fit(window.strides) && fit(window.dilations) && fit(window.output) &&
+         *std::max_element(window.begin.begin(), window.begin.end()) <=
+             std::numeric_limits<std::int32_t>::max();
+}
+
+/// Sizes and steps over an input [N, C, spatial...] of one or two axes; of one, it is the width.
+Convolution Reader::convolution_of(const Dims& x, const SpatialWindow& window) const {
   const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
-  // Of one spatial axis, it is the width.
   const auto height = [&](const Dims& sizes, std::uint32_t otherwise) {
-    return rank == 4 ? size(sizes.at(sizes.size() - 2)) : otherwise;
+    return x.size() == 4 ? size(sizes.at(sizes.size() - 2)) : otherwise;
   };
   const auto width = [&](const Dims& sizes) { return size(sizes.back()); };
   Convolution c;
-  c.images = size(x->dims[0]);
-  c.channels = size(x->dims[1]);
-  c.out_channels = size(weights->dims[0]);
-  c.groups = size(groups);
-  c.height = height(x->dims, 1);
-  c.width = width(x->dims);
+  c.images = size(x[0]);
+  c.channels = size(x[1]);
+  c.height = height(x, 1);
+  c.width = width(x);
   c.out_height = height(window.output, 1);
   c.out_width = width(window.output);
   c.kernel_height = height(window.kernel, 1);
@@ -163,6 +149,68 @@ std::string Reader::read_convolution(const Roles& roles, QuantizedNode& result) 
   c.dilation_width = width(window.dilations);
   c.pad_top = height(window.begin, 0);
   c.pad_left = width(window.begin);
+  return c;
+}
+
+/// A MaxPool, or an average of whole maps, of 8-bit values, if the node is one that a device may
+/// have.
+void Reader::read_pool(QuantizedNode& result) const {
+  const bool maximum = node_.op_type() == "MaxPool";
+  const auto x = model_.type(node_.input(0));
+  const bool indices = node_.output_size() > 1 && !node_.output(1).empty();
+  if (!x || !is_byte(x->data_type) || indices || !fit(x->dims)) return;
+  const std::size_t rank = x->dims.size();
+  if (rank < 3 || rank > 4 || attribute(node_, "channels_last", std::int64_t{0}) != 0) return;
+  Convolution c;
+  result.type = static_cast<DataType>(x->data_type);
+  if (maximum) {
+    const SpatialWindow window = make_window(context_, x->dims, kernel_shape(context_, rank - 2));
+    if (!window_fits(window)) return;
+    c = convolution_of(x->dims, window);
+    c.zero = std::numeric_limits<std::int8_t>::min();  // nothing is less
+    result.result.zero = -move_to_int8(result.type);
+  } else {
+    const auto given = [this](int input) { return constant(input).has_value(); };
+    if (!given(1) || !given(3)) return;
+    const auto whole = static_cast<std::size_t>(rank - 2);
+    const Dims map(x->dims.begin() + 2, x->dims.end()), ones(whole, 1), none(whole, 0);
+    c = convolution_of(x->dims, {map, ones, ones, none, none, ones});
+    result.input = quantization(1, result.type);
+    result.input.zero += move_to_int8(result.type);
+    result.result = quantization(3, result.type);
+    const float steps = result.result.scale * static_cast<float>(c.taps());
+    const float scale = result.input.scale / steps;
+    if (!std::isfinite(scale) || std::signbit(scale)) return;
+  }
+  c.groups = c.out_channels = c.channels;
+  result.place = NodePlace::kLayer;
+  result.sum = maximum ? LaneSum::kMaximum : LaneSum::kValues;
+  result.convolution = c;
+  result.shape = {c.out_pixels(), 0, c.channels};
+}
+
+/// Sizes and steps of a QLinearConv; returns why they are not the device's.
+std::string Reader::read_convolution(const Roles& roles, QuantizedNode& result) const {
+  const auto x = model_.type(node_.input(0));
+  const auto weights = model_.type(input_name(node_, roles.weights));
+  const auto y = model_.type(node_.output(0));
+  if (!x || !weights || !y) return "its shape is not known before it runs";
+  if (!is_byte(x->data_type) || !is_byte(y->data_type)) return "its operands are not of 8 bits";
+  const std::size_t rank = x->dims.size();
+  if (rank > 4) return "it has more than two spatial axes";
+  const std::int64_t groups = attribute(node_, "group", std::int64_t{1});
+  if (!fit(x->dims) || !fit(y->dims) || !fits(groups)) return "a size is 0, or too large";
+  if (rank < 3 || weights->dims.size() != rank || y->dims.size() != rank ||
+      attribute(node_, "channels_last", std::int64_t{0}) != 0 ||
+      weights->dims[1] * groups != x->dims[1] || weights->dims[0] % groups != 0) {
+    return "its shapes do not fit";  // the host will tell more
+  }
+  const SpatialWindow window =
+      make_window(context_, x->dims, Dims(weights->dims.begin() + 2, weights->dims.end()));
+  if (!window_fits(window)) return "a size is too large";
+  Convolution c = convolution_of(x->dims, window);
+  c.out_channels = static_cast<std::uint32_t>(weights->dims[0]);
+  c.groups = static_cast<std::uint32_t>(groups);
   const auto type = static_cast<DataType>(x->data_type);
   const auto zero = constant(roles.x_scale + 1);
   c.zero = static_cast<std::int8_t>((zero ? zeros_of(context_, *zero, type).front() : 0) +
@@ -174,12 +222,38 @@ std::string Reader::read_convolution(const Roles& roles, QuantizedNode& result) 
   return "";
 }
 
+/// A QLinearAveragePool of single values whose results have their input's scale: an adaptive pool
+/// of as many outputs as inputs becomes one.
+bool Reader::is_view_of_values() const {
+  const auto x = model_.type(node_.input(0));
+  const auto given = [this](int input) { return constant(input).has_value(); };
+  if (!x || !is_byte(x->data_type) || !fit(x->dims) || x->dims.size() < 3) return false;
+  if (!given(1) || !given(3) || attribute(node_, "channels_last", std::int64_t{0}) != 0)
+    return false;
+  const Dims ones(x->dims.size() - 2, 1), none(x->dims.size() - 2, 0);
+  if (kernel_shape(context_, ones.size()) != ones) return false;
+  const SpatialWindow window = make_window(context_, x->dims, ones);
+  const auto type = static_cast<DataType>(x->data_type);
+  const Quantization from = quantization(1, type), to = quantization(3, type);
+  return window.strides == ones && window.begin == none &&
+         window.output == Dims(x->dims.begin() + 2, x->dims.end()) && from.scale == to.scale &&
+         from.zero == to.zero;
+}
+
 QuantizedNode Reader::read() {
   QuantizedNode result;
   const std::string name = operator_name(node_);
   if (name == "ConvInteger") {
     result.place = NodePlace::kHost;
     result.why = "its results are not of 8 bits";
+    return result;
+  }
+  if (name == "MaxPool" || name == "com.microsoft.QLinearGlobalAveragePool") {
+    read_pool(result);
+    return result;
+  }
+  if (name == "com.microsoft.QLinearAveragePool") {
+    if (is_view_of_values()) result.place = NodePlace::kView;
     return result;
   }
   const std::optional<Roles> roles = roles_of(name);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "host/job/convolution.hpp"
+#include "host/job/lanes_cut.hpp"
 #include "host/job/plan.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/quantization.hpp"
@@ -20,14 +20,16 @@ enum class NodePlace {
   kHost,   // the host
   kSums,   // the device gives int32 sums of a Linear layer, and the host what becomes of them
   kLayer,  // the device gives 8-bit results
+  kView,   // nobody: its results are its input's bytes
 };
 
-/// A convolution or a Linear layer of a quantized file.
+/// A convolution, a Linear layer or a pool of a quantized file.
 struct QuantizedNode {
   NodePlace place = NodePlace::kOther;
   std::string why;                               // of kHost and kSums, in words
   GemmShape shape;                               // of kSums, and of a kLayer that is no convolution
   std::optional<Convolution> convolution;        // of a kLayer
+  LaneSum sum = LaneSum::kProducts;              // of the values under a window; else it is a pool
   DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
   Quantization result;                           // theirs, the zero point as `type` has it
   Quantization input;                            // of a kLayer; the zero point as int8

@@ -18,6 +18,8 @@ class ActivationBalance {
   void load(const LoadActivationsCommand& load, std::size_t index);
   /// A MATMUL of a window claims so many words.
   void take(const MatmulCommand& matmul, std::size_t index, std::uint64_t words);
+  /// A DEPTHWISE takes them as a product does.
+  void take(std::size_t index, std::uint64_t words) { add(taken_, false, {index, words}, 0); }
 
   /// Throws UsageError, naming the command, if the loads of a turn do not bring the very words
   /// that its MATMULs take; where one of these frees pixels before they are there, or none ever

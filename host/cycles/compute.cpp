@@ -4,15 +4,22 @@
 #include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
+namespace {
+
+constexpr Clock kLanesPipeline = 4;    // from a part of a sum to the write of the sum
+constexpr Clock kPlanesOfWeights = 2;  // that the lanes hold
+constexpr Clock kWeightsDelay = 2;     // from the read of a plane's last word to its first product
+
+}  // namespace
 
 bool Compute::advance() {
   bool moved = false;
-  while (take() || start_tile() || enter_rows()) moved = true;
+  while (take() || start_tile() || enter_rows() || read_weights() || move_lanes()) moved = true;
   return moved;
 }
 
 bool Compute::take() {
-  if (walk_ || !has_order()) return false;
+  if (walk_ || lanes_ || !has_order()) return false;
   const Command& command = *order().command;
   free_ = std::max(free_, order().seen);
   if (command.opcode == Opcode::kSetWindow) {
@@ -20,6 +27,10 @@ bool Compute::take() {
     layer_ = {taps_of(set), set.group_passes};
     leave_queue(free_);
     wait_for_work(++free_);
+    return true;
+  }
+  if (command.opcode == Opcode::kDepthwise) {
+    begin_lanes(DepthwiseCommand(command));
     return true;
   }
   const MatmulCommand matmul(command);
@@ -45,6 +56,14 @@ void Compute::wait_for_work(Clock until) {
 /// first pass that reads the plane.
 Clock Compute::claimed() const { return tap_.tap == 0 && tap_.pass == 0 ? new_pixels_ : 0; }
 
+/// The first tile of a MATMUL, or a DEPTHWISE, starts; at the next tile, another one is watched
+/// for.
+void Compute::note_start(Clock start) {
+  if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
+    starts_.push_back(start);
+  }
+}
+
 Compute::Ready Compute::ready() {
   const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word()) + walk_->rows();
   return {std::max(columns_, memories_.weights.holds(weight_words_ + n_)),
@@ -58,9 +77,7 @@ bool Compute::start_tile() {
   const Ready ready = this->ready();
   const Clock start = std::max({free_, ready.weights, ready.activations, ready.bank});
   if (!known(start)) return false;
-  if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
-    starts_.push_back(start);  // its first tile: at the next, another one is watched for
-  }
+  note_start(start);
 
   ledger_.spend(counter::kComputeWaitWeights, ready.weights);
   ledger_.spend(counter::kComputeWaitActivations, ready.activations);
@@ -124,11 +141,90 @@ void Compute::end_tile() {
   }
 }
 
+/// The array is empty when they do; it takes them a clock.
+void Compute::begin_lanes(const DepthwiseCommand& command) {
+  free_ = std::max(free_, drained_) + 1;
+  lanes_.emplace(Lanes{command, DepthwiseWalk(command), free_, 0, {}, {}, 0});
+  wait_for_work(free_);
+  note_start(free_);
+}
+
+/// The next word of weights. Those of two planes have room.
+bool Compute::read_weights() {
+  if (!lanes_) return false;
+  const Clock words = weight_words(lanes_->command), read = lanes_->weights_read;
+  const Clock plane = read / words;
+  if (plane == lanes_->command.count) return false;
+  Clock at = std::max(lanes_->weights_free, memories_.weights.holds(weight_words_ + read + 1));
+  if (read % words == 0 && plane >= kPlanesOfWeights) {
+    const auto before = static_cast<std::size_t>(plane - kPlanesOfWeights);
+    if (before >= lanes_->planes_end.size()) return false;
+    at = std::max(at, lanes_->planes_end[before] + 1);
+  }
+  if (!known(at)) return false;
+  memories_.weights.free(at, 1);
+  lanes_->weights_free = at + 1;
+  if (++lanes_->weights_read % words == 0) lanes_->weights_there.push_back(at + kWeightsDelay);
+  return true;
+}
+
+Compute::Ready Compute::lanes_ready() {
+  const DepthwiseWalk& walk = lanes_->walk;
+  Ready ready{0, 0, 0};
+  if (walk.sums()) {
+    const std::size_t plane = walk.plane();
+    ready.weights = plane < lanes_->weights_there.size() ? lanes_->weights_there[plane] : kUnknown;
+    ready.bank = memories_.banks.room(lanes_->row);
+  }
+  if (walk.takes()) {
+    ready.activations =
+        memories_.scratchpad.holds(activation_words_ + static_cast<Clock>(walk.words()) + 1);
+  }
+  return ready;
+}
+
+/// The lanes' next clock.
+bool Compute::move_lanes() {
+  if (!lanes_) return false;
+  const Ready ready = lanes_ready();
+  const Clock at = std::max({free_, ready.weights, ready.activations, ready.bank});
+  if (!known(at)) return false;
+  DepthwiseWalk& walk = lanes_->walk;
+  ledger_.spend(counter::kComputeWaitWeights, ready.weights);
+  ledger_.spend(counter::kComputeWaitActivations, ready.activations);
+  ledger_.spend(counter::kComputeWaitResults, at);
+  if (walk.takes()) memories_.scratchpad.free(at, 1);
+  free_ = at + 1;
+  ledger_.spend(counter::kComputeCompute, free_);
+  if (walk.ends_sum()) {
+    drained_ = free_ + kLanesPipeline;
+    const bool plane_end = walk.ends_plane();
+    if (plane_end) lanes_->planes_end.push_back(at);
+    if (++lanes_->row == lanes_->command.rows || plane_end) {
+      lanes_->row = 0;
+      memories_.banks.complete(drained_);
+    }
+  }
+  walk.next();
+  if (!walk.done()) return true;
+  activation_words_ += static_cast<Clock>(walk.words());
+  weight_words_ += lanes_->weights_read;
+  lanes_.reset();
+  leave_queue(at);
+  return true;
+}
+
 Clock Compute::idle() const {
   return walk_ || has_order() ? kUnknown : std::max({free_, drained_, memories_.banks.empty()});
 }
 
 std::optional<Blocked> Compute::blocked() {
+  if (lanes_) {
+    const Ready lanes = lanes_ready();
+    return Blocked{order().index, !known(lanes.weights)       ? "weights"
+                                  : !known(lanes.activations) ? "activations"
+                                                              : "a free accumulator bank"};
+  }
   if (!walk_ || row_ != 0) return std::nullopt;
   const Ready ready = this->ready();
   return Blocked{order().index, !known(ready.weights)       ? "weights"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MATMUL: when each tile starts, and when each of its rows enters the array.
+// MATMUL: when each tile starts, and when each of its rows enters the array. DEPTHWISE: when the
+// lanes take each word, and make each part of a sum.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 
 #include "host/cycles/engine.hpp"
 #include "host/cycles/memories.hpp"
+#include "host/device/depthwise.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/matmul_walk.hpp"
 
@@ -49,17 +51,34 @@ class Compute final : public EngineModel {
   Ready ready();
   Clock claimed() const;
   bool take();
+  void note_start(Clock start);
   bool start_tile();
   bool enter_rows();
   void enter(Clock at, Clock rows);
   void end_tile();
   void wait_for_work(Clock until);
 
+  /// A DEPTHWISE, from the clock on in which the lanes may begin.
+  struct Lanes {
+    DepthwiseCommand command;
+    DepthwiseWalk walk;
+    Clock weights_free;                // first clock in which a word of weights may be read
+    Clock weights_read = 0;            // words
+    std::vector<Clock> weights_there;  // of each plane whose weights have all been read
+    std::vector<Clock> planes_end;     // the clock of each plane's last sum
+    Clock row = 0;                     // of its block
+  };
+  void begin_lanes(const DepthwiseCommand& command);
+  bool read_weights();
+  Ready lanes_ready();
+  bool move_lanes();
+
   Memories& memories_;
   Clock n_, pipeline_;
   Layer layer_;
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
   bool window_ = false;             // it is one of a window
+  std::optional<Lanes> lanes_;
   Clock new_pixels_ = 0, freed_pixels_ = 0;
   Tap tap_;                     // of it
   Clock loaded_ = 0;            // first clock in which the walk over the window knows its row

@@ -10,6 +10,7 @@
 #include "host/cycles/program_check.hpp"
 #include "host/cycles/shares.hpp"
 #include "host/device/commands.hpp"
+#include "host/device/depthwise.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
 #include "host/device/window_taps.hpp"
@@ -51,23 +52,43 @@ class Layer {
   SetWindowCommand set_;
 };
 
+/// Blocks of as many rows each.
+struct Blocks {
+  Share share;
+  std::uint64_t rows;
+};
+
+/// The blocks of a plane, as many times as there are planes.
+void add_blocks(const DepthwiseCommand& command, std::size_t index, std::vector<Blocks>& given) {
+  const std::uint64_t rows = product({image_sums(command), command.passes});
+  const std::uint64_t whole = rows / command.rows, rest = rows % command.rows;
+  if (rest == 0) {
+    given.push_back({{index, product({whole, command.count})}, command.rows});
+    return;
+  }
+  for (std::uint32_t plane = 0; plane < command.count; ++plane) {
+    if (whole != 0) given.push_back({{index, whole}, command.rows});
+    given.push_back({{index, 1}, rest});
+  }
+}
+
 /// STOREs take the blocks in the order in which MATMULs give them.
-void check_blocks(const Program& program, std::vector<Share> given, std::vector<Share> stored) {
+void check_blocks(const Program& program, std::vector<Blocks> given, std::vector<Share> stored) {
   std::size_t g = 0, s = 0;
   while (g < given.size() && s < stored.size()) {
-    const MatmulCommand matmul(program[given[g].command]);
-    if (program[stored[s].command].rows != matmul.rows) {
+    Share& share = given[g].share;
+    if (program[stored[s].command].rows != given[g].rows) {
       refuse(program, stored[s].command,
-             fmt::format("the blocks of {} have {} rows", describe(program, given[g].command),
-                         matmul.rows));
+             fmt::format("the blocks of {} have {} rows", describe(program, share.command),
+                         given[g].rows));
     }
-    const std::uint64_t blocks = std::min(given[g].amount, stored[s].amount);
-    if ((given[g].amount -= blocks) == 0) ++g;
+    const std::uint64_t blocks = std::min(share.amount, stored[s].amount);
+    if ((share.amount -= blocks) == 0) ++g;
     if ((stored[s].amount -= blocks) == 0) ++s;
   }
   if (g < given.size()) {
-    refuse(program, given[g].command,
-           fmt::format("no STORE for {} of its blocks", given[g].amount));
+    refuse(program, given[g].share.command,
+           fmt::format("no STORE for {} of its blocks", given[g].share.amount));
   }
   if (s < stored.size()) {
     refuse(program, stored[s].command,
@@ -78,8 +99,9 @@ void check_blocks(const Program& program, std::vector<Share> given, std::vector<
 }  // namespace
 
 void check_balance(const Program& program, const Geometry& geometry, const Command* set_window) {
-  std::vector<Share> weights, weights_taken, given, stored, parameters, parameters_taken, operands,
+  std::vector<Share> weights, weights_taken, stored, parameters, parameters_taken, operands,
       operands_taken;
+  std::vector<Blocks> given;
   VectorSettings vector;
   ActivationBalance activations;
   Layer layer;
@@ -88,7 +110,7 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
     if (is_window(matmul)) {
       weights_taken.push_back({i, product({layer.tiles(matmul), geometry.n})});
       activations.take(matmul, i, layer.claimed(matmul));
-      given.push_back({i, matmul.passes});
+      given.push_back({{i, matmul.passes}, matmul.rows});
       return;
     }
     const bool retain = (matmul.flags & flag::kRetain) != 0;
@@ -96,12 +118,19 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
     weights_taken.push_back({i, product({tiles(matmul), geometry.n})});
     activations.take(
         matmul, i, product({matmul.rows, matmul.count, matmul.blocks, retain ? 1 : matmul.passes}));
-    given.push_back({i, accumulate ? product({matmul.passes, matmul.blocks}) : tiles(matmul)});
+    given.push_back(
+        {{i, accumulate ? product({matmul.passes, matmul.blocks}) : tiles(matmul)}, matmul.rows});
   };
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Command& command = program[i];
     if (command.opcode == Opcode::kSetWindow) layer.set(SetWindowCommand(command));
     if (command.opcode == Opcode::kMatmul) take(MatmulCommand(command), i);
+    if (command.opcode == Opcode::kDepthwise) {
+      const DepthwiseCommand depthwise(command);
+      weights_taken.push_back({i, product({depthwise.count, weight_words(depthwise)})});
+      activations.take(i, product({image_words(depthwise), depthwise.passes, depthwise.count}));
+      add_blocks(depthwise, i, given);
+    }
     switch (operand_of(command)) {
       case Operand::kWeights:
         weights.push_back({i, words_of(command)});

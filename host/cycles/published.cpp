@@ -7,6 +7,7 @@ namespace gemm64 {
 
 PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array,
                                  std::uint32_t groups) {
+  if (shape.k == 0) return {};  // a pool, of which they say nothing
   const std::uint64_t r = array;
   const auto tiles = [r](std::uint64_t size) { return (size + r - 1) / r; };
   const std::uint64_t columns = tiles(shape.n / groups);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "host/device/commands.hpp"
+#include "host/device/depthwise.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/vector_path.hpp"
@@ -20,7 +21,7 @@ constexpr std::uint32_t kFirstFlaggedWord = 8;  // words from here on need WINDO
 nlohmann::ordered_json fields(const Command& command) {
   nlohmann::ordered_json json = {{"command", 0}};
   for (const CommandField& field : kCommandFields) {
-    const bool flagged = field.word >= kFirstFlaggedWord;
+    const bool flagged = field.word >= kFirstFlaggedWord && command.opcode != Opcode::kDepthwise;
     if (field.member == nullptr || !field.used_by(command.opcode)) continue;
     if (flagged && !is_window(command) && !is_vector(command)) continue;
     const std::uint32_t value = command.*field.member;
@@ -128,6 +129,18 @@ Served served_by(const std::vector<Command>& program, std::size_t index, std::ui
   throw std::logic_error("a job's program has a load or a store without a MATMUL");
 }
 
+/// The same of a job on the lanes, where what a command moves is one.
+CommandTiles on_lanes(const Plan& plan, const Command& command, Operand operand,
+                      CommandTiles work) {
+  work.tiles = 1;
+  work.transfers = command.opcode == Opcode::kDepthwise
+                       ? depthwise_clocks(DepthwiseCommand(command))
+                       : moved_by(command);
+  if (operand == Operand::kResults) work.transfers *= command.rows * plan.results().beats_per_row();
+  work.has_m = work.has_k = work.has_n = false;
+  return work;
+}
+
 }  // namespace
 
 std::string to_string(const TileSpan& span) {
@@ -187,8 +200,10 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
     work.has_m = work.has_k = work.has_n = false;
     return work;
   }
-  const bool works = command.opcode == Opcode::kMatmul || operand != Operand::kNone;
+  const bool works = command.opcode == Opcode::kMatmul || command.opcode == Opcode::kDepthwise ||
+                     operand != Operand::kNone;
   if (!works || operand == Operand::kCounters) return work;
+  if (plan.lanes) return on_lanes(plan, command, operand, std::move(work));
 
   const auto [matmul, set, first_m, moved] = served_by(job.program, index, plan.array);
   const std::uint64_t unit = unit_of(command, plan.array);

@@ -67,6 +67,8 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
     StandstillWatch watch(run.job, again.geometry(), patience.memory_latency, patience.watchdog);
     return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
   }
+  // Nothing tells the values of the lanes inside.
+  if (run.job.plan.lanes) return Finding();
   const Mismatches& first = failure.mismatches;
   ElementWatch watch(run.job, again.geometry(), run.a, run.w,
                      static_cast<std::uint64_t>(first.first_row),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/device/commands.hpp"
+#include "host/device/depthwise.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/vector_path.hpp"
@@ -103,6 +104,7 @@ Refusal check_command(const Command& command, const WindowOrder& before, const G
   if (address) why = bad_address(command, geometry);
   if (!why.empty()) return {ErrorCode::kBadAddress, std::move(why)};
   if (is_window(command)) why = bad_window(command, before, geometry);
+  if (command.opcode == Opcode::kDepthwise) why = depthwise_refusal(DepthwiseCommand(command));
   if (is_vector(command)) why = vector_refusal(StoreCommand(command), geometry.n);
   if (!why.empty()) return {ErrorCode::kBadOperand, std::move(why)};
   if (!address || !passes_end(command, geometry)) return {};

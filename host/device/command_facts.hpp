@@ -8,37 +8,38 @@ namespace gemm64 {
 
 /// Every field of a command.
 // clang-format off
-inline constexpr std::array<CommandField, 55> kCommandFields{{
-    {"OPCODE", 0, 0, 8, 0x3fe, false, nullptr},
-    {"FLAGS", 0, 8, 8, 0x05c, false, &Command::flags},
-    {"ROWS", 0, 16, 16, 0x21c, false, &Command::rows},
-    {"COUNT", 1, 0, 32, 0x2de, false, &Command::count},
-    {"PASSES", 2, 0, 32, 0x28e, false, &Command::passes},
+inline constexpr std::array<CommandField, 56> kCommandFields{{
+    {"OPCODE", 0, 0, 8, 0x7fe, false, nullptr},
+    {"FLAGS", 0, 8, 8, 0x45c, false, &Command::flags},
+    {"ROWS", 0, 16, 16, 0x61c, false, &Command::rows},
+    {"COUNT", 1, 0, 32, 0x6de, false, &Command::count},
+    {"PASSES", 2, 0, 32, 0x68e, false, &Command::passes},
     {"BLOCKS", 3, 0, 32, 0x21c, false, &Command::blocks},
     {"ADDRESS_LOW", 4, 0, 32, 0x2d6, false, &Command::address_low},
     {"ADDRESS_HIGH", 5, 0, 32, 0x2d6, false, &Command::address_high},
     {"FORMAT", 6, 0, 4, 0x010, false, &Command::format},
-    {"ZERO", 6, 8, 8, 0x110, false, &Command::zero},
+    {"ZERO", 6, 8, 8, 0x510, false, &Command::zero},
     {"LOW", 6, 16, 8, 0x010, false, &Command::low},
     {"HIGH", 6, 24, 8, 0x010, false, &Command::high},
     {"STRIDE", 7, 0, 32, 0x214, false, &Command::stride},
-    {"KERNEL_HEIGHT", 8, 0, 8, 0x100, false, &Command::kernel_height},
+    {"KERNEL_HEIGHT", 8, 0, 8, 0x500, false, &Command::kernel_height},
     {"KERNEL_WIDTH", 8, 8, 8, 0x100, false, &Command::kernel_width},
-    {"STRIDE_HEIGHT", 8, 16, 8, 0x100, false, &Command::stride_height},
-    {"STRIDE_WIDTH", 8, 24, 8, 0x100, false, &Command::stride_width},
+    {"STRIDE_HEIGHT", 8, 16, 8, 0x500, false, &Command::stride_height},
+    {"STRIDE_WIDTH", 8, 24, 8, 0x500, false, &Command::stride_width},
     {"DILATION_HEIGHT", 9, 0, 8, 0x100, false, &Command::dilation_height},
     {"DILATION_WIDTH", 9, 8, 8, 0x100, false, &Command::dilation_width},
-    {"PAD_TOP", 9, 16, 8, 0x100, false, &Command::pad_top},
-    {"PAD_LEFT", 9, 24, 8, 0x100, false, &Command::pad_left},
-    {"HEIGHT", 10, 0, 16, 0x100, false, &Command::height},
-    {"WIDTH", 10, 16, 16, 0x100, false, &Command::width},
-    {"OUT_HEIGHT", 11, 0, 16, 0x100, false, &Command::out_height},
-    {"OUT_WIDTH", 11, 16, 16, 0x100, false, &Command::out_width},
-    {"ROW_STEP", 12, 0, 16, 0x100, false, &Command::row_step},
-    {"IMAGE_STEP", 12, 16, 16, 0x100, false, &Command::image_step},
+    {"PAD_TOP", 9, 16, 8, 0x500, false, &Command::pad_top},
+    {"PAD_LEFT", 9, 24, 8, 0x500, false, &Command::pad_left},
+    {"HEIGHT", 10, 0, 16, 0x500, false, &Command::height},
+    {"WIDTH", 10, 16, 16, 0x500, false, &Command::width},
+    {"OUT_HEIGHT", 11, 0, 16, 0x500, false, &Command::out_height},
+    {"OUT_WIDTH", 11, 16, 16, 0x500, false, &Command::out_width},
+    {"ROW_STEP", 12, 0, 16, 0x500, false, &Command::row_step},
+    {"IMAGE_STEP", 12, 16, 16, 0x500, false, &Command::image_step},
     {"TAP_ROW_STEP", 13, 0, 16, 0x100, false, &Command::tap_row_step},
     {"GROUP_PASSES", 13, 16, 16, 0x100, false, &Command::group_passes},
     {"CAPACITY", 14, 0, 16, 0x104, false, &Command::capacity},
+    {"LEAD", 13, 0, 16, 0x400, false, &Command::lead},
     {"SLOT", 14, 16, 16, 0x00c, false, &Command::slot},
     {"PLACE", 15, 0, 32, 0x004, false, &Command::place},
     {"OUT_ROW", 8, 0, 16, 0x008, false, &Command::out_row},
@@ -69,7 +70,7 @@ inline constexpr std::array<CommandField, 55> kCommandFields{{
 
 /// Bounds of fields, those of an opcode together.
 // clang-format off
-inline constexpr std::array<Bound, 42> kBounds{{
+inline constexpr std::array<Bound, 55> kBounds{{
     {"COUNT", &Command::count, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
     {"PASSES", &Command::passes, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
     {"COUNT", &Command::count, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
@@ -112,12 +113,25 @@ inline constexpr std::array<Bound, 42> kBounds{{
     {"PASSES", &Command::passes, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
     {"BLOCKS", &Command::blocks, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
     {"ROWS", &Command::rows, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"COUNT", &Command::count, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"PASSES", &Command::passes, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"ROWS", &Command::rows, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"ROWS", &Command::rows, false, Relation::kAtMost, 0, "ACCUMULATOR_ROWS", nullptr, &Geometry::accumulator_rows, 0, 0},
+    {"KERNEL_HEIGHT", &Command::kernel_height, false, Relation::kAtLeast, 3, nullptr, nullptr, nullptr, 0, 0},
+    {"KERNEL_HEIGHT", &Command::kernel_height, false, Relation::kAtMost, 7, nullptr, nullptr, nullptr, 0, 0},
+    {"PAD_TOP", &Command::pad_top, false, Relation::kBelow, 0, "KERNEL_HEIGHT", &Command::kernel_height, nullptr, 0, 0},
+    {"PAD_LEFT", &Command::pad_left, false, Relation::kBelow, 0, "KERNEL_HEIGHT", &Command::kernel_height, nullptr, 0, 0},
+    {"HEIGHT", &Command::height, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"WIDTH", &Command::width, false, Relation::kAtLeast, 2, nullptr, nullptr, nullptr, 0, 0},
+    {"WIDTH", &Command::width, false, Relation::kAtMost, 128, nullptr, nullptr, nullptr, 0, 0},
+    {"OUT_HEIGHT", &Command::out_height, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
+    {"OUT_WIDTH", &Command::out_width, false, Relation::kAtLeast, 1, nullptr, nullptr, nullptr, 0, 0},
 }};
 // clang-format on
 
 /// What holds for each opcode.
 // clang-format off
-inline constexpr std::array<CommandFact, 9> kCommandFacts{{
+inline constexpr std::array<CommandFact, 10> kCommandFacts{{
     {Opcode::kLoadWeights, Engine::kWeights, counter::kWeightsTransfer, Operand::kWeights, false, 0, &Command::count, nullptr, nullptr, &Command::passes, nullptr, false, Tile::kN, 0, 2},
     {Opcode::kLoadActivations, Engine::kActivations, counter::kActivationsTransfer, Operand::kActivations, false, 0, &Command::rows, &Command::count, &Command::stride, &Command::passes, &Command::blocks, false, Tile::kRows, 2, 9},
     {Opcode::kMatmul, Engine::kCompute, counter::kComputeCompute, Operand::kNone, false, 0, nullptr, nullptr, nullptr, nullptr, nullptr, false, Tile::kOne, 11, 11},
@@ -127,6 +141,7 @@ inline constexpr std::array<CommandFact, 9> kCommandFacts{{
     {Opcode::kLoadParameters, Engine::kParameters, counter::kParametersTransfer, Operand::kParameters, false, 0, &Command::count, nullptr, nullptr, &Command::passes, nullptr, false, Tile::kSet, 26, 2},
     {Opcode::kSetWindow, Engine::kCompute, kNoCounter, Operand::kNone, false, 0, nullptr, nullptr, nullptr, nullptr, nullptr, false, Tile::kOne, 28, 10},
     {Opcode::kLoadOperands, Engine::kOperands, counter::kOperandsTransfer, Operand::kOperands, false, 0, &Command::rows, &Command::count, &Command::stride, &Command::passes, &Command::blocks, false, Tile::kOne, 38, 4},
+    {Opcode::kDepthwise, Engine::kCompute, counter::kComputeCompute, Operand::kNone, false, 0, nullptr, nullptr, nullptr, nullptr, nullptr, false, Tile::kOne, 42, 13},
 }};
 // clang-format on
 

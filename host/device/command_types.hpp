@@ -415,4 +415,72 @@ struct LoadOperandsCommand {
   }
 };
 
+/// DEPTHWISE
+struct DepthwiseCommand {
+  static constexpr Opcode kOpcode = Opcode::kDepthwise;
+
+  std::uint32_t flags = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t count = 0;
+  std::uint32_t passes = 0;
+  std::uint32_t zero = 0;
+  std::uint32_t kernel_height = 0;
+  std::uint32_t stride_height = 0;
+  std::uint32_t stride_width = 0;
+  std::uint32_t pad_top = 0;
+  std::uint32_t pad_left = 0;
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  std::uint32_t out_height = 0;
+  std::uint32_t out_width = 0;
+  std::uint32_t row_step = 0;
+  std::uint32_t image_step = 0;
+  std::uint32_t lead = 0;
+
+  DepthwiseCommand() = default;
+  /// Throws std::invalid_argument if it is another command.
+  constexpr explicit DepthwiseCommand(const Command& command) {
+    require(command, kOpcode);
+    flags = command.flags;
+    rows = command.rows;
+    count = command.count;
+    passes = command.passes;
+    zero = command.zero;
+    kernel_height = command.kernel_height;
+    stride_height = command.stride_height;
+    stride_width = command.stride_width;
+    pad_top = command.pad_top;
+    pad_left = command.pad_left;
+    height = command.height;
+    width = command.width;
+    out_height = command.out_height;
+    out_width = command.out_width;
+    row_step = command.row_step;
+    image_step = command.image_step;
+    lead = command.lead;
+  }
+  constexpr operator Command() const {
+    Command command;
+    command.opcode = kOpcode;
+    command.flags = flags;
+    command.rows = rows;
+    command.count = count;
+    command.passes = passes;
+    command.zero = zero;
+    command.kernel_height = kernel_height;
+    command.stride_height = stride_height;
+    command.stride_width = stride_width;
+    command.pad_top = pad_top;
+    command.pad_left = pad_left;
+    command.height = height;
+    command.width = width;
+    command.out_height = out_height;
+    command.out_width = out_width;
+    command.row_step = row_step;
+    command.image_step = image_step;
+    command.lead = lead;
+    return command;
+  }
+};
+
 }  // namespace gemm64

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/device/depthwise.hpp"
 #include "host/device/reference_device.hpp"
 
 namespace gemm64 {
@@ -13,6 +14,9 @@ bool ReferenceDevice::compute_tile() {
     window_ = *set;
     matmuls_.pop_front();
     return true;
+  }
+  if (const auto* const depthwise = std::get_if<DepthwiseCommand>(&matmuls_.front())) {
+    return compute_depthwise(DepthwiseCommand(*depthwise));
   }
   const auto& matmul = std::get<MatmulCommand>(matmuls_.front());
   if (is_window(matmul)) return compute_window_tile(matmul);
@@ -52,6 +56,53 @@ bool ReferenceDevice::compute_window_tile(const MatmulCommand& matmul) {
     block_taps_.reset();
   }
   end_tile(matmul, tiles);
+  return true;
+}
+
+// Takes what there is of an image, or gives a block some of the rows that an image has left.
+bool ReferenceDevice::compute_depthwise(const DepthwiseCommand& command) {
+  Depthwise& d = depthwise_;
+  const std::size_t n = geometry_.n;
+  if (d.row * n == d.sums.size()) {
+    if (d.image_number == std::uint64_t{command.passes} * command.count) {
+      d = {};
+      matmuls_.pop_front();
+      return true;
+    }
+    if (d.weights.empty()) {
+      if (weights_.arrived - weights_.read < weight_words(command)) return false;
+      d.weights = take(weights_, weight_words(command));
+    }
+    const std::uint64_t left = image_words(command) - d.image.size() / n;
+    const std::uint64_t some = std::min(left, activations_.arrived - activations_.read);
+    if (some == 0) return false;
+    const std::vector<std::uint8_t> words = take(activations_, some);
+    d.image.insert(d.image.end(), words.begin(), words.end());
+    if (some != left) return true;
+    d.sums = depthwise_sums(command, geometry_.n, d.image, d.weights);
+    d.row = 0;
+    d.image.clear();
+    if (++d.image_number % command.passes == 0) d.weights.clear();
+    return true;
+  }
+  if (d.block_row == 0) {
+    if (banks_used_ == banks_.size()) return false;
+    ++banks_used_;
+    flush();
+  }
+  const std::uint64_t rows =
+      std::min<std::uint64_t>(command.rows - d.block_row, d.sums.size() / n - d.row);
+  const auto from = d.sums.begin() + static_cast<std::ptrdiff_t>(d.row * n);
+  std::copy(from, from + static_cast<std::ptrdiff_t>(rows * n),
+            banks_[compute_bank_].begin() + static_cast<std::ptrdiff_t>(d.block_row * n));
+  d.row += rows;
+  d.block_row += static_cast<std::uint32_t>(rows);
+  const bool plane_end = d.row * n == d.sums.size() && d.image_number % command.passes == 0;
+  if (d.block_row == command.rows || plane_end) {
+    d.block_row = 0;
+    ++banks_done_;
+    compute_bank_ ^= 1;
+  }
   return true;
 }
 

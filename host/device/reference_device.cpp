@@ -116,6 +116,7 @@ void ReferenceDevice::clear_engines() {
   window_.reset();
   block_taps_.reset();
   matmuls_.clear();
+  depthwise_ = {};
   stores_.clear();
   open_stores_ = 0;
   tile_ = pass_ = block_ = stored_ = 0;
@@ -307,6 +308,9 @@ bool ReferenceDevice::dispatch() {
       break;
     case Opcode::kSetWindow:
       matmuls_.push_back(SetWindowCommand(command));
+      break;
+    case Opcode::kDepthwise:
+      matmuls_.push_back(DepthwiseCommand(command));
       break;
     case Opcode::kStore:
       stores_.push_back({StoreCommand(command), dispatched_});

@@ -81,6 +81,7 @@ class ReferenceDevice final : public Device {
   bool fetch(WordStream& stream, std::uint64_t capacity, Engine engine, std::size_t bytes_counter);
   bool compute_tile();
   bool compute_window_tile(const MatmulCommand& matmul);
+  bool compute_depthwise(const DepthwiseCommand& command);
   bool store_block();
   bool store_snapshot();
   /// What a block of 8-bit results meets on the vector path.
@@ -148,7 +149,16 @@ class ReferenceDevice final : public Device {
   bool windows_ = false;              // the last that began brought pixels
   PixelPlanes planes_;
   WindowOrder window_order_;
-  std::deque<std::variant<MatmulCommand, SetWindowCommand>> matmuls_;
+  std::deque<std::variant<MatmulCommand, SetWindowCommand, DepthwiseCommand>> matmuls_;
+  /// The DEPTHWISE under way.
+  struct Depthwise {
+    std::vector<std::uint8_t> weights, image;  // of the plane, and of the image that comes
+    std::vector<std::uint32_t> sums;           // of the last whole image
+    std::uint64_t row = 0;                     // of them, the next for a block
+    std::uint32_t block_row = 0;               // where it goes
+    std::uint64_t image_number = 0;            // over all planes
+  };
+  Depthwise depthwise_;
   std::optional<SetWindowCommand> window_;  // the last one
   std::optional<WindowTaps> block_taps_;    // of the window's block under way
   // Its tiles by their places in a pass: what those that read the same planes have gathered.

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 3;
-inline constexpr std::uint32_t kVersionMinor = 1;
+inline constexpr std::uint32_t kVersionMinor = 2;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -201,6 +201,12 @@ enum class Opcode : std::uint32_t {
   /// ROWS words after the block before it. STOREs take the words in their order: a table, then for
   /// each tile its rows, or one word with BROADCAST.
   kLoadOperands = 9,
+  /// For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N
+  /// channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of
+  /// activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS
+  /// rows, the last one of a plane what is left. With MAXIMUM: the largest value under the taps
+  /// whose weight is odd.
+  kDepthwise = 10,
 };
 
 /// Bits of a command's flags.
@@ -223,6 +229,8 @@ inline constexpr std::uint32_t kWindow = 1u << 3;
 inline constexpr std::uint32_t kStart = 1u << 4;
 /// STORE: results pass the vector path.
 inline constexpr std::uint32_t kVector = 1u << 5;
+/// DEPTHWISE: the largest value under the taps whose weight is odd, instead of the sum of products.
+inline constexpr std::uint32_t kMaximum = 1u << 6;
 }  // namespace flag
 
 /// How results are written, as a command's FORMAT tells it.
@@ -263,16 +271,17 @@ struct Command {
   Opcode opcode{};
   /// Bits that vary it (table of flags).
   std::uint32_t flags = 0;
-  /// Rows of M in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW: pixels; 1 to
-  /// CAPACITY.
+  /// Rows of M, or output pixels, in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW:
+  /// pixels; 1 to CAPACITY.
   std::uint32_t rows = 0;
   /// Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
-  /// WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE).
+  /// WINDOW) in a pass, planes (DEPTHWISE), tiles of results for each block of M (STORE), STOREs
+  /// still open (FENCE).
   std::uint32_t count = 0;
   /// LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each
   /// time; once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are
   /// read; once for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles
-  /// of N in a block.
+  /// of N in a block. DEPTHWISE: images of a plane.
   std::uint32_t passes = 0;
   /// How many blocks of M follow each other, each with all its passes or tiles.
   std::uint32_t blocks = 0;
@@ -283,7 +292,7 @@ struct Command {
   /// How results are written (table of result formats).
   std::uint32_t format = 0;
   /// Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
-  /// (SET_WINDOW).
+  /// (SET_WINDOW, DEPTHWISE).
   std::uint32_t zero = 0;
   /// Least 8-bit result, signed as they are; at most HIGH.
   std::uint32_t low = 0;
@@ -292,7 +301,7 @@ struct Command {
   /// Rows in memory from the start of a tile to that of the next. A row is N activations, or N
   /// results in their format.
   std::uint32_t stride = 0;
-  /// Rows of taps, at least 1.
+  /// Rows of taps, at least 1. DEPTHWISE: 3, 5 or 7, and as many columns.
   std::uint32_t kernel_height = 0;
   /// Taps in a row, at least 1.
   std::uint32_t kernel_width = 0;
@@ -317,9 +326,11 @@ struct Command {
   /// Columns of an output image.
   std::uint32_t out_width = 0;
   /// Slots, modulo CAPACITY, from what a tap meets at the last output pixel of a row to what it
-  /// meets at the first of the next.
+  /// meets at the first of the next. DEPTHWISE: words, STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) *
+  /// STRIDE_WIDTH, at least 0.
   std::uint32_t row_step = 0;
-  /// The same from the last output pixel of an image to the first of the next.
+  /// The same from the last output pixel of an image to the first of the next. DEPTHWISE: HEIGHT *
+  /// WIDTH - (OUT_HEIGHT - 1) * STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) * STRIDE_WIDTH, at least 0.
   std::uint32_t image_step = 0;
   /// Slots, modulo CAPACITY, from what the last tap of a row meets to what the first of the next
   /// row meets at the same output pixel.
@@ -329,6 +340,9 @@ struct Command {
   /// Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
   /// the same.
   std::uint32_t capacity = 0;
+  /// Words before that which the last tap meets at the first output pixel: (KERNEL_HEIGHT - 1 -
+  /// PAD_TOP) * WIDTH + KERNEL_HEIGHT - 1 - PAD_LEFT.
+  std::uint32_t lead = 0;
   /// Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
   /// modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
   /// tap meets at the first output pixel, as if there were no border.
@@ -421,13 +435,21 @@ struct Command {
     words[6] |= fit("LOW", low, 8) << 16;
     words[6] |= fit("HIGH", high, 8) << 24;
     words[7] |= stride;
-    if (opcode == Opcode::kSetWindow) {
+    if (opcode == Opcode::kSetWindow || opcode == Opcode::kDepthwise) {
       words[8] |= fit("KERNEL_HEIGHT", kernel_height, 8);
+    }
+    if (opcode == Opcode::kSetWindow) {
       words[8] |= fit("KERNEL_WIDTH", kernel_width, 8) << 8;
+    }
+    if (opcode == Opcode::kSetWindow || opcode == Opcode::kDepthwise) {
       words[8] |= fit("STRIDE_HEIGHT", stride_height, 8) << 16;
       words[8] |= fit("STRIDE_WIDTH", stride_width, 8) << 24;
+    }
+    if (opcode == Opcode::kSetWindow) {
       words[9] |= fit("DILATION_HEIGHT", dilation_height, 8);
       words[9] |= fit("DILATION_WIDTH", dilation_width, 8) << 8;
+    }
+    if (opcode == Opcode::kSetWindow || opcode == Opcode::kDepthwise) {
       words[9] |= fit("PAD_TOP", pad_top, 8) << 16;
       words[9] |= fit("PAD_LEFT", pad_left, 8) << 24;
       words[10] |= fit("HEIGHT", height, 16);
@@ -437,9 +459,14 @@ struct Command {
       words[12] |= fit("ROW_STEP", row_step, 16);
       words[12] |= fit("IMAGE_STEP", image_step, 16) << 16;
     }
-    words[13] |= fit("TAP_ROW_STEP", tap_row_step, 16);
+    if (opcode == Opcode::kSetWindow) {
+      words[13] |= fit("TAP_ROW_STEP", tap_row_step, 16);
+    }
     words[13] |= fit("GROUP_PASSES", group_passes, 16) << 16;
     words[14] |= fit("CAPACITY", capacity, 16);
+    if (opcode == Opcode::kDepthwise) {
+      words[13] |= fit("LEAD", lead, 16);
+    }
     words[14] |= fit("SLOT", slot, 16) << 16;
     words[15] |= place;
     if (opcode == Opcode::kMatmul) {
@@ -494,13 +521,21 @@ struct Command {
     command.low = Field{16, 8}.get(words[6]);
     command.high = Field{24, 8}.get(words[6]);
     command.stride = words[7];
-    if (command.opcode == Opcode::kSetWindow) {
+    if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kDepthwise) {
       command.kernel_height = Field{0, 8}.get(words[8]);
+    }
+    if (command.opcode == Opcode::kSetWindow) {
       command.kernel_width = Field{8, 8}.get(words[8]);
+    }
+    if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kDepthwise) {
       command.stride_height = Field{16, 8}.get(words[8]);
       command.stride_width = Field{24, 8}.get(words[8]);
+    }
+    if (command.opcode == Opcode::kSetWindow) {
       command.dilation_height = Field{0, 8}.get(words[9]);
       command.dilation_width = Field{8, 8}.get(words[9]);
+    }
+    if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kDepthwise) {
       command.pad_top = Field{16, 8}.get(words[9]);
       command.pad_left = Field{24, 8}.get(words[9]);
       command.height = Field{0, 16}.get(words[10]);
@@ -510,9 +545,14 @@ struct Command {
       command.row_step = Field{0, 16}.get(words[12]);
       command.image_step = Field{16, 16}.get(words[12]);
     }
-    command.tap_row_step = Field{0, 16}.get(words[13]);
+    if (command.opcode == Opcode::kSetWindow) {
+      command.tap_row_step = Field{0, 16}.get(words[13]);
+    }
     command.group_passes = Field{16, 16}.get(words[13]);
     command.capacity = Field{0, 16}.get(words[14]);
+    if (command.opcode == Opcode::kDepthwise) {
+      command.lead = Field{0, 16}.get(words[13]);
+    }
     command.slot = Field{16, 16}.get(words[14]);
     command.place = words[15];
     if (command.opcode == Opcode::kMatmul) {
@@ -557,7 +597,7 @@ struct Command {
            a.width == b.width && a.out_height == b.out_height && a.out_width == b.out_width &&
            a.row_step == b.row_step && a.image_step == b.image_step &&
            a.tap_row_step == b.tap_row_step && a.group_passes == b.group_passes &&
-           a.capacity == b.capacity && a.slot == b.slot && a.place == b.place &&
+           a.capacity == b.capacity && a.lead == b.lead && a.slot == b.slot && a.place == b.place &&
            a.out_row == b.out_row && a.out_column == b.out_column && a.in_row == b.in_row &&
            a.in_column == b.in_column && a.new_pixels == b.new_pixels &&
            a.freed_pixels == b.freed_pixels && a.result_scale == b.result_scale &&
@@ -588,7 +628,7 @@ struct OpcodeEntry {
 
 /// Every opcode.
 // clang-format off
-inline constexpr std::array<OpcodeEntry, 9> kOpcodes{{
+inline constexpr std::array<OpcodeEntry, 10> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column."},
     {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set."},
@@ -598,6 +638,7 @@ inline constexpr std::array<OpcodeEntry, 9> kOpcodes{{
     {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32."},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
     {Opcode::kLoadOperands, "LOAD_OPERANDS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE words apart, into the operand buffer; a word is N operands, one for each lane. A block begins ROWS words after the block before it. STOREs take the words in their order: a table, then for each tile its rows, or one word with BROADCAST."},
+    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. With MAXIMUM: the largest value under the taps whose weight is odd."},
 }};
 // clang-format on
 
@@ -724,6 +765,26 @@ inline std::string to_string(const Command& command) {
       add(" address=", command.address());
       add(" stride=", command.stride);
       return words;
+    case Opcode::kDepthwise:
+      words = "DEPTHWISE";
+      add(" flags=", command.flags);
+      add(" rows=", command.rows);
+      add(" count=", command.count);
+      add(" passes=", command.passes);
+      add(" zero=", command.zero);
+      add(" kernel_height=", command.kernel_height);
+      add(" stride_height=", command.stride_height);
+      add(" stride_width=", command.stride_width);
+      add(" pad_top=", command.pad_top);
+      add(" pad_left=", command.pad_left);
+      add(" height=", command.height);
+      add(" width=", command.width);
+      add(" out_height=", command.out_height);
+      add(" out_width=", command.out_width);
+      add(" row_step=", command.row_step);
+      add(" image_step=", command.image_step);
+      add(" lead=", command.lead);
+      return words;
   }
   add("unknown opcode ", static_cast<std::uint32_t>(command.opcode));
   return words;
@@ -737,8 +798,8 @@ enum class ErrorCode : std::uint32_t {
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
   /// in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32
-  /// bits, lanes beyond N or numbers that the vector path cannot take, or a window does not fit the
-  /// scratchpad or the commands before it.
+  /// bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or
+  /// steps that cannot be, or a window does not fit the scratchpad or the commands before it.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -777,7 +838,7 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 8> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or a window does not fit the scratchpad or the commands before it."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
@@ -861,7 +922,7 @@ inline constexpr std::array<Counter, 40> kCounters{{
     {"activations", "wait_memory", 0x0d0, "Words had been requested, and none arrived."},
     {"activations", "wait_scratchpad", 0x0d8, "Nothing was under way, since the scratchpad had no room for the next burst."},
     {"activations", "idle", 0x0e0, "No load of activations under way."},
-    {"compute", "compute", 0x0e8, "A row of activations entered the array."},
+    {"compute", "compute", 0x0e8, "A row of activations entered the array; or DEPTHWISE took a word, or made a part of a sum of nine taps."},
     {"compute", "wait_weights", 0x0f0, "The next tile's weights were not there, or those of the last one still moving into the array."},
     {"compute", "wait_activations", 0x0f8, "The weights were there, the activations not."},
     {"compute", "wait_results", 0x100, "Both operands were there, but the accumulator had no place for the row."},

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 3u
-#define GEMM64_VERSION_MINOR 1u
+#define GEMM64_VERSION_MINOR 2u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -86,12 +86,14 @@
 #define GEMM64_OP_LOAD_PARAMETERS 7u
 #define GEMM64_OP_SET_WINDOW 8u
 #define GEMM64_OP_LOAD_OPERANDS 9u
+#define GEMM64_OP_DEPTHWISE 10u
 #define GEMM64_FLAG_ACCUMULATE 1u
 #define GEMM64_FLAG_RETAIN 2u
 #define GEMM64_FLAG_SNAPSHOT 4u
 #define GEMM64_FLAG_WINDOW 8u
 #define GEMM64_FLAG_START 16u
 #define GEMM64_FLAG_VECTOR 32u
+#define GEMM64_FLAG_MAXIMUM 64u
 #define GEMM64_RESULT_INT32 0u
 #define GEMM64_RESULT_INT32_BYTES 4u
 #define GEMM64_RESULT_INT8 1u
@@ -166,16 +168,17 @@ struct gemm64_command {
   uint32_t opcode;
   /* Bits that vary it (table of flags). */
   uint32_t flags;
-  /* Rows of M in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW: pixels; 1 to
-     CAPACITY. */
+  /* Rows of M, or output pixels, in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW:
+     pixels; 1 to CAPACITY. */
   uint32_t rows;
   /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
-     WINDOW) in a pass, tiles of results for each block of M (STORE), STOREs still open (FENCE). */
+     WINDOW) in a pass, planes (DEPTHWISE), tiles of results for each block of M (STORE), STOREs
+     still open (FENCE). */
   uint32_t count;
   /* LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each time;
      once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are read; once
      for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles of N in a
-     block. */
+     block. DEPTHWISE: images of a plane. */
   uint32_t passes;
   /* How many blocks of M follow each other, each with all its passes or tiles. */
   uint32_t blocks;
@@ -186,7 +189,7 @@ struct gemm64_command {
   /* How results are written (table of result formats). */
   uint32_t format;
   /* Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
-     (SET_WINDOW). */
+     (SET_WINDOW, DEPTHWISE). */
   uint32_t zero;
   /* Least 8-bit result, signed as they are; at most HIGH. */
   uint32_t low;
@@ -195,7 +198,7 @@ struct gemm64_command {
   /* Rows in memory from the start of a tile to that of the next. A row is N activations, or N
      results in their format. */
   uint32_t stride;
-  /* Rows of taps, at least 1. */
+  /* Rows of taps, at least 1. DEPTHWISE: 3, 5 or 7, and as many columns. */
   uint32_t kernel_height;
   /* Taps in a row, at least 1. */
   uint32_t kernel_width;
@@ -220,9 +223,11 @@ struct gemm64_command {
   /* Columns of an output image. */
   uint32_t out_width;
   /* Slots, modulo CAPACITY, from what a tap meets at the last output pixel of a row to what it
-     meets at the first of the next. */
+     meets at the first of the next. DEPTHWISE: words, STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) *
+     STRIDE_WIDTH, at least 0. */
   uint32_t row_step;
-  /* The same from the last output pixel of an image to the first of the next. */
+  /* The same from the last output pixel of an image to the first of the next. DEPTHWISE: HEIGHT *
+     WIDTH - (OUT_HEIGHT - 1) * STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) * STRIDE_WIDTH, at least 0. */
   uint32_t image_step;
   /* Slots, modulo CAPACITY, from what the last tap of a row meets to what the first of the next row
      meets at the same output pixel. */
@@ -232,6 +237,9 @@ struct gemm64_command {
   /* Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
      the same. */
   uint32_t capacity;
+  /* Words before that which the last tap meets at the first output pixel: (KERNEL_HEIGHT - 1 -
+     PAD_TOP) * WIDTH + KERNEL_HEIGHT - 1 - PAD_LEFT. */
+  uint32_t lead;
   /* Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
      modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
      tap meets at the first output pixel, as if there were no border. */
@@ -328,6 +336,7 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   if (command->tap_row_step >> 16 != 0) return -1;
   if (command->group_passes >> 16 != 0) return -1;
   if (command->capacity >> 16 != 0) return -1;
+  if (command->lead >> 16 != 0) return -1;
   if (command->slot >> 16 != 0) return -1;
   if (command->out_row >> 16 != 0) return -1;
   if (command->out_column >> 16 != 0) return -1;
@@ -360,13 +369,21 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   words[6] |= command->low << 16;
   words[6] |= command->high << 24;
   words[7] |= command->stride;
-  if (command->opcode == GEMM64_OP_SET_WINDOW) {
+  if (command->opcode == GEMM64_OP_SET_WINDOW || command->opcode == GEMM64_OP_DEPTHWISE) {
     words[8] |= command->kernel_height;
+  }
+  if (command->opcode == GEMM64_OP_SET_WINDOW) {
     words[8] |= command->kernel_width << 8;
+  }
+  if (command->opcode == GEMM64_OP_SET_WINDOW || command->opcode == GEMM64_OP_DEPTHWISE) {
     words[8] |= command->stride_height << 16;
     words[8] |= command->stride_width << 24;
+  }
+  if (command->opcode == GEMM64_OP_SET_WINDOW) {
     words[9] |= command->dilation_height;
     words[9] |= command->dilation_width << 8;
+  }
+  if (command->opcode == GEMM64_OP_SET_WINDOW || command->opcode == GEMM64_OP_DEPTHWISE) {
     words[9] |= command->pad_top << 16;
     words[9] |= command->pad_left << 24;
     words[10] |= command->height;
@@ -376,9 +393,14 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
     words[12] |= command->row_step;
     words[12] |= command->image_step << 16;
   }
-  words[13] |= command->tap_row_step;
+  if (command->opcode == GEMM64_OP_SET_WINDOW) {
+    words[13] |= command->tap_row_step;
+  }
   words[13] |= command->group_passes << 16;
   words[14] |= command->capacity;
+  if (command->opcode == GEMM64_OP_DEPTHWISE) {
+    words[13] |= command->lead;
+  }
   words[14] |= command->slot << 16;
   words[15] |= command->place;
   if (command->opcode == GEMM64_OP_MATMUL) {
@@ -435,6 +457,8 @@ static inline const char *gemm64_opcode_name(uint32_t value) {
       return "SET_WINDOW";
     case GEMM64_OP_LOAD_OPERANDS:
       return "LOAD_OPERANDS";
+    case GEMM64_OP_DEPTHWISE:
+      return "DEPTHWISE";
     default:
       return "unknown";
   }
@@ -472,7 +496,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or a window does not fit the scratchpad or the commands before it.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:

@@ -28,4 +28,11 @@ Job make_job(std::string name, const Convolution& convolution, const Geometry& g
   return job_of(std::move(name), make_plan(convolution, geometry, output));
 }
 
+std::optional<Job> make_lanes_job(std::string name, const Convolution& convolution,
+                                  const Geometry& geometry, const Output& output, LaneSum sum) {
+  std::optional<Plan> plan = make_lanes_plan(convolution, geometry, output, sum);
+  if (!plan) return std::nullopt;
+  return job_of(std::move(name), std::move(*plan));
+}
+
 }  // namespace gemm64

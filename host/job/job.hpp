@@ -38,4 +38,9 @@ Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
 Job make_job(std::string name, const Convolution& convolution, const Geometry& geometry,
              const Output& output = {});
 
+/// The same on the lanes; nothing where make_lanes_plan() has none.
+std::optional<Job> make_lanes_job(std::string name, const Convolution& convolution,
+                                  const Geometry& geometry, const Output& output = {},
+                                  LaneSum sum = LaneSum::kProducts);
+
 }  // namespace gemm64

@@ -20,7 +20,8 @@ enum class Phase {
 };
 
 /// A place in the order in which a job's results are finished: all those of the blocks before
-/// `block`, and of its own the tiles before `tile`.
+/// `block`, and of its own the tiles before `tile`. On the lanes: all those of the tiles (planes)
+/// before `tile`, and of its own the blocks before `block`.
 struct ResultCut {
   std::uint64_t block = 0;
   std::uint32_t tile = 0;
@@ -35,7 +36,8 @@ struct Overlaps {
   // Early are this many blocks, and of the next one's activations so many tiles of K or planes.
   std::uint64_t early_blocks = 0;
   std::uint32_t early_tiles = 0;
-  std::optional<ResultCut> cut;  // no STORE has results on both sides of it
+  std::optional<ResultCut> cut;   // no STORE has results on both sides of it
+  std::uint64_t early_words = 0;  // of activations for the lanes
 };
 
 /// Commands, FINISH last, and the phase of each.
@@ -63,7 +65,11 @@ struct JobCommands {
 /// of as many blocks as one can have. Engines run ahead of each other.
 JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps = {});
 
-/// The same of a convolution.
+/// The same of a depthwise convolution on the lanes: LOAD_WEIGHTS, LOAD_ACTIVATIONS, DEPTHWISE, and
+/// for each plane LOAD_PARAMETERS and STOREs.
+JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps);
+
+/// The same of a convolution on the array.
 JobCommands window_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps);
 
 }  // namespace gemm64

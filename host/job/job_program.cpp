@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -37,9 +38,9 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Job& source = jobs[*next.source];
   const GemmShape& from = source.plan.shape;
   // Of a convolution's activations, a row is a pixel.
-  const auto& window = next.plan.window;
-  const std::uint64_t rows = window ? window->convolution.pixels() : next.plan.shape.m;
-  const std::uint64_t columns = window ? window->convolution.channels : next.plan.shape.k;
+  const Convolution* const reads = next.plan.convolution();
+  const std::uint64_t rows = reads != nullptr ? reads->pixels() : next.plan.shape.m;
+  const std::uint64_t columns = reads != nullptr ? reads->channels : next.plan.shape.k;
   if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && from.n == columns) {
     return;
   }
@@ -52,6 +53,17 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
 std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
   std::uint64_t block = 0, tile = 0;
   std::uint32_t behind = 0;
+  if (job.plan.lanes) {
+    std::uint64_t rows = 0;
+    const std::uint64_t before =
+        job.plan.shape.m * cut.tile + cut.block * job.plan.lanes->command.rows;
+    for (const Command& command : job.program) {
+      if (!is_store(command)) continue;
+      if (rows >= before) ++behind;
+      rows += std::uint64_t{command.rows} * command.count * command.blocks;
+    }
+    return behind;
+  }
   for (const Command& command : job.program) {
     if (!is_store(command)) continue;
     if (block > cut.block || (block == cut.block && tile >= cut.tile)) ++behind;
@@ -113,10 +125,12 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
     if (jobs[j].operand == j - 1) continue;
     if (jobs[j].source != j - 1) {
       overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
+      overlaps[j].early_words = std::numeric_limits<std::uint64_t>::max();
     } else if (const auto overlap = find_overlap(jobs[j - 1].plan, jobs[j].plan, geometry)) {
       overlaps[j - 1].cut = overlap->cut;
       overlaps[j].early_blocks = overlap->early_blocks;
       overlaps[j].early_tiles = overlap->early_tiles;
+      overlaps[j].early_words = overlap->early_words;
     }
   }
   return overlaps;
@@ -139,7 +153,8 @@ JobStart start_of(const JobProgram& list, std::size_t job) {
 std::vector<std::size_t> first_matmuls(const JobProgram& list) {
   std::vector<std::size_t> first;
   for (std::size_t i = 0; i < list.program.size() && list.jobs.size() > 1; ++i) {
-    if (list.program[i].opcode != Opcode::kMatmul) continue;
+    const Opcode opcode = list.program[i].opcode;
+    if (opcode != Opcode::kMatmul && opcode != Opcode::kDepthwise) continue;
     if (list.origins[i].job == first.size() + 1) first.push_back(i);
   }
   return first;

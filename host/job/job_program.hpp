@@ -45,8 +45,8 @@ struct JobStart {
 };
 JobStart start_of(const JobProgram& list, std::size_t job);
 
-/// The first MATMUL of each job but the first, as an index of the program. All MATMULs of a job
-/// stand before those of the next one.
+/// The first MATMUL, or DEPTHWISE, of each job but the first, as an index of the program. All of a
+/// job stand before those of the next one.
 std::vector<std::size_t> first_matmuls(const JobProgram& list);
 
 /// Lays jobs out side by side from address 0, ring and snapshots first, and makes their program.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "host/device/depthwise.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -19,10 +21,34 @@ struct Block {
   std::uint64_t tile_clocks;         // of a tile
 };
 
+/// Rows of results that are finished before a cut: of the tiles (planes) before its own, of its
+/// own, and of those behind it.
+struct Finished {
+  std::uint32_t tile = 0;
+  std::uint64_t before = 0, own = 0, behind = 0;
+
+  std::uint64_t rows(std::uint32_t of) const {
+    return of < tile ? before : of == tile ? own : behind;
+  }
+  /// Rows that all of the first `tiles` tiles have.
+  std::uint64_t common_rows(std::uint32_t tiles) const {
+    return tile + 1 < tiles ? behind : tile < tiles ? own : before;
+  }
+};
+
 /// The blocks of a plan that can have overlaps; none where it has strips, or is a product of
-/// several blocks.
+/// several blocks. On the lanes those of a plane.
 std::vector<Block> blocks_of(const Plan& plan) {
   std::vector<Block> blocks;
+  if (plan.lanes) {
+    for (const RowGroup& group : plan.groups) {
+      for (std::uint64_t i = 0; i < group.blocks; ++i) {
+        const std::uint64_t first = group.first_row + i * group.rows;
+        blocks.push_back({first, first + group.rows, 0, 0, 0});
+      }
+    }
+    return blocks;
+  }
   if (!plan.window) {
     if (plan.row_blocks() != 1) return blocks;
     const std::uint64_t m = plan.shape.m;
@@ -52,6 +78,93 @@ std::uint64_t way(const Geometry& geometry, std::uint64_t rows, std::uint64_t wo
   return geometry.pipeline() + rows + kThroughMemory + words;
 }
 
+/// Cuts that may be good ones: late, since no FENCE for one is dispatched before the last STOREs
+/// are.
+std::vector<ResultCut> cuts_of(const Plan& plan, std::size_t blocks) {
+  constexpr std::size_t kLate = 2;
+  std::vector<ResultCut> cuts;
+  if (plan.lanes) {
+    for (std::uint32_t tile = plan.n_tiles - std::min<std::uint32_t>(plan.n_tiles, kLate);
+         tile < plan.n_tiles; ++tile) {
+      for (std::uint64_t block = 0; block < blocks; ++block) cuts.push_back({block, tile});
+    }
+  } else {
+    for (std::uint64_t block = blocks - std::min(blocks, kLate); block < blocks; ++block) {
+      for (std::uint32_t tile = 0; tile < plan.n_tiles; ++tile) cuts.push_back({block, tile});
+    }
+  }
+  cuts.erase(std::remove(cuts.begin(), cuts.end(), ResultCut{}), cuts.end());
+  return cuts;
+}
+
+Finished finished(const Plan& plan, const std::vector<Block>& blocks, const ResultCut& cut) {
+  const Block& block = blocks[cut.block];
+  if (plan.lanes) return {cut.tile, plan.shape.m, block.first_row, 0};
+  return {cut.tile, block.end_row, block.first_row, block.first_row};
+}
+
+/// Clocks of a plan's work behind a cut.
+std::uint64_t clocks_behind(const Plan& plan, const std::vector<Block>& blocks,
+                            const ResultCut& cut) {
+  if (plan.lanes) {
+    const std::uint64_t rows = plan.shape.m * plan.n_tiles;
+    const std::uint64_t before = plan.shape.m * cut.tile + blocks[cut.block].first_row;
+    return depthwise_clocks(plan.lanes->command) * (rows - before) / rows;
+  }
+  // Its FENCE is dispatched when the last block but one begins, at the earliest.
+  std::uint64_t behind =
+      std::uint64_t{plan.n_tiles - cut.tile} * plan.k_tiles * blocks[cut.block].tile_clocks;
+  for (std::uint64_t b = cut.block + 1; b < blocks.size(); ++b) {
+    behind += plan.tiles() * blocks[b].tile_clocks;
+  }
+  return behind;
+}
+
+/// What of a job can begin when so much is finished of the one whose results it reads, the clocks
+/// that this takes, and the words of a plane that are loaded for what comes first and next.
+struct Early {
+  std::uint64_t blocks = 0, words = 0;
+  std::uint32_t tiles = 0;
+  std::uint64_t clocks = 0, first_words = 0, next_words = 0;
+};
+
+Early early_on_lanes(const Plan& next, const Finished& finished) {
+  const LanesCut& lanes = *next.lanes;
+  Early early;
+  for (std::uint32_t plane = 0; plane < next.n_tiles; ++plane) {
+    const std::uint64_t rows = finished.rows(plane);
+    early.words += rows;
+    if (rows != lanes.plane_words()) break;
+  }
+  // The first sum comes behind the words of its taps.
+  early.first_words = early.next_words = lanes.command.lead + 1;
+  if (early.words <= early.first_words) return early;
+  early.clocks = depthwise_clocks(lanes.command) * (early.words - early.first_words) /
+                 (lanes.plane_words() * next.n_tiles);
+  return early;
+}
+
+Early early_of(const Plan& next, const std::vector<Block>& next_blocks, const Finished& finished) {
+  if (next.lanes) return early_on_lanes(next, finished);
+  const std::uint32_t planes =
+      next.window ? next.window->window.planes : static_cast<std::uint32_t>(next.k_tiles);
+  const std::uint64_t common = finished.common_rows(planes);
+  Early early;
+  for (; early.blocks < next_blocks.size() && next_blocks[early.blocks].needed <= common;
+       ++early.blocks) {
+    early.clocks += next.tiles() * next_blocks[early.blocks].tile_clocks;
+  }
+  if (finished.tile != 0 && early.blocks < next_blocks.size() &&
+      next_blocks[early.blocks].needed <= finished.before) {
+    early.tiles = finished.tile;
+    early.clocks += tiles_of_planes(next, early.tiles) * next_blocks[early.blocks].tile_clocks;
+  }
+  early.first_words = next_blocks[0].new_words;
+  early.next_words =
+      next_blocks[std::min<std::uint64_t>(early.blocks, next_blocks.size() - 1)].new_words;
+  return early;
+}
+
 /// An overlap with what it costs: clocks in which the array waits; and the clocks to spare where it
 /// does not.
 struct Rated {
@@ -62,35 +175,18 @@ struct Rated {
 Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
            const std::vector<Block>& next_blocks, const ResultCut& cut, const Geometry& geometry) {
   const Block& last = blocks[cut.block];
+  const auto behind = static_cast<std::int64_t>(clocks_behind(plan, blocks, cut));
+  const Early early = early_of(next, next_blocks, finished(plan, blocks, cut));
   Rated rated;
-  Overlap& overlap = rated.overlap;
-  overlap.cut = cut;
-  const auto clocks = [](const Plan& of, const Block& block) {
-    return of.tiles() * block.tile_clocks;
+  rated.overlap = {cut, early.blocks, early.tiles, early.words};
+  const auto ready = static_cast<std::int64_t>(early.clocks);
+  const auto way_of = [&](std::uint64_t words) {
+    return static_cast<std::int64_t>(way(geometry, last.end_row - last.first_row, words));
   };
-  // Behind the cut. Its FENCE is dispatched when the last block but one begins, at the earliest.
-  std::uint64_t behind = std::uint64_t{plan.n_tiles - cut.tile} * plan.k_tiles * last.tile_clocks;
-  for (std::uint64_t b = cut.block + 1; b < blocks.size(); ++b) behind += clocks(plan, blocks[b]);
-  // Ready before it.
-  std::uint64_t ready = 0;
-  std::uint64_t& early = overlap.early_blocks;
-  for (; early < next_blocks.size() && next_blocks[early].needed <= last.first_row; ++early) {
-    ready += clocks(next, next_blocks[early]);
-  }
-  if (cut.tile != 0 && early < next_blocks.size() && next_blocks[early].needed <= last.end_row) {
-    overlap.early_tiles = cut.tile;
-    ready += tiles_of_planes(next, cut.tile) * next_blocks[early].tile_clocks;
-  }
-  const auto signed_way = [&](std::uint64_t block) {
-    const Block& of = next_blocks[std::min<std::uint64_t>(block, next_blocks.size() - 1)];
-    return static_cast<std::int64_t>(way(geometry, last.end_row - last.first_row, of.new_words));
-  };
-  const std::int64_t first = std::max<std::int64_t>(signed_way(0) - std::int64_t(behind), 0);
-  const std::int64_t second =
-      std::max<std::int64_t>(signed_way(early) - first - std::int64_t(ready), 0);
-  rated.waits = first + second;
-  rated.spare = std::min(std::int64_t(behind) - signed_way(0), std::int64_t(ready) - signed_way(0));
-  if (ready == 0) rated.waits = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t first = std::max<std::int64_t>(way_of(early.first_words) - behind, 0);
+  const std::int64_t second = std::max<std::int64_t>(way_of(early.next_words) - first - ready, 0);
+  rated.waits = ready == 0 ? std::numeric_limits<std::int64_t>::max() : first + second;
+  rated.spare = std::min(behind, ready) - way_of(early.first_words);
   return rated;
 }
 
@@ -99,22 +195,20 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
 std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry) {
   const std::vector<Block> blocks = blocks_of(plan), next_blocks = blocks_of(next);
   if (blocks.empty() || next_blocks.empty() || plan.accumulate == Accumulate::kHost) return {};
-  if (!next.window && !next.groups[0].retain) return {};  // its activations do not stay on chip
-  if (!plan.window && !next.window) {  // the last tile of N is the last tile of K
+  const bool products = plan.convolution() == nullptr && next.convolution() == nullptr;
+  if (next.convolution() == nullptr && !next.groups[0].retain)
+    return {};     // they do not stay on chip
+  if (products) {  // the last tile of N is the last tile of K
     if (plan.n_tiles < 2) return {};
-    return Overlap{{0, plan.n_tiles - 1}, 0, plan.n_tiles - 1};
+    return Overlap{{0, plan.n_tiles - 1}, 0, plan.n_tiles - 1, 0};
   }
   std::optional<Rated> best;
-  const std::uint64_t from = blocks.size() > 2 ? blocks.size() - 2 : 0;
-  for (std::uint64_t block = from; block < blocks.size(); ++block) {
-    for (std::uint32_t tile = 0; tile < plan.n_tiles; ++tile) {
-      if (block == 0 && tile == 0) continue;
-      const Rated rated = rate(plan, blocks, next, next_blocks, {block, tile}, geometry);
-      if (rated.waits == std::numeric_limits<std::int64_t>::max()) continue;
-      if (!best || rated.waits < best->waits ||
-          (rated.waits == best->waits && rated.spare > best->spare)) {
-        best = rated;
-      }
+  for (const ResultCut& cut : cuts_of(plan, blocks.size())) {
+    const Rated rated = rate(plan, blocks, next, next_blocks, cut, geometry);
+    if (rated.waits == std::numeric_limits<std::int64_t>::max()) continue;
+    if (!best || rated.waits < best->waits ||
+        (rated.waits == best->waits && rated.spare > best->spare)) {
+      best = rated;
     }
   }
   if (!best) return {};

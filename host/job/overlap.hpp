@@ -16,6 +16,7 @@ struct Overlap {
   ResultCut cut;
   std::uint64_t early_blocks = 0;
   std::uint32_t early_tiles = 0;
+  std::uint64_t early_words = 0;
 };
 
 /// The overlap at which the array waits least between a job and the one behind it, which reads its

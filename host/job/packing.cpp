@@ -53,6 +53,7 @@ std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) 
   const Plan& plan = job.plan;
   check_shape("weights", weights, plan.shape.n, plan.shape.k);
   if (plan.window) return pack_window_weights(*plan.window, weights);
+  if (plan.lanes) return pack_lane_weights(*plan.lanes, weights, plan.array);
   std::vector<std::uint8_t> packed(plan.weight_bytes());
   std::uint8_t* word = packed.data();
   // The tiles of the first block of M; those after it use the same weights again.
@@ -69,10 +70,9 @@ std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) 
 
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations) {
   const Plan& plan = job.plan;
-  if (plan.window) {
-    const Convolution& c = plan.window->convolution;
-    check_shape("activations", activations, c.pixels(), c.channels);
-    return pack_window_activations(*plan.window, activations);
+  if (const Convolution* const c = plan.convolution()) {
+    check_shape("activations", activations, c->pixels(), c->channels);
+    return pack_pixels(activations, plan.array);
   }
   check_shape("activations", activations, plan.shape.m, plan.shape.k);
   std::vector<std::uint8_t> packed(plan.activation_bytes());

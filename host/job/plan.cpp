@@ -139,12 +139,31 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
   return plan;
 }
 
+std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
+                                    const Output& output, LaneSum sum) {
+  check_output(output, Accumulate::kDevice);
+  std::optional<LanesCut> cut = cut_for_lanes(convolution, geometry, sum);
+  if (!cut) return std::nullopt;
+  Plan plan;
+  const std::uint32_t taps = sum == LaneSum::kProducts ? convolution.taps() : 0;
+  plan.shape = {convolution.out_pixels(), taps, convolution.out_channels};
+  plan.output = output;
+  plan.array = geometry.n;
+  plan.n_tiles = cut->command.count;
+  const std::uint32_t blocks = cut->whole_blocks(), rest = cut->rest();
+  plan.groups.push_back({0, cut->command.rows, blocks, true});
+  if (rest != 0) plan.groups.push_back({plan.shape.m - rest, rest, 1, true});
+  plan.lanes = std::move(cut);
+  return plan;
+}
+
 Traffic predict_traffic(const Plan& plan) {
   Traffic traffic;
-  traffic.weights = plan.weight_bytes() * plan.row_blocks();
+  traffic.weights = plan.weight_bytes() * (plan.lanes ? 1 : plan.row_blocks());
+  if (plan.lanes) traffic.activations = plan.activation_bytes();
   if (plan.window) traffic.activations = plan.window->loaded_words() * plan.array;
   for (const RowGroup& group : plan.groups) {
-    if (plan.window) break;
+    if (plan.convolution() != nullptr) break;
     const std::uint64_t once = std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
     traffic.activations += group.retain ? once : once * plan.n_tiles;
   }

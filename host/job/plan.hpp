@@ -10,11 +10,12 @@
 #include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/result_format.hpp"
+#include "host/job/lanes_cut.hpp"
 #include "host/job/window_cut.hpp"
 
 namespace gemm64 {
 
-/// Sizes of a product, each at least 1.
+/// Sizes of a product, each at least 1; K is 0 where there are no weights.
 struct GemmShape {
   std::uint64_t m = 0;
   std::uint64_t k = 0;
@@ -63,6 +64,9 @@ struct RowGroup {
 /// A convolution is a product of all output pixels x (channels of a group, taps) x output channels.
 /// Its tiles along K are those of a pass: the planes of its group, and in each the taps. Its groups
 /// of rows are its blocks, in their order.
+///
+/// On the lanes a depthwise convolution has no tiles of weights. Order of its work: planes, which
+/// are its tiles of N; in each the blocks of rows.
 struct Plan {
   GemmShape shape;
   Accumulate accumulate = Accumulate::kDevice;
@@ -71,8 +75,13 @@ struct Plan {
   std::uint32_t k_tiles = 0;
   std::uint32_t n_tiles = 0;
   std::vector<RowGroup> groups;     // one or two; of a convolution any number
-  std::optional<WindowCut> window;  // of a convolution
+  std::optional<WindowCut> window;  // of a convolution on the array
+  std::optional<LanesCut> lanes;    // of one on the lanes
 
+  /// That of a window or of lanes; nullptr: it is a product.
+  const Convolution* convolution() const {
+    return window ? &window->convolution : lanes ? &lanes->convolution : nullptr;
+  }
   /// Tiles of weights.
   std::uint64_t tiles() const { return std::uint64_t{k_tiles} * n_tiles; }
   /// Blocks of M.
@@ -84,12 +93,17 @@ struct Plan {
     return accumulate == Accumulate::kDevice ? n_tiles : tiles();
   }
   /// Bytes of the packed weights, parameters and activations, and of all results.
-  std::uint64_t weight_bytes() const { return tiles() * array * array; }
+  std::uint64_t weight_bytes() const {
+    return (lanes ? lanes->weight_words() : tiles() * array) * array;
+  }
   std::uint64_t parameter_bytes() const {
     return results().takes_parameters() ? std::uint64_t{n_tiles} * kParameterSetWords * array : 0;
   }
   std::uint64_t activation_bytes() const {
-    return (window ? window->window.pixels() * window->window.planes : shape.m * k_tiles) * array;
+    return (lanes    ? lanes->plane_words() * n_tiles
+            : window ? window->window.pixels() * window->window.planes
+                     : shape.m * k_tiles) *
+           array;
   }
   std::uint64_t result_bytes() const {
     return results().block_bytes(shape.m * result_blocks(), array);
@@ -124,10 +138,16 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
 /// product does, and if cut_convolution() does.
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {});
 
+/// A depthwise convolution, or a pool, on the lanes; nothing where cut_for_lanes() has none. A pool
+/// has no weights: its K is 0. Throws UsageError where results cannot be made so.
+std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
+                                    const Output& output = {}, LaneSum sum = LaneSum::kProducts);
+
 /// Fills in what follows from a plan's window.
 void set_window(Plan& plan, WindowCut window);
 
-/// The bytes over each port: weights and parameters once for each block of M; activations once, or
+/// The bytes over each port: parameters once for each block of M, and weights too, but on the lanes
+/// once; activations once, or
 /// once for each tile of N where they do not stay on chip; results and their second operands once.
 /// Of a convolution each input pixel once, or where strips share it once for each.
 Traffic predict_traffic(const Plan& plan);

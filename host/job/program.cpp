@@ -93,7 +93,7 @@ Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint
 }
 
 std::uint64_t program_length(const Plan& plan) {
-  if (plan.window) return make_program(plan, {}).size();
+  if (plan.convolution() != nullptr) return make_program(plan, {}).size();
   const std::uint64_t loads_and_more =
       4 + (plan.results().takes_parameters() ? 1 : 0) + (plan.output.takes_operands() ? 1 : 0);
   return loads_and_more * plan.groups.size() + 1;
@@ -133,6 +133,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
 
 JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
   if (plan.window) return window_commands(plan, layout, overlaps);
+  if (plan.lanes) return lanes_commands(plan, layout, overlaps);
   JobCommands list;
   for (const RowGroup& group : plan.groups) {
     const bool first = &group == &plan.groups.front();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/device/depthwise.hpp"
 #include "host/device/window_taps.hpp"
 
 namespace gemm64 {
@@ -23,6 +24,13 @@ void TileWalk::find_matmul() {
   while (!matmul_ && command_ < program_->size()) {
     const Command& command = (*program_)[command_++];
     if (command.opcode == Opcode::kSetWindow) taps_ = taps_of(SetWindowCommand(command));
+    if (command.opcode == Opcode::kDepthwise) {
+      MatmulCommand lanes;
+      lanes.flags = flag::kAccumulate;
+      lanes.rows = static_cast<std::uint32_t>(depthwise_clocks(DepthwiseCommand(command)));
+      lanes.count = lanes.passes = lanes.blocks = 1;
+      matmul_.emplace(lanes, 1);
+    }
     if (command.opcode != Opcode::kMatmul) continue;
     const MatmulCommand matmul(command);
     matmul_.emplace(matmul, is_window(matmul) ? taps_ : 1);

@@ -44,8 +44,8 @@ struct TileStep {
   unsigned bank() const { return static_cast<unsigned>(result % 2); }
 };
 
-/// Goes through the tiles of a job's MATMUL commands, one after the other. The program outlives the
-/// walk.
+/// Goes through the tiles of a job's MATMUL commands, one after the other. A DEPTHWISE counts as
+/// one tile, with a row for each clock in which the lanes work. The program outlives the walk.
 class TileWalk {
  public:
   explicit TileWalk(const std::vector<Command>& program) : TileWalk(program, nullptr) {}

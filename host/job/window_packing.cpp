@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/divide.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -41,14 +43,13 @@ std::vector<std::uint8_t> pack_window_weights(const WindowCut& cut, const Matrix
   return packed;
 }
 
-std::vector<std::uint8_t> pack_window_activations(const WindowCut& cut,
-                                                  const MatrixI8& activations) {
-  const std::uint64_t n = cut.strips.front().plan.n, channels = cut.convolution.channels;
-  const std::uint64_t pixels = cut.convolution.pixels();
-  std::vector<std::uint8_t> packed(pixels * cut.window.planes * n);
+std::vector<std::uint8_t> pack_pixels(const MatrixI8& activations, std::uint32_t n) {
+  const auto channels = static_cast<std::uint64_t>(activations.cols());
+  const auto pixels = static_cast<std::uint64_t>(activations.rows());
+  std::vector<std::uint8_t> packed(pixels * divide_up(channels, n) * n);
   std::uint8_t* to = packed.data();
   for (std::uint64_t channel = 0; channel < channels; channel += n) {
-    const std::uint64_t bytes = std::min(n, channels - channel);
+    const std::uint64_t bytes = std::min<std::uint64_t>(n, channels - channel);
     const std::int8_t* from = activations.data() + channel;
     for (std::uint64_t pixel = 0; pixel < pixels; ++pixel, to += n, from += channels) {
       std::memcpy(to, from, bytes);

@@ -16,7 +16,6 @@ namespace gemm64 {
 std::vector<std::uint8_t> pack_window_weights(const WindowCut& cut, const MatrixI8& weights);
 
 /// A[pixels x channels] as planes of n channels, each with all its pixels.
-std::vector<std::uint8_t> pack_window_activations(const WindowCut& cut,
-                                                  const MatrixI8& activations);
+std::vector<std::uint8_t> pack_pixels(const MatrixI8& activations, std::uint32_t n);
 
 }  // namespace gemm64

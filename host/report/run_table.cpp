@@ -35,7 +35,10 @@ std::string window_text(const LayerReport& layer) {
   if (c.dilation_height != 1 || c.dilation_width != 1) {
     text += " dilated " + pair(c.dilation_height, c.dilation_width);
   }
-  if (c.groups != 1) text += fmt::format(" in {} groups", c.groups);
+  const bool pool = layer.shape.k == 0;  // it has no weights
+  if (pool) text += " pool";
+  if (c.groups != 1 && !pool) text += fmt::format(" in {} groups", c.groups);
+  if (layer.tiles == 0) text += ", lanes";
   return layer.packed ? text + " packed" : text;
 }
 

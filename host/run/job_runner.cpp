@@ -49,9 +49,10 @@ RunReport JobRunner::report(const std::string& model, std::uint64_t batch) const
   return report;
 }
 
-std::optional<std::size_t> JobRunner::wrong_counter(const LayerReport& layer) const {
+std::optional<std::size_t> JobRunner::wrong_counter(const LayerReport& layer, bool chained) const {
   RunReport alone;
   alone.memory = options_.memory;
+  alone.chained = chained;
   alone.layers = {layer};
   for (std::size_t i = 0; i < layer.counters.size(); ++i) {
     if (alone.is_checked(i) && layer.counters[i] != layer.predicted[i]) return i;
@@ -84,9 +85,10 @@ void JobRunner::begin_on_device() {
 void JobRunner::look_again(const LayerReport& layer, const JobRun& run,
                            const ProgressShare& progress) {
   Failure failure;
+  const bool chained = run.list != nullptr && run.list->jobs.size() > 1;
   if (layer.mismatches.count != 0) {
     failure.mismatches = layer.mismatches;
-  } else if (const auto wrong = wrong_counter(layer)) {
+  } else if (const auto wrong = wrong_counter(layer, chained)) {
     failure.counter =
         fmt::format("{}.{} is {}, predicted {}", kCounters[*wrong].engine, kCounters[*wrong].cause,
                     layer.counters[*wrong], layer.predicted[*wrong]);
@@ -177,7 +179,7 @@ void check_expected(const Job& job, const MatrixI8& a, const MatrixI8& w,
                     const MatrixI32& expected) {
   const Plan& plan = job.plan;
   const Output& output = plan.output;
-  if (plan.window || !output.format.takes_parameters() || output.vector) return;
+  if (plan.convolution() != nullptr || !output.format.takes_parameters() || output.vector) return;
   const MatrixI32 reference =
       reference_requantize(reference_gemm(a, w), bias, scale, output.zero, output.low, output.high);
   if (compare(reference, expected).count != 0) {

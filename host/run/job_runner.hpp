@@ -129,8 +129,9 @@ class JobRunner {
                                     const ProgressShare& progress);
   void begin_on_device();
   GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
-  /// The first counter of a job that is not as predicted, of those that must be.
-  std::optional<std::size_t> wrong_counter(const LayerReport& layer) const;
+  /// The first counter of a job that is not as predicted, of those that must be; `chained`: it is
+  /// one of several in a program.
+  std::optional<std::size_t> wrong_counter(const LayerReport& layer, bool chained) const;
   void look_again(const LayerReport& layer, const JobRun& run, const ProgressShare& progress);
   void look_again(const JobRun& run, Failure failure, const ProgressShare& progress);
 

@@ -59,6 +59,7 @@ struct RunOptions {
   Accumulate accumulate = Accumulate::kDevice;
   ResultCode results = ResultCode::kInt8;  // of layers of 8-bit values; kInt32: their sums
   bool convolutions = true;                // on the device, those of quantized networks
+  bool lanes = true;                       // depthwise ones on the lanes beside the array
   MemoryTiming memory;
   bool one_program =
       false;                // all jobs as one, behind each other with fences; see JobRunner::finish

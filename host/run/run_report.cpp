@@ -104,7 +104,8 @@ LayerReport layer_of(const Job& job) {
   LayerReport layer;
   layer.name = job.name;
   layer.shape = plan.shape;
-  layer.padded = {plan.shape.m, std::uint64_t{plan.k_tiles} * plan.array,
+  layer.padded = {plan.shape.m,
+                  plan.lanes ? plan.shape.k : std::uint64_t{plan.k_tiles} * plan.array,
                   std::uint64_t{plan.n_tiles} * plan.array};
   layer.tiles = plan.tiles() * plan.row_blocks();
   layer.results = plan.results();

@@ -76,6 +76,7 @@ bool is_float_product(const Step& step) { return is_float_product(*step.context.
 CompileOptions compile_options(const RunOptions& options) {
   CompileOptions result;
   result.convolutions = options.convolutions;
+  result.lanes = options.lanes;
   result.why_sums = why_sums(options);
   if (options.precision != Precision::kFile) {
     result.floats = CompileOptions::Floats::kOnDevice;

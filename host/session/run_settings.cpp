@@ -89,6 +89,13 @@ const Settings<RunSettings>& run_settings() {
           "convolutions", "where the convolutions of a quantized network run",
           std::vector<std::pair<std::string, bool>>{{"device", true}, {"host", false}},
           [](auto& of) -> auto& { return of.convolutions; }),
+      word_setting<Row>(
+          "depthwise",
+          "what computes depthwise convolutions of a quantized network\n"
+          "window: lanes beside the array, fed from lines of pixels, where the kernel is at most "
+          "7x7 and a row at most 128 pixels. array: tiles of the array, as all others.",
+          std::vector<std::pair<std::string, bool>>{{"window", true}, {"array", false}},
+          [](auto& of) -> auto& { return of.lanes; }),
       plain_setting<Row>(
           "one-program",
           "puts all Linear layers into one program, with int32 results\n"
@@ -148,6 +155,7 @@ RunOptions RunSettings::applied_to(RunOptions options) const {
   options.accumulate = accumulate;
   options.results = result_code();
   options.convolutions = convolutions;
+  options.lanes = lanes;
   options.one_program = one_program;
   return options;
 }

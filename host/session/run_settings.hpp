@@ -20,6 +20,7 @@ struct RunSettings {
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
   CheckLevel check = CheckLevel::kLayers;
   bool convolutions = true;  // on the device
+  bool lanes = true;         // depthwise ones on the lanes beside the array
   bool one_program = false;
 
   /// Does the host alone run a network? The reference device has no time and would only cut into

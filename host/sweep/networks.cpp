@@ -122,7 +122,7 @@ std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
       work = plan_product(network.name, shape, geometry);
     } else {
       const std::shared_ptr<const ImportedNetwork> model = imported(point);
-      work = plan_network(model->model, geometry, model->passes);
+      work = plan_network(model->model, geometry, model->passes, sweep_.lanes);
     }
     work.batch = batch;
     return work;

@@ -86,14 +86,17 @@ DeviceWork plan_product(const std::string& name, const GemmShape& shape, const G
   return work;
 }
 
-DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::int64_t passes) {
+DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::int64_t passes,
+                        bool lanes) {
   require_supported(model);
   DeviceWork work;
   work.name = model.name();
   work.geometry = geometry;
   work.passes = passes;
   work.whole_network = true;
-  const Executable compiled = compile(model, geometry);
+  CompileOptions options;
+  options.lanes = lanes;
+  const Executable compiled = compile(model, geometry, options);
   const DevicePlan& plan = compiled.plan;
   // Otherwise quantized on the way, a job by itself each.
   const auto alone = [&](int i) {

@@ -41,6 +41,7 @@ struct Sweep {
   bool runs = false;           // on `device`; otherwise points are predicted
   std::string device = "rtl";  // or "tlm"
   std::uint32_t seed = 1;      // of weights and inputs
+  bool lanes = true;           // run depthwise convolutions, beside the array
   bool quantize = false;       // float files, before they are predicted or run
   std::vector<SweepNetwork> networks;
   std::vector<std::int64_t> batches;

@@ -231,7 +231,7 @@ Sweep Reader::read(const std::string& text) {
     refuse("a sweep is an object, such as {\"networks\": [\"alexnet\"], \"batches\": [1, 16]}");
   }
   check_keys(json, "a sweep",
-             {"mode", "device", "seed", "quantize", "designs", "networks", "batches"});
+             {"mode", "device", "seed", "quantize", "depthwise", "designs", "networks", "batches"});
   Sweep sweep;
   sweep.runs = word(json, "mode", {"predict", "run"}) == "run";
   sweep.device = word(json, "device", {"rtl", "tlm"});
@@ -247,6 +247,7 @@ Sweep Reader::read(const std::string& text) {
     }
     sweep.quantize = json["quantize"].get<bool>();
   }
+  sweep.lanes = word(json, "depthwise", {"window", "array"}) == "window";
   if (!json.contains("networks")) {
     refuse("it has no \"networks\"; give a list such as [\"alexnet\", \"64x9216x4096\"]");
   }

@@ -10,9 +10,8 @@ from . import tools
 
 # Mapped and timed alone, and boxes in the accelerator: there are many of them, or they are large.
 BLOCKS = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize")
-# Whose arrays are SRAM, which stays out of the netlist, and in how many parts their words are written. Everywhere else an array
-# is registers.
-MEMORIES = {"gemm64_ram": 1, "gemm64_set_ram": 4, "gemm64_accumulator_column": 1}
+# Whose arrays are SRAM, which stays out of the netlist. Everywhere else an array is registers.
+MEMORIES = ("gemm64_ram", "gemm64_set_ram", "gemm64_accumulator_column")
 # Each flip-flop, memory and box is marked with its module before the hierarchy is dissolved.
 SCRIPT = """\
 {reads}

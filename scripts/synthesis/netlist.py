@@ -75,8 +75,8 @@ class Netlist:
         if "0" in parameters["RD_CLK_ENABLE"]:
             raise tools.ToolFailure(f"{self.top}: {name} is read without a clock, which no SRAM can be")
         named = {MEMORY_PORTS[pin]: bits for pin, bits in pins.items() if pin in MEMORY_PORTS}
-        # Yosys has an enable for each bit, those of a lane with one meaning.
-        lane = len(named["write_i"]) // mapping.MEMORIES[owner]
+        # Yosys has an enable for each bit, those of a lane with one meaning; the RTL tells how many lanes there are.
+        lane = len(named["write_i"]) // int(cell["attributes"].get("lanes", "1"), 2)
         named["write_i"] = named["write_i"][::lane]
         memory = Memory(name, int(parameters["SIZE"], 2), int(parameters["WIDTH"], 2),
                         {port: len(bits) for port, bits in named.items()}, lane)

@@ -171,7 +171,7 @@ TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
   EXPECT_EQ(compiled_one["total"]["cycles"], report()["total"]["cycles"]);
   const json predicted = json::parse(contents(folder_ / "compiled.json"));
   EXPECT_EQ(predicted["total"]["predicted_cycles"], report()["total"]["cycles"]);
-  EXPECT_EQ(predicted["total"]["programs"], 4);
+  EXPECT_EQ(predicted["total"]["programs"], 1);
 
   EXPECT_EQ(run("analyze q.g64 --array 8").code, 0);
   const auto refused = [&](const std::string& arguments, const char* words) {

@@ -2,15 +2,18 @@
 // gemm64_compute takes words of weights and activations only where they are there; it begins no row of sums in a place whose
 // old sum is still needed, and adds to none that was not begun or is being stored; its causes are one-hot. The store is any
 // that takes finished blocks in order, row after row. Each row brings it further through its command. What its causes say it
-// waits for is what is missing; where that is a place for sums, a block is whole or on its way to be.
+// waits for is what is missing; where that is a place for sums, a block is whole or on its way to be. The lanes are any that
+// give rows where there is a place; they begin when the array is empty.
 //
 // break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
 // break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
-// break gemm64_compute.v: wait_results     = waiting & (~between | (weights & activations)) -> wait_results_o     = waiting & (weights & activations)
+// break gemm64_compute.v: (waiting & (~between | (weights & activations))) -> (waiting & weights & activations)
+// break gemm64_compute.v: lanes & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}} -> lanes & ~lanes_q
+// break gemm64_compute.v: of_lanes ? last_row | lanes_plane_end_i : -> of_lanes ? last_row :
 // break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
 // break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
-// prove induction 1, cover 14; WINDOW=0 WINDOW=1
+// prove induction 1, cover 14; WINDOW=0 WINDOW=1 WINDOW=0,LANES=1
 // probe valid = dut.valid
 // probe set = dut.set
 // probe rows = dut.rows
@@ -33,10 +36,15 @@
 // probe finished = dut.finished
 // probe load = dut.load
 // probe first_tile = dut.first_tile
+// probe lanes_q = dut.lanes_q
+// probe of_lanes = dut.of_lanes
+// probe drain_q = dut.drain_q
 module compute_proof #(
-    parameter WINDOW = 0  // 1: MATMULs of windows and SET_WINDOW, of which the places of sums are not looked at
+    parameter WINDOW = 0,  // 1: MATMULs of windows and SET_WINDOW, of which the places of sums are not looked at
+    parameter LANES  = 0   // 1: DEPTHWISE too
 ) (
     input wire         command_set_i,
+    input wire         command_lanes_i,
     input wire         accumulate_i,
     input wire         retain_i,
     input wire [15:0]  command_rows_i,
@@ -47,22 +55,24 @@ module compute_proof #(
     input wire         done_i  // the oldest finished block is whole in the accumulator
 );
 
+    wire        lanes_load, lanes_active, lanes_place;
     wire        read, release_word, rewind, window_read, claim;
     wire        wait_weights, computes, wait_activations, wait_results, drain, idle_clock, free_pixels;
     wire [15:0] fresh;
     gemm64_compute #(.N(2), .LOG_N(1), .WEIGHT_WIDTH(3), .WORDS_WIDTH(7), .ROW_WIDTH(2), .PIPELINE(4)) dut (
        
-        .command_i ({command_window_i, 128'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i, 4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0, WINDOW != 0 & command_set_i ? 8'd8 : 8'd3}),
+        .command_i ({command_window_i, 128'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i, 4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0, WINDOW != 0 & command_set_i ? 8'd8 : LANES != 0 & command_lanes_i ? 8'd10 : 8'd3}),
         .activation_read_o (read), .activation_release_o (release_word), .activation_rewind_o (rewind),
         .activation_window_o (window_read), .activation_claim_o (claim), .activation_new_o (fresh),
-        .activation_free_o (free_pixels),
+        .activation_free_o (free_pixels), .lanes_load_o (lanes_load), .lanes_active_o (lanes_active), .lanes_place_o (lanes_place),
         .causes_o ({idle_clock, drain, wait_results, wait_activations, wait_weights, computes}), .*
     );
 
-    (* keep *) wire        valid, set, accumulate, retain, of_window, bank_q, start, first_tile, column_q;
+    (* keep *) wire        valid, set, accumulate, retain, of_window, bank_q, start, first_tile, column_q, lanes_q, of_lanes;
     (* keep *) wire        finished, load;
     (* keep *) wire [15:0] rows, row_q;
     (* keep *) wire [31:0] count, passes, blocks, tile_q, pass_q, block_q;
+    (* keep *) wire [7:0]  drain_q;
     (* keep *) wire [1:0]  queue_in, queue_out, in_use_q;
 
     reg        begun = 1'b0, was_retained;  // words were read that are to be read again
@@ -79,13 +89,14 @@ module compute_proof #(
     reg [15:0] rows_0, rows_1, rows_2;
     reg [2:0]  stored;
     wire [1:0] blocks_held = done + sent + under_way;
-    wire       begins = start & first_tile;
-    wire       ends   = read & row_last;
+    wire       gives  = read | lanes_row_i;  // a row
+    wire       begins = (start & first_tile) | (lanes_row_i & row_q == 0);
+    wire       ends   = gives & row_last;
     wire       done_now = done_i;
     wire [1:0] held_after = blocks_held - bank_free_i;
 
     // How far the command has come: blocks, passes, tiles, rows
-    reg          went_on, was_read;
+    reg          went_on, was_read, began;
     reg  [2:0]   sum_was;  // place of the sum that was added to a clock ago
     reg  [111:0] place_was;
     wire [111:0] place_now = {block_q, pass_q, tile_q, row_q};
@@ -95,7 +106,7 @@ module compute_proof #(
     (* anyconst *) reg [1:0] place;
     reg        live;
     reg        after_free;
-    wire       issued     = read & row_bank == bank & row == place;
+    wire       issued     = gives & row_bank == bank & row == place;
     wire [2:0] more_stored = rows_stored_i - (after_free ? 3'd0 : stored);
     wire       store_reads = more_stored != 0 & store_bank == bank & (rows_stored_i - 1) == place;
 
@@ -108,9 +119,10 @@ module compute_proof #(
         word_was_read   <= rst_ni & read & ~window_read;
         claimed         <= rst_ni & claim ? fresh[6:0] : 0;
         went_on         <= rst_ni & read & ~finished;
-        was_read        <= rst_ni & read;
+        was_read        <= rst_ni & gives;
         sum_was         <= {row_bank, row};
         place_was       <= place_now;
+        began           <= rst_ni & lanes_load;
         was_retained    <= rst_ni & (read & ~window_read ? ~release_word & ~rewind : was_retained);
         if (!rst_ni) begin
             {done, sent, under_way, store_bank, stored, live, after_free} <= 0;
@@ -129,6 +141,12 @@ module compute_proof #(
                 if (held_after == 0) rows_0 <= rows;
                 if (held_after == 1) rows_1 <= rows;
                 if (held_after == 2) rows_2 <= rows;
+            end
+            // A plane's last block on the lanes may have fewer rows.
+            if (ends & ~read) begin
+                if (held_after + begins == 1) rows_0 <= row_q + 1;
+                if (held_after + begins == 2) rows_1 <= row_q + 1;
+                if (held_after + begins == 3) rows_2 <= row_q + 1;
             end
             if (issued) live <= 1'b1;
             else if (store_reads) live <= 1'b0;
@@ -151,6 +169,18 @@ module compute_proof #(
             assume (of_window == WINDOW);
             if (WINDOW != 0) assume (tile_q != 32'hffff_ffff);  // taps and planes are fewer (window.sv)
         end
+        if (lanes_q) assume (of_lanes & ~set & rows != 0 & rows <= 4);
+        assume (~(of_lanes & set));
+        if (LANES == 0) assume (~of_lanes);
+        // The lanes do something only while they are active, a row goes where there is a place (lanes_walk.sv).
+        if (lanes_move_i | lanes_wait_weights_i | lanes_wait_word_i) assume (lanes_active);
+        assume (lanes_move_i + lanes_wait_weights_i + lanes_wait_word_i <= 2'd1);
+        if (lanes_active & ~lanes_move_i & ~lanes_wait_weights_i & ~lanes_wait_word_i) assume (~lanes_place);
+        if (lanes_row_i) assume (lanes_move_i & lanes_place);
+        if (lanes_plane_end_i) assume (lanes_row_i);
+        if (lanes_finished_i) assume (lanes_move_i);
+        // What is left of the last sum's plane is not given any more: no block is open at the end.
+        if (lanes_finished_i) assume (lanes_row_i ? lanes_plane_end_i : row_q == 0);
         // Words come, and leave only where they are read.
         if (begun) assume (weight_words_i >= weights_were - weight_was_read & weight_words_i <= 4);
         if (begun) assume (activation_words_i >= words_were - word_was_read - claimed);
@@ -162,9 +192,15 @@ module compute_proof #(
         if (bank_free_i) assume (done != 0 & rows_stored_i == rows_0);
         if (begun) begin
             assert (queue_in - queue_out <= 2'd2);
-            if (row_q != 0) assert (valid & row_q < rows);
+            if (row_q != 0) assert ((valid | lanes_q) & row_q < rows);
+            // The lanes are given a command when no row is on its way through the array, and it stays theirs.
+            if (rst_ni & lanes_load) assert (drain_q == 0 & ~lanes_q & ~valid);
+            if (rst_ni & lanes_active) assert (lanes_q & ~stop_i);
+            assert (~(lanes_q & valid) & ~(read & lanes_row_i));
+            if (began) assert (lanes_q);
+            if (lanes_q) assert (queue_in != queue_out);
             if (column_q != 0) assert (weight_words_i >= 1);
-            if (~of_window & row_q != 0) assert (activation_words_i >= rows - row_q & ~activation_pixels_i);
+            if (valid & ~of_window & row_q != 0) assert (activation_words_i >= rows - row_q & ~activation_pixels_i);
             if (WINDOW == 0 & valid) assert (was_retained == (retain & pass_q != passes - 1 & (tile_q != 0 | row_q != 0)));
             if (WINDOW == 0 & ~valid) assert (~was_retained);
             if (valid) assert (pass_q < passes & block_q < blocks);
@@ -178,22 +214,22 @@ module compute_proof #(
             if (rst_ni & claim) assert (fresh == 0 | (fresh <= activation_words_i & activation_pixels_i));
             if (stop_i & row_q == 0) assert (~read);
             // Causes
-            assert (read + wait_weights + wait_activations + wait_results + drain + idle_clock == 3'd1);
+            assert (computes + wait_weights + wait_activations + wait_results + drain + idle_clock == 3'd1);
             if (idle) assert (idle_clock);
             // A command ends: each row is further than the one before, and all have their ends.
             if (went_on) assert (valid & place_now > place_was);
             // No sum is added to in two clocks in a row (accumulator_column.sv).
             if (WINDOW == 0 & was_read & rst_ni & read & ~row_first) assert ({row_bank, row} != sum_was);
             // No work stands still but for what is missing.
-            if (rst_ni & ~stop_i & wait_weights) assert (weight_words_i < 2 | column_q != 0);
-            if (rst_ni & ~stop_i & wait_activations) assert (load | activation_words_i < (window_read ? fresh : rows)
+            if (rst_ni & ~stop_i & wait_weights & ~lanes_wait_weights_i) assert (weight_words_i < 2 | column_q != 0);
+            if (rst_ni & ~stop_i & wait_activations & ~lanes_wait_word_i) assert (load | activation_words_i < (window_read ? fresh : rows)
                                                                       | activation_pixels_i != window_read);
         end
         if (begun & WINDOW == 0) begin
             if (rst_ni & ~stop_i & wait_results) assert (done + sent != 0);
             assert (in_use_q == blocks_held & done + sent <= 3 & blocks_held <= done + sent + under_way);
             assert ({1'b0, done} + sent + under_way <= 3);
-            assert (under_way == (valid & (row_q != 0 | (accumulate & tile_q != 0))));
+            assert (under_way == ((valid & (row_q != 0 | (accumulate & tile_q != 0))) | (lanes_q & row_q != 0)));
             assert (bank_q == store_bank ^ done[0] ^ sent[0]);
             if (blocks_held >= 1) assert (rows_0 != 0 & rows_0 <= 4);
             if (blocks_held >= 2) assert (rows_1 != 0 & rows_1 <= 4);
@@ -207,6 +243,7 @@ module compute_proof #(
             if (rst_ni & issued & ~row_first) assert (live & ~(done != 0 & store_bank == bank));
             if (rst_ni & store_reads) assert (live);
         end
+        if (LANES != 0) cover (begun & rst_ni & lanes_plane_end_i & blocks_held == 2 & row == 2 & done != 0);
         cover (begun & rst_ni & (WINDOW == 0 ? blocks_held == 3 & read & row == 1 : claim & fresh == 3));
         cover (begun & rst_ni & (WINDOW == 0 ? rewind : read & row == 1));
     end

@@ -22,7 +22,7 @@ using namespace gemm64;
 constexpr std::uint64_t kMaxTiles = 1000;
 
 void use(const OnnxModel& model) {
-  const Analysis analysis = analyze(model, Geometry(), {}, kMaxTiles);
+  const Analysis analysis = analyze(model, Geometry(), {}, true, kMaxTiles);
   const auto layers = sort_layers(analysis, shown_layers(analysis), "traffic_bytes", 0);
   if (analysis_tables(analysis, layers, 80).empty()) std::abort();
   if (layers_csv(analysis, layers).empty()) std::abort();

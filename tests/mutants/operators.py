@@ -101,6 +101,9 @@ class Module:
             depth += (self.word() in "([{") - (self.word() in ")]}")
             self.at += 1
 
+    def words_to(self, wanted):
+        return next(ahead for ahead in range(len(self.tokens)) if self.word(ahead) == wanted)
+
     def skip_brackets(self):
         depth = 0
         while True:
@@ -154,7 +157,9 @@ class Module:
             else:
                 self.skip_brackets()
             self.statement()
-        elif word == "function" and self.word(1) == "integer":  # of parameters
+        elif word == "(":  # an attribute
+            self.skip_brackets()
+        elif word == "function" and ("integer" in (self.word(1), self.word(self.words_to(";") + 2))):  # of parameters
             self.skip_to("endfunction")
             self.take()
         elif word == "function":

@@ -28,7 +28,7 @@ def up(a, b):
 
 
 class Convolution:
-    """One QLinearConv: its sizes, and a network of it alone."""
+    """One QLinearConv, and perhaps a MaxPool behind it: their sizes, and a network of them alone."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -66,6 +66,7 @@ class Convolution:
         if min(room) < 0:
             return False
         self.output = [room[i] // self.strides[i] + 1 for i in axes]
+        self.pool = self.draw_pool() if r.random() < 0.4 else None
         pixels = self.batch * math.prod(self.output)
         taps = math.prod(self.kernel)
         # Groups that share tiles of the smallest array meet as many zeros as four of them.
@@ -74,10 +75,21 @@ class Convolution:
             tiles = up(tiles * 4, self.groups) + up(self.filters, 4) * taps
         return pixels * tiles <= ROWS
 
+    def draw_pool(self):
+        """Attributes of a MaxPool of the output; None where a window does not fit."""
+        r = self.random
+        axes = range(self.rank)
+        pool = {"kernel_shape": [r.choice([2, 3, r.randint(1, 7)]) for _ in axes],
+                "strides": [r.randint(1, 3) for _ in axes], "ceil_mode": r.randint(0, 1)}
+        pool["pads"] = [r.randint(0, size - 1) for size in pool["kernel_shape"] * 2]
+        room = [size + pool["pads"][i] + pool["pads"][self.rank + i] - pool["kernel_shape"][i]
+                for i, size in enumerate(self.output)]
+        return pool if min(room) >= 0 else None
+
     def text(self):
         return (f"{self.batch}x{self.channels}x{self.size} to {self.filters}, kernel {self.kernel}, "
                 f"strides {self.strides}, dilations {self.dilations}, pads {self.pads}, "
-                f"groups {self.groups}")
+                f"groups {self.groups}, pool {self.pool}")
 
     def model(self):
         """QLinearConv of random bytes, and its input."""
@@ -98,14 +110,16 @@ class Convolution:
         if r.random() < 0.7:
             constants["bias"] = n.integers(-90000, 90000, self.filters).astype(numpy.int32)
         inputs = ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"]
-        node = helper.make_node(
-            "QLinearConv", inputs + (["bias"] if "bias" in constants else []), ["y"], "conv",
-            kernel_shape=self.kernel, strides=self.strides, dilations=self.dilations, pads=self.pads,
-            group=self.groups)
+        nodes = [helper.make_node(
+            "QLinearConv", inputs + (["bias"] if "bias" in constants else []),
+            ["c" if self.pool else "y"], "conv", kernel_shape=self.kernel, strides=self.strides,
+            dilations=self.dilations, pads=self.pads, group=self.groups)]
+        if self.pool:
+            nodes.append(helper.make_node("MaxPool", ["c"], ["y"], "pool", **self.pool))
         shape = [self.batch, self.channels] + self.size
         graph = helper.make_graph(
-            [node], "convolution", [helper.make_tensor_value_info("x", kind, shape)],
-            [helper.make_tensor_value_info("y", kind, [self.batch, self.filters] + self.output)],
+            nodes, "convolution", [helper.make_tensor_value_info("x", kind, shape)],
+            [helper.make_tensor_value_info("y", kind, None)],
             [numpy_helper.from_array(numpy.asarray(value), name)
              for name, value in constants.items()])
         model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
@@ -127,27 +141,31 @@ class RandomConvolutions(ProgramTest):
         for array in ARRAYS:
             stalls = case.random.choice([0, 0.1, 0.3])
             latency = case.random.choice([1, 20, 100])
+            depthwise = case.random.choice(["window", "window", "array"])
             what = f"case {number}, array {array}, stalls {stalls}: {case.text()}"
             (self.folder / "y.npy").unlink(missing_ok=True)
             code, output, complaint = self.run_program(
                 "run", "--model", "c.onnx", "--input", "x.npy", "--output", "y.npy", "--json",
                 "r.json", "--array", array, "--memory-stalls", stalls, "--memory-latency", latency,
-                "--seed", number)
+                "--seed", number, "--depthwise", depthwise)
             self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
             self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), what)
             report = json.loads((self.folder / "r.json").read_text())
             self.assertEqual(report["total"]["device_share"], 1, what)
             self.assertTrue(report["verified"], what)
+            self.on_lanes += sum(layer["tiles"] == 0 for layer in report["layers"])
             clocks[array] = report["total"]["cycles"]
             self.assertLessEqual(clocks[array], CLOCKS, what)
         return clocks
 
     def test_random_cases(self):
+        self.on_lanes = 0
         most = dict.fromkeys(ARRAYS, 0)
         for number in range(CASES):
             for array, clocks in self.check(number).items():
                 most[array] = max(most[array], clocks)
-        print(f"{CASES} convolutions, at most {most} clocks each", flush=True)
+        self.assertGreater(self.on_lanes, 0)
+        print(f"{CASES} convolutions, {self.on_lanes} layers on the lanes, at most {most} clocks each", flush=True)
 
 
 if __name__ == "__main__":

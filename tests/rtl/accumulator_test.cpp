@@ -52,6 +52,7 @@ class Trial {
     const bool place = block_ < stored_ + 2 || follows;
     const bool ask = fill_() && block_ < job_.blocks && place && !again_too_soon;
     bench_->valid_i = ask;
+    bench_->lanes_valid_i = bench_->lanes_last_i = 0;
     bench_->first_i = ask ? tile_ == 0 : random_() % 2;
     bench_->last_i = ask ? last_row && last_tile : random_() % 2;
     bench_->bank_i = ask ? block_ % 2 : random_() % 2;

@@ -529,7 +529,7 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
   };
   const Case cases[] = {
       {"opcode 0", command(static_cast<Opcode>(0), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
-      {"opcode 10", command(static_cast<Opcode>(10), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
+      {"opcode 11", command(static_cast<Opcode>(11), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"opcode 129", command(static_cast<Opcode>(129), 1, 1, 1, 1, 0), ErrorCode::kBadOpcode},
       {"weights, count 0", command(kWeights, 0, 0, 1, 0, 0), ErrorCode::kBadOperand},
       {"weights, passes 0", command(kWeights, 0, 1, 0, 0, 0), ErrorCode::kBadOperand},

@@ -73,6 +73,8 @@ class Trial {
       }
     }
     bench->stop_i = bench->command_valid_i = bench->bank_free_i = bench->rows_stored_i = 0;
+    bench->lanes_move_i = bench->lanes_row_i = bench->lanes_plane_end_i = 0;
+    bench->lanes_finished_i = bench->lanes_wait_weights_i = bench->lanes_wait_word_i = 0;
   }
 
   void operator()() {

@@ -32,11 +32,17 @@ class ProgramParts {
 
   std::vector<ProgramPart> parts;
 
-  /// A convolution of the results of `source`, or of random activations.
-  void add(const Convolution& c, const Output& output, std::optional<std::size_t> source) {
+  /// A convolution of the results of `source`, or of random activations; a depthwise one on the
+  /// lanes or on the array, as `on_lanes` says or at random.
+  void add(const Convolution& c, const Output& output, std::optional<std::size_t> source,
+           std::optional<bool> on_lanes = {}) {
     Operands operands = random_operands(random_, c);
     if (source) operands.a = parts[*source].expected.cast<std::int8_t>();
-    Job job = gemm64::make_job(to_string(c), c, geometry_, output);
+    std::optional<Job> lanes;
+    if (on_lanes ? *on_lanes : random_() % 3 != 0) {
+      lanes = gemm64::make_lanes_job(to_string(c), c, geometry_, output);
+    }
+    Job job = lanes ? *lanes : gemm64::make_job(to_string(c), c, geometry_, output);
     job.source = source;
     MatrixI32 expected = expected_convolution(c, output, operands);
     parts.push_back({std::move(job), std::move(operands), std::move(expected)});

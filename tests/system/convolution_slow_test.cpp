@@ -27,7 +27,7 @@ TEST(ConvolutionsOf64, TakeLittleMoreThanTheirTiles) {
     for (const KnownLayer& layer : known.layers) {
       Convolution convolution = layer.convolution;
       convolution.zero = 3;
-      program.add(convolution, kInt8, layer.source);
+      program.add(convolution, kInt8, layer.source, false);
       const WindowPlan& plan = program.parts.back().job.plan.window->strips[0].plan;
       for (const WindowBlock& block : plan.blocks) tiles += block_clocks(plan, block);
     }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "host/device/depthwise.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
@@ -253,7 +254,7 @@ TEST_P(Faults, ARingOutsideTheMemoryIsTold) {
 }
 
 TEST_P(Faults, UnknownOpcodesAreTold) {
-  for (const unsigned opcode : {0u, 10u, 11u, 0x81u, 255u}) {
+  for (const unsigned opcode : {0u, 11u, 12u, 0x81u, 255u}) {
     Command bad = finish();
     bad.opcode = static_cast<Opcode>(opcode);
     pair.expect_error({bad}, message(ErrorCode::kBadOpcode, 0, "", Engine::kCommands));
@@ -299,6 +300,89 @@ TEST_P(Faults, BadOperandsAreTold) {
     pair.expect_error({load_activations(0x2000, 1), command, finish()},
                       message(ErrorCode::kBadOperand, 1, name(command.opcode), Engine::kCommands));
   }
+  expect_works(pair.rig, random);
+}
+
+/// 3x3 over a 5x4 image with a border of one: 20 rows of sums.
+DepthwiseCommand depthwise() {
+  DepthwiseCommand c;
+  c.rows = 20;
+  c.count = c.passes = 1;
+  c.kernel_height = 3;
+  c.stride_height = c.stride_width = c.pad_top = c.pad_left = 1;
+  c.height = c.out_height = 5;
+  c.width = c.out_width = 4;
+  set_steps(c);
+  return c;
+}
+
+// What the lanes could not do, or what is no picture, is refused: each field by itself.
+TEST_P(Faults, BadDepthwiseCommandsAreTold) {
+  const auto with = [](const std::function<void(DepthwiseCommand&)>& change, bool steps = true) {
+    DepthwiseCommand c = depthwise();
+    change(c);
+    if (steps) set_steps(c);
+    return c;
+  };
+  using Bad = DepthwiseCommand&;
+  std::vector<DepthwiseCommand> bad{
+      with([](Bad c) { c.rows = 0; }),
+      with([](Bad c) { c.rows = 129; }),
+      with([](Bad c) { c.count = 0; }),
+      with([](Bad c) { c.passes = 0; }),
+      // The lead is right in the 8 bits that the difference of kernel and border has.
+      with([](Bad c) { c.pad_top = 3, c.lead = 255 * 4 + 1; }, false),
+      with([](Bad c) { c.pad_left = 3, c.lead = 1 * 4 + 255; }, false),
+      with([](Bad c) { c.height = c.out_height = 0; }),
+      with([](Bad c) { c.width = c.out_width = 1; }),
+      with([](Bad c) { c.width = c.out_width = 129; }),
+      with([](Bad c) { c.out_height = 0; }, false),
+      with([](Bad c) { c.out_width = 0; }, false),
+      with([](Bad c) { ++c.row_step; }, false),
+      with([](Bad c) { --c.row_step; }, false),
+      with([](Bad c) { ++c.image_step; }, false),
+      with([](Bad c) { --c.image_step; }, false),
+      with([](Bad c) { ++c.lead; }, false),
+      with([](Bad c) { --c.lead; }, false),
+      with([](Bad c) { ++c.height; }, false),
+      with([](Bad c) { ++c.out_height; }, false),
+      with([](Bad c) { c.stride_width = 2; }, false),
+  };
+  for (const std::uint32_t kernel : {0u, 1u, 2u, 4u, 6u, 8u, 9u, 255u}) {
+    bad.push_back(with([](Bad c) {
+      c.pad_top = c.pad_left = 0;
+      c.out_height = c.out_width = 1;
+    }));
+    bad.back().kernel_height = kernel;
+    bad.back().lead = (kernel - 1 & 0xff) * 5;
+  }
+  for (const DepthwiseCommand& command : bad) {
+    SCOPED_TRACE(to_string(Command(command)));
+    pair.expect_error({load_activations(0x2000, 1), command, finish()},
+                      message(ErrorCode::kBadOperand, 1, "DEPTHWISE", Engine::kCommands));
+  }
+  const std::vector<Command> good{load_weights(0x1000, 9), load_activations(0x2000, 20),
+                                  depthwise(), store(0x3000, 20), finish()};
+  pair.rig.driver.run_program(0, good, kClockLimit);
+  expect_works(pair.rig, random);
+}
+
+// A memory error while the lanes are at work ends them too, and nothing of it stays.
+TEST_P(Faults, TheLanesEndWithABusError) {
+  const Command weights = load_weights(0x1000, 9), results = store(0x3000, 20);
+  pair.expect_error({weights, load_activations(end - 12 * n, 20), depthwise(), results, finish()},
+                    message(ErrorCode::kBusDecode, 1, "LOAD_ACTIVATIONS", Engine::kActivations));
+  pair.expect_error(
+      {weights, load_activations(0x2000, 20), depthwise(), store(end - 4 * n * 3, 20), finish()},
+      message(ErrorCode::kBusDecode, 3, "STORE", Engine::kResults));
+  const std::vector<Command> good{weights, load_activations(0x2000, 20), depthwise(), results,
+                                  finish()};
+  pair.rig.driver.run_program(0, good, kClockLimit);
+  pair.reference_driver.run_program(0, good, kClockLimit);
+  std::vector<std::uint8_t> found(20 * 4 * n), expected(found.size());
+  pair.rig.device->read_memory(0x3000, found.data(), found.size());
+  pair.reference.read_memory(0x3000, expected.data(), expected.size());
+  EXPECT_EQ(found, expected);
   expect_works(pair.rig, random);
 }
 
@@ -453,6 +537,13 @@ TEST_P(Faults, ProgramsThatDoNotBalanceEndByTheWatchdog) {
       {load_weights(0x1000, 3 * n), finish()},  // two tiles fit the buffer
       {load_weights(0x1000, n, 2), activations, matmul(4), store(0x3000, 4), finish()},
       {load_activations(0x2000, 9216 + 64), finish()},
+      // The lanes lack weights, words or a place for results.
+      {load_activations(0x2000, 20), depthwise(), store(0x3000, 20), finish()},
+      {load_weights(0x1000, 8), load_activations(0x2000, 20), depthwise(), store(0x3000, 20),
+       finish()},
+      {load_weights(0x1000, 9), load_activations(0x2000, 19), depthwise(), store(0x3000, 20),
+       finish()},
+      {load_weights(0x1000, 9), load_activations(0x2000, 20), depthwise(), finish()},
       // A block that is to be kept and is larger than the scratchpad.
       {load_weights(0x1000, n, 73 * 2), load_activations(0x2000, 128, 73),
        matmul(128, 73, 2, 1, flag::kAccumulate | flag::kRetain), store(0x3000, 128, 2), finish()},
@@ -491,6 +582,25 @@ TEST_P(Faults, TheWatchdogWaitsForProgressNotForTheEnd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(N, Faults, testing::Values(2, 8), testing::PrintToStringParamName());
+
+// Between two blocks the lanes work for longer than its limit, and no port moves.
+TEST(Watchdog, LetsTheLanesFinishABlock) {
+  Rig rig(8);
+  DepthwiseCommand c = depthwise();
+  c.kernel_height = 7;
+  c.pad_top = c.pad_left = 3;
+  c.height = c.out_height = 16;
+  c.width = c.out_width = 16;
+  c.rows = 128;  // of 6 clocks each
+  set_steps(c);
+  StoreCommand results = store(0x30000, 128);
+  results.blocks = 2;
+  rig.device->write_register(reg::kWatchdog, 300);
+  rig.driver.run_program(
+      0, {load_weights(0x1000, 49), load_activations(0x2000, 256), c, results, finish()},
+      kClockLimit);
+  EXPECT_GT(rig.driver.read_counters()[counter::kTotalClocks], 6u * 256);
+}
 
 TEST(Hang, APortThatStopsAnsweringEndsByTheWatchdogAndNeedsAHardReset) {
   const std::function<void(RtlPorts&)> hangs[] = {

@@ -116,5 +116,53 @@ TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
   EXPECT_EQ(analysis.programs[1].clocks, clocks[1]);
 }
 
+TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedClocks) {
+  const OnnxModel model = quantized_lanes();
+  for (const bool lanes : {true, false}) {
+    Rig rig(8);
+    RunOptions options;
+    options.lanes = lanes;
+    rig.device->set_latency(options.memory.latency);
+    JobRunner runner(*rig.device, rig.driver, options);
+    const NetworkRun found =
+        run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
+                    runner, runner.report("lanes", 2), nullptr, nullptr);
+    EXPECT_TRUE(found.report.verified());
+    EXPECT_TRUE(found.report.predictable());
+    const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory, lanes);
+    std::uint64_t clocks = 0, predicted = 0;
+    for (const LayerReport& layer : found.report.layers) {
+      clocks += layer.counters[counter::kTotalClocks];
+    }
+    for (const ProgramAnalysis& program : analysis.programs) predicted += program.clocks;
+    EXPECT_EQ(predicted, clocks);
+    EXPECT_EQ(analysis.programs.size(), lanes ? 1U : 3U);
+  }
+}
+
+// What a layer loads of the next one's depends on the stalls, so it is no failure of the layer.
+TEST(QuantizedNetworkOnRtl, LooksAgainAtNoLayerThatAStallingMemoryDelays) {
+  const OnnxModel model = quantized_lanes();
+  bool differs = false;
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    Rig rig(8, 0.4, seed);
+    RunOptions options;
+    options.memory.stall_probability = 0.4;
+    unsigned looks = 0;
+    options.investigate = [&looks](const JobRun&, Failure&) { ++looks; };
+    JobRunner runner(*rig.device, rig.driver, options);
+    const NetworkRun found =
+        run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
+                    runner, runner.report("lanes", 2), nullptr, nullptr);
+    EXPECT_TRUE(found.report.verified());
+    EXPECT_EQ(looks, 0U);
+    for (const LayerReport& layer : found.report.layers) {
+      differs |=
+          layer.counters[counter::kBytesActivations] != layer.predicted[counter::kBytesActivations];
+    }
+  }
+  EXPECT_TRUE(differs);  // so the layers of this network show it
+}
+
 }  // namespace
 }  // namespace gemm64::system_test

@@ -140,7 +140,7 @@ TEST(Analysis, LeavesClocksOpenWhereThereAreTooManyTilesToFollow) {
       "(float[64,640] a, float[640,640] w, float[640,64] v) => (float[64,64] y)"
       "{t = MatMul(a, w) y = MatMul(t, v)}",
       {"w", "v"});
-  const Analysis analysis = analyze(model, Geometry(), {}, 50);
+  const Analysis analysis = analyze(model, Geometry(), {}, true, 50);
   EXPECT_FALSE(analysis.layers.at(0).array->clocks);
   EXPECT_TRUE(analysis.layers.at(1).array->clocks);
   EXPECT_EQ(analysis.totals.array_unpredicted, 1U);

@@ -53,7 +53,7 @@ TEST_F(DevicePlanTest, PutsLayersThatReadEachOtherIntoOneProgram) {
 TEST_F(DevicePlanTest, BeginsAProgramBehindWorkOfTheHost) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 3, kPad)
-      .node("p", "MaxPool <kernel_shape = [2,2]> (a)")
+      .node("p", "Transpose <perm = [0,1,3,2]> (a)")
       .conv("p", "b", 8, 8, 3, kPad)
       .conv("b", "y", 8, 8, 1);
   EXPECT_THAT(texts(plan(text)), ElementsAre("a", "b y<b"));
@@ -90,7 +90,7 @@ TEST_F(DevicePlanTest, AddsWhatTheHostGives) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 3, kPad)
       .add("a", "x", "b")
-      .node("p", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (b)")
+      .node("p", "Transpose <perm = [0,1,3,2]> (b)")
       .conv("p", "c", 8, 8, 1)
       .add("c", "b", "y");
   EXPECT_THAT(texts(plan(text)), ElementsAre("a+*", "c+*"));
@@ -116,6 +116,77 @@ TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
   QuantizedText twice("1,8,6,6");
   twice.conv("x", "a", 8, 8, 1).add("a", "x", "b").add("b", "x", "y");
   EXPECT_THAT(texts(plan(twice)), ElementsAre("a+*"));
+}
+
+/// "a<x b" with, of each layer, what computes it: - the array, | the lanes.
+std::string engines(const DevicePlan& plan) {
+  std::string text;
+  for (const DeviceProgram& program : plan.programs) {
+    for (const DeviceLayer& layer : program.layers) {
+      text += (layer.job.plan.lanes ? "|" : "-") + layer.job.name + " ";
+    }
+  }
+  return text;
+}
+
+TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow) {
+  const auto found = [](const std::string& map, std::int64_t kernel, const std::string& attributes,
+                        const PlanOptions& options = {}) {
+    QuantizedText text(map);
+    text.conv("x", "a", 8, 8, 1).conv("a", "y", 8, 8, kernel, attributes, 8);
+    return engines(plan_device(text.model(), small_geometry(), options));
+  };
+  EXPECT_EQ(found("1,8,6,6", 3, kPad), "-a |y ");
+  EXPECT_EQ(found("2,8,9,8", 5, "strides = [2,1]"), "-a |y ");
+  EXPECT_EQ(found("1,8,9,128", 7, "pads = [3,3,3,3]"), "-a |y ");
+  EXPECT_EQ(found("1,8,9,9", 3, "dilations = [3,3]"), "-a |y ") << "7x7 with holes";
+  EXPECT_EQ(found("1,8,9,9", 3, "dilations = [4,4]"), "-a -y ");
+  EXPECT_EQ(found("1,8,9,9", 8, ""), "-a -y ");
+  EXPECT_EQ(found("1,8,9,129", 3, ""), "-a -y ");
+  EXPECT_EQ(found("1,8,9,1", 1, ""), "-a -y ");
+  EXPECT_EQ(found("1,8,6,6", 3, "pads = [3,0,0,0]"), "-a -y ");
+  PlanOptions array;
+  array.lanes = false;
+  EXPECT_EQ(found("1,8,6,6", 3, kPad, array), "-a -y ");
+  QuantizedText groups("1,8,6,6");
+  groups.conv("x", "a", 8, 8, 3, "", 4).conv("a", "y", 8, 16, 3, "", 8);
+  EXPECT_EQ(engines(plan(groups)), "-a -y ");
+}
+
+TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
+  const auto found = [](const std::string& pool, const PlanOptions& options = {}) {
+    QuantizedText text("1,8,9,9");
+    text.conv("x", "a", 8, 8, 1).node("p", pool).conv("p", "y", 8, 8, 1);
+    return texts(plan_device(text.model(), small_geometry(), options));
+  };
+  const std::vector<std::string> one = {"a p<a y<p"}, two = {"a", "y"};
+  EXPECT_EQ(found("MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (a)"), one);
+  EXPECT_EQ(found("MaxPool <kernel_shape = [2,3], strides = [2,3], ceil_mode = 1> (a)"), one);
+  EXPECT_EQ(found("MaxPool <kernel_shape = [7,7]> (a)"), one);
+  EXPECT_EQ(found("MaxPool <kernel_shape = [8,8]> (a)"), two);
+  PlanOptions array, in_place;
+  array.lanes = false;
+  in_place.in_place = true;
+  EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), two);
+  EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", in_place), two);
+}
+
+// What an adaptive pool of as many outputs as inputs becomes.
+TEST_F(DevicePlanTest, ReadsThroughAveragesOfSingleValues) {
+  const auto found = [](const std::string& attributes, const std::string& result = "s, z") {
+    QuantizedText text("1,8,9,9");
+    text.conv("x", "a", 8, 8, 1)
+        .node("p",
+              "com.microsoft.QLinearAveragePool <" + attributes + "> (a, s, z, " + result + ")")
+        .conv("p", "y", 8, 8, 1);
+    return texts(plan(text));
+  };
+  const std::vector<std::string> one = {"a y<a"}, two = {"a", "y"};
+  EXPECT_EQ(found("kernel_shape = [1,1]"), one);
+  EXPECT_EQ(found("kernel_shape = [1,1]", "s"), two) << "another zero point";
+  EXPECT_EQ(found("kernel_shape = [1,1], strides = [2,1]"), two);
+  EXPECT_EQ(found("kernel_shape = [1,1], strides = [2,2], pads = [4,4,5,5]"), two);
+  EXPECT_EQ(found("kernel_shape = [1,3], pads = [0,1,0,1]"), two);
 }
 
 TEST_F(DevicePlanTest, PutsBranchesIntoOneProgramThoseThatWaitForLeastFirst) {

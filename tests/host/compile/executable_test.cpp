@@ -31,7 +31,7 @@ OnnxModel network() {
   text.conv("x", "a", 8, 12, 3, "pads = [1,1,1,1]")
       .conv("a", "conv", 12, 8, 1)
       .add("conv", "x", "b")
-      .node("p", "MaxPool <kernel_shape = [2,2]> (b)")
+      .node("p", "Transpose <perm = [0,1,3,2]> (b)")
       .conv("p", "y", 8, 8, 1);
   return text.model();
 }

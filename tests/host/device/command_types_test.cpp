@@ -13,8 +13,8 @@ namespace gemm64 {
 namespace {
 
 using AllTypes = std::tuple<LoadWeightsCommand, LoadActivationsCommand, LoadParametersCommand,
-                            LoadOperandsCommand, MatmulCommand, SetWindowCommand, StoreCommand,
-                            FenceCommand, FinishCommand>;
+                            LoadOperandsCommand, MatmulCommand, SetWindowCommand, DepthwiseCommand,
+                            StoreCommand, FenceCommand, FinishCommand>;
 static_assert(std::tuple_size_v<AllTypes> == kOpcodes.size());
 
 template <typename Type, typename = void>

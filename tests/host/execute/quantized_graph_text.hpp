@@ -86,12 +86,29 @@ inline OnnxModel quantized_branches(int images = 2) {
       .conv("b", "c", 10, 20, 1)
       .conv("first", "side", 12, 20, 1)
       .add("c", "side", "sum")
-      .node("pooled", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (sum)")
+      .node("pooled", "Transpose <perm = [0,1,3,2]> (sum)")
       .conv("pooled", "deep", 20, 20, 3, "dilations = [2,2], pads = [2,1,2,3]", 20)
       .conv("pooled", "pooled1", 20, 20, 1)
       .conv("deep", "deep1", 20, 20, 2, "", 2)
       .node("flat", "Flatten (deep1)")
       .matmul("flat", "y", 320, 7);
+  return text.model();
+}
+
+/// Depthwise layers and pools between convolutions, to the last Linear layer: all the device's.
+inline OnnxModel quantized_lanes() {
+  QuantizedText text("2,3,9,9");
+  text.conv("x", "first", 3, 20, 3, "pads = [1,1,1,1]")
+      .node("pool", "MaxPool <kernel_shape = [2,3], pads = [0,1,0,1]> (first)")
+      .conv("pool", "deep", 20, 20, 3, "pads = [1,1,1,1]", 20)
+      .conv("deep", "thin", 20, 20, 1)
+      .add("thin", "pool", "sum")
+      .conv("sum", "wide", 20, 20, 5, "strides = [2,1], pads = [2,2,2,2]", 20)
+      .conv("wide", "last", 20, 24, 1)
+      .conv("last", "small", 24, 24, 3, "strides = [1,2]", 24)
+      .node("mean", "com.microsoft.QLinearGlobalAveragePool (small, s, z, s, z)")
+      .node("flat", "Flatten (mean)")
+      .matmul("flat", "y", 24, 7);
   return text.model();
 }
 

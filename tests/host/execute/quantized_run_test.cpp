@@ -46,18 +46,41 @@ TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
   EXPECT_EQ(found.report.layers.size(), 9U);
   EXPECT_TRUE(found.report.host_layers.empty());
   EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
-  EXPECT_EQ(found.report.host->nodes, 2U);  // MaxPool, Flatten
+  EXPECT_EQ(found.report.host->nodes, 2U);  // Transpose, Flatten
   const NamedTensors expected = Executor(model).run({{"x", quantized_input()}});
   const Tensor& y = found.outputs.at("y");
   ASSERT_EQ(y.bytes(), expected.at("y").bytes());
   EXPECT_EQ(std::memcmp(y.raw(), expected.at("y").raw(), y.bytes()), 0);
 }
 
+TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
+  const OnnxModel model = quantized_lanes();
+  const NetworkRun found = run(model);
+  EXPECT_TRUE(found.report.verified());
+  EXPECT_EQ(device_.runs, 1);
+  EXPECT_EQ(found.report.layers.size(), 9U);
+  EXPECT_EQ(found.report.host->nodes, 1U);  // Flatten
+  EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
+  EXPECT_THAT(run_table(found.report, 0),
+              Says("2x3 pool, lanes", "3x3 in 20 groups, lanes", "5x5 /2x1 in 20 groups, lanes"));
+  RunOptions array;
+  array.lanes = false;
+  const NetworkRun on_array = run(model, array);
+  EXPECT_TRUE(on_array.report.verified());
+  for (const LayerReport& layer : on_array.report.layers) EXPECT_NE(layer.tiles, 0U);
+  const NamedTensors expected = Executor(model).run({{"x", quantized_input()}});
+  for (const NetworkRun* one : {&found, &on_array}) {
+    const Tensor& y = one->outputs.at("y");
+    ASSERT_EQ(y.bytes(), expected.at("y").bytes());
+    EXPECT_EQ(std::memcmp(y.raw(), expected.at("y").raw(), y.bytes()), 0);
+  }
+}
+
 TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
   const NetworkRun found = run(quantized_branches());
   const std::string text = run_table(found.report, 0);
   EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups",
-                         "2 nodes on the host (1 Flatten, 1 MaxPool)",
+                         "2 nodes on the host (1 Flatten, 1 Transpose)",
                          "2 programs on the device.\n"
                          "1 node on its vector path, as layers wrote their results.\n"));
   // 2 x 5 x 5 windows of 27 bytes, in words of 8.
@@ -75,7 +98,7 @@ TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
   EXPECT_EQ(json["layers"][5]["window"]["padding"], (nlohmann::ordered_json{2, 1}));
   EXPECT_EQ(json["programs"][0]["layers"], 5);
   EXPECT_EQ(json["programs"][1]["layers"], 4);
-  EXPECT_EQ(json["host"]["operators"]["MaxPool"], 1);
+  EXPECT_EQ(json["host"]["operators"]["Transpose"], 1);
 }
 
 TEST_F(QuantizedRunTest, AnnouncesThePrograms) {

@@ -58,7 +58,8 @@ OnnxModel long_network() {
   QuantizedText text("2,3,12,12");
   const char* const pool = "MaxPool <kernel_shape = [2,2]> ({})";
   const auto pooled = [&](const std::string& from) {
-    text.node("p" + from, fmt::format(pool, from));
+    text.node("t" + from, fmt::format("Transpose <perm = [0,1,3,2]> ({})", from));
+    text.node("p" + from, fmt::format(pool, "t" + from));
   };
   text.conv("x", "a", 3, 9, 3).conv("a", "b", 9, 12, 1);
   text.conv("b", "r", 12, 12, 3, "pads = [1,1,1,1]").add("r", "b", "residual");

@@ -60,6 +60,29 @@ TEST_P(ConvolutionValues, AreThoseOfPlainLoops) {
   EXPECT_EQ(strips > 60, GetParam()) << strips << " are cut into strips";
 }
 
+TEST_P(ConvolutionValues, OfDepthwiseOnesOnTheLanesAreToo) {
+  unsigned on_lanes = 0;
+  for (unsigned seed = 400; seed < 700; ++seed) {
+    std::mt19937 random(seed);
+    Convolution c = system_test::random_convolution(random, 12, 20, 100'000);
+    c.groups = c.out_channels = c.channels;
+    if (seed % 3 != 0) c.dilation_height = c.dilation_width = 1;
+    if (!system_test::draw_output(random, c)) continue;
+    const Output output = seed % 5 == 0 ? Output{} : system_test::random_output(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << to_string(c));
+    const std::optional<Job> job = make_lanes_job("depthwise", c, geometry_, output);
+    if (!job) continue;
+    ++on_lanes;
+    const Operands operands = system_test::random_operands(random, c);
+    const Packed packed(*job, operands);
+    const GemmResult found =
+        driver_.run(*job, JobOperands{packed.weights, operands.a, &packed.parameters});
+    const MatrixI32 expected = system_test::expected_convolution(c, output, operands);
+    ASSERT_EQ(compare(expected, found.sums).count, 0u);
+  }
+  EXPECT_GT(on_lanes, 100u);
+}
+
 /// A convolution over the results of `before`.
 Convolution behind(std::mt19937& random, const Convolution& before) {
   Convolution c;
@@ -100,6 +123,7 @@ TEST_P(ConvolutionValues, OfLayersThatReadEachOtherAreToo) {
     std::vector<Job> jobs;
     for (const system_test::ProgramPart& part : program.parts) jobs.push_back(part.job);
     const JobProgram list = make_job_program(jobs, geometry_);
+    EXPECT_NO_THROW(predict_counters(list.program, geometry_, {})) << "it never ends";
     std::vector<Packed> packed;
     for (std::size_t i = 0; i < jobs.size(); ++i)
       packed.emplace_back(list.jobs[i], program.parts[i].operands);

@@ -34,9 +34,11 @@ TEST(Settings, EachTakesItsDefaultFromWhereItIsUsedAndWhatItWrote) {
                                                                 {"accumulate", "device"},
                                                                 {"check", "layers"},
                                                                 {"convolutions", "device"},
+                                                                {"depthwise", "window"},
                                                                 {"one_program", false}}));
   const Json other = {{"precision", "float32"}, {"accumulate", "host"},   {"results", "int32"},
-                      {"check", "none"},        {"convolutions", "host"}, {"one_program", true}};
+                      {"check", "none"},        {"convolutions", "host"}, {"depthwise", "array"},
+                      {"one_program", true}};
   RunSettings run;
   read_settings(run_settings(), other, "", run);
   EXPECT_EQ(Json(to_json(run_settings(), run)), other);

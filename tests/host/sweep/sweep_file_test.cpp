@@ -68,7 +68,8 @@ TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
       {"[]", "s.json: a sweep is an object, such as"},
       {"{}", "s.json: it has no \"networks\"; give a list"},
       {R"({"networks": "alexnet", "bateches": 1})",
-       "s.json: a sweep has no key 'bateches'; its keys are mode, device, seed, quantize, designs, "
+       "s.json: a sweep has no key 'bateches'; its keys are mode, device, seed, quantize, "
+       "depthwise, designs, "
        "networks, batches"},
       {R"({"networks": "alexnet", "networks": "lenet"})",
        "s.json: the key \"networks\" is there twice"},

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/device/depthwise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gemm64 {
+namespace {
+
+struct Steps {
+  std::int64_t row, image, lead;
+};
+
+Steps steps_of(const DepthwiseCommand& c) {
+  const auto wide = [](std::uint32_t value) { return static_cast<std::int64_t>(value); };
+  const std::int64_t across = (wide(c.out_width) - 1) * c.stride_width;
+  const std::int64_t down = (wide(c.out_height) - 1) * c.stride_height;
+  const std::int64_t below = wide(c.kernel_height) - 1 - c.pad_top;
+  const std::int64_t right = wide(c.kernel_height) - 1 - c.pad_left;
+  return {wide(c.stride_height) * c.width - across,
+          static_cast<std::int64_t>(image_words(c)) - down * c.width - across,
+          below * c.width + right};
+}
+
+}  // namespace
+
+void set_steps(DepthwiseCommand& command) {
+  const Steps steps = steps_of(command);
+  command.row_step = static_cast<std::uint32_t>(steps.row);
+  command.image_step = static_cast<std::uint32_t>(steps.image);
+  command.lead = static_cast<std::uint32_t>(steps.lead);
+}
+
+std::string depthwise_refusal(const DepthwiseCommand& command) {
+  if (command.kernel_height % 2 == 0) {
+    return fmt::format("KERNEL_HEIGHT is {}; it must be 3, 5 or 7", command.kernel_height);
+  }
+  const Steps steps = steps_of(command);
+  const auto wrong = [](const char* name, std::uint32_t is, std::int64_t needed) {
+    return fmt::format("{} is {}; the sizes, strides and pads need {}", name, is, needed);
+  };
+  if (steps.row != command.row_step) return wrong("ROW_STEP", command.row_step, steps.row);
+  if (steps.image != command.image_step) {
+    return wrong("IMAGE_STEP", command.image_step, steps.image);
+  }
+  if (steps.lead != command.lead) return wrong("LEAD", command.lead, steps.lead);
+  return "";
+}
+
+std::uint64_t depthwise_clocks(const DepthwiseCommand& c) {
+  const std::uint64_t images = std::uint64_t{c.count} * c.passes;
+  const std::uint64_t words = images * image_words(c);
+  const std::uint64_t needed = words - c.image_step + c.lead + 1;  // by the last sum
+  // A sum's last part and the word behind it share a clock.
+  std::uint64_t shared = words > needed ? 1 : 0;
+  if (c.stride_width != 0) shared += images * c.out_height * (c.out_width - 1);
+  if (c.row_step != 0) shared += images * (c.out_height - 1);
+  if (c.image_step != 0) shared += images - 1;
+  return std::max(words, needed) + images * image_sums(c) * parts_of(c) - shared;
+}
+
+std::vector<std::uint32_t> depthwise_sums(const DepthwiseCommand& command, std::uint32_t n,
+                                          const std::vector<std::uint8_t>& image,
+                                          const std::vector<std::uint8_t>& weights) {
+  const bool maximum = (command.flags & flag::kMaximum) != 0;
+  const auto value = [](std::uint8_t byte) { return int{static_cast<std::int8_t>(byte)}; };
+  const auto zero = static_cast<std::uint8_t>(command.zero);
+  const int size = static_cast<int>(command.kernel_height);
+  std::vector<std::uint32_t> rows(image_sums(command) * n);
+  std::size_t at = 0;
+  for (std::uint32_t y = 0; y < command.out_height; ++y) {
+    for (std::uint32_t x = 0; x < command.out_width; ++x) {
+      for (std::uint32_t lane = 0; lane < n; ++lane) {
+        int sum = maximum ? -128 : 0;
+        for (int tap = 0; tap < size * size; ++tap) {
+          const std::int64_t row =
+              std::int64_t{y} * command.stride_height + tap / size - command.pad_top;
+          const std::int64_t column =
+              std::int64_t{x} * command.stride_width + tap % size - command.pad_left;
+          const bool inside =
+              row >= 0 && row < command.height && column >= 0 && column < command.width;
+          const int met = value(
+              inside ? image[static_cast<std::size_t>(row * command.width + column) * n + lane]
+                     : zero);
+          const int weight = value(weights[static_cast<std::size_t>(tap) * n + lane]);
+          if (!maximum) {
+            sum += met * weight;
+          } else if (weight % 2 != 0) {
+            sum = std::max(sum, met);
+          }
+        }
+        rows[at++] = static_cast<std::uint32_t>(sum);
+      }
+    }
+  }
+  return rows;
+}
+
+DepthwiseWalk::DepthwiseWalk(const DepthwiseCommand& command)
+    : command_(command),
+      all_words_(image_words(command) * command.passes * command.count),
+      plane_sums_(image_sums(command) * command.passes),
+      need_(std::uint64_t{command.lead} + 1),
+      parts_(parts_of(command)) {}
+
+std::uint64_t DepthwiseWalk::step() const {
+  if ((sum_ + 1) % image_sums(command_) == 0) return command_.image_step;
+  return (sum_ + 1) % command_.out_width == 0 ? command_.row_step : command_.stride_width;
+}
+
+bool DepthwiseWalk::shifts() const {
+  if (!sums_left()) return words_ != all_words_;
+  if (need_ != 0) return true;
+  if (!ends_sum()) return false;
+  return last_sum() ? words_ != all_words_ : step() != 0;
+}
+
+void DepthwiseWalk::next() {
+  const bool shift = shifts(), end = ends_sum(), plane = ends_plane();
+  const bool sum = sums();
+  if (takes()) ++words_;
+  if (end) need_ = step();
+  if (shift && need_ != 0) --need_;
+  if (sum) part_ = end ? 0 : part_ + 1;
+  if (end) sum_ = plane ? 0 : sum_ + 1;
+  if (plane) ++plane_;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What DEPTHWISE does: its sums by definition, and the order in which the lanes go over the words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/device/command_types.hpp"
+
+namespace gemm64 {
+
+/// The products that a lane makes in a clock.
+inline constexpr std::uint32_t kLaneTaps = 9;
+
+/// Why the accelerator refuses it with BAD_OPERAND, as far as its kernel and steps are concerned;
+/// nothing where it does not.
+std::string depthwise_refusal(const DepthwiseCommand& command);
+
+/// Steps and lead that its other fields ask for, where they are not negative.
+void set_steps(DepthwiseCommand& command);
+
+/// Words of weights of a plane.
+constexpr std::uint32_t weight_words(const DepthwiseCommand& command) {
+  return command.kernel_height * command.kernel_height;
+}
+/// Words of an image of a plane.
+constexpr std::uint64_t image_words(const DepthwiseCommand& command) {
+  return std::uint64_t{command.height} * command.width;
+}
+/// Rows of sums that an image of a plane gives.
+constexpr std::uint64_t image_sums(const DepthwiseCommand& command) {
+  return std::uint64_t{command.out_height} * command.out_width;
+}
+/// Parts of a sum, each of a clock.
+constexpr std::uint32_t parts_of(const DepthwiseCommand& command) {
+  return (weight_words(command) + kLaneTaps - 1) / kLaneTaps;
+}
+
+/// Clocks in which the lanes do something: all that it takes, where nothing waits, but what comes
+/// before the first and after the last.
+std::uint64_t depthwise_clocks(const DepthwiseCommand& command);
+
+/// The rows of sums of an image, from its words of `n` bytes and its plane's weights.
+std::vector<std::uint32_t> depthwise_sums(const DepthwiseCommand& command, std::uint32_t n,
+                                          const std::vector<std::uint8_t>& image,
+                                          const std::vector<std::uint8_t>& weights);
+
+/// The clocks of a command, one after the other.
+class DepthwiseWalk {
+ public:
+  explicit DepthwiseWalk(const DepthwiseCommand& command);
+
+  bool done() const { return !sums_left() && words_ == all_words_; }
+  /// Does the clock make a part of a sum, or its last one?
+  bool sums() const { return sums_left() && need_ == 0; }
+  bool ends_sum() const { return sums() && part_ + 1 == parts_; }
+  /// The last sum of its plane?
+  bool ends_plane() const { return ends_sum() && sum_ + 1 == plane_sums_; }
+  /// Does it take a word?
+  bool takes() const { return shifts() && words_ != all_words_; }
+  /// Words taken before, and the plane of the sum.
+  std::uint64_t words() const { return words_; }
+  std::uint32_t plane() const { return plane_; }
+  void next();
+
+ private:
+  bool sums_left() const { return plane_ != command_.count; }
+  bool last_sum() const { return ends_plane() && plane_ + 1 == command_.count; }
+  /// Words from the sum to the next one.
+  std::uint64_t step() const;
+  bool shifts() const;
+
+  DepthwiseCommand command_;
+  std::uint64_t all_words_, plane_sums_, need_, words_ = 0, sum_ = 0;
+  std::uint32_t parts_, part_ = 0, plane_ = 0;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of a depthwise convolution on the lanes.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "host/job/job_commands.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// LOAD_ACTIVATIONS of words [from, end) of what lies at `address`.
+void load_words(JobCommands& list, const Plan& plan, std::uint64_t address, std::uint64_t from,
+                std::uint64_t end, Phase phase) {
+  const std::uint64_t run = plan.lanes->command.rows;
+  const auto load = [&](std::uint64_t rows, std::uint64_t count) {
+    if (rows == 0 || count == 0) return;
+    LoadActivationsCommand command;
+    command.rows = static_cast<std::uint32_t>(rows);
+    command.count = static_cast<std::uint32_t>(count);
+    command.passes = command.blocks = 1;
+    command.address = address + from * plan.array;
+    command.stride = command.rows;
+    list.add(command, phase);
+    from += rows * count;
+  };
+  load(run, (end - from) / run);
+  load(end - from, 1);
+}
+
+/// LOAD_PARAMETERS of planes [from, end), each so many times.
+void load_parameters(JobCommands& list, const Plan& plan, const Layout& layout, std::uint32_t from,
+                     std::uint32_t end, std::uint64_t times, Phase phase) {
+  if (!plan.results().takes_parameters()) return;
+  LoadParametersCommand load;
+  load.count = (end - from) * kParameterSetWords;
+  load.passes = static_cast<std::uint32_t>(times);
+  load.address = layout.parameters + std::uint64_t{from} * kParameterSetWords * plan.array;
+  list.add(load, phase);
+}
+
+/// A part of a plan's results, for a STORE.
+struct Part {
+  RowGroup rows;
+  std::uint32_t plane, planes;
+};
+
+/// All results in the order in which they are made, none of them on both sides of a cut.
+std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut) {
+  const std::uint32_t planes = plan.n_tiles;
+  std::vector<Part> parts;
+  if (plan.row_blocks() == 1) {  // a block a plane
+    const std::uint32_t first = cut ? cut->tile : planes;
+    if (first != 0) parts.push_back({plan.groups[0], 0, first});
+    if (first != planes) parts.push_back({plan.groups[0], first, planes - first});
+    return parts;
+  }
+  for (std::uint32_t plane = 0; plane < planes; ++plane) {
+    std::uint64_t before = 0;
+    for (const RowGroup& group : plan.groups) {
+      const bool here =
+          cut && plane == cut->tile && before < cut->block && cut->block < before + group.blocks;
+      const auto first = here ? static_cast<std::uint32_t>(cut->block - before) : group.blocks;
+      parts.push_back({{group.first_row, group.rows, first, true}, plane, 1});
+      if (here) {
+        parts.push_back({{group.first_row + std::uint64_t{first} * group.rows, group.rows,
+                          group.blocks - first, true},
+                         plane,
+                         1});
+      }
+      before += group.blocks;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
+  const LanesCut& lanes = *plan.lanes;
+  const std::uint64_t words = lanes.plane_words() * plan.n_tiles;
+  // One command for what is early, so that with it and those of what comes late the engine's queue
+  // is not full: STOREs, which make room for the words, stand behind.
+  const std::uint64_t run = lanes.command.rows;
+  const std::uint64_t early =
+      overlaps.early_words >= words ? words : overlaps.early_words / run * run;
+  const std::uint64_t blocks = plan.row_blocks();
+  JobCommands list;
+  LoadWeightsCommand weights;
+  weights.count = static_cast<std::uint32_t>(lanes.weight_words());
+  weights.passes = 1;
+  weights.address = layout.weights;
+  list.add(weights, Phase::kAhead);
+  load_parameters(list, plan, layout, 0, blocks == 1 ? plan.n_tiles : 1, blocks, Phase::kAhead);
+  load_words(list, plan, layout.activations, 0, early, Phase::kEarly);
+  if (early == 0) load_words(list, plan, layout.activations, 0, words, Phase::kRest);
+  list.add(lanes.command, early != 0 ? Phase::kEarly : Phase::kRest);
+  std::uint32_t plane = 0;
+  bool first = true;
+  for (const Part& part : parts_of(plan, overlaps.cut)) {
+    if (blocks != 1 && part.plane != plane) {
+      plane = part.plane;
+      load_parameters(list, plan, layout, plane, plane + 1, blocks, Phase::kRest);
+    }
+    list.add_store(plan, layout, part.rows, part.plane, part.planes, Phase::kRest);
+    // What comes late stands behind one STORE: the lanes may need it to make room for these words,
+    // and a second one might wait for them.
+    if (first && early != 0) load_words(list, plan, layout.activations, early, words, Phase::kRest);
+    first = false;
+  }
+  list.add(FinishCommand(), Phase::kRest);
+  return list;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A depthwise convolution, or a pool, as the lanes beside the array run it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/device/command_types.hpp"
+#include "host/device/geometry.hpp"
+#include "host/job/convolution.hpp"
+#include "host/numerics/matrix.hpp"
+
+namespace gemm64 {
+
+/// What the lanes give of the values under a window.
+enum class LaneSum { kProducts, kMaximum, kValues };
+
+/// One DEPTHWISE for all planes. Its kernel is the least square of 3, 5 or 7 that holds the
+/// convolution's taps; these lie in the lower right corner of it.
+struct LanesCut {
+  Convolution convolution;
+  DepthwiseCommand command;
+
+  /// Rows of sums that each plane gives.
+  std::uint64_t plane_rows() const;
+  /// Words of activations of each plane.
+  std::uint64_t plane_words() const;
+  /// Words of weights of all planes.
+  std::uint64_t weight_words() const;
+  /// Blocks of sums of a plane whose rows are command.rows, and the rows of the one behind them.
+  std::uint32_t whole_blocks() const;
+  std::uint32_t rest() const;
+};
+
+/// The cut of a convolution that has a group for each channel; nothing where the lanes have no room
+/// for its rows or its kernel. Of a maximum `zero` is -128, so that nothing counts
+/// beyond the border.
+std::optional<LanesCut> cut_for_lanes(const Convolution& convolution, const Geometry& geometry,
+                                      LaneSum sum);
+
+/// W[channels x (tap rows, tap columns)] as words of n channels: [plane][tap row][tap column] of
+/// the command's kernel, zero where the convolution has no tap. A pool has none; its taps are ones.
+std::vector<std::uint8_t> pack_lane_weights(const LanesCut& cut, const MatrixI8& weights,
+                                            std::uint32_t n);
+
+}  // namespace gemm64

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds DEPTHWISE commands whose kernel or steps the lanes cannot take (BAD_OPERAND).
+// Latency: 2 clocks from valid_i to error_o.
+// Handshake: none; a command may be given in every clock.
+`default_nettype none
+
+`include "gemm64_defs.vh"
+
+module gemm64_lanes_check #(
+    parameter LINE = 128  // words of the longest row
+) (
+    input  wire         clk_i,
+    input  wire         rst_ni,    // synchronous, active low
+    input  wire         valid_i,   // a DEPTHWISE
+    input  wire [255:0] window_i,  // words 8 to 15 of the command
+    input  wire [15:0]  tag_i,     // number of the command
+    // It is bad
+    output wire         error_o,
+    output wire [15:0]  error_tag_o
+);
+
+    localparam FIRST = 256;  // bit of the command at which window_i begins
+
+    reg          given_q, known_q, bad_known_q;
+    reg  [255:0] window_q;
+    reg  [15:0]  tag_q, tag_known_q;
+
+    wire [7:0]  kernel        = window_q[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0]  stride_height = window_q[`GEMM64_CMD_STRIDE_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0]  stride_width  = window_q[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: 8];
+    wire [7:0]  pad_top       = window_q[`GEMM64_CMD_PAD_TOP_LSB - FIRST +: 8];
+    wire [7:0]  pad_left      = window_q[`GEMM64_CMD_PAD_LEFT_LSB - FIRST +: 8];
+    wire [15:0] height        = window_q[`GEMM64_CMD_HEIGHT_LSB - FIRST +: 16];
+    wire [15:0] width         = window_q[`GEMM64_CMD_WIDTH_LSB - FIRST +: 16];
+    wire [15:0] out_height    = window_q[`GEMM64_CMD_OUT_HEIGHT_LSB - FIRST +: 16];
+    wire [15:0] out_width     = window_q[`GEMM64_CMD_OUT_WIDTH_LSB - FIRST +: 16];
+    wire [15:0] row_step      = window_q[`GEMM64_CMD_ROW_STEP_LSB - FIRST +: 16];
+    wire [15:0] image_step    = window_q[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: 16];
+    wire [15:0] lead          = window_q[`GEMM64_CMD_LEAD_LSB - FIRST +: 16];
+
+    wire bad_sizes = (kernel != 8'd3 & kernel != 8'd5 & kernel != 8'd7) | pad_top >= kernel | pad_left >= kernel
+                   | height == 16'd0 | width < 16'd2 | width > LINE[15:0] | out_height == 16'd0 | out_width == 16'd0;
+    // What the steps must be: the last outputs of a row and of an image lie where the walk has come by then.
+    wire [7:0]  below    = kernel - 8'd1 - pad_top, right = kernel - 8'd1 - pad_left;
+    wire [23:0] across   = {8'd0, out_width - 16'd1} * {16'd0, stride_width};
+    wire [23:0] down     = {8'd0, out_height - 16'd1} * {16'd0, stride_height};
+    wire [23:0] row      = {16'd0, stride_height} * {8'd0, width};
+    wire [39:0] rows     = {16'd0, down} * {24'd0, width};
+    wire [39:0] image    = {24'd0, height} * {24'd0, width};
+    wire [23:0] ahead    = {16'd0, below} * {8'd0, width} + {16'd0, right};
+    wire bad_steps = row != across + {8'd0, row_step} | image != rows + {16'd0, across} + {24'd0, image_step}
+                   | ahead != {8'd0, lead};
+
+    always @(posedge clk_i) begin
+        given_q <= valid_i & rst_ni;
+        known_q <= given_q & rst_ni;
+        if (valid_i) {window_q, tag_q} <= {window_i, tag_i};
+        if (given_q) {bad_known_q, tag_known_q} <= {bad_sizes | bad_steps, tag_q};
+    end
+
+    assign error_o     = known_q & bad_known_q;
+    assign error_tag_o = tag_known_q;
+
+endmodule
+
+`default_nettype wire

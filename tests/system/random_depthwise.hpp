@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs of depthwise convolutions, pools and products, beyond what plans make.
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "host/device/depthwise.hpp"
+#include "tests/commands.hpp"
+#include "tests/system/random_program.hpp"
+
+namespace gemm64::system_test {
+
+/// A command that the lanes take: any kernel, strides, borders, images and planes.
+inline DepthwiseCommand random_depthwise(std::mt19937& random, std::uint32_t most_rows) {
+  DepthwiseCommand c;
+  for (;;) {
+    c.flags = draw(random, 0, 2) == 0 ? flag::kMaximum : 0;
+    c.kernel_height = draw(random, 1, 3) * 2 + 1;
+    c.stride_height = draw(random, 1, 4);
+    c.stride_width = draw(random, 0, 1) != 0 ? c.stride_height : draw(random, 1, 4);
+    c.pad_top = draw(random, 0, c.kernel_height - 1);
+    c.pad_left = draw(random, 0, c.kernel_height - 1);
+    c.height = draw(random, 1, 12);
+    c.width = draw(random, 0, 9) == 0 ? draw(random, 100, 128) : draw(random, 2, 14);
+    c.zero = draw(random, 0, 255);
+    c.count = draw(random, 1, 3);
+    c.passes = draw(random, 1, 2);
+    c.rows = draw(random, 1, most_rows);
+    const std::uint32_t height = c.height + c.pad_top + draw(random, 0, c.kernel_height - 1);
+    const std::uint32_t width = c.width + c.pad_left + draw(random, 0, c.kernel_height - 1);
+    if (height < c.kernel_height || width < c.kernel_height) continue;
+    c.out_height = (height - c.kernel_height) / c.stride_height + 1;
+    c.out_width = (width - c.kernel_height) / c.stride_width + 1;
+    set_steps(c);
+    if (static_cast<std::int32_t>(c.row_step) >= 0 &&
+        static_cast<std::int32_t>(c.image_step) >= 0) {
+      return c;
+    }
+  }
+}
+
+class DepthwiseMaker : public ProgramMaker {
+ public:
+  using ProgramMaker::ProgramMaker;
+
+  std::vector<Command> program(unsigned parts) {
+    std::vector<Command> program;
+    for (unsigned i = 0; i < parts; ++i) {
+      const std::vector<Command> part = draw(random_, 0, 3) == 0 ? matmul() : depthwise();
+      program.insert(program.end(), part.begin(), part.end());
+      for (unsigned fences = draw(random_, 0, 1); fences > 0; --fences) {
+        program.push_back(fence(0, true));
+      }
+    }
+    program.push_back(finish());
+    return program;
+  }
+
+ private:
+  std::vector<Command> depthwise() {
+    const DepthwiseCommand c = random_depthwise(random_, std::min(geometry_.accumulator_rows, 40u));
+    std::vector<Command> part{c};
+    add_loads(part, Opcode::kLoadWeights, std::uint64_t{weight_words(c)} * c.count);
+    add_loads(part, Opcode::kLoadActivations, image_words(c) * c.passes * c.count);
+    std::vector<Command> stores;
+    std::uint64_t sets = 0, operands = 0;
+    const std::uint64_t rows = image_sums(c) * c.passes;
+    for (std::uint32_t plane = 0; plane < c.count; ++plane) {
+      const std::uint32_t rest = static_cast<std::uint32_t>(rows % c.rows);
+      for (const auto& [length, blocks] :
+           {std::pair{c.rows, rows / c.rows}, std::pair{rest, std::uint64_t{rest != 0}}}) {
+        if (blocks == 0) continue;
+        stores.push_back(store(length, blocks));
+        if (ResultFormat::of(stores.back().format)->takes_parameters()) sets += blocks;
+        operands += operands_of(StoreCommand(stores.back()));
+      }
+    }
+    if (sets != 0) add_loads(part, Opcode::kLoadParameters, sets * kParameterSetWords);
+    if (operands != 0) add_loads(part, Opcode::kLoadOperands, operands);
+    const std::vector<Command> before = part;
+    std::shuffle(part.begin(), part.end(), random_);
+    keep_order(before, Opcode::kLoadParameters, part);
+    if (draw(random_, 0, 1) != 0) add_fence(part);
+    part.insert(part.end(), stores.begin(), stores.end());
+    return part;
+  }
+};
+
+inline std::vector<Command> random_depthwise_program(std::mt19937& random, const Geometry& geometry,
+                                                     unsigned parts) {
+  return DepthwiseMaker(random, geometry).program(parts);
+}
+
+}  // namespace gemm64::system_test
