@@ -167,7 +167,8 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
 }
 
 MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand) {
-  const ResultMap map(layer);
+  ResultMap map(layer);
+  if (layer.job.plan.output.broadcasts()) map.images = map.pixels = 1;
   const std::uint8_t move = flip(operand);
   return pixels_of<std::int8_t>(
       operand, map.images, map.channels, map.pixels,
@@ -175,7 +176,8 @@ MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand) {
 }
 
 Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type) {
-  const ResultMap map(layer);
+  ResultMap map(layer);
+  map.channels = results.cols();
   Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
   const auto move = static_cast<std::int32_t>(is_unsigned(layer) ? 0 : flip(tensor));
   auto* const to = reinterpret_cast<std::uint8_t*>(tensor.mutable_raw());
@@ -235,7 +237,22 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   made.w = std::move(weights.w);
   made.bias = std::move(weights.bias);
   made.scale = std::move(weights.scale);
+  made.table = layer.table;
   return made;
+}
+
+Tensor join_parts(const std::vector<Tensor>& parts, const TensorType& type) {
+  Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
+  auto* to = reinterpret_cast<std::uint8_t*>(tensor.mutable_raw());
+  const std::int64_t images = type.dims.at(0);
+  for (std::int64_t image = 0; image < images; ++image) {
+    for (const Tensor& part : parts) {
+      const std::int64_t bytes = part.elements() / images;
+      const auto* const from = reinterpret_cast<const std::uint8_t*>(part.raw()) + image * bytes;
+      to = std::copy(from, from + bytes, to);
+    }
+  }
+  return tensor;
 }
 
 std::uint64_t packed_bytes(const DeviceLayer& layer) {

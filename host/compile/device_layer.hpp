@@ -40,8 +40,12 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results);
 /// The second operand of a layer's results as the job takes it: int8, to which uint8 is moved.
 MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand);
 
-/// The other way round: what the job gave as the node's results, whose type and sizes `type` says.
+/// The other way round: what the job gave, or all jobs whose results are parts of a concatenation,
+/// as a tensor whose type and sizes `type` says.
 Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type);
+
+/// The results of a concatenation whose parts, in the order of its channels, are these.
+Tensor join_parts(const std::vector<Tensor>& parts, const TensorType& type);
 
 /// Bytes that the host lays out for a layer whose windows it packs; 0 for others.
 std::uint64_t packed_bytes(const DeviceLayer& layer);

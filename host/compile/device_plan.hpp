@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,11 +18,24 @@
 
 namespace gemm64 {
 
+/// What a layer gives of a QLinearConcat: some of its channels.
+struct ConcatPart {
+  int node = 0;                // of the graph
+  int input = 0;               // which of the node's inputs
+  std::uint64_t first = 0;     // channel of the concatenation
+  std::uint64_t channels = 0;  // of the concatenation
+};
+
 /// A layer on the device, from 8-bit values to 8-bit values.
 struct DeviceLayer {
-  int node = 0;  // of the graph
-  /// Nodes on the vector path behind it, each a function of the results of the one before.
+  /// Of the graph. A layer that copies a value for a concatenation has the node of that.
+  int node = 0;
+  std::string input_value;  // what it reads as its activations
+  /// Nodes on the vector path behind it, in order: those that a table stands for, then at most one
+  /// that takes a second operand.
   std::vector<int> behind;
+  /// What becomes of each of the 256 results; empty where nothing does.
+  std::vector<std::uint8_t> table;
   Job job;  // its results are int8 where another layer of the program reads them
   /// A convolution, or a Linear layer whose window is the whole map that it reads.
   std::optional<Convolution> convolution;
@@ -39,9 +53,14 @@ struct DeviceLayer {
   std::optional<std::size_t> operand;
   Quantization second_quantization;  // as it lies in memory
 
-  /// The node whose results it writes.
+  /// Where its results are a part of a concatenation's, in the steps of that.
+  std::optional<ConcatPart> part;
+
+  /// The last node that it computes by itself.
   int last() const { return behind.empty() ? node : behind.back(); }
-  /// All nodes that it computes, in order.
+  /// The node whose results it writes, or some of them.
+  int gives() const { return part ? part->node : last(); }
+  /// All nodes that it computes, in order, then the one that it gives a part of.
   std::vector<int> nodes() const;
 };
 

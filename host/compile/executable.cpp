@@ -13,10 +13,9 @@
 namespace gemm64 {
 namespace {
 
-TensorRef input_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
-  const onnx::NodeProto& node = model.graph().node(layer.node);
+TensorRef input_of(const DeviceLayer& layer, const Job& job) {
   TensorRef ref;
-  ref.name = node.input(0);
+  ref.name = layer.input_value;
   ref.address = job.layout.activations;
   ref.bytes = job.plan.activation_bytes();
   ref.layout = job.plan.convolution() != nullptr ? TensorLayout::kPlanes : TensorLayout::kRows;
@@ -27,7 +26,7 @@ TensorRef input_of(const OnnxModel& model, const DeviceLayer& layer, const Job& 
 
 TensorRef result_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
   TensorRef ref;
-  ref.name = model.graph().node(layer.last()).output(0);
+  ref.name = model.graph().node(layer.gives()).output(0);
   ref.address = job.layout.results;
   ref.bytes = job.plan.result_bytes();
   ref.layout = layer.convolution ? TensorLayout::kPlanes : TensorLayout::kRows;
@@ -39,7 +38,7 @@ TensorRef result_of(const OnnxModel& model, const DeviceLayer& layer, const Job&
 
 LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const Job& job) {
   const onnx::NodeProto& node = model.graph().node(layer.node);
-  LayerTensors tensors{input_of(model, layer, job), {}, {}, result_of(model, layer, job), {}};
+  LayerTensors tensors{input_of(layer, job), {}, {}, result_of(model, layer, job), {}};
   if (job.plan.output.takes_operands()) {
     tensors.operand.name = layer.second;
     tensors.operand.address = job.layout.operands;
@@ -166,10 +165,14 @@ void pack_constants(Executable& executable, const Executor& executor) {
       const Step& step = executor.steps().at(static_cast<std::size_t>(layer.node));
       const auto type = executor.model().type(step.context.node->input(0));
       const Tensor nothing(static_cast<DataType>(type->data_type), {0});
-      const LayerWeights weights =
-          layer_weights(layer, step.context, executor.arguments(step, {}, &nothing));
+      // The largest of values has none, so a node that is copied for needs no constants.
+      const Tensors arguments = layer.sum == LaneSum::kMaximum
+                                    ? Tensors{nothing}
+                                    : executor.arguments(step, {}, &nothing);
+      const LayerWeights weights = layer_weights(layer, step.context, arguments);
       program.constants.push_back({pack_weights(layer.job, weights.w),
-                                   pack_parameters(layer.job, weights.bias, weights.scale)});
+                                   pack_parameters(layer.job, weights.bias, weights.scale,
+                                                   layer.table)});
     }
   }
 }

@@ -88,6 +88,7 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
             {"weights", to_json(tensors.weights)},
             {"parameters", to_json(tensors.parameters)},
             {"result", to_json(tensors.result)}};
+  if (layer.part) json["channels"] = {{"first", layer.part->first}, {"of", layer.part->channels}};
   if (tensors.operand.bytes != 0) {
     json["operand"] = to_json(tensors.operand);
     json["operand"]["source"] = layer.operand ? Json(*layer.operand) : Json();

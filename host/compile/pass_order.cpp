@@ -95,8 +95,7 @@ void Order::add_nodes() {
 
 bool Order::is_ready(const DeviceProgram& program) const {
   for (const DeviceLayer& layer : program.layers) {
-    const std::string& x = node(static_cast<std::size_t>(layer.node)).input(0);
-    if (!layer.source && missing_.count(x) != 0) return false;
+    if (!layer.source && missing_.count(layer.input_value) != 0) return false;
     if (!layer.operand && missing_.count(layer.second) != 0) return false;
   }
   return true;

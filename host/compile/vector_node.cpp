@@ -24,26 +24,15 @@ std::uint32_t bits_of(float value) {
 
 std::uint32_t byte_of(std::int32_t value) { return static_cast<std::uint32_t>(value) & 0xff; }
 
-/// Scale and zero point of a tensor, from inputs `scale` and `scale + 1` of a node; nothing where
-/// they are not one constant each. What the file lacks is 1 and 0.
-std::optional<Quantization> quantization(const OnnxModel& model, const onnx::NodeProto& node,
-                                         const NodeContext& context, int scale, DataType type) {
-  Quantization result;
-  for (const int input : {scale, scale + 1}) {
-    const std::string& name = input_name(node, input);
-    if (name.empty() && input != scale) continue;
-    if (!model.is_constant(name)) return std::nullopt;
-    const TensorProto* const proto = model.constant(name);
-    if (proto == nullptr || !has_data(*proto)) continue;
-    const Tensor tensor = Tensor::from_proto(*proto);
-    if (tensor.elements() != 1) return std::nullopt;
-    if (input == scale) {
-      result.scale = scales_of(context, tensor).front();
-    } else {
-      result.zero = zeros_of(context, tensor, type).front();
-    }
+/// Is `b` one value for each channel (axis 1) of maps `a`, or each column of a matrix?
+bool stretches(const std::vector<std::int64_t>& b, const std::vector<std::int64_t>& a) {
+  if (a.size() < 2 || a.size() > 4 || b.empty() || b.size() > a.size()) return false;
+  const std::size_t lead = a.size() - b.size();
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    const std::int64_t size = axis < lead ? 1 : b[axis - lead];
+    if (size != (axis == 1 ? a[axis] : 1)) return false;
   }
-  return result;
+  return true;
 }
 
 /// QLinearAdd: rint(fma(a, sa / sy, fma(b, sb / sy, zy - fma(sa / sy, za, sb / sy * zb)))), as ONNX
@@ -70,6 +59,27 @@ void set_product(StoreCommand& store, const Quantization& a, const Quantization&
 
 }  // namespace
 
+std::optional<Quantization> constant_quantization(const OnnxModel& model,
+                                                  const NodeContext& context, int scale,
+                                                  DataType type) {
+  Quantization result;
+  for (const int input : {scale, scale + 1}) {
+    const std::string& name = input_name(*context.node, input);
+    if (name.empty() && input != scale) continue;
+    if (!model.is_constant(name)) return std::nullopt;
+    const TensorProto* const proto = model.constant(name);
+    if (proto == nullptr || !has_data(*proto)) continue;
+    const Tensor tensor = Tensor::from_proto(*proto);
+    if (tensor.elements() != 1) return std::nullopt;
+    if (input == scale) {
+      result.scale = scales_of(context, tensor).front();
+    } else {
+      result.zero = zeros_of(context, tensor, type).front();
+    }
+  }
+  return result;
+}
+
 StoreCommand VectorNode::swapped() const {
   StoreCommand other = settings;
   if (settings.add != 0) {
@@ -95,16 +105,23 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
   const auto a = model.type(input_name(node, result.a));
   const auto b = model.type(input_name(node, result.b));
   if (!a || !b) return refuse("its shape is not known before it runs");
-  if (a->dims != b->dims) return refuse("one operand is stretched");
+  if (a->dims != b->dims) {
+    if (stretches(a->dims, b->dims)) {
+      std::swap(result.a, result.b);
+    } else if (!stretches(b->dims, a->dims)) {
+      return refuse("one operand is stretched, and not one value for each channel");
+    }
+    result.stretched = true;
+  }
   if (a->data_type != b->data_type ||
       (a->data_type != TensorProto::INT8 && a->data_type != TensorProto::UINT8)) {
     return refuse("its operands are not of one type of 8 bits");
   }
   result.type = static_cast<DataType>(a->data_type);
   const NodeContext context{&node, node_label(node, index), model.opset()};
-  const auto of_a = quantization(model, node, context, 1, result.type);
-  const auto of_b = quantization(model, node, context, 4, result.type);
-  const auto of_y = quantization(model, node, context, 6, result.type);
+  const auto of_a = constant_quantization(model, context, result.a + 1, result.type);
+  const auto of_b = constant_quantization(model, context, result.b + 1, result.type);
+  const auto of_y = constant_quantization(model, context, 6, result.type);
   if (!of_a || !of_b || !of_y) return refuse("its scales depend on the input");
   result.of_a = *of_a;
   result.of_b = *of_b;
@@ -116,6 +133,7 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
   store.format = format.number();
   store.function_min = byte_of(format.least());
   store.function_max = byte_of(format.largest());
+  store.broadcast = result.stretched ? 1 : 0;
   (addition ? set_addition : set_product)(store, *of_a, *of_b, *of_y);
   why = vector_refusal(store, geometry.n);
   if (why.empty()) return result;

@@ -16,6 +16,7 @@ namespace gemm64 {
 /// A node whose results are a function of one or two 8-bit tensors, value by value.
 struct VectorNode {
   int a = 0, b = 3;                              // its inputs that are tensors
+  bool stretched = false;                        // is b one value for each channel of a?
   DataType type = onnx::TensorProto::UNDEFINED;  // of all three, INT8 or UINT8
   Quantization of_a, of_b, result;               // zero points as `type` has them
   /// Its settings where `a` is what a layer gives and `b` the second operand.
@@ -24,6 +25,12 @@ struct VectorNode {
   /// The settings where they are the other way round.
   StoreCommand swapped() const;
 };
+
+/// Scale and zero point of a tensor, from inputs `scale` and `scale + 1` of a node; nothing where
+/// they are not one constant each. What the file lacks is 1 and 0.
+std::optional<Quantization> constant_quantization(const OnnxModel& model,
+                                                  const NodeContext& context, int scale,
+                                                  DataType type);
 
 /// Reads node `index` of the graph; nothing where it is none for the vector path of a device, and
 /// then `why` says why it is none though its operator is one: it is left alone elsewhere.

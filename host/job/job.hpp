@@ -26,6 +26,9 @@ struct Job {
   std::optional<std::size_t> source;
   /// The same of the second operand of its results.
   std::optional<std::size_t> operand;
+  /// In a program of several: a number that it shares with all jobs whose results are parts of one
+  /// matrix or map (Output::part).
+  std::optional<int> map;
 };
 
 /// Cuts a product and lays it out from address 0. Throws UsageError as make_plan() does.

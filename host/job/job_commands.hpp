@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "host/device/command_types.hpp"
@@ -51,12 +52,16 @@ struct JobCommands {
   }
   /// STORE of a plan's blocks, behind LOAD_OPERANDS where it takes some: the blocks' height, how
   /// many they are, the row with which they begin, and which tiles of N. The job's first STORE sets
-  /// what the vector path does, those behind it keep that.
+  /// what the vector path does, those behind it keep that, but where they write other lanes.
   void add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
                  std::uint32_t first_tile, std::uint32_t tiles, Phase phase);
 
  private:
-  bool stores_ = false;  // is there a STORE?
+  void add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                 std::uint32_t first_tile, std::uint32_t tiles,
+                 std::pair<std::uint32_t, std::uint32_t> lanes, Phase phase);
+
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> lanes_;  // that the last STORE writes
 };
 
 /// The commands that carry out a plan. Of a product: for each group of blocks of M LOAD_WEIGHTS,

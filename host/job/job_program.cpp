@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/divide.hpp"
 #include "host/job/job_commands.hpp"
 #include "host/job/overlap.hpp"
 #include "host/job/shared_planes.hpp"
@@ -21,8 +23,9 @@ void check_operand(const std::vector<Job>& jobs, std::size_t job) {
   const Job& next = jobs[job];
   const Job* const from = *next.operand < job ? &jobs[*next.operand] : nullptr;
   if (next.plan.output.takes_operands() && from != nullptr &&
-      from->plan.results().code() == ResultCode::kInt8 && from->plan.shape.m == next.plan.shape.m &&
-      from->plan.shape.n == next.plan.shape.n) {
+      from->plan.results().code() == ResultCode::kInt8 &&
+      from->plan.shape.m == next.plan.operand_rows() &&
+      from->plan.result_columns() == next.plan.shape.n) {
     return;
   }
   throw std::invalid_argument(fmt::format("job {} cannot be the second operand of '{}', job {}",
@@ -41,12 +44,13 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Convolution* const reads = next.plan.convolution();
   const std::uint64_t rows = reads != nullptr ? reads->pixels() : next.plan.shape.m;
   const std::uint64_t columns = reads != nullptr ? reads->channels : next.plan.shape.k;
-  if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && from.n == columns) {
+  const std::uint64_t given = source.plan.result_columns();
+  if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && given == columns) {
     return;
   }
   throw std::invalid_argument(fmt::format(
       "'{}' takes {}x{} activations of 8 bits; '{}' gives {}x{} results of {}", next.name, rows,
-      columns, source.name, from.m, from.n, source.plan.results().name()));
+      columns, source.name, from.m, given, source.plan.results().name()));
 }
 
 /// STOREs of a job's results that lie behind a cut.
@@ -123,6 +127,8 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
   for (std::size_t j = 1; j < jobs.size(); ++j) {
     // What waits for operands of the job before would stand in the way of its own FENCE.
     if (jobs[j].operand == j - 1) continue;
+    // Of a map in parts the last one gives some columns alone.
+    if (jobs[j].source == j - 1 && jobs[j - 1].map) continue;
     if (jobs[j].source != j - 1) {
       overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
       overlaps[j].early_words = std::numeric_limits<std::uint64_t>::max();
@@ -134,6 +140,16 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
     }
   }
   return overlaps;
+}
+
+/// Results that are a part of a map lie within it; the first part takes the room for all.
+void place_part(Job& job, std::map<int, std::uint64_t>& maps) {
+  const ResultPart& part = job.plan.output.part.value();
+  const std::uint64_t tile_bytes = job.plan.results().block_bytes(job.plan.shape.m, job.plan.array);
+  const auto [map, is_first] = maps.emplace(*job.map, job.layout.results);
+  job.layout.end = is_first ? map->second + divide_up(part.columns, job.plan.array) * tile_bytes
+                            : job.layout.results;
+  job.layout.results = map->second + part.first / job.plan.array * tile_bytes;
 }
 
 }  // namespace
@@ -168,7 +184,7 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   for (const Job& job : jobs) {
     // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
     // STOREs with their LOAD_OPERANDS, and a LOAD_ACTIVATIONS.
-    most_commands += program_length(job.plan) + 8;
+    most_commands += program_length(job.plan) + (job.map ? 24 : 8);
   }
   list.snapshots = page_up(std::uint64_t{ring_places(most_commands)} * kCommandBytes);
   list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
@@ -180,12 +196,16 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
   share_planes(list.jobs, geometry);
   const std::vector<Overlaps> overlaps = find_overlaps(list.jobs, geometry);
   std::vector<std::vector<Phase>> phases;
+  std::map<int, std::uint64_t> maps;  // where each lies
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     Job& job = list.jobs[j];
-    const auto results_of = [&list](std::optional<std::size_t> from) {
-      return from ? std::optional(list.jobs[*from].layout.results) : std::nullopt;
+    const auto results_of = [&list, &maps](std::optional<std::size_t> from) {
+      if (!from) return std::optional<std::uint64_t>();
+      const Job& giver = list.jobs[*from];
+      return std::optional(giver.map ? maps.at(*giver.map) : giver.layout.results);
     };
     job.layout = make_layout(job.plan, list.end, results_of(job.source), results_of(job.operand));
+    if (job.map) place_part(job, maps);
     JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
     job.program = std::move(commands.commands);
     phases.push_back(std::move(commands.phases));

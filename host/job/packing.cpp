@@ -47,11 +47,9 @@ std::int32_t add(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
 
-}  // namespace
-
-std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
+/// Weights, a row for each column from the first lane on.
+std::vector<std::uint8_t> packed_weights(const Job& job, const MatrixI8& weights) {
   const Plan& plan = job.plan;
-  check_shape("weights", weights, plan.shape.n, plan.shape.k);
   if (plan.window) return pack_window_weights(*plan.window, weights);
   if (plan.lanes) return pack_lane_weights(*plan.lanes, weights, plan.array);
   std::vector<std::uint8_t> packed(plan.weight_bytes());
@@ -59,13 +57,27 @@ std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) 
   // The tiles of the first block of M; those after it use the same weights again.
   for (TileWalk walk(job); !walk.done() && walk.tile().tile.m == 0; walk.next()) {
     const TileIndex& tile = walk.tile().tile;
-    for (std::uint64_t column = 0; column < columns_of(plan, tile.n); ++column) {
+    for (std::uint64_t column = 0; column < plan.lanes_of(static_cast<std::uint32_t>(tile.n)).second; ++column) {
       copy_word(word + column * plan.array, weights, tile.n * plan.array + column, tile.k,
                 plan.array);
     }
     word += std::uint64_t{plan.array} * plan.array;
   }
   return packed;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
+  const Plan& plan = job.plan;
+  check_shape("weights", weights, plan.shape.n, plan.shape.k);
+  if (plan.first_lane() != 0) {
+    const auto ahead = static_cast<Eigen::Index>(plan.first_lane());
+    MatrixI8 shifted = MatrixI8::Zero(weights.rows() + ahead, weights.cols());
+    shifted.bottomRows(weights.rows()) = weights;
+    return packed_weights(job, shifted);
+  }
+  return packed_weights(job, weights);
 }
 
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations) {
@@ -88,8 +100,13 @@ std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activ
 }
 
 std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std::int32_t>& bias,
-                                          const std::vector<float>& scales) {
+                                          const std::vector<float>& scales,
+                                          const std::vector<std::uint8_t>& table) {
   const Plan& plan = job.plan;
+  if (table.size() != plan.table_bytes()) {
+    throw std::invalid_argument(fmt::format("a table of {} bytes; the job takes one of {}",
+                                            table.size(), plan.table_bytes()));
+  }
   if (bias.size() != plan.shape.n || scales.size() != plan.shape.n) {
     throw std::invalid_argument(fmt::format("{} biases and {} scales; the job has {} columns",
                                             bias.size(), scales.size(), plan.shape.n));
@@ -103,23 +120,27 @@ std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std:
                       "least 0",
                       job.name, column, scales[column]));
     }
+    const std::uint64_t place = plan.first_lane() + column;
     std::uint8_t* const at =
-        packed.data() + column / plan.array * 2 * half + column % plan.array * sizeof(float);
+        packed.data() + place / plan.array * 2 * half + place % plan.array * sizeof(float);
     put_word(at, static_cast<std::uint32_t>(bias[column]));
     std::uint32_t bits;
     std::memcpy(&bits, &scales[column], sizeof bits);
     put_word(at + half, bits);
   }
+  std::copy(table.begin(), table.end(), packed.end() - static_cast<std::ptrdiff_t>(table.size()));
   return packed;
 }
 
 std::vector<std::uint8_t> pack_operands(const Job& job, const MatrixI8& operands) {
   const Plan& plan = job.plan;
-  check_shape("second operands", operands, plan.shape.m, plan.shape.n);
+  if (plan.first_lane() != 0) throw std::invalid_argument("second operands begin with a tile");
+  const std::uint64_t rows = plan.operand_rows();
+  check_shape("second operands", operands, rows, plan.shape.n);
   std::vector<std::uint8_t> packed(plan.operand_bytes());
   std::uint8_t* word = packed.data();
   for (std::uint64_t tile = 0; tile < plan.n_tiles; ++tile) {
-    for (std::uint64_t row = 0; row < plan.shape.m; ++row, word += plan.array) {
+    for (std::uint64_t row = 0; row < rows; ++row, word += plan.array) {
       copy_word(word, operands, row, tile, plan.array);
     }
   }
@@ -161,11 +182,14 @@ MatrixI32 unpack_results(const Job& job, const std::vector<std::int32_t>& result
   const std::uint64_t m = plan.shape.m, n = plan.shape.n;
   if (plan.accumulate == Accumulate::kDevice) {
     const std::int32_t* from = results.data();
-    for (std::uint64_t tile = 0; tile < plan.n_tiles; ++tile) {
-      std::int32_t* to = sums.data() + tile * plan.array;
+    std::int32_t* column = sums.data();
+    for (std::uint32_t tile = 0; tile < plan.n_tiles; ++tile) {
+      const auto [first, end] = plan.lanes_of(tile);
+      std::int32_t* to = column;
       for (std::uint64_t row = 0; row < m; ++row, from += plan.array, to += n) {
-        std::copy(from, from + columns_of(plan, tile), to);
+        std::copy(from + first, from + end, to);
       }
+      column += end - first;
     }
     return sums;
   }

@@ -51,6 +51,20 @@ ResultFormat Output::stored() const {
   return ResultFormat(format.is_signed() ? ResultCode::kUint8 : ResultCode::kInt8);
 }
 
+std::pair<std::uint32_t, std::uint32_t> Plan::lanes_of(std::uint32_t tile) const {
+  const std::uint64_t begin = std::uint64_t{tile} * array;
+  const std::uint64_t end = std::min(begin + array, first_lane() + shape.n) - begin;
+  return {tile == 0 ? first_lane() : 0, static_cast<std::uint32_t>(end)};
+}
+
+bool Plan::has_one_set_of_lanes() const {
+  if (!output.part || !output.part->has_shared_tiles(shape.n, array)) return true;
+  for (std::uint32_t tile = 1; tile < n_tiles; ++tile) {
+    if (lanes_of(tile) != lanes_of(0)) return false;
+  }
+  return true;
+}
+
 std::uint64_t Plan::row_blocks() const {
   std::uint64_t blocks = 0;
   for (const RowGroup& group : groups) blocks += group.blocks;
@@ -78,9 +92,10 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   plan.accumulate = accumulate;
   plan.array = geometry.n;
   plan.k_tiles = static_cast<std::uint32_t>(divide_up(shape.k, geometry.n));
-  plan.n_tiles = static_cast<std::uint32_t>(divide_up(shape.n, geometry.n));
+  plan.n_tiles =
+      static_cast<std::uint32_t>(divide_up(plan.first_lane() + shape.n, geometry.n));
   command_count("words of weights", plan.tiles() * geometry.n);
-  command_count("words of parameters", plan.parameter_bytes() / geometry.n);
+  command_count("words of parameters", plan.parameter_set_bytes() / geometry.n);
 
   // Beside a tile's rows the scratchpad must hold one more burst, or the two wait for each other.
   const std::uint64_t max_rows = std::min<std::uint64_t>(
@@ -125,13 +140,19 @@ void set_window(Plan& plan, WindowCut window) {
 
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output) {
   check_output(output, Accumulate::kDevice);
-  WindowCut cut = cut_convolution(convolution, geometry);
   Plan plan;
   plan.shape = {convolution.out_pixels(),
                 std::uint64_t{convolution.group_channels()} * convolution.taps(),
                 convolution.out_channels};
   plan.output = output;
   plan.array = geometry.n;
+  // Lanes ahead of the first column compute nothing.
+  Convolution shifted = convolution;
+  shifted.out_channels += plan.first_lane();
+  if (plan.first_lane() != 0 && convolution.groups != 1) {
+    throw UsageError("results of groups cannot begin between two tiles");
+  }
+  WindowCut cut = cut_convolution(shifted, geometry);
   plan.n_tiles = cut.window.passes();
   plan.k_tiles = command_count("tiles in a pass", cut.window.tiles() / plan.n_tiles);
   command_count("words of weights", plan.tiles() * geometry.n);
@@ -142,6 +163,7 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
 std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
                                     const Output& output, LaneSum sum) {
   check_output(output, Accumulate::kDevice);
+  if (output.part && output.part->first_lane(geometry.n) != 0) return std::nullopt;
   std::optional<LanesCut> cut = cut_for_lanes(convolution, geometry, sum);
   if (!cut) return std::nullopt;
   Plan plan;
@@ -167,9 +189,10 @@ Traffic predict_traffic(const Plan& plan) {
     const std::uint64_t once = std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
     traffic.activations += group.retain ? once : once * plan.n_tiles;
   }
-  traffic.parameters = plan.parameter_bytes() * plan.row_blocks();
+  traffic.parameters = plan.parameter_set_bytes() * plan.row_blocks();
   traffic.results = plan.result_bytes();
-  traffic.operands = plan.operand_bytes();
+  traffic.operands = plan.table_bytes() +
+                     plan.operand_bytes() * (plan.output.broadcasts() ? plan.row_blocks() : 1);
   traffic.commands = program_length(plan) * kCommandBytes;
   return traffic;
 }

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/result_format.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/job/lanes_cut.hpp"
 #include "host/job/window_cut.hpp"
 
@@ -24,6 +26,23 @@ struct GemmShape {
   std::uint64_t macs() const { return m * k * n; }
 };
 
+/// Results that are some columns of a wider matrix, or channels of a map.
+struct ResultPart {
+  std::uint64_t first = 0;  // column of it
+  std::uint64_t columns = 0;  // of it
+
+  /// The lane of the first one, on an array of n columns.
+  std::uint32_t first_lane(std::uint32_t n) const { return static_cast<std::uint32_t>(first % n); }
+  /// Has a tile, of those that `own` columns fall on, columns of others?
+  bool has_shared_tiles(std::uint64_t own, std::uint32_t n) const {
+    return first % n != 0 || ((first + own) % n != 0 && first + own != columns);
+  }
+
+  friend bool operator==(const ResultPart& a, const ResultPart& b) {
+    return a.first == b.first && a.columns == b.columns;
+  }
+};
+
 /// What a product's results are: its sums, or of each column's sums values of 8 bits,
 /// clamp(rint(float32(sum + bias) * scale) + zero, low, high), which may pass the vector path.
 struct Output {
@@ -32,18 +51,22 @@ struct Output {
   /// What becomes of 8-bit results before they are written: a STORE with VECTOR, of which the
   /// fields of the vector path alone count (host/device/vector_path.hpp).
   std::optional<StoreCommand> vector;
+  /// Where they are written; whole tiles of columns begin with the first one if there is nothing.
+  std::optional<ResultPart> part;
 
   /// How results lie in memory.
   ResultFormat stored() const;
-  /// Does a second operand come from memory, a value for each result?
-  bool takes_operands() const {
-    return vector && (vector->add != 0 || vector->multiply != 0) && vector->broadcast == 0;
-  }
+  /// Does a second operand come from memory: a value for each result, or for each column?
+  bool takes_operands() const { return vector && (vector->add != 0 || vector->multiply != 0); }
+  /// Is it one for each column?
+  bool broadcasts() const { return takes_operands() && vector->broadcast != 0; }
+  /// Does a table from memory take the place of each result?
+  bool takes_table() const { return vector && vector->table != 0; }
 
   friend bool operator==(const Output& a, const Output& b) {
     return a.format == b.format && a.zero == b.zero && a.low == b.low && a.high == b.high &&
            a.vector.has_value() == b.vector.has_value() &&
-           (!a.vector || Command(*a.vector) == Command(*b.vector));
+           (!a.vector || Command(*a.vector) == Command(*b.vector)) && a.part == b.part;
   }
 };
 
@@ -88,6 +111,14 @@ struct Plan {
   std::uint64_t row_blocks() const;
   /// How results lie in memory.
   ResultFormat results() const { return output.stored(); }
+  /// The lane of the first tile on which the first column falls.
+  std::uint32_t first_lane() const { return output.part ? output.part->first_lane(array) : 0; }
+  /// Columns of all results that lie where these do.
+  std::uint64_t result_columns() const { return output.part ? output.part->columns : shape.n; }
+  /// The lanes of a tile that hold columns, [first, second).
+  std::pair<std::uint32_t, std::uint32_t> lanes_of(std::uint32_t tile) const;
+  /// Do STOREs write the same lanes of all tiles? All of them, where no column of others is there.
+  bool has_one_set_of_lanes() const;
   /// Tiles of results that leave the device for one block of M.
   std::uint64_t result_blocks() const {
     return accumulate == Accumulate::kDevice ? n_tiles : tiles();
@@ -96,9 +127,12 @@ struct Plan {
   std::uint64_t weight_bytes() const {
     return (lanes ? lanes->weight_words() : tiles() * array) * array;
   }
-  std::uint64_t parameter_bytes() const {
+  std::uint64_t parameter_set_bytes() const {
     return results().takes_parameters() ? std::uint64_t{n_tiles} * kParameterSetWords * array : 0;
   }
+  std::uint64_t table_bytes() const { return output.takes_table() ? kTableBytes : 0; }
+  /// The table lies behind the parameters.
+  std::uint64_t parameter_bytes() const { return parameter_set_bytes() + table_bytes(); }
   std::uint64_t activation_bytes() const {
     return (lanes    ? lanes->plane_words() * n_tiles
             : window ? window->window.pixels() * window->window.planes
@@ -108,8 +142,11 @@ struct Plan {
   std::uint64_t result_bytes() const {
     return results().block_bytes(shape.m * result_blocks(), array);
   }
-  /// Bytes of the second operand of results, which lies as they do.
-  std::uint64_t operand_bytes() const { return output.takes_operands() ? result_bytes() : 0; }
+  /// Rows of the second operand of results, which lies as they do; 1 where it is one a column.
+  std::uint64_t operand_rows() const { return output.broadcasts() ? 1 : shape.m; }
+  std::uint64_t operand_bytes() const {
+    return output.takes_operands() ? operand_rows() * n_tiles * array : 0;
+  }
 };
 
 /// Bytes that cross each port for a plan and its program; the device's counters give the same.

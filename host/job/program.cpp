@@ -50,7 +50,7 @@ MatmulCommand matmul(const Plan& plan, const RowGroup& group) {
 LoadParametersCommand load_parameters(const Plan& plan, const Layout& layout,
                                       const RowGroup& group) {
   LoadParametersCommand load;
-  load.count = count_of(plan.parameter_bytes() / plan.array);
+  load.count = count_of(plan.parameter_set_bytes() / plan.array);
   load.passes = group.blocks;
   load.address = layout.parameters;
   return load;
@@ -93,22 +93,63 @@ Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint
 }
 
 std::uint64_t program_length(const Plan& plan) {
-  if (plan.convolution() != nullptr) return make_program(plan, {}).size();
+  if (plan.convolution() != nullptr || plan.output.part) return make_program(plan, {}).size();
   const std::uint64_t loads_and_more =
       4 + (plan.results().takes_parameters() ? 1 : 0) + (plan.output.takes_operands() ? 1 : 0);
-  return loads_and_more * plan.groups.size() + 1;
+  return loads_and_more * plan.groups.size() + (plan.output.takes_table() ? 1 : 0) + 1;
 }
 
 void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
                             std::uint32_t first_tile, std::uint32_t tiles, Phase phase) {
+  if (!plan.output.part || !plan.output.part->has_shared_tiles(plan.shape.n, plan.array)) {
+    add_store(plan, layout, blocks, first_tile, tiles, {0, plan.array}, phase);
+    return;
+  }
+  // A STORE for each run of tiles of which it writes the same lanes.
+  const std::uint32_t end = first_tile + tiles;
+  const auto run_from = [&](std::uint32_t tile) {
+    std::uint32_t next = tile + 1;
+    while (next < end && plan.lanes_of(next) == plan.lanes_of(tile)) ++next;
+    return next;
+  };
+  const bool is_one = plan.has_one_set_of_lanes();
+  for (std::uint32_t block = 0; block < (is_one ? 1 : blocks.blocks); ++block) {
+    RowGroup rows = blocks;
+    if (!is_one) {
+      rows.first_row += std::uint64_t{block} * blocks.rows;
+      rows.blocks = 1;
+    }
+    for (std::uint32_t tile = first_tile; tile < end;) {
+      const std::uint32_t next = run_from(tile);
+      add_store(plan, layout, rows, tile, next - tile, plan.lanes_of(tile), phase);
+      tile = next;
+    }
+  }
+}
+
+void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                            std::uint32_t first_tile, std::uint32_t tiles,
+                            std::pair<std::uint32_t, std::uint32_t> lanes, Phase phase) {
   const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
   const std::uint64_t place =
       plan.results().block_bytes(first_tile * plan.shape.m + blocks.first_row, plan.array);
-  if (plan.output.takes_operands()) {
-    LoadOperandsCommand load;
+  const bool first = !lanes_;
+  const bool keeps = std::exchange(lanes_, lanes) == lanes;
+  LoadOperandsCommand load;
+  load.count = load.passes = load.blocks = 1;
+  if (!keeps && plan.output.takes_table()) {
+    load.rows = load.stride = table_words(plan.array);
+    load.address = layout.parameters + plan.parameter_set_bytes();
+    add(load, first ? Phase::kAhead : phase);
+  }
+  if (plan.output.broadcasts()) {
+    load.rows = load.stride = tiles;
+    load.passes = blocks.blocks;
+    load.address = layout.operands + std::uint64_t{first_tile} * plan.array;
+    add(load, phase);
+  } else if (plan.output.takes_operands()) {
     load.rows = blocks.rows;
     load.count = tiles;
-    load.passes = 1;
     load.blocks = blocks.blocks;
     load.address = layout.operands + place;
     load.stride = count_of(plan.shape.m);
@@ -117,7 +158,9 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
   StoreCommand store = plan.output.vector.value_or(StoreCommand());
   if (plan.output.vector) {
     store.flags = flag::kVector;
-    store.keep = std::exchange(stores_, true) ? 1 : 0;
+    store.keep = keeps ? 1 : 0;
+    store.first_lane = lanes.first;
+    store.lanes = lanes.second - lanes.first == plan.array ? 0 : lanes.second - lanes.first;
   }
   store.rows = blocks.rows;
   store.count = tiles;

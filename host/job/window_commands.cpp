@@ -45,7 +45,17 @@ class WindowCommands {
   void add_store(std::uint64_t block, const RowGroup& blocks, std::uint32_t first_tile,
                  std::uint32_t tiles) {
     if (blocks.blocks == 0 || tiles == 0) return;
-    stores_.push_back({block, blocks, first_tile, tiles});
+    if (plan_.has_one_set_of_lanes()) {
+      stores_.push_back({block, blocks, first_tile, tiles});
+      return;
+    }
+    // STOREs of a block, more than one, would wait ahead of the MATMUL of the next.
+    for (std::uint32_t i = 0; i < blocks.blocks; ++i) {
+      RowGroup one = blocks;
+      one.first_row += std::uint64_t{i} * blocks.rows;
+      one.blocks = 1;
+      stores_.push_back({block + i, one, first_tile, tiles});
+    }
   }
 
   /// All STOREs, in their order.
@@ -147,7 +157,7 @@ class WindowCommands {
       list_.add(matmul_window(plan, block), phase);
       freed += block.freed_pixels;
       if (before + i == 0 && plan_.results().takes_parameters()) {
-        load<LoadParametersCommand>(layout_.parameters, plan_.parameter_bytes() / plan_.array);
+        load<LoadParametersCommand>(layout_.parameters, plan_.parameter_set_bytes() / plan_.array);
       }
       for (; next_store_ < stores_.size() && stores_[next_store_].block == before + i;
            ++next_store_) {

@@ -211,7 +211,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     if (layer.packed != nullptr) {
       parameters = layer.packed->parameters;
     } else if (layer.job.plan.results().takes_parameters()) {
-      parameters = pack_parameters(layer.job, layer.bias, layer.scale);
+      parameters = pack_parameters(layer.job, layer.bias, layer.scale, layer.table);
     }
     names += (names.empty() ? "" : ", ") + layer.job.name;
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
@@ -285,6 +285,25 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   return check_list(listed, list, operands, std::move(results), layers, progress);
 }
 
+namespace {
+
+/// The results that a job reads of job `from`, and of all jobs beside which that gives a part.
+MatrixI32 results_read(const JobProgram& list, const std::vector<GemmResult>& results,
+                       std::size_t from) {
+  const Job& giver = list.jobs[from];
+  if (!giver.map) return results[from].sums;
+  MatrixI32 all = MatrixI32::Zero(static_cast<Eigen::Index>(giver.plan.shape.m),
+                                  static_cast<Eigen::Index>(giver.plan.result_columns()));
+  for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+    if (list.jobs[i].map != giver.map) continue;
+    const auto first = static_cast<Eigen::Index>(list.jobs[i].plan.output.part->first);
+    all.middleCols(first, results[i].sums.cols()) = results[i].sums;
+  }
+  return all;
+}
+
+}  // namespace
+
 /// Compares the results of a list, each layer's with what it must be for what its source gave.
 std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
                                              const JobProgram& list,
@@ -299,19 +318,31 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
     const bool is_compared = one.expected.size() != 0;
     const std::optional<std::size_t>&source = one.job.source, &operand = one.job.operand;
     MatrixI8 read;  // what it took from its source
-    if (source && is_compared) read = results[*source].sums.cast<std::int8_t>();
+    const auto is_other = [&](const std::optional<std::size_t>& from) {
+      if (!from) return false;
+      bool other = false;
+      for (std::size_t j = 0; j < i; ++j) {
+        const auto& map = listed[*from].job.map;
+        if (j == *from || (map && listed[j].job.map == map)) other = other || differs[j];
+      }
+      return other;
+    };
+    if (source && is_compared) read = results_read(list, results, *source).cast<std::int8_t>();
     const MatrixI8& a = source ? read : one.a;
     if (is_compared) {
-      const auto given = [&](const std::optional<std::size_t>& layer) {
-        return layer ? &results[*layer].sums : nullptr;
+      const auto given = [&](const std::optional<std::size_t>& from) {
+        return from ? results_read(list, results, *from) : MatrixI32();
       };
-      const bool is_other =
-          one.expect && ((source && differs[*source]) || (operand && differs[*operand]));
-      const MatrixI32 other = is_other ? one.expect(given(source), given(operand)) : MatrixI32();
-      const MatrixI32& expected = is_other ? other : one.expected;
+      const bool others = one.expect && (is_other(source) || is_other(operand));
+      MatrixI32 other;
+      if (others) {
+        const MatrixI32 first = given(source), second = given(operand);
+        other = one.expect(source ? &first : nullptr, operand ? &second : nullptr);
+      }
+      const MatrixI32& expected = others ? other : one.expected;
       check_expected(one.job, a, one.w, one.bias, one.scale, expected);
       layer.mismatches = compare(expected, results[i].sums);
-      differs.push_back(is_other ? compare(one.expected, results[i].sums).count != 0
+      differs.push_back(others ? compare(one.expected, results[i].sums).count != 0
                                  : layer.mismatches.count != 0);
     } else {
       differs.push_back(true);

@@ -37,6 +37,7 @@ struct ProgramLayer {
   MatrixI8 w;
   std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
+  std::vector<std::uint8_t> table;  // of 8-bit results, where they take one
   /// Weights and parameters as they lie, where somebody has packed them already; else nullptr.
   const PackedLayer* packed = nullptr;
   /// [M x N]: what its results must be, if what it reads of other layers is as expected; empty: not

@@ -139,13 +139,15 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   const auto give = [&](const std::string& name, std::optional<std::size_t> from) {
     if (!from) return;
     const TensorType type = type_of(name);
-    given[name] = checks_layers() ? wanted[*from].reshaped(type.dims)
+    given[name] = checks_layers() ? results_of(program, *from, wanted).reshaped(type.dims)
                                   : Tensor(static_cast<DataType>(type.data_type), {0});
   };
-  const std::string& name = step.context.node->input(0);
+  const std::string& name = layer.input_value;
   give(name, layer.source);
   give(layer.second, layer.operand);
-  Tensors arguments = executor_.arguments(step, given);
+  // Of a layer that copies a value its node's other inputs may not be there.
+  const Tensors arguments = layer.sum == LaneSum::kMaximum ? Tensors{given.at(name)}
+                                                           : executor_.arguments(step, given);
   if (!layer.source && arguments[0].dims() != type_of(name).dims) {
     throw failure(step.context,
                   fmt::format("its first input is {}, which is not the shape that {} says",
@@ -153,7 +155,11 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   }
   ProgramLayer made = program_layer(layer, step.context, arguments);
   if (!layer.second.empty() && !layer.operand) {
-    made.operands = operand_rows(layer, given.at(layer.second));
+    const auto found = given.find(layer.second);
+    made.operands = operand_rows(
+        layer, found != given.end()
+                   ? found->second
+                   : Tensor::from_proto(*executor_.model().constant(layer.second)));
   }
   const std::vector<PackedLayer>& constants = schedule_.executable.programs[number].constants;
   if (!constants.empty()) made.packed = &constants[index];
@@ -190,8 +196,9 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
 /// the float32 network's, where these differ.
 Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given,
                                   ExactValues* exact) const {
-  Tensor result;
+  Tensor result = given.at(layer.input_value);
   for (const int node : layer.nodes()) {
+    if (layer.part && layer.part->node == node) return in_steps_of(*layer.part, result);
     const Step& step = this->step(node);
     const Tensors arguments = executor_.arguments(step, given);
     if (exact != nullptr) {
@@ -205,6 +212,39 @@ Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given,
   return result;
 }
 
+/// A part of a concatenation, in the steps of the whole: what the node makes of it alone.
+Tensor NetworkPass::in_steps_of(const ConcatPart& part, const Tensor& value) const {
+  const Step& step = this->step(part.node);
+  onnx::NodeProto node = *step.context.node;
+  node.clear_input();
+  for (const int input : {0, 1, part.input, part.input + 1, part.input + 2}) {
+    node.add_input(step.context.node->input(input));
+  }
+  Step alone = step;
+  alone.context.node = &node;
+  const std::string& name = node.input(2);
+  return executor_.compute_step(alone, executor_.arguments(alone, {{name, value}}))[0];
+}
+
+/// The results of a layer, or of all those beside which it is a part of a concatenation; `each`: of
+/// each layer.
+Tensor NetworkPass::results_of(const DeviceProgram& program, std::size_t layer,
+                               const std::vector<Tensor>& each) const {
+  const DeviceLayer& giver = program.layers[layer];
+  if (!giver.part) return each[layer];
+  std::map<std::uint64_t, Tensor> parts;  // by their first channel
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    const auto& part = program.layers[i].part;
+    if (part && part->node == giver.part->node) parts[part->first] = each[i];
+  }
+  std::vector<Tensor> in_order;
+  for (auto& [first, part] : parts) {
+    if (!part.present()) return {};
+    in_order.push_back(part);
+  }
+  return join_parts(in_order, type_of(results_of(giver)));
+}
+
 /// What the device wrote of each layer; `wanted` where it wrote just that.
 std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
                                          const std::vector<MatrixI32>& values,
@@ -213,7 +253,7 @@ std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
   for (std::size_t i = 0; i < values.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
     results.push_back(values[i].size() != 0
-                          ? to_node_results(layer, values[i], type_of(results_of(layer)))
+                          ? to_node_results(layer, values[i], own_type(layer))
                       : i < wanted.size() ? wanted[i]
                                           : Tensor());
   }
@@ -224,10 +264,12 @@ std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
 void NetworkPass::store(const DeviceProgram& program, const std::vector<Tensor>& results,
                         Values& values) {
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!results[i].present()) continue;
-    const Step& last = step(program.layers[i].last());
-    values[last.context.node->output(0)] = results[i];
-    if (after_) after_(last, {results[i]});
+    const DeviceLayer& layer = program.layers[i];
+    if (!results[i].present() || (layer.part && layer.part->first != 0)) continue;
+    const Tensor given = results_of(program, i, results);
+    if (!given.present()) continue;
+    values[results_of(layer)] = given;
+    if (after_) after_(step(layer.gives()), {given});
   }
 }
 
@@ -243,7 +285,7 @@ void NetworkPass::run_program(const PassItem& item) {
   if (pool_) {
     store(program, wanted, at_.values);
     forget(item);
-    handed_out_.push_back({&program, at_});
+    handed_out_.push_back({&program, at_, std::move(wanted)});
     pool_->add(std::move(layers), joint_.part(share_of(clocks)));
   } else {
     next(clocks);
@@ -266,7 +308,12 @@ bool NetworkPass::add_finished(const ProgramResults& found) {
   if (!found.differ()) return true;
   Place& behind = program.behind;
   Values results;
-  store(*program.program, written(*program.program, found.values, {}), results);
+  std::vector<Tensor> layers = written(*program.program, found.values, program.wanted);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    // All parts of a concatenation of which one differs.
+    if (found.values[i].size() == 0 && !program.program->layers[i].part) layers[i] = Tensor();
+  }
+  store(*program.program, layers, results);
   for (auto& [name, tensor] : results) {
     const auto value = behind.values.find(name);
     if (value != behind.values.end()) value->second = tensor;
@@ -368,8 +415,9 @@ void NetworkPass::add_layers(const DeviceProgram& program,
     report.convolution = layer.convolution;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
-    for (const int node : layer.behind)
-      report.vector_nodes.push_back(layer_name(executor_, step(node)));
+    for (const int node : layer.nodes()) {
+      if (node != layer.node) report.vector_nodes.push_back(layer_name(executor_, step(node)));
+    }
     layers_.push_back(std::move(report));
   }
 }

@@ -84,6 +84,7 @@ class NetworkPass {
   struct HandedOut {
     const DeviceProgram* program;
     Place behind;
+    std::vector<Tensor> wanted;  // of each layer
   };
 
   void begin_pass();
@@ -91,6 +92,9 @@ class NetworkPass {
   void run_program(const PassItem& item);
   ProgramLayer prepare(std::size_t number, std::size_t index, std::vector<Tensor>& wanted);
   Tensor compute_layer(const DeviceLayer& layer, Values given, ExactValues* exact) const;
+  Tensor in_steps_of(const ConcatPart& part, const Tensor& value) const;
+  Tensor results_of(const DeviceProgram& program, std::size_t layer,
+                    const std::vector<Tensor>& each) const;
   void store(const DeviceProgram& program, const std::vector<Tensor>& results, Values& values);
   std::vector<Tensor> written(const DeviceProgram& program, const std::vector<MatrixI32>& values,
                               const std::vector<Tensor>& wanted) const;
@@ -111,9 +115,15 @@ class NetworkPass {
   bool checks_layers() const { return runner_.options().check == CheckLevel::kLayers; }
   const Step& step(int node) const { return executor_.steps()[static_cast<std::size_t>(node)]; }
   const Step& step_of(const DeviceLayer& layer) const { return step(layer.node); }
-  /// The name of a layer's results.
+  /// The name of a layer's results, or of the concatenation that they are a part of.
   const std::string& results_of(const DeviceLayer& layer) const {
-    return step(layer.last()).context.node->output(0);
+    return step(layer.gives()).context.node->output(0);
+  }
+  /// The type of those that are its own.
+  TensorType own_type(const DeviceLayer& layer) const {
+    TensorType type = type_of(results_of(layer));
+    if (layer.part) type.dims[1] = static_cast<std::int64_t>(layer.job.plan.shape.n);
+    return type;
   }
   TensorType type_of(const std::string& value) const { return *executor_.model().type(value); }
   double share_of(double clocks) const {

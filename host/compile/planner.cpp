@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/planner.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "host/divide.hpp"
+#include "host/error.hpp"
+#include "host/onnx/supported.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Can a layer read a map, all of it in each row where the layer is a Linear one? Such a layer
+/// becomes a convolution whose window is the map.
+bool reads_map(Convolution map, QuantizedNode& to) {
+  if (to.convolution) {
+    const Convolution& c = *to.convolution;
+    return c.images == map.images && c.channels == map.channels && c.height == map.height &&
+           c.width == map.width;
+  }
+  const std::uint64_t pixels = std::uint64_t{map.height} * map.width;
+  if (to.shape.m != map.images || to.shape.k != pixels * map.channels) return false;
+  if (pixels == 1) return true;
+  map.kernel_height = map.height;
+  map.kernel_width = map.width;
+  map.out_channels = static_cast<std::uint32_t>(to.shape.n);
+  map.zero = 0;  // nothing lies beyond the border
+  to.convolution = map;
+  return true;
+}
+
+}  // namespace
+
+Planner::Value Planner::value_of(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? Value{} : found->second;
+}
+
+/// What the host computes of its inputs.
+Planner::Value Planner::host_value(const onnx::NodeProto& node) const {
+  Value value;
+  for (const std::string& name : node.input()) {
+    const auto found = values_.find(name);
+    if (found == values_.end()) continue;
+    value.level = std::max(value.level, found->second.level + (found->second.layer ? 1 : 0));
+    value.behind_layer = value.behind_layer || found->second.behind_layer;
+  }
+  return value;
+}
+
+/// The map that a layer's results are, or are a part of.
+Convolution Planner::results_map(const Placed& from) const {
+  Convolution map;
+  map.images = static_cast<std::uint32_t>(from.node.shape.m);
+  map.channels =
+      static_cast<std::uint32_t>(from.layer.part ? from.layer.part->channels : from.node.shape.n);
+  if (from.node.convolution) {
+    map.images = from.node.convolution->images;
+    map.height = from.node.convolution->out_height;
+    map.width = from.node.convolution->out_width;
+  }
+  return map;
+}
+
+/// Can the layer read the results of another where they lie?
+bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
+  return reads_map(results_map(from), to);
+}
+
+/// Can the layer read a value where it lies in planes?
+bool Planner::reads_in_place(const Value& input, QuantizedNode& node) const {
+  const std::optional<TensorType> type = model_.type(input.root);
+  if (node.convolution) return true;
+  if (!type) return false;
+  const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  Convolution map;
+  const std::vector<std::int64_t>& dims = type->dims;
+  if (!dims.empty()) map.images = size(dims[0]);
+  if (dims.size() > 1) map.channels = size(dims[1]);
+  for (std::size_t axis = 2; axis + 1 < dims.size(); ++axis) map.height *= size(dims[axis]);
+  if (dims.size() > 2) map.width = size(dims.back());
+  return reads_map(map, node);
+}
+
+/// Is a layer whose activations come from the host one with few channels, at most half a word, that
+/// takes fewer tiles if the host lays out its windows?
+bool Planner::is_packed(const QuantizedNode& node) const {
+  const Convolution& c = *node.convolution;
+  const std::uint64_t taps = std::uint64_t{c.kernel_height} * c.kernel_width;
+  return c.groups == 1 && std::uint64_t{2} * c.channels <= geometry_.n &&
+         divide_up(node.shape.k, geometry_.n) < taps;
+}
+
+/// The layer's job. Throws UsageError where there is none.
+Job Planner::make(const Placed& placed) const {
+  const DeviceLayer& layer = placed.layer;
+  const QuantizedNode& node = placed.node;
+  Output output;
+  const bool as_unsigned =
+      node.type == onnx::TensorProto::UINT8 && !placed.read && !options_.in_place;
+  output.vector = placed.vector;
+  if (layer.part) output.part = {{layer.part->first, layer.part->channels}};
+  if (output.part && output.part->has_shared_tiles(node.shape.n, geometry_.n) && !output.vector) {
+    output.vector = StoreCommand{};
+  }
+  if (output.vector) {
+    // The vector path computes with the values that the file has; in memory, uint8 that a layer
+    // reads is int8.
+    const bool is_uint8 = node.type == onnx::TensorProto::UINT8;
+    output.format = ResultFormat(is_uint8 ? ResultCode::kUint8 : ResultCode::kInt8);
+    output.zero = node.result.zero;
+    output.vector->operand_moved = is_uint8 ? 1 : 0;
+    output.vector->result_moved = is_uint8 && !as_unsigned ? 1 : 0;
+  } else {
+    output.format = ResultFormat(as_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
+    output.zero = node.result.zero + (as_unsigned ? 0 : move_to_int8(node.type));
+  }
+  output.low = output.format.least();
+  output.high = output.format.largest();
+  std::string name = node_label(proto(layer.node), layer.node);
+  if (layer.convolution && !layer.packed) {
+    std::optional<Job> lanes;
+    if (options_.lanes)
+      lanes = make_lanes_job(name, *layer.convolution, geometry_, output, layer.sum);
+    if (lanes) return *std::move(lanes);
+    if (layer.is_pool()) throw UsageError("the lanes have no room for its window");
+    return make_job(std::move(name), *layer.convolution, geometry_, output);
+  }
+  return make_job(std::move(name), node.shape, Accumulate::kDevice, geometry_, output);
+}
+
+/// A layer of the program reads the results of another.
+void Planner::mark_read(std::size_t layer) {
+  layers_[layer].read = true;
+  if (!layers_[layer].layer.part) return;
+  for (Placed& placed : layers_) {
+    if (placed.layer.part && placed.layer.part->node == layers_[layer].layer.part->node) {
+      placed.read = true;
+    }
+  }
+}
+
+void Planner::push(Placed placed, const std::string& output) {
+  values_[output] = {placed.level, layers_.size(), true, output};
+  layers_.push_back(std::move(placed));
+}
+
+void Planner::add_layer(int index, QuantizedNode node) {
+  const std::string& name = proto(index).input(0);
+  const Value input = value_of(name);
+  Placed placed;
+  placed.layer.node = index;
+  placed.layer.input_value = name;
+  placed.layer.input = node.input;
+  placed.layer.result = node.result;
+  placed.layer.sum = node.sum;
+  placed.map = proto(index).op_type() == "QLinearConv" || placed.layer.is_pool();
+  if (node.sum == LaneSum::kMaximum) {
+    placed.layer.input = placed.layer.result = layers_[*input.layer].layer.result;
+    placed.layer.input.zero += move_to_int8(node.type);
+  }
+  const auto try_to_make = [&](bool packed) {
+    placed.layer.packed = packed;
+    placed.layer.convolution = placed.node.convolution;
+    try {
+      placed.layer.job = make(placed);
+      return true;
+    } catch (const UsageError& error) {
+      plan_.on_host[index] = error.what();
+      return false;
+    }
+  };
+  bool made = false;
+  placed.node = node;
+  if (input.layer && reads_as_it_lies(layers_[*input.layer], placed.node)) {
+    placed.layer.source = input.layer;
+    placed.level = input.level;
+    placed.depth = layers_[*input.layer].depth + 1;
+    made = try_to_make(false);
+  }
+  if (!made && !placed.layer.is_pool()) {
+    placed.node = std::move(node);
+    placed.layer.source.reset();
+    placed.level = input.level + (input.layer ? 1 : 0);
+    placed.depth = 0;
+    if (options_.in_place) {
+      const bool lies = !input.behind_layer || reads_in_place(input, placed.node);
+      if (!lies) plan_.on_host[index] = "its activations do not lie as the processor leaves them";
+      made = lies && try_to_make(false);
+    } else {
+      made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
+      made = made || try_to_make(false);
+      // What is no window for the device is a product, if the host lays it out.
+      const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
+      made = made || (one_group && try_to_make(true));
+    }
+  }
+  const std::string& output = proto(index).output(0);
+  if (!made) {
+    if (placed.layer.is_pool()) plan_.on_host.erase(index);  // it has no products
+    Value value = host_value(proto(index));
+    value.root = output;
+    values_[output] = std::move(value);
+    return;
+  }
+  plan_.on_host.erase(index);
+  if (placed.layer.source) mark_read(*placed.layer.source);
+  push(std::move(placed), output);
+  add_table(layers_.size() - 1);
+}
+
+/// Pools that read a layer's results run where these are; others stay with the host, as its input
+/// does.
+bool Planner::is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNode& node) const {
+  if (!options_.lanes || options_.in_place) return false;
+  const auto input = values_.find(proto.input(0));
+  return input != values_.end() && input->second.layer &&
+         layers_[*input->second.layer].node.type == node.type;
+}
+
+void Planner::add_node(int index) {
+  if (done_.count(index) != 0) return;
+  if (!options_.in_place && add_vector(index)) return;
+  QuantizedNode node = read_quantized_node(model_, index);
+  const bool is_pool = node.sum != LaneSum::kProducts;
+  if (is_pool && !is_pool_for_lanes(proto(index), node)) node.place = NodePlace::kOther;
+  if (node.place == NodePlace::kLayer && node.convolution && !is_pool && !options_.convolutions) {
+    node.place = NodePlace::kHost;
+    node.why = "with --convolutions host";
+  }
+  if (node.place == NodePlace::kLayer) {
+    add_layer(index, std::move(node));
+  } else {
+    add_on_host(index, node);
+  }
+}
+
+void Planner::add_on_host(int index, const QuantizedNode& node) {
+  if (node.place == NodePlace::kHost) plan_.on_host[index] = node.why;
+  if (node.place == NodePlace::kSums) plan_.sums[index] = node.why;
+  Value value = host_value(proto(index));
+  if ((is_view(proto(index)) || node.place == NodePlace::kView) && proto(index).input_size() != 0) {
+    const auto found = values_.find(proto(index).input(0));
+    if (found != values_.end()) value = found->second;
+  }
+  const bool keeps_bytes = !value.root.empty();
+  for (const std::string& output : proto(index).output()) {
+    if (!keeps_bytes) value.root = output;
+    values_[output] = value;
+  }
+}
+
+std::vector<DeviceProgram> Planner::programs() {
+  std::vector<std::size_t> order(layers_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  // What gives a second operand comes first, so that it is stored when that is asked for.
+  std::vector<bool> is_operand(layers_.size());
+  for (const Placed& placed : layers_) {
+    if (placed.layer.operand) is_operand[*placed.layer.operand] = true;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(layers_[a].level, layers_[a].depth, !is_operand[a]) <
+           std::tuple(layers_[b].level, layers_[b].depth, !is_operand[b]);
+  });
+  std::vector<DeviceProgram> programs;
+  std::vector<std::size_t> place(layers_.size());  // of each layer in its program
+  std::map<int, std::size_t> last_part;            // of each concatenation, its last part's place
+  // The layer whose results are all there when a layer's are, those beside them as well.
+  const auto place_of = [&](std::size_t layer) {
+    const auto& part = layers_[layer].layer.part;
+    return part ? last_part.at(part->node) : place[layer];
+  };
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Placed& placed = layers_[order[i]];
+    if (i == 0 || placed.level != layers_[order[i - 1]].level) programs.emplace_back();
+    DeviceProgram& program = programs.back();
+    place[order[i]] = program.layers.size();
+    if (placed.layer.part) last_part[placed.layer.part->node] = program.layers.size();
+    if (placed.read && placed.node.type == onnx::TensorProto::UINT8) {
+      placed.layer.job = make(placed);  // int8 after all
+    }
+    if (placed.layer.part) placed.layer.job.map = placed.layer.part->node;
+    if (placed.layer.source) {
+      placed.layer.source = place_of(*placed.layer.source);
+      placed.layer.job.source = placed.layer.source;
+    }
+    if (placed.layer.operand) {
+      placed.layer.operand = place_of(*placed.layer.operand);
+      placed.layer.job.operand = placed.layer.operand;
+    }
+    if (placed.layer.job.plan.results().code() == ResultCode::kInt8) {
+      placed.layer.result.zero += move_to_int8(placed.node.type);
+    }
+    program.layers.push_back(placed.layer);
+  }
+  return programs;
+}
+
+DevicePlan Planner::run() {
+  for (int i = 0; i < model_.graph().node_size(); ++i) add_node(i);
+  plan_.programs = programs();
+  return std::move(plan_);
+}
+
+}  // namespace gemm64

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a DevicePlan, node by node: planner.cpp has the layers, planner_vector.cpp what becomes of
+// their results on the way to memory.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/compile/device_plan.hpp"
+#include "host/compile/table_node.hpp"
+#include "host/compile/vector_node.hpp"
+
+namespace gemm64 {
+
+class Planner {
+ public:
+  Planner(const OnnxModel& model, const Geometry& geometry, const PlanOptions& options)
+      : model_(model), geometry_(geometry), options_(options), readers_(readers_of(model)) {}
+
+  DevicePlan run();
+
+ private:
+  /// Where a value comes from.
+  struct Value {
+    std::size_t level = 0;
+    std::optional<std::size_t> layer;  // whose results it is, perhaps in another shape
+    bool behind_layer = false;         // does it need the results of one?
+    std::string root;                  // the value whose bytes it is, perhaps in another shape
+  };
+
+  /// A layer and its place.
+  struct Placed {
+    DeviceLayer layer;
+    QuantizedNode node;
+    std::size_t level = 0;
+    std::size_t depth = 0;  // layers of the level before it, each reading the one before
+    bool map = false;       // are its results pixels of a map? else rows of a matrix
+    bool read = false;      // by another layer of the level
+    std::optional<StoreCommand> vector;  // what becomes of its results
+
+    bool takes_operand() const { return vector && (vector->add != 0 || vector->multiply != 0); }
+  };
+
+  // planner.cpp
+  void add_node(int index);
+  void add_layer(int index, QuantizedNode node);
+  void add_on_host(int index, const QuantizedNode& node);
+  void push(Placed placed, const std::string& output);
+  bool reads_as_it_lies(const Placed& from, QuantizedNode& to) const;
+  bool reads_in_place(const Value& input, QuantizedNode& node) const;
+  bool is_packed(const QuantizedNode& node) const;
+  Job make(const Placed& placed) const;
+  bool is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNode& node) const;
+  Value host_value(const onnx::NodeProto& node) const;
+  Value value_of(const std::string& name) const;
+  const onnx::NodeProto& proto(int index) const { return model_.graph().node(index); }
+  const std::string& output_of(const Placed& placed) const {
+    return proto(placed.layer.gives()).output(0);
+  }
+  Convolution results_map(const Placed& from) const;
+  void mark_read(std::size_t layer);
+  std::vector<DeviceProgram> programs();
+
+  // planner_vector.cpp
+  bool add_vector(int index);
+  bool add_second_operand(int index, const VectorNode& node);
+  bool join(int index, const VectorNode& node, const std::string& first, const std::string& second,
+            const StoreCommand& settings);
+  bool attach(int index, Placed& placed, std::optional<std::size_t> own, const VectorNode& node,
+              const std::string& second, const StoreCommand& settings);
+  void add_table(std::size_t number);
+  static void set_table(Placed& placed, const TableNodes& function);
+  bool copy_through_table(int index);
+  std::optional<Placed> copy_of(int index, const std::string& name) const;
+  bool is_alone(const std::string& name) const;
+  bool add_concat(int index);
+
+  const OnnxModel& model_;
+  const Geometry& geometry_;
+  const PlanOptions& options_;
+  DevicePlan plan_;
+  std::vector<Placed> layers_;
+  std::map<std::string, Value> values_;
+  Readers readers_;
+  std::set<int> done_;  // nodes that stand behind a layer
+};
+
+}  // namespace gemm64

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a layer's results on the way to memory: tables, second operands, and where in a
+// concatenation they are written. What cannot join the layer that gives a value becomes a layer of
+// its own, which the lanes copy: the largest value under a window of one.
+#include <algorithm>
+#include <utility>
+
+#include "host/compile/planner.hpp"
+#include "host/error.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/proto/attribute.hpp"
+
+namespace gemm64 {
+
+/// Does one node alone read the value?
+bool Planner::is_alone(const std::string& name) const {
+  const auto found = readers_.find(name);
+  return found != readers_.end() && found->second.size() == 1;
+}
+
+/// A layer that gives a value again, in the name of node `index`; nothing where none can. Its job
+/// is not made yet.
+std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& name) const {
+  const Value value = value_of(name);
+  if (!options_.lanes || !value.layer || value.root != name) return std::nullopt;
+  const Placed& from = layers_[*value.layer];
+  Placed copy;
+  copy.layer.node = index;
+  copy.layer.input_value = name;
+  copy.layer.sum = LaneSum::kMaximum;
+  copy.layer.source = value.layer;
+  copy.layer.input = copy.layer.result = from.layer.result;
+  copy.layer.input.zero += move_to_int8(from.node.type);
+  Convolution map = results_map(from);
+  map.groups = map.out_channels = map.channels;
+  map.out_height = map.height;
+  map.out_width = map.width;
+  map.zero = -128;
+  copy.node.place = NodePlace::kLayer;
+  copy.node.type = from.node.type;
+  copy.node.sum = LaneSum::kMaximum;
+  copy.node.result.zero = -move_to_int8(from.node.type);
+  copy.node.convolution = copy.layer.convolution = map;
+  copy.node.shape = {map.out_pixels(), 0, map.channels};
+  copy.level = from.level;
+  copy.depth = from.depth + 1;
+  copy.map = from.map;
+  return copy;
+}
+
+void Planner::set_table(Placed& placed, const TableNodes& function) {
+  placed.vector = StoreCommand{};
+  placed.vector->table = 1;
+  placed.layer.table = function.table;
+  placed.layer.result = function.result;
+}
+
+/// A function of the last layer's results, value by value, becomes its table.
+void Planner::add_table(std::size_t number) {
+  if (options_.in_place) return;
+  Placed placed = layers_[number];
+  const auto function = read_table(model_, readers_, output_of(placed));
+  if (!function) return;
+  set_table(placed, *function);
+  placed.layer.behind = function->nodes;
+  placed.layer.job = make(placed);
+  done_.insert(function->nodes.begin(), function->nodes.end());
+  const std::string& output = output_of(placed);
+  values_[output] = {placed.level, number, true, output};
+  layers_[number] = std::move(placed);
+}
+
+/// The same of results that others read as well: a layer of its own.
+bool Planner::copy_through_table(int index) {
+  const onnx::NodeProto& node = proto(index);
+  const std::string name = node.input_size() == 0 ? "" : node.input(0);
+  if (!value_of(name).layer) return false;
+  const auto function = read_table(model_, readers_, name, true);
+  if (!function || function->nodes.front() != index) return false;
+  std::optional<Placed> copy = copy_of(index, name);
+  if (!copy) return false;
+  set_table(*copy, *function);
+  copy->layer.behind.assign(function->nodes.begin() + 1, function->nodes.end());
+  try {
+    copy->layer.job = make(*copy);
+  } catch (const UsageError&) {  // the lanes have no room
+    return false;
+  }
+  done_.insert(function->nodes.begin(), function->nodes.end());
+  mark_read(*copy->layer.source);
+  const std::string output = output_of(*copy);
+  push(*std::move(copy), output);
+  return true;
+}
+
+/// Gives a layer's results a second operand, from another layer of the program, or from the host.
+/// `own`: the layer's number, if it has one.
+bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
+                     const VectorNode& node, const std::string& second,
+                     const StoreCommand& settings) {
+  if (placed.takes_operand() || placed.layer.part || placed.node.type != node.type) return false;
+  // Of rows of a matrix with more than two axes, a value for each column is none of axis 1.
+  const auto full = model_.type(proto(index).input(node.a));
+  if (node.stretched && !placed.map && full->dims.size() != 2) return false;
+  const Value operand = value_of(second);
+  const bool in_program = operand.layer && operand.level == placed.level && operand.root == second;
+  Placed changed = placed;
+  if (in_program) {
+    const Placed& from = layers_[*operand.layer];
+    const bool lies = node.stretched ? from.node.shape.m == 1 : from.map == placed.map;
+    if (operand.layer == own || !lies) return false;
+    changed.depth = std::max(placed.depth, from.depth + 1);
+    changed.layer.operand = operand.layer;
+  } else if (operand.level + (operand.layer ? 1 : 0) > placed.level) {
+    return false;
+  }
+  changed.vector = settings;
+  changed.vector->table = placed.layer.table.empty() ? 0 : 1;
+  changed.layer.second = second;
+  changed.layer.second_quantization =
+      second == proto(index).input(node.a) ? node.of_a : node.of_b;
+  changed.layer.second_quantization.zero += move_to_int8(node.type);
+  if (changed.layer.node != index) changed.layer.behind.push_back(index);
+  changed.layer.result = node.result;
+  changed.layer.job = make(changed);
+  placed = std::move(changed);
+  if (in_program) mark_read(*operand.layer);
+  return true;
+}
+
+/// Can a node be part of the layer that gives its input `first`?
+bool Planner::join(int index, const VectorNode& node, const std::string& first,
+                   const std::string& second, const StoreCommand& settings) {
+  const Value value = value_of(first);
+  if (!value.layer || !is_alone(first)) return false;
+  Placed& placed = layers_[*value.layer];
+  if (output_of(placed) != first) return false;
+  if (!attach(index, placed, value.layer, node, second, settings)) return false;
+  const std::string& output = proto(index).output(0);
+  values_[output] = {placed.level, value.layer, true, output};
+  return true;
+}
+
+bool Planner::add_second_operand(int index, const VectorNode& node) {
+  struct Way {
+    std::string first, second;
+    StoreCommand settings;
+  };
+  const std::string &a = proto(index).input(node.a), &b = proto(index).input(node.b);
+  if (a == b) return false;
+  std::vector<Way> ways = {{a, b, node.settings}};
+  if (!node.stretched) {
+    // The layer that comes later takes what the other one gave.
+    const auto depth = [this](const std::string& name) {
+      const Value value = value_of(name);
+      return value.layer ? std::pair(value.level, layers_[*value.layer].depth + 1)
+                         : std::pair(std::size_t{0}, std::size_t{0});
+    };
+    const bool later = depth(a) >= depth(b);
+    ways.insert(later ? ways.end() : ways.begin(), {b, a, node.swapped()});
+  }
+  for (const Way& way : ways) {
+    if (join(index, node, way.first, way.second, way.settings)) return true;
+  }
+  for (const Way& way : ways) {
+    std::optional<Placed> copy = copy_of(index, way.first);
+    if (!copy) continue;
+    try {
+      if (!attach(index, *copy, std::nullopt, node, way.second, way.settings)) continue;
+    } catch (const UsageError&) {  // the lanes have no room
+      continue;
+    }
+    mark_read(*copy->layer.source);
+    push(*std::move(copy), proto(index).output(0));
+    return true;
+  }
+  return false;
+}
+
+/// A QLinearConcat of channels: each layer that gives one of its inputs writes it where the
+/// concatenation has it.
+bool Planner::add_concat(int index) {
+  const onnx::NodeProto& node = proto(index);
+  if (operator_name(node) != "com.microsoft.QLinearConcat") return false;
+  const auto whole = model_.type(node.output(0));
+  const std::int64_t axis = attribute(node, "axis", std::int64_t{1});
+  if (!whole || whole->dims.size() < 2) return false;
+  if (axis != 1 && axis + static_cast<std::int64_t>(whole->dims.size()) != 1) return false;
+  const NodeContext context{&node, node_label(node, index), model_.opset()};
+  const auto type = static_cast<DataType>(whole->data_type);
+  const auto result = constant_quantization(model_, context, 0, type);
+  if (!result) return false;
+
+  struct Part {
+    Placed placed;
+    std::optional<std::size_t> number;  // of the layer that it is; else it is a new one
+  };
+  std::vector<Part> parts;
+  ConcatPart at;
+  at.node = index;
+  at.channels = static_cast<std::uint64_t>(whole->dims[1]);
+  for (at.input = 2; at.input + 2 < node.input_size(); at.input += 3) {
+    const std::string& name = node.input(at.input);
+    const Value value = value_of(name);
+    if (!value.layer || value.root != name) return false;
+    const Placed& from = layers_[*value.layer];
+    const bool one_way = parts.empty() || (from.level == parts[0].placed.level &&
+                                           from.map == parts[0].placed.map);
+    if (!one_way || from.node.type != type || (!from.map && whole->dims.size() != 2)) return false;
+    std::vector<std::uint8_t> table;
+    try {
+      table = concat_table(model_, index, at.input);
+    } catch (const UsageError&) {  // a constant that the file lacks, or where it runs the host tells
+      return false;
+    }
+    const bool shifts = at.first % geometry_.n != 0;
+    const bool joins = is_alone(name) && output_of(from) == name && !from.layer.part &&
+                       (table.empty() || !from.vector) &&
+                       !(shifts && (from.takes_operand() || from.layer.job.plan.lanes));
+    Part part{from, value.layer};
+    if (!joins) {
+      std::optional<Placed> copy = copy_of(index, name);
+      if (!copy || shifts) return false;
+      part = {*std::move(copy), std::nullopt};
+    }
+    part.placed.layer.part = at;
+    part.placed.layer.result = *result;
+    if (!table.empty()) {
+      part.placed.vector = StoreCommand{};
+      part.placed.vector->table = 1;
+      part.placed.layer.table = std::move(table);
+    }
+    try {
+      part.placed.layer.job = make(part.placed);
+    } catch (const UsageError&) {
+      return false;
+    }
+    at.first += part.placed.node.shape.n;
+    parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return false;
+  std::size_t last = 0;
+  for (Part& part : parts) {
+    if (!part.number) {
+      mark_read(*part.placed.layer.source);
+      part.number = layers_.size();
+      layers_.push_back(std::move(part.placed));
+    } else {
+      layers_[*part.number] = std::move(part.placed);
+    }
+    if (part.number == parts.front().number || layers_[*part.number].depth > layers_[last].depth) {
+      last = *part.number;
+    }
+  }
+  values_[node.output(0)] = {layers_[last].level, last, true, node.output(0)};
+  return true;
+}
+
+bool Planner::add_vector(int index) {
+  std::string why;
+  const auto node = read_vector_node(model_, index, geometry_, why);
+  if (node && add_second_operand(index, *node)) return true;
+  return add_concat(index) || copy_through_table(index);
+}
+
+}  // namespace gemm64

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compile/table_node.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "host/compile/vector_node.hpp"
+#include "host/error.hpp"
+#include "host/kernels/operators.hpp"
+#include "host/onnx/operator.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/proto/tensor_data.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::NodeProto;
+using onnx::TensorProto;
+
+bool is_byte(int type) { return type == TensorProto::INT8 || type == TensorProto::UINT8; }
+
+/// Operators whose results are, value by value, functions of their inputs.
+bool is_value_by_value(const NodeProto& node) {
+  static const std::set<std::string> kNames = {
+      "Abs",
+      "Add",
+      "Celu",
+      "Clip",
+      "DequantizeLinear",
+      "Div",
+      "Elu",
+      "Erf",
+      "Exp",
+      "Gelu",
+      "HardSigmoid",
+      "HardSwish",
+      "LeakyRelu",
+      "Max",
+      "Min",
+      "Mish",
+      "Mul",
+      "Neg",
+      "Pow",
+      "QuantizeLinear",
+      "Reciprocal",
+      "Relu",
+      "Selu",
+      "Sigmoid",
+      "Softplus",
+      "Softsign",
+      "Sqrt",
+      "Sub",
+      "Tanh",
+      "ThresholdedRelu",
+      "com.microsoft.DequantizeLinear",
+      "com.microsoft.Gelu",
+      "com.microsoft.QLinearAdd",
+      "com.microsoft.QLinearLeakyRelu",
+      "com.microsoft.QLinearMul",
+      "com.microsoft.QLinearSigmoid",
+      "com.microsoft.QuantizeLinear",
+      "com.microsoft.QuickGelu",
+  };
+  return kNames.count(operator_name(node)) != 0 && node.output_size() == 1;
+}
+
+/// Where the scale of a node's results stands among its inputs.
+int result_scale(const NodeProto& node) {
+  const std::string& type = node.op_type();
+  if (type == "QuantizeLinear") return 1;
+  return type == "QLinearAdd" || type == "QLinearMul" ? 6 : 3;
+}
+
+/// Computes nodes for all 256 values at once.
+class TableMaker {
+ public:
+  TableMaker(const OnnxModel& model, DataType type, std::size_t rank) : model_(model) {
+    Dims dims(std::max<std::size_t>(rank, 2), 1);
+    dims[1] = 256;
+    all_ = Tensor(type, dims);
+    std::uint8_t* const bytes = reinterpret_cast<std::uint8_t*>(all_.mutable_raw());
+    std::iota(bytes, bytes + 256, std::uint8_t{0});
+  }
+
+  /// Of `value` all 256 values are given.
+  void give(const std::string& value) { values_[value] = all_; }
+
+  void run(int index, const NodeProto& node) {
+    const OperatorInfo* const info = find_operator(node.domain(), node.op_type());
+    if (info == nullptr) throw UsageError(operator_name(node) + " is not supported");
+    const NodeContext context{&node, node_label(node, index), model_.opset()};
+    Tensors inputs;
+    for (const std::string& name : node.input()) inputs.push_back(input(name));
+    values_[node.output(0)] = compute(*info, context, inputs)[0];
+  }
+
+  std::vector<std::uint8_t> bytes(const std::string& value) const {
+    const Tensor& tensor = values_.at(value);
+    if (tensor.elements() != 256) throw UsageError("not one result for each value");
+    const auto* const raw = reinterpret_cast<const std::uint8_t*>(tensor.raw());
+    return {raw, raw + 256};
+  }
+
+ private:
+  Tensor input(const std::string& name) const {
+    const auto found = values_.find(name);
+    if (found != values_.end()) return found->second;
+    const TensorProto* const proto = model_.constant(name);
+    if (name.empty()) return {};
+    if (proto == nullptr || !has_data(*proto)) throw UsageError(name + " has no value");
+    return Tensor::from_proto(*proto);
+  }
+
+  const OnnxModel& model_;
+  Tensor all_;
+  std::map<std::string, Tensor> values_;
+};
+
+/// The function of one value, as far as it goes.
+class Region {
+ public:
+  Region(const OnnxModel& model, const Readers& readers, std::string value)
+      : model_(model), readers_(readers), value_(std::move(value)) {
+    const auto type = model.type(value_);
+    if (!type || !is_byte(type->data_type)) return;
+    type_ = *type;
+    grow();
+  }
+
+  std::optional<TableNodes> largest(bool shared) const {
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      const auto type = model_.type(proto(*node).output(0));
+      if (!type || type->data_type != type_.data_type) continue;
+      std::set<int> part = {*node};
+      for (auto before = nodes_.rbegin(); before != nodes_.rend(); ++before) {
+        if (part.count(*before) != 0) add_inputs(*before, part);
+      }
+      if (!is_closed(part, *node) || (!shared && !stays(part, value_))) continue;
+      if (auto made = table(part, *node)) return made;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const NodeProto& proto(int node) const { return model_.graph().node(node); }
+
+  /// A constant of one element, which is known before anything runs.
+  bool is_single(const std::string& name) const {
+    const auto type = model_.type(name);
+    return model_.constant(name) != nullptr && type && type->elements() == 1;
+  }
+
+  /// Adds all nodes whose inputs are the value, constants, or of nodes before.
+  void grow() {
+    std::set<int> next;
+    const auto add_readers = [&](const std::string& name) {
+      const auto found = readers_.find(name);
+      if (found == readers_.end()) return;
+      for (const int node : found->second) {
+        if (node < model_.graph().node_size()) next.insert(node);
+      }
+    };
+    makers_[value_] = -1;
+    add_readers(value_);
+    while (!next.empty()) {
+      const int node = *next.begin();
+      next.erase(next.begin());
+      if (!belongs(node)) continue;
+      nodes_.push_back(node);
+      makers_[proto(node).output(0)] = node;
+      add_readers(proto(node).output(0));
+    }
+  }
+
+  bool belongs(int node) const {
+    if (!is_value_by_value(proto(node))) return false;
+    const auto type = model_.type(proto(node).output(0));
+    if (!type || type->dims != type_.dims) return false;
+    return std::all_of(proto(node).input().begin(), proto(node).input().end(),
+                       [this](const std::string& name) {
+                         return name.empty() || makers_.count(name) != 0 || is_single(name);
+                       });
+  }
+
+  void add_inputs(int node, std::set<int>& part) const {
+    for (const std::string& name : proto(node).input()) {
+      const auto maker = makers_.find(name);
+      if (maker != makers_.end() && maker->second >= 0) part.insert(maker->second);
+    }
+  }
+
+  /// Does nothing but a part's nodes read a value?
+  bool stays(const std::set<int>& part, const std::string& name) const {
+    const std::vector<int>& all = readers_.at(name);
+    return std::all_of(all.begin(), all.end(),
+                       [&part](int reader) { return part.count(reader) != 0; });
+  }
+
+  /// Does nothing else read what the nodes of a part but the last one give?
+  bool is_closed(const std::set<int>& part, int last) const {
+    return std::all_of(part.begin(), part.end(), [&](int node) {
+      return node == last || stays(part, proto(node).output(0));
+    });
+  }
+
+  std::optional<TableNodes> table(const std::set<int>& part, int last) const {
+    TableNodes made;
+    made.nodes.assign(part.begin(), part.end());
+    const NodeProto& node = proto(last);
+    const NodeContext context{&node, node_label(node, last), model_.opset()};
+    const auto result = constant_quantization(model_, context, result_scale(node),
+                                              static_cast<DataType>(type_.data_type));
+    if (!result) return std::nullopt;
+    made.result = *result;
+    made.table.resize(256);
+    if (!has_all_data(part)) return made;
+    try {
+      TableMaker maker(model_, static_cast<DataType>(type_.data_type), type_.dims.size());
+      maker.give(value_);
+      for (const int index : part) maker.run(index, proto(index));
+      made.table = maker.bytes(node.output(0));
+    } catch (const UsageError&) {  // where it runs, the host will tell of it
+      return std::nullopt;
+    }
+    return made;
+  }
+
+  bool has_all_data(const std::set<int>& part) const {
+    for (const int index : part) {
+      for (const std::string& name : proto(index).input()) {
+        const TensorProto* const constant = model_.constant(name);
+        if (constant != nullptr && !has_data(*constant)) return false;
+      }
+    }
+    return true;
+  }
+
+  const OnnxModel& model_;
+  const Readers& readers_;
+  const std::string value_;
+  TensorType type_{};
+  std::vector<int> nodes_;             // in the graph's order
+  std::map<std::string, int> makers_;  // of each value; -1: it is the one that is given
+};
+
+}  // namespace
+
+Readers readers_of(const OnnxModel& model) {
+  Readers readers;
+  const onnx::GraphProto& graph = model.graph();
+  for (int i = 0; i < graph.node_size(); ++i) {
+    for (const std::string& name : graph.node(i).input()) {
+      if (!name.empty()) readers[name].push_back(i);
+    }
+  }
+  for (const onnx::ValueInfoProto& output : graph.output()) {
+    readers[output.name()].push_back(graph.node_size());
+  }
+  return readers;
+}
+
+std::optional<TableNodes> read_table(const OnnxModel& model, const Readers& readers,
+                                     const std::string& value, bool shared) {
+  if (readers.count(value) == 0) return std::nullopt;
+  return Region(model, readers, value).largest(shared);
+}
+
+std::vector<std::uint8_t> concat_table(const OnnxModel& model, int index, int part) {
+  const NodeProto& node = model.graph().node(index);
+  NodeProto alone = node;
+  alone.clear_input();
+  for (const int input : {0, 1, part, part + 1, part + 2}) alone.add_input(node.input(input));
+  const auto type = model.type(node.input(part));
+  TableMaker maker(model, static_cast<DataType>(type->data_type), type->dims.size());
+  maker.give(node.input(part));
+  maker.run(index, alone);
+  std::vector<std::uint8_t> table = maker.bytes(node.output(0));
+  bool same = true;
+  for (std::size_t i = 0; i < table.size(); ++i) same = same && table[i] == i;
+  if (same) table.clear();
+  return table;
+}
+
+}  // namespace gemm64
