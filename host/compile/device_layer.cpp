@@ -203,6 +203,12 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
   const onnx::NodeProto& node = *context.node;
   LayerWeights made;
   if (layer.is_pool()) return pool_weights(layer, context, inputs);
+  if (layer.identity) {
+    const auto channels = static_cast<std::size_t>(layer.job.plan.shape.n);
+    const auto size = static_cast<Eigen::Index>(channels);
+    return {MatrixI8::Identity(size, size), std::vector<std::int32_t>(channels, 0),
+            std::vector<float>(channels, 1)};
+  }
   made.w = weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();
   const bool is_convolution = node.op_type() == "QLinearConv";
@@ -231,6 +237,7 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   ProgramLayer made;
   made.job = layer.job;
   if (layer.convolution) made.groups = layer.convolution->groups;
+  made.copies = layer.identity;
   made.source = layer.source;
   made.operand = layer.operand;
   made.a = activations_of(layer, inputs[0], weights.w.cols());

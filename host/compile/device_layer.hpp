@@ -21,7 +21,8 @@ struct LayerWeights {
 };
 
 /// Those of a layer whose node has these operands. Of the first one only the type counts. A pool's
-/// weights have no columns, its scales are 1. Throws UsageError where operands do not fit.
+/// weights have no columns, its scales are 1, as are a copy's. Throws UsageError where operands do
+/// not fit.
 LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
                            const Tensors& inputs);
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/compile/quantized_node.hpp"
@@ -41,6 +42,11 @@ struct DeviceLayer {
   std::optional<Convolution> convolution;
   LaneSum sum = LaneSum::kProducts;  // of the values under its window; else it is a pool
   bool is_pool() const { return sum != LaneSum::kProducts; }
+  /// A map that it copies is enlarged: each pixel so many times, vertically and horizontally.
+  std::pair<std::uint32_t, std::uint32_t> repeats = {1, 1};
+  bool identity = false;  // its weights are ones on the diagonal: it copies a map to other lanes
+  /// Has its node no weights and no scale that it computes with?
+  bool has_no_constants() const { return identity || sum == LaneSum::kMaximum; }
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
   Quantization input;   // of its activations, as int8

@@ -47,7 +47,8 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
     tensors.operand.scale = layer.second_quantization.scale;
     tensors.operand.zero = layer.second_quantization.zero;
   }
-  tensors.weights.name = tensors.parameters.name = layer.is_pool() ? layer.job.name : node.input(3);
+  tensors.weights.name = tensors.parameters.name =
+      layer.has_no_constants() || layer.is_pool() ? layer.job.name : node.input(3);
   tensors.weights.address = job.layout.weights;
   tensors.weights.bytes = job.plan.weight_bytes();
   tensors.weights.layout = job.plan.lanes ? TensorLayout::kTaps : TensorLayout::kTiles;
@@ -165,14 +166,12 @@ void pack_constants(Executable& executable, const Executor& executor) {
       const Step& step = executor.steps().at(static_cast<std::size_t>(layer.node));
       const auto type = executor.model().type(step.context.node->input(0));
       const Tensor nothing(static_cast<DataType>(type->data_type), {0});
-      // The largest of values has none, so a node that is copied for needs no constants.
-      const Tensors arguments = layer.sum == LaneSum::kMaximum
-                                    ? Tensors{nothing}
-                                    : executor.arguments(step, {}, &nothing);
+      const Tensors arguments =
+          layer.has_no_constants() ? Tensors{nothing} : executor.arguments(step, {}, &nothing);
       const LayerWeights weights = layer_weights(layer, step.context, arguments);
-      program.constants.push_back({pack_weights(layer.job, weights.w),
-                                   pack_parameters(layer.job, weights.bias, weights.scale,
-                                                   layer.table)});
+      program.constants.push_back(
+          {pack_weights(layer.job, weights.w),
+           pack_parameters(layer.job, weights.bias, weights.scale, layer.table)});
     }
   }
 }

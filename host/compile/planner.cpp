@@ -123,7 +123,7 @@ Job Planner::make(const Placed& placed) const {
   if (layer.convolution && !layer.packed) {
     std::optional<Job> lanes;
     if (options_.lanes)
-      lanes = make_lanes_job(name, *layer.convolution, geometry_, output, layer.sum);
+      lanes = make_lanes_job(name, *layer.convolution, geometry_, output, layer.sum, layer.repeats);
     if (lanes) return *std::move(lanes);
     if (layer.is_pool()) throw UsageError("the lanes have no room for its window");
     return make_job(std::move(name), *layer.convolution, geometry_, output);

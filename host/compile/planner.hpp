@@ -75,7 +75,8 @@ class Planner {
   void add_table(std::size_t number);
   static void set_table(Placed& placed, const TableNodes& function);
   bool copy_through_table(int index);
-  std::optional<Placed> copy_of(int index, const std::string& name) const;
+  bool enlarge(int index);
+  std::optional<Placed> copy_of(int index, const std::string& name, bool shifted = false) const;
   bool is_alone(const std::string& name) const;
   bool add_concat(int index);
 

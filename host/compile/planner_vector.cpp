@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of a layer's results on the way to memory: tables, second operands, and where in a
 // concatenation they are written. What cannot join the layer that gives a value becomes a layer of
-// its own, which the lanes copy: the largest value under a window of one.
+// its own: the lanes copy it, as the largest value under a window of one, or where it goes to other
+// lanes, the array does, as a product with ones on the diagonal.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "host/compile/planner.hpp"
+#include "host/compile/resize_node.hpp"
 #include "host/error.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/proto/attribute.hpp"
@@ -18,30 +21,32 @@ bool Planner::is_alone(const std::string& name) const {
   return found != readers_.end() && found->second.size() == 1;
 }
 
-/// A layer that gives a value again, in the name of node `index`; nothing where none can. Its job
-/// is not made yet.
-std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& name) const {
+/// A layer that gives a value again, in the name of node `index`, in other lanes where it is
+/// `shifted`; nothing where none can. Its job is not made yet.
+std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& name,
+                                                bool shifted) const {
   const Value value = value_of(name);
   if (!options_.lanes || !value.layer || value.root != name) return std::nullopt;
   const Placed& from = layers_[*value.layer];
   Placed copy;
   copy.layer.node = index;
   copy.layer.input_value = name;
-  copy.layer.sum = LaneSum::kMaximum;
+  copy.layer.identity = shifted;
+  copy.layer.sum = copy.node.sum = shifted ? LaneSum::kProducts : LaneSum::kMaximum;
   copy.layer.source = value.layer;
   copy.layer.input = copy.layer.result = from.layer.result;
   copy.layer.input.zero += move_to_int8(from.node.type);
   Convolution map = results_map(from);
-  map.groups = map.out_channels = map.channels;
+  map.out_channels = map.channels;
+  map.groups = shifted ? 1 : map.channels;
   map.out_height = map.height;
   map.out_width = map.width;
-  map.zero = -128;
+  map.zero = std::numeric_limits<std::int8_t>::min();  // nothing is less
   copy.node.place = NodePlace::kLayer;
   copy.node.type = from.node.type;
-  copy.node.sum = LaneSum::kMaximum;
   copy.node.result.zero = -move_to_int8(from.node.type);
   copy.node.convolution = copy.layer.convolution = map;
-  copy.node.shape = {map.out_pixels(), 0, map.channels};
+  copy.node.shape = {map.out_pixels(), shifted ? map.channels : 0, map.channels};
   copy.level = from.level;
   copy.depth = from.depth + 1;
   copy.map = from.map;
@@ -93,6 +98,29 @@ bool Planner::copy_through_table(int index) {
   return true;
 }
 
+/// A Resize that repeats pixels: a layer of its own.
+bool Planner::enlarge(int index) {
+  const auto repeats = read_repeats(model_, index);
+  if (!repeats) return false;
+  std::optional<Placed> copy = copy_of(index, proto(index).input(0));
+  if (!copy || !copy->map) return false;
+  Convolution& map = *copy->node.convolution;
+  map.height = map.out_height = map.height * repeats->first;
+  map.width = map.out_width = map.width * repeats->second;
+  copy->layer.convolution = map;
+  copy->layer.repeats = *repeats;
+  copy->node.shape.m = map.out_pixels();
+  try {
+    copy->layer.job = make(*copy);
+  } catch (const UsageError&) {  // the lanes have no room
+    return false;
+  }
+  mark_read(*copy->layer.source);
+  push(*std::move(copy), proto(index).output(0));
+  add_table(layers_.size() - 1);
+  return true;
+}
+
 /// Gives a layer's results a second operand, from another layer of the program, or from the host.
 /// `own`: the layer's number, if it has one.
 bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
@@ -117,8 +145,7 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
   changed.vector = settings;
   changed.vector->table = placed.layer.table.empty() ? 0 : 1;
   changed.layer.second = second;
-  changed.layer.second_quantization =
-      second == proto(index).input(node.a) ? node.of_a : node.of_b;
+  changed.layer.second_quantization = second == proto(index).input(node.a) ? node.of_a : node.of_b;
   changed.layer.second_quantization.zero += move_to_int8(node.type);
   if (changed.layer.node != index) changed.layer.behind.push_back(index);
   changed.layer.result = node.result;
@@ -204,13 +231,14 @@ bool Planner::add_concat(int index) {
     const Value value = value_of(name);
     if (!value.layer || value.root != name) return false;
     const Placed& from = layers_[*value.layer];
-    const bool one_way = parts.empty() || (from.level == parts[0].placed.level &&
-                                           from.map == parts[0].placed.map);
+    const bool one_way =
+        parts.empty() || (from.level == parts[0].placed.level && from.map == parts[0].placed.map);
     if (!one_way || from.node.type != type || (!from.map && whole->dims.size() != 2)) return false;
     std::vector<std::uint8_t> table;
     try {
       table = concat_table(model_, index, at.input);
-    } catch (const UsageError&) {  // a constant that the file lacks, or where it runs the host tells
+    } catch (
+        const UsageError&) {  // a constant that the file lacks, or where it runs the host tells
       return false;
     }
     const bool shifts = at.first % geometry_.n != 0;
@@ -219,8 +247,8 @@ bool Planner::add_concat(int index) {
                        !(shifts && (from.takes_operand() || from.layer.job.plan.lanes));
     Part part{from, value.layer};
     if (!joins) {
-      std::optional<Placed> copy = copy_of(index, name);
-      if (!copy || shifts) return false;
+      std::optional<Placed> copy = copy_of(index, name, shifts);
+      if (!copy) return false;
       part = {*std::move(copy), std::nullopt};
     }
     part.placed.layer.part = at;
@@ -260,7 +288,7 @@ bool Planner::add_vector(int index) {
   std::string why;
   const auto node = read_vector_node(model_, index, geometry_, why);
   if (node && add_second_operand(index, *node)) return true;
-  return add_concat(index) || copy_through_table(index);
+  return add_concat(index) || copy_through_table(index) || enlarge(index);
 }
 
 }  // namespace gemm64

@@ -21,8 +21,8 @@ Readers readers_of(const OnnxModel& model);
 /// Nodes that together are a function of one 8-bit tensor, value by value: QLinearSigmoid, or
 /// DequantizeLinear, float32 functions and QuantizeLinear.
 struct TableNodes {
-  std::vector<int> nodes;  // in the graph's order; the last one gives the results
-  Quantization result;     // the zero point as the results' type has it
+  std::vector<int> nodes;           // in the graph's order; the last one gives the results
+  Quantization result;              // the zero point as the results' type has it
   std::vector<std::uint8_t> table;  // at the byte of each value, the byte of its result
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/job/job.hpp"
 
+#include <tuple>
 #include <utility>
 
 namespace gemm64 {
@@ -29,9 +30,11 @@ Job make_job(std::string name, const Convolution& convolution, const Geometry& g
 }
 
 std::optional<Job> make_lanes_job(std::string name, const Convolution& convolution,
-                                  const Geometry& geometry, const Output& output, LaneSum sum) {
+                                  const Geometry& geometry, const Output& output, LaneSum sum,
+                                  std::pair<std::uint32_t, std::uint32_t> repeats) {
   std::optional<Plan> plan = make_lanes_plan(convolution, geometry, output, sum);
   if (!plan) return std::nullopt;
+  std::tie(plan->lanes->repeat_height, plan->lanes->repeat_width) = repeats;
   return job_of(std::move(name), std::move(*plan));
 }
 

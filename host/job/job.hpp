@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/device/geometry.hpp"
@@ -41,9 +42,11 @@ Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
 Job make_job(std::string name, const Convolution& convolution, const Geometry& geometry,
              const Output& output = {});
 
-/// The same on the lanes; nothing where make_lanes_plan() has none.
+/// The same on the lanes; nothing where make_lanes_plan() has none. A pool of an enlarged map reads
+/// each pixel `repeats` times, [vertically, horizontally].
 std::optional<Job> make_lanes_job(std::string name, const Convolution& convolution,
                                   const Geometry& geometry, const Output& output = {},
-                                  LaneSum sum = LaneSum::kProducts);
+                                  LaneSum sum = LaneSum::kProducts,
+                                  std::pair<std::uint32_t, std::uint32_t> repeats = {1, 1});
 
 }  // namespace gemm64

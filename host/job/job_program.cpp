@@ -42,7 +42,8 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const GemmShape& from = source.plan.shape;
   // Of a convolution's activations, a row is a pixel.
   const Convolution* const reads = next.plan.convolution();
-  const std::uint64_t rows = reads != nullptr ? reads->pixels() : next.plan.shape.m;
+  const std::uint64_t repeats = next.plan.lanes ? next.plan.lanes->repeats() : 1;
+  const std::uint64_t rows = reads != nullptr ? reads->pixels() / repeats : next.plan.shape.m;
   const std::uint64_t columns = reads != nullptr ? reads->channels : next.plan.shape.k;
   const std::uint64_t given = source.plan.result_columns();
   if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && given == columns) {
@@ -129,6 +130,7 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
     if (jobs[j].operand == j - 1) continue;
     // Of a map in parts the last one gives some columns alone.
     if (jobs[j].source == j - 1 && jobs[j - 1].map) continue;
+    if (jobs[j].plan.lanes && jobs[j].plan.lanes->repeats() != 1) continue;
     if (jobs[j].source != j - 1) {
       overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
       overlaps[j].early_words = std::numeric_limits<std::uint64_t>::max();

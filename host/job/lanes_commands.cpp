@@ -39,6 +39,22 @@ void load_parameters(JobCommands& list, const Plan& plan, const Layout& layout, 
   list.add(load, phase);
 }
 
+/// The same of a plane whose pixels are repeated: a word again and again, a row of words so many
+/// times.
+void load_repeated_plane(JobCommands& list, const Plan& plan, std::uint64_t address,
+                         std::uint32_t plane) {
+  const LanesCut& lanes = *plan.lanes;
+  LoadActivationsCommand command;
+  command.rows = command.passes = 1;
+  command.count = lanes.repeat_width;
+  command.blocks = lanes.convolution.width / lanes.repeat_width;
+  const std::uint64_t rows = lanes.plane_words() / lanes.repeats() / command.blocks;
+  for (std::uint64_t row = plane * rows; row < (plane + 1) * rows; ++row) {
+    command.address = address + row * command.blocks * plan.array;
+    for (std::uint32_t i = 0; i < lanes.repeat_height; ++i) list.add(command, Phase::kRest);
+  }
+}
+
 /// A part of a plan's results, for a STORE.
 struct Part {
   RowGroup rows;
@@ -49,7 +65,7 @@ struct Part {
 std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut) {
   const std::uint32_t planes = plan.n_tiles;
   std::vector<Part> parts;
-  if (plan.row_blocks() == 1) {  // a block a plane
+  if (plan.row_blocks() == 1 && plan.lanes->repeats() == 1) {  // a block a plane
     const std::uint32_t first = cut ? cut->tile : planes;
     if (first != 0) parts.push_back({plan.groups[0], 0, first});
     if (first != planes) parts.push_back({plan.groups[0], first, planes - first});
@@ -85,6 +101,7 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   const std::uint64_t early =
       overlaps.early_words >= words ? words : overlaps.early_words / run * run;
   const std::uint64_t blocks = plan.row_blocks();
+  const bool repeats = lanes.repeats() != 1;
   JobCommands list;
   LoadWeightsCommand weights;
   weights.count = static_cast<std::uint32_t>(lanes.weight_words());
@@ -93,9 +110,9 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   list.add(weights, Phase::kAhead);
   load_parameters(list, plan, layout, 0, blocks == 1 ? plan.n_tiles : 1, blocks, Phase::kAhead);
   load_words(list, plan, layout.activations, 0, early, Phase::kEarly);
-  if (early == 0) load_words(list, plan, layout.activations, 0, words, Phase::kRest);
+  if (early == 0 && !repeats) load_words(list, plan, layout.activations, 0, words, Phase::kRest);
   list.add(lanes.command, early != 0 ? Phase::kEarly : Phase::kRest);
-  std::uint32_t plane = 0;
+  std::uint32_t plane = 0, next_plane = 0;
   bool first = true;
   for (const Part& part : parts_of(plan, overlaps.cut)) {
     if (blocks != 1 && part.plane != plane) {
@@ -103,6 +120,10 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
       load_parameters(list, plan, layout, plane, plane + 1, blocks, Phase::kRest);
     }
     list.add_store(plan, layout, part.rows, part.plane, part.planes, Phase::kRest);
+    // Many commands, for whose words the lanes make room as results are stored.
+    if (repeats && part.plane == next_plane) {
+      load_repeated_plane(list, plan, layout.activations, next_plane++);
+    }
     // What comes late stands behind one STORE: the lanes may need it to make room for these words,
     // and a second one might wait for them.
     if (first && early != 0) load_words(list, plan, layout.activations, early, words, Phase::kRest);

@@ -21,10 +21,13 @@ enum class LaneSum { kProducts, kMaximum, kValues };
 struct LanesCut {
   Convolution convolution;
   DepthwiseCommand command;
+  /// Each pixel that lies in memory is so many of the convolution's, in each direction.
+  std::uint32_t repeat_height = 1, repeat_width = 1;
 
+  std::uint32_t repeats() const { return repeat_height * repeat_width; }
   /// Rows of sums that each plane gives.
   std::uint64_t plane_rows() const;
-  /// Words of activations of each plane.
+  /// Words of activations of each plane, as the lanes take them.
   std::uint64_t plane_words() const;
   /// Words of weights of all planes.
   std::uint64_t weight_words() const;

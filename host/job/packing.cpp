@@ -57,7 +57,8 @@ std::vector<std::uint8_t> packed_weights(const Job& job, const MatrixI8& weights
   // The tiles of the first block of M; those after it use the same weights again.
   for (TileWalk walk(job); !walk.done() && walk.tile().tile.m == 0; walk.next()) {
     const TileIndex& tile = walk.tile().tile;
-    for (std::uint64_t column = 0; column < plan.lanes_of(static_cast<std::uint32_t>(tile.n)).second; ++column) {
+    for (std::uint64_t column = 0;
+         column < plan.lanes_of(static_cast<std::uint32_t>(tile.n)).second; ++column) {
       copy_word(word + column * plan.array, weights, tile.n * plan.array + column, tile.k,
                 plan.array);
     }

@@ -21,8 +21,8 @@ std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations);
 
 /// The parameters of 8-bit results, tile of N by tile: `array` biases, then as many scales. Columns
-/// past N get the bias 0 and the scale 0. Behind them the table of results, where the job takes one.
-/// Throws UsageError, naming the column, if a scale is negative, infinite or not a number;
+/// past N get the bias 0 and the scale 0. Behind them the table of results, where the job takes
+/// one. Throws UsageError, naming the column, if a scale is negative, infinite or not a number;
 /// std::invalid_argument where there are not N of each, or not all 256 bytes of the table.
 std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std::int32_t>& bias,
                                           const std::vector<float>& scales,

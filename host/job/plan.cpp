@@ -92,8 +92,7 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   plan.accumulate = accumulate;
   plan.array = geometry.n;
   plan.k_tiles = static_cast<std::uint32_t>(divide_up(shape.k, geometry.n));
-  plan.n_tiles =
-      static_cast<std::uint32_t>(divide_up(plan.first_lane() + shape.n, geometry.n));
+  plan.n_tiles = static_cast<std::uint32_t>(divide_up(plan.first_lane() + shape.n, geometry.n));
   command_count("words of weights", plan.tiles() * geometry.n);
   command_count("words of parameters", plan.parameter_set_bytes() / geometry.n);
 
@@ -182,7 +181,7 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
 Traffic predict_traffic(const Plan& plan) {
   Traffic traffic;
   traffic.weights = plan.weight_bytes() * (plan.lanes ? 1 : plan.row_blocks());
-  if (plan.lanes) traffic.activations = plan.activation_bytes();
+  if (plan.lanes) traffic.activations = plan.activation_bytes() * plan.lanes->repeats();
   if (plan.window) traffic.activations = plan.window->loaded_words() * plan.array;
   for (const RowGroup& group : plan.groups) {
     if (plan.convolution() != nullptr) break;

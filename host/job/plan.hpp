@@ -28,7 +28,7 @@ struct GemmShape {
 
 /// Results that are some columns of a wider matrix, or channels of a map.
 struct ResultPart {
-  std::uint64_t first = 0;  // column of it
+  std::uint64_t first = 0;    // column of it
   std::uint64_t columns = 0;  // of it
 
   /// The lane of the first one, on an array of n columns.
@@ -134,7 +134,7 @@ struct Plan {
   /// The table lies behind the parameters.
   std::uint64_t parameter_bytes() const { return parameter_set_bytes() + table_bytes(); }
   std::uint64_t activation_bytes() const {
-    return (lanes    ? lanes->plane_words() * n_tiles
+    return (lanes    ? lanes->plane_words() / lanes->repeats() * n_tiles
             : window ? window->window.pixels() * window->window.planes
                      : shape.m * k_tiles) *
            array;

@@ -203,6 +203,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     results.layers.push_back(layer_of(layer.job));
     results.layers.back().published =
         published_cycles(layer.job.plan.shape, driver_.geometry().n, layer.groups);
+    if (layer.copies) results.layers.back().shape.k = 0;
     layer.job.source = layer.source;
     layer.job.operand = layer.operand;
     SharedBytes packed =
@@ -343,7 +344,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
       check_expected(one.job, a, one.w, one.bias, one.scale, expected);
       layer.mismatches = compare(expected, results[i].sums);
       differs.push_back(others ? compare(one.expected, results[i].sums).count != 0
-                                 : layer.mismatches.count != 0);
+                               : layer.mismatches.count != 0);
     } else {
       differs.push_back(true);
     }

@@ -29,6 +29,7 @@ using Expect = std::function<MatrixI32(const MatrixI32* source, const MatrixI32*
 struct ProgramLayer {
   Job job;
   std::uint32_t groups = 1;           // of a convolution
+  bool copies = false;                // are its products no work of the network's?
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
   /// The same of the second operand of its results, where they take one.
   std::optional<std::size_t> operand;

@@ -146,8 +146,8 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   give(name, layer.source);
   give(layer.second, layer.operand);
   // Of a layer that copies a value its node's other inputs may not be there.
-  const Tensors arguments = layer.sum == LaneSum::kMaximum ? Tensors{given.at(name)}
-                                                           : executor_.arguments(step, given);
+  const Tensors arguments =
+      layer.has_no_constants() ? Tensors{given.at(name)} : executor_.arguments(step, given);
   if (!layer.source && arguments[0].dims() != type_of(name).dims) {
     throw failure(step.context,
                   fmt::format("its first input is {}, which is not the shape that {} says",
@@ -156,10 +156,10 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   ProgramLayer made = program_layer(layer, step.context, arguments);
   if (!layer.second.empty() && !layer.operand) {
     const auto found = given.find(layer.second);
-    made.operands = operand_rows(
-        layer, found != given.end()
-                   ? found->second
-                   : Tensor::from_proto(*executor_.model().constant(layer.second)));
+    made.operands =
+        operand_rows(layer, found != given.end()
+                                ? found->second
+                                : Tensor::from_proto(*executor_.model().constant(layer.second)));
   }
   const std::vector<PackedLayer>& constants = schedule_.executable.programs[number].constants;
   if (!constants.empty()) made.packed = &constants[index];
@@ -252,10 +252,9 @@ std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
-    results.push_back(values[i].size() != 0
-                          ? to_node_results(layer, values[i], own_type(layer))
-                      : i < wanted.size() ? wanted[i]
-                                          : Tensor());
+    results.push_back(values[i].size() != 0 ? to_node_results(layer, values[i], own_type(layer))
+                      : i < wanted.size()   ? wanted[i]
+                                            : Tensor());
   }
   return results;
 }
