@@ -15,6 +15,7 @@
 #include "host/images/image.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/rewrite/fold_pads.hpp"
 #include "host/rewrite/quantized_graph.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "host/torchscript/network_file.hpp"
@@ -186,7 +187,7 @@ CalibratedNetwork calibrated_network(const NetworkOptions& options, ClaimedFiles
       *file = load(known);
     }
   }
-  const OnnxModel model = file->rewritten(fold_batch_normalization(*file));
+  const OnnxModel model = with_folded_pads(file->rewritten(fold_batch_normalization(*file)));
   if (!known.input_values.empty()) file = nullptr;
   const BatchedModel batched =
       load_with_inputs([&model](const ImportOptions& import) { return model.again(import); },

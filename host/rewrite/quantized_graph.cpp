@@ -10,6 +10,7 @@
 #include "host/onnx/qdq_values.hpp"
 #include "host/rewrite/drop_dropouts.hpp"
 #include "host/rewrite/drop_redundant_clips.hpp"
+#include "host/rewrite/fold_pads.hpp"
 #include "host/rewrite/join_equal_quantizes.hpp"
 #include "host/rewrite/qdq_double_pairs.hpp"
 #include "host/rewrite/quantize_before_moves.hpp"
@@ -51,6 +52,7 @@ class Fusion {
   bool fuse_function(const Group& group);
   bool fuse_pair(const Group& group);
   bool fuse_concat(const Group& group);
+  bool fuse_pad(const Group& group);
   bool fuse_convolution(const Group& group);
   bool fuse_matmul(const Group& group);
   bool fuse_gemm(const Group& group);
@@ -135,6 +137,7 @@ bool Fusion::fuse(const Group& group) {
   if (type == "Gemm") return fuse_gemm(group);
   if (is_one_of(type, {"Add", "Mul"})) return fuse_pair(group);
   if (type == "Concat") return fuse_concat(group);
+  if (type == "Pad") return fuse_pad(group);
   if (is_one_of(type, {"AveragePool", "LeakyRelu", "GlobalAveragePool", "Sigmoid", "Softmax"})) {
     return fuse_function(group);
   }
@@ -245,6 +248,27 @@ bool Fusion::fuse_concat(const Group& group) {
     for (std::string& name : operand(*part)) inputs.push_back(std::move(name));
   }
   emit(group.node, kMicrosoft, "QLinearConcat", inputs, group.quantize->output(0));
+  return true;
+}
+
+/// A Pad that adds zeros, where the scale stays: zero points then.
+bool Fusion::fuse_pad(const Group& group) {
+  constexpr std::int64_t kTakesInputs = 11;  // opset from which pads are no attribute
+  const Dequantized& value = *group.inputs[0];
+  if (group.quantize == nullptr || model_.opset() < kTakesInputs ||
+      attribute(group.node, "mode", std::string("constant")) != "constant" ||
+      !reader_.is_scalar(value.scale) || !same_scale(value, *group.quantize)) {
+    return false;
+  }
+  if (const std::string added = input_name(group.node, 2); !added.empty()) {
+    const auto number = reader_.floats(added);
+    if (!number || number->size() != 1 || number->front() != 0) return false;
+  }
+  std::vector<std::string> inputs(group.node.input().begin(), group.node.input().end());
+  inputs.resize(std::max<std::size_t>(inputs.size(), 3));
+  inputs[0] = value.values;
+  inputs[2] = zero_of(value.zero, value.type);
+  emit(group, "", "Pad", inputs);
   return true;
 }
 
@@ -439,7 +463,7 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
   while (std::optional<onnx::ModelProto> joined = join_double_pairs(model)) {
     model = model.rewritten(*std::move(joined), import);
   }
-  return model.rewritten(Fusion(model).run(), import);
+  return with_folded_pads(model.rewritten(Fusion(model).run(), import), import);
 }
 
 }  // namespace gemm64

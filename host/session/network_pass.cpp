@@ -196,7 +196,8 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
 /// the float32 network's, where these differ.
 Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given,
                                   ExactValues* exact) const {
-  Tensor result = given.at(layer.input_value);
+  Tensor result;
+  if (layer.part && layer.part->node == layer.node) result = given.at(layer.input_value);
   for (const int node : layer.nodes()) {
     if (layer.part && layer.part->node == node) return in_steps_of(*layer.part, result);
     const Step& step = this->step(node);

@@ -10,6 +10,7 @@
 #include "host/onnx/networks.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/rewrite/fold_batch_normalization.hpp"
+#include "host/rewrite/fold_pads.hpp"
 #include "host/rewrite/quantize.hpp"
 #include "host/rewrite/quantized_graph.hpp"
 
@@ -69,7 +70,7 @@ OnnxModel float_network(const Sweep& sweep, const SweepNetwork& network, bool an
   onnx::ModelProto proto = OnnxModel::load(network.name, import).release();
   if (any_weights) fill_weights(proto);
   const OnnxModel file = OnnxModel::from_proto(std::move(proto), network.name);
-  return file.rewritten(fold_batch_normalization(file));
+  return with_folded_pads(file.rewritten(fold_batch_normalization(file)));
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ INEXACT = {"AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "Elu", 
 # Those of them that become one operator on bytes with what is around them, and how many bytes they read.
 FUSED = {"AveragePool": 1, "Conv": 2, "Gemm": 2, "GlobalAveragePool": 1, "LeakyRelu": 1, "MatMul": 2, "Sigmoid": 1,
          "Softmax": 1}
+DEVICES = ("--array 4", "--array 8 --memory-stalls 0.3", "--array 4 --memory shared", "--array 64",
+           "--array 4 --memory-stalls 0.5", "--array 64 --memory-stalls 0.3")
 BAD = {"different", "failed", "refused"}
 LAST_BITS = 2e-6  # of the largest
 BYTES = (TensorProto.INT8, TensorProto.UINT8)
@@ -77,7 +79,7 @@ def without_floats(case, model):
     return given
 
 
-def run(folder, model, feeds, array):
+def run(folder, model, feeds, device):
     """The program's exit code and complaint, its report, and its outputs by name."""
     arguments = []
     for name, values in feeds.items():
@@ -86,7 +88,7 @@ def run(folder, model, feeds, array):
     for path in (folder / "found").glob("*.npy"):
         path.unlink()
     result = subprocess.run(
-        [os.environ["GEMM64"], "run", "--model", model, *arguments, "--array", str(array), "--allow-host-only",
+        [os.environ["GEMM64"], "run", "--model", model, *arguments, *device.split(), "--allow-host-only",
          "--output", "found/", "--json", "report.json"],
         cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     if result.returncode != 0:
@@ -115,7 +117,7 @@ def same_without_joined_pads(case, target, feeds, found):
     return {"Pad", "MaxPool"} <= kinds and not differences(case.wanted(target, feeds, ["Pad_Fusion"]), found)[0]
 
 
-def cause(folder, case, far, array):
+def cause(folder, case, far, device):
     """Why outputs may be as far from ONNX Runtime's as that, or nothing and what differs all the same."""
     model = onnx.load(folder / "q.onnx")
     given = without_floats(case, model)
@@ -133,7 +135,7 @@ def cause(folder, case, far, array):
         model.graph.input.remove(model.graph.input[0])
         onnx.save(model, folder / "cut.onnx")
     wanted = case.wanted(folder / "cut.onnx", feeds)
-    code, complaint, _, found = run(folder, "cut.onnx", feeds, array)
+    code, complaint, _, found = run(folder, "cut.onnx", feeds, device)
     if code != 0:
         return None, [f"without floats: exit code {code}: {complaint}"]
     differ, _ = differences(wanted, found)
@@ -142,7 +144,7 @@ def cause(folder, case, far, array):
     return why, []
 
 
-def check(seed, number, array, keep=None):
+def check(seed, number, device, keep=None):
     """What became of a case: a word, and what to say of it."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="gemm64_")))
@@ -159,7 +161,7 @@ def check(seed, number, array, keep=None):
                     return "failed", f"{case.how}: {error}"
         else:
             return "failed", "ONNX Runtime ran none of 20 files that its quantizers wrote"
-        code, complaint, report, found = run(folder, "q.onnx", feeds, array)
+        code, complaint, report, found = run(folder, "q.onnx", feeds, device)
         if code != 0:
             return "refused" if code == 2 else "failed", f"{case.how}: exit code {code}: {complaint}"
         if not report["verified"] and report["total"]["cycles"]:
@@ -170,7 +172,7 @@ def check(seed, number, array, keep=None):
         if same_without_joined_pads(case, target, feeds, found):
             return "Pad joined with MaxPool", case.how
         try:
-            why, more = cause(folder, case, far, array)
+            why, more = cause(folder, case, far, device)
         except Unusable as error:
             why, more = None, [str(error)]
         return why or "different", f"{case.how}: {differ} {more}"
@@ -178,11 +180,11 @@ def check(seed, number, array, keep=None):
 
 def work(arguments):
     logging.disable(logging.CRITICAL)
-    seed, number, array = arguments
+    seed, number, device = arguments
     try:
-        return (number, array, *check(seed, number, array))
+        return (number, device, *check(seed, number, device))
     except Exception as error:  # the other cases run on
-        return number, array, "failed", f"{type(error).__name__}: {error}"
+        return number, device, "failed", f"{type(error).__name__}: {error}"
 
 
 def main():
@@ -197,17 +199,17 @@ def main():
         print("this processor has no VNNI: bytes of uint8 x int8 are NOT COMPARED")
         return 0
     counts = collections.Counter()
-    cases = [(options.seed, number, 4 if number % 4 else 8)
+    cases = [(options.seed, number, DEVICES[number % len(DEVICES)])
              for number in range(options.first, options.first + options.cases)]
     if options.keep:
         pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
         print(*check(*cases[0], options.keep))
         return 0
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for number, array, outcome, text in pool.map(work, cases, chunksize=4):
+        for number, device, outcome, text in pool.map(work, cases, chunksize=4):
             counts[outcome] += 1
             if outcome in BAD:
-                print(f"{outcome}: --seed {options.seed} --first {number} --cases 1 (array {array}): {text}", flush=True)
+                print(f"{outcome}: --seed {options.seed} --first {number} --cases 1 ({device}): {text}", flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
     return 1 if BAD & set(counts) else 0
 

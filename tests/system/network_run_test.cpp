@@ -140,6 +140,46 @@ TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedClocks) {
   }
 }
 
+TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedClocks) {
+  const OnnxModel model = quantized_ways();
+  for (const int n : {4, 8}) {
+    Rig rig(n);
+    RunOptions options;
+    rig.device->set_latency(options.memory.latency);
+    JobRunner runner(*rig.device, rig.driver, options);
+    const NetworkInputs inputs =
+        NetworkInputs::of(NamedTensors{{"x", quantized_input({1, 3, 9, 9})}});
+    const NetworkRun found =
+        run_network(Executor(model), inputs, runner, runner.report("ways", 1), nullptr, nullptr);
+    EXPECT_TRUE(found.report.verified());
+    EXPECT_TRUE(found.report.predictable());
+    EXPECT_EQ(found.report.host->nodes, 0U);
+    EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
+    const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory);
+    ASSERT_EQ(analysis.programs.size(), 1U);
+    std::uint64_t clocks = 0;
+    for (const LayerReport& layer : found.report.layers) {
+      clocks += layer.counters[counter::kTotalClocks];
+    }
+    EXPECT_EQ(analysis.programs[0].clocks, clocks);
+  }
+}
+
+TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayBehindStalls) {
+  const OnnxModel model = quantized_ways();
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    Rig rig(seed % 2 == 0 ? 4 : 8, 0.1 * seed, seed);
+    RunOptions options;
+    options.memory.stall_probability = 0.1 * seed;
+    JobRunner runner(*rig.device, rig.driver, options);
+    const NetworkInputs inputs =
+        NetworkInputs::of(NamedTensors{{"x", quantized_input({1, 3, 9, 9})}});
+    EXPECT_TRUE(
+        run_network(Executor(model), inputs, runner, runner.report("ways", 1), nullptr, nullptr)
+            .report.verified());
+  }
+}
+
 // What a layer loads of the next one's depends on the stalls, so it is no failure of the layer.
 TEST(QuantizedNetworkOnRtl, LooksAgainAtNoLayerThatAStallingMemoryDelays) {
   const OnnxModel model = quantized_lanes();

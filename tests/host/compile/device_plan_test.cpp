@@ -96,8 +96,7 @@ TEST_F(DevicePlanTest, AddsWhatTheHostGives) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("a+*", "c+*"));
 }
 
-TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
-  // Both are read elsewhere, too.
+TEST_F(DevicePlanTest, CopiesWhatOthersReadToAddToIt) {
   QuantizedText read("1,8,6,6");
   read.conv("x", "a", 8, 8, 1)
       .conv("x", "b", 8, 8, 1)
@@ -105,17 +104,87 @@ TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
       .conv("a", "d", 8, 8, 1)
       .conv("b", "e", 8, 8, 1)
       .add("d", "e", "y");
-  EXPECT_THAT(texts(plan(read)), ElementsAre("a b e<b d<a+e"));
+  EXPECT_THAT(texts(plan(read)), ElementsAre("b a e<b c<a+b d<a+e"));
+  // Of two additions, the second needs a second turn of the vector path.
+  QuantizedText twice("1,8,6,6");
+  twice.conv("x", "a", 8, 8, 1).add("a", "x", "b").add("b", "x", "y");
+  EXPECT_THAT(texts(plan(twice)), ElementsAre("a+* y<a+*"));
+}
+
+TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
+  QuantizedText wide("1,8,1,129");  // for the lanes
+  wide.conv("x", "a", 8, 8, 1).conv("x", "b", 8, 8, 1).add("a", "b", "y").conv("a", "c", 8, 8, 1);
+  wide.conv("b", "d", 8, 8, 1);
+  EXPECT_THAT(texts(plan(wide)), ElementsAre("a b c<a d<b"));
   QuantizedText stretched("2,8,6,6");
   stretched.conv("x", "a", 8, 8, 6).conv("x", "b", 8, 8, 1).add("a", "b", "y");
   EXPECT_THAT(texts(plan(stretched)), ElementsAre("a b"));
+}
+
+TEST_F(DevicePlanTest, GivesAFunctionOfSingleValuesATable) {
+  const auto table = [](QuantizedText& text) {
+    const DevicePlan found = plan(text);
+    const DeviceLayer& layer = found.programs.at(0).layers.at(0);
+    EXPECT_EQ(layer.job.plan.output.takes_table(), !layer.table.empty());
+    return layer.table;
+  };
+  QuantizedText bend("1,8,6,6");
+  bend.conv("x", "a", 8, 8, 1).node("y", "com.microsoft.QLinearLeakyRelu <alpha = 0.5> (a, s, z, s, z)");
+  std::vector<std::uint8_t> halves = table(bend);
+  ASSERT_EQ(halves.size(), 256U);
+  EXPECT_EQ(halves[231], 231);
+  EXPECT_EQ(halves[31], 81);  // 100 steps below zero
+  // Nodes of float32 between integers, and one that reads a value twice.
+  QuantizedText swish("1,8,6,6");
+  swish.conv("x", "a", 8, 8, 1)
+      .node("f", "DequantizeLinear (a, s, z)")
+      .node("g", "HardSigmoid <alpha = 0.0, beta = 0.5> (f)")
+      .node("h", "Mul (f, g)")
+      .node("y", "QuantizeLinear (h, s, z)");
+  EXPECT_EQ(table(swish)[31], 81);
+  EXPECT_THAT(plan(swish).programs[0].layers[0].nodes(), ElementsAre(0, 1, 2, 3, 4));
   QuantizedText itself("1,8,6,6");
   itself.conv("x", "a", 8, 8, 1).add("a", "a", "y");
-  EXPECT_THAT(texts(plan(itself)), ElementsAre("a"));
-  // Of two additions, the second would need a second turn of the vector path.
-  QuantizedText twice("1,8,6,6");
-  twice.conv("x", "a", 8, 8, 1).add("a", "x", "b").add("b", "x", "y");
-  EXPECT_THAT(texts(plan(twice)), ElementsAre("a+*"));
+  EXPECT_EQ(table(itself)[151], 171);
+  // Then a second operand.
+  QuantizedText both("1,8,6,6");
+  both.conv("x", "a", 8, 8, 1)
+      .node("b", "com.microsoft.QLinearSigmoid (a, s, z, s, z)")
+      .add("b", "x", "y");
+  EXPECT_EQ(table(both).size(), 256U);
+  EXPECT_THAT(texts(plan(both)), ElementsAre("a+*"));
+}
+
+TEST_F(DevicePlanTest, KeepsValuesThatOthersReadBesideAFunctionOfThem) {
+  QuantizedText read("1,8,6,6");
+  read.conv("x", "a", 8, 8, 1)
+      .node("b", "com.microsoft.QLinearSigmoid (a, s, z, s, z)")
+      .conv("b", "c", 8, 8, 1)
+      .conv("a", "y", 8, 8, 1);
+  EXPECT_THAT(texts(plan(read)), ElementsAre("a b<a y<a c<b"));
+  // What lies between is an output: two programs, and the host between them.
+  QuantizedText between("1,8,6,6");
+  between.conv("x", "a", 8, 8, 1)
+      .node("f", "DequantizeLinear (a, s, z)")
+      .node("b", "QuantizeLinear (f, coarse, z)")
+      .node("t", "Transpose (f)")
+      .conv("b", "y", 8, 8, 1);
+  EXPECT_THAT(texts(plan(between)), ElementsAre("a", "y"));
+}
+
+TEST_F(DevicePlanTest, TakesAnOperandOfAValueForEachChannel) {
+  const auto found = [](const std::string& x, const std::string& product) {
+    QuantizedText text(x);
+    text.conv("x", "a", 8, 8, 1)
+        .node("m", "com.microsoft.QLinearGlobalAveragePool (a, s, z, s, z)")
+        .node("y", product);
+    return texts(plan(text));
+  };
+  const std::string product = "com.microsoft.QLinearMul (a, s, z, m, s, z, s, z)";
+  EXPECT_THAT(found("1,8,6,6", product), ElementsAre("a m<a y<a+m"));
+  EXPECT_THAT(found("1,8,6,6", "com.microsoft.QLinearAdd (m, s, z, a, s, z, s, z)"),
+              ElementsAre("a m<a y<a+m"));
+  EXPECT_THAT(found("2,8,6,6", product), ElementsAre("a m<a")) << "one for each image";
 }
 
 /// "a<x b" with, of each layer, what computes it: - the array, | the lanes.
@@ -127,6 +196,64 @@ std::string engines(const DevicePlan& plan) {
     }
   }
   return text;
+}
+
+/// "a@0 b@5": where the parts of a concatenation begin, * behind one that is a copy.
+std::string parts(const DevicePlan& plan) {
+  std::string text;
+  for (const DeviceLayer& layer : plan.programs.at(0).layers) {
+    if (!layer.part) continue;
+    text += (text.empty() ? "" : " ") + layer.job.name + fmt::format("@{}", layer.part->first) +
+            (layer.node == layer.part->node ? "*" : "");
+  }
+  return text;
+}
+
+TEST_F(DevicePlanTest, WritesPartsWhereAConcatenationHasThem) {
+  const auto found = [](const std::string& more) {
+    QuantizedText text("1,8,6,6");
+    text.conv("x", "a", 8, 5, 1).conv("x", "b", 8, 16, 3, kPad).node("all", more);
+    text.conv("all", "y", 21, 8, 1);
+    return plan(text);
+  };
+  const DevicePlan joined =
+      found("com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z)");
+  EXPECT_EQ(parts(joined), "a@0 b@5");
+  EXPECT_THAT(texts(joined), ElementsAre("a b y<b"));
+  EXPECT_EQ(joined.programs[0].layers[1].job.plan.n_tiles, 3U);
+  EXPECT_TRUE(joined.programs[0].layers[0].table.empty());
+  const DevicePlan others =
+      found("com.microsoft.QLinearConcat <axis = -3> (s, z, a, coarse, z, b, s, z)");
+  EXPECT_EQ(others.programs[0].layers[0].table.size(), 256U);
+  QuantizedText host("1,8,6,6");
+  host.conv("x", "a", 8, 5, 1)
+      .node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, x, s, z)")
+      .conv("all", "y", 13, 8, 1);
+  EXPECT_THAT(texts(plan(host)), ElementsAre("a", "y")) << "a part is not the device's";
+}
+
+TEST_F(DevicePlanTest, CopiesAPartThatOthersRead) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .conv("a", "b", 8, 4, 3, kPad)
+      .node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z, a, s, z)")
+      .conv("all", "y", 20, 8, 1);
+  const DevicePlan found = plan(text);
+  EXPECT_EQ(parts(found), "b@8 all@0* all@12*");
+  EXPECT_EQ(engines(found), "-a -b |all -all -y ") << "the array moves to other lanes";
+}
+
+TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
+  const auto found = [](const std::string& attributes) {
+    QuantizedText text("1,8,6,6");
+    text.conv("x", "a", 8, 8, 1)
+        .node("b", "Resize <" + attributes + "> (a, , doubled)")
+        .conv("b", "y", 8, 8, 1);
+    return texts(plan(text));
+  };
+  EXPECT_THAT(found("mode = \"nearest\""), ElementsAre("a b<a y<b"));
+  EXPECT_THAT(found("mode = \"nearest\", nearest_mode = \"ceil\""), ElementsAre("a", "y"));
+  EXPECT_THAT(found("mode = \"linear\""), ElementsAre("a", "y"));
 }
 
 TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow) {

@@ -54,6 +54,8 @@ class QuantizedText {
       graph.mutable_initializer(graph.initializer_size() - 1)->set_name(name);
     };
     constant("s", Tensor::of<float>({}, {0.0078125F}));
+    constant("coarse", Tensor::of<float>({}, {0.0125F}));
+    constant("doubled", Tensor::of<float>({4}, {1, 1, 2, 2}));
     constant("z", Tensor::of<std::uint8_t>({}, {131}));
     constant("wz", Tensor::of<std::int8_t>({}, {zero}));
     for (const auto& [name, tensor] : weights_) constant(name, tensor);
@@ -109,6 +111,33 @@ inline OnnxModel quantized_lanes() {
       .node("mean", "com.microsoft.QLinearGlobalAveragePool (small, s, z, s, z)")
       .node("flat", "Flatten (mean)")
       .matmul("flat", "y", 24, 7);
+  return text.model();
+}
+
+/// All that results pass on their way to memory: tables, operands of a value for each channel, copies
+/// of what several read, a concatenation of uneven parts in other steps, an enlarged map; one
+/// program.
+inline OnnxModel quantized_ways() {
+  QuantizedText text("1,3,9,9");
+  text.conv("x", "first", 3, 12, 3, "pads = [1,1,1,1]")
+      .node("curve", "com.microsoft.QLinearSigmoid (first, s, z, s, z)")
+      .conv("curve", "thin", 12, 10, 1)
+      .node("bend", "com.microsoft.QLinearLeakyRelu <alpha = 0.3> (thin, s, z, s, z)")
+      .conv("bend", "half", 10, 12, 3, "strides = [2,2], pads = [1,1,1,1]")
+      .node("mean", "com.microsoft.QLinearGlobalAveragePool (half, s, z, s, z)")
+      .conv("mean", "squeezed", 12, 12, 1)
+      .node("gate", "com.microsoft.QLinearSigmoid (squeezed, s, z, s, z)")
+      .node("gated", "com.microsoft.QLinearMul (half, s, z, gate, s, z, s, z)")
+      .conv("gated", "five", 12, 5, 1)
+      .conv("gated", "seven", 12, 7, 3, "pads = [1,1,1,1]")
+      .node("all",
+            "com.microsoft.QLinearConcat <axis = 1> (coarse, z, five, s, z, seven, s, z, gated, s, "
+            "z)")
+      .node("large", "Resize <mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
+                     "nearest_mode = \"floor\"> (all, , doubled)")
+      .conv("large", "deep", 24, 24, 3, "pads = [1,1,1,1]", 24)
+      .add("deep", "large", "sum")
+      .conv("sum", "y", 24, 9, 1);
   return text.model();
 }
 
