@@ -40,8 +40,8 @@ bool adds_zeros(const OnnxModel& model, const NodeProto& pad, const NodeProto& c
 /// What a Pad adds at the begin of each axis, then at the end of each; nothing where that is not
 /// known.
 std::optional<Integers> widths(const OnnxModel& model, const NodeProto& pad, std::size_t rank) {
-  const auto given = pad.input_size() > 1 ? model.integers(pad.input(1))
-                                          : attribute(pad, "pads", Integers{});
+  const auto given =
+      pad.input_size() > 1 ? model.integers(pad.input(1)) : attribute(pad, "pads", Integers{});
   if (!given) return std::nullopt;
   Integers axes(rank);
   for (std::size_t i = 0; i < rank; ++i) axes[i] = static_cast<std::int64_t>(i);
@@ -97,8 +97,8 @@ void take_out_unread(onnx::GraphProto& graph, std::set<std::string> unread) {
   google::protobuf::RepeatedPtrField<NodeProto> kept;
   for (int i = graph.node_size() - 1; i >= 0; --i) {
     NodeProto& node = *graph.mutable_node(i);
-    const bool is_unread = std::all_of(
-        node.output().begin(), node.output().end(), [&](const std::string& name) {
+    const bool is_unread =
+        std::all_of(node.output().begin(), node.output().end(), [&](const std::string& name) {
           return name.empty() || (unread.count(name) != 0 && readers[name] == 0);
         });
     if (!is_unread) {

@@ -129,7 +129,8 @@ TEST_F(DevicePlanTest, GivesAFunctionOfSingleValuesATable) {
     return layer.table;
   };
   QuantizedText bend("1,8,6,6");
-  bend.conv("x", "a", 8, 8, 1).node("y", "com.microsoft.QLinearLeakyRelu <alpha = 0.5> (a, s, z, s, z)");
+  bend.conv("x", "a", 8, 8, 1)
+      .node("y", "com.microsoft.QLinearLeakyRelu <alpha = 0.5> (a, s, z, s, z)");
   std::vector<std::uint8_t> halves = table(bend);
   ASSERT_EQ(halves.size(), 256U);
   EXPECT_EQ(halves[231], 231);

@@ -114,9 +114,9 @@ inline OnnxModel quantized_lanes() {
   return text.model();
 }
 
-/// All that results pass on their way to memory: tables, operands of a value for each channel, copies
-/// of what several read, a concatenation of uneven parts in other steps, an enlarged map; one
-/// program.
+/// All that results pass on their way to memory: tables, operands of a value for each channel,
+/// copies of what several read, a concatenation of uneven parts in other steps, an enlarged map;
+/// one program.
 inline OnnxModel quantized_ways() {
   QuantizedText text("1,3,9,9");
   text.conv("x", "first", 3, 12, 3, "pads = [1,1,1,1]")
@@ -133,8 +133,9 @@ inline OnnxModel quantized_ways() {
       .node("all",
             "com.microsoft.QLinearConcat <axis = 1> (coarse, z, five, s, z, seven, s, z, gated, s, "
             "z)")
-      .node("large", "Resize <mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
-                     "nearest_mode = \"floor\"> (all, , doubled)")
+      .node("large",
+            "Resize <mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
+            "nearest_mode = \"floor\"> (all, , doubled)")
       .conv("large", "deep", 24, 24, 3, "pads = [1,1,1,1]", 24)
       .add("deep", "large", "sum")
       .conv("sum", "y", 24, 9, 1);
