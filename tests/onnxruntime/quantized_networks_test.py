@@ -119,6 +119,44 @@ def googlenet():
     return net.model(net.head(x))
 
 
+def hard_swish(net, x):
+    return net.join("Mul", x, net.node("HardSigmoid", [x], net.channels[x], alpha=1 / 6, beta=0.5))
+
+
+def mobilenet_v3():
+    """Squeeze and excitation inside of a block, as MobileNetV3 has it."""
+    net = Builder([1, 3, 24, 24], 5)
+    x = hard_swish(net, net.conv("x", 16, 3, 2, activation=""))
+    for expanded, kernel, stride in ((40, 3, 2), (48, 5, 1)):
+        y = hard_swish(net, net.conv(x, expanded, 1, activation=""))
+        y = hard_swish(net, net.conv(y, expanded, kernel, stride, expanded, activation=""))
+        s = net.conv(net.node("GlobalAveragePool", [y], expanded), 12, 1)
+        s = net.node("HardSigmoid", [net.conv(s, expanded, 1, activation="")], expanded, alpha=1 / 6)
+        y = net.conv(net.join("Mul", y, s), 16, 1, activation="")
+        x = net.join("Add", x, y) if stride == 1 else y
+    return net.model(net.head(x))
+
+
+def yolo():
+    """Branches that are concatenated and enlarged on their way to a head."""
+    def conv(x, filters, kernel, stride=1):
+        y = net.conv(x, filters, kernel, stride, activation="")
+        return net.join("Mul", y, net.node("Sigmoid", [y], filters))
+
+    def block(x, filters):
+        a, b = conv(x, filters // 2, 1), conv(x, filters // 2, 1)
+        a = net.join("Add", a, conv(conv(a, filters // 2, 1), filters // 2, 3))
+        return conv(net.join("Concat", a, b, axis=1), filters, 1)
+
+    net = Builder([1, 3, 24, 24], 6)
+    fine = block(conv("x", 12, 3, 2), 12)
+    coarse = conv(block(conv(fine, 20, 3, 2), 20), 8, 1)
+    x = net.node("Resize", [coarse, "", net.constant(numpy.float32([1, 1, 2, 2]))], 8)
+    x = block(net.join("Concat", x, fine, axis=1), 20)
+    x = net.join("Concat", conv(x, 10, 3, 2), coarse, axis=1)
+    return net.model(net.node("Sigmoid", [net.conv(x, 18, 1, activation="")], 18))
+
+
 def layout():
     """What moves values, and a MatMul of three dimensions."""
     net = Builder([2, 3, 12, 12], 4)
@@ -140,7 +178,7 @@ class Networks(QuantizedTest):
         """A float model as a file, its input's name, and inputs to calibrate with and to run."""
         path = self.folder / f"{name}.onnx"
         makers = {"resnet": resnet, "mobilenet": mobilenet, "googlenet": googlenet,
-                  "layout": layout,
+                  "layout": layout, "mobilenet-v3": mobilenet_v3, "yolo": yolo,
                   "resnet-without-mean": lambda: resnet(16)}
         if name in makers:
             onnx.save(makers[name](), path)
@@ -200,6 +238,22 @@ class Networks(QuantizedTest):
 
     def test_layout(self):
         self.static("layout")
+
+    def test_mobilenet_v3(self):
+        self.static("mobilenet-v3")
+
+    def test_yolo(self):
+        self.static("yolo")
+
+    def test_whole_networks_are_one_program(self):
+        for network in ("mobilenet-v3", "yolo"):
+            with self.subTest(network=network):
+                activations = QuantType.QInt8 if saturates() else QuantType.QUInt8
+                model, _, x = self.quantize(network, QuantFormat.QDQ, activations, QuantType.QInt8, True)
+                report = self.run_on_rtl(model, x)
+                self.assertEqual(len(report["programs"]), 1)
+                self.assertFalse({"QuantizeLinear", "DequantizeLinear", "Flatten"}.symmetric_difference(
+                    report["host"]["operators"]) - {"Flatten"})
 
     def test_analyze_predicts_what_run_counts(self):
         for network in ("resnet", "mobilenet", "googlenet", "mnist-cnn"):
