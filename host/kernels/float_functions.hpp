@@ -122,5 +122,18 @@ inline float erf(float value) {
   return std::copysign(x > 0.921875F ? far : near, value);
 }
 
+/// x (1 + erf(x / sqrt 2)) / 2.
+inline float gelu(float x) { return 0.5F * x * (erf(x * 0.70710678118654752F) + 1.0F); }
+
+/// The same by the hyperbolic tangent.
+inline float tanh_gelu(float x) {
+  constexpr float kRootOfTwoByPi = 0.7978845608028654F;
+  constexpr float kCubic = 0.035677408136300125F;  // 0.044715 of it
+  return 0.5F * x * (tanh(x * (kCubic * x * x + kRootOfTwoByPi)) + 1.0F);
+}
+
+/// x times the logistic function of alpha x.
+inline float quick_gelu(float x, float alpha) { return x * logistic(alpha * x); }
+
 }  // namespace float_functions
 }  // namespace gemm64
