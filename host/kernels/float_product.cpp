@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "host/kernels/host_threads.hpp"
@@ -10,8 +12,9 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::int64_t kPanel = 32;  // columns that are computed at once
-constexpr std::int64_t kRows = 6;    // and rows
+constexpr std::int64_t kLanes = 16;
+constexpr std::int64_t kPanel = 2 * kLanes;  // columns that are computed at once
+constexpr std::int64_t kRows = 6;            // and rows
 
 /// How many terms one chain of fused operations takes.
 std::int64_t block_of(const FloatProduct& p) {
@@ -34,27 +37,41 @@ struct Tile {
   bool first;  ///< of the blocks
 };
 
-/// `panel` holds `depth` rows of kPanel values of B, `stride` apart.
-template <int Rows>
-void add_tile(const FloatProduct& p, const Tile& tile, const float* a, const float* panel,
-              std::int64_t stride, float* c) {
-  float sums[Rows][kPanel] = {};
+/// A register's values, or several registers'; GCC and clang know such types for every processor.
+using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+
+inline void load(const float* from, Lanes& lanes) { std::memcpy(&lanes, from, sizeof lanes); }
+
+inline void add_product(float factor, const Lanes& b, Lanes& sum) {
+  for (std::int64_t i = 0; i < kLanes; ++i) sum[i] = std::fma(factor, b[i], sum[i]);
+}
+
+/// `panel` holds `depth` rows of kPanel values of B, `stride` apart. Sums are named by constants
+/// alone, so that they stay in registers.
+template <std::size_t... Row>
+void add_tile(std::index_sequence<Row...> rows, const FloatProduct& p, const Tile& tile,
+              const float* a, const float* panel, std::int64_t stride, float* c) {
+  Lanes left[rows.size()] = {}, right[rows.size()] = {};
   const std::int64_t down = p.a.transposed ? 1 : p.a.stride;
   const std::int64_t along = p.a.transposed ? p.a.stride : 1;
   for (std::int64_t k = 0; k < tile.depth; ++k) {
-    const float* const b = panel + k * stride;
-    for (int row = 0; row < Rows; ++row) {
-      const float factor = a[row * down + k * along];
-      for (std::int64_t j = 0; j < kPanel; ++j) {
-        sums[row][j] = std::fma(factor, b[j], sums[row][j]);
-      }
-    }
+    Lanes b_left, b_right;
+    load(panel + k * stride, b_left);
+    load(panel + k * stride + kLanes, b_right);
+    const float* const at = a + k * along;
+    ((add_product(at[static_cast<std::int64_t>(Row) * down], b_left, left[Row]),
+      add_product(at[static_cast<std::int64_t>(Row) * down], b_right, right[Row])),
+     ...);
   }
-  for (int row = 0; row < Rows; ++row) {
-    float* const to = c + (tile.row + row) * p.n + tile.column;
+  float sums[rows.size()][kPanel];
+  ((std::memcpy(sums[Row], &left[Row], sizeof(Lanes)),
+    std::memcpy(sums[Row] + kLanes, &right[Row], sizeof(Lanes))),
+   ...);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    float* const to = c + (tile.row + static_cast<std::int64_t>(row)) * p.n + tile.column;
     for (std::int64_t j = 0; j < tile.width; ++j) {
-      to[j] = tile.first && p.beta == 0 ? sums[row][j] * p.alpha
-                                        : std::fma(sums[row][j], p.alpha, to[j]);
+      const float sum = sums[row][j];
+      to[j] = tile.first && p.beta == 0 ? sum * p.alpha : std::fma(sum, p.alpha, to[j]);
     }
   }
 }
@@ -66,22 +83,22 @@ void add_rows(const FloatProduct& p, Tile tile, std::int64_t from, const float* 
     const float* const a = p.a.at(tile.row, from);
     switch (tile.count) {
       case 1:
-        add_tile<1>(p, tile, a, panel, stride, c);
+        add_tile(std::make_index_sequence<1>(), p, tile, a, panel, stride, c);
         break;
       case 2:
-        add_tile<2>(p, tile, a, panel, stride, c);
+        add_tile(std::make_index_sequence<2>(), p, tile, a, panel, stride, c);
         break;
       case 3:
-        add_tile<3>(p, tile, a, panel, stride, c);
+        add_tile(std::make_index_sequence<3>(), p, tile, a, panel, stride, c);
         break;
       case 4:
-        add_tile<4>(p, tile, a, panel, stride, c);
+        add_tile(std::make_index_sequence<4>(), p, tile, a, panel, stride, c);
         break;
       case 5:
-        add_tile<5>(p, tile, a, panel, stride, c);
+        add_tile(std::make_index_sequence<5>(), p, tile, a, panel, stride, c);
         break;
       default:
-        add_tile<kRows>(p, tile, a, panel, stride, c);
+        add_tile(std::make_index_sequence<kRows>(), p, tile, a, panel, stride, c);
     }
   }
 }

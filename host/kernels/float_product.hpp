@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of float32 matrices with the bits that ONNX Runtime 1.31 gives on x86-64 with AVX-512, on one thread:
-// C[M x N] = alpha A[M x K] B[K x N] + beta C.
+// Products of float32 matrices with the bits that ONNX Runtime 1.31 gives on x86-64 with AVX-512,
+// on one thread: C[M x N] = alpha A[M x K] B[K x N] + beta C.
 //
-// Each sum along K is one chain of fused operations in a block of K; blocks are added in order, each times alpha.
-// The block is 256 long for weights, which ONNX Runtime packs before it runs; else 128, more where N is small.
-// One row times a matrix that is no weight is not fused, and neither is a matrix times one column: four products at
-// a time, or eight sums along K where the matrix is transposed. (MLAS: sgemm.cpp, SgemmKernelAvx512F.S,
-// SgemmKernelM1Avx.S, SgemmKernelM1TransposeBAvx.S)
+// Each sum along K is one chain of fused operations in a block of K; blocks are added in order,
+// each times alpha. The block is 256 long for weights, which ONNX Runtime packs before it runs;
+// else 128, more where N is small. One row times a matrix that is no weight is not fused, and
+// neither is a matrix times one column: four products at a time, or eight sums along K where the
+// matrix is transposed. (MLAS: sgemm.cpp, SgemmKernelAvx512F.S, SgemmKernelM1Avx.S,
+// SgemmKernelM1TransposeBAvx.S)
 #pragma once
 
 #include <cstdint>

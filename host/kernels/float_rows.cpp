@@ -17,8 +17,8 @@ float sum_of_eight(const float* lanes) {
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/// The sum of (x - mean)^2 in 8 parts, fused; of what is left over, four are added one by one and not fused, as the
-/// compiler of that kernel made its loop, and the last three at most fused again.
+/// The sum of (x - mean)^2 in 8 parts, fused; of what is left over, four are added one by one and
+/// not fused, as the compiler of that kernel made its loop, and the last three at most fused again.
 float squares(const float* from, std::int64_t length, float mean) {
   float lanes[8] = {};
   std::int64_t i = 0;
@@ -78,8 +78,8 @@ float largest_of(const float* from, std::int64_t length) {
 
 }  // namespace
 
-RowStatistics layer_normalize_in_order(const float* from, float* to, std::int64_t length, const float* scale,
-                            const float* bias, float epsilon) {
+RowStatistics layer_normalize_in_order(const float* from, float* to, std::int64_t length,
+                                       const float* scale, const float* bias, float epsilon) {
   float mean = 0;
   float sum = 0;
   for (std::int64_t i = 0; i < length; ++i) {

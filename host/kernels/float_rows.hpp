@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of float32 by their statistics, with the bits that ONNX Runtime 1.31 gives on x86-64 with AVX-512: which
-// values share a partial sum, and which products are fused, is part of each contract.
+// Rows of float32 by their statistics, with the bits that ONNX Runtime 1.31 gives on x86-64 with
+// AVX-512: which values share a partial sum, and which products are fused, is part of each
+// contract.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,13 @@ struct RowStatistics {
 RowStatistics layer_normalize(const float* from, float* to, std::int64_t length, const float* scale,
                               const float* bias, float epsilon);
 
-/// x / root of the mean square * scale. From 16 values on, the squares are summed in 8 parts; fewer are taken in
-/// order. Its mean is 0.
+/// x / root of the mean square * scale. From 16 values on, the squares are summed in 8 parts; fewer
+/// are taken in order. Its mean is 0.
 RowStatistics rms_normalize(const float* from, float* to, std::int64_t length, const float* scale,
                             float epsilon);
 
-/// The same value after value, layer normalization by Welford's method: what ONNX Runtime takes for sums with what
-/// a layer skipped (skip_layer_norm.cc) and for short rows (layer_norm_impl.cc).
+/// The same value after value, layer normalization by Welford's method: what ONNX Runtime takes for
+/// sums with what a layer skipped (skip_layer_norm.cc) and for short rows (layer_norm_impl.cc).
 RowStatistics layer_normalize_in_order(const float* from, float* to, std::int64_t length,
                                        const float* scale, const float* bias, float epsilon);
 RowStatistics rms_normalize_in_order(const float* from, float* to, std::int64_t length,
