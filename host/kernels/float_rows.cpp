@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "host/kernels/float_functions.hpp"
 
@@ -135,6 +136,25 @@ void log_softmax(const float* from, float* to, std::int64_t length) {
   const float largest = largest_of(from, length);
   const float logarithm = std::log(exponentials(from, nullptr, length, largest));
   for (std::int64_t i = 0; i < length; ++i) to[i] = from[i] - largest - logarithm;
+}
+
+float sum(const float* from, std::int64_t length, std::int64_t place) {
+  const std::int64_t before = std::min((4 - place % 4) % 4, length);
+  const std::int64_t fours = (length - before) / 4;
+  if (fours == 0) return length == 0 ? 0 : std::accumulate(from + 1, from + length, from[0]);
+  const float* const aligned = from + before;
+  float lanes[8] = {};
+  std::copy_n(aligned, fours == 1 ? 4 : 8, lanes);
+  std::int64_t i = 2;
+  for (; i + 2 <= fours; i += 2) {
+    for (int lane = 0; lane < 8; ++lane) lanes[lane] += aligned[i * 4 + lane];
+  }
+  for (int lane = 0; fours > 1 && lane < 4; ++lane) lanes[lane] += lanes[lane + 4];
+  for (int lane = 0; i < fours && lane < 4; ++lane) lanes[lane] += aligned[i * 4 + lane];
+  float result = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+  for (std::int64_t at = 0; at < before; ++at) result += from[at];
+  for (std::int64_t at = before + fours * 4; at < length; ++at) result += from[at];
+  return result;
 }
 
 }  // namespace gemm64

@@ -37,4 +37,9 @@ void softmax(const float* from, float* to, std::int64_t length);
 /// Its logarithm.
 void log_softmax(const float* from, float* to, std::int64_t length);
 
+/// Their sum as Eigen takes it for registers of 4: two sums of 4 parts each from the first value
+/// that lies at a multiple of 4 on, then what stands before and behind, in order. `place` is the
+/// row's place in its tensor, which itself begins at a multiple.
+float sum(const float* from, std::int64_t length, std::int64_t place);
+
 }  // namespace gemm64
