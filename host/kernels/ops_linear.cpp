@@ -174,16 +174,21 @@ Tensors gemm(const NodeContext& node, const Tensors& inputs) {
 
 namespace {
 
-/// One product for each matrix of the stacks.
+/// One product for each matrix of the stacks; `vector`: b is one.
 template <class T>
 void stacks_of(const NodeContext& node, const GemmForm& form, Sizes sizes, const Tensor& a,
-               const Tensor& b, Tensor& result) {
+               const Tensor& b, bool vector, Tensor& result) {
   const std::int64_t of_b = sizes.n * sizes.k;
   if (b.elements() == of_b && !form.transpose_a) {
-    // One matrix on the right: rows of all matrices on the left are those of one.
-    sizes.m = result.elements() / std::max<std::int64_t>(sizes.n, 1);
-    return product_of<T>(node, form, sizes, factors<T>(a), factors<T>(b), b.rank() == 2,
-                         products<T>(result));
+    // One matrix on the right: rows of all matrices on the left are those of one, but that ONNX
+    // Runtime takes each by itself where the right one is a vector.
+    const std::int64_t rows = result.elements() / std::max<std::int64_t>(sizes.n, 1);
+    sizes.m = vector ? 1 : rows;
+    for (std::int64_t row = 0; row < rows; row += sizes.m) {
+      product_of<T>(node, form, sizes, factors<T>(a) + row * sizes.k, factors<T>(b),
+                    b.rank() == 2 && !vector, products<T>(result) + row * sizes.n);
+    }
+    return;
   }
   const auto stack = [](const Tensor& tensor) {
     return Dims(tensor.dims().begin(), tensor.dims().end() - 2);
@@ -233,7 +238,7 @@ Tensor multiply_stacks(const NodeContext& node, const Tensor& left, const Tensor
   dims.insert(dims.end(), {sizes.m, sizes.n});
   Tensor result(a.type(), dims);
   host::visit_factors(node, a.type(), [&](auto zero) {
-    host::stacks_of<decltype(zero)>(node, form, sizes, a, b, result);
+    host::stacks_of<decltype(zero)>(node, form, sizes, a, b, column, result);
   });
   return result.reshaped(visible);
 }

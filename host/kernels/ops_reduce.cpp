@@ -203,8 +203,14 @@ Tensor sums_of_floats(const Tensor& x, const Reduction& how) {
   return in_order(x, how, [](float sum, float value) { return sum + value; });
 }
 
-/// Squares, each rounded, summed in order.
+/// Squares, each rounded, summed in order; those of a whole tensor as its values are.
 Tensor squares_of_floats(const Tensor& x, const Reduction& how) {
+  if (std::find(how.reduced.begin(), how.reduced.end(), false) == how.reduced.end()) {
+    Tensor squares(x.type(), x.dims());
+    std::transform(x.values<float>(), x.values<float>() + x.elements(),
+                   squares.mutable_values<float>(), [](float value) { return value * value; });
+    return sums_of_floats(squares, how);
+  }
   return in_order(x, how, [](float sum, float value) { return sum + value * value; });
 }
 
