@@ -42,7 +42,8 @@ Executor::Executor(const OnnxModel& model) : model_(model) {
                     model.opset()};
     step.info = find_operator(node.domain(), node.op_type());
     const int weights = weights_input(node);
-    step.constant_weights = node.input_size() > weights && model.is_constant(node.input(weights));
+    step.context.constant_weights =
+        node.input_size() > weights && model.is_constant(node.input(weights));
     steps_.push_back(std::move(step));
   }
 

@@ -23,7 +23,6 @@ using Values = std::unordered_map<std::string, Tensor>;
 struct Step {
   NodeContext context;
   const OperatorInfo* info = nullptr;
-  bool constant_weights = false;  // are its weights the same whatever the network's inputs are?
   std::vector<std::string> last_uses;
 };
 

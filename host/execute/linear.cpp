@@ -18,7 +18,7 @@ ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) 
 }  // namespace
 
 std::string why_on_host(const Step& step, const Tensors& inputs) {
-  return why_on_host(*step.context.node, step.constant_weights, [&inputs](int input) {
+  return why_on_host(*step.context.node, step.context.constant_weights, [&inputs](int input) {
     const auto i = static_cast<std::size_t>(input);
     return i < inputs.size() && inputs[i].present()
                ? std::optional<TensorType>({inputs[i].type(), inputs[i].dims()})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host's Gemm and the accelerator's have in common.
+// What products of matrices have in common, on the host and on the accelerator.
 #pragma once
 
 #include <string>
@@ -17,6 +17,11 @@ struct GemmForm {
 };
 
 GemmForm gemm_form(const NodeContext& node);
+
+/// The product of stacks of matrices, transposed where it says so, times alpha; stacks broadcast
+/// against each other as in NumPy. Throws UsageError where operands do not fit.
+Tensor multiply_stacks(const NodeContext& node, const Tensor& a, const Tensor& b,
+                       const GemmForm& form);
 
 /// Adds beta * bias, broadcast to its shape, to `result`; nothing where the bias is absent. Throws
 /// UsageError where it cannot.

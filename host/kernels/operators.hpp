@@ -26,6 +26,7 @@ struct NodeContext {
   std::int64_t opset = 0;  // of the default domain: attributes moved to inputs over the years
   /// Computes a matrix product of 8-bit integers in the host's place; nullptr: the host does.
   const IntegerProduct* product = nullptr;
+  bool constant_weights = false;  // are its weights the same whatever the network's inputs are?
 };
 
 using Tensors = std::vector<Tensor>;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "host/kernels/float_rows.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
 #include "host/kernels/visit.hpp"
@@ -74,6 +75,25 @@ void require_dims(const NodeContext& node, const Tensor& parameter, const Tensor
                 fmt::format("its parameter {} does not fit {}", describe(parameter), describe(x)));
 }
 
+/// Of float32, with a scale, and a bias if any, for each value of a row: to the bit as ONNX
+/// Runtime.
+Tensors of_float_rows(const Tensor& x, const Dims& kept, const Tensor& scale, const Tensor& bias,
+                      float epsilon, bool centered) {
+  Tensors results{Tensor(x.type(), x.dims()), Tensor(x.type(), kept), Tensor(x.type(), kept)};
+  const std::int64_t length = scale.elements();
+  for (std::int64_t row = 0; row < results[1].elements(); ++row) {
+    const float* const from = x.values<float>() + row * length;
+    float* const to = results[0].mutable_values<float>() + row * length;
+    const RowStatistics statistics =
+        centered ? layer_normalize(from, to, length, scale.values<float>(),
+                                   bias.present() ? bias.values<float>() : nullptr, epsilon)
+                 : rms_normalize(from, to, length, scale.values<float>(), epsilon);
+    results[1].mutable_values<float>()[row] = statistics.mean;
+    results[2].mutable_values<float>()[row] = statistics.inverse;
+  }
+  return results;
+}
+
 /// Layer normalization and, without a mean, RMS normalization: over the axes from `axis` on.
 Tensors over_last_axes(const NodeContext& node, const Tensors& inputs, bool centered) {
   const Tensor& x = input(node, inputs, 0);
@@ -81,7 +101,7 @@ Tensors over_last_axes(const NodeContext& node, const Tensors& inputs, bool cent
   const Tensor bias = centered ? optional_input(inputs, 2) : Tensor();
   const auto axis = static_cast<std::ptrdiff_t>(
       checked_axis(node, attribute(*node.node, "axis", std::int64_t{-1}), x.rank()));
-  const double epsilon = static_cast<double>(attribute(*node.node, "epsilon", 1e-5F));
+  const float epsilon = attribute(*node.node, "epsilon", 1e-5F);
   for (const Tensor* parameter : {&scale, &bias}) {
     if (!parameter->present()) continue;
     Dims dims;
@@ -92,10 +112,15 @@ Tensors over_last_axes(const NodeContext& node, const Tensors& inputs, bool cent
   std::int64_t rows = 1;
   for (const std::int64_t dim : kept) rows *= dim;
   kept.resize(x.rank(), 1);
+  const std::int64_t length = rows == 0 ? 0 : x.elements() / rows;
+  if (x.type() == onnx::TensorProto::FLOAT && length > 0 && scale.elements() == length &&
+      (!bias.present() || bias.elements() == length)) {
+    return of_float_rows(x, kept, scale, bias, epsilon, centered);
+  }
   Tensors results(3);
   visit_floats(node, x.type(), [&](auto zero) {
     using T = decltype(zero);
-    const Statistics statistics = statistics_of<T>(x, rows, epsilon, centered);
+    const Statistics statistics = statistics_of<T>(x, rows, static_cast<double>(epsilon), centered);
     results[0] = normalized<T>(x, statistics);
     scale_and_shift<T>(results[0], scale, broadcast_strides(scale.dims(), x.dims()), bias,
                        broadcast_strides(bias.dims(), x.dims()));

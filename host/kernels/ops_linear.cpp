@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm and MatMul, by Eigen.
+// Gemm and MatMul: float32 to the bit as ONNX Runtime, other types by Eigen or a loop.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "host/kernels/float_product.hpp"
 #include "host/kernels/gemm.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
@@ -59,23 +62,19 @@ void multiply_plain(const Eigen::Map<const Matrix<T>>& left,
   }
 }
 
-/// A transposed factor is copied first, but for float32 weights, which are large and often
-/// transposed.
+/// A transposed factor is copied first.
 template <class T>
 void multiply(const Factor<T>& left, const Factor<T>& right, T* to) {
   if (left.transposed) {
     const Matrix<T> copy = left.stored.transpose();
     return multiply<T>({copy.data(), copy.rows(), copy.cols()}, right, to);
   }
-  const std::int64_t columns = right.transposed ? right.stored.rows() : right.stored.cols();
-  Eigen::Map<Matrix<T>> result(to, left.stored.rows(), columns);
-  if (!right.transposed) return multiply_plain<T>(left.stored, right.stored, result);
-  if constexpr (std::is_same_v<T, float>) {
-    result.noalias() = left.stored * right.stored.transpose();
-  } else {
+  if (right.transposed) {
     const Matrix<T> copy = right.stored.transpose();
-    multiply_plain<T>(left.stored, {copy.data(), copy.rows(), copy.cols()}, result);
+    return multiply<T>(left, {copy.data(), copy.rows(), copy.cols()}, to);
   }
+  Eigen::Map<Matrix<T>> result(to, left.stored.rows(), right.stored.cols());
+  multiply_plain<T>(left.stored, right.stored, result);
 }
 
 /// alpha or beta. Through a signed integer, since a negative number has no unsigned value.
@@ -100,19 +99,57 @@ void add_bias_of(const GemmForm& form, const Tensor& bias, Tensor& result) {
       });
 }
 
+/// Sizes of a product of matrices, each transposed where the form says so.
+struct Sizes {
+  std::int64_t m, n, k;
+};
+
+/// The last two axes of a, and of b. Throws UsageError where their K differ.
+Sizes sizes_of(const NodeContext& node, const GemmForm& form, const Tensor& a, const Tensor& b) {
+  const auto size = [](const Tensor& x, bool from_end) {
+    return x.dim(x.rank() - (from_end ? 1 : 2));
+  };
+  const std::int64_t k = size(a, !form.transpose_a);
+  if (size(b, form.transpose_b) != k) throw failure(node, operands_do_not_fit(a, b));
+  return {size(a, form.transpose_a), size(b, !form.transpose_b), k};
+}
+
+/// c = alpha * a * b, of matrices; c is added to where beta says so.
 template <class T>
-Tensor gemm_of(const NodeContext& node, const Tensor& a, const Tensor& b) {
-  const GemmForm form = gemm_form(node);
-  const std::int64_t m = a.dim(form.transpose_a ? 1 : 0);
-  const std::int64_t k = a.dim(form.transpose_a ? 0 : 1);
-  const std::int64_t n = b.dim(form.transpose_b ? 0 : 1);
-  if (b.dim(form.transpose_b ? 1 : 0) != k) throw failure(node, operands_do_not_fit(a, b));
-  Tensor result(a.type(), {m, n});
-  multiply<T>({factors<T>(a), a.dim(0), a.dim(1), form.transpose_a},
-              {factors<T>(b), b.dim(0), b.dim(1), form.transpose_b}, products<T>(result));
-  if (form.alpha != 1) {
-    Eigen::Map<Matrix<T>>(products<T>(result), m, n) *= scale_of<T>(form.alpha);
+void product_of(const NodeContext& node, const GemmForm& form, const Sizes& sizes, const T* a,
+                const T* b, bool weights, T* c) {
+  const auto [m, n, k] = sizes;
+  if constexpr (std::is_same_v<T, float>) {
+    multiply(FloatProduct{m,
+                          n,
+                          k,
+                          {a, form.transpose_a ? m : k, form.transpose_a},
+                          {b, form.transpose_b ? k : n, form.transpose_b},
+                          weights && node.constant_weights,
+                          form.alpha,
+                          form.beta},
+             c);
+  } else {
+    const auto factor = [](const T* values, std::int64_t rows, std::int64_t columns, bool turned) {
+      return Factor<T>(values, turned ? columns : rows, turned ? rows : columns, turned);
+    };
+    multiply<T>(factor(a, m, k, form.transpose_a), factor(b, k, n, form.transpose_b), c);
+    if (form.alpha != 1) Eigen::Map<Matrix<T>>(c, m, n) *= scale_of<T>(form.alpha);
   }
+}
+
+/// beta times the bias first: what ONNX Runtime's float32 products are added to.
+Tensor gemm_of_floats(const NodeContext& node, const Sizes& sizes, const Tensors& inputs) {
+  GemmForm form = gemm_form(node);
+  const Tensor& bias = optional_input(inputs, 2);
+  if (!bias.present()) form.beta = 0;
+  Tensor result(inputs[0].type(), {sizes.m, sizes.n});
+  if (form.beta != 0) {
+    std::fill_n(result.mutable_values<float>(), result.elements(), 0.0F);
+    add_bias(node, {}, bias, result);
+  }
+  product_of<float>(node, form, sizes, inputs[0].values<float>(), inputs[1].values<float>(), true,
+                    result.mutable_values<float>());
   return result;
 }
 
@@ -123,33 +160,49 @@ Tensors gemm(const NodeContext& node, const Tensors& inputs) {
   const Tensor& b = input(node, inputs, 1);
   require_same_type(node, a, b);
   if (a.rank() != 2 || b.rank() != 2) throw failure(node, operands_do_not_fit(a, b));
-  Tensor result;
-  visit_factors(node, a.type(), [&](auto zero) { result = gemm_of<decltype(zero)>(node, a, b); });
-  add_bias(node, gemm_form(node), optional_input(inputs, 2), result);
+  const GemmForm form = gemm_form(node);
+  const Sizes sizes = sizes_of(node, form, a, b);
+  if (a.type() == onnx::TensorProto::FLOAT) return {gemm_of_floats(node, sizes, inputs)};
+  Tensor result(a.type(), {sizes.m, sizes.n});
+  visit_factors(node, a.type(), [&](auto zero) {
+    using T = decltype(zero);
+    product_of<T>(node, form, sizes, factors<T>(a), factors<T>(b), true, products<T>(result));
+  });
+  add_bias(node, form, optional_input(inputs, 2), result);
   return {result};
 }
 
 namespace {
 
-/// One product for each matrix of the stacks, which broadcast against each other as in NumPy.
+/// One product for each matrix of the stacks; `vector`: b is one.
 template <class T>
-void matmul_of(const Tensor& a, const Tensor& b, Tensor& result) {
+void stacks_of(const NodeContext& node, const GemmForm& form, Sizes sizes, const Tensor& a,
+               const Tensor& b, bool vector, Tensor& result) {
+  const std::int64_t of_b = sizes.n * sizes.k;
+  if (b.elements() == of_b && !form.transpose_a) {
+    // One matrix on the right: rows of all matrices on the left are those of one, but that ONNX
+    // Runtime takes each by itself where the right one is a vector.
+    const std::int64_t rows = result.elements() / std::max<std::int64_t>(sizes.n, 1);
+    sizes.m = vector ? 1 : rows;
+    for (std::int64_t row = 0; row < rows; row += sizes.m) {
+      product_of<T>(node, form, sizes, factors<T>(a) + row * sizes.k, factors<T>(b),
+                    b.rank() == 2 && !vector, products<T>(result) + row * sizes.n);
+    }
+    return;
+  }
   const auto stack = [](const Tensor& tensor) {
     return Dims(tensor.dims().begin(), tensor.dims().end() - 2);
   };
   const Dims to_stack = stack(result);
-  const auto rows = a.dim(a.rank() - 2);
-  const auto depth = a.dim(a.rank() - 1);
-  const auto columns = b.dim(b.rank() - 1);
   for_each_row(Walk<3>{to_stack,
                        {row_major_strides(to_stack), broadcast_strides(stack(a), to_stack),
                         broadcast_strides(stack(b), to_stack)}},
                [&](const auto& offsets, std::int64_t length, const auto& steps) {
                  for (std::int64_t i = 0; i < length; ++i) {
                    const auto at = [&](std::size_t t) { return offsets[t] + i * steps[t]; };
-                   multiply<T>({factors<T>(a) + at(1) * rows * depth, rows, depth},
-                               {factors<T>(b) + at(2) * depth * columns, depth, columns},
-                               products<T>(result) + at(0) * rows * columns);
+                   product_of<T>(node, form, sizes, factors<T>(a) + at(1) * sizes.m * sizes.k,
+                                 factors<T>(b) + at(2) * of_b, b.rank() == 2,
+                                 products<T>(result) + at(0) * sizes.m * sizes.n);
                  }
                });
 }
@@ -157,31 +210,38 @@ void matmul_of(const Tensor& a, const Tensor& b, Tensor& result) {
 }  // namespace
 
 Tensors matmul(const NodeContext& node, const Tensors& inputs) {
-  Tensor a = input(node, inputs, 0);
-  Tensor b = input(node, inputs, 1);
-  require_same_type(node, a, b);
-  if (a.rank() == 0 || b.rank() == 0) throw failure(node, operands_do_not_fit(a, b));
-  // A vector is a matrix of one row or column, which the result leaves out again.
-  const bool row = a.rank() == 1;
-  const bool column = b.rank() == 1;
-  if (row) a = a.reshaped({1, a.dim(0)});
-  if (column) b = b.reshaped({b.dim(0), 1});
-  Dims dims;
-  if (a.dims().back() != b.dim(b.rank() - 2) ||
-      !broadcast_dims({a.dims().begin(), a.dims().end() - 2},
-                      {b.dims().begin(), b.dims().end() - 2}, dims)) {
-    throw failure(node, operands_do_not_fit(inputs[0], inputs[1]));
-  }
-  Dims visible = dims;
-  if (!row) visible.push_back(a.dim(a.rank() - 2));
-  if (!column) visible.push_back(b.dims().back());
-  dims.insert(dims.end(), {a.dim(a.rank() - 2), b.dims().back()});
-  Tensor result(a.type(), dims);
-  visit_factors(node, a.type(), [&](auto zero) { matmul_of<decltype(zero)>(a, b, result); });
-  return {result.reshaped(visible)};
+  return {multiply_stacks(node, input(node, inputs, 0), input(node, inputs, 1), {1, 0})};
 }
 
 }  // namespace host
+
+Tensor multiply_stacks(const NodeContext& node, const Tensor& left, const Tensor& right,
+                       const GemmForm& form) {
+  require_same_type(node, left, right);
+  if (left.rank() == 0 || right.rank() == 0) {
+    throw failure(node, operands_do_not_fit(left, right));
+  }
+  // A vector is a matrix of one row or column, which the result leaves out again.
+  const bool row = left.rank() == 1;
+  const bool column = right.rank() == 1;
+  const Tensor a = row ? left.reshaped({1, left.dim(0)}) : left;
+  const Tensor b = column ? right.reshaped({right.dim(0), 1}) : right;
+  const host::Sizes sizes = host::sizes_of(node, form, a, b);
+  Dims dims;
+  if (!broadcast_dims({a.dims().begin(), a.dims().end() - 2},
+                      {b.dims().begin(), b.dims().end() - 2}, dims)) {
+    throw failure(node, operands_do_not_fit(left, right));
+  }
+  Dims visible = dims;
+  if (!row) visible.push_back(sizes.m);
+  if (!column) visible.push_back(sizes.n);
+  dims.insert(dims.end(), {sizes.m, sizes.n});
+  Tensor result(a.type(), dims);
+  host::visit_factors(node, a.type(), [&](auto zero) {
+    host::stacks_of<decltype(zero)>(node, form, sizes, a, b, column, result);
+  });
+  return result.reshaped(visible);
+}
 
 GemmForm gemm_form(const NodeContext& node) {
   return {attribute(*node.node, "alpha", 1.0F), attribute(*node.node, "beta", 1.0F),

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "host/kernels/float_rows.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
 #include "host/kernels/visit.hpp"
@@ -188,6 +189,31 @@ Tensor softmax_of(const Tensor& x, std::int64_t outer, std::int64_t length, std:
   return result;
 }
 
+/// Of float32, to the bit as ONNX Runtime, which brings the axis to the end.
+Tensor softmax_of_floats(const Tensor& x, std::int64_t outer, std::int64_t length,
+                         std::int64_t inner, bool logarithm) {
+  Tensor result(x.type(), x.dims());
+  std::vector<float> row(static_cast<std::size_t>(length));
+  for (std::int64_t i = 0; i < outer * inner; ++i) {
+    const std::int64_t begin = i / inner * length * inner + i % inner;
+    const float* from = x.values<float>() + begin;
+    float* to = result.mutable_values<float>() + begin;
+    if (inner > 1) {
+      for (std::int64_t at = 0; at < length; ++at)
+        row[static_cast<std::size_t>(at)] = from[at * inner];
+      from = row.data();
+      to = row.data();
+    }
+    logarithm ? gemm64::log_softmax(from, to, length) : gemm64::softmax(from, to, length);
+    if (inner > 1) {
+      to = result.mutable_values<float>() + begin;
+      for (std::int64_t at = 0; at < length; ++at)
+        to[at * inner] = row[static_cast<std::size_t>(at)];
+    }
+  }
+  return result;
+}
+
 Tensors softmax(const NodeContext& node, const Tensors& inputs, bool logarithm) {
   const Tensor& x = input(node, inputs, 0);
   // Before opset 13 all axes from `axis` on are one; since then it is one axis, the last by
@@ -198,9 +224,14 @@ Tensors softmax(const NodeContext& node, const Tensors& inputs, bool logarithm) 
   const bool at_end = !one_axis && axis_attribute == static_cast<std::int64_t>(x.rank());
   const std::size_t axis = at_end ? x.rank() : checked_axis(node, axis_attribute, x.rank());
   const std::size_t end = one_axis ? axis + 1 : x.rank();
+  const std::int64_t outer = product(x.dims(), 0, axis);
+  const std::int64_t length = product(x.dims(), axis, end);
+  const std::int64_t inner = product(x.dims(), end, x.rank());
+  if (x.type() == onnx::TensorProto::FLOAT) {
+    return {softmax_of_floats(x, outer, length, inner, logarithm)};
+  }
   return {visit_floats(node, x.type(), [&](auto zero) {
-    return softmax_of<decltype(zero)>(x, product(x.dims(), 0, axis), product(x.dims(), axis, end),
-                                      product(x.dims(), end, x.rank()), logarithm);
+    return softmax_of<decltype(zero)>(x, outer, length, inner, logarithm);
   })};
 }
 

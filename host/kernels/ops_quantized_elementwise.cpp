@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/kernels/elementwise.hpp"
+#include "host/kernels/float_functions.hpp"
 #include "host/kernels/quantization.hpp"
 
 namespace gemm64 {
@@ -135,8 +136,7 @@ Tensor in_steps(const NodeContext& node, const Tensor& x, const Quantization& fr
 }  // namespace
 
 Tensors qlinear_sigmoid(const NodeContext& node, const Tensors& inputs) {
-  return unary(node, inputs,
-               [](float x) { return static_cast<float>(1 / (1 + std::exp(-double{x}))); });
+  return unary(node, inputs, float_functions::logistic);
 }
 
 Tensors qlinear_leaky_relu(const NodeContext& node, const Tensors& inputs) {

@@ -2,9 +2,12 @@
 // Reductions along axes: sums, products, means, norms, extremes, and where extremes are.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "host/kernels/float_product.hpp"
+#include "host/kernels/float_rows.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
 #include "host/kernels/visit.hpp"
@@ -16,7 +19,8 @@ namespace {
 /// Which axes are reduced, and the sizes without them: as 1, and as the node shows them.
 struct Reduction {
   Dims kept, visible;
-  bool none = false;  // nothing is reduced, and the node is the identity
+  std::vector<bool> reduced;  // by axis
+  bool none = false;          // nothing is reduced, and the node is the identity
 };
 
 /// `moved`: the opset since which the axes are an input.
@@ -26,7 +30,8 @@ Reduction reduction(const NodeContext& node, const Tensors& inputs, const Tensor
   Reduction result;
   const bool all = attribute(*node.node, "noop_with_empty_axes", std::int64_t{0}) == 0;
   result.none = axes.empty() && !all;
-  std::vector<bool> reduced(x.rank(), axes.empty() && all);
+  std::vector<bool>& reduced = result.reduced;
+  reduced.assign(x.rank(), axes.empty() && all);
   for (const std::int64_t axis : axes) reduced[checked_axis(node, axis, x.rank())] = true;
   const bool keep = attribute(*node.node, "keepdims", std::int64_t{1}) != 0;
   result.kept = x.dims();
@@ -130,10 +135,94 @@ Tensors extreme(const NodeContext& node, const Tensors& inputs, bool largest) {
   return {reduced_of<bool>(x, how, largest ? 0 : 1, join, kSame)};
 }
 
+/// Of float32, kept in float32: join(sum, value) from 0 on, in order.
+template <class Join>
+Tensor in_order(const Tensor& x, const Reduction& how, Join join) {
+  Tensor result(x.type(), how.kept);
+  float* const to = result.mutable_values<float>();
+  std::fill_n(to, result.elements(), 0.0F);
+  for_each_row(
+      Walk<2>{x.dims(), {row_major_strides(x.dims()), broadcast_strides(how.kept, x.dims())}},
+      [&](const auto& offsets, std::int64_t length, const auto& steps) {
+        for (std::int64_t i = 0; i < length; ++i) {
+          float& sum = to[offsets[1] + i * steps[1]];
+          sum = join(sum, x.values<float>()[offsets[0] + i * steps[0]]);
+        }
+      });
+  return result;
+}
+
+/// Neighbouring axes that are all reduced, or all kept, as one.
+struct Run {
+  bool reduced;
+  std::int64_t size;
+};
+
+std::vector<Run> runs_of(const Dims& dims, const std::vector<bool>& reduced) {
+  std::vector<Run> runs;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (runs.empty() || runs.back().reduced != reduced[axis]) runs.push_back({reduced[axis], 1});
+    runs.back().size *= dims[axis];
+  }
+  return runs;
+}
+
+/// Sums of float32, to the bit as ONNX Runtime (reduction_ops.cc): how depends on the pattern
+/// of reduced and kept axes.
+Tensor sums_of_floats(const Tensor& x, const Reduction& how) {
+  std::vector<Run> runs = runs_of(x.dims(), how.reduced);
+  if (runs.size() == 3 && !runs[0].reduced && runs[0].size == 1) runs.erase(runs.begin());
+  Tensor result(x.type(), how.kept);
+  const float* const from = x.values<float>();
+  float* const to = result.mutable_values<float>();
+  if (x.elements() > 0 && !runs.empty() && runs.back().reduced && runs.size() <= 3) {
+    // All; each row; or each row again and again.
+    const std::int64_t length = runs.back().size;
+    const std::int64_t times = runs.size() == 3 ? runs[0].size : 1;
+    const std::int64_t rows = result.elements();
+    for (std::int64_t row = 0; row < rows; ++row) {
+      to[row] = 0;
+      for (std::int64_t i = 0; i < times; ++i) {
+        const std::int64_t place = (i * rows + row) * length;
+        const float found = sum(from + place, length, place);
+        to[row] = times == 1 ? found : to[row] + found;
+      }
+    }
+    return result;
+  }
+  if (x.elements() > 0 && runs.size() == 3) {
+    // Each matrix, times a row of ones.
+    const std::int64_t length = runs[1].size, columns = runs[2].size;
+    const std::vector<float> ones(static_cast<std::size_t>(length), 1.0F);
+    for (std::int64_t i = 0; i < runs[0].size; ++i) {
+      multiply({1, columns, length, {ones.data(), length}, {from + i * length * columns, columns}},
+               to + i * columns);
+    }
+    return result;
+  }
+  return in_order(x, how, [](float sum, float value) { return sum + value; });
+}
+
+/// Squares, each rounded, summed in order; those of a whole tensor as its values are.
+Tensor squares_of_floats(const Tensor& x, const Reduction& how) {
+  if (std::find(how.reduced.begin(), how.reduced.end(), false) == how.reduced.end()) {
+    Tensor squares(x.type(), x.dims());
+    std::transform(x.values<float>(), x.values<float>() + x.elements(),
+                   squares.mutable_values<float>(), [](float value) { return value * value; });
+    return sums_of_floats(squares, how);
+  }
+  return in_order(x, how, [](float sum, float value) { return sum + value * value; });
+}
+
 }  // namespace
 
 Tensors reduce_sum(const NodeContext& node, const Tensors& inputs) {
   constexpr std::int64_t kSumsAxesMoved = 13;
+  const Tensor& x = input(node, inputs, 0);
+  if (x.type() == onnx::TensorProto::FLOAT) {
+    const Reduction how = reduction(node, inputs, x, kSumsAxesMoved);
+    return {sums_of_floats(x, how).reshaped(how.visible)};
+  }
   return reduce(node, inputs, kZero, kAdd, kSame, kSumsAxesMoved);
 }
 
@@ -143,6 +232,13 @@ Tensors reduce_mean(const NodeContext& node, const Tensors& inputs) {
   std::int64_t results = 1;
   for (const std::int64_t dim : how.kept) results *= dim;
   const std::int64_t count = x.elements() / std::max<std::int64_t>(results, 1);
+  if (x.type() == onnx::TensorProto::FLOAT) {
+    Tensor result = sums_of_floats(x, how);
+    float* const values = result.mutable_values<float>();
+    std::for_each(values, values + result.elements(),
+                  [&](float& value) { value /= static_cast<float>(count); });
+    return {result.reshaped(how.visible)};
+  }
   return reduce(node, inputs, kZero, kAdd, [count](auto sum) {
     using Sum = decltype(sum);
     if constexpr (!std::is_floating_point_v<Sum>) {
@@ -162,11 +258,25 @@ Tensors reduce_l1(const NodeContext& node, const Tensors& inputs) {
 }
 
 Tensors reduce_l2(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  if (x.type() == onnx::TensorProto::FLOAT) {
+    const Reduction how = reduction(node, inputs, x, kAxesMoved);
+    Tensor result = squares_of_floats(x, how);
+    float* const values = result.mutable_values<float>();
+    std::transform(values, values + result.elements(), values,
+                   [](float value) { return std::sqrt(value); });
+    return {result.reshaped(how.visible)};
+  }
   return reduce(node, inputs, kZero, kAddSquare,
                 [](auto sum) { return std::sqrt(static_cast<double>(sum)); });
 }
 
 Tensors reduce_sum_square(const NodeContext& node, const Tensors& inputs) {
+  const Tensor& x = input(node, inputs, 0);
+  if (x.type() == onnx::TensorProto::FLOAT) {
+    const Reduction how = reduction(node, inputs, x, kAxesMoved);
+    return {squares_of_floats(x, how).reshaped(how.visible)};
+  }
   return reduce(node, inputs, kZero, kAddSquare, kSame);
 }
 

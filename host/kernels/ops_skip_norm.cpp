@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "host/kernels/float_rows.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
 #include "host/kernels/visit.hpp"
@@ -33,7 +34,7 @@ struct Normalized {
 
 /// Rows of mean 0 (where `centered`) and variance 1, scaled by gamma and moved by beta, if any.
 template <class T>
-Normalized normalized_rows(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon,
+Normalized normalized_rows(const Tensor& x, const Tensor& gamma, const Tensor& beta, float epsilon,
                            bool centered) {
   Dims kept = x.dims();
   const std::int64_t length = kept.back();
@@ -43,11 +44,22 @@ Normalized normalized_rows(const Tensor& x, const Tensor& gamma, const Tensor& b
   for (std::int64_t row = 0; row < result.mean.elements(); ++row) {
     const T* const from = x.values<T>() + row * length;
     T* const to = result.values.template mutable_values<T>() + row * length;
+    if constexpr (std::is_same_v<T, float>) {
+      const float* const scale = gamma.values<float>();
+      const RowStatistics statistics =
+          centered
+              ? layer_normalize_in_order(from, to, length, scale,
+                                         beta.present() ? beta.values<float>() : nullptr, epsilon)
+              : rms_normalize_in_order(from, to, length, scale, epsilon);
+      result.mean.template mutable_values<float>()[row] = statistics.mean;
+      result.inverse.template mutable_values<float>()[row] = statistics.inverse;
+      continue;
+    }
     const auto count = static_cast<double>(length);
     double mean = 0, squares = 0;
     for (std::int64_t i = 0; centered && i < length; ++i) mean += from[i] / count;
     for (std::int64_t i = 0; i < length; ++i) squares += (from[i] - mean) * (from[i] - mean);
-    const double inverse = 1 / std::sqrt(squares / count + epsilon);
+    const double inverse = 1 / std::sqrt(squares / count + static_cast<double>(epsilon));
     for (std::int64_t i = 0; i < length; ++i) {
       const double value = (from[i] - mean) * inverse * gamma.values<T>()[i];
       to[i] = static_cast<T>(beta.present() ? value + beta.values<T>()[i] : value);

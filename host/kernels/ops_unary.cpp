@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "host/kernels/elementwise.hpp"
+#include "host/kernels/float_functions.hpp"
 
 namespace gemm64 {
 namespace host {
@@ -34,6 +35,18 @@ Tensors tests(const NodeContext& node, const Tensors& inputs, Function function)
   const Tensor& x = input(node, inputs, 0);
   return {visit_floats(node, x.type(),
                        [&](auto zero) { return map<bool, decltype(zero)>(x, function); })};
+}
+
+/// As `floats`, with a function of its own for float32.
+template <class Exact, class Function>
+Tensors floats(const NodeContext& node, const Tensors& inputs, Exact of_float, Function function) {
+  return floats(node, inputs, [&](auto x) {
+    if constexpr (std::is_same_v<decltype(x), float>) {
+      return of_float(x);
+    } else {
+      return function(x);
+    }
+  });
 }
 
 float number(const NodeContext& node, const char* name, float otherwise) {
@@ -81,10 +94,10 @@ Tensors cosh(const NodeContext& node, const Tensors& inputs) {
   return floats(node, inputs, [](auto x) { return std::cosh(x); });
 }
 Tensors erf(const NodeContext& node, const Tensors& inputs) {
-  return floats(node, inputs, [](auto x) { return std::erf(x); });
+  return floats(node, inputs, float_functions::erf, [](auto x) { return std::erf(x); });
 }
 Tensors exp(const NodeContext& node, const Tensors& inputs) {
-  return floats(node, inputs, [](auto x) { return std::exp(x); });
+  return floats(node, inputs, float_functions::exp, [](auto x) { return std::exp(x); });
 }
 Tensors floor(const NodeContext& node, const Tensors& inputs) {
   return floats(node, inputs, [](auto x) { return std::floor(x); });
@@ -103,7 +116,7 @@ Tensors round(const NodeContext& node, const Tensors& inputs) {
   return floats(node, inputs, [](auto x) { return std::nearbyint(x); });
 }
 Tensors sigmoid(const NodeContext& node, const Tensors& inputs) {
-  return floats(node, inputs, [](auto x) { return logistic(x); });
+  return floats(node, inputs, float_functions::logistic, [](auto x) { return logistic(x); });
 }
 Tensors sin(const NodeContext& node, const Tensors& inputs) {
   return floats(node, inputs, [](auto x) { return std::sin(x); });
@@ -124,7 +137,7 @@ Tensors tan(const NodeContext& node, const Tensors& inputs) {
   return floats(node, inputs, [](auto x) { return std::tan(x); });
 }
 Tensors tanh(const NodeContext& node, const Tensors& inputs) {
-  return floats(node, inputs, [](auto x) { return std::tanh(x); });
+  return floats(node, inputs, float_functions::tanh, [](auto x) { return std::tanh(x); });
 }
 
 Tensors abs(const NodeContext& node, const Tensors& inputs) {
@@ -241,7 +254,9 @@ Tensors hard_swish(const NodeContext& node, const Tensors& inputs) {
 
 Tensors swish(const NodeContext& node, const Tensors& inputs) {
   const float alpha = number(node, "alpha", 1.0F);
-  return floats(node, inputs, [alpha](auto x) { return x * logistic(decltype(x)(alpha) * x); });
+  return floats(
+      node, inputs, [alpha](float x) { return float_functions::quick_gelu(x, alpha); },
+      [alpha](auto x) { return x * logistic(decltype(x)(alpha) * x); });
 }
 
 Tensors gelu(const NodeContext& node, const Tensors& inputs) {
@@ -252,9 +267,10 @@ Tensors gelu(const NodeContext& node, const Tensors& inputs) {
   constexpr double kRootOfHalf = 0.70710678118654752;
   constexpr double kRootOfTwoByPi = 0.79788456080286536;
   if (form == "none") {
-    return floats(node, inputs, [](auto x) { return x * (1 + std::erf(x * kRootOfHalf)) / 2; });
+    return floats(node, inputs, float_functions::gelu,
+                  [](auto x) { return x * (1 + std::erf(x * kRootOfHalf)) / 2; });
   }
-  return floats(node, inputs, [](auto x) {
+  return floats(node, inputs, float_functions::tanh_gelu, [](auto x) {
     return x * (1 + std::tanh(kRootOfTwoByPi * (x + 0.044715 * x * x * x))) / 2;
   });
 }

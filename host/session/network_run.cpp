@@ -132,7 +132,7 @@ std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule
     const onnx::NodeProto& node = *step.context.node;
     const auto index = static_cast<int>(i);
     const DevicePlan& plan = schedule.executable.plan;
-    if (plan.has(index) || !step.constant_weights) continue;
+    if (plan.has(index) || !step.context.constant_weights) continue;
     if (is_float_product(step) && plan.on_host.count(index) != 0) continue;
     if (linear_product(model, node) && is_float_product(step)) return kAlone;
     if (!model.type(node.input(0))) return kAlone;  // perhaps

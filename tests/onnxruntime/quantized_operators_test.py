@@ -399,6 +399,19 @@ class Operators(ProgramTest):
     def test_qlinear_sigmoid(self):
         self.unary("QLinearSigmoid", 16)
 
+    def test_qlinear_sigmoid_beside_ties(self):
+        """One value of each table lies half a step from two results, by the exact function."""
+        cases = Cases(36)
+        x = numpy.arange(256, dtype=numpy.uint8)
+        for _ in range(CASES):
+            scale, at = numpy.float32(0.2 * cases.random.random()), cases.random.integers(256)
+            exact = 1 / (1 + numpy.exp(-float(scale * numpy.float32(at - 128))))
+            step = numpy.float32(exact / (cases.random.integers(20, 250) + 0.5))
+            cases.add("QLinearSigmoid",
+                      [cases.constant(x), cases.constant(scale), cases.constant(numpy.uint8(128)),
+                       cases.constant(step), cases.constant(numpy.uint8(0))], domain=MICROSOFT)
+        self.compare(cases)
+
     def test_qlinear_leaky_relu(self):
         self.unary("QLinearLeakyRelu", 17, alpha=0.1)
 

@@ -146,8 +146,8 @@ TEST(Executor, KnowsWeightsThatNodesPrepare) {
       "Transpose(x) r = MatMul(x, q)}",
       {"w"});
   const Executor executor(model);
-  EXPECT_TRUE(executor.steps()[1].constant_weights);
-  EXPECT_FALSE(executor.steps()[3].constant_weights);
+  EXPECT_TRUE(executor.steps()[1].context.constant_weights);
+  EXPECT_FALSE(executor.steps()[3].context.constant_weights);
 }
 
 }  // namespace

@@ -159,6 +159,18 @@ TEST(Quantized, SoftmaxSharesEqually) {
             (Bytes{128, 128}));
 }
 
+TEST(Quantized, SigmoidIsRoundedAsTheQuotientOfPolynomialsIs) {
+  // The exact function rounds each of these to the other neighbour; ONNX Runtime 1.31 gives these.
+  const auto sigmoid = [](float x_scale, std::uint8_t x, float y_scale) {
+    return result("y = com.microsoft.QLinearSigmoid (x, s, z, t, w)",
+                  {bytes({1}, {x}), scale(x_scale), zero(128), scale(y_scale), zero(0)});
+  };
+  EXPECT_EQ(sigmoid(0.05F, 170, 0.008864708F), Bytes{101});
+  EXPECT_EQ(sigmoid(0.05F, 100, 0.0039171507F), Bytes{50});
+  EXPECT_EQ(sigmoid(0.05F, 110, 0.0028761243F), Bytes{101});
+  EXPECT_EQ(sigmoid(0.1F, 150, 0.017826723F), Bytes{51});
+}
+
 TEST(Quantized, ActivationsMustHaveOneScale) {
   const Tensors inputs = {bytes({2}, {1, 2}), floats({2}, {1, 2}), zero(0), scale(1), zero(0)};
   EXPECT_THAT([&] { run_node("y = com.microsoft.QLinearSigmoid (x, s, z, t, w)", inputs); },
