@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "host/cycles/cycle_model.hpp"
@@ -119,11 +120,18 @@ Bench::State Bench::step(std::uint64_t clocks) {
       }
     }
   } catch (const DeviceError& error) {
-    failure_ = error.what();
-    state_ = State::kFailed;
-    look();
+    fail(error.what());
+  } catch (const std::logic_error& broken_rule) {
+    if (!flipped_) throw;
+    fail(broken_rule.what());  // the device broke a rule of its ports, for a bit of it is wrong
   }
   return state_;
+}
+
+void Bench::fail(const std::string& why) {
+  failure_ = why;
+  state_ = State::kFailed;
+  look();
 }
 
 void Bench::end() {
@@ -141,11 +149,9 @@ void Bench::stop_at(int counter, const std::string& signal, std::uint64_t value)
     throw UsageError(fmt::format("there is no counter {}; give one from 0 to {}", counter,
                                  kCounters.size() - 1));
   }
-  const Shown* found = nullptr;
-  for (const Shown& one : shown_) {
-    if (one.name == signal && one.signal.words == 0 && one.signal.bytes <= 8) found = &one;
-  }
-  if (!signal.empty() && found == nullptr) {
+  const Shown* const found = find(signal);
+  if (!signal.empty() &&
+      (found == nullptr || found->signal.words != 0 || found->signal.bytes > 8)) {
     throw UsageError(fmt::format("no signal of at most 64 bits is called '{}'", signal));
   }
   stop_counter_ = counter;
@@ -157,6 +163,30 @@ void Bench::flip(const std::string& said) {
   const Fault fault = parse_fault(fmt::format("{}@{}", said, device_->clocks() + 1));
   check_fault(fault, driver_->geometry());
   device_->inject(fault);
+  flipped_ = true;
+}
+
+void Bench::flip(const std::string& signal, std::size_t word, std::size_t bit) {
+  const Shown* const found = find(signal);
+  if (found == nullptr || found->signal.writable_bits == 0) {
+    throw UsageError(fmt::format("no register that is shown is called '{}'", signal));
+  }
+  const std::size_t words = std::max<std::size_t>(1, found->signal.words);
+  if (word >= words || bit >= found->signal.writable_bits) {
+    throw UsageError(fmt::format("{} has {} words of {} bits; there is no bit {} of word {}",
+                                 signal, words, found->signal.writable_bits, bit, word));
+  }
+  // The device lends its registers to be read; those that say how many bits may be changed, to be
+  // written too.
+  auto* const bytes = static_cast<std::uint8_t*>(const_cast<void*>(found->signal.data));
+  bytes[word * found->signal.bytes + bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+  flipped_ = true;
+}
+
+const Bench::Shown* Bench::find(const std::string& name) const {
+  const auto found = std::find_if(shown_.begin(), shown_.end(),
+                                  [&name](const Shown& one) { return one.name == name; });
+  return found == shown_.end() ? nullptr : &*found;
 }
 
 Json Bench::description() const {
@@ -194,6 +224,8 @@ Json Bench::description() const {
                 {"n_tiles", job.plan.n_tiles},
                 {"results", job.plan.results().name()},
                 {"window", job.plan.window.has_value()},
+                {"lanes", job.plan.lanes.has_value()},
+                {"vector", job.plan.output.vector.has_value()},
                 {"addresses",
                  {{"weights", job.layout.weights},
                   {"activations", job.layout.activations},
@@ -209,7 +241,8 @@ Json Bench::description() const {
   said["predictable"] = memory_.predictable();
   Json& signals = said["signals"] = Json::array();
   for (const Shown& one : shown_) {
-    signals.push_back({one.name, one.offset, one.signal.bytes, one.signal.words});
+    signals.push_back(
+        {one.name, one.offset, one.signal.bytes, one.signal.words, one.signal.writable_bits});
   }
   said["view_bytes"] = view_.size();
   said["past_words"] = 3 + small_.size();

@@ -34,8 +34,10 @@ class Bench final : private Observer {
   /// signal of that name has that value ("" : none). Throws UsageError for no such signal.
   void stop_at(int counter, const std::string& signal, std::uint64_t value);
 
-  /// Flips a bit from the next clock on: as `gemm64 --inject` says it, without the clock.
+  /// Flips a bit from the next clock on: as `gemm64 --inject` says it, without the clock; or a
+  /// register's, by the name of its signal. Throws UsageError where there is no such bit.
   void flip(const std::string& fault);
+  void flip(const std::string& signal, std::size_t word, std::size_t bit);
 
   /// What does not change: sizes, commands, jobs, operands, counters as predicted, and where each
   /// signal lies in view().
@@ -63,7 +65,9 @@ class Bench final : private Observer {
   };
 
   void clock(std::uint64_t clock, const Probe& probe) override;
+  const Shown* find(const std::string& name) const;
   void look();
+  void fail(const std::string& why);
   void end();
 
   const MemoryTiming memory_;
@@ -77,7 +81,7 @@ class Bench final : private Observer {
   std::vector<std::uint32_t> past_;
 
   State state_ = State::kGoing;
-  bool watching_ = true, look_now_ = false, stop_now_ = false;
+  bool watching_ = true, look_now_ = false, stop_now_ = false, flipped_ = false;
   int stop_counter_ = -1;
   const Shown* stop_signal_ = nullptr;
   std::uint64_t stop_value_ = 0;

@@ -67,7 +67,12 @@ Json Requests::carry_out(const Json& request) {
     return Json::object();
   }
   if (what == "flip") {
-    bench_->flip(request.at("fault"));
+    if (request.contains("signal")) {
+      bench_->flip(request.at("signal").get<std::string>(), request.value("word", std::size_t{0}),
+                   request.at("bit").get<std::size_t>());
+    } else {
+      bench_->flip(request.at("fault").get<std::string>());
+    }
     return Json::object();
   }
   if (what == "outcome") return bench_->outcome();

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
 #include "sim/web/requests.hpp"
@@ -69,6 +73,68 @@ TEST(Bench, AFlippedWeightSpoilsAColumn) {
   EXPECT_LE(wrong, 8);
 }
 
+/// Results of the work's last job.
+Json results(const Json& work) {
+  Bench bench(4, MemoryTiming{}, work);
+  EXPECT_EQ(bench.step(100000), Bench::State::kEnded) << work;
+  const Json outcome = bench.outcome();
+  for (const Json& job : outcome["jobs"]) EXPECT_EQ(job["wrong"], 0) << work;
+  EXPECT_EQ(outcome["counters"], bench.description()["predicted"]) << work;
+  return outcome["jobs"].back()["results"];
+}
+
+TEST(Bench, AResidualBlockAddsWhatEnteredIt) {
+  // The first convolution has no weights, so that what entered reaches the results beside it alone.
+  Json work = {{"kind", "residual"}, {"channels", 5}, {"out_channels", 3}, {"height", 4},
+               {"width", 4},         {"kernel", 3},   {"pad", 1}};
+  work["w"] = std::vector<std::vector<int>>(3, std::vector<int>(5 * 9, 0));
+  work["a"] = std::vector<std::vector<int>>(16, std::vector<int>(5, 0));
+  const Json without = results(work);
+  for (int pixel = 0; pixel < 16; ++pixel) {
+    for (int channel = 0; channel < 5; ++channel) {
+      work["a"][pixel][channel] = 37 * pixel * (channel + 1) % 256 - 128;
+    }
+  }
+  const Json with = results(work);
+  for (int pixel = 0; pixel < 16; ++pixel) {
+    for (int channel = 0; channel < 5; ++channel) {
+      const int sum = without[pixel][channel].get<int>() + work["a"][pixel][channel].get<int>();
+      EXPECT_EQ(with[pixel][channel], std::clamp(sum, -128, 127)) << pixel << ", " << channel;
+    }
+  }
+}
+
+TEST(Bench, APoolGivesTheLargestValueUnderItsWindow) {
+  Json work = {{"kind", "pool"}, {"channels", 2}, {"height", 4}, {"width", 4},
+               {"kernel", 2},    {"stride", 2},   {"pad", 0},    {"results", "int8"}};
+  for (int pixel = 0; pixel < 16; ++pixel) work["a"].push_back({pixel, -pixel});
+  EXPECT_EQ(results(work), (Json{{5, 0}, {7, -2}, {13, -8}, {15, -10}}));
+}
+
+TEST(Bench, ADepthwiseConvolutionKeepsChannelsApart) {
+  Json work = {{"kind", "depthwise"}, {"channels", 2}, {"height", 4}, {"width", 4},
+               {"kernel", 3},         {"stride", 1},   {"pad", 0}};
+  for (int pixel = 0; pixel < 16; ++pixel) work["a"].push_back({pixel, 1});
+  work["w"] = {std::vector<int>(9, 1), {0, 0, 0, 0, 0, 0, 0, 0, 3}};
+  EXPECT_EQ(results(work), (Json{{45, 3}, {54, 3}, {81, 3}, {90, 3}}));
+}
+
+TEST(Bench, AnyRegisterThatItShowsCanBeFlipped) {
+  Bench bench(4, MemoryTiming{}, {{"kind", "residual"}, {"channels", 4}, {"kernel", 3}});
+  const std::string rounded = "u_output.u_results.u_vector.whole_10";
+  bench.stop_at(static_cast<int>(counter::kOperandsTransfer), "", 0);
+  ASSERT_EQ(bench.step(100000), Bench::State::kStopped);
+  bench.stop_at(-1, "", 0);
+  while (bench.step(1) == Bench::State::kGoing) bench.flip(rounded, 2, 6);
+  ASSERT_EQ(bench.state(), Bench::State::kEnded);
+  const Json outcome = bench.outcome();
+  EXPECT_EQ(outcome["jobs"][0]["wrong"], 0);
+  EXPECT_GT(outcome["jobs"][1]["wrong"], 0);
+  EXPECT_THROW(bench.flip(rounded, 4, 6), UsageError);
+  EXPECT_THROW(bench.flip(rounded, 2, 11), UsageError);
+  EXPECT_THROW(bench.flip("irq_o", 0, 0), UsageError);
+}
+
 TEST(Requests, SayInASentenceWhatWasWrong) {
   Requests requests;
   const auto error = [&requests](const std::string& work) {
@@ -80,6 +146,8 @@ TEST(Requests, SayInASentenceWhatWasWrong) {
             "a has 200 in row 1, column 2; give 1 rows of 2 whole numbers from -128 to 127");
   EXPECT_EQ(error(R"({"kind": "convolution", "kernel": 3, "pad": 5})"),
             "pad is 5 and the kernel 3x3; give a pad below 3");
+  EXPECT_NE(error(R"({"kind": "residual", "kernel": 3, "pad": 0})").find("cannot be added"),
+            std::string::npos);
   EXPECT_NE(requests.answer("{").find("error"), std::string::npos);
   EXPECT_NE(requests.answer(R"({"do": "standing"})").find("nothing is open"), std::string::npos);
 }
