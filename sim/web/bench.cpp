@@ -53,7 +53,8 @@ Bench::Bench(int array, const MemoryTiming& memory, const Json& work)
   driver_->write_operands(work_.list, work_.for_driver());
 
   std::size_t end = 0;
-  for (auto& [name, signal] : device_->signals()) {
+  const NamedSignals signals = device_->signals();
+  for (const auto& [name, signal] : signals) {
     const std::size_t bytes = signal.bytes * std::max<std::size_t>(1, signal.words);
     shown_.push_back({name, signal, end});
     end += (bytes + 7) / 8 * 8;
@@ -62,7 +63,12 @@ Bench::Bench(int array, const MemoryTiming& memory, const Json& work)
   for (const Shown& one : shown_) {
     if (one.signal.words == 0 && one.signal.bytes <= 4) small_.push_back(&one);
   }
-  past_.resize(kPast * (3 + small_.size()));
+  block_done_ = find("block_done");
+  past_.resize(kPast * (kPastHead + small_.size()));
+  const std::uint64_t jobs = work_.list.jobs.size();
+  trail_ =
+      std::make_unique<PortTrail>(signals, driver_->geometry().n, work_.list.snapshots,
+                                  work_.list.snapshots + (jobs - 1) * work_.list.snapshot_bytes);
   device_->observe(*this);
   driver_->start_program(work_.list.ring, work_.list.program);
 }
@@ -86,10 +92,15 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
   }
   if ((events & event_bit(counter::kCommandsDispatch)) != 0) ++dispatched_;
 
-  std::uint32_t* now = past_.data() + clock % kPast * (3 + small_.size());
+  std::uint32_t* now = past_.data() + clock % kPast * (kPastHead + small_.size());
   *now++ = static_cast<std::uint32_t>(clock);
   *now++ = static_cast<std::uint32_t>(events);
   *now++ = static_cast<std::uint32_t>(events >> 32);
+  stored_before_ = trail_->stored();
+  for (const std::uint32_t address : trail_->clock(clock)) *now++ = address;
+  if (block_done_ != nullptr && *static_cast<const std::uint8_t*>(block_done_->signal.data) != 0) {
+    ++blocks_;
+  }
   for (const Shown* one : small_) {
     std::uint32_t value = 0;
     std::memcpy(&value, one->signal.data, one->signal.bytes);
@@ -229,10 +240,19 @@ Json Bench::description() const {
                 {"addresses",
                  {{"weights", job.layout.weights},
                   {"activations", job.layout.activations},
+                  {"operands", job.layout.operands},
                   {"parameters", job.layout.parameters},
                   {"results", job.layout.results}}},
                 {"w", rows_of(operands.weights)}};
     if (!job.source) one["a"] = rows_of(operands.activations);
+    if (job.source) one["source"] = *job.source;
+    if (const Convolution* const c = job.plan.convolution()) {
+      one["convolution"] = {{"channels", c->channels},    {"height", c->height},
+                            {"width", c->width},          {"out_width", c->out_width},
+                            {"kernel", c->kernel_height}, {"stride", c->stride_height},
+                            {"pad", c->pad_top}};
+    }
+    if (job.plan.lanes) one["lanes_kernel"] = job.plan.lanes->command.kernel_height;
     jobs.push_back(std::move(one));
   }
   MemoryTiming smooth = memory_;
@@ -245,7 +265,8 @@ Json Bench::description() const {
         {one.name, one.offset, one.signal.bytes, one.signal.words, one.signal.writable_bits});
   }
   said["view_bytes"] = view_.size();
-  said["past_words"] = 3 + small_.size();
+  said["past_head"] = kPastHead;
+  said["past_words"] = kPastHead + small_.size();
   Json& small = said["small"] = Json::array();
   for (const Shown* one : small_) small.push_back(one->name);
   return said;
@@ -258,9 +279,18 @@ Json Bench::standing() const {
   said["clock"] = first_busy_ ? static_cast<std::int64_t>(last_clock_ - *first_busy_) : -1;
   said["device_clock"] = last_clock_;
   said["dispatched"] = dispatched_;
+  said["stored"] = trail_->stored();
+  said["stored_before"] = stored_before_;
+  said["blocks"] = blocks_;
   said["counters"] = numbers(live_);
   if (!failure_.empty()) said["failure"] = failure_;
   return said;
+}
+
+std::vector<std::uint8_t> Bench::memory(std::uint64_t address, std::size_t bytes) {
+  std::vector<std::uint8_t> held(bytes);
+  device_->read_memory(address, held.data(), bytes);
+  return held;
 }
 
 Json Bench::outcome() const {

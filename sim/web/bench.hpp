@@ -14,6 +14,7 @@
 #include "host/device/debug_device.hpp"
 #include "host/driver/driver.hpp"
 #include "sim/rtl_device.hpp"
+#include "sim/web/port_trail.hpp"
 #include "sim/web/work.hpp"
 
 namespace gemm64::web {
@@ -42,16 +43,22 @@ class Bench final : private Observer {
   /// What does not change: sizes, commands, jobs, operands, counters as predicted, and where each
   /// signal lies in view().
   nlohmann::json description() const;
-  /// Where it stands: the clock, counted from the first in which the accelerator was busy, and what
-  /// was counted.
+  /// Where it stands: the clock, counted from the first in which the accelerator was busy, what was
+  /// counted, and how many beats of results have left.
   nlohmann::json standing() const;
   /// Counters of the device, results of each job, and whether all is as it must be. Where the
   /// program ended.
   nlohmann::json outcome() const;
 
+  const Work& work() const { return work_; }
+  const PortTrail& trail() const { return *trail_; }
+  /// What the device's memory holds now.
+  std::vector<std::uint8_t> memory(std::uint64_t address, std::size_t bytes);
+
   const std::vector<std::uint8_t>& view() const { return view_; }
-  /// The last kPast clocks: a word for the clock, two of events, then one for each small signal.
-  static constexpr std::size_t kPast = 512;
+  /// The last kPast clocks: a word for the clock, two of events, the addresses of the beats on the
+  /// weights, data and results ports (PortTrail), then one for each small signal.
+  static constexpr std::size_t kPast = 512, kPastHead = 6;
   const std::vector<std::uint32_t>& past() const { return past_; }
 
   State state() const { return state_; }
@@ -79,6 +86,10 @@ class Bench final : private Observer {
   std::vector<std::uint8_t> view_;
   std::vector<const Shown*> small_;  // of at most 32 bits
   std::vector<std::uint32_t> past_;
+  std::unique_ptr<PortTrail> trail_;
+  const Shown* block_done_ = nullptr;  // null: the model does not show it
+  std::uint64_t blocks_ = 0;           // of results, whose sums are all there
+  std::uint64_t stored_before_ = 0;    // beats of results before the clock that is shown
 
   State state_ = State::kGoing;
   bool watching_ = true, look_now_ = false, stop_now_ = false, flipped_ = false;

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 
 #include "host/error.hpp"
+#include "sim/web/origin.hpp"
 
 namespace gemm64::web {
 namespace {
@@ -40,6 +42,15 @@ MemoryTiming timing_of(const Json& said) {
 }
 
 }  // namespace
+
+Json Requests::element(std::uint64_t address) const {
+  const std::optional<Element> found = element_at(bench_->work(), address);
+  if (!found) return nullptr;
+  return {{"job", found->job},
+          {"row", found->row},
+          {"column", found->column},
+          {"text", in_words(bench_->work(), *found)}};
+}
 
 Json Requests::carry_out(const Json& request) {
   const std::string what = request.at("do");
@@ -76,6 +87,23 @@ Json Requests::carry_out(const Json& request) {
     return Json::object();
   }
   if (what == "outcome") return bench_->outcome();
+  if (what == "element") return element(request.at("address").get<std::uint64_t>());
+  if (what == "filled") {
+    const auto& words = bench_->trail().filled(request.at("buffer").get<std::string>());
+    const auto word = request.at("word").get<std::size_t>();
+    if (word >= words.size() || words[word].address == PortTrail::kNoBeat) return nullptr;
+    return {{"address", words[word].address}, {"clock", words[word].clock}};
+  }
+  if (what == "memory") {
+    return bench_->memory(request.at("address").get<std::uint64_t>(), request.at("bytes"));
+  }
+  if (what == "result") {
+    return in_words(bench_->work(), {Element::Matrix::kResults, request.at("job"),
+                                     request.at("row"), request.at("column")});
+  }
+  if (what == "entering") return row_entering(bench_->work(), request.at("row"));
+  if (what == "leaving") return row_leaving(bench_->work(), request.at("beat"));
+  if (what == "block") return block_of_results(bench_->work(), request.at("block"));
   throw UsageError(fmt::format("no request is called '{}'", what));
 }
 

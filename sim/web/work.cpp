@@ -222,8 +222,10 @@ Work on_lanes(const Json& said, LaneSum sum, const Geometry& geometry, std::mt19
   std::optional<Job> job =
       make_lanes_job(pool ? "pool" : "depthwise convolution", convolution, geometry, output, sum);
   if (!job) {
-    throw UsageError(fmt::format("the lanes have no room for a map {} wide and a kernel of {}",
-                                 convolution.width, convolution.kernel_height));
+    throw UsageError(fmt::format(
+        "the lanes cannot run a map {} wide with a kernel of {} and a pad of {}; give a width of 2 "
+        "or more, and a pad of less than half the kernel, or half of an odd one",
+        convolution.width, convolution.kernel_height, convolution.pad_top));
   }
   const auto index = [](std::uint64_t value) { return static_cast<Eigen::Index>(value); };
   const auto taps = pool ? 0 : convolution.taps();
@@ -352,6 +354,10 @@ Drawn draw_work(std::uint32_t seed, std::uint32_t array) {
       work["kernel"] = 1 + static_cast<int>(random() % 3);
       work["stride"] = upto(2);
       work["pad"] = static_cast<int>(random() % 2) * (work["kernel"].get<int>() / 2);
+      if (kind == "depthwise" || kind == "pool") {
+        // Beyond an even kernel's last sum the lanes would need words of the next plane too soon.
+        work["pad"] = (work["kernel"].get<int>() - 1) / 2;
+      }
       if (kind == "residual") {
         work["kernel"] = 1 + 2 * static_cast<int>(random() % 3);
         work["stride"] = 1;

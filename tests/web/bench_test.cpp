@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
+#include "sim/web/origin.hpp"
 #include "sim/web/requests.hpp"
 
 namespace gemm64::web {
@@ -133,6 +138,109 @@ TEST(Bench, AnyRegisterThatItShowsCanBeFlipped) {
   EXPECT_THROW(bench.flip(rounded, 4, 6), UsageError);
   EXPECT_THROW(bench.flip(rounded, 2, 11), UsageError);
   EXPECT_THROW(bench.flip("irq_o", 0, 0), UsageError);
+}
+
+/// Works of every kind.
+std::vector<Json> works() {
+  const Json map = {{"channels", 6}, {"out_channels", 5}, {"height", 4}, {"width", 5},
+                    {"kernel", 3},   {"stride", 1},       {"pad", 1}};
+  std::vector<Json> all = {
+      {{"kind", "product"}, {"m", 9}, {"k", 11}, {"n", 6}},
+      {{"kind", "product"}, {"m", 5}, {"k", 3}, {"n", 9}, {"results", "int8"}}};
+  for (const char* kind : {"convolution", "chain", "residual", "depthwise", "pool"}) {
+    all.push_back(map);
+    all.back()["kind"] = kind;
+  }
+  return all;
+}
+
+TEST(Origin, EveryElementLiesWhereItIsSaidTo) {
+  for (const Json& said : works()) {
+    Bench bench(4, MemoryTiming{}, said);
+    ASSERT_EQ(bench.step(100000), Bench::State::kEnded) << said;
+    const Json outcome = bench.outcome();
+    const Work& work = bench.work();
+    std::map<std::pair<std::size_t, Element::Matrix>, std::int64_t> found;
+    const std::vector<std::uint8_t> memory = bench.memory(0, work.list.end);
+    for (std::uint64_t address = 0; address < work.list.end; ++address) {
+      const std::optional<Element> element = element_at(work, address);
+      if (!element) continue;
+      const Operands& operands = work.operands[element->job];
+      const Plan& plan = work.list.jobs[element->job].plan;
+      const auto row = static_cast<Eigen::Index>(element->row);
+      const auto column = static_cast<Eigen::Index>(element->column);
+      int value = 0;
+      unsigned byte = 0;
+      switch (element->matrix) {
+        case Element::Matrix::kActivations:
+          value = operands.activations(row, column);
+          break;
+        case Element::Matrix::kWeights:
+          value = operands.weights(row, column);
+          break;
+        case Element::Matrix::kSecond:
+          value = operands.second(row, column);
+          break;
+        case Element::Matrix::kResults:
+          value = outcome["jobs"][element->job]["results"][element->row][element->column];
+          byte = static_cast<unsigned>(address % plan.results().bytes());
+          break;
+      }
+      ++found[{element->job, element->matrix}];
+      ASSERT_EQ(memory[address], static_cast<std::uint8_t>(value >> 8 * byte))
+          << said << ": " << in_words(work, *element);
+    }
+    for (std::size_t j = 0; j < work.operands.size(); ++j) {
+      const Operands& operands = work.operands[j];
+      const Plan& plan = work.list.jobs[j].plan;
+      EXPECT_EQ((found[{j, Element::Matrix::kActivations}]), operands.activations.size()) << said;
+      EXPECT_EQ((found[{j, Element::Matrix::kWeights}]), operands.weights.size()) << said;
+      EXPECT_EQ((found[{j, Element::Matrix::kSecond}]), operands.second.size()) << said;
+      EXPECT_EQ((found[{j, Element::Matrix::kResults}]),
+                static_cast<std::int64_t>(plan.shape.m * plan.shape.n * plan.results().bytes()));
+    }
+  }
+}
+
+TEST(Origin, FollowsTheAddressesOfWhatCrossesThePorts) {
+  for (const Json& said : works()) {
+    MemoryTiming memory;
+    memory.stall_probability = 0.3;
+    Bench bench(4, memory, said);
+    const Json about = bench.description();
+    const std::size_t words = about["past_words"];
+    std::uint64_t stored = 0;
+    while (bench.step(1) == Bench::State::kGoing) {
+      const Json standing = bench.standing();
+      const std::uint32_t* const now =
+          bench.past().data() + standing["device_clock"].get<std::size_t>() % Bench::kPast * words;
+      const auto shown = [&](const char* name) {
+        for (const Json& one : about["signals"]) {
+          if (one[0] == name) return bench.view().data() + one[1].get<std::size_t>();
+        }
+        throw std::logic_error(name);
+      };
+      const auto check = [&](std::uint32_t address, const char* port, const char* name) {
+        const std::string prefix = port;
+        const bool moves =
+            *shown((prefix + "valid_i").c_str()) != 0 && *shown((prefix + "ready_o").c_str()) != 0;
+        ASSERT_EQ(address != PortTrail::kNoBeat, moves) << name;
+        if (!moves) return;
+        EXPECT_EQ(bench.memory(address, 4),
+                  std::vector<std::uint8_t>(shown(name), shown(name) + 4));
+      };
+      check(now[3], "m_weights_r", "m_weights_rdata_i");
+      check(now[4], "m_data_r", "m_data_rdata_i");
+      const Json row = row_leaving(bench.work(), stored);
+      if (standing["stored"] != stored && now[5] != PortTrail::kNoBeat) {
+        EXPECT_EQ(row["address"], now[5]) << said;
+      }
+      stored = standing["stored"];
+    }
+    EXPECT_EQ(bench.state(), Bench::State::kEnded);
+    EXPECT_TRUE(row_leaving(bench.work(), stored).is_null()) << said;
+    EXPECT_FALSE(row_leaving(bench.work(), stored - 1).is_null()) << said;
+  }
 }
 
 TEST(Requests, SayInASentenceWhatWasWrong) {
