@@ -97,7 +97,8 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
   *now++ = static_cast<std::uint32_t>(events);
   *now++ = static_cast<std::uint32_t>(events >> 32);
   stored_before_ = trail_->stored();
-  for (const std::uint32_t address : trail_->clock(clock)) *now++ = address;
+  const PortTrail::Addresses addresses = trail_->clock(clock);
+  for (const std::uint32_t address : addresses) *now++ = address;
   if (block_done_ != nullptr && *static_cast<const std::uint8_t*>(block_done_->signal.data) != 0) {
     ++blocks_;
   }
@@ -113,6 +114,11 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
     std::uint64_t value = 0;
     std::memcpy(&value, stop_signal_->signal.data, stop_signal_->signal.bytes);
     stop_now_ = stop_now_ || value == stop_value_;
+  }
+  if (stop_port_ >= 0) {
+    const std::uint64_t beat = addresses[static_cast<std::size_t>(stop_port_)];
+    stop_now_ = stop_now_ || (beat != PortTrail::kNoBeat && stop_value_ >= beat &&
+                              stop_value_ < beat + driver_->geometry().n);
   }
   if (look_now_ || stop_now_) look();
 }
@@ -155,7 +161,8 @@ void Bench::end() {
   state_ = ended ? State::kEnded : State::kFailed;
 }
 
-void Bench::stop_at(int counter, const std::string& signal, std::uint64_t value) {
+void Bench::stop_at(int counter, const std::string& signal, std::uint64_t value, int port) {
+  if (port >= 3) throw UsageError(fmt::format("there is no port {}; give one from 0 to 2", port));
   if (counter >= static_cast<int>(kCounters.size())) {
     throw UsageError(fmt::format("there is no counter {}; give one from 0 to {}", counter,
                                  kCounters.size() - 1));
@@ -167,6 +174,7 @@ void Bench::stop_at(int counter, const std::string& signal, std::uint64_t value)
   }
   stop_counter_ = counter;
   stop_signal_ = found;
+  stop_port_ = port;
   stop_value_ = value;
 }
 
@@ -258,6 +266,8 @@ Json Bench::description() const {
   MemoryTiming smooth = memory_;
   smooth.stall_probability = 0;
   said["predicted"] = numbers(predict_counters(work_.list.program, geometry, smooth));
+  said["ring"] = work_.list.ring;
+  said["command_bytes"] = kCommandBytes;
   said["predictable"] = memory_.predictable();
   Json& signals = said["signals"] = Json::array();
   for (const Shown& one : shown_) {

@@ -31,9 +31,10 @@ class Bench final : private Observer {
   /// Simulates at most so many clocks. What is shown is the last of them, as it is before its edge.
   State step(std::uint64_t clocks);
 
-  /// Where a step ends early: in a clock in which the counter counts (-1: none), or in which the
-  /// signal of that name has that value ("" : none). Throws UsageError for no such signal.
-  void stop_at(int counter, const std::string& signal, std::uint64_t value);
+  /// Where a step ends early: in a clock in which the counter counts (-1: none), in which the
+  /// signal of that name has that value ("" : none), or in which the byte at that address crosses
+  /// the weights, data or results port (0, 1, 2; -1: none). Throws UsageError for no such thing.
+  void stop_at(int counter, const std::string& signal, std::uint64_t value, int port = -1);
 
   /// Flips a bit from the next clock on: as `gemm64 --inject` says it, without the clock; or a
   /// register's, by the name of its signal. Throws UsageError where there is no such bit.
@@ -93,7 +94,7 @@ class Bench final : private Observer {
 
   State state_ = State::kGoing;
   bool watching_ = true, look_now_ = false, stop_now_ = false, flipped_ = false;
-  int stop_counter_ = -1;
+  int stop_counter_ = -1, stop_port_ = -1;
   const Shown* stop_signal_ = nullptr;
   std::uint64_t stop_value_ = 0;
   std::optional<std::uint64_t> first_busy_;

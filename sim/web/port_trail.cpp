@@ -108,6 +108,17 @@ PortTrail::Addresses PortTrail::clock(std::uint64_t clock) {
   return addresses;
 }
 
+std::array<std::vector<PortTrail::Burst>, 3> PortTrail::under_way() const {
+  std::array<std::vector<Burst>, 3> found;
+  const auto add = [](std::vector<Burst>& to, const std::deque<Burst>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (const auto& bursts : weights_.bursts) add(found[0], bursts);
+  for (const auto& bursts : data_.bursts) add(found[1], bursts);
+  add(found[2], writes_);
+  return found;
+}
+
 const std::vector<PortTrail::Filled>& PortTrail::filled(const std::string& buffer) const {
   static const std::vector<Filled> kNone;
   const auto found = std::find_if(buffers_.begin(), buffers_.end(),

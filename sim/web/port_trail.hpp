@@ -36,14 +36,17 @@ class PortTrail {
   /// The words of the buffer "weights", "scratchpad" or "operands"; empty for another, and where
   /// the model does not show it.
   const std::vector<Filled>& filled(const std::string& buffer) const;
-  /// Beats of results that have been sent.
-  std::uint64_t stored() const { return stored_; }
-
- private:
   struct Burst {
     std::uint32_t next = 0;  // address of the next beat
     std::uint32_t left = 0;  // beats
   };
+  /// Bursts whose address was given and whose beats have not all come, of the three ports.
+  std::array<std::vector<Burst>, 3> under_way() const;
+
+  /// Beats of results that have been sent.
+  std::uint64_t stored() const { return stored_; }
+
+ private:
   struct ReadPort {
     SignalView arvalid, arready, araddr, arlen, arid, rvalid, rready, rid;
     std::array<std::deque<Burst>, 4> bursts;  // by the ID of their reader

@@ -52,6 +52,15 @@ Json Requests::element(std::uint64_t address) const {
           {"text", in_words(bench_->work(), *found)}};
 }
 
+Json Requests::bursts() const {
+  Json said = Json::array();
+  for (const auto& port : bench_->trail().under_way()) {
+    said.push_back(Json::array());
+    for (const auto& [next, left] : port) said.back().push_back({next, left});
+  }
+  return said;
+}
+
 Json Requests::carry_out(const Json& request) {
   const std::string what = request.at("do");
   if (what == "draw") {
@@ -74,7 +83,7 @@ Json Requests::carry_out(const Json& request) {
   if (what == "standing") return bench_->standing();
   if (what == "stop_at") {
     bench_->stop_at(request.value("counter", -1), request.value("signal", ""),
-                    request.value("value", std::uint64_t{1}));
+                    request.value("value", std::uint64_t{1}), request.value("port", -1));
     return Json::object();
   }
   if (what == "flip") {
@@ -97,6 +106,7 @@ Json Requests::carry_out(const Json& request) {
   if (what == "memory") {
     return bench_->memory(request.at("address").get<std::uint64_t>(), request.at("bytes"));
   }
+  if (what == "bursts") return bursts();
   if (what == "result") {
     return in_words(bench_->work(), {Element::Matrix::kResults, request.at("job"),
                                      request.at("row"), request.at("column")});

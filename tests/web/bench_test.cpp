@@ -61,7 +61,13 @@ TEST(Bench, StopsWhereAnEngineDoesSomethingAndWhereASignalHasAValue) {
   again.stop_at(-1, "m_weights_rvalid_i", 1);
   EXPECT_EQ(again.step(10000), Bench::State::kStopped);
   EXPECT_EQ(again.standing()["counters"][counter::kWeightsTransfer], 1);
+  const std::uint32_t second =
+      bench.description()["jobs"][0]["addresses"]["weights"].get<std::uint32_t>() + 4;
+  again.stop_at(-1, "", second + 3, 0);
+  EXPECT_EQ(again.step(10000), Bench::State::kStopped);
+  EXPECT_EQ(again.standing()["counters"][counter::kWeightsTransfer], 2);
   EXPECT_THROW(again.stop_at(-1, "no_such", 1), UsageError);
+  EXPECT_THROW(again.stop_at(-1, "", 1, 3), UsageError);
 }
 
 TEST(Bench, AFlippedWeightSpoilsAColumn) {

@@ -45,6 +45,26 @@ class DigitsView {
     this.shown.attempt(() => this.classify());
   }
 
+  /// What was drawn, for a link: a digit of the data's, or the points of the drawing, four a letter.
+  linked() {
+    const sample = data.digits.samples.indexOf(this.sample);
+    if (sample >= 0) return String(sample);
+    return Array.from({length: this.points.length / 4}, (_, i) => this.points.slice(4 * i, 4 * i + 4).reduce((sum, point) => 2 * sum + point, 0).toString(16)).join("");
+  }
+
+  follow(said) {
+    if (/^\d$/.test(said)) {
+      this.sample = data.digits.samples[Number(said)];
+    } else if (new RegExp(`^[\\da-f]{${this.points.length / 4}}$`).test(said)) {
+      this.sample = null;
+      this.points.set([...said].flatMap((letter) => [8, 4, 2, 1].map((bit) => (parseInt(letter, 16) & bit ? 1 : 0))));
+    } else {
+      throw new Refused(`The link's digit is "${printable(said)}"; give one from 0 to 9, or a drawing as the page links to it.`);
+    }
+    this.paint();
+    this.classify();
+  }
+
   clear() {
     this.sample = null;
     this.points.fill(0);

@@ -18,7 +18,7 @@ class Simulation {
 
   ask(request) {
     const answer = JSON.parse(this.module.ccall("gemm64_ask", "string", ["string"], [JSON.stringify(request)]));
-    if (answer.error) throw new Refused(answer.error);
+    if (answer?.error) throw new Refused(answer.error);
     return answer;
   }
 
@@ -32,8 +32,8 @@ class Simulation {
       throw error;
     }
     this.opened = request;
-    this.signals = new Map(this.about.signals.map(([name, offset, bytes, words]) => [name, {offset, bytes, words}]));
-    this.smallIndex = new Map(this.about.small.map((name, index) => [name, index + 3]));
+    this.signals = new Map(this.about.signals.map(([name, offset, bytes, words, writable]) => [name, {offset, bytes, words, writable}]));
+    this.smallIndex = new Map(this.about.small.map((name, index) => [name, index + this.about.past_head]));
     this.stop = null;
     this.flips = [];
     this.speed = 20000;  // clocks a second, until it was measured
@@ -144,9 +144,10 @@ class Simulation {
     this.stopAt(old);
   }
 
-  flip(fault) {
-    this.ask({do: "flip", fault});
-    this.flips.push({clock: this.standing.device_clock, fault});
+  /// A fault as the program takes it, without its clock, or {signal, word, bit} of a register.
+  flip(what) {
+    this.ask({do: "flip", ...(typeof what === "string" ? {fault: what} : what)});
+    this.flips.push({clock: this.standing.device_clock, what});
   }
 
   get outcome() {
