@@ -90,6 +90,7 @@ class Bench final : private Observer {
   std::unique_ptr<PortTrail> trail_;
   const Shown* block_done_ = nullptr;  // null: the model does not show it
   std::uint64_t blocks_ = 0;           // of results, whose sums are all there
+  bool block_ends_ = false;            // with the edge of the clock that is shown
   std::uint64_t stored_before_ = 0;    // beats of results before the clock that is shown
 
   State state_ = State::kGoing;

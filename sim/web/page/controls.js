@@ -214,8 +214,10 @@ class TimeControls {
   }
 
   stopPlaying() {
-    if (this.timer) cancelAnimationFrame(this.timer);
+    const played = this.timer;
+    if (played) cancelAnimationFrame(played);
     this.timer = null;
+    if (played) this.shown.draw();
     this.play.setAttribute("aria-pressed", "false");
     this.play.replaceChildren("Play ", element("kbd", {"aria-hidden": "true"}, "p"));
   }

@@ -57,7 +57,7 @@ class CountersView {
                       (simulation.about.jobs.some((one) => one.source === job) ? " The next layer reads it there." : "")};
   }
 
-  say(good, text) {
+  tell(good, text) {
     this.verdict.className = "verdict " + (good ? "good" : "bad");
     this.verdict.textContent = text;
   }
@@ -67,7 +67,7 @@ class CountersView {
     standing.counters.forEach((count, i) => {
       this.body.rows[i].cells[1].firstChild.textContent = whole(count);
     });
-    if (standing.state === "failed") return this.say(false, `The device stopped with an error. ${standing.failure}`);
+    if (standing.state === "failed") return this.tell(false, `The device stopped with an error. ${standing.failure}`);
     if (!outcome) {
       this.verdict.className = "verdict";
       this.verdict.textContent = "The program is under way.";
@@ -85,7 +85,7 @@ class CountersView {
         : about.predictable ? `${whole(outcome.clocks)} clocks; the counter ${about.counters[off].engine} ${about.counters[off].cause} is not as predicted.`
         : `${whole(outcome.clocks)} clocks; without stalls it would be ${whole(about.predicted[0])}.`);
     if (flips.length !== 0) parts.push(`${flips.length === 1 ? "A bit was" : `${flips.length} bits were`} flipped; the device itself reported no error.`);
-    this.say(wrong === 0 && (off < 0 || !about.predictable), parts.join(" "));
+    this.tell(wrong === 0 && (off < 0 || !about.predictable), parts.join(" "));
     this.results.replaceChildren(...outcome.jobs.map((job, index) => this.matrix(about.jobs[index].name, job, index)));
   }
 

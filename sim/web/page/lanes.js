@@ -112,7 +112,7 @@ class LanesView {
         () => (signals.value("u_lanes.valid_q") ? "It goes to the accumulator in this clock." : "It goes to the accumulator once all its parts are there."));
     return element("div", {},
         scrollingTable("Multipliers", `What the nine multipliers of lane ${this.lane} have, part ${part === 0 ? 1 : part < 4 ? part : part - 3} of a sum`,
-            ["", ...multipliers.map((m) => (tapOf(m) ? `tap ${tapOf(m)}` : "none"))], rowsOfValues(rows)),
+            ["multiplier", ...multipliers.map((m) => (tapOf(m) ? `tap ${tapOf(m)}` : "none"))], rowsOfValues(rows)),
         element("p", {}, `Sum${signals.value("u_lanes.valid_q") ? ", whole" : ""}: `, values.show(sum)));
   }
 }

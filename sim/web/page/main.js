@@ -62,7 +62,11 @@ class Shown {
 
   draw() {
     const focused = document.activeElement?.dataset?.place;
-    for (const view of this.views) view.draw();
+    for (const view of this.views) {
+      // While it plays, what is out of sight can wait.
+      if (!this.time.timer || this.inSight(view.section)) view.draw();
+      else view.say?.();
+    }
     this.values.draw();
     // What had the focus was drawn anew.
     if (focused && document.activeElement?.dataset?.place !== focused) document.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({preventScroll: true});
@@ -73,6 +77,11 @@ class Shown {
     this.time.where.textContent = text;
     if (!this.time.timer) this.time.spoken.textContent = [text, ...this.views.map((view) => view.spoken).filter(Boolean)].join(" ");
     document.getElementById("link")?.setAttribute("href", "#" + new URLSearchParams(this.linked()));
+  }
+
+  inSight(part) {
+    const {top, bottom} = part.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
   }
 
   /// What a link to this state says.

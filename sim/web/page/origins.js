@@ -115,12 +115,13 @@ class Origins {
   inBank(bank) {
     const {blocks} = this.simulation.standing;
     const {about} = this.simulation;
-    let number = blocks % 2 === bank ? blocks : blocks - 1;
-    if (number === blocks && !about.jobs[0].lanes) {
-      const last = this.entered > 0 ? this.ask("entering", {row: this.entered - 1}) : null;
-      if (!last || last.block < number) number -= 2;  // it was not begun
-    }
-    const block = number < 0 ? null : this.ask("block", {block: number});
+    // Blocks take turns. The array may have begun one while the last sums of the one before are on their way.
+    const lanes = about.jobs[0].lanes;
+    const last = lanes || this.entered === 0 ? null : this.ask("entering", {row: this.entered - 1});
+    const begun = lanes ? blocks : last?.block ?? -1;
+    let number = begun - (begun + bank) % 2;
+    let block = number < 0 ? null : this.ask("block", {block: number});
+    if (!block && number >= 2) block = this.ask("block", {block: number -= 2});
     return block && {...block, whole: number < blocks};
   }
 
