@@ -120,6 +120,10 @@ TEST(Bench, APoolGivesTheLargestValueUnderItsWindow) {
                {"kernel", 2},    {"stride", 2},   {"pad", 0},    {"results", "int8"}};
   for (int pixel = 0; pixel < 16; ++pixel) work["a"].push_back({pixel, -pixel});
   EXPECT_EQ(results(work), (Json{{5, 0}, {7, -2}, {13, -8}, {15, -10}}));
+  // Beyond the border nothing is larger than the least value.
+  work["kernel"] = 3;
+  work["pad"] = 1;
+  EXPECT_EQ(results(work), (Json{{5, 0}, {7, -1}, {13, -4}, {15, -5}}));
 }
 
 TEST(Bench, ADepthwiseConvolutionKeepsChannelsApart) {
@@ -211,7 +215,7 @@ TEST(Origin, EveryElementLiesWhereItIsSaidTo) {
 TEST(Origin, FollowsTheAddressesOfWhatCrossesThePorts) {
   for (const Json& said : works()) {
     MemoryTiming memory;
-    memory.stall_probability = 0.3;
+    memory.stall_probability = 0.85;
     Bench bench(4, memory, said);
     const Json about = bench.description();
     const std::size_t words = about["past_words"];
