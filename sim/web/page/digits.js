@@ -117,15 +117,25 @@ class DigitsView {
     const values = outcome.jobs.at(-1).results[0];
     this.digit = values.indexOf(Math.max(...values));
     this.verdict.textContent = `It is a ${this.digit}. ${whole(outcome.clocks)} clocks, ${whole(about.predicted[0])} predicted, on the array of ${array} by ${array}.`;
-    this.maps.replaceChildren(...outcome.jobs.map((job, index) => this.layer(job.results, `Layer ${index + 1}`)));
+    this.maps.replaceChildren(...outcome.jobs.map((job, index) => this.layer(job.results, `Layer ${index + 1}`, index)));
   }
 
   /// The channels of a layer, a map each.
-  layer(results, name) {
+  layer(results, name, job) {
     const side = Math.round(Math.sqrt(results.length));
     const channels = results[0].length;
     const pixel = side === 1 ? 20 : 6;
-    const canvas = element("canvas", {width: channels * (side * pixel + 4), height: side * pixel, role: "img",
+    // A pixel tells its value and where it is from; by keys, the tables of results do.
+    const choose = (event) => {
+      const scale = canvas.width / canvas.clientWidth;
+      const [x, y] = [event.offsetX * scale, event.offsetY * scale].map(Math.floor);
+      const channel = Math.floor(x / (side * pixel + 4));
+      const column = Math.floor(x % (side * pixel + 4) / pixel);
+      const row = Math.floor(y / pixel) * side + column;
+      if (column >= side || channel >= channels || row >= results.length) return;
+      this.shown.values.choose(this.shown.counters.result(job, results[row][channel], row, channel), canvas);
+    };
+    const canvas = element("canvas", {onclick: choose, width: channels * (side * pixel + 4), height: side * pixel, role: "img",
       "aria-label": `${name}: ${channels} channels of ${side} by ${side}` + (side === 1 ? `: ${results[0].join(", ")}` : "")});
     const pen = canvas.getContext("2d");
     results.forEach((row, at) => row.forEach((value, channel) => {

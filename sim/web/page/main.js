@@ -16,8 +16,9 @@ class Shown {
     this.array = new ArrayView(this);
     this.tour = new TourView(this);
     this.digits = new DigitsView(this);
+    this.counters = new CountersView(this);
     this.views = [this.array, new WavesView(this), new MemoriesView(this), new VectorView(this), new LanesView(this),
-                  new PortsView(this), new CommandsView(this), new CountersView(this), this.digits];
+                  new PortsView(this), new CommandsView(this), this.counters, this.digits];
   }
 
   get sections() {
