@@ -163,9 +163,10 @@ NamedSignals inside_views(VerilatedContext& context) {
     for (const auto& [name, var] : *found->varsp()) {
       if (var.isParam() || var.entSize() == 0) continue;
       const std::size_t words = var.udims() == 0 ? 0 : var.totalSize() / var.entSize();
+      const auto bits = static_cast<std::size_t>(var.isPublicRW() ? var.packed().elements() : 0);
       views.emplace_back(
           below.substr(signals::kTop.size() + 1) + name,
-          SignalView{var.datap(), words == 0 ? var.totalSize() : var.entSize(), words});
+          SignalView{var.datap(), words == 0 ? var.totalSize() : var.entSize(), words, bits});
     }
   }
   return views;

@@ -15,6 +15,8 @@ struct SignalView {
   const void* data = nullptr;
   std::size_t bytes = 0;
   std::size_t words = 0;
+  /// So many of a value's bits, the lowest first, may be changed between clocks: it is a register.
+  std::size_t writable_bits = 0;
 };
 
 /// By the name of the signal below the top module: "irq_o", "u_registers.ring_tail_o".

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "host/cycles/cycle_model.hpp"
@@ -52,7 +53,8 @@ Bench::Bench(int array, const MemoryTiming& memory, const Json& work)
   driver_->write_operands(work_.list, work_.for_driver());
 
   std::size_t end = 0;
-  for (auto& [name, signal] : device_->signals()) {
+  const NamedSignals signals = device_->signals();
+  for (const auto& [name, signal] : signals) {
     const std::size_t bytes = signal.bytes * std::max<std::size_t>(1, signal.words);
     shown_.push_back({name, signal, end});
     end += (bytes + 7) / 8 * 8;
@@ -61,7 +63,12 @@ Bench::Bench(int array, const MemoryTiming& memory, const Json& work)
   for (const Shown& one : shown_) {
     if (one.signal.words == 0 && one.signal.bytes <= 4) small_.push_back(&one);
   }
-  past_.resize(kPast * (3 + small_.size()));
+  block_done_ = find("block_done");
+  past_.resize(kPast * (kPastHead + small_.size()));
+  const std::uint64_t jobs = work_.list.jobs.size();
+  trail_ =
+      std::make_unique<PortTrail>(signals, driver_->geometry().n, work_.list.snapshots,
+                                  work_.list.snapshots + (jobs - 1) * work_.list.snapshot_bytes);
   device_->observe(*this);
   driver_->start_program(work_.list.ring, work_.list.program);
 }
@@ -85,10 +92,16 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
   }
   if ((events & event_bit(counter::kCommandsDispatch)) != 0) ++dispatched_;
 
-  std::uint32_t* now = past_.data() + clock % kPast * (3 + small_.size());
+  std::uint32_t* now = past_.data() + clock % kPast * (kPastHead + small_.size());
   *now++ = static_cast<std::uint32_t>(clock);
   *now++ = static_cast<std::uint32_t>(events);
   *now++ = static_cast<std::uint32_t>(events >> 32);
+  stored_before_ = trail_->stored();
+  const PortTrail::Addresses addresses = trail_->clock(clock);
+  for (const std::uint32_t address : addresses) *now++ = address;
+  if (block_ends_) ++blocks_;  // in the clock before
+  block_ends_ = block_done_ != nullptr &&
+                *static_cast<const std::uint8_t*>(block_done_->signal.data) != 0;
   for (const Shown* one : small_) {
     std::uint32_t value = 0;
     std::memcpy(&value, one->signal.data, one->signal.bytes);
@@ -101,6 +114,11 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
     std::uint64_t value = 0;
     std::memcpy(&value, stop_signal_->signal.data, stop_signal_->signal.bytes);
     stop_now_ = stop_now_ || value == stop_value_;
+  }
+  if (stop_port_ >= 0) {
+    const std::uint64_t beat = addresses[static_cast<std::size_t>(stop_port_)];
+    stop_now_ = stop_now_ || (beat != PortTrail::kNoBeat && stop_value_ >= beat &&
+                              stop_value_ < beat + driver_->geometry().n);
   }
   if (look_now_ || stop_now_) look();
 }
@@ -119,11 +137,18 @@ Bench::State Bench::step(std::uint64_t clocks) {
       }
     }
   } catch (const DeviceError& error) {
-    failure_ = error.what();
-    state_ = State::kFailed;
-    look();
+    fail(error.what());
+  } catch (const std::logic_error& broken_rule) {
+    if (!flipped_) throw;
+    fail(broken_rule.what());  // the device broke a rule of its ports, for a bit of it is wrong
   }
   return state_;
+}
+
+void Bench::fail(const std::string& why) {
+  failure_ = why;
+  state_ = State::kFailed;
+  look();
 }
 
 void Bench::end() {
@@ -136,20 +161,20 @@ void Bench::end() {
   state_ = ended ? State::kEnded : State::kFailed;
 }
 
-void Bench::stop_at(int counter, const std::string& signal, std::uint64_t value) {
+void Bench::stop_at(int counter, const std::string& signal, std::uint64_t value, int port) {
+  if (port >= 3) throw UsageError(fmt::format("there is no port {}; give one from 0 to 2", port));
   if (counter >= static_cast<int>(kCounters.size())) {
     throw UsageError(fmt::format("there is no counter {}; give one from 0 to {}", counter,
                                  kCounters.size() - 1));
   }
-  const Shown* found = nullptr;
-  for (const Shown& one : shown_) {
-    if (one.name == signal && one.signal.words == 0 && one.signal.bytes <= 8) found = &one;
-  }
-  if (!signal.empty() && found == nullptr) {
+  const Shown* const found = find(signal);
+  if (!signal.empty() &&
+      (found == nullptr || found->signal.words != 0 || found->signal.bytes > 8)) {
     throw UsageError(fmt::format("no signal of at most 64 bits is called '{}'", signal));
   }
   stop_counter_ = counter;
   stop_signal_ = found;
+  stop_port_ = port;
   stop_value_ = value;
 }
 
@@ -157,6 +182,30 @@ void Bench::flip(const std::string& said) {
   const Fault fault = parse_fault(fmt::format("{}@{}", said, device_->clocks() + 1));
   check_fault(fault, driver_->geometry());
   device_->inject(fault);
+  flipped_ = true;
+}
+
+void Bench::flip(const std::string& signal, std::size_t word, std::size_t bit) {
+  const Shown* const found = find(signal);
+  if (found == nullptr || found->signal.writable_bits == 0) {
+    throw UsageError(fmt::format("no register that is shown is called '{}'", signal));
+  }
+  const std::size_t words = std::max<std::size_t>(1, found->signal.words);
+  if (word >= words || bit >= found->signal.writable_bits) {
+    throw UsageError(fmt::format("{} has {} words of {} bits; there is no bit {} of word {}",
+                                 signal, words, found->signal.writable_bits, bit, word));
+  }
+  // The device lends its registers to be read; those that say how many bits may be changed, to be
+  // written too.
+  auto* const bytes = static_cast<std::uint8_t*>(const_cast<void*>(found->signal.data));
+  bytes[word * found->signal.bytes + bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+  flipped_ = true;
+}
+
+const Bench::Shown* Bench::find(const std::string& name) const {
+  const auto found = std::find_if(shown_.begin(), shown_.end(),
+                                  [&name](const Shown& one) { return one.name == name; });
+  return found == shown_.end() ? nullptr : &*found;
 }
 
 Json Bench::description() const {
@@ -194,25 +243,40 @@ Json Bench::description() const {
                 {"n_tiles", job.plan.n_tiles},
                 {"results", job.plan.results().name()},
                 {"window", job.plan.window.has_value()},
+                {"lanes", job.plan.lanes.has_value()},
+                {"vector", job.plan.output.vector.has_value()},
                 {"addresses",
                  {{"weights", job.layout.weights},
                   {"activations", job.layout.activations},
+                  {"operands", job.layout.operands},
                   {"parameters", job.layout.parameters},
                   {"results", job.layout.results}}},
                 {"w", rows_of(operands.weights)}};
     if (!job.source) one["a"] = rows_of(operands.activations);
+    if (job.source) one["source"] = *job.source;
+    if (const Convolution* const c = job.plan.convolution()) {
+      one["convolution"] = {{"channels", c->channels},    {"height", c->height},
+                            {"width", c->width},          {"out_width", c->out_width},
+                            {"kernel", c->kernel_height}, {"stride", c->stride_height},
+                            {"pad", c->pad_top}};
+    }
+    if (job.plan.lanes) one["lanes_kernel"] = job.plan.lanes->command.kernel_height;
     jobs.push_back(std::move(one));
   }
   MemoryTiming smooth = memory_;
   smooth.stall_probability = 0;
   said["predicted"] = numbers(predict_counters(work_.list.program, geometry, smooth));
+  said["ring"] = work_.list.ring;
+  said["command_bytes"] = kCommandBytes;
   said["predictable"] = memory_.predictable();
   Json& signals = said["signals"] = Json::array();
   for (const Shown& one : shown_) {
-    signals.push_back({one.name, one.offset, one.signal.bytes, one.signal.words});
+    signals.push_back(
+        {one.name, one.offset, one.signal.bytes, one.signal.words, one.signal.writable_bits});
   }
   said["view_bytes"] = view_.size();
-  said["past_words"] = 3 + small_.size();
+  said["past_head"] = kPastHead;
+  said["past_words"] = kPastHead + small_.size();
   Json& small = said["small"] = Json::array();
   for (const Shown* one : small_) small.push_back(one->name);
   return said;
@@ -225,9 +289,18 @@ Json Bench::standing() const {
   said["clock"] = first_busy_ ? static_cast<std::int64_t>(last_clock_ - *first_busy_) : -1;
   said["device_clock"] = last_clock_;
   said["dispatched"] = dispatched_;
+  said["stored"] = trail_->stored();
+  said["stored_before"] = stored_before_;
+  said["blocks"] = blocks_;
   said["counters"] = numbers(live_);
   if (!failure_.empty()) said["failure"] = failure_;
   return said;
+}
+
+std::vector<std::uint8_t> Bench::memory(std::uint64_t address, std::size_t bytes) {
+  std::vector<std::uint8_t> held(bytes);
+  device_->read_memory(address, held.data(), bytes);
+  return held;
 }
 
 Json Bench::outcome() const {

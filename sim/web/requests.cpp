@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 
 #include "host/error.hpp"
+#include "sim/web/origin.hpp"
 
 namespace gemm64::web {
 namespace {
@@ -41,6 +43,24 @@ MemoryTiming timing_of(const Json& said) {
 
 }  // namespace
 
+Json Requests::element(std::uint64_t address) const {
+  const std::optional<Element> found = element_at(bench_->work(), address);
+  if (!found) return nullptr;
+  return {{"job", found->job},
+          {"row", found->row},
+          {"column", found->column},
+          {"text", in_words(bench_->work(), *found)}};
+}
+
+Json Requests::bursts() const {
+  Json said = Json::array();
+  for (const auto& port : bench_->trail().under_way()) {
+    said.push_back(Json::array());
+    for (const auto& [next, left] : port) said.back().push_back({next, left});
+  }
+  return said;
+}
+
 Json Requests::carry_out(const Json& request) {
   const std::string what = request.at("do");
   if (what == "draw") {
@@ -63,14 +83,37 @@ Json Requests::carry_out(const Json& request) {
   if (what == "standing") return bench_->standing();
   if (what == "stop_at") {
     bench_->stop_at(request.value("counter", -1), request.value("signal", ""),
-                    request.value("value", std::uint64_t{1}));
+                    request.value("value", std::uint64_t{1}), request.value("port", -1));
     return Json::object();
   }
   if (what == "flip") {
-    bench_->flip(request.at("fault"));
+    if (request.contains("signal")) {
+      bench_->flip(request.at("signal").get<std::string>(), request.value("word", std::size_t{0}),
+                   request.at("bit").get<std::size_t>());
+    } else {
+      bench_->flip(request.at("fault").get<std::string>());
+    }
     return Json::object();
   }
   if (what == "outcome") return bench_->outcome();
+  if (what == "element") return element(request.at("address").get<std::uint64_t>());
+  if (what == "filled") {
+    const auto& words = bench_->trail().filled(request.at("buffer").get<std::string>());
+    const auto word = request.at("word").get<std::size_t>();
+    if (word >= words.size() || words[word].address == PortTrail::kNoBeat) return nullptr;
+    return {{"address", words[word].address}, {"clock", words[word].clock}};
+  }
+  if (what == "memory") {
+    return bench_->memory(request.at("address").get<std::uint64_t>(), request.at("bytes"));
+  }
+  if (what == "bursts") return bursts();
+  if (what == "result") {
+    return in_words(bench_->work(), {Element::Matrix::kResults, request.at("job"),
+                                     request.at("row"), request.at("column")});
+  }
+  if (what == "entering") return row_entering(bench_->work(), request.at("row"));
+  if (what == "leaving") return row_leaving(bench_->work(), request.at("beat"));
+  if (what == "block") return block_of_results(bench_->work(), request.at("block"));
   throw UsageError(fmt::format("no request is called '{}'", what));
 }
 

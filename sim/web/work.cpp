@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -72,7 +74,7 @@ Output output_of(const Json& said) {
   if (results != "int8") {
     throw UsageError(fmt::format("results are '{}'; they can be int32 or int8", results));
   }
-  return {ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  return {ResultFormat(ResultCode::kInt8), 0, -128, 127, {}};
 }
 
 void draw_parameters(Operands& operands, std::uint64_t k, std::uint64_t n, std::mt19937& random) {
@@ -153,8 +155,32 @@ Operands convolution_operands(const Json& said, const Convolution& convolution, 
   return operands;
 }
 
-Work convolutions(const Json& said, bool chain, const Geometry& geometry, std::mt19937& random) {
+/// Results to which what entered is added, each as it is, on the vector path.
+Output adding(const Output& output) {
+  const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
+  constexpr std::uint32_t kOne = 0x3f800000;  // float32
+  StoreCommand store;
+  store.add = 1;
+  store.result_scale = store.operand_scale = kOne;
+  store.function_min = byte(output.low);
+  store.function_max = byte(output.high);
+  Output made = output;
+  made.vector = store;
+  return made;
+}
+
+enum class Behind { kNothing, kConvolution, kResidual };
+
+Work convolutions(const Json& said, Behind behind, const Geometry& geometry, std::mt19937& random) {
+  const bool chain = behind != Behind::kNothing;
   const Convolution first = convolution_of(said);
+  if (behind == Behind::kResidual &&
+      (first.out_height != first.height || first.out_width != first.width)) {
+    throw UsageError(fmt::format(
+        "a map of {}x{} becomes one of {}x{}, to which what entered cannot be added; give stride 1 "
+        "and a pad of half the kernel, which is odd",
+        first.height, first.width, first.out_height, first.out_width));
+  }
   Json as_said = said;
   if (chain) as_said["results"] = "int8";
   const Output output = output_of(as_said);
@@ -172,12 +198,51 @@ Work convolutions(const Json& said, bool chain, const Geometry& geometry, std::m
     second.pad_top = second.pad_left = 0;
     second.out_height = second.height;
     second.out_width = second.width;
-    Job job = make_job("second convolution", second, geometry, output);
+    if (behind == Behind::kResidual) second.out_channels = first.channels;
+    Job job = make_job("second convolution", second, geometry,
+                       behind == Behind::kResidual ? adding(output) : output);
     job.source = 0;
     jobs.push_back(std::move(job));
     work.operands.push_back(convolution_operands(said, second, true, true, random));
+    if (behind == Behind::kResidual) work.operands[1].second = work.operands[0].activations;
   }
   work.list = make_job_program(jobs, geometry);
+  return work;
+}
+
+/// Each channel for itself, on the lanes.
+Work on_lanes(const Json& said, LaneSum sum, const Geometry& geometry, std::mt19937& random) {
+  Json as_said = said;
+  as_said["out_channels"] = number(said, "channels", 1, 64, 4);
+  Convolution convolution = convolution_of(as_said);
+  convolution.groups = convolution.channels;
+  const bool pool = sum == LaneSum::kMaximum;
+  if (pool) convolution.zero = -128;  // nothing is less
+  const Output output = output_of(as_said);
+  std::optional<Job> job =
+      make_lanes_job(pool ? "pool" : "depthwise convolution", convolution, geometry, output, sum);
+  if (!job) {
+    throw UsageError(fmt::format(
+        "the lanes cannot run a map {} wide with a kernel of {} and a pad of {}; give a width of 2 "
+        "or more, and a pad of less than half the kernel, or half of an odd one",
+        convolution.width, convolution.kernel_height, convolution.pad_top));
+  }
+  const auto index = [](std::uint64_t value) { return static_cast<Eigen::Index>(value); };
+  const auto taps = pool ? 0 : convolution.taps();
+  Operands operands;
+  operands.activations =
+      matrix(said, "a", index(convolution.pixels()), index(convolution.channels), random);
+  operands.weights = pool ? MatrixI8(index(convolution.channels), 0)
+                          : matrix(said, "w", index(convolution.channels), index(taps), random);
+  if (output.format.takes_parameters() && pool) {  // the largest value as it is
+    operands.bias.assign(convolution.channels, 0);
+    operands.scale.assign(convolution.channels, 1.0F);
+  } else if (output.format.takes_parameters()) {
+    draw_parameters(operands, taps, convolution.channels, random);
+  }
+  Work work;
+  work.list = make_job_program({*std::move(job)}, geometry);
+  work.operands.push_back(std::move(operands));
   return work;
 }
 
@@ -194,7 +259,7 @@ Work network(const Json& said, const Geometry& geometry, std::mt19937& random) {
     const Convolution convolution = convolution_of(input);
     const int low = number(layer, "low", -128, 127, -128);
     Job job = make_job(fmt::format("layer {}", jobs.size() + 1), convolution, geometry,
-                       {ResultFormat(ResultCode::kInt8), 0, low, 127});
+                       {ResultFormat(ResultCode::kInt8), 0, low, 127, {}});
     if (!jobs.empty()) job.source = jobs.size() - 1;
     jobs.push_back(std::move(job));
     const auto index = [](std::uint64_t value) { return static_cast<Eigen::Index>(value); };
@@ -221,11 +286,16 @@ Work of_kind(const Json& said, const Geometry& geometry) {
   std::mt19937 random(static_cast<std::uint32_t>(number(said, "seed", 0, 1000000000, 1)));
   const std::string kind = said.value("kind", "product");
   if (kind == "product") return product(said, geometry, random);
-  if (kind == "convolution") return convolutions(said, false, geometry, random);
-  if (kind == "chain") return convolutions(said, true, geometry, random);
+  if (kind == "convolution") return convolutions(said, Behind::kNothing, geometry, random);
+  if (kind == "chain") return convolutions(said, Behind::kConvolution, geometry, random);
+  if (kind == "residual") return convolutions(said, Behind::kResidual, geometry, random);
+  if (kind == "depthwise") return on_lanes(said, LaneSum::kProducts, geometry, random);
+  if (kind == "pool") return on_lanes(said, LaneSum::kMaximum, geometry, random);
   if (kind == "network") return network(said, geometry, random);
   throw UsageError(fmt::format(
-      "the work is a '{}'; it can be a product, a convolution, a chain or a network", kind));
+      "the work is a '{}'; it can be a product, a convolution, a chain, a residual, a depthwise, a "
+      "pool or a network",
+      kind));
 }
 
 }  // namespace
@@ -246,8 +316,9 @@ Work make_work(const Json& said, const Geometry& geometry) {
 std::vector<JobOperands> Work::for_driver() const {
   std::vector<JobOperands> made;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    made.push_back(
-        {weights[i], operands[i].activations, parameters[i].empty() ? nullptr : &parameters[i]});
+    made.push_back({weights[i], operands[i].activations,
+                    parameters[i].empty() ? nullptr : &parameters[i],
+                    operands[i].second.size() == 0 ? nullptr : &operands[i].second});
   }
   return made;
 }
@@ -258,7 +329,7 @@ Drawn draw_work(std::uint32_t seed, std::uint32_t array) {
   Drawn drawn;
   Json& work = drawn.work;
   const int most = static_cast<int>(4 * array);
-  switch (random() % 4) {
+  switch (random() % 6) {
     case 0:
     case 1:
       work = {{"kind", "product"}};
@@ -272,7 +343,10 @@ Drawn draw_work(std::uint32_t seed, std::uint32_t array) {
       }
       break;
     default:
-      work = {{"kind", random() % 2 == 0 ? "convolution" : "chain"}};
+      static constexpr const char* kKinds[] = {"convolution", "chain", "residual", "depthwise",
+                                               "pool"};
+      const std::string kind = kKinds[random() % std::size(kKinds)];
+      work = {{"kind", kind}};
       work["channels"] = upto(2 * array);
       work["out_channels"] = upto(2 * array);
       work["height"] = 3 + upto(7);
@@ -280,6 +354,15 @@ Drawn draw_work(std::uint32_t seed, std::uint32_t array) {
       work["kernel"] = 1 + static_cast<int>(random() % 3);
       work["stride"] = upto(2);
       work["pad"] = static_cast<int>(random() % 2) * (work["kernel"].get<int>() / 2);
+      if (kind == "depthwise" || kind == "pool") {
+        // Beyond an even kernel's last sum the lanes would need words of the next plane too soon.
+        work["pad"] = (work["kernel"].get<int>() - 1) / 2;
+      }
+      if (kind == "residual") {
+        work["kernel"] = 1 + 2 * static_cast<int>(random() % 3);
+        work["stride"] = 1;
+        work["pad"] = work["kernel"].get<int>() / 2;
+      }
       if (random() % 2 == 0) work["results"] = "int8";
       break;
   }

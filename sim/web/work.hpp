@@ -17,8 +17,9 @@ namespace gemm64::web {
 
 /// Operands of a job, in rows and columns as a person writes them.
 struct Operands {
-  MatrixI8 activations;  // empty where the job reads the results of another one
-  MatrixI8 weights;
+  MatrixI8 activations;            // empty where the job reads the results of another one
+  MatrixI8 weights;                // of a pool without columns
+  MatrixI8 second;                 // of results; empty where they take none
   std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
 };
@@ -38,8 +39,11 @@ struct Work {
 /// numbers; random where they are missing), "results": "int32" or "int8", "accumulate": "device" or
 /// "host"; {"kind": "convolution", "channels", "height", "width", "out_channels", "kernel",
 /// "stride", "pad"}; {"kind": "chain"}, two convolutions, the second of which reads what the first
-/// wrote; {"kind": "network", "height", "width", "a", "layers"}, convolutions of 8-bit results,
-/// each behind the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
+/// wrote; {"kind": "residual"}, two likewise, the second of which gives as many channels as
+/// entered, and adds what entered on the vector path; {"kind": "depthwise"} and {"kind": "pool"},
+/// a channel each for itself, on the lanes: its products' sum, or its largest value;
+/// {"kind": "network", "height", "width", "a", "layers"}, convolutions of 8-bit results, each
+/// behind the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
 /// "seed" draws what is not given. Throws UsageError, in one sentence.
 Work make_work(const nlohmann::json& said, const Geometry& geometry);
 

@@ -10,7 +10,8 @@ import harness  # noqa: E402
 
 VIEWS = [("array", "#tour=4"), ("waves", "#tour=4"), ("tour", "#tour=4"), ("counters", "#tour=8"),
          ("memories", "#array=8&kind=convolution&channels=8&height=6&width=6&results=int8&clock=150"),
-         ("ports", "#tour=4"), ("digits", "#array=8"), ("commands", "#tour=4")]
+         ("vector", "#array=8&kind=residual&channels=8&height=4&width=4&clock=562"),
+         ("lanes", "#array=8&kind=depthwise&channels=8&height=6&width=6&clock=105"), ("ports", "#tour=4"), ("digits", "#array=8"), ("commands", "#tour=4")]
 
 for view, link in VIEWS:
     shown = harness.browser()

@@ -12,9 +12,11 @@ class ArrayView {
       tabindex: 0, role: "img", id: "array-picture", onclick: (event) => this.point(event), onkeydown: (event) => this.key(event)});
     this.words = element("p", {id: "cell", class: "pointed", "aria-live": "polite"});
     this.how = "numbers";
-    this.flips = element("div", {class: "buttons"},
+    this.bit = element("select", {id: "array-bit"}, Array.from({length: 32}, (_, bit) => element("option", {value: bit}, String(bit))));
+    this.bit.value = "6";
+    this.flips = element("div", {class: "buttons"}, element("label", {}, element("span", {}, "Flip bit"), this.bit), " of this ",
         ["weight", "activation", "partial-sum"].map((kind) =>
-            element("button", {type: "button", onclick: () => this.shown.flip(this.fault(kind))}, `Flip a bit of this ${kind.replace("-", " ")}`)));
+            element("button", {type: "button", onclick: () => this.shown.flip(this.fault(kind))}, kind.replace("-", " "))));
     this.section = section("array", "Array",
         paragraph("Weights stay, activations go right, sums go down. A cell shows the weight (middle), the activation that passes in this " +
                   "clock (left) and the sum down to this row (right). Cells with a row of activations are tinted; columns of the next tile's " +
@@ -47,7 +49,7 @@ class ArrayView {
   fault(kind) {
     const [row, column] = this.chosen;
     const stage = Math.floor(row / this.shown.simulation.about.array.stage_rows);
-    return kind === "partial-sum" ? `partial-sum:${stage},${column}:12` : `${kind}:${row},${column}:6`;
+    return kind === "partial-sum" ? `partial-sum:${stage},${column}:${this.bit.value}` : `${kind}:${row},${column}:${this.bit.value}`;
   }
 
   point(event) {
@@ -68,27 +70,21 @@ class ArrayView {
 
   /// The row of activations that passes a cell, and the elements of A and W that meet there; null where none passes.
   source(row, column, cell) {
-    const {simulation, signals} = this.shown;
+    const {simulation, signals, origins} = this.shown;
     const clock = simulation.standing.device_clock - 2 - cell.stage - column;
     if (!cell.valid || signals.then(clock, "activation_read") !== 1) return null;
-    const [tile, pass, block, place, bank] =
-        ["u_compute.tile_q", "u_compute.pass_q", "u_compute.block_q", "row", "row_bank"].map((name) => signals.then(clock, name));
-    const {rows} = simulation.about.jobs[0];
-    return {clock, tile, place, bank, m: place + block * rows, k: tile * this.n + row, n: pass * this.n + column};
+    const entered = origins.enteredIn(clock);
+    if (!entered) return null;
+    return {clock, job: entered.job, place: signals.then(clock, "row"), bank: signals.then(clock, "row_bank"), ...origins.operands(entered, row, column)};
   }
 
   /// Where the operands of a cell come from, and where the sum goes.
   origin(row, column, cell) {
     const {simulation} = this.shown;
-    const {array, jobs} = simulation.about;
+    const {array} = simulation.about;
     const from = this.source(row, column, cell);
     if (!from) return "No row of activations passes here in this clock.";
-    const beyond = (index, size) => (index < size ? "" : " (padding)");
-    const whence = jobs.length === 1 && !jobs[0].window
-        ? `The activation is A[${from.m}, ${from.k}]${beyond(from.k, jobs[0].k)}, the weight W[${from.n}, ${from.k}]` +
-          beyond(Math.max(from.n - jobs[0].n, from.k - jobs[0].k), 0)
-        : `The activation is byte ${row} of row ${from.place} of its block, tile ${from.tile} along K`;
-    return `${whence}; the row was read from the scratchpad in clock ${simulation.shownClock(from.clock)}. The sum leaves the array at column ` +
+    return `The activation is ${from.a}, the weight ${from.w}; the row was read from the scratchpad in clock ${simulation.shownClock(from.clock)}. The sum leaves the array at column ` +
         `${column} in clock ${simulation.shownClock(from.clock) + 2 + array.n / array.stage_rows + column}, for row ${from.place} of ` +
         `accumulator bank ${from.bank}.`;
   }

@@ -3,14 +3,17 @@
 
 const kForm = [  // name, label, kind of work (null: all), least, most, at first
   ["m", "M", "product", 1, 512, 8], ["k", "K", "product", 1, 512, 16], ["n", "N", "product", 1, 512, 8],
-  ["channels", "channels", "map", 1, 64, 4], ["out_channels", "output channels", "map", 1, 64, 8], ["height", "height", "map", 1, 32, 8],
+  ["channels", "channels", "map", 1, 64, 4], ["out_channels", "output channels", "dense", 1, 64, 8], ["height", "height", "map", 1, 32, 8],
   ["width", "width", "map", 1, 32, 8], ["kernel", "kernel", "map", 1, 7, 3], ["stride", "stride", "map", 1, 4, 1], ["pad", "padding", "map", 0, 6, 1],
   ["seed", "seed of random numbers", null, 0, 1000000000, 1], ["latency", "latency of the memory, clocks", null, 1, 1000, 20],
 ];
 
+const twoLayers = (kind) => kind === "chain" || kind === "residual";
+const onLanes = (kind) => kind === "depthwise" || kind === "pool";
+
 /// A whole number that a person typed, or a refusal in a sentence.
 function typed(label, text, least, most) {
-  if (!/^\s*[+-]?\d+\s*$/.test(text) || Number(text) < least || Number(text) > most) {
+  if (!/^\s*([+-]?\d+|0x[\da-f]+)\s*$/i.test(text) || Number(text) < least || Number(text) > most) {
     throw new Refused(`${label} is "${printable(text)}"; give a whole number from ${least} to ${most}.`);
   }
   return Number(text);
@@ -39,7 +42,7 @@ class WorkForm {
     this.matrices = {};
     const matrix = (name, label) => {
       this.matrices[name] = element("textarea", {rows: 3, cols: 24, spellcheck: "false"});
-      return element("label", {"data-kind": "numbers"}, element("span", {}, label), this.matrices[name]);
+      return element("label", {"data-kind": name === "w" ? "w" : "numbers"}, element("span", {}, label), this.matrices[name]);
     };
     this.error = element("p", {class: "verdict bad", role: "alert", id: "refused"});
     this.form = element("form", {onsubmit: (event) => {
@@ -48,12 +51,13 @@ class WorkForm {
     }},
         element("div", {class: "fields"},
             select("array", "Array", [["4", "4 × 4"], ["8", "8 × 8"], ["16", "16 × 16"]]),
-            select("kind", "Work", [["product", "a product"], ["convolution", "a convolution"], ["chain", "two convolutions, one program"]]),
+            select("kind", "Work", [["product", "a product"], ["convolution", "a convolution"], ["chain", "two convolutions, one program"],
+                                     ["residual", "a residual block"], ["depthwise", "a depthwise convolution"], ["pool", "a pool (maximum)"]]),
             ...kForm.slice(0, 10).map(field),
-            select("results", "results", [["int32", "int32 sums"], ["int8", "int8, requantized"]]),
+            select("results", "results", [["int32", "int32 sums"], ["int8", "int8, requantized"]], "results"),
             select("accumulate", "tiles of K added", [["device", "on the device"], ["host", "by the host"]], "product")),
         element("details", {}, element("summary", {}, "Numbers of your own"),
-            element("p", {class: "soft"}, "A row a line, from -128 to 127. A has M rows of K; W has N rows of K, as a Linear layer keeps it. Empty: random."),
+            element("p", {class: "soft"}, "A row a line, from -128 to 127. A has M rows of K; W has N rows of K, as a Linear layer keeps it. Of a convolution, A has a row for each pixel, W one for each output channel, with channels and taps. Empty: random."),
             element("div", {class: "fields"}, matrix("a", "A"), matrix("w", "W"))),
         element("details", {}, element("summary", {}, "What if: memory and ports"),
             element("div", {class: "fields"}, ...kForm.slice(10).map(field),
@@ -69,7 +73,9 @@ class WorkForm {
     const kind = this.fields.kind?.value ?? "product";
     for (const label of this.form?.querySelectorAll("label[data-kind]") ?? []) {
       const of = label.dataset.kind;
-      label.hidden = (of === "product" && kind !== "product") || (of === "map" && kind === "product") || (of === "numbers" && kind === "chain");
+      const hidden = {product: kind !== "product", map: kind === "product", dense: kind === "product" || onLanes(kind),
+                      results: twoLayers(kind), numbers: twoLayers(kind), w: twoLayers(kind) || kind === "pool"};
+      label.hidden = hidden[of] ?? false;
     }
   }
 
@@ -78,13 +84,14 @@ class WorkForm {
     const number = Object.fromEntries(kForm.map(([name, label, kind, least, most]) => [name, () => typed(label, this.fields[name].value, least, most)]));
     const work = {kind: this.fields.kind.value, results: this.fields.results.value, seed: number.seed()};
     for (const [name, , kind] of kForm.slice(0, 10)) {
-      if ((kind === "product") === (work.kind === "product")) work[name] = number[name]();
+      const asked = kind === "product" ? work.kind === "product" : work.kind !== "product" && !(kind === "dense" && onLanes(work.kind));
+      if (asked) work[name] = number[name]();
     }
     if (work.kind === "product") work.accumulate = this.fields.accumulate.value;
-    if (work.kind === "chain") delete work.results;
+    if (twoLayers(work.kind)) delete work.results;
     if (work.accumulate === "host" && work.results === "int8") throw new Refused("int8 results need the sums on the device; choose int32, or add tiles on the device.");
-    if (work.kind !== "chain") {
-      for (const name of ["a", "w"]) {
+    if (!twoLayers(work.kind)) {
+      for (const name of work.kind === "pool" ? ["a"] : ["a", "w"]) {
         const rows = typedMatrix(name.toUpperCase(), this.matrices[name].value);
         if (rows) work[name] = rows;
       }
@@ -104,12 +111,13 @@ class WorkForm {
       field.value = values[name] ?? first;
       if (field.options && field.selectedIndex < 0) throw new Refused(`The link asks for ${name} = "${printable(values[name])}"; there is no such choice.`);
     }
-    for (const area of Object.values(this.matrices)) area.value = "";
+    for (const [name, area] of Object.entries(this.matrices)) area.value = values[name] ?? "";
     this.kinds();
   }
 
   values() {
-    return Object.fromEntries(Object.entries(this.fields).map(([name, field]) => [name, field.value]));
+    const typed = Object.entries(this.matrices).filter(([, area]) => area.value.trim());
+    return Object.fromEntries([...Object.entries(this.fields), ...typed].map(([name, field]) => [name, field.value]));
   }
 }
 
@@ -154,7 +162,7 @@ class TimeControls {
               event.preventDefault();
               this.shown.attempt(() => this.untilChosen());
             }}, element("label", {}, element("span", {}, "run until"), this.stopAt),
-                element("input", {type: "text", inputmode: "numeric", size: 5, value: "1", id: "stop-value", "aria-label": "Value of the signal"}), " ",
+                element("input", {type: "text", inputmode: "numeric", size: 5, value: "1", id: "stop-value", "aria-label": "Value of the signal, or address"}), " ",
                 element("button", {type: "submit"}, "Run"))));
   }
 
@@ -164,6 +172,8 @@ class TimeControls {
     this.stopAt.replaceChildren(
         element("optgroup", {label: "an engine"}, about.counters.map((one, i) => [one, i]).filter(([one]) => one.engine !== "bytes" && one.engine !== "total")
             .map(([one, i]) => element("option", {value: `counter:${i}`}, words(`${one.engine}: ${one.cause}`)))),
+        element("optgroup", {label: "an address crosses a port"}, ["weights", "data", "results"].map((port, i) =>
+            element("option", {value: `port:${i}`}, `${port} port: the address`))),
         element("optgroup", {label: "a signal has the value"}, [...signals].filter(([, one]) => one.words === 0 && one.bytes <= 8)
             .map(([name]) => element("option", {value: `signal:${name}`}, name))));
     if (chosen) this.stopAt.value = chosen;
@@ -172,8 +182,9 @@ class TimeControls {
 
   untilChosen() {
     const [kind, name] = this.stopAt.value.split(/:(.*)/s);
-    const value = kind === "signal" ? typed("The value", document.getElementById("stop-value").value, 0, 2 ** 48) : 1;
-    this.shown.move(() => this.shown.simulation.until(kind === "counter" ? {counter: Number(name)} : {signal: name, value}));
+    const value = kind === "counter" ? 1 : typed("The value", document.getElementById("stop-value").value, 0, 2 ** 48);
+    const where = {counter: {counter: Number(name)}, signal: {signal: name, value}, port: {port: Number(name), value}};
+    this.shown.move(() => this.shown.simulation.until(where[kind]));
   }
 
   goTo() {
@@ -203,8 +214,10 @@ class TimeControls {
   }
 
   stopPlaying() {
-    if (this.timer) cancelAnimationFrame(this.timer);
+    const played = this.timer;
+    if (played) cancelAnimationFrame(played);
     this.timer = null;
+    if (played) this.shown.draw();
     this.play.setAttribute("aria-pressed", "false");
     this.play.replaceChildren("Play ", element("kbd", {"aria-hidden": "true"}, "p"));
   }

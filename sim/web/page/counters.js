@@ -18,13 +18,46 @@ class CountersView {
   opened() {
     const {about} = this.shown.simulation;
     this.body.replaceChildren(...about.counters.map((counter, i) => element("tr", {},
-        element("th", {scope: "row", class: "text"}, words(`${counter.engine}: ${counter.cause}`)), element("td", {}, "0"),
+        element("th", {scope: "row", class: "text"}, words(`${counter.engine}: ${counter.cause}`)), element("td", {}, this.shown.values.show(this.counted(counter, i), "0")),
         element("td", {}, whole(about.predicted[i])), element("td", {class: "text long"}, counter.purpose))));
     this.results.replaceChildren();
     this.drawn = null;
   }
 
-  say(good, text) {
+  counted(counter, index) {
+    const {simulation, signals, origins} = this.shown;
+    const last = () => {
+      for (let clock = simulation.standing.device_clock; signals.past(clock); --clock) {
+        if (signals.counts(clock, index)) return `It counted last in ${origins.clock(clock)}.`;
+      }
+      return "It has not counted for as long as the page remembers.";
+    };
+    const {values} = this.shown;
+    return {title: `The counter ${words(`${counter.engine}: ${counter.cause}`)}`, get text() { return whole(simulation.standing.counters[index]); },
+            from: () => `${values.sentence(counter.purpose)} ${last()}`, to: () => "The driver reads it in a register; the page compares it with the prediction in the end."};
+  }
+
+  /// A result: what it was added from, and where it lies.
+  result(job, value, row, column) {
+    const {simulation, origins} = this.shown;
+    const about = simulation.about.jobs[job];
+    const terms = () => {
+      if (!about.a || about.window || about.lanes || about.results !== "int32") return "";
+      const most = 4;
+      const some = Array.from({length: Math.min(most, about.k)}, (_, k) => `${about.a[row][k]} × ${about.w[column][k]}`).join(" + ");
+      return ` It begins ${some}${about.k > most ? " + …" : ""}.`;
+    };
+    const {n} = simulation.about.array;
+    const wide = about.results === "int32" ? 4 : 1;
+    const address = about.addresses.results + wide * ((Math.floor(column / n) * about.m + row) * n + column % n);
+    return {title: printable(origins.result(job, row, column)), text: value,
+            from: () => `It is a sum of ${whole(about.k || about.convolution.kernel ** 2)} ${about.k ? "products" : "values, of which it is the largest"}${about.results === "int32" ? "" : ", requantized"}` +
+                        `${about.vector ? ", with what entered added on the vector path" : ""}.${terms()}`,
+            to: () => (simulation.opened.work.accumulate === "host" ? "The host added it from the tiles' sums." : `It lies at address ${hex(address)}.`) +
+                      (simulation.about.jobs.some((one) => one.source === job) ? " The next layer reads it there." : "")};
+  }
+
+  tell(good, text) {
     this.verdict.className = "verdict " + (good ? "good" : "bad");
     this.verdict.textContent = text;
   }
@@ -32,9 +65,9 @@ class CountersView {
   draw() {
     const {standing, about, outcome, flips} = this.shown.simulation;
     standing.counters.forEach((count, i) => {
-      this.body.rows[i].cells[1].textContent = whole(count);
+      this.body.rows[i].cells[1].firstChild.textContent = whole(count);
     });
-    if (standing.state === "failed") return this.say(false, `The device stopped with an error. ${standing.failure}`);
+    if (standing.state === "failed") return this.tell(false, `The device stopped with an error. ${standing.failure}`);
     if (!outcome) {
       this.verdict.className = "verdict";
       this.verdict.textContent = "The program is under way.";
@@ -52,19 +85,18 @@ class CountersView {
         : about.predictable ? `${whole(outcome.clocks)} clocks; the counter ${about.counters[off].engine} ${about.counters[off].cause} is not as predicted.`
         : `${whole(outcome.clocks)} clocks; without stalls it would be ${whole(about.predicted[0])}.`);
     if (flips.length !== 0) parts.push(`${flips.length === 1 ? "A bit was" : `${flips.length} bits were`} flipped; the device itself reported no error.`);
-    this.say(wrong === 0 && (off < 0 || !about.predictable), parts.join(" "));
-    this.results.replaceChildren(...outcome.jobs.map((job, index) => this.matrix(about.jobs[index].name, job)));
+    this.tell(wrong === 0 && (off < 0 || !about.predictable), parts.join(" "));
+    this.results.replaceChildren(...outcome.jobs.map((job, index) => this.matrix(about.jobs[index].name, job, index)));
   }
 
-  matrix(name, {results, expected}) {
+  matrix(name, {results, expected}, job) {
     const most = 32;
     const rows = results.slice(0, most);
     const more = results.length > most || results[0].length > most ? `, the first ${most}` : "";
     return element("details", {}, element("summary", {}, `Results of the ${name}: ${results.length} by ${results[0].length}`),
         scrollingTable(`Results of the ${name}`, `Rows of M by columns of N${more}; a wrong value tells what it must be`,
             ["row", ...rows[0].slice(0, most).map((_, c) => String(c))],
-            element("tbody", {}, rows.map((row, r) => element("tr", {}, element("th", {scope: "row"}, String(r)),
-                row.slice(0, most).map((value, c) => element("td", {class: value === expected[r][c] ? null : "more"},
-                    value === expected[r][c] ? String(value) : `${value} (not ${expected[r][c]})`)))))));
+            rowsOfValues(rows.map((row, r) => [String(r), row.slice(0, most).map((value, c) =>
+                this.shown.values.show(this.result(job, value, r, c), value === expected[r][c] ? String(value) : `${value} (not ${expected[r][c]})`))]))));
   }
 }

@@ -45,6 +45,26 @@ class DigitsView {
     this.shown.attempt(() => this.classify());
   }
 
+  /// What was drawn, for a link: a digit of the data's, or the points of the drawing, four a letter.
+  linked() {
+    const sample = data.digits.samples.indexOf(this.sample);
+    if (sample >= 0) return String(sample);
+    return Array.from({length: this.points.length / 4}, (_, i) => this.points.slice(4 * i, 4 * i + 4).reduce((sum, point) => 2 * sum + point, 0).toString(16)).join("");
+  }
+
+  follow(said) {
+    if (/^\d$/.test(said)) {
+      this.sample = data.digits.samples[Number(said)];
+    } else if (new RegExp(`^[\\da-f]{${this.points.length / 4}}$`).test(said)) {
+      this.sample = null;
+      this.points.set([...said].flatMap((letter) => [8, 4, 2, 1].map((bit) => (parseInt(letter, 16) & bit ? 1 : 0))));
+    } else {
+      throw new Refused(`The link's digit is "${printable(said)}"; give one from 0 to 9, or a drawing as the page links to it.`);
+    }
+    this.paint();
+    this.classify();
+  }
+
   clear() {
     this.sample = null;
     this.points.fill(0);
@@ -97,15 +117,25 @@ class DigitsView {
     const values = outcome.jobs.at(-1).results[0];
     this.digit = values.indexOf(Math.max(...values));
     this.verdict.textContent = `It is a ${this.digit}. ${whole(outcome.clocks)} clocks, ${whole(about.predicted[0])} predicted, on the array of ${array} by ${array}.`;
-    this.maps.replaceChildren(...outcome.jobs.map((job, index) => this.layer(job.results, `Layer ${index + 1}`)));
+    this.maps.replaceChildren(...outcome.jobs.map((job, index) => this.layer(job.results, `Layer ${index + 1}`, index)));
   }
 
   /// The channels of a layer, a map each.
-  layer(results, name) {
+  layer(results, name, job) {
     const side = Math.round(Math.sqrt(results.length));
     const channels = results[0].length;
     const pixel = side === 1 ? 20 : 6;
-    const canvas = element("canvas", {width: channels * (side * pixel + 4), height: side * pixel, role: "img",
+    // A pixel tells its value and where it is from; by keys, the tables of results do.
+    const choose = (event) => {
+      const scale = canvas.width / canvas.clientWidth;
+      const [x, y] = [event.offsetX * scale, event.offsetY * scale].map(Math.floor);
+      const channel = Math.floor(x / (side * pixel + 4));
+      const column = Math.floor(x % (side * pixel + 4) / pixel);
+      const row = Math.floor(y / pixel) * side + column;
+      if (column >= side || channel >= channels || row >= results.length) return;
+      this.shown.values.choose(this.shown.counters.result(job, results[row][channel], row, channel), canvas);
+    };
+    const canvas = element("canvas", {onclick: choose, width: channels * (side * pixel + 4), height: side * pixel, role: "img",
       "aria-label": `${name}: ${channels} channels of ${side} by ${side}` + (side === 1 ? `: ${results[0].join(", ")}` : "")});
     const pen = canvas.getContext("2d");
     results.forEach((row, at) => row.forEach((value, channel) => {

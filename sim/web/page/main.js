@@ -9,11 +9,16 @@ class Shown {
         clock - this.simulation.standing.device_clock + this.simulation.standing.clock;
     this.simulation.deviceClock = (clock) => clock - this.simulation.standing.clock + this.simulation.standing.device_clock;
     this.signals = new Signals(this.simulation);
+    this.origins = new Origins(this);
+    this.values = new Values(this);
     this.form = new WorkForm(this);
     this.time = new TimeControls(this);
     this.array = new ArrayView(this);
     this.tour = new TourView(this);
-    this.views = [this.array, new WavesView(this), new MemoriesView(this), new PortsView(this), new CommandsView(this), new CountersView(this), new DigitsView(this)];
+    this.digits = new DigitsView(this);
+    this.counters = new CountersView(this);
+    this.views = [this.array, new WavesView(this), new MemoriesView(this), new VectorView(this), new LanesView(this),
+                  new PortsView(this), new CommandsView(this), this.counters, this.digits];
   }
 
   get sections() {
@@ -35,6 +40,7 @@ class Shown {
   open(request) {
     this.simulation.open(request);
     this.time.opened();
+    this.values.forget();
     this.views.forEach((view) => view.opened?.());
     this.array.chosen = [0, 0];
     // The clocks until the first command came are told as clock 0 at the earliest.
@@ -48,23 +54,58 @@ class Shown {
     this.draw();
   }
 
-  flip(fault) {
+  flip(what) {
     this.attempt(() => {
-      this.simulation.flip(fault);
+      this.simulation.flip(what);
       this.move(() => this.simulation.forward(1));
     });
   }
 
   draw() {
-    for (const view of this.views) view.draw();
+    const focused = document.activeElement?.dataset?.place;
+    for (const view of this.views) {
+      // While it plays, what is out of sight can wait.
+      if (!this.time.timer || this.inSight(view.section)) view.draw();
+      else view.say?.();
+    }
+    this.values.draw();
+    // What had the focus was drawn anew.
+    if (focused && document.activeElement?.dataset?.place !== focused) document.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({preventScroll: true});
     const {standing, about} = this.simulation;
     const states = {going: "under way", stopped: "stopped where it was asked to", ended: "done", failed: "stopped by an error"};
     const text = `Clock ${whole(standing.clock)} of ${whole(about.predicted[0])} predicted: ${states[standing.state]}. ` +
         `${standing.dispatched} of ${about.commands.length} commands dispatched; ${this.array.state}.`;
     this.time.where.textContent = text;
-    if (!this.time.timer) this.time.spoken.textContent = `${text} ${this.views[1].causes ?? ""}`;
-    const values = Object.entries({...this.form.values(), clock: standing.clock});
-    document.getElementById("link")?.setAttribute("href", "#" + new URLSearchParams(values));
+    if (!this.time.timer) this.time.spoken.textContent = [text, ...this.views.map((view) => view.spoken).filter(Boolean)].join(" ");
+    document.getElementById("link")?.setAttribute("href", "#" + new URLSearchParams(this.linked()));
+  }
+
+  inSight(part) {
+    const {top, bottom} = part.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  }
+
+  /// What a link to this state says.
+  linked() {
+    const {simulation} = this;
+    const said = this.form.values();
+    if (simulation.opened.work.kind === "network") Object.assign(said, {kind: "network", digit: this.digits.linked()});
+    if (simulation.flips.length !== 0) {
+      said.flips = simulation.flips.map(({clock, what}) =>
+          `${simulation.shownClock(clock)}!${typeof what === "string" ? what : [what.signal, what.word, what.bit].join("/")}`).join(";");
+    }
+    return {...said, clock: simulation.standing.clock};
+  }
+
+  /// Flips the bits that a link says, each at its clock.
+  flipAll(said) {
+    for (const one of said.split(";")) {
+      const [, clock, what] = /^(\d+)!([^!]+)$/.exec(one) ?? [];
+      if (!clock) throw new Refused(`The link flips "${printable(one)}"; give a clock, an exclamation mark and a place, such as 70!weight:1,2:6.`);
+      this.simulation.goTo(this.simulation.deviceClock(Number(clock)));
+      const [signal, word, bit] = what.split("/");
+      this.simulation.flip(bit === undefined ? what : {signal, word: Number(word), bit: Number(bit)});
+    }
   }
 
   /// The state that the address says, the first step of the tour where it says nothing.
@@ -79,8 +120,14 @@ class Shown {
         this.play(step.state);
         if (said.tour) document.getElementById(step.look)?.scrollIntoView();
       } else {
-        this.form.set(said);
-        this.form.submit();
+        if (said.kind === "network") {
+          this.form.set({...said, kind: undefined});
+          this.digits.follow(said.digit ?? "0");
+        } else {
+          this.form.set(said);
+          this.form.submit();
+        }
+        if (said.flips) this.flipAll(said.flips);
         if (said.clock) this.move(() => this.simulation.goTo(this.simulation.deviceClock(typed("The clock", said.clock, 0, 100000000))));
       }
     });

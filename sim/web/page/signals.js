@@ -25,6 +25,13 @@ class Signals {
     return this.bytes(name, word).slice(0, 6).reduceRight((sum, byte) => sum * 256 + byte, 0);
   }
 
+  /// The bits of a word from `first`, a multiple of 8, on; at most 48.
+  number({signal, word = 0, first = 0, bits, signed = false}) {
+    const all = this.bytes(signal, word).slice(first >> 3, (first >> 3) + Math.ceil(bits / 8));
+    const value = all.reduceRight((sum, byte) => sum * 256 + byte, 0) % 2 ** bits;
+    return signed && value >= 2 ** (bits - 1) ? value - 2 ** bits : value;
+  }
+
   int8(name, word, byte = 0) {
     return this.bytes(name, word)[byte] << 24 >> 24;
   }
@@ -38,8 +45,8 @@ class Signals {
     return this.bytes(name)[index >> 3] >> (index & 7) & 1;
   }
 
-  /// The words of a clock of the device that is past: its events at 1 and 2, then small signals. Null where it is
-  /// forgotten.
+  /// The words of a clock of the device that is past: its events at 1 and 2, the addresses of beats, then
+  /// small signals. Null where it is forgotten.
   past(clock) {
     const words = this.simulation.about.past_words;
     const at = (this.simulation.module._gemm64_past() >> 2) + (clock % 512) * words;

@@ -18,7 +18,7 @@ class Simulation {
 
   ask(request) {
     const answer = JSON.parse(this.module.ccall("gemm64_ask", "string", ["string"], [JSON.stringify(request)]));
-    if (answer.error) throw new Refused(answer.error);
+    if (answer?.error) throw new Refused(answer.error);
     return answer;
   }
 
@@ -32,8 +32,8 @@ class Simulation {
       throw error;
     }
     this.opened = request;
-    this.signals = new Map(this.about.signals.map(([name, offset, bytes, words]) => [name, {offset, bytes, words}]));
-    this.smallIndex = new Map(this.about.small.map((name, index) => [name, index + 3]));
+    this.signals = new Map(this.about.signals.map(([name, offset, bytes, words, writable]) => [name, {offset, bytes, words, writable}]));
+    this.smallIndex = new Map(this.about.small.map((name, index) => [name, index + this.about.past_head]));
     this.stop = null;
     this.flips = [];
     this.speed = 20000;  // clocks a second, until it was measured
@@ -41,7 +41,7 @@ class Simulation {
     this.standing = this.ask({do: "standing"});
     this.simulate(1);
     this.base = this.copy();
-    this.snapshots = [{clock: this.standing.device_clock, pages: new Map()}];
+    this.snapshots = [{clock: this.standing.device_clock, pages: new Map(), flips: 0}];
     this.kept = 0;
     this.first = this.standing.device_clock;
     this.seenOutcome = null;
@@ -100,7 +100,7 @@ class Simulation {
       while (i < most && now[i] === base[i]) ++i;
       if (i < most) pages.set(at * 4, this.module.HEAPU8.slice(at * 4, most * 4));
     }
-    this.snapshots.push({clock: this.standing.device_clock, pages});
+    this.snapshots.push({clock: this.standing.device_clock, pages, flips: this.flips.length});
     this.kept += pages.size * kPage;
     if (this.kept > kMostKept) {  // every second one goes
       this.snapshots = this.snapshots.filter((one, index) => index % 2 === 0 || index + 1 === this.snapshots.length);
@@ -108,22 +108,35 @@ class Simulation {
     }
   }
 
-  /// Goes to a clock of the device, forward or back.
+  /// Goes to a clock of the device, forward or back, from the snapshot before it where that is nearer. Bits that were
+  /// flipped from that clock on are as they were.
   goTo(clock) {
     clock = Math.max(this.first, clock);
-    if (clock < this.standing.device_clock) {
-      const index = this.snapshots.findLastIndex((one) => one.clock <= clock);
-      const snapshot = this.snapshots[index];
-      this.module.HEAPU8.fill(0, this.base.length, this.module._gemm64_memory_end());
-      this.module.HEAPU8.set(this.base);
-      for (const [at, bytes] of snapshot.pages) this.module.HEAPU8.set(bytes, at);
-      this.snapshots.length = index + 1;
-      this.flips = this.flips.filter((one) => one.clock < snapshot.clock);
-      this.seenOutcome = null;
-      this.standing = this.ask({do: "standing"});
+    const flips = this.flips.filter((one) => one.clock < clock);
+    this.snapshots = this.snapshots.filter((one) => one.flips <= flips.length);
+    const snapshot = this.snapshots.findLast((one) => one.clock <= clock);
+    if (clock < this.standing.device_clock || snapshot.clock > this.standing.device_clock) {
+      this.restore(snapshot);
+      this.flips = flips.slice(0, snapshot.flips);
+      for (const one of flips.slice(snapshot.flips)) {
+        this.goOnTo(one.clock);
+        this.flip(one.what);
+      }
     }
+    this.goOnTo(clock);
+  }
+
+  goOnTo(clock) {
     this.stopAt(null);
     while (this.standing.device_clock < clock && !this.over) this.forward(clock - this.standing.device_clock);
+  }
+
+  restore({pages}) {
+    this.module.HEAPU8.fill(0, this.base.length, this.module._gemm64_memory_end());
+    this.module.HEAPU8.set(this.base);
+    for (const [at, bytes] of pages) this.module.HEAPU8.set(bytes, at);
+    this.seenOutcome = null;
+    this.standing = this.ask({do: "standing"});
   }
 
   back(clocks) {
@@ -144,9 +157,11 @@ class Simulation {
     this.stopAt(old);
   }
 
-  flip(fault) {
-    this.ask({do: "flip", fault});
-    this.flips.push({clock: this.standing.device_clock, fault});
+  /// A fault as the program takes it, without its clock, or {signal, word, bit} of a register.
+  flip(what) {
+    this.ask({do: "flip", ...(typeof what === "string" ? {fault: what} : what)});
+    this.snapshots = this.snapshots.filter((one) => one.clock <= this.standing.device_clock);
+    this.flips.push({clock: this.standing.device_clock, what});
   }
 
   get outcome() {

@@ -14,9 +14,11 @@ class WavesView {
   constructor(shown) {
     this.shown = shown;
     this.picture = element("div", {class: "chart"});
+    this.list = element("dl", {class: "tiles"});
+    this.details = element("details", {ontoggle: () => this.draw()}, element("summary", {}, "Values of these signals"), this.list);
     this.section = section("waves", "Waveform",
         paragraph("The last clocks, the one that is shown at the right. Below the engines, whose colour is the cause: work, a wait, or nothing to do."),
-        this.picture);
+        this.picture, this.details);
   }
 
   draw() {
@@ -68,6 +70,11 @@ class WavesView {
     });
     label(`clock ${simulation.shownClock()}`, (engines.length + rows.length) * line);
     this.causes = words.join(", ");
+    this.spoken = this.causes && `${this.causes}.`;
+    if (this.details.open) {
+      this.list.replaceChildren(...rows.map(([text, name]) => element("div", {}, element("dt", {}, text),
+          element("dd", {}, this.shown.values.show(this.shown.values.small(text, name, `The views of GTKWave call it ${text}.`, "Run until it has a value that you give, under Time."))))));
+    }
     this.picture.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
         "aria-label": `The last ${clocks} clocks of ${rows.length} signals and ${engines.length} engines. In this clock: ${this.causes}.`}, ...paths));
   }
