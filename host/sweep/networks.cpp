@@ -12,52 +12,11 @@
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/fold_pads.hpp"
 #include "host/rewrite/quantize.hpp"
+#include "host/rewrite/quantize_shapes.hpp"
 #include "host/rewrite/quantized_graph.hpp"
 
 namespace gemm64 {
 namespace {
-
-constexpr std::int64_t kFewValues = 4096;
-
-/// A range for each value of float32. Which one it is changes no clock; from 0 on, as that behind a
-/// Relu, which is then part of the layer before it.
-Ranges any_ranges(const OnnxModel& model) {
-  Ranges ranges;
-  const auto add = [&](const std::string& name) {
-    const auto type = model.type(name);
-    if (type && type->data_type == onnx::TensorProto::FLOAT) ranges[name] = {0.0F, 1.0F};
-  };
-  for (const onnx::NodeProto& node : model.graph().node()) {
-    for (const std::string& name : node.input()) add(name);
-    for (const std::string& name : node.output()) add(name);
-  }
-  return ranges;
-}
-
-/// Leaves of the weights what a plan reads: their shapes.
-void drop_weights(onnx::ModelProto& proto) {
-  for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
-    std::int64_t elements = 1;
-    for (const std::int64_t size : tensor.dims()) elements *= size;
-    if (tensor.data_type() == onnx::TensorProto::INT8 && elements > kFewValues) {
-      tensor.clear_raw_data();
-      tensor.clear_int32_data();
-    }
-  }
-}
-
-/// Zeros for weights that the file lacks: what they are changes no clock.
-void fill_weights(onnx::ModelProto& proto) {
-  for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
-    if (tensor.data_type() != onnx::TensorProto::FLOAT) continue;
-    if (!tensor.raw_data().empty() || tensor.float_data_size() != 0) continue;
-    std::size_t elements = 1;
-    for (const std::int64_t size : tensor.dims()) elements *= static_cast<std::size_t>(size);
-    tensor.clear_external_data();
-    tensor.clear_data_location();
-    tensor.mutable_raw_data()->assign(elements * sizeof(float), '\0');
-  }
-}
 
 /// A network in float, to be quantized. The program's own are of batch 0, so that each point can
 /// have its own. `any_weights`: a file may lack them.
@@ -67,9 +26,8 @@ OnnxModel float_network(const Sweep& sweep, const SweepNetwork& network, bool an
   }
   ImportOptions import;
   import.shapes_only = any_weights;
-  onnx::ModelProto proto = OnnxModel::load(network.name, import).release();
-  if (any_weights) fill_weights(proto);
-  const OnnxModel file = OnnxModel::from_proto(std::move(proto), network.name);
+  OnnxModel file = OnnxModel::load(network.name, import);
+  if (any_weights) return file;
   return with_folded_pads(file.rewritten(fold_batch_normalization(file)));
 }
 
@@ -85,10 +43,7 @@ bool SweepNetworks::is_quantized_here(const SweepNetwork& network) const {
 
 std::shared_ptr<const onnx::ModelProto> SweepNetworks::plain(std::size_t network) {
   return plain_.get(network, [&] {
-    const OnnxModel model = float_network(sweep_, sweep_.networks[network], true);
-    onnx::ModelProto proto = quantize_model(model, any_ranges(model)).proto;
-    drop_weights(proto);
-    return proto;
+    return quantize_shapes(float_network(sweep_, sweep_.networks[network], true));
   });
 }
 

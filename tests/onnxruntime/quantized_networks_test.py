@@ -309,6 +309,22 @@ class Networks(QuantizedTest):
                 count = self.compare(written, name, batches[3], self.quantized_values)
                 self.assertGreaterEqual(count, 6)
 
+    def test_analyze_predicts_what_quantize_will_write(self):
+        def programs(*arguments):
+            self.succeed("analyze", *arguments, "--json", "analysis.json")
+            found = json.loads((self.folder / "analysis.json").read_text())["array"].get("programs", [])
+            return [(program["layers"], program["clocks"]) for program in found]
+
+        for network in ("mnist-cnn", "resnet", "mobilenet", "googlenet", "layout", "mobilenet-v3", "yolo"):
+            with self.subTest(network=network):
+                path, _, batches = self.network(network)
+                numpy.save(self.folder / "images.npy", batches[0])
+                self.succeed("quantize", path, "--calibrate", "images.npy", "-o", "q.onnx")
+                wanted = programs("q.onnx")
+                self.assertTrue(wanted)
+                self.assertEqual(programs(path, "--quantized"), wanted)
+                self.assertNotEqual(programs(path), wanted)
+
     def test_dynamic(self):
         # No means: float sums depend on their order, and ONNX Runtime's is its processor's.
         for network in ("mnist-cnn", "resnet-without-mean"):

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A float network as it would be once quantized, where nobody has measured its ranges.
+#pragma once
+
+#include "host/onnx/model.hpp"
+#include "host/proto/onnx.pb.h"
+
+namespace gemm64 {
+
+/// The graph that quantize_model() would write of a model, whose weights may be missing. Scales and
+/// weights are made up, and change no clock: the ranges begin at 0, as those behind a Relu do,
+/// which is part of the layer before it. BatchNormalization and Pad are folded. Throws UsageError
+/// as quantize_model() does.
+onnx::ModelProto quantize_shapes(const OnnxModel& model);
+
+}  // namespace gemm64
