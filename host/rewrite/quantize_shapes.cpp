@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/rewrite/quantize_shapes.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -20,16 +22,41 @@ std::int64_t elements(const onnx::TensorProto& tensor) {
   return elements;
 }
 
-/// A range for each value of float32.
+/// Does a node give the values, or the largest of the values, that it reads?
+bool keeps_range(const OnnxModel& model, const onnx::NodeProto& node) {
+  static const std::set<std::string> kMoves = {
+      "Dropout", "Expand",  "Flatten", "Identity",  "MaxPool",   "Pad",     "Reshape",
+      "Resize",  "Squeeze", "Tile",    "Transpose", "Unsqueeze", "Upsample"};
+  if (kMoves.count(node.op_type()) != 0) return true;
+  // Of single values.
+  const auto from = model.type(node.input(0)), to = model.type(node.output(0));
+  return node.op_type() == "AveragePool" && from && to && from->dims == to->dims;
+}
+
+/// A range for each value of float32. No two are the same, as no two measured ones are, but of
+/// nodes that keep theirs.
 Ranges any_ranges(const OnnxModel& model) {
   Ranges ranges;
   const auto add = [&](const std::string& name) {
     const auto type = model.type(name);
-    if (type && type->data_type == onnx::TensorProto::FLOAT) ranges[name] = {0.0F, 1.0F};
+    if (!type || type->data_type != onnx::TensorProto::FLOAT || ranges.count(name) != 0) return;
+    // From 1 to 3, in steps that leave each far from the others.
+    ranges[name] = {0.0F, 1.0F + static_cast<float>(ranges.size() * 89 % 144) / 72.0F};
   };
   for (const onnx::NodeProto& node : model.graph().node()) {
     for (const std::string& name : node.input()) add(name);
+    if (node.input_size() != 0 && node.output_size() != 0 && keeps_range(model, node)) {
+      const auto from = ranges.find(node.input(0));
+      if (from != ranges.end()) ranges[node.output(0)] = from->second;
+    }
     for (const std::string& name : node.output()) add(name);
+    if (node.op_type() != "Concat") continue;
+    const auto all = ranges.find(node.output(0));
+    if (all == ranges.end()) continue;
+    all->second = {0.0F, 0.0F};
+    for (const std::string& name : node.input()) {
+      all->second.second = std::max(all->second.second, ranges[name].second);
+    }
   }
   return ranges;
 }
