@@ -47,7 +47,8 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> read_repeats(const OnnxMo
     const float* value = found.values<float>();
     for (std::int64_t y = 0; y < large[2]; ++y) {
       for (std::int64_t x = 0; x < large[3]; ++x) {
-        if (*value++ != static_cast<float>(y / high * small[3] + x / wide)) return std::nullopt;
+        const std::int64_t pixel = y / high * small[3] + x / wide;
+        if (*value++ != static_cast<float>(pixel)) return std::nullopt;
       }
     }
   } catch (const UsageError&) {  // where it runs, the host will tell of it

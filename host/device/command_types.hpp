@@ -35,7 +35,7 @@ struct LoadWeightsCommand {
     passes = command.passes;
     address = command.address();
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.count = count;
@@ -75,7 +75,7 @@ struct LoadActivationsCommand {
     slot = command.slot;
     place = command.place;
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.flags = flags;
@@ -126,7 +126,7 @@ struct MatmulCommand {
     new_pixels = command.new_pixels;
     freed_pixels = command.freed_pixels;
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.flags = flags;
@@ -209,7 +209,7 @@ struct StoreCommand {
     operand_moved = command.operand_moved;
     result_moved = command.result_moved;
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.flags = flags;
@@ -250,7 +250,7 @@ struct FinishCommand {
   FinishCommand() = default;
   /// Throws std::invalid_argument if it is another command.
   constexpr explicit FinishCommand(const Command& command) { require(command, kOpcode); }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     return command;
@@ -273,7 +273,7 @@ struct FenceCommand {
     count = command.count;
     address = command.address();
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.flags = flags;
@@ -299,7 +299,7 @@ struct LoadParametersCommand {
     passes = command.passes;
     address = command.address();
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.count = count;
@@ -355,7 +355,7 @@ struct SetWindowCommand {
     group_passes = command.group_passes;
     capacity = command.capacity;
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.zero = zero;
@@ -402,7 +402,7 @@ struct LoadOperandsCommand {
     address = command.address();
     stride = command.stride;
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.rows = rows;
@@ -459,7 +459,7 @@ struct DepthwiseCommand {
     image_step = command.image_step;
     lead = command.lead;
   }
-  constexpr operator Command() const {
+  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)
     Command command;
     command.opcode = kOpcode;
     command.flags = flags;
