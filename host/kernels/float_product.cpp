@@ -103,10 +103,36 @@ void add_rows(const FloatProduct& p, Tile tile, std::int64_t from, const float* 
   }
 }
 
+/// The transpose of 4 x 4 values.
+void transpose_four(const float* from, std::int64_t stride, float* to) {
+  using Four = float __attribute__((vector_size(4 * sizeof(float))));
+  Four in[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&in[i], from + i * stride, sizeof(Four));
+  const Four a = __builtin_shufflevector(in[0], in[1], 0, 4, 1, 5);
+  const Four b = __builtin_shufflevector(in[2], in[3], 0, 4, 1, 5);
+  const Four c = __builtin_shufflevector(in[0], in[1], 2, 6, 3, 7);
+  const Four d = __builtin_shufflevector(in[2], in[3], 2, 6, 3, 7);
+  const Four out[4] = {
+      __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+      __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
+  for (int i = 0; i < 4; ++i) std::memcpy(to + i * kPanel, &out[i], sizeof(Four));
+}
+
 void copy_panel(const FloatProduct& p, const Tile& tile, std::int64_t from, float* panel) {
-  std::fill_n(panel, tile.depth * kPanel, 0.0F);
+  if (tile.width < kPanel) std::fill_n(panel, tile.depth * kPanel, 0.0F);
   if (p.b.transposed) {
-    for (std::int64_t j = 0; j < tile.width; ++j) {
+    const std::int64_t in_fours = tile.width / 4 * 4, deep = tile.depth / 4 * 4;
+    for (std::int64_t j = 0; j < in_fours; j += 4) {
+      for (std::int64_t k = 0; k < deep; k += 4) {
+        transpose_four(p.b.at(from + k, tile.column + j), p.b.stride, panel + k * kPanel + j);
+      }
+      for (std::int64_t k = deep; k < tile.depth; ++k) {
+        for (std::int64_t i = j; i < j + 4; ++i) {
+          panel[k * kPanel + i] = *p.b.at(from + k, tile.column + i);
+        }
+      }
+    }
+    for (std::int64_t j = in_fours; j < tile.width; ++j) {
       const float* const column = p.b.at(from, tile.column + j);
       for (std::int64_t k = 0; k < tile.depth; ++k) panel[k * kPanel + j] = column[k];
     }
