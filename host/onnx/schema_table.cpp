@@ -285,6 +285,7 @@ const char* const kSchemaTable =
     "Sigmoid 1 X > Y : consumed_inputs=I\n"
     "Sigmoid 6 X > Y\n"
     "Sign 9 input > output\n"
+    "SimplifiedLayerNormalization 1 X scale > Y inv_std_var? : axis=i epsilon=f stash_type=i\n"
     "Sin 7 input > output\n"
     "Sinh 9 input > output\n"
     "Size 1 data > size\n"

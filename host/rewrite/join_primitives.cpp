@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rewrite/join_primitives.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/onnx/graph_links.hpp"
+#include "host/onnx/qdq_values.hpp"
+#include "host/proto/attribute.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::NodeProto;
+using onnx::TensorProto;
+
+/// What nodes become: the last one of them is replaced.
+struct Joined {
+  NodeProto node;
+  std::vector<const NodeProto*> parts;
+};
+
+bool is(const NodeProto* node, const char* type) {
+  return node != nullptr && node->op_type() == type &&
+         (node->domain().empty() || node->domain() == "ai.onnx") && node->output_size() == 1;
+}
+
+void set_float(NodeProto& node, const char* name, float value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::FLOAT);
+  attribute.set_f(value);
+}
+
+void set_integer(NodeProto& node, const char* name, std::int64_t value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
+}
+
+class Joiner {
+ public:
+  explicit Joiner(const OnnxModel& model) : model_(model), reader_(model), links_(model.graph()) {
+    for (const NodeProto& node : model.graph().node()) {
+      std::set<std::string> inner;
+      add_inner_reads(node, inner);
+      for (const std::string& name : node.input()) ++reads_[name];
+      for (const std::string& name : inner) ++reads_[name];
+    }
+  }
+
+  /// The node that `last` ends, with all that it replaces.
+  std::optional<Joined> join(const NodeProto& last) {
+    for (const auto rule : {&Joiner::layer_normalization, &Joiner::rms_normalization,
+                            &Joiner::fast_gelu, &Joiner::gelu}) {
+      parts_.clear();
+      std::optional<NodeProto> node = (this->*rule)(last);
+      if (!node) continue;
+      node->set_name(last.name());
+      *node->mutable_output() = last.output();
+      return Joined{*std::move(node), parts_};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// A value without Casts that leave it float32.
+  std::string plain(std::string name) const {
+    for (;;) {
+      const NodeProto* const cast = links_.producer(name);
+      if (!is(cast, "Cast")) return name;
+      const auto from = model_.type(cast->input(0)), to = model_.type(name);
+      if (!from || !to || from->data_type != to->data_type) return name;
+      name = cast->input(0);
+    }
+  }
+
+  /// The node of a kind that gives a value, which is read so many times in all: it becomes a part,
+  /// as do Casts behind it.
+  const NodeProto* part(const std::string& name, const char* type, int reads = 1) {
+    std::vector<const NodeProto*> found;
+    const std::string end = plain(name);
+    for (std::string value = name;; value = found.back()->input(0)) {
+      const NodeProto* const node = links_.producer(value);
+      const auto count = reads_.find(value);
+      if (node == nullptr || links_.is_output(value) || count == reads_.end() ||
+          count->second != reads) {
+        return nullptr;
+      }
+      found.push_back(node);
+      if (value == end) break;
+    }
+    if (!is(found.back(), type)) return nullptr;
+    parts_.insert(parts_.end(), found.begin(), found.end());
+    return found.back();
+  }
+
+  bool is_number(const std::string& name, double wanted) const {
+    const auto value = reader_.floats(name);
+    return value && value->size() == 1 &&
+           std::fabs((*value)[0] - wanted) <= 1e-8 + 1e-5 * std::fabs(wanted);
+  }
+
+  std::optional<float> number(const std::string& name) const {
+    const auto value = reader_.floats(name);
+    if (!value || value->size() != 1) return std::nullopt;
+    return (*value)[0];
+  }
+
+  /// A constant vector as long as the last axis of `of`.
+  bool is_vector(const std::string& name, const std::string& of) const {
+    const auto type = model_.type(name), whole = model_.type(of);
+    return model_.constant(name) != nullptr && type && whole && type->dims.size() == 1 &&
+           !whole->dims.empty() && type->dims[0] == whole->dims.back() &&
+           whole->data_type == TensorProto::FLOAT && type->data_type == TensorProto::FLOAT;
+  }
+
+  /// Does the node reduce the last axis, and keep it?
+  bool reduces_last_axis(const NodeProto& node) const {
+    const auto type = model_.type(node.input(0));
+    if (!type || attribute(node, "keepdims", std::int64_t{1}) != 1) return false;
+    std::vector<std::int64_t> axes = attribute(node, "axes", std::vector<std::int64_t>{});
+    if (!input_name(node, 1).empty()) {
+      const auto given = model_.integers(node.input(1));
+      if (!given) return false;
+      axes = *given;
+    }
+    const auto rank = static_cast<std::int64_t>(type->dims.size());
+    return axes.size() == 1 && (axes[0] == -1 || axes[0] == rank - 1);
+  }
+
+  /// √(mean(v²) + ε): v, and ε.
+  struct Root {
+    std::string value;
+    float epsilon;
+    int reads;  // of v by the square
+  };
+  std::optional<Root> root_mean_square(const std::string& name) {
+    const NodeProto* const root = part(name, "Sqrt");
+    const NodeProto* const sum = root == nullptr ? nullptr : part(root->input(0), "Add");
+    if (sum == nullptr) return std::nullopt;
+    for (int i = 0; i < 2; ++i) {
+      const std::optional<float> epsilon = number(sum->input(1 - i));
+      const NodeProto* const mean = epsilon ? part(sum->input(i), "ReduceMean") : nullptr;
+      if (mean == nullptr) continue;
+      if (!reduces_last_axis(*mean)) return std::nullopt;
+      const NodeProto* square = part(mean->input(0), "Pow");
+      if (square != nullptr && !is_number(square->input(1), 2)) return std::nullopt;
+      if (square == nullptr) square = part(mean->input(0), "Mul");
+      if (square == nullptr) return std::nullopt;
+      if (square->op_type() == "Mul" && square->input(0) != square->input(1)) return std::nullopt;
+      return Root{square->input(0), *epsilon, square->op_type() == "Mul" ? 2 : 1};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<NodeProto> rms_normalization(const NodeProto& last) {
+    if (!is(&last, "Mul")) return std::nullopt;
+    for (int i = 0; i < 2; ++i) {
+      parts_.clear();
+      std::string x;
+      std::optional<Root> root;
+      const NodeProto* const quotient = part(last.input(i), "Div");
+      const NodeProto* const product = quotient == nullptr ? part(last.input(i), "Mul") : nullptr;
+      if (quotient != nullptr) {
+        x = plain(quotient->input(0));
+        root = root_mean_square(quotient->input(1));
+      }
+      for (int j = 0; product != nullptr && !root && j < 2; ++j) {
+        const std::vector<const NodeProto*> before = parts_;
+        const NodeProto* const inverse = part(product->input(j), "Div");
+        if (inverse != nullptr && is_number(inverse->input(0), 1)) {
+          x = plain(product->input(1 - j));
+          root = root_mean_square(inverse->input(1));
+        }
+        if (!root) parts_ = before;
+      }
+      if (!root || plain(root->value) != x || !is_vector(last.input(1 - i), x)) continue;
+      NodeProto node;
+      node.set_op_type("SimplifiedLayerNormalization");
+      node.add_input(x);
+      node.add_input(last.input(1 - i));
+      set_integer(node, "axis", -1);
+      set_float(node, "epsilon", root->epsilon);
+      return node;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<NodeProto> layer_normalization(const NodeProto& last) {
+    if (!is(&last, "Add")) return std::nullopt;
+    for (int i = 0; i < 2; ++i) {
+      parts_.clear();
+      const NodeProto* const scaled = part(last.input(i), "Mul");
+      for (int j = 0; scaled != nullptr && j < 2; ++j) {
+        const NodeProto* const quotient = part(scaled->input(j), "Div");
+        const auto root = quotient == nullptr ? std::nullopt : root_mean_square(quotient->input(1));
+        if (!root || quotient->input(0) != root->value) continue;
+        const NodeProto* const distance = part(root->value, "Sub", root->reads + 1);
+        const NodeProto* const mean =
+            distance == nullptr ? nullptr : part(distance->input(1), "ReduceMean");
+        if (mean == nullptr || !reduces_last_axis(*mean)) continue;
+        const std::string x = plain(distance->input(0));
+        if (plain(mean->input(0)) != x || !is_vector(scaled->input(1 - j), x) ||
+            !is_vector(last.input(1 - i), x)) {
+          continue;
+        }
+        NodeProto node;
+        node.set_op_type("LayerNormalization");
+        node.add_input(x);
+        node.add_input(scaled->input(1 - j));
+        node.add_input(last.input(1 - i));
+        set_integer(node, "axis", -1);
+        set_float(node, "epsilon", root->epsilon);
+        return node;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Of x / 2 · (1 + f), in one of the orders in which it is written: f and x.
+  struct Half {
+    std::string function, x;
+  };
+  std::optional<Half> half_of_one_more(const NodeProto& last) {
+    if (!is(&last, "Mul")) return std::nullopt;
+    const auto one_more = [this](const std::string& name) -> const NodeProto* {
+      const NodeProto* const sum = part(name, "Add");
+      return sum != nullptr && (is_number(sum->input(0), 1) || is_number(sum->input(1), 1))
+                 ? sum
+                 : nullptr;
+    };
+    const auto other_than = [this](const NodeProto& node, double wanted) -> std::string {
+      if (is_number(node.input(0), wanted)) return node.input(1);
+      return is_number(node.input(1), wanted) ? node.input(0) : "";
+    };
+    for (int i = 0; i < 2; ++i) {
+      parts_.clear();
+      // (x · 0.5) · (1 + f)
+      const NodeProto* const half = part(last.input(i), "Mul");
+      const NodeProto* const sum = half == nullptr ? nullptr : one_more(last.input(1 - i));
+      if (sum != nullptr && !other_than(*half, 0.5).empty()) {
+        return Half{other_than(*sum, 1), plain(other_than(*half, 0.5))};
+      }
+      // (x · (1 + f)) · 0.5
+      parts_.clear();
+      const NodeProto* const product =
+          is_number(last.input(i), 0.5) ? part(last.input(1 - i), "Mul") : nullptr;
+      for (int j = 0; product != nullptr && j < 2; ++j) {
+        const NodeProto* const more = one_more(product->input(j));
+        if (more != nullptr) return Half{other_than(*more, 1), plain(product->input(1 - j))};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<NodeProto> node_of(const char* type, const std::string& x) const {
+    const auto given = model_.type(x);
+    if (!given || given->data_type != TensorProto::FLOAT) return std::nullopt;
+    NodeProto node;
+    node.set_domain("com.microsoft");
+    node.set_op_type(type);
+    node.add_input(x);
+    return node;
+  }
+
+  std::optional<NodeProto> fast_gelu(const NodeProto& last) {
+    const std::optional<Half> half = half_of_one_more(last);
+    const NodeProto* const tanh = half ? part(half->function, "Tanh") : nullptr;
+    const NodeProto* const scaled = tanh == nullptr ? nullptr : part(tanh->input(0), "Mul");
+    if (scaled == nullptr) return std::nullopt;
+    for (int i = 0; i < 2; ++i) {
+      const NodeProto* const sum =
+          is_number(scaled->input(i), 0.7978845608) ? part(scaled->input(1 - i), "Add") : nullptr;
+      for (int j = 0; sum != nullptr && j < 2; ++j) {
+        const NodeProto* const cubic = part(sum->input(j), "Mul");
+        if (cubic == nullptr || plain(sum->input(1 - j)) != half->x) continue;
+        for (int k = 0; k < 2; ++k) {
+          const NodeProto* const cube =
+              is_number(cubic->input(k), 0.044715) ? part(cubic->input(1 - k), "Pow") : nullptr;
+          if (cube != nullptr && is_number(cube->input(1), 3) && plain(cube->input(0)) == half->x) {
+            return node_of("FastGelu", half->x);
+          }
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<NodeProto> gelu(const NodeProto& last) {
+    const std::optional<Half> half = half_of_one_more(last);
+    const NodeProto* const erf = half ? part(half->function, "Erf") : nullptr;
+    if (erf == nullptr) return std::nullopt;
+    if (const NodeProto* const quotient = part(erf->input(0), "Div")) {
+      const bool fits =
+          is_number(quotient->input(1), std::sqrt(2.0)) && plain(quotient->input(0)) == half->x;
+      return fits ? node_of("Gelu", half->x) : std::nullopt;
+    }
+    const NodeProto* const product = part(erf->input(0), "Mul");
+    for (int i = 0; product != nullptr && i < 2; ++i) {
+      if (is_number(product->input(i), std::sqrt(0.5)) && plain(product->input(1 - i)) == half->x) {
+        return node_of("Gelu", half->x);
+      }
+    }
+    return std::nullopt;
+  }
+
+  const OnnxModel& model_;
+  const QuantizationReader reader_;
+  const GraphLinks links_;
+  std::map<std::string, int> reads_;     // of each value, how many
+  std::vector<const NodeProto*> parts_;  // of the function under way, but its last node
+};
+
+}  // namespace
+
+OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import) {
+  Joiner joiner(model);
+  std::set<const NodeProto*> gone;
+  onnx::ModelProto proto = model.proto();
+  google::protobuf::RepeatedPtrField<NodeProto>& nodes = *proto.mutable_graph()->mutable_node();
+  for (int i = 0; i < nodes.size(); ++i) {
+    std::optional<Joined> joined = joiner.join(model.graph().node(i));
+    if (!joined) continue;
+    nodes[i] = std::move(joined->node);
+    gone.insert(joined->parts.begin(), joined->parts.end());
+  }
+  if (gone.empty()) return model;
+  google::protobuf::RepeatedPtrField<NodeProto> kept;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (gone.count(&model.graph().node(i)) == 0) kept.Add()->Swap(&nodes[i]);
+  }
+  nodes.Swap(&kept);
+  return model.rewritten(std::move(proto), import);
+}
+
+}  // namespace gemm64

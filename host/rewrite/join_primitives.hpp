@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that a file writes as primitive nodes, as the one node that ONNX Runtime makes of them
+// at its default level before it runs them: the joined kernel rounds otherwise.
+#pragma once
+
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// The model with such nodes joined where nothing else reads what lies between:
+///
+/// x · (1 / √(mean(x²) + ε)) · scale, or x / √… · scale, over the last axis:
+/// SimplifiedLayerNormalization (x - mean(x)) / √(mean((x - mean(x))²) + ε) · scale + bias over it:
+/// LayerNormalization x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))): FastGelu x / 2 · (1 + erf(x /
+/// √2)): Gelu
+OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import = {});
+
+}  // namespace gemm64
