@@ -51,7 +51,7 @@ class MemoriesView {
 
   table(title, name, first, count, n, make) {
     const lines = Array.from({length: count}, (_, i) => first + i).filter((word) => word >= 0 && word < this.shown.signals.words(name));
-    return scrollingTable(title, title, ["word", ...Array.from({length: n}, (_, i) => String(i))],
+    return scrollingTable(title, title, [...wordColumns("word"), ...Array.from({length: n}, (_, i) => String(i))],
         rowsOfValues(lines.map((word) => [String(word), Array.from({length: n}, (_, i) => this.shown.values.show(make(word, i)))])));
   }
 
