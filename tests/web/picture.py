@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "page"))
 import harness  # noqa: E402
 
 VIEWS = [("array", "#tour=4"), ("waves", "#tour=4"), ("tour", "#tour=4"), ("counters", "#tour=8"),
-         ("memories", "#array=8&kind=convolution&channels=8&height=6&width=6&results=int8&clock=150"),
+         ("memories", "#array=8&kind=convolution&channels=8&height=6&width=6&results=int8&clock=190"),
          ("vector", "#array=8&kind=residual&channels=8&height=4&width=4"),
          ("lanes", "#array=8&kind=depthwise&channels=8&height=6&width=6&clock=84"), ("ports", "#tour=4"), ("digits", "#array=8"), ("commands", "#tour=4")]
 
