@@ -100,8 +100,8 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
   const PortTrail::Addresses addresses = trail_->clock(clock);
   for (const std::uint32_t address : addresses) *now++ = address;
   if (block_ends_) ++blocks_;  // in the clock before
-  block_ends_ = block_done_ != nullptr &&
-                *static_cast<const std::uint8_t*>(block_done_->signal.data) != 0;
+  block_ends_ =
+      block_done_ != nullptr && *static_cast<const std::uint8_t*>(block_done_->signal.data) != 0;
   for (const Shown* one : small_) {
     std::uint32_t value = 0;
     std::memcpy(&value, one->signal.data, one->signal.bytes);
