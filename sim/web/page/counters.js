@@ -95,7 +95,7 @@ class CountersView {
     const more = results.length > most || results[0].length > most ? `, the first ${most}` : "";
     return element("details", {}, element("summary", {}, `Results of the ${name}: ${results.length} by ${results[0].length}`),
         scrollingTable(`Results of the ${name}`, `Rows of M by columns of N${more}; a wrong value tells what it must be`,
-            ["row", ...rows[0].slice(0, most).map((_, c) => String(c))],
+            [...wordColumns("row"), ...rows[0].slice(0, most).map((_, c) => String(c))],
             rowsOfValues(rows.map((row, r) => [String(r), row.slice(0, most).map((value, c) =>
                 this.shown.values.show(this.result(job, value, r, c), value === expected[r][c] ? String(value) : `${value} (not ${expected[r][c]})`))]))));
   }

@@ -62,7 +62,7 @@ class LanesView {
     });
     const at = signals.value("u_lanes.u_walk.x_q");
     return scrollingTable("Lines", `The rows that are kept, in lane ${this.lane}; the next word is that of column ${at}`,
-        ["line", ...columns.map((x) => (x === at ? `${x} ◂` : String(x)))], rowsOfValues(rows));
+        [...wordColumns("line"), ...columns.map((x) => (x === at ? `${x} ◂` : String(x)))], rowsOfValues(rows));
   }
 
   window(job) {
@@ -83,7 +83,7 @@ class LanesView {
       return values.show(place, outside ? `(${values.text(place)})` : undefined);
     })]);
     return scrollingTable("Window", `The register of ${size} by ${size} words, in lane ${this.lane}; in brackets what lies beyond the border`,
-        ["row", ...from.map((_, column) => String(column))], rowsOfValues(rows));
+        [...wordColumns("row"), ...from.map((_, column) => String(column))], rowsOfValues(rows));
   }
 
   sums(job) {
@@ -112,7 +112,7 @@ class LanesView {
         () => (signals.value("u_lanes.valid_q") ? "It goes to the accumulator in this clock." : "It goes to the accumulator once all its parts are there."));
     return element("div", {},
         scrollingTable("Multipliers", `What the nine multipliers of lane ${this.lane} have, part ${part === 0 ? 1 : part < 4 ? part : part - 3} of a sum`,
-            ["multiplier", ...multipliers.map((m) => (tapOf(m) ? `tap ${tapOf(m)}` : "none"))], rowsOfValues(rows)),
+            [...wordColumns("multiplier"), ...multipliers.map((m) => (tapOf(m) ? `tap ${tapOf(m)}` : "none"))], rowsOfValues(rows)),
         element("p", {}, `Sum${signals.value("u_lanes.valid_q") ? ", whole" : ""}: `, values.show(sum)));
   }
 }

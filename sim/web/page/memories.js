@@ -51,7 +51,7 @@ class MemoriesView {
 
   table(title, name, first, count, n, make) {
     const lines = Array.from({length: count}, (_, i) => first + i).filter((word) => word >= 0 && word < this.shown.signals.words(name));
-    return scrollingTable(title, title, ["word", ...Array.from({length: n}, (_, i) => String(i))],
+    return scrollingTable(title, title, [...wordColumns("word"), ...Array.from({length: n}, (_, i) => String(i))],
         rowsOfValues(lines.map((word) => [String(word), Array.from({length: n}, (_, i) => this.shown.values.show(make(word, i)))])));
   }
 
@@ -63,7 +63,7 @@ class MemoriesView {
     const tables = [
       this.table("Weight buffer, around where it is read", weights, before("u_weights.read_q", weights), n + 2, n, (word, i) =>
           values.byte(`weight buffer, word ${word}, byte ${i}`, weights, word, i, () => origins.filled("weights", "weights", word, i), () => origins.weightGoes(word, i))),
-      this.table("Scratchpad, around where it is read", scratchpad, before(window ? "u_activations.place_i" : "u_activations.read_q", scratchpad), n + 2, n, (word, i) =>
+      this.table("Scratchpad, around where it is read", scratchpad, window && !signals.value("u_activations.inside_i") ? 0 : before(window ? "u_activations.place_i" : "u_activations.read_q", scratchpad), n + 2, n, (word, i) =>
           values.byte(`scratchpad, word ${word}, byte ${i}`, scratchpad, word, i, () => origins.filled("scratchpad", "data", word, i),
               () => `Each time it is read it enters row ${i} of the array, or lane ${i} of the lanes.`)),
     ];

@@ -101,7 +101,7 @@ class VectorView {
           () => `It is ${text()}: the rounded sum, clamped.`,
           () => { const at = find(); return at?.address === undefined ? "It goes to the results port." : `It goes over the results port to address ${hex(at.address + index)}.`; })})),
     ];
-    this.stages.replaceChildren(scrollingTable("Stages of requantizer and vector path", "A row of results in each stage, a lane for each column", ["stage", ...lanes.map(String)], rowsOfValues(rows)));
+    this.stages.replaceChildren(scrollingTable("Stages of requantizer and vector path", "A row of results in each stage, a lane for each column", [...wordColumns("stage"), ...lanes.map(String)], rowsOfValues(rows)));
   }
 
   drawMemories() {
@@ -119,7 +119,7 @@ class VectorView {
     })]);
     const columns = (count) => Array.from({length: count}, (_, i) => String(i));
     this.body.replaceChildren(
-        scrollingTable("Second operands", "Second operands, around where they are read", ["word", ...columns(n)], rowsOfValues(rows)),
-        scrollingTable("The table", "The table of the vector path, 256 entries", ["entry", ...columns(16)], rowsOfValues(entries)));
+        scrollingTable("Second operands", "Second operands, around where they are read", [...wordColumns("word"), ...columns(n)], rowsOfValues(rows)),
+        scrollingTable("The table", "The table of the vector path, 256 entries", [...wordColumns("entry"), ...columns(16)], rowsOfValues(entries)));
   }
 }
