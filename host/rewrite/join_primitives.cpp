@@ -62,12 +62,14 @@ class Joiner {
                             &Joiner::fast_gelu, &Joiner::gelu}) {
       parts_.clear();
       std::optional<NodeProto> node = (this->*rule)(last);
-      if (!node) continue;
+      // ONNX Runtime gives each reader a DequantizeLinear of its own, and then sees no one value.
+      const NodeProto* const from = node ? links_.producer(node->input(0)) : nullptr;
+      if (!node || (from != nullptr && is_dequantize(*from))) continue;
       node->set_name(last.name());
       *node->mutable_output() = last.output();
       return Joined{*std::move(node), parts_};
     }
-    return std::nullopt;
+    return quotient(last);
   }
 
  private:
@@ -190,6 +192,24 @@ class Joiner {
       set_integer(node, "axis", -1);
       set_float(node, "epsilon", root->epsilon);
       return node;
+    }
+    return std::nullopt;
+  }
+
+  /// x · (1 / y): x / y.
+  std::optional<Joined> quotient(const NodeProto& last) {
+    if (!is(&last, "Mul")) return std::nullopt;
+    for (int i = 0; i < 2; ++i) {
+      const NodeProto* const inverse = links_.producer(last.input(i));
+      if (!is(inverse, "Div") || !is_number(inverse->input(0), 1) ||
+          links_.only_reader(last.input(i)) == nullptr) {
+        continue;
+      }
+      Joined joined{last, {inverse}};
+      joined.node.set_op_type("Div");
+      joined.node.set_input(0, last.input(1 - i));
+      joined.node.set_input(1, inverse->input(1));
+      return joined;
     }
     return std::nullopt;
   }

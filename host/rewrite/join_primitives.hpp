@@ -7,12 +7,19 @@
 
 namespace gemm64 {
 
-/// The model with such nodes joined where nothing else reads what lies between:
+/// The model with such nodes joined where nothing else reads what lies between, over the last axis:
 ///
-/// x · (1 / √(mean(x²) + ε)) · scale, or x / √… · scale, over the last axis:
-/// SimplifiedLayerNormalization (x - mean(x)) / √(mean((x - mean(x))²) + ε) · scale + bias over it:
-/// LayerNormalization x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))): FastGelu x / 2 · (1 + erf(x /
-/// √2)): Gelu
+/// SimplifiedLayerNormalization: x · (1 / √(mean(x²) + ε)) · scale, or x / √… · scale
+///
+/// LayerNormalization: (x - mean(x)) / √(mean((x - mean(x))²) + ε) · scale + bias
+///
+/// FastGelu: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
+///
+/// Gelu: x / 2 · (1 + erf(x / √2))
+///
+/// Div: x · (1 / y)
+///
+/// But for the last, none where x comes of a DequantizeLinear.
 OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64
