@@ -21,6 +21,7 @@
 #include "host/files/lost_outputs.hpp"
 #include "host/page/page.hpp"
 #include "host/report/progress.hpp"
+#include "host/rewrite/quantize.hpp"
 #include "host/rewrite/quantize_shapes.hpp"
 #include "host/rewrite/quantized_graph.hpp"
 #include "host/torchscript/network_file.hpp"
@@ -70,6 +71,9 @@ int analyze_model(const AnalyzeCommand& options) {
   if (!import.input_values.empty()) file = load_to_analyze(load, import);
   claim_external_data(files, file);
   if (options.quantized) {
+    if (is_quantized(file)) {
+      throw UsageError(file.name() + ": is quantized already; leave --quantized out");
+    }
     const auto quantized = [proto = quantize_shapes(file),
                             name = file.name()](const ImportOptions& by) {
       return OnnxModel::from_proto(proto, name, by);
@@ -136,9 +140,10 @@ void add_analyze_command(CLI::App& app, int& result) {
       "--modules", options->modules,
       "lists a TorchScript file's modules whose names match\n"
       "Patterns have *, ? and [abc]; each module is listed with what it gives out.");
-  command->add_flag("--quantized", options->quantized,
-                    "a float network as it would run once quantized (gemm64 quantize)\n"
-                    "Its programs and clocks are those of any scales and weights.");
+  command->add_flag(
+      "--quantized", options->quantized,
+      "analyzes a float network as it will run once gemm64 quantize has quantized it\n"
+      "Weights may be missing: programs and clocks do not depend on them.");
   command->add_option("--sort-by", options->sort_by,
                       "column to sort layers by, largest first\nColumns: " + column_keys() + ".");
   command->add_option("--top", options->top, "shows only this many layers; 0: all")

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -73,7 +74,9 @@ class Planner {
   bool attach(int index, Placed& placed, std::optional<std::size_t> own, const VectorNode& node,
               const std::string& second, const StoreCommand& settings);
   void add_table(std::size_t number);
-  static void set_table(Placed& placed, const TableNodes& function);
+  static void set_table(Placed& placed, std::vector<std::uint8_t> table,
+                        const Quantization& result);
+  bool push_copy(Placed copy);
   bool copy_through_table(int index);
   bool enlarge(int index);
   std::optional<Placed> copy_of(int index, const std::string& name, bool shifted = false) const;

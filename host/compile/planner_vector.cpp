@@ -53,11 +53,26 @@ std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& na
   return copy;
 }
 
-void Planner::set_table(Placed& placed, const TableNodes& function) {
+/// The layer's results pass a table, and then have other steps.
+void Planner::set_table(Placed& placed, std::vector<std::uint8_t> table,
+                        const Quantization& result) {
   placed.vector = StoreCommand{};
   placed.vector->table = 1;
-  placed.layer.table = function.table;
-  placed.layer.result = function.result;
+  placed.layer.table = std::move(table);
+  placed.layer.result = result;
+}
+
+/// A copy becomes a layer, whose last node gives its results; false where the lanes have no room.
+bool Planner::push_copy(Placed copy) {
+  try {
+    copy.layer.job = make(copy);
+  } catch (const UsageError&) {
+    return false;
+  }
+  mark_read(*copy.layer.source);
+  const std::string output = output_of(copy);
+  push(std::move(copy), output);
+  return true;
 }
 
 /// A function of the last layer's results, value by value, becomes its table.
@@ -66,7 +81,7 @@ void Planner::add_table(std::size_t number) {
   Placed placed = layers_[number];
   const auto function = read_table(model_, readers_, output_of(placed));
   if (!function) return;
-  set_table(placed, *function);
+  set_table(placed, function->table, function->result);
   placed.layer.behind = function->nodes;
   placed.layer.job = make(placed);
   done_.insert(function->nodes.begin(), function->nodes.end());
@@ -84,39 +99,26 @@ bool Planner::copy_through_table(int index) {
   if (!function || function->nodes.front() != index) return false;
   std::optional<Placed> copy = copy_of(index, name);
   if (!copy) return false;
-  set_table(*copy, *function);
+  set_table(*copy, function->table, function->result);
   copy->layer.behind.assign(function->nodes.begin() + 1, function->nodes.end());
-  try {
-    copy->layer.job = make(*copy);
-  } catch (const UsageError&) {  // the lanes have no room
-    return false;
-  }
+  if (!push_copy(*std::move(copy))) return false;
   done_.insert(function->nodes.begin(), function->nodes.end());
-  mark_read(*copy->layer.source);
-  const std::string output = output_of(*copy);
-  push(*std::move(copy), output);
   return true;
 }
 
 /// A Resize that repeats pixels: a layer of its own.
 bool Planner::enlarge(int index) {
-  const auto repeats = read_repeats(model_, index);
-  if (!repeats) return false;
+  if (proto(index).op_type() != "Resize") return false;
   std::optional<Placed> copy = copy_of(index, proto(index).input(0));
-  if (!copy || !copy->map) return false;
+  const auto repeats = copy && copy->map ? read_repeats(model_, index) : std::nullopt;
+  if (!repeats) return false;
   Convolution& map = *copy->node.convolution;
   map.height = map.out_height = map.height * repeats->first;
   map.width = map.out_width = map.width * repeats->second;
   copy->layer.convolution = map;
   copy->layer.repeats = *repeats;
   copy->node.shape.m = map.out_pixels();
-  try {
-    copy->layer.job = make(*copy);
-  } catch (const UsageError&) {  // the lanes have no room
-    return false;
-  }
-  mark_read(*copy->layer.source);
-  push(*std::move(copy), proto(index).output(0));
+  if (!push_copy(*std::move(copy))) return false;
   add_table(layers_.size() - 1);
   return true;
 }
@@ -237,8 +239,7 @@ bool Planner::add_concat(int index) {
     std::vector<std::uint8_t> table;
     try {
       table = concat_table(model_, index, at.input);
-    } catch (
-        const UsageError&) {  // a constant that the file lacks, or where it runs the host tells
+    } catch (const UsageError&) {  // where it runs, the host will tell of it
       return false;
     }
     const bool shifts = at.first % geometry_.n != 0;
@@ -253,11 +254,7 @@ bool Planner::add_concat(int index) {
     }
     part.placed.layer.part = at;
     part.placed.layer.result = *result;
-    if (!table.empty()) {
-      part.placed.vector = StoreCommand{};
-      part.placed.vector->table = 1;
-      part.placed.layer.table = std::move(table);
-    }
+    if (!table.empty()) set_table(part.placed, std::move(table), *result);
     try {
       part.placed.layer.job = make(part.placed);
     } catch (const UsageError&) {
@@ -267,7 +264,7 @@ bool Planner::add_concat(int index) {
     parts.push_back(std::move(part));
   }
   if (parts.empty()) return false;
-  std::size_t last = 0;
+  std::size_t last = parts[0].number.value_or(layers_.size());
   for (Part& part : parts) {
     if (!part.number) {
       mark_read(*part.placed.layer.source);
@@ -276,9 +273,7 @@ bool Planner::add_concat(int index) {
     } else {
       layers_[*part.number] = std::move(part.placed);
     }
-    if (part.number == parts.front().number || layers_[*part.number].depth > layers_[last].depth) {
-      last = *part.number;
-    }
+    if (layers_[*part.number].depth > layers_[last].depth) last = *part.number;
   }
   values_[node.output(0)] = {layers_[last].level, last, true, node.output(0)};
   return true;

@@ -23,46 +23,44 @@ bool is_byte(int type) { return type == TensorProto::INT8 || type == TensorProto
 
 /// Operators whose results are, value by value, functions of their inputs.
 bool is_value_by_value(const NodeProto& node) {
-  static const std::set<std::string> kNames = {
-      "Abs",
-      "Add",
-      "Celu",
-      "Clip",
-      "DequantizeLinear",
-      "Div",
-      "Elu",
-      "Erf",
-      "Exp",
-      "Gelu",
-      "HardSigmoid",
-      "HardSwish",
-      "LeakyRelu",
-      "Max",
-      "Min",
-      "Mish",
-      "Mul",
-      "Neg",
-      "Pow",
-      "QuantizeLinear",
-      "Reciprocal",
-      "Relu",
-      "Selu",
-      "Sigmoid",
-      "Softplus",
-      "Softsign",
-      "Sqrt",
-      "Sub",
-      "Tanh",
-      "ThresholdedRelu",
-      "com.microsoft.DequantizeLinear",
-      "com.microsoft.Gelu",
-      "com.microsoft.QLinearAdd",
-      "com.microsoft.QLinearLeakyRelu",
-      "com.microsoft.QLinearMul",
-      "com.microsoft.QLinearSigmoid",
-      "com.microsoft.QuantizeLinear",
-      "com.microsoft.QuickGelu",
-  };
+  static const std::set<std::string> kNames = {"Abs",
+                                               "Add",
+                                               "Celu",
+                                               "Clip",
+                                               "DequantizeLinear",
+                                               "Div",
+                                               "Elu",
+                                               "Erf",
+                                               "Exp",
+                                               "Gelu",
+                                               "HardSigmoid",
+                                               "HardSwish",
+                                               "LeakyRelu",
+                                               "Max",
+                                               "Min",
+                                               "Mish",
+                                               "Mul",
+                                               "Neg",
+                                               "Pow",
+                                               "QuantizeLinear",
+                                               "Reciprocal",
+                                               "Relu",
+                                               "Selu",
+                                               "Sigmoid",
+                                               "Softplus",
+                                               "Softsign",
+                                               "Sqrt",
+                                               "Sub",
+                                               "Tanh",
+                                               "ThresholdedRelu",
+                                               "com.microsoft.DequantizeLinear",
+                                               "com.microsoft.Gelu",
+                                               "com.microsoft.QLinearAdd",
+                                               "com.microsoft.QLinearLeakyRelu",
+                                               "com.microsoft.QLinearMul",
+                                               "com.microsoft.QLinearSigmoid",
+                                               "com.microsoft.QuantizeLinear",
+                                               "com.microsoft.QuickGelu"};
   return kNames.count(operator_name(node)) != 0 && node.output_size() == 1;
 }
 
@@ -71,6 +69,14 @@ int result_scale(const NodeProto& node) {
   const std::string& type = node.op_type();
   if (type == "QuantizeLinear") return 1;
   return type == "QLinearAdd" || type == "QLinearMul" ? 6 : 3;
+}
+
+/// Has the file all constants of a node, not their shapes alone?
+bool has_all_data(const OnnxModel& model, const NodeProto& node) {
+  return std::all_of(node.input().begin(), node.input().end(), [&](const std::string& name) {
+    const TensorProto* const constant = model.constant(name);
+    return constant == nullptr || has_data(*constant);
+  });
 }
 
 /// Computes nodes for all 256 values at once.
@@ -215,7 +221,9 @@ class Region {
     if (!result) return std::nullopt;
     made.result = *result;
     made.table.resize(256);
-    if (!has_all_data(part)) return made;
+    for (const int index : part) {
+      if (!has_all_data(model_, proto(index))) return made;
+    }
     try {
       TableMaker maker(model_, static_cast<DataType>(type_.data_type), type_.dims.size());
       maker.give(value_);
@@ -225,16 +233,6 @@ class Region {
       return std::nullopt;
     }
     return made;
-  }
-
-  bool has_all_data(const std::set<int>& part) const {
-    for (const int index : part) {
-      for (const std::string& name : proto(index).input()) {
-        const TensorProto* const constant = model_.constant(name);
-        if (constant != nullptr && !has_data(*constant)) return false;
-      }
-    }
-    return true;
   }
 
   const OnnxModel& model_;
@@ -267,20 +265,25 @@ std::optional<TableNodes> read_table(const OnnxModel& model, const Readers& read
   return Region(model, readers, value).largest(shared);
 }
 
-std::vector<std::uint8_t> concat_table(const OnnxModel& model, int index, int part) {
-  const NodeProto& node = model.graph().node(index);
+onnx::NodeProto concat_of_part(const onnx::NodeProto& node, int part) {
   NodeProto alone = node;
   alone.clear_input();
   for (const int input : {0, 1, part, part + 1, part + 2}) alone.add_input(node.input(input));
+  return alone;
+}
+
+std::vector<std::uint8_t> concat_table(const OnnxModel& model, int index, int part) {
+  const NodeProto& node = model.graph().node(index);
+  const NodeProto alone = concat_of_part(node, part);
+  if (!has_all_data(model, alone)) return {};
   const auto type = model.type(node.input(part));
   TableMaker maker(model, static_cast<DataType>(type->data_type), type->dims.size());
   maker.give(node.input(part));
   maker.run(index, alone);
-  std::vector<std::uint8_t> table = maker.bytes(node.output(0));
-  bool same = true;
-  for (std::size_t i = 0; i < table.size(); ++i) same = same && table[i] == i;
-  if (same) table.clear();
-  return table;
+  const std::vector<std::uint8_t> table = maker.bytes(node.output(0));
+  std::vector<std::uint8_t> same(table.size());
+  std::iota(same.begin(), same.end(), std::uint8_t{0});
+  return table == same ? std::vector<std::uint8_t>() : table;
 }
 
 }  // namespace gemm64

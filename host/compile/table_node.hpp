@@ -32,8 +32,11 @@ struct TableNodes {
 std::optional<TableNodes> read_table(const OnnxModel& model, const Readers& readers,
                                      const std::string& value, bool shared = false);
 
+/// A QLinearConcat of its input `part` alone: that, in the steps of the node's results.
+onnx::NodeProto concat_of_part(const onnx::NodeProto& node, int part);
+
 /// The table that brings input `part` of node `index`, a QLinearConcat, into the steps of its
-/// results; empty where it has these. Throws UsageError where a constant has no value.
+/// results; empty where it has these, or the file lacks a scale.
 std::vector<std::uint8_t> concat_table(const OnnxModel& model, int index, int part);
 
 }  // namespace gemm64

@@ -119,28 +119,32 @@ void take_out_unread(onnx::GraphProto& graph, std::set<std::string> unread) {
 }  // namespace
 
 OnnxModel with_folded_pads(OnnxModel model, const ImportOptions& import) {
-  onnx::ModelProto proto = model.proto();
-  onnx::GraphProto& graph = *proto.mutable_graph();
   const GraphLinks links(model.graph());
-  std::set<std::string> unread;
-  for (NodeProto& conv : *graph.mutable_node()) {
+  std::map<int, Integers> folded;  // the pads of each convolution that takes some
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    const NodeProto& conv = model.graph().node(i);
     if (!is_operator(conv, "Conv") && !is_operator(conv, "QLinearConv")) continue;
     const NodeProto* const pad = links.producer(conv.input(0));
     if (pad == nullptr || !is_operator(*pad, "Pad") ||
         links.only_reader(pad->output(0)) == nullptr) {
       continue;
     }
-    const auto pads = joined(model, *pad, conv);
-    if (!pads) continue;
+    if (auto pads = joined(model, *pad, conv)) folded[i] = *std::move(pads);
+  }
+  if (folded.empty()) return model;  // as it is: its weights may be large
+  onnx::ModelProto proto = model.proto();
+  onnx::GraphProto& graph = *proto.mutable_graph();
+  std::set<std::string> unread;
+  for (const auto& [index, pads] : folded) {
+    NodeProto& conv = *graph.mutable_node(index);
     remove_attribute(conv, "pads");
     onnx::AttributeProto& attribute = *conv.add_attribute();
     attribute.set_name("pads");
     attribute.set_type(onnx::AttributeProto::INTS);
-    for (const std::int64_t width : *pads) attribute.add_ints(width);
-    conv.set_input(0, pad->input(0));
-    unread.insert(pad->output(0));
+    for (const std::int64_t width : pads) attribute.add_ints(width);
+    unread.insert(conv.input(0));
+    conv.set_input(0, links.producer(conv.input(0))->input(0));
   }
-  if (unread.empty()) return model;
   take_out_unread(graph, std::move(unread));
   return model.rewritten(std::move(proto), import);
 }

@@ -343,21 +343,24 @@ class Joiner {
 
 OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import) {
   Joiner joiner(model);
+  std::map<int, NodeProto> joined;  // by the place of the last node of each
   std::set<const NodeProto*> gone;
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    std::optional<Joined> found = joiner.join(model.graph().node(i));
+    if (!found) continue;
+    joined[i] = std::move(found->node);
+    gone.insert(found->parts.begin(), found->parts.end());
+  }
+  if (joined.empty()) return model;  // as it is: its weights may be large
   onnx::ModelProto proto = model.proto();
-  google::protobuf::RepeatedPtrField<NodeProto>& nodes = *proto.mutable_graph()->mutable_node();
-  for (int i = 0; i < nodes.size(); ++i) {
-    std::optional<Joined> joined = joiner.join(model.graph().node(i));
-    if (!joined) continue;
-    nodes[i] = std::move(joined->node);
-    gone.insert(joined->parts.begin(), joined->parts.end());
-  }
-  if (gone.empty()) return model;
   google::protobuf::RepeatedPtrField<NodeProto> kept;
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (gone.count(&model.graph().node(i)) == 0) kept.Add()->Swap(&nodes[i]);
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    if (gone.count(&model.graph().node(i)) != 0) continue;
+    const auto found = joined.find(i);
+    kept.Add()->Swap(found == joined.end() ? proto.mutable_graph()->mutable_node(i)
+                                           : &found->second);
   }
-  nodes.Swap(&kept);
+  proto.mutable_graph()->mutable_node()->Swap(&kept);
   return model.rewritten(std::move(proto), import);
 }
 

@@ -288,13 +288,14 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
 
 namespace {
 
-/// The results that a job reads of job `from`, and of all jobs beside which that gives a part.
-MatrixI32 results_read(const JobProgram& list, const std::vector<GemmResult>& results,
-                       std::size_t from) {
+/// The results that a job reads of job `from`: its own, or where they are a part of a map, `all` of
+/// that, which this fills in.
+const MatrixI32& results_read(const JobProgram& list, const std::vector<GemmResult>& results,
+                              std::size_t from, MatrixI32& all) {
   const Job& giver = list.jobs[from];
   if (!giver.map) return results[from].sums;
-  MatrixI32 all = MatrixI32::Zero(static_cast<Eigen::Index>(giver.plan.shape.m),
-                                  static_cast<Eigen::Index>(giver.plan.result_columns()));
+  all = MatrixI32::Zero(static_cast<Eigen::Index>(giver.plan.shape.m),
+                        static_cast<Eigen::Index>(giver.plan.result_columns()));
   for (std::size_t i = 0; i < list.jobs.size(); ++i) {
     if (list.jobs[i].map != giver.map) continue;
     const auto first = static_cast<Eigen::Index>(list.jobs[i].plan.output.part->first);
@@ -328,18 +329,16 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
       }
       return other;
     };
-    if (source && is_compared) read = results_read(list, results, *source).cast<std::int8_t>();
+    MatrixI32 source_map, operand_map;
+    const auto given = [&](const std::optional<std::size_t>& from, MatrixI32& map) {
+      return from ? &results_read(list, results, *from, map) : nullptr;
+    };
+    if (source && is_compared) read = given(source, source_map)->cast<std::int8_t>();
     const MatrixI8& a = source ? read : one.a;
     if (is_compared) {
-      const auto given = [&](const std::optional<std::size_t>& from) {
-        return from ? results_read(list, results, *from) : MatrixI32();
-      };
       const bool others = one.expect && (is_other(source) || is_other(operand));
-      MatrixI32 other;
-      if (others) {
-        const MatrixI32 first = given(source), second = given(operand);
-        other = one.expect(source ? &first : nullptr, operand ? &second : nullptr);
-      }
+      const MatrixI32 other =
+          others ? one.expect(given(source, source_map), given(operand, operand_map)) : MatrixI32();
       const MatrixI32& expected = others ? other : one.expected;
       check_expected(one.job, a, one.w, one.bias, one.scale, expected);
       layer.mismatches = compare(expected, results[i].sums);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
+#include "host/compile/table_node.hpp"
 #include "host/execute/linear.hpp"
 #include "host/kernels/host_threads.hpp"
 #include "host/onnx/supported.hpp"
@@ -216,11 +217,7 @@ Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given,
 /// A part of a concatenation, in the steps of the whole: what the node makes of it alone.
 Tensor NetworkPass::in_steps_of(const ConcatPart& part, const Tensor& value) const {
   const Step& step = this->step(part.node);
-  onnx::NodeProto node = *step.context.node;
-  node.clear_input();
-  for (const int input : {0, 1, part.input, part.input + 1, part.input + 2}) {
-    node.add_input(step.context.node->input(input));
-  }
+  const onnx::NodeProto node = concat_of_part(*step.context.node, part.input);
   Step alone = step;
   alone.context.node = &node;
   const std::string& name = node.input(2);

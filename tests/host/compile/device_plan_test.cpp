@@ -245,16 +245,20 @@ TEST_F(DevicePlanTest, CopiesAPartThatOthersRead) {
 }
 
 TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
-  const auto found = [](const std::string& attributes) {
+  const auto found = [](const std::string& attributes, const std::string& to = "doubled") {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 8, 1)
-        .node("b", "Resize <" + attributes + "> (a, , doubled)")
+        .node("b", "Resize <" + attributes + "> (a, , " + to + ")")
         .conv("b", "y", 8, 8, 1);
     return texts(plan(text));
   };
   EXPECT_THAT(found("mode = \"nearest\""), ElementsAre("a b<a y<b"));
   EXPECT_THAT(found("mode = \"nearest\", nearest_mode = \"ceil\""), ElementsAre("a", "y"));
   EXPECT_THAT(found("mode = \"linear\""), ElementsAre("a", "y"));
+  EXPECT_THAT(found("mode = \"nearest\"", ", sizes"), ElementsAre("a b<a y<b"));
+  EXPECT_THAT(
+      found("mode = \"nearest\", coordinate_transformation_mode = \"align_corners\"", ", sizes"),
+      ElementsAre("a", "y"));
 }
 
 TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow) {

@@ -56,6 +56,7 @@ class QuantizedText {
     constant("s", Tensor::of<float>({}, {0.0078125F}));
     constant("coarse", Tensor::of<float>({}, {0.0125F}));
     constant("doubled", Tensor::of<float>({4}, {1, 1, 2, 2}));
+    constant("sizes", Tensor::of<std::int64_t>({4}, {1, 8, 12, 18}));
     constant("z", Tensor::of<std::uint8_t>({}, {131}));
     constant("wz", Tensor::of<std::int8_t>({}, {zero}));
     for (const auto& [name, tensor] : weights_) constant(name, tensor);
