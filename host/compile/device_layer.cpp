@@ -31,11 +31,29 @@ MatrixI8 rows_of(const Tensor& tensor, Eigen::Index rows, Eigen::Index columns) 
   return result;
 }
 
-/// [images][channels][pixels] as rows of channels, one for each pixel. A block of pixels at a time,
-/// so that what is written stays in the cache.
+/// Where a channel lies.
+std::int64_t place_in(const ChannelOrder& order, std::int64_t channel) {
+  return order.empty() ? channel : order[static_cast<std::size_t>(channel)];
+}
+
+/// Weights whose inputs are `order.size()` channels of as many taps each, in that order.
+MatrixI8 in_order(const MatrixI8& weights, const ChannelOrder& order) {
+  if (order.empty()) return weights;
+  const auto channels = static_cast<Eigen::Index>(order.size());
+  const Eigen::Index taps = weights.cols() / channels;
+  MatrixI8 result(weights.rows(), weights.cols());
+  for (Eigen::Index channel = 0; channel < channels; ++channel) {
+    result.middleCols(place_in(order, channel) * taps, taps) =
+        weights.middleCols(channel * taps, taps);
+  }
+  return result;
+}
+
+/// [images][channels][pixels] as rows of channels, which lie in an order, one for each pixel. A
+/// block of pixels at a time, so that what is written stays in the cache.
 template <class Value, class Convert>
 Matrix<Value> pixels_of(const Tensor& tensor, std::int64_t images, std::int64_t channels,
-                        std::int64_t pixels, Convert convert) {
+                        std::int64_t pixels, const ChannelOrder& order, Convert convert) {
   Matrix<Value> result(images * pixels, channels);
   const std::uint8_t* const from = bytes_of(tensor);
   constexpr std::int64_t kBlock = 64;
@@ -44,7 +62,8 @@ Matrix<Value> pixels_of(const Tensor& tensor, std::int64_t images, std::int64_t 
       const std::int64_t end = std::min(begin + kBlock, pixels);
       for (std::int64_t channel = 0; channel < channels; ++channel) {
         const std::uint8_t* const plane = from + (image * channels + channel) * pixels;
-        Value* to = result.data() + (image * pixels + begin) * channels + channel;
+        Value* to =
+            result.data() + (image * pixels + begin) * channels + place_in(order, channel);
         for (std::int64_t pixel = begin; pixel < end; ++pixel, to += channels) {
           *to = convert(plane[pixel]);
         }
@@ -109,7 +128,7 @@ MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t 
   if (layer.packed) return windows_of(x, c);
   const std::uint8_t move = flip(x);
   return pixels_of<std::int8_t>(
-      x, c.images, c.channels, std::int64_t{c.height} * c.width,
+      x, c.images, c.channels, std::int64_t{c.height} * c.width, {},
       [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
 }
 
@@ -159,10 +178,10 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
   const std::uint8_t move = flip(results);
   if (is_unsigned(layer)) {
     return pixels_of<std::int32_t>(results, map.images, map.channels, map.pixels,
-                                   [](std::uint8_t value) { return std::int32_t{value}; });
+                                   layer.result_order, [](std::uint8_t value) { return std::int32_t{value}; });
   }
   return pixels_of<std::int32_t>(
-      results, map.images, map.channels, map.pixels,
+      results, map.images, map.channels, map.pixels, layer.result_order,
       [move](std::uint8_t value) { return std::int32_t{static_cast<std::int8_t>(value ^ move)}; });
 }
 
@@ -171,11 +190,12 @@ MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand) {
   if (layer.job.plan.output.broadcasts()) map.images = map.pixels = 1;
   const std::uint8_t move = flip(operand);
   return pixels_of<std::int8_t>(
-      operand, map.images, map.channels, map.pixels,
+      operand, map.images, map.channels, map.pixels, layer.result_order,
       [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
 }
 
-Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type) {
+Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type,
+                       const ChannelOrder& order) {
   ResultMap map(layer);
   map.channels = results.cols();
   Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
@@ -188,7 +208,7 @@ Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const
       for (std::int64_t channel = 0; channel < map.channels; ++channel) {
         std::uint8_t* const plane = to + (image * map.channels + channel) * map.pixels;
         const std::int32_t* from =
-            results.data() + (image * map.pixels + begin) * map.channels + channel;
+            results.data() + (image * map.pixels + begin) * map.channels + place_in(order, channel);
         for (std::int64_t pixel = begin; pixel < end; ++pixel, from += map.channels) {
           plane[pixel] = static_cast<std::uint8_t>(*from ^ move);
         }
@@ -206,7 +226,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
   if (layer.identity) {
     const auto channels = static_cast<std::size_t>(layer.job.plan.shape.n);
     const auto size = static_cast<Eigen::Index>(channels);
-    return {MatrixI8::Identity(size, size), std::vector<std::int32_t>(channels, 0),
+    return {in_order(MatrixI8::Identity(size, size), layer.input_order), std::vector<std::int32_t>(channels, 0),
             std::vector<float>(channels, 1)};
   }
   made.w = weights_of(node, inputs[3]);
@@ -228,6 +248,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
     const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
     made.bias.push_back(wrapped(own - zero * sum));
   }
+  made.w = in_order(made.w, layer.input_order);
   return made;
 }
 

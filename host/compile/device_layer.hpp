@@ -42,8 +42,9 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results);
 MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand);
 
 /// The other way round: what the job gave, or all jobs whose results are parts of a concatenation,
-/// as a tensor whose type and sizes `type` says.
-Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type);
+/// as a tensor whose type and sizes `type` says. `order`: of its columns.
+Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type,
+                       const ChannelOrder& order);
 
 /// The results of a concatenation whose parts, in the order of its channels, are these.
 Tensor join_parts(const std::vector<Tensor>& parts, const TensorType& type);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/compile/channel_order.hpp"
 #include "host/compile/quantized_node.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/memory_timing.hpp"
@@ -24,6 +25,7 @@ struct ConcatPart {
   int node = 0;                // of the graph
   int input = 0;               // which of the node's inputs
   std::uint64_t first = 0;     // channel of the concatenation
+  std::uint64_t place = 0;     // of that channel where they lie
   std::uint64_t channels = 0;  // of the concatenation
 };
 
@@ -49,6 +51,8 @@ struct DeviceLayer {
   bool has_no_constants() const { return identity || sum == LaneSum::kMaximum; }
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
+  /// Where the channels of its activations lie, and of its results among its own.
+  ChannelOrder input_order, result_order;
   Quantization input;   // of its activations, as int8
   Quantization result;  // of what it writes, as it lies in memory
   /// The layer of the same program whose results it reads as they lie.

@@ -64,6 +64,22 @@ Convolution Planner::results_map(const Placed& from) const {
   return map;
 }
 
+/// How the channels of a layer's results lie, or of those that they are a part of.
+ChannelOrder Planner::order_of(std::size_t number) const {
+  const DeviceLayer& layer = layers_[number].layer;
+  if (!layer.part) return layer.result_order;
+  ChannelOrder order(layer.part->channels);
+  for (const Placed& placed : layers_) {
+    const auto& part = placed.layer.part;
+    if (!part || part->node != layer.part->node) continue;
+    const ChannelOrder& own = placed.layer.result_order;
+    for (std::uint32_t i = 0; i < placed.node.shape.n; ++i) {
+      order[part->first + i] = static_cast<std::uint32_t>(part->place) + (own.empty() ? i : own[i]);
+    }
+  }
+  return normalized(std::move(order));
+}
+
 /// Can the layer read the results of another where they lie?
 bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
   return reads_map(results_map(from), to);
@@ -101,7 +117,7 @@ Job Planner::make(const Placed& placed) const {
   const bool as_unsigned =
       node.type == onnx::TensorProto::UINT8 && !placed.read && !options_.in_place;
   output.vector = placed.vector;
-  if (layer.part) output.part = {{layer.part->first, layer.part->channels}};
+  if (layer.part) output.part = {{layer.part->place, layer.part->channels}};
   if (output.part && output.part->has_shared_tiles(node.shape.n, geometry_.n) && !output.vector) {
     output.vector = StoreCommand{};
   }
@@ -165,6 +181,10 @@ void Planner::add_layer(int index, QuantizedNode node) {
     placed.layer.packed = packed;
     placed.layer.convolution = placed.node.convolution;
     try {
+      if (!placed.layer.input_order.empty() && !placed.layer.is_pool() &&
+          placed.node.convolution && placed.node.convolution->groups != 1) {
+        throw UsageError("the channels of its groups lie in another order");
+      }
       placed.layer.job = make(placed);
       return true;
     } catch (const UsageError& error) {
@@ -176,6 +196,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
   placed.node = node;
   if (input.layer && reads_as_it_lies(layers_[*input.layer], placed.node)) {
     placed.layer.source = input.layer;
+    placed.layer.input_order = order_of(*input.layer);
+    if (placed.layer.is_pool()) placed.layer.result_order = placed.layer.input_order;
     placed.level = input.level;
     placed.depth = layers_[*input.layer].depth + 1;
     made = try_to_make(false);
@@ -183,6 +205,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
   if (!made && !placed.layer.is_pool()) {
     placed.node = std::move(node);
     placed.layer.source.reset();
+    placed.layer.input_order.clear();
     placed.level = input.level + (input.layer ? 1 : 0);
     placed.depth = 0;
     if (options_.in_place) {

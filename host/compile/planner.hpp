@@ -63,6 +63,7 @@ class Planner {
     return proto(placed.layer.gives()).output(0);
   }
   Convolution results_map(const Placed& from) const;
+  ChannelOrder order_of(std::size_t number) const;
   void mark_read(std::size_t layer);
   std::vector<DeviceProgram> programs();
 
@@ -81,6 +82,15 @@ class Planner {
   bool enlarge(int index);
   std::optional<Placed> copy_of(int index, const std::string& name, bool shifted = false) const;
   bool is_alone(const std::string& name) const;
+  struct ConcatInput {
+    int input = 0;          // of the node
+    std::size_t layer = 0;  // that gives it
+    std::vector<std::uint8_t> table;
+    /// Can the layer write its part itself: where that begins with a tile, and anywhere?
+    bool joins = false, joins_shifted = false;
+    PartCost cost;
+  };
+  std::optional<ConcatInput> concat_input(int index, int input) const;
   bool add_concat(int index);
 
   const OnnxModel& model_;

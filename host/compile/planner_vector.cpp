@@ -9,6 +9,7 @@
 
 #include "host/compile/planner.hpp"
 #include "host/compile/resize_node.hpp"
+#include "host/divide.hpp"
 #include "host/error.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/proto/attribute.hpp"
@@ -35,6 +36,8 @@ std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& na
   copy.layer.sum = copy.node.sum = shifted ? LaneSum::kProducts : LaneSum::kMaximum;
   copy.layer.source = value.layer;
   copy.layer.input = copy.layer.result = from.layer.result;
+  copy.layer.input_order = order_of(*value.layer);
+  if (!shifted) copy.layer.result_order = copy.layer.input_order;
   copy.layer.input.zero += move_to_int8(from.node.type);
   Convolution map = results_map(from);
   map.out_channels = map.channels;
@@ -139,6 +142,7 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
     const Placed& from = layers_[*operand.layer];
     const bool lies = node.stretched ? from.node.shape.m == 1 : from.map == placed.map;
     if (operand.layer == own || !lies) return false;
+    if (order_of(*operand.layer) != placed.layer.result_order) return false;
     changed.depth = std::max(placed.depth, from.depth + 1);
     changed.layer.operand = operand.layer;
   } else if (operand.level + (operand.layer ? 1 : 0) > placed.level) {
@@ -206,6 +210,35 @@ bool Planner::add_second_operand(int index, const VectorNode& node) {
   return false;
 }
 
+/// What an input of a concatenation is for the planner; nothing where the host has to join it.
+std::optional<Planner::ConcatInput> Planner::concat_input(int index, int input) const {
+  const std::string& name = proto(index).input(input);
+  const Value value = value_of(name);
+  if (!value.layer || value.root != name) return std::nullopt;
+  const Placed& from = layers_[*value.layer];
+  ConcatInput result;
+  result.input = input;
+  result.layer = *value.layer;
+  try {
+    result.table = concat_table(model_, index, input);
+  } catch (const UsageError&) {  // where it runs, the host will tell of it
+    return std::nullopt;
+  }
+  const Plan& plan = from.layer.job.plan;
+  const bool one_group = !plan.convolution() || plan.convolution()->groups == 1;
+  result.joins = is_alone(name) && output_of(from) == name && !from.layer.part &&
+                 (result.table.empty() || !from.vector);
+  result.joins_shifted = result.joins && !from.takes_operand() && !plan.lanes && one_group &&
+                         from.layer.result_order.empty();
+  // A copy that shifts is a product with ones on the diagonal.
+  const Convolution map = results_map(from);
+  const std::uint64_t rows = plan.shape.m, tiles = divide_up(map.channels, geometry_.n);
+  result.cost.channels = map.channels;
+  result.cost.tile_clocks = result.joins_shifted ? plan.k_tiles * rows : tiles * rows;
+  if (!result.joins_shifted) result.cost.shifted_clocks = tiles * tiles * rows;
+  return result;
+}
+
 /// A QLinearConcat of channels: each layer that gives one of its inputs writes it where the
 /// concatenation has it.
 bool Planner::add_concat(int index) {
@@ -220,6 +253,22 @@ bool Planner::add_concat(int index) {
   const auto result = constant_quantization(model_, context, 0, type);
   if (!result) return false;
 
+  std::vector<ConcatInput> inputs;
+  std::vector<PartCost> costs;
+  for (int input = 2; input + 2 < node.input_size(); input += 3) {
+    auto one = concat_input(index, input);
+    if (!one) return false;
+    const Placed& from = layers_[one->layer];
+    const Placed& other = inputs.empty() ? from : layers_[inputs[0].layer];
+    if (from.level != other.level || from.map != other.map || from.node.type != type) return false;
+    if (!from.map && whole->dims.size() != 2) return false;
+    costs.push_back(one->cost);
+    inputs.push_back(*std::move(one));
+  }
+  if (inputs.empty()) return false;
+  const bool any_order = takes_any_order(model_, readers_, node.output(0));
+  const std::vector<std::uint64_t> places = place_parts(costs, geometry_.n, any_order);
+
   struct Part {
     Placed placed;
     std::optional<std::size_t> number;  // of the layer that it is; else it is a new one
@@ -228,33 +277,22 @@ bool Planner::add_concat(int index) {
   ConcatPart at;
   at.node = index;
   at.channels = static_cast<std::uint64_t>(whole->dims[1]);
-  for (at.input = 2; at.input + 2 < node.input_size(); at.input += 3) {
-    const std::string& name = node.input(at.input);
-    const Value value = value_of(name);
-    if (!value.layer || value.root != name) return false;
-    const Placed& from = layers_[*value.layer];
-    const bool one_way =
-        parts.empty() || (from.level == parts[0].placed.level && from.map == parts[0].placed.map);
-    if (!one_way || from.node.type != type || (!from.map && whole->dims.size() != 2)) return false;
-    std::vector<std::uint8_t> table;
-    try {
-      table = concat_table(model_, index, at.input);
-    } catch (const UsageError&) {  // where it runs, the host will tell of it
-      return false;
-    }
-    const bool shifts = at.first % geometry_.n != 0;
-    const bool joins = is_alone(name) && output_of(from) == name && !from.layer.part &&
-                       (table.empty() || !from.vector) &&
-                       !(shifts && (from.takes_operand() || from.layer.job.plan.lanes));
-    Part part{from, value.layer};
-    if (!joins) {
-      std::optional<Placed> copy = copy_of(index, name, shifts);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ConcatInput& input = inputs[i];
+    at.input = input.input;
+    at.place = places[i];
+    const bool shifts = at.place % geometry_.n != 0;
+    Part part;
+    if (shifts ? input.joins_shifted : input.joins) {
+      part = {layers_[input.layer], input.layer};
+    } else {
+      std::optional<Placed> copy = copy_of(index, node.input(input.input), shifts);
       if (!copy) return false;
-      part = {*std::move(copy), std::nullopt};
+      part.placed = *std::move(copy);
     }
     part.placed.layer.part = at;
     part.placed.layer.result = *result;
-    if (!table.empty()) set_table(part.placed, std::move(table), *result);
+    if (!input.table.empty()) set_table(part.placed, std::move(input.table), *result);
     try {
       part.placed.layer.job = make(part.placed);
     } catch (const UsageError&) {
@@ -263,7 +301,6 @@ bool Planner::add_concat(int index) {
     at.first += part.placed.node.shape.n;
     parts.push_back(std::move(part));
   }
-  if (parts.empty()) return false;
   std::size_t last = parts[0].number.value_or(layers_.size());
   for (Part& part : parts) {
     if (!part.number) {

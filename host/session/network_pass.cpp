@@ -178,14 +178,15 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
                                                         const MatrixI32* operand) {
       Values others = given;
       const auto replace = [&](const std::string& value, std::optional<std::size_t> from,
-                               const MatrixI32* results) {
+                               const MatrixI32* results, const ChannelOrder& order) {
         if (!from) return;
         const DeviceLayer& by = program.layers[*from];
         others[value] =
-            to_node_results(by, *results, type_of(results_of(by))).reshaped(type_of(value).dims);
+            to_node_results(by, *results, type_of(results_of(by)), order)
+                .reshaped(type_of(value).dims);
       };
-      replace(name, layer.source, source);
-      replace(layer.second, layer.operand, operand);
+      replace(name, layer.source, source, layer.input_order);
+      replace(layer.second, layer.operand, operand, layer.result_order);
       return to_job_results(layer, compute_layer(layer, std::move(others), nullptr));
     };
   }
@@ -250,7 +251,7 @@ std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
-    results.push_back(values[i].size() != 0 ? to_node_results(layer, values[i], own_type(layer))
+    results.push_back(values[i].size() != 0 ? to_node_results(layer, values[i], own_type(layer), layer.result_order)
                       : i < wanted.size()   ? wanted[i]
                                             : Tensor());
   }

@@ -78,7 +78,7 @@ class OneNode {
     if (read_on_device) layer.job.plan.output.format = ResultFormat(ResultCode::kInt8);
     const Tensor expected = result();
     const Tensor found = to_node_results(layer, to_job_results(layer, expected),
-                                         *model_->type(model_->graph().node(0).output(0)));
+                                         *model_->type(model_->graph().node(0).output(0)), {});
     EXPECT_EQ(found.type(), expected.type());
     ASSERT_EQ(found.dims(), expected.dims());
     EXPECT_EQ(std::memcmp(found.raw(), expected.raw(), found.bytes()), 0);
