@@ -128,8 +128,6 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
   for (std::size_t j = 1; j < jobs.size(); ++j) {
     // What waits for operands of the job before would stand in the way of its own FENCE.
     if (jobs[j].operand == j - 1) continue;
-    // Of a map in parts the last one gives some columns alone.
-    if (jobs[j].source == j - 1 && jobs[j - 1].map) continue;
     if (jobs[j].plan.lanes && jobs[j].plan.lanes->repeats() != 1) continue;
     if (jobs[j].source != j - 1) {
       overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);

@@ -22,18 +22,25 @@ struct Block {
 };
 
 /// Rows of results that are finished before a cut: of the tiles (planes) before its own, of its
-/// own, and of those behind it.
+/// own, and of those behind it. Of a map in parts, the tiles of the last one, and all of others.
 struct Finished {
   std::uint32_t tile = 0;
   std::uint64_t before = 0, own = 0, behind = 0;
+  std::uint32_t first_tile = 0, end_tile = 0;  // of the part
+  std::uint64_t all = 0;                       // rows of others
 
   std::uint64_t rows(std::uint32_t of) const {
+    if (of < first_tile || of >= end_tile) return all;
     return of < tile ? before : of == tile ? own : behind;
   }
   /// Rows that all of the first `tiles` tiles have.
   std::uint64_t common_rows(std::uint32_t tiles) const {
-    return tile + 1 < tiles ? behind : tile < tiles ? own : before;
+    const std::uint32_t end = std::min(tiles, end_tile);
+    if (end <= first_tile) return all;
+    return tile + 1 < end ? behind : tile < end ? own : before;
   }
+  /// Rows that the tiles before the cut's have.
+  std::uint64_t rows_before() const { return tile == first_tile ? all : before; }
 };
 
 /// The blocks of a plan that can have overlaps; none where it has strips, or is a product of
@@ -99,8 +106,11 @@ std::vector<ResultCut> cuts_of(const Plan& plan, std::size_t blocks) {
 
 Finished finished(const Plan& plan, const std::vector<Block>& blocks, const ResultCut& cut) {
   const Block& block = blocks[cut.block];
-  if (plan.lanes) return {cut.tile, plan.shape.m, block.first_row, 0};
-  return {cut.tile, block.end_row, block.first_row, block.first_row};
+  const std::uint64_t m = plan.shape.m;
+  const std::uint32_t first = plan.first_tile(), tile = first + cut.tile;
+  const std::uint32_t end = first + plan.n_tiles;
+  if (plan.lanes) return {tile, m, block.first_row, 0, first, end, m};
+  return {tile, block.end_row, block.first_row, block.first_row, first, end, m};
 }
 
 /// Clocks of a plan's work behind a cut.
@@ -155,7 +165,7 @@ Early early_of(const Plan& next, const std::vector<Block>& next_blocks, const Fi
     early.clocks += next.tiles() * next_blocks[early.blocks].tile_clocks;
   }
   if (finished.tile != 0 && early.blocks < next_blocks.size() &&
-      next_blocks[early.blocks].needed <= finished.before) {
+      next_blocks[early.blocks].needed <= finished.rows_before()) {
     early.tiles = finished.tile;
     early.clocks += tiles_of_planes(next, early.tiles) * next_blocks[early.blocks].tile_clocks;
   }
@@ -200,7 +210,7 @@ std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Ge
     return {};     // they do not stay on chip
   if (products) {  // the last tile of N is the last tile of K
     if (plan.n_tiles < 2) return {};
-    return Overlap{{0, plan.n_tiles - 1}, 0, plan.n_tiles - 1, 0};
+    return Overlap{{0, plan.n_tiles - 1}, 0, plan.first_tile() + plan.n_tiles - 1, 0};
   }
   std::optional<Rated> best;
   for (const ResultCut& cut : cuts_of(plan, blocks.size())) {

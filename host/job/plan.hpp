@@ -113,6 +113,10 @@ struct Plan {
   ResultFormat results() const { return output.stored(); }
   /// The lane of the first tile on which the first column falls.
   std::uint32_t first_lane() const { return output.part ? output.part->first_lane(array) : 0; }
+  /// The first tile of all results that lie where these do on which the first column falls.
+  std::uint32_t first_tile() const {
+    return output.part ? static_cast<std::uint32_t>(output.part->first / array) : 0;
+  }
   /// Columns of all results that lie where these do.
   std::uint64_t result_columns() const { return output.part ? output.part->columns : shape.n; }
   /// The lanes of a tile that hold columns, [first, second).
