@@ -55,6 +55,46 @@ void load_repeated_plane(JobCommands& list, const Plan& plan, std::uint64_t addr
   }
 }
 
+/// The parameters of all blocks of all planes, a step at a time, so that those of a plane are there
+/// when its results are: what asks for many words of activations keeps them waiting.
+class ParameterLoads {
+ public:
+  ParameterLoads(JobCommands& list, const Plan& plan, const Layout& layout)
+      : list_(list), plan_(plan), layout_(layout) {}
+
+  /// Ahead of all: of the first plane; of a pool, whose channels all have the same, of all planes
+  /// but the last one, which may have fewer.
+  void first() {
+    const std::uint64_t blocks = plan_.row_blocks();
+    const std::uint32_t planes = is_pool() && plan_.n_tiles > 1 ? plan_.n_tiles - 1 : 1;
+    if (blocks == 1) {
+      load(0, plan_.n_tiles, 1, Phase::kAhead);
+      next_ = plan_.n_tiles;
+    } else {
+      load(0, 1, planes * blocks, Phase::kAhead);
+      next_ = planes;
+    }
+  }
+  /// Ahead of the STOREs of a plane: of the one behind it, too; of a pool all that are left.
+  void before_plane(std::uint32_t plane) {
+    const std::uint32_t last = is_pool() ? plan_.n_tiles - 1 : plane + 1;
+    for (; next_ <= last && next_ < plan_.n_tiles; ++next_) {
+      load(next_, next_ + 1, plan_.row_blocks(), Phase::kRest);
+    }
+  }
+
+ private:
+  bool is_pool() const { return plan_.shape.k == 0; }
+  void load(std::uint32_t from, std::uint32_t end, std::uint64_t times, Phase phase) {
+    load_parameters(list_, plan_, layout_, from, end, times, phase);
+  }
+
+  JobCommands& list_;
+  const Plan& plan_;
+  const Layout& layout_;
+  std::uint32_t next_ = 0;  // plane whose parameters have not been asked for
+};
+
 /// A part of a plan's results, for a STORE.
 struct Part {
   RowGroup rows;
@@ -100,7 +140,6 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   const std::uint64_t run = lanes.command.rows;
   const std::uint64_t early =
       overlaps.early_words >= words ? words : overlaps.early_words / run * run;
-  const std::uint64_t blocks = plan.row_blocks();
   const bool repeats = lanes.repeats() != 1;
   JobCommands list;
   LoadWeightsCommand weights;
@@ -108,17 +147,15 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   weights.passes = 1;
   weights.address = layout.weights;
   list.add(weights, Phase::kAhead);
-  load_parameters(list, plan, layout, 0, blocks == 1 ? plan.n_tiles : 1, blocks, Phase::kAhead);
+  ParameterLoads parameters(list, plan, layout);
+  parameters.first();
   load_words(list, plan, layout.activations, 0, early, Phase::kEarly);
   if (early == 0 && !repeats) load_words(list, plan, layout.activations, 0, words, Phase::kRest);
   list.add(lanes.command, early != 0 ? Phase::kEarly : Phase::kRest);
-  std::uint32_t plane = 0, next_plane = 0;
+  std::uint32_t next_plane = 0;
   bool first = true;
   for (const Part& part : parts_of(plan, overlaps.cut)) {
-    if (blocks != 1 && part.plane != plane) {
-      plane = part.plane;
-      load_parameters(list, plan, layout, plane, plane + 1, blocks, Phase::kRest);
-    }
+    parameters.before_plane(part.plane);
     list.add_store(plan, layout, part.rows, part.plane, part.planes, Phase::kRest);
     // Many commands, for whose words the lanes make room as results are stored.
     if (repeats && part.plane == next_plane) {
