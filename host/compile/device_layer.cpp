@@ -187,7 +187,10 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
 
 MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand) {
   ResultMap map(layer);
-  if (layer.job.plan.output.broadcasts()) map.images = map.pixels = 1;
+  if (layer.job.plan.output.broadcasts()) {
+    map.images = layer.job.plan.output.operand_images;
+    map.pixels = 1;
+  }
   const std::uint8_t move = flip(operand);
   return pixels_of<std::int8_t>(
       operand, map.images, map.channels, map.pixels, layer.result_order,

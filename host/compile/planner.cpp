@@ -117,6 +117,7 @@ Job Planner::make(const Placed& placed) const {
   const bool as_unsigned =
       node.type == onnx::TensorProto::UINT8 && !placed.read && !options_.in_place;
   output.vector = placed.vector;
+  output.operand_images = placed.operand_images;
   if (layer.part) output.part = {{layer.part->place, layer.part->channels}};
   if (output.part && output.part->has_shared_tiles(node.shape.n, geometry_.n) && !output.vector) {
     output.vector = StoreCommand{};

@@ -42,6 +42,7 @@ class Planner {
     bool map = false;       // are its results pixels of a map? else rows of a matrix
     bool read = false;      // by another layer of the level
     std::optional<StoreCommand> vector;  // what becomes of its results
+    std::uint32_t operand_images = 1;    // that have a second operand of their own
 
     bool takes_operand() const { return vector && (vector->add != 0 || vector->multiply != 0); }
   };

@@ -135,12 +135,15 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
   // Of rows of a matrix with more than two axes, a value for each column is none of axis 1.
   const auto full = model_.type(proto(index).input(node.a));
   if (node.stretched && !placed.map && full->dims.size() != 2) return false;
+  // What serves an image each, the lanes alone take.
+  if (node.images != 1 && (!options_.lanes || (own && !placed.layer.job.plan.lanes))) return false;
   const Value operand = value_of(second);
   const bool in_program = operand.layer && operand.level == placed.level && operand.root == second;
   Placed changed = placed;
   if (in_program) {
     const Placed& from = layers_[*operand.layer];
-    const bool lies = node.stretched ? from.node.shape.m == 1 : from.map == placed.map;
+    const bool lies =
+        node.stretched ? from.node.shape.m == node.images : from.map == placed.map;
     if (operand.layer == own || !lies) return false;
     if (order_of(*operand.layer) != placed.layer.result_order) return false;
     changed.depth = std::max(placed.depth, from.depth + 1);
@@ -149,6 +152,7 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
     return false;
   }
   changed.vector = settings;
+  changed.operand_images = node.images;
   changed.vector->table = placed.layer.table.empty() ? 0 : 1;
   changed.layer.second = second;
   changed.layer.second_quantization = second == proto(index).input(node.a) ? node.of_a : node.of_b;

@@ -35,6 +35,18 @@ bool stretches(const std::vector<std::int64_t>& b, const std::vector<std::int64_
   return true;
 }
 
+/// How many images of maps `a` have a value of `b` for each channel of their own: 1 where one serves
+/// all; nothing where `b` is not one value for each channel.
+std::optional<std::uint32_t> stretched_images(const std::vector<std::int64_t>& b,
+                                              const std::vector<std::int64_t>& a) {
+  if (stretches(b, a)) return 1;
+  if (a.size() < 3 || b.size() != a.size() || b[0] != a[0]) return std::nullopt;
+  std::vector<std::int64_t> of_one = b;
+  of_one[0] = 1;
+  if (!stretches(of_one, a)) return std::nullopt;
+  return static_cast<std::uint32_t>(b[0]);
+}
+
 /// QLinearAdd: rint(fma(a, sa / sy, fma(b, sb / sy, zy - fma(sa / sy, za, sb / sy * zb)))), as ONNX
 /// Runtime's kernel has it.
 void set_addition(StoreCommand& store, const Quantization& a, const Quantization& b,
@@ -106,12 +118,14 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
   const auto b = model.type(input_name(node, result.b));
   if (!a || !b) return refuse("its shape is not known before it runs");
   if (a->dims != b->dims) {
-    if (stretches(a->dims, b->dims)) {
+    auto images = stretched_images(a->dims, b->dims);
+    if (images) {
       std::swap(result.a, result.b);
-    } else if (!stretches(b->dims, a->dims)) {
+    } else if (!(images = stretched_images(b->dims, a->dims))) {
       return refuse("one operand is stretched, and not one value for each channel");
     }
     result.stretched = true;
+    result.images = *images;
   }
   if (a->data_type != b->data_type ||
       (a->data_type != TensorProto::INT8 && a->data_type != TensorProto::UINT8)) {

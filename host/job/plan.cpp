@@ -44,6 +44,19 @@ void check_output(const Output& output, Accumulate accumulate) {
   }
 }
 
+/// The most rows, up to `most`, that are a whole part of `rows`.
+std::uint32_t whole_part(std::uint64_t rows, std::uint32_t most) {
+  std::uint64_t part = std::min<std::uint64_t>(rows, most);
+  while (rows % part != 0) --part;
+  return static_cast<std::uint32_t>(part);
+}
+
+/// Throws UsageError where only the lanes can make such results.
+void check_no_images(const Output& output) {
+  if (output.operand_images == 1) return;
+  throw UsageError("the array takes no second operand for each image");
+}
+
 }  // namespace
 
 ResultFormat Output::stored() const {
@@ -85,6 +98,7 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   check("N", shape.n);
 
   check_output(output, accumulate);
+  check_no_images(output);
 
   Plan plan;
   plan.shape = shape;
@@ -139,6 +153,7 @@ void set_window(Plan& plan, WindowCut window) {
 
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output) {
   check_output(output, Accumulate::kDevice);
+  check_no_images(output);
   Plan plan;
   plan.shape = {convolution.out_pixels(),
                 std::uint64_t{convolution.group_channels()} * convolution.taps(),
@@ -165,6 +180,14 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
   if (output.part && output.part->first_lane(geometry.n) != 0) return std::nullopt;
   std::optional<LanesCut> cut = cut_for_lanes(convolution, geometry, sum);
   if (!cut) return std::nullopt;
+  if (output.operand_images != 1) {
+    if (output.operand_images != convolution.images) {
+      throw UsageError(fmt::format("second operands for {} images; there are {}",
+                                   output.operand_images, convolution.images));
+    }
+    cut->command.rows =
+        whole_part(cut->plane_rows() / convolution.images, geometry.accumulator_rows);
+  }
   Plan plan;
   const std::uint32_t taps = sum == LaneSum::kProducts ? convolution.taps() : 0;
   plan.shape = {convolution.out_pixels(), taps, convolution.out_channels};
@@ -190,8 +213,9 @@ Traffic predict_traffic(const Plan& plan) {
   }
   traffic.parameters = plan.parameter_set_bytes() * plan.row_blocks();
   traffic.results = plan.result_bytes();
-  traffic.operands = plan.table_bytes() +
-                     plan.operand_bytes() * (plan.output.broadcasts() ? plan.row_blocks() : 1);
+  traffic.operands = plan.table_bytes() + (plan.output.broadcasts()
+                                               ? plan.row_blocks() * plan.n_tiles * plan.array
+                                               : plan.operand_bytes());
   traffic.commands = program_length(plan) * kCommandBytes;
   return traffic;
 }

@@ -51,6 +51,8 @@ struct Output {
   /// What becomes of 8-bit results before they are written: a STORE with VECTOR, of which the
   /// fields of the vector path alone count (host/device/vector_path.hpp).
   std::optional<StoreCommand> vector;
+  /// Of a second operand that has a value for each column: how many images have one of their own.
+  std::uint32_t operand_images = 1;
   /// Where they are written; whole tiles of columns begin with the first one if there is nothing.
   std::optional<ResultPart> part;
 
@@ -66,7 +68,8 @@ struct Output {
   friend bool operator==(const Output& a, const Output& b) {
     return a.format == b.format && a.zero == b.zero && a.low == b.low && a.high == b.high &&
            a.vector.has_value() == b.vector.has_value() &&
-           (!a.vector || Command(*a.vector) == Command(*b.vector)) && a.part == b.part;
+           (!a.vector || Command(*a.vector) == Command(*b.vector)) &&
+           a.operand_images == b.operand_images && a.part == b.part;
   }
 };
 
@@ -146,8 +149,11 @@ struct Plan {
   std::uint64_t result_bytes() const {
     return results().block_bytes(shape.m * result_blocks(), array);
   }
-  /// Rows of the second operand of results, which lies as they do; 1 where it is one a column.
-  std::uint64_t operand_rows() const { return output.broadcasts() ? 1 : shape.m; }
+  /// Rows of the second operand of results, which lies as they do; where it is one a column, of the
+  /// images that have one.
+  std::uint64_t operand_rows() const {
+    return output.broadcasts() ? output.operand_images : shape.m;
+  }
   std::uint64_t operand_bytes() const {
     return output.takes_operands() ? operand_rows() * n_tiles * array : 0;
   }
@@ -180,7 +186,7 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {});
 
 /// A depthwise convolution, or a pool, on the lanes; nothing where cut_for_lanes() has none. A pool
-/// has no weights: its K is 0. Throws UsageError where results cannot be made so.
+/// has no weights: its K is 0. Where each image has a second operand, no block has rows of two. Throws UsageError where results cannot be made so.
 std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
                                     const Output& output = {}, LaneSum sum = LaneSum::kProducts);
 

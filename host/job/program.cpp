@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "host/error.hpp"
@@ -142,7 +143,9 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
     load.address = layout.parameters + plan.parameter_set_bytes();
     add(load, first ? Phase::kAhead : phase);
   }
-  if (plan.output.broadcasts()) {
+  if (plan.output.broadcasts() && plan.output.operand_images != 1) {
+    add_image_operands(plan, layout, blocks, first_tile, tiles, phase);
+  } else if (plan.output.broadcasts()) {
     load.rows = load.stride = tiles;
     load.passes = blocks.blocks;
     load.address = layout.operands + std::uint64_t{first_tile} * plan.array;
@@ -172,6 +175,28 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
   store.high = byte(plan.output.high);
   store.stride = count_of(plan.shape.m);
   add(store, phase);
+}
+
+/// Of the first image that has blocks here, those that it has left; then of all that have all of
+/// theirs here; then of the last one.
+void JobCommands::add_image_operands(const Plan& plan, const Layout& layout, const RowGroup& blocks,
+                                     std::uint32_t first_tile, std::uint32_t tiles, Phase phase) {
+  const std::uint32_t images = plan.output.operand_images;
+  const std::uint64_t each = plan.shape.m / images / blocks.rows;  // blocks of an image
+  std::uint64_t block = blocks.first_row / blocks.rows;
+  for (const std::uint64_t end = block + blocks.blocks; block != end;) {
+    const std::uint64_t left = std::min(each - block % each, end - block);
+    LoadOperandsCommand load;
+    load.rows = 1;
+    load.count = tiles;
+    load.passes = count_of(left);
+    load.blocks = left == each ? count_of((end - block) / each) : 1;
+    load.address =
+        layout.operands + (std::uint64_t{first_tile} * images + block / each) * plan.array;
+    load.stride = images;
+    add(load, phase);
+    block += left * load.blocks;
+  }
 }
 
 JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
