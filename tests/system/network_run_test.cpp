@@ -141,16 +141,16 @@ TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedClocks) {
 }
 
 TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedClocks) {
-  const OnnxModel model = quantized_ways();
-  for (const int n : {4, 8}) {
+  for (const auto& [n, images] : {std::pair{4, 1}, {8, 1}, {4, 3}, {8, 2}}) {
+    const OnnxModel model = quantized_ways(images);
     Rig rig(n);
     RunOptions options;
     rig.device->set_latency(options.memory.latency);
     JobRunner runner(*rig.device, rig.driver, options);
     const NetworkInputs inputs =
-        NetworkInputs::of(NamedTensors{{"x", quantized_input({1, 3, 9, 9})}});
-    const NetworkRun found =
-        run_network(Executor(model), inputs, runner, runner.report("ways", 1), nullptr, nullptr);
+        NetworkInputs::of(NamedTensors{{"x", quantized_input({images, 3, 9, 9})}});
+    const NetworkRun found = run_network(Executor(model), inputs, runner,
+                                         runner.report("ways", images), nullptr, nullptr);
     EXPECT_TRUE(found.report.verified());
     EXPECT_TRUE(found.report.predictable());
     EXPECT_EQ(found.report.host->nodes, 0U);
@@ -165,18 +165,39 @@ TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedClocks) {
   }
 }
 
+TEST(QuantizedNetworkOnRtl, LaysPartsInAnotherOrderInThePredictedClocks) {
+  const OnnxModel model = quantized_parts();
+  for (const int n : {4, 8}) {
+    Rig rig(n);
+    RunOptions options;
+    rig.device->set_latency(options.memory.latency);
+    JobRunner runner(*rig.device, rig.driver, options);
+    const NetworkRun found =
+        run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
+                    runner, runner.report("parts", 2), nullptr, nullptr);
+    EXPECT_TRUE(found.report.verified());
+    EXPECT_TRUE(found.report.predictable());
+    EXPECT_EQ(found.report.layers.back().program, 1U);
+    const Tensor wanted = Executor(model).run({{"x", quantized_input()}}).at("y");
+    const Tensor& y = found.outputs.at("y");
+    ASSERT_EQ(y.dims(), wanted.dims());
+    EXPECT_EQ(std::memcmp(y.raw(), wanted.raw(), y.bytes()), 0);
+  }
+}
+
 TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayBehindStalls) {
-  const OnnxModel model = quantized_ways();
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    const int images = seed % 3 + 1;
+    const OnnxModel model = quantized_ways(images);
     Rig rig(seed % 2 == 0 ? 4 : 8, 0.1 * seed, seed);
     RunOptions options;
     options.memory.stall_probability = 0.1 * seed;
     JobRunner runner(*rig.device, rig.driver, options);
     const NetworkInputs inputs =
-        NetworkInputs::of(NamedTensors{{"x", quantized_input({1, 3, 9, 9})}});
-    EXPECT_TRUE(
-        run_network(Executor(model), inputs, runner, runner.report("ways", 1), nullptr, nullptr)
-            .report.verified());
+        NetworkInputs::of(NamedTensors{{"x", quantized_input({images, 3, 9, 9})}});
+    EXPECT_TRUE(run_network(Executor(model), inputs, runner, runner.report("ways", images), nullptr,
+                            nullptr)
+                    .report.verified());
   }
 }
 

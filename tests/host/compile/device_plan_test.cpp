@@ -117,7 +117,7 @@ TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
   wide.conv("b", "d", 8, 8, 1);
   EXPECT_THAT(texts(plan(wide)), ElementsAre("a b c<a d<b"));
   QuantizedText stretched("2,8,6,6");
-  stretched.conv("x", "a", 8, 8, 6).conv("x", "b", 8, 8, 1).add("a", "b", "y");
+  stretched.conv("x", "a", 8, 1, 1).conv("x", "b", 8, 8, 1).add("a", "b", "y");
   EXPECT_THAT(texts(plan(stretched)), ElementsAre("a b"));
 }
 
@@ -185,7 +185,16 @@ TEST_F(DevicePlanTest, TakesAnOperandOfAValueForEachChannel) {
   EXPECT_THAT(found("1,8,6,6", product), ElementsAre("a m<a y<a+m"));
   EXPECT_THAT(found("1,8,6,6", "com.microsoft.QLinearAdd (m, s, z, a, s, z, s, z)"),
               ElementsAre("a m<a y<a+m"));
-  EXPECT_THAT(found("2,8,6,6", product), ElementsAre("a m<a")) << "one for each image";
+  EXPECT_THAT(found("2,8,6,6", product), ElementsAre("a m<a y<a+m")) << "one for each image";
+  QuantizedText array("2,8,6,6");
+  array.conv("x", "a", 8, 8, 1)
+      .node("m", "com.microsoft.QLinearGlobalAveragePool (x, s, z, s, z)")
+      .node("y", product);
+  const DevicePlan by_copy = plan(array);
+  EXPECT_THAT(texts(by_copy), ElementsAre("a y<a+*")) << "the lanes copy what the array gives";
+  const Plan& lanes = by_copy.programs[0].layers[1].job.plan;
+  EXPECT_EQ(lanes.operand_rows(), 2U);
+  EXPECT_EQ(36 % lanes.groups[0].rows, 0U) << "no block has rows of two images";
 }
 
 /// "a<x b" with, of each layer, what computes it: - the array, | the lanes.
@@ -221,7 +230,7 @@ TEST_F(DevicePlanTest, WritesPartsWhereAConcatenationHasThem) {
       found("com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z)");
   EXPECT_EQ(parts(joined), "a@0 b@5");
   EXPECT_THAT(texts(joined), ElementsAre("a b y<b"));
-  EXPECT_EQ(joined.programs[0].layers[1].job.plan.n_tiles, 3U);
+  EXPECT_EQ(joined.programs[0].layers[1].job.plan.n_tiles, 2U) << "it lies ahead of a";
   EXPECT_TRUE(joined.programs[0].layers[0].table.empty());
   const DevicePlan others =
       found("com.microsoft.QLinearConcat <axis = -3> (s, z, a, coarse, z, b, s, z)");
@@ -233,15 +242,53 @@ TEST_F(DevicePlanTest, WritesPartsWhereAConcatenationHasThem) {
   EXPECT_THAT(texts(plan(host)), ElementsAre("a", "y")) << "a part is not the device's";
 }
 
+/// "a@0 b@5": where parts lie.
+std::string places(const DevicePlan& plan) {
+  std::string text;
+  for (const DeviceLayer& layer : plan.programs.at(0).layers) {
+    if (!layer.part) continue;
+    EXPECT_EQ(layer.job.plan.output.part->first, layer.part->place);
+    text += (text.empty() ? "" : " ") + layer.job.name + fmt::format("@{}", layer.part->place);
+  }
+  return text;
+}
+
+TEST_F(DevicePlanTest, LaysPartsWhereTheyTakeFewestTiles) {
+  const auto found = [](const std::string& reader, int groups = 1) {
+    QuantizedText text("1,8,6,6");
+    text.conv("x", "a", 8, 5, 1).conv("x", "b", 8, 16, 3, kPad).conv("x", "c", 8, 3, 1);
+    text.node("all",
+              "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z, c, s, z)");
+    if (!reader.empty()) text.node("r", reader);
+    text.conv(reader.empty() ? "all" : "r", "y", 24, 24, 1, "", groups);
+    return plan(text);
+  };
+  const DevicePlan other = found("");
+  EXPECT_EQ(places(other), "a@0 b@8 c@5");
+  const ChannelOrder& order = other.programs[0].layers.back().input_order;
+  ASSERT_EQ(order.size(), 24U);
+  EXPECT_EQ(order[5], 8U) << "the first channel of b";
+  EXPECT_EQ(order[21], 5U) << "the first channel of c";
+  const DevicePlan pooled = found("MaxPool <kernel_shape = [2,2]> (all)");
+  EXPECT_EQ(places(pooled), "a@0 b@8 c@5");
+  EXPECT_EQ(pooled.programs[0].layers[3].result_order, order);
+  const DevicePlan in_order = found("", 24);
+  EXPECT_EQ(places(in_order), "a@0 b@5 c@21") << "channels by themselves";
+  EXPECT_EQ(in_order.programs[0].layers[1].job.plan.n_tiles, 3U);
+  EXPECT_EQ(places(found("com.microsoft.QLinearAdd (all, s, z, all, s, z, s, z)")),
+            "a@0 b@5 c@21")
+      << "another tensor's";
+}
+
 TEST_F(DevicePlanTest, CopiesAPartThatOthersRead) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .conv("a", "b", 8, 4, 3, kPad)
       .node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z, a, s, z)")
-      .conv("all", "y", 20, 8, 1);
+      .conv("all", "y", 20, 20, 1, "", 20);
   const DevicePlan found = plan(text);
   EXPECT_EQ(parts(found), "b@8 all@0* all@12*");
-  EXPECT_EQ(engines(found), "-a -b |all -all -y ") << "the array moves to other lanes";
+  EXPECT_EQ(engines(found), "-a -b |all -all |y ") << "the array moves to other lanes";
 }
 
 TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {

@@ -118,8 +118,8 @@ inline OnnxModel quantized_lanes() {
 /// All that results pass on their way to memory: tables, operands of a value for each channel,
 /// copies of what several read, a concatenation of uneven parts in other steps, an enlarged map;
 /// one program.
-inline OnnxModel quantized_ways() {
-  QuantizedText text("1,3,9,9");
+inline OnnxModel quantized_ways(int images = 1) {
+  QuantizedText text(fmt::format("{},3,9,9", images));
   text.conv("x", "first", 3, 12, 3, "pads = [1,1,1,1]")
       .node("curve", "com.microsoft.QLinearSigmoid (first, s, z, s, z)")
       .conv("curve", "thin", 12, 10, 1)
@@ -140,6 +140,27 @@ inline OnnxModel quantized_ways() {
       .conv("large", "deep", 24, 24, 3, "pads = [1,1,1,1]", 24)
       .add("deep", "large", "sum")
       .conv("sum", "y", 24, 9, 1);
+  return text.model();
+}
+
+/// Concatenations whose parts lie in another order than the file has them, one of another's; what
+/// reads them: pools, convolutions, and a Linear layer. One program.
+inline OnnxModel quantized_parts(int images = 2) {
+  const char* const pad = "pads = [1,1,1,1]";
+  QuantizedText text(fmt::format("{},3,9,9", images));
+  text.conv("x", "first", 3, 12, 3, pad)
+      .conv("first", "a", 12, 5, 1)
+      .conv("first", "b", 12, 8, 3, pad)
+      .conv("first", "c", 12, 3, 1)
+      .node("abc", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z, c, s, z)")
+      .node("pooled", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (abc)")
+      .conv("abc", "d", 16, 6, 1)
+      .conv("abc", "e", 16, 8, 3, pad)
+      .node("all",
+            "com.microsoft.QLinearConcat <axis = 1> (coarse, z, d, s, z, pooled, s, z, e, s, z)")
+      .node("mean", "com.microsoft.QLinearGlobalAveragePool (all, coarse, z, s, z)")
+      .node("flat", "Flatten (mean)")
+      .matmul("flat", "y", 30, 7);
   return text.model();
 }
 

@@ -52,6 +52,20 @@ TEST(Overlap, PartsTheLastTilesOfASingleBlock) {
   EXPECT_EQ(found->early_tiles, found->cut.tile);
 }
 
+TEST(Overlap, OfAMapsLastPartCountsThePartsBeforeIt) {
+  const Geometry geometry;
+  const Plan behind = make_plan(square(512, 14, 64), geometry, kInt8);
+  const auto of_part = [&](std::uint64_t first) {
+    Output output = kInt8;
+    output.part = ResultPart{first, 512};
+    return find_overlap(make_plan(square(96, 14, 208, 3), geometry, output), behind, geometry);
+  };
+  const auto last = of_part(256), shared = of_part(304);
+  ASSERT_TRUE(last && shared);
+  EXPECT_EQ(last->early_tiles, 4 + last->cut.tile);
+  EXPECT_EQ(shared->early_tiles, 4 + shared->cut.tile) << "the tile that both share comes late";
+}
+
 TEST(Overlap, IsNoneWhereNothingIsReadyBeforeAll) {
   EXPECT_FALSE(overlap(square(64, 7, 64), square(64, 7, 64)));  // one block, one plane
 }
