@@ -36,14 +36,16 @@ std::int64_t place_in(const ChannelOrder& order, std::int64_t channel) {
   return order.empty() ? channel : order[static_cast<std::size_t>(channel)];
 }
 
-/// Weights whose inputs are `order.size()` channels of as many taps each, in that order.
-MatrixI8 in_order(const MatrixI8& weights, const ChannelOrder& order) {
-  if (order.empty()) return weights;
-  const auto channels = static_cast<Eigen::Index>(order.size());
-  const Eigen::Index taps = weights.cols() / channels;
-  MatrixI8 result(weights.rows(), weights.cols());
-  for (Eigen::Index channel = 0; channel < channels; ++channel) {
-    result.middleCols(place_in(order, channel) * taps, taps) =
+/// Weights for channels of as many taps each, as the layer's activations have these; zero for
+/// columns of others.
+MatrixI8 in_order(const MatrixI8& weights, const DeviceLayer& layer) {
+  const auto columns = static_cast<Eigen::Index>(layer.job.plan.shape.k);
+  if (layer.input_order.empty() && weights.cols() == columns) return weights;
+  const Eigen::Index taps =
+      layer.convolution && !layer.packed ? static_cast<Eigen::Index>(layer.convolution->taps()) : 1;
+  MatrixI8 result = MatrixI8::Zero(weights.rows(), columns);
+  for (Eigen::Index channel = 0; channel < weights.cols() / taps; ++channel) {
+    result.middleCols(place_in(layer.input_order, channel) * taps, taps) =
         weights.middleCols(channel * taps, taps);
   }
   return result;
@@ -229,7 +231,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
   if (layer.identity) {
     const auto channels = static_cast<std::size_t>(layer.job.plan.shape.n);
     const auto size = static_cast<Eigen::Index>(channels);
-    return {in_order(MatrixI8::Identity(size, size), layer.input_order), std::vector<std::int32_t>(channels, 0),
+    return {in_order(MatrixI8::Identity(size, size), layer), std::vector<std::int32_t>(channels, 0),
             std::vector<float>(channels, 1)};
   }
   made.w = weights_of(node, inputs[3]);
@@ -251,7 +253,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
     const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
     made.bias.push_back(wrapped(own - zero * sum));
   }
-  made.w = in_order(made.w, layer.input_order);
+  if (layer.source) made.w = in_order(made.w, layer);
   return made;
 }
 
@@ -261,6 +263,10 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   ProgramLayer made;
   made.job = layer.job;
   if (layer.convolution) made.groups = layer.convolution->groups;
+  made.k = layer.job.plan.shape.k;
+  if (!layer.view.empty()) {
+    made.k = layer.view.size() * (layer.convolution ? layer.convolution->taps() : 1);
+  }
   made.copies = layer.identity;
   made.source = layer.source;
   made.operand = layer.operand;
@@ -270,6 +276,23 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   made.scale = std::move(weights.scale);
   made.table = layer.table;
   return made;
+}
+
+Tensor channels_of(const Tensor& tensor, const std::vector<std::uint32_t>& channels) {
+  if (channels.empty()) return tensor;
+  Dims dims = tensor.dims();
+  const std::size_t bytes = tensor.bytes() / static_cast<std::size_t>(dims[0] * dims[1]);
+  dims[1] = static_cast<std::int64_t>(channels.size());
+  Tensor result(tensor.type(), dims);
+  auto* to = reinterpret_cast<std::uint8_t*>(result.mutable_raw());
+  const std::uint8_t* from = bytes_of(tensor);
+  for (std::int64_t image = 0; image < dims[0]; ++image) {
+    for (const std::uint32_t channel : channels) {
+      to = std::copy_n(from + channel * bytes, bytes, to);
+    }
+    from += static_cast<std::size_t>(tensor.dim(1)) * bytes;
+  }
+  return result;
 }
 
 Tensor join_parts(const std::vector<Tensor>& parts, const TensorType& type) {

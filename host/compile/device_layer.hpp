@@ -46,6 +46,9 @@ MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand);
 Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type,
                        const ChannelOrder& order);
 
+/// Some channels of a tensor [images][channels][...], in this order; all where there are none.
+Tensor channels_of(const Tensor& tensor, const std::vector<std::uint32_t>& channels);
+
 /// The results of a concatenation whose parts, in the order of its channels, are these.
 Tensor join_parts(const std::vector<Tensor>& parts, const TensorType& type);
 

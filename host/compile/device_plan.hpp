@@ -51,8 +51,14 @@ struct DeviceLayer {
   bool has_no_constants() const { return identity || sum == LaneSum::kMaximum; }
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
-  /// Where the channels of its activations lie, and of its results among its own.
+  /// Where the channels of its activations lie among the columns that its job reads, and of its
+  /// results among its own.
   ChannelOrder input_order, result_order;
+  /// Where all channels of its source's tensor lie, of which its input value may have some: `view`,
+  /// empty where it has all. Its job reads from tile `source_tile` of them on.
+  ChannelOrder source_order;
+  std::vector<std::uint32_t> view;
+  std::uint32_t source_tile = 0;
   Quantization input;   // of its activations, as int8
   Quantization result;  // of what it writes, as it lies in memory
   /// The layer of the same program whose results it reads as they lie.

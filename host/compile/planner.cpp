@@ -80,9 +80,9 @@ ChannelOrder Planner::order_of(std::size_t number) const {
   return normalized(std::move(order));
 }
 
-/// Can the layer read the results of another where they lie?
-bool Planner::reads_as_it_lies(const Placed& from, QuantizedNode& to) const {
-  return reads_map(results_map(from), to);
+/// Can the layer read what another gave where it lies?
+bool Planner::reads_as_it_lies(const Value& input, QuantizedNode& to) const {
+  return reads_map(map_of(input), to);
 }
 
 /// Can the layer read a value where it lies in planes?
@@ -111,6 +111,12 @@ bool Planner::is_packed(const QuantizedNode& node) const {
 
 /// The layer's job. Throws UsageError where there is none.
 Job Planner::make(const Placed& placed) const {
+  Job job = make_job_of(placed);
+  job.source_tile = placed.layer.source_tile;
+  return job;
+}
+
+Job Planner::make_job_of(const Placed& placed) const {
   const DeviceLayer& layer = placed.layer;
   const QuantizedNode& node = placed.node;
   Output output;
@@ -166,6 +172,9 @@ void Planner::push(Placed placed, const std::string& output) {
 
 void Planner::add_layer(int index, QuantizedNode node) {
   const std::string& name = proto(index).input(0);
+  const bool by_channel = node.sum != LaneSum::kProducts ||
+                          (node.convolution && node.convolution->groups != 1);
+  if (by_channel) materialize(name);
   const Value input = value_of(name);
   Placed placed;
   placed.layer.node = index;
@@ -195,9 +204,12 @@ void Planner::add_layer(int index, QuantizedNode node) {
   };
   bool made = false;
   placed.node = node;
-  if (input.layer && reads_as_it_lies(layers_[*input.layer], placed.node)) {
+  const bool lies = input.layer && (input.view.empty() || !by_channel) &&
+                    reads_as_it_lies(input, placed.node);
+  if (lies) {
     placed.layer.source = input.layer;
-    placed.layer.input_order = order_of(*input.layer);
+    placed.layer.view = input.view;
+    set_columns(placed, input, input.view);
     if (placed.layer.is_pool()) placed.layer.result_order = placed.layer.input_order;
     placed.level = input.level;
     placed.depth = layers_[*input.layer].depth + 1;
@@ -207,12 +219,15 @@ void Planner::add_layer(int index, QuantizedNode node) {
     placed.node = std::move(node);
     placed.layer.source.reset();
     placed.layer.input_order.clear();
+    placed.layer.source_order.clear();
+    placed.layer.view.clear();
+    placed.layer.source_tile = 0;
     placed.level = input.level + (input.layer ? 1 : 0);
     placed.depth = 0;
     if (options_.in_place) {
-      const bool lies = !input.behind_layer || reads_in_place(input, placed.node);
-      if (!lies) plan_.on_host[index] = "its activations do not lie as the processor leaves them";
-      made = lies && try_to_make(false);
+      const bool in_planes = !input.behind_layer || reads_in_place(input, placed.node);
+      if (!in_planes) plan_.on_host[index] = "its activations do not lie as the processor leaves them";
+      made = in_planes && try_to_make(false);
     } else {
       made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
       made = made || try_to_make(false);
@@ -246,7 +261,7 @@ bool Planner::is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNod
 
 void Planner::add_node(int index) {
   if (done_.count(index) != 0) return;
-  if (!options_.in_place && add_vector(index)) return;
+  if (add_view(index) || (!options_.in_place && add_vector(index))) return;
   QuantizedNode node = read_quantized_node(model_, index);
   const bool is_pool = node.sum != LaneSum::kProducts;
   if (is_pool && !is_pool_for_lanes(proto(index), node)) node.place = NodePlace::kOther;

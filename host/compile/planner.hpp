@@ -31,6 +31,10 @@ class Planner {
     std::optional<std::size_t> layer;  // whose results it is, perhaps in another shape
     bool behind_layer = false;         // does it need the results of one?
     std::string root;                  // the value whose bytes it is, perhaps in another shape
+    /// Channels of the layer's tensor that it has; all where there are none. Then the node that
+    /// takes these.
+    std::vector<std::uint32_t> view = {};
+    int slice = 0;
   };
 
   /// A layer and its place.
@@ -52,10 +56,11 @@ class Planner {
   void add_layer(int index, QuantizedNode node);
   void add_on_host(int index, const QuantizedNode& node);
   void push(Placed placed, const std::string& output);
-  bool reads_as_it_lies(const Placed& from, QuantizedNode& to) const;
+  bool reads_as_it_lies(const Value& input, QuantizedNode& to) const;
   bool reads_in_place(const Value& input, QuantizedNode& node) const;
   bool is_packed(const QuantizedNode& node) const;
   Job make(const Placed& placed) const;
+  Job make_job_of(const Placed& placed) const;
   bool is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNode& node) const;
   Value host_value(const onnx::NodeProto& node) const;
   Value value_of(const std::string& name) const;
@@ -67,6 +72,13 @@ class Planner {
   ChannelOrder order_of(std::size_t number) const;
   void mark_read(std::size_t layer);
   std::vector<DeviceProgram> programs();
+
+  // planner_view.cpp
+  Convolution map_of(const Value& value) const;
+  bool add_view(int index);
+  void set_columns(Placed& placed, const Value& given,
+                   const std::vector<std::uint32_t>& channels) const;
+  bool materialize(const std::string& name);
 
   // planner_vector.cpp
   bool add_vector(int index);

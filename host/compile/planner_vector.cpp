@@ -28,6 +28,7 @@ std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& na
                                                 bool shifted) const {
   const Value value = value_of(name);
   if (!options_.lanes || !value.layer || value.root != name) return std::nullopt;
+  shifted = shifted || !value.view.empty();
   const Placed& from = layers_[*value.layer];
   Placed copy;
   copy.layer.node = index;
@@ -36,10 +37,9 @@ std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& na
   copy.layer.sum = copy.node.sum = shifted ? LaneSum::kProducts : LaneSum::kMaximum;
   copy.layer.source = value.layer;
   copy.layer.input = copy.layer.result = from.layer.result;
-  copy.layer.input_order = order_of(*value.layer);
-  if (!shifted) copy.layer.result_order = copy.layer.input_order;
+  copy.layer.view = value.view;
   copy.layer.input.zero += move_to_int8(from.node.type);
-  Convolution map = results_map(from);
+  Convolution map = map_of(value);
   map.out_channels = map.channels;
   map.groups = shifted ? 1 : map.channels;
   map.out_height = map.height;
@@ -48,8 +48,11 @@ std::optional<Planner::Placed> Planner::copy_of(int index, const std::string& na
   copy.node.place = NodePlace::kLayer;
   copy.node.type = from.node.type;
   copy.node.result.zero = -move_to_int8(from.node.type);
-  copy.node.convolution = copy.layer.convolution = map;
+  copy.node.convolution = map;
   copy.node.shape = {map.out_pixels(), shifted ? map.channels : 0, map.channels};
+  set_columns(copy, value, value.view);
+  copy.layer.convolution = copy.node.convolution;
+  if (!shifted) copy.layer.result_order = copy.layer.input_order;
   copy.level = from.level;
   copy.depth = from.depth + 1;
   copy.map = from.map;
@@ -184,7 +187,7 @@ bool Planner::add_second_operand(int index, const VectorNode& node) {
     StoreCommand settings;
   };
   const std::string &a = proto(index).input(node.a), &b = proto(index).input(node.b);
-  if (a == b) return false;
+  if (a == b || !materialize(a) || !materialize(b)) return false;
   std::vector<Way> ways = {{a, b, node.settings}};
   if (!node.stretched) {
     // The layer that comes later takes what the other one gave.
@@ -235,7 +238,7 @@ std::optional<Planner::ConcatInput> Planner::concat_input(int index, int input) 
   result.joins_shifted = result.joins && !from.takes_operand() && !plan.lanes && one_group &&
                          from.layer.result_order.empty();
   // A copy that shifts is a product with ones on the diagonal.
-  const Convolution map = results_map(from);
+  const Convolution map = map_of(value);
   const std::uint64_t rows = plan.shape.m, tiles = divide_up(map.channels, geometry_.n);
   result.cost.channels = map.channels;
   result.cost.tile_clocks = result.joins_shifted ? plan.k_tiles * rows : tiles * rows;

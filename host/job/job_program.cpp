@@ -32,6 +32,12 @@ void check_operand(const std::vector<Job>& jobs, std::size_t job) {
                                           *next.operand, next.name, job));
 }
 
+/// Columns of its source's results that a job reads.
+std::uint64_t columns_read(const Job& job) {
+  const Convolution* const reads = job.plan.convolution();
+  return reads != nullptr ? reads->channels : job.plan.shape.k;
+}
+
 void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Job& next = jobs[job];
   if (*next.source >= job) {
@@ -44,9 +50,11 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Convolution* const reads = next.plan.convolution();
   const std::uint64_t repeats = next.plan.lanes ? next.plan.lanes->repeats() : 1;
   const std::uint64_t rows = reads != nullptr ? reads->pixels() / repeats : next.plan.shape.m;
-  const std::uint64_t columns = reads != nullptr ? reads->channels : next.plan.shape.k;
+  const std::uint64_t columns = columns_read(next);
   const std::uint64_t given = source.plan.result_columns();
-  if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && given == columns) {
+  const std::uint64_t first = std::uint64_t{next.source_tile} * next.plan.array;
+  if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows &&
+      first + columns <= given) {
     return;
   }
   throw std::invalid_argument(fmt::format(
@@ -129,6 +137,10 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
     // What waits for operands of the job before would stand in the way of its own FENCE.
     if (jobs[j].operand == j - 1) continue;
     if (jobs[j].plan.lanes && jobs[j].plan.lanes->repeats() != 1) continue;
+    // What reads some tiles alone cannot tell which of them come late.
+    if (jobs[j].source == j - 1 && columns_read(jobs[j]) != jobs[j - 1].plan.result_columns()) {
+      continue;
+    }
     if (jobs[j].source != j - 1) {
       overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
       overlaps[j].early_words = std::numeric_limits<std::uint64_t>::max();
@@ -142,14 +154,19 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
   return overlaps;
 }
 
+/// Bytes from a tile of results to the next one.
+std::uint64_t tile_bytes(const Plan& plan) {
+  return plan.results().block_bytes(plan.shape.m, plan.array);
+}
+
 /// Results that are a part of a map lie within it; the first part takes the room for all.
 void place_part(Job& job, std::map<int, std::uint64_t>& maps) {
   const ResultPart& part = job.plan.output.part.value();
-  const std::uint64_t tile_bytes = job.plan.results().block_bytes(job.plan.shape.m, job.plan.array);
+  const std::uint64_t bytes = tile_bytes(job.plan);
   const auto [map, is_first] = maps.emplace(*job.map, job.layout.results);
-  job.layout.end = is_first ? map->second + divide_up(part.columns, job.plan.array) * tile_bytes
+  job.layout.end = is_first ? map->second + divide_up(part.columns, job.plan.array) * bytes
                             : job.layout.results;
-  job.layout.results = map->second + part.first / job.plan.array * tile_bytes;
+  job.layout.results = map->second + part.first / job.plan.array * bytes;
 }
 
 }  // namespace
@@ -204,7 +221,9 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
       const Job& giver = list.jobs[*from];
       return std::optional(giver.map ? maps.at(*giver.map) : giver.layout.results);
     };
-    job.layout = make_layout(job.plan, list.end, results_of(job.source), results_of(job.operand));
+    std::optional<std::uint64_t> activations = results_of(job.source);
+    if (activations) *activations += job.source_tile * tile_bytes(list.jobs[*job.source].plan);
+    job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand));
     if (job.map) place_part(job, maps);
     JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
     job.program = std::move(commands.commands);

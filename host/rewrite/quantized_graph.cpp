@@ -15,6 +15,7 @@
 #include "host/rewrite/join_primitives.hpp"
 #include "host/rewrite/qdq_double_pairs.hpp"
 #include "host/rewrite/quantize_before_moves.hpp"
+#include "host/rewrite/split_to_slices.hpp"
 
 namespace gemm64 {
 namespace {
@@ -88,6 +89,7 @@ onnx::ModelProto Fusion::run() {
   drop_dropouts(graph, model_);
   join_equal_quantizes(graph);
   quantize_before_moves(graph, reader_, model_.opset());
+  split_to_slices(graph, model_);
   drop_redundant_clips(graph, reader_);
   links_ = GraphLinks(graph);
   for (const NodeProto& node : graph.node()) {

@@ -203,6 +203,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     results.layers.push_back(layer_of(layer.job));
     results.layers.back().published =
         published_cycles(layer.job.plan.shape, driver_.geometry().n, layer.groups);
+    if (layer.k != 0) results.layers.back().shape.k = layer.k;
     if (layer.copies) results.layers.back().shape.k = 0;
     layer.job.source = layer.source;
     layer.job.operand = layer.operand;
@@ -304,6 +305,15 @@ const MatrixI32& results_read(const JobProgram& list, const std::vector<GemmResu
   return all;
 }
 
+/// Of all columns that a job's source gave, those that it reads.
+MatrixI8 columns_of(const MatrixI32& given, const Job& job) {
+  const Convolution* const reads = job.plan.convolution();
+  const auto columns =
+      static_cast<Eigen::Index>(reads != nullptr ? reads->channels : job.plan.shape.k);
+  const auto first = static_cast<Eigen::Index>(job.source_tile * job.plan.array);
+  return given.middleCols(first, columns).cast<std::int8_t>();
+}
+
 }  // namespace
 
 /// Compares the results of a list, each layer's with what it must be for what its source gave.
@@ -333,7 +343,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
     const auto given = [&](const std::optional<std::size_t>& from, MatrixI32& map) {
       return from ? &results_read(list, results, *from, map) : nullptr;
     };
-    if (source && is_compared) read = given(source, source_map)->cast<std::int8_t>();
+    if (source && is_compared) read = columns_of(*given(source, source_map), one.job);
     const MatrixI8& a = source ? read : one.a;
     if (is_compared) {
       const bool others = one.expect && (is_other(source) || is_other(operand));

@@ -30,6 +30,7 @@ struct ProgramLayer {
   Job job;
   std::uint32_t groups = 1;           // of a convolution
   bool copies = false;                // are its products no work of the network's?
+  std::uint64_t k = 0;                // of the network's products, if that is another
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
   /// The same of the second operand of its results, where they take one.
   std::optional<std::size_t> operand;

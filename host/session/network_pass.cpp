@@ -137,15 +137,17 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
       if (found != at_.values.end()) given[name] = found->second;
     }
   }
-  const auto give = [&](const std::string& name, std::optional<std::size_t> from) {
+  const auto give = [&](const std::string& name, std::optional<std::size_t> from,
+                        const std::vector<std::uint32_t>& view) {
     if (!from) return;
     const TensorType type = type_of(name);
-    given[name] = checks_layers() ? results_of(program, *from, wanted).reshaped(type.dims)
+    given[name] = checks_layers() ? channels_of(results_of(program, *from, wanted), view)
+                                        .reshaped(type.dims)
                                   : Tensor(static_cast<DataType>(type.data_type), {0});
   };
   const std::string& name = layer.input_value;
-  give(name, layer.source);
-  give(layer.second, layer.operand);
+  give(name, layer.source, layer.view);
+  give(layer.second, layer.operand, {});
   // Of a layer that copies a value its node's other inputs may not be there.
   const Tensors arguments =
       layer.has_no_constants() ? Tensors{given.at(name)} : executor_.arguments(step, given);
@@ -169,7 +171,9 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   const auto begin = WallClock::now();
   if (layer.source) {
     const Tensor* const exact = at_.exact.find(results_of(program.layers[*layer.source]));
-    if (exact != nullptr) at_.exact.store(name, exact->reshaped(type_of(name).dims));
+    if (exact != nullptr) {
+      at_.exact.store(name, channels_of(*exact, layer.view).reshaped(type_of(name).dims));
+    }
   }
   wanted.push_back(compute_layer(layer, given, &at_.exact));
   made.expected = to_job_results(layer, wanted.back());
@@ -178,15 +182,16 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
                                                         const MatrixI32* operand) {
       Values others = given;
       const auto replace = [&](const std::string& value, std::optional<std::size_t> from,
-                               const MatrixI32* results, const ChannelOrder& order) {
+                               const MatrixI32* results, const ChannelOrder& order,
+                               const std::vector<std::uint32_t>& view) {
         if (!from) return;
         const DeviceLayer& by = program.layers[*from];
         others[value] =
-            to_node_results(by, *results, type_of(results_of(by)), order)
+            channels_of(to_node_results(by, *results, type_of(results_of(by)), order), view)
                 .reshaped(type_of(value).dims);
       };
-      replace(name, layer.source, source, layer.input_order);
-      replace(layer.second, layer.operand, operand, layer.result_order);
+      replace(name, layer.source, source, layer.source_order, layer.view);
+      replace(layer.second, layer.operand, operand, layer.result_order, {});
       return to_job_results(layer, compute_layer(layer, std::move(others), nullptr));
     };
   }

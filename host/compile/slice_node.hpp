@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Slice of channels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// The channels (axis 1) of its input that node `index` gives, in order, if it is a Slice of these
+/// alone, known before anything runs; nothing otherwise.
+std::optional<std::vector<std::uint32_t>> read_slice(const OnnxModel& model, int index);
+
+}  // namespace gemm64
