@@ -87,10 +87,19 @@ class WindowCommands {
     }
   }
 
+  /// Does a block begin early with some of its planes?
+  bool is_partly(std::uint64_t block) const {
+    return block == overlaps_.early_blocks && overlaps_.early_tiles != 0;
+  }
   Phase phase_of(std::uint64_t block) const {
     const bool early = block < overlaps_.early_blocks;
-    const bool partly = block == overlaps_.early_blocks && overlaps_.early_tiles != 0;
-    return early || partly ? Phase::kEarly : Phase::kRest;
+    return early || is_partly(block) ? Phase::kEarly : Phase::kRest;
+  }
+  /// STOREs of a block that is early in part wait for the rest. Where they are more than two, the
+  /// snapshot of the FENCE ahead of that would find no place in their queue.
+  Phase store_phase(std::uint64_t block) const {
+    const bool many = !plan_.has_one_set_of_lanes();
+    return is_partly(block) && many ? Phase::kRest : phase_of(block);
   }
 
   /// The new pixels of a block; of the block that is early in part the planes behind that part come
@@ -104,8 +113,7 @@ class WindowCommands {
       add_rows(strip, pixels, start);
       return;
     }
-    const bool partly = block == overlaps_.early_blocks && overlaps_.early_tiles != 0;
-    const std::uint32_t now = partly ? overlaps_.early_tiles : planes;
+    const std::uint32_t now = is_partly(block) ? overlaps_.early_tiles : planes;
     list_.add(load_window(plan, pixels, 0, now, layout_.activations, start), phase_of(block));
     if (now == planes) return;
     list_.add(load_window(plan, pixels, now, planes - now, layout_.activations, false),
@@ -162,7 +170,8 @@ class WindowCommands {
       for (; next_store_ < stores_.size() && stores_[next_store_].block == before + i;
            ++next_store_) {
         const Store& store = stores_[next_store_];
-        list_.add_store(plan_, layout_, store.blocks, store.first_tile, store.tiles, phase);
+        list_.add_store(plan_, layout_, store.blocks, store.first_tile, store.tiles,
+                        store_phase(before + i));
       }
     }
   }
