@@ -41,14 +41,21 @@ void set_utilization(LayerReport& of, std::uint64_t macs, const Geometry& geomet
   of.roofline_utilization = roofline_clocks(macs, of.counters, geometry, memory) / clocks;
 }
 
-/// What cannot be of the figures of a layer or of several, a line each.
-void add_impossible(const LayerReport& of, const std::string& name,
+/// The most that a layer can have of the array's MACs. A small array has fewer multipliers than the
+/// lanes beside it, nine a lane, which take no tiles of weights.
+double most_of_array(const LayerReport& layer, const Geometry& geometry) {
+  constexpr double kOfLane = 9;
+  return layer.tiles != 0 ? 1 : std::max(1.0, kOfLane / geometry.n);
+}
+
+/// What cannot be of the figures of a layer or of several, a line each; `most`: of its utilization.
+void add_impossible(const LayerReport& of, const std::string& name, double most,
                     std::vector<std::string>& lines) {
   constexpr double kRounding = 1e-9;  // of sums of floats
   const auto check = [&](const char* what, double share) {
-    if (share <= 1 + kRounding) return;  // not the other way round: NaN is no share
-    lines.push_back(
-        fmt::format("{}: {} is {:.2f} %; more than 100 % cannot be", name, what, 100 * share));
+    if (share <= most + kRounding) return;  // not the other way round: NaN is no share
+    lines.push_back(fmt::format("{}: {} is {:.2f} %; more than {:.0f} % cannot be", name, what,
+                                100 * share, 100 * most));
   };
   check("its utilization", of.utilization);
   check("its share of the roofline", of.roofline_utilization);
@@ -171,14 +178,18 @@ bool RunReport::held() const {
 
 std::vector<std::string> RunReport::impossible() const {
   std::vector<std::string> lines;
-  for (const LayerReport& layer : layers) add_impossible(layer, layer.name, lines);
+  double most = 1;
+  for (const LayerReport& layer : layers) {
+    add_impossible(layer, layer.name, most_of_array(layer, geometry), lines);
+    most = std::max(most, most_of_array(layer, geometry));
+  }
   const std::vector<LayerReport> sums = programs();
   if (sums.size() < layers.size()) {
     for (const LayerReport& program : sums) {
-      add_impossible(program, fmt::format("program {}", program.program), lines);
+      add_impossible(program, fmt::format("program {}", program.program), most, lines);
     }
   }
-  if (sums.size() > 1) add_impossible(total(), "total", lines);
+  if (sums.size() > 1) add_impossible(total(), "total", most, lines);
   return lines;
 }
 

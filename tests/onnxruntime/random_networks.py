@@ -75,11 +75,11 @@ class Network:
 
     def draw_images(self):
         r = self.random
-        self.shapes["x"] = [r.choice([1, 1, 2]), r.randint(1, 5), r.randint(5, 12), r.randint(5, 12)]
+        self.shapes["x"] = [r.choice([1, 1, 2, 3]), r.randint(1, 5), r.randint(5, 12), r.randint(5, 12)]
         x = "x"
         for _ in range(r.randint(1, 5)):
             x = r.choice([self.conv, self.conv, self.conv, self.pool, self.activation, self.residual,
-                          self.branches, self.scaled, self.resize, self.sliced, self.moved,
+                          self.branches, self.crossing, self.scaled, self.resize, self.sliced, self.moved,
                           self.normalized, self.upscaled])(x)
         if not self.nodes:
             x = self.conv(x, None, 1)
@@ -140,6 +140,50 @@ class Network:
         shape[1] = sum(self.shapes[part][1] for part in parts)
         shape[2:] = self.shapes[parts[0]][2:]
         return self.node("Concat", parts, shape, axis=1)
+
+    def part(self, x, begin, end):
+        """Some channels."""
+        bounds = [self.constant(numpy.int64([value])) for value in (begin, end, 1)]
+        return self.node("Slice", [x, *bounds], [self.shapes[x][0], end - begin, *self.shapes[x][2:]])
+
+    def parts(self, x):
+        """All channels, in two or three parts."""
+        r, (batch, channels, *map) = self.random, self.shapes[x]
+        cuts = sorted(r.sample(range(1, channels), min(channels - 1, r.randint(1, 2))))
+        bounds = list(zip([0, *cuts], [*cuts, channels]))
+        if self.opset < 13 or r.random() < 0.4:
+            return [self.part(x, begin, end) for begin, end in bounds]
+        name = f"split{len(self.nodes)}"
+        outputs = [f"{name}.{i}" for i in range(len(bounds))]
+        sizes = self.constant(numpy.int64([end - begin for begin, end in bounds]))
+        self.nodes.append(helper.make_node("Split", [x, sizes], outputs, name, axis=1))
+        for output, (begin, end) in zip(outputs, bounds):
+            self.shapes[output] = [batch, end - begin, *map]
+        return outputs
+
+    def crossing(self, x):
+        """As YOLO's C2f: a split, a branch behind one of its parts, and a concatenation of all."""
+        r = self.random
+        x = self.conv(x, r.randint(2, 14), 1, 1)
+        parts = self.parts(x)
+        y = parts[-1]
+        for _ in range(r.randint(1, 2)):
+            kind = r.choice(["conv", "conv", "residual", "pool", "deep"])
+            shape = self.shapes[y]
+            if kind == "residual":
+                y = self.residual(y)
+            elif kind == "pool":
+                y = self.node("MaxPool", [y], shape, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+            else:
+                groups = shape[1] if kind == "deep" else 1
+                filters = shape[1] if kind == "deep" else r.randint(1, 9)
+                y = self.node("Conv", [y, self.weights(filters, shape[1] // groups, 3, 3)],
+                              [shape[0], filters, *shape[2:]], kernel_shape=[3, 3], pads=[1] * 4, group=groups)
+            parts.append(y)
+        r.shuffle(parts)
+        shape = list(self.shapes[x])
+        shape[1] = sum(self.shapes[part][1] for part in parts)
+        return self.conv(self.node("Concat", parts, shape, axis=1), None, 1, 1)
 
     def scaled(self, x):
         """Squeeze and excitation, or a constant."""

@@ -165,9 +165,9 @@ TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedClocks) {
   }
 }
 
-TEST(QuantizedNetworkOnRtl, LaysPartsInAnotherOrderInThePredictedClocks) {
-  const OnnxModel model = quantized_parts();
-  for (const int n : {4, 8}) {
+TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlicesInThePredictedClocks) {
+  for (const auto& [n, sliced] : {std::pair{4, false}, {8, false}, {4, true}, {8, true}}) {
+    const OnnxModel model = sliced ? quantized_slices() : quantized_parts();
     Rig rig(n);
     RunOptions options;
     rig.device->set_latency(options.memory.latency);
@@ -178,6 +178,7 @@ TEST(QuantizedNetworkOnRtl, LaysPartsInAnotherOrderInThePredictedClocks) {
     EXPECT_TRUE(found.report.verified());
     EXPECT_TRUE(found.report.predictable());
     EXPECT_EQ(found.report.layers.back().program, 1U);
+    EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
     const Tensor wanted = Executor(model).run({{"x", quantized_input()}}).at("y");
     const Tensor& y = found.outputs.at("y");
     ASSERT_EQ(y.dims(), wanted.dims());

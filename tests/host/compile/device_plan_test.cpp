@@ -280,6 +280,28 @@ TEST_F(DevicePlanTest, LaysPartsWhereTheyTakeFewestTiles) {
       << "another tensor's";
 }
 
+TEST_F(DevicePlanTest, ReadsSlicesOfChannelsWhereTheyLie) {
+  const auto found = [](const std::string& slice, int channels, int groups = 1) {
+    QuantizedText text("1,8,6,6");
+    text.conv("x", "a", 8, 24, 1).node("b", slice).conv("b", "y", channels, channels, 1, "", groups);
+    return plan(text);
+  };
+  const DevicePlan behind = found("Slice (a, ninth, end, axis_one)", 15);
+  ASSERT_THAT(texts(behind), ElementsAre("a y<a"));
+  const DeviceLayer& layer = behind.programs[0].layers[1];
+  EXPECT_EQ(layer.job.source_tile, 1U);
+  EXPECT_EQ(layer.convolution->channels, 16U) << "tiles 1 and 2";
+  ASSERT_EQ(layer.input_order.size(), 15U);
+  EXPECT_EQ(layer.input_order[0], 1U) << "channel 9 lies at lane 1 of tile 1";
+  const DevicePlan ahead = found("Slice (a, first_one, ninth, axis_one)", 9);
+  EXPECT_EQ(ahead.programs[0].layers[1].job.source_tile, 0U);
+  EXPECT_EQ(ahead.programs[0].layers[1].convolution->channels, 16U);
+  EXPECT_EQ(engines(found("Slice (a, ninth, end, axis_one)", 15, 15)), "-a -b |y ")
+      << "the array copies them for the lanes";
+  EXPECT_THAT(texts(found("Slice (a, first_one, third, third)", 24)), ElementsAre("a", "y"))
+      << "rows, not channels";
+}
+
 TEST_F(DevicePlanTest, CopiesAPartThatOthersRead) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)

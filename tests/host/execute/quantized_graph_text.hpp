@@ -57,6 +57,11 @@ class QuantizedText {
     constant("coarse", Tensor::of<float>({}, {0.0125F}));
     constant("doubled", Tensor::of<float>({4}, {1, 1, 2, 2}));
     constant("sizes", Tensor::of<std::int64_t>({4}, {1, 8, 12, 18}));
+    for (const auto& [name, value] :
+         {std::pair{"first_one", 0}, {"axis_one", 1}, {"third", 3}, {"ninth", 9}, {"end", 1000},
+          {"back", -1}}) {
+      constant(name, Tensor::of<std::int64_t>({1}, {value}));
+    }
     constant("z", Tensor::of<std::uint8_t>({}, {131}));
     constant("wz", Tensor::of<std::int8_t>({}, {zero}));
     for (const auto& [name, tensor] : weights_) constant(name, tensor);
@@ -161,6 +166,30 @@ inline OnnxModel quantized_parts(int images = 2) {
       .node("mean", "com.microsoft.QLinearGlobalAveragePool (all, coarse, z, s, z)")
       .node("flat", "Flatten (mean)")
       .matmul("flat", "y", 30, 7);
+  return text.model();
+}
+
+/// Slices of channels, as YOLO's C2f has them, one of a Slice, one that is turned round; what reads
+/// them: convolutions, an addition, a depthwise layer, a pool, and concatenations. One program.
+inline OnnxModel quantized_slices(int images = 2) {
+  const char* const pad = "pads = [1,1,1,1]";
+  QuantizedText text(fmt::format("{},3,9,9", images));
+  text.conv("x", "first", 3, 22, 3, pad)
+      .node("a", "Slice (first, first_one, ninth, axis_one)")
+      .node("b", "Slice (first, ninth, end, axis_one)")
+      .conv("b", "c", 13, 13, 3, pad)
+      .add("b", "c", "d")
+      .node("e", "Slice (b, first_one, third, axis_one)")
+      .conv("e", "f", 3, 3, 3, pad, 3)
+      .node("g", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (a)")
+      .node("h", "Slice (first, end, first_one, axis_one, back)")
+      .conv("h", "i", 21, 4, 1)
+      .node("all",
+            "com.microsoft.QLinearConcat <axis = 1> (coarse, z, a, s, z, b, s, z, d, s, z, f, s, "
+            "z, g, s, z, i, s, z)")
+      .node("mean", "com.microsoft.QLinearGlobalAveragePool (all, coarse, z, s, z)")
+      .node("flat", "Flatten (mean)")
+      .matmul("flat", "y", 51, 7);
   return text.model();
 }
 

@@ -9,7 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/run/program_prediction.hpp"
+#include "tests/host/job/known_programs.hpp"
 
 namespace gemm64 {
 namespace {
@@ -180,8 +183,53 @@ TEST(JobProgram, RefusesChainsThatDoNotFit) {
   EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
   jobs[0] = make_job("tall", {6, 8, 24}, Accumulate::kDevice, small(), kInt8);
   EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
-  jobs[0] = make_job("wide", {5, 8, 25}, Accumulate::kDevice, small(), kInt8);
+  jobs[0] = make_job("narrow", {5, 8, 23}, Accumulate::kDevice, small(), kInt8);
   EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs = chain_of(5, {8, 20, 17}, small());
+  jobs[0] = make_job("wide", {5, 8, 25}, Accumulate::kDevice, small(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "a part of a tile";
+  jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[1].source_tile = 1;
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "past the end";
+}
+
+TEST(JobProgram, ReadsSomeTilesOfWhatAJobGives) {
+  std::vector<Job> jobs = chain_of(5, {8, 16, 17}, small());
+  jobs[0] = make_job("wide", {5, 8, 28}, Accumulate::kDevice, small(), kInt8);
+  for (const std::uint32_t tile : {0U, 1U}) {
+    jobs[1].source_tile = tile;
+    const JobProgram list = make_job_program(jobs, small());
+    EXPECT_EQ(list.jobs[1].layout.activations, list.jobs[0].layout.results + tile * 5 * 8);
+    const auto codes = opcodes(list);
+    EXPECT_EQ(std::count(codes.begin(), codes.end(), Opcode::kFence), 1);
+  }
+}
+
+// Three STOREs that wait for a block's last planes would fill the queue in which the FENCE ahead of
+// these has its snapshot.
+TEST(JobProgram, KeepsTheStoresOfAnEarlyPartBehindTheFence) {
+  const auto part = [](std::uint32_t channels, std::uint32_t filters, std::uint64_t first,
+                       std::uint64_t columns) {
+    Output output = kInt8;
+    output.part = ResultPart{first, columns};
+    output.vector = StoreCommand{};
+    return make_job("part", square(channels, 9, filters, 3), small(), output);
+  };
+  std::vector<Job> jobs = {part(8, 8, 0, 24), part(8, 16, 8, 24), part(24, 17, 3, 24),
+                           part(24, 3, 0, 24)};
+  jobs[0].map = jobs[1].map = 1;
+  jobs[2].map = jobs[3].map = 2;
+  jobs[2].source = jobs[3].source = 1;
+  const JobProgram list = make_job_program(jobs, small());
+  bool parted = false;
+  for (std::size_t i = 0; i < list.program.size(); ++i) {
+    const CommandOrigin& origin = list.origins[i];
+    if (origin.job == 1 && origin.ends_job) break;
+    parted = parted || (origin.job == 1 && origin.parts_job);
+    if (origin.job == 2) EXPECT_FALSE(is_store(list.program[i])) << i;
+  }
+  EXPECT_TRUE(parted) << "the map's first tiles are read early";
+  EXPECT_EQ(predict_program(list, small(), MemoryTiming{}).layers.size(), 4u);
 }
 
 TEST(JobProgram, RefusesAnEmptyList) {

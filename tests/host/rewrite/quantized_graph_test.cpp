@@ -161,6 +161,26 @@ TEST(QuantizedGraph, QuantizesAnOutputThatATransposeReadsBeforeAQuantize) {
   EXPECT_EQ(nodes("Transpose", "n"), "MatMulIntegerToFloat Transpose QuantizeLinear");
 }
 
+TEST(QuantizedGraph, WritesASplitAsASliceForEachPart) {
+  const std::string to = "(uint8[1,3,4,4] x) => (uint8[1,1,4,4] y, uint8[1,2,4,4] u) ";
+  const std::string nodes = "{a = DequantizeLinear(x, s, z) m, n = Split <axis = -3> (a, sizes)"
+                            " y = QuantizeLinear(m, s, z) u = QuantizeLinear(n, s, z)}";
+  std::string constants = kConstants;
+  constants.insert(1, "int64[2] sizes = {1, 2}, ");
+  const OnnxModel model = with_quantized_operators(load_text(to + constants + nodes), {});
+  require_valid(model.proto(), "what was rewritten");
+  ASSERT_EQ(model.graph().node_size(), 2);
+  for (const int i : {0, 1}) {
+    const onnx::NodeProto& node = model.graph().node(i);
+    EXPECT_EQ(node.op_type(), "Slice");
+    EXPECT_EQ(node.input(0), "x") << "integers move";
+    EXPECT_EQ(node.output(0), i == 0 ? "y" : "u");
+    EXPECT_EQ(model.integers(node.input(1)), std::vector<std::int64_t>{i});
+    EXPECT_EQ(model.integers(node.input(2)), std::vector<std::int64_t>{i == 0 ? 1 : 3});
+    EXPECT_EQ(model.integers(node.input(3)), std::vector<std::int64_t>{1});
+  }
+}
+
 TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
   EXPECT_EQ(rewritten("(float[2,2] x) => (float[2,2] y) ", "{a = Relu(x) y = Tanh(a)}"),
             "Relu Tanh");

@@ -70,6 +70,7 @@ RunReport report_of_clocks(std::uint64_t first, std::uint64_t second) {
   report.layers[1].counters[counter::kTotalClocks] = second;
   for (LayerReport& layer : report.layers) {
     layer.shape = {64, 8, 8};  // 64 clocks of all MACs
+    layer.tiles = 1;
     layer.predicted = layer.counters;
     set_utilization(layer, report.geometry, report.memory);
   }
@@ -82,6 +83,13 @@ TEST(RunReport, IsNotVerifiedWhereAFigurePassesItsBound) {
   EXPECT_FALSE(report.verified());
   EXPECT_EQ(report.impossible().at(0),
             "fc2: its utilization is 426.67 %; more than 100 % cannot be");
+}
+
+TEST(RunReport, LetsTheLanesOfASmallArrayHaveMoreMultipliers) {
+  RunReport report = report_of_clocks(64, 60);
+  EXPECT_FALSE(report.verified());
+  for (LayerReport& layer : report.layers) layer.tiles = 0;
+  EXPECT_TRUE(report.verified()) << "nine for each of 8 columns";
 }
 
 TEST(RunReport, IsNotVerifiedWhereAProgramOrTheTotalPassesItsBound) {
