@@ -40,9 +40,8 @@ bool needs_its_order(const onnx::NodeProto& node) {
 
 /// Are the results of a node made of all channels of a value?
 bool mixes_channels(const onnx::NodeProto& node) {
-  static const std::set<std::string> kNames = {"QLinearConv", "QLinearMatMul",
-                                               "com.microsoft.QGemm",
-                                               "com.microsoft.QLinearConcat"};
+  static const std::set<std::string> kNames = {
+      "QLinearConv", "QLinearMatMul", "com.microsoft.QGemm", "com.microsoft.QLinearConcat"};
   return kNames.count(operator_name(node)) != 0;
 }
 

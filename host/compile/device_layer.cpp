@@ -64,8 +64,7 @@ Matrix<Value> pixels_of(const Tensor& tensor, std::int64_t images, std::int64_t 
       const std::int64_t end = std::min(begin + kBlock, pixels);
       for (std::int64_t channel = 0; channel < channels; ++channel) {
         const std::uint8_t* const plane = from + (image * channels + channel) * pixels;
-        Value* to =
-            result.data() + (image * pixels + begin) * channels + place_in(order, channel);
+        Value* to = result.data() + (image * pixels + begin) * channels + place_in(order, channel);
         for (std::int64_t pixel = begin; pixel < end; ++pixel, to += channels) {
           *to = convert(plane[pixel]);
         }
@@ -180,7 +179,8 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
   const std::uint8_t move = flip(results);
   if (is_unsigned(layer)) {
     return pixels_of<std::int32_t>(results, map.images, map.channels, map.pixels,
-                                   layer.result_order, [](std::uint8_t value) { return std::int32_t{value}; });
+                                   layer.result_order,
+                                   [](std::uint8_t value) { return std::int32_t{value}; });
   }
   return pixels_of<std::int32_t>(
       results, map.images, map.channels, map.pixels, layer.result_order,

@@ -89,7 +89,13 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
             {"weights", to_json(tensors.weights)},
             {"parameters", to_json(tensors.parameters)},
             {"result", to_json(tensors.result)}};
-  if (layer.part) json["channels"] = {{"first", layer.part->first}, {"of", layer.part->channels}};
+  if (layer.part) {
+    json["channels"] = {{"first", layer.part->first},
+                        {"of", layer.part->channels},
+                        {"place", layer.part->place}};
+  }
+  if (!layer.input_order.empty()) json["input"]["order"] = layer.input_order;
+  if (!layer.result_order.empty()) json["result"]["order"] = layer.result_order;
   if (tensors.operand.bytes != 0) {
     json["operand"] = to_json(tensors.operand);
     json["operand"]["source"] = layer.operand ? Json(*layer.operand) : Json();

@@ -172,8 +172,8 @@ void Planner::push(Placed placed, const std::string& output) {
 
 void Planner::add_layer(int index, QuantizedNode node) {
   const std::string& name = proto(index).input(0);
-  const bool by_channel = node.sum != LaneSum::kProducts ||
-                          (node.convolution && node.convolution->groups != 1);
+  const bool by_channel =
+      node.sum != LaneSum::kProducts || (node.convolution && node.convolution->groups != 1);
   if (by_channel) materialize(name);
   const Value input = value_of(name);
   Placed placed;
@@ -191,8 +191,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
     placed.layer.packed = packed;
     placed.layer.convolution = placed.node.convolution;
     try {
-      if (!placed.layer.input_order.empty() && !placed.layer.is_pool() &&
-          placed.node.convolution && placed.node.convolution->groups != 1) {
+      if (!placed.layer.input_order.empty() && !placed.layer.is_pool() && placed.node.convolution &&
+          placed.node.convolution->groups != 1) {
         throw UsageError("the channels of its groups lie in another order");
       }
       placed.layer.job = make(placed);
@@ -204,8 +204,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
   };
   bool made = false;
   placed.node = node;
-  const bool lies = input.layer && (input.view.empty() || !by_channel) &&
-                    reads_as_it_lies(input, placed.node);
+  const bool lies =
+      input.layer && (input.view.empty() || !by_channel) && reads_as_it_lies(input, placed.node);
   if (lies) {
     placed.layer.source = input.layer;
     placed.layer.view = input.view;
@@ -226,7 +226,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
     placed.depth = 0;
     if (options_.in_place) {
       const bool in_planes = !input.behind_layer || reads_in_place(input, placed.node);
-      if (!in_planes) plan_.on_host[index] = "its activations do not lie as the processor leaves them";
+      if (!in_planes)
+        plan_.on_host[index] = "its activations do not lie as the processor leaves them";
       made = in_planes && try_to_make(false);
     } else {
       made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);

@@ -145,8 +145,7 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
   Placed changed = placed;
   if (in_program) {
     const Placed& from = layers_[*operand.layer];
-    const bool lies =
-        node.stretched ? from.node.shape.m == node.images : from.map == placed.map;
+    const bool lies = node.stretched ? from.node.shape.m == node.images : from.map == placed.map;
     if (operand.layer == own || !lies) return false;
     if (order_of(*operand.layer) != placed.layer.result_order) return false;
     changed.depth = std::max(placed.depth, from.depth + 1);

@@ -21,7 +21,8 @@ std::optional<std::vector<std::uint32_t>> read_slice(const OnnxModel& model, int
   for (std::size_t axis = 0; axis < from->dims.size(); ++axis) {
     if (axis != 1 && from->dims[axis] != to->dims[axis]) return std::nullopt;
   }
-  // The host's kernel on the numbers of the channels says which they are; one value stands for each.
+  // The host's kernel on the numbers of the channels says which they are; one value stands for
+  // each.
   const std::int64_t channels = from->dims[1];
   std::vector<std::int64_t> dims = from->dims;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {

@@ -35,8 +35,8 @@ bool stretches(const std::vector<std::int64_t>& b, const std::vector<std::int64_
   return true;
 }
 
-/// How many images of maps `a` have a value of `b` for each channel of their own: 1 where one serves
-/// all; nothing where `b` is not one value for each channel.
+/// How many images of maps `a` have a value of `b` for each channel of their own: 1 where one
+/// serves all; nothing where `b` is not one value for each channel.
 std::optional<std::uint32_t> stretched_images(const std::vector<std::int64_t>& b,
                                               const std::vector<std::int64_t>& a) {
   if (stretches(b, a)) return 1;

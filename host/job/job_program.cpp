@@ -54,8 +54,8 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const std::uint64_t given = source.plan.result_columns();
   const std::uint64_t first = std::uint64_t{next.source_tile} * next.plan.array;
   // All columns, or whole tiles of them.
-  const bool lies = first + columns == given ||
-                    (first + columns < given && columns % next.plan.array == 0);
+  const bool lies =
+      first + columns == given || (first + columns < given && columns % next.plan.array == 0);
   if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && lies) {
     return;
   }
@@ -166,8 +166,8 @@ void place_part(Job& job, std::map<int, std::uint64_t>& maps) {
   const ResultPart& part = job.plan.output.part.value();
   const std::uint64_t bytes = tile_bytes(job.plan);
   const auto [map, is_first] = maps.emplace(*job.map, job.layout.results);
-  job.layout.end = is_first ? map->second + divide_up(part.columns, job.plan.array) * bytes
-                            : job.layout.results;
+  job.layout.end =
+      is_first ? map->second + divide_up(part.columns, job.plan.array) * bytes : job.layout.results;
   job.layout.results = map->second + part.first / job.plan.array * bytes;
 }
 

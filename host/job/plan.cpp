@@ -213,9 +213,9 @@ Traffic predict_traffic(const Plan& plan) {
   }
   traffic.parameters = plan.parameter_set_bytes() * plan.row_blocks();
   traffic.results = plan.result_bytes();
-  traffic.operands = plan.table_bytes() + (plan.output.broadcasts()
-                                               ? plan.row_blocks() * plan.n_tiles * plan.array
-                                               : plan.operand_bytes());
+  traffic.operands =
+      plan.table_bytes() + (plan.output.broadcasts() ? plan.row_blocks() * plan.n_tiles * plan.array
+                                                     : plan.operand_bytes());
   traffic.commands = program_length(plan) * kCommandBytes;
   return traffic;
 }

@@ -186,7 +186,8 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {});
 
 /// A depthwise convolution, or a pool, on the lanes; nothing where cut_for_lanes() has none. A pool
-/// has no weights: its K is 0. Where each image has a second operand, no block has rows of two. Throws UsageError where results cannot be made so.
+/// has no weights: its K is 0. Where each image has a second operand, no block has rows of two.
+/// Throws UsageError where results cannot be made so.
 std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
                                     const Output& output = {}, LaneSum sum = LaneSum::kProducts);
 

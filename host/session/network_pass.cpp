@@ -141,9 +141,9 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
                         const std::vector<std::uint32_t>& view) {
     if (!from) return;
     const TensorType type = type_of(name);
-    given[name] = checks_layers() ? channels_of(results_of(program, *from, wanted), view)
-                                        .reshaped(type.dims)
-                                  : Tensor(static_cast<DataType>(type.data_type), {0});
+    given[name] = checks_layers()
+                      ? channels_of(results_of(program, *from, wanted), view).reshaped(type.dims)
+                      : Tensor(static_cast<DataType>(type.data_type), {0});
   };
   const std::string& name = layer.input_value;
   give(name, layer.source, layer.view);
@@ -256,9 +256,10 @@ std::vector<Tensor> NetworkPass::written(const DeviceProgram& program,
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
-    results.push_back(values[i].size() != 0 ? to_node_results(layer, values[i], own_type(layer), layer.result_order)
-                      : i < wanted.size()   ? wanted[i]
-                                            : Tensor());
+    results.push_back(values[i].size() != 0
+                          ? to_node_results(layer, values[i], own_type(layer), layer.result_order)
+                      : i < wanted.size() ? wanted[i]
+                                          : Tensor());
   }
   return results;
 }

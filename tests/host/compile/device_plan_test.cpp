@@ -257,8 +257,7 @@ TEST_F(DevicePlanTest, LaysPartsWhereTheyTakeFewestTiles) {
   const auto found = [](const std::string& reader, int groups = 1) {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 5, 1).conv("x", "b", 8, 16, 3, kPad).conv("x", "c", 8, 3, 1);
-    text.node("all",
-              "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z, c, s, z)");
+    text.node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z, c, s, z)");
     if (!reader.empty()) text.node("r", reader);
     text.conv(reader.empty() ? "all" : "r", "y", 24, 24, 1, "", groups);
     return plan(text);
@@ -275,15 +274,16 @@ TEST_F(DevicePlanTest, LaysPartsWhereTheyTakeFewestTiles) {
   const DevicePlan in_order = found("", 24);
   EXPECT_EQ(places(in_order), "a@0 b@5 c@21") << "channels by themselves";
   EXPECT_EQ(in_order.programs[0].layers[1].job.plan.n_tiles, 3U);
-  EXPECT_EQ(places(found("com.microsoft.QLinearAdd (all, s, z, all, s, z, s, z)")),
-            "a@0 b@5 c@21")
+  EXPECT_EQ(places(found("com.microsoft.QLinearAdd (all, s, z, all, s, z, s, z)")), "a@0 b@5 c@21")
       << "another tensor's";
 }
 
 TEST_F(DevicePlanTest, ReadsSlicesOfChannelsWhereTheyLie) {
   const auto found = [](const std::string& slice, int channels, int groups = 1) {
     QuantizedText text("1,8,6,6");
-    text.conv("x", "a", 8, 24, 1).node("b", slice).conv("b", "y", channels, channels, 1, "", groups);
+    text.conv("x", "a", 8, 24, 1)
+        .node("b", slice)
+        .conv("b", "y", channels, channels, 1, "", groups);
     return plan(text);
   };
   const DevicePlan behind = found("Slice (a, ninth, end, axis_one)", 15);

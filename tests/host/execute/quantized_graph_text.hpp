@@ -57,9 +57,12 @@ class QuantizedText {
     constant("coarse", Tensor::of<float>({}, {0.0125F}));
     constant("doubled", Tensor::of<float>({4}, {1, 1, 2, 2}));
     constant("sizes", Tensor::of<std::int64_t>({4}, {1, 8, 12, 18}));
-    for (const auto& [name, value] :
-         {std::pair{"first_one", 0}, {"axis_one", 1}, {"third", 3}, {"ninth", 9}, {"end", 1000},
-          {"back", -1}}) {
+    for (const auto& [name, value] : {std::pair{"first_one", 0},
+                                      {"axis_one", 1},
+                                      {"third", 3},
+                                      {"ninth", 9},
+                                      {"end", 1000},
+                                      {"back", -1}}) {
       constant(name, Tensor::of<std::int64_t>({1}, {value}));
     }
     constant("z", Tensor::of<std::uint8_t>({}, {131}));

@@ -163,8 +163,9 @@ TEST(QuantizedGraph, QuantizesAnOutputThatATransposeReadsBeforeAQuantize) {
 
 TEST(QuantizedGraph, WritesASplitAsASliceForEachPart) {
   const std::string to = "(uint8[1,3,4,4] x) => (uint8[1,1,4,4] y, uint8[1,2,4,4] u) ";
-  const std::string nodes = "{a = DequantizeLinear(x, s, z) m, n = Split <axis = -3> (a, sizes)"
-                            " y = QuantizeLinear(m, s, z) u = QuantizeLinear(n, s, z)}";
+  const std::string nodes =
+      "{a = DequantizeLinear(x, s, z) m, n = Split <axis = -3> (a, sizes)"
+      " y = QuantizeLinear(m, s, z) u = QuantizeLinear(n, s, z)}";
   std::string constants = kConstants;
   constants.insert(1, "int64[2] sizes = {1, 2}, ");
   const OnnxModel model = with_quantized_operators(load_text(to + constants + nodes), {});
