@@ -90,9 +90,8 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
             {"parameters", to_json(tensors.parameters)},
             {"result", to_json(tensors.result)}};
   if (layer.part) {
-    json["channels"] = {{"first", layer.part->first},
-                        {"of", layer.part->channels},
-                        {"place", layer.part->place}};
+    json["channels"] = {
+        {"first", layer.part->first}, {"of", layer.part->channels}, {"place", layer.part->place}};
   }
   if (!layer.input_order.empty()) json["input"]["order"] = layer.input_order;
   if (!layer.result_order.empty()) json["result"]["order"] = layer.result_order;
