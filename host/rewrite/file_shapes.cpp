@@ -106,6 +106,9 @@ FileShapes::FileShapes(const OnnxModel& model) : model_(model) {
     for (const std::int64_t dim : tensor.dims()) dims.push_back({dim});
     dims_[tensor.name()] = dims;
   }
+  for (const auto& value : graph.input()) {
+    if (!is_fixed(value.name())) open_.insert(value.name());
+  }
   for (const NodeProto& node : graph.node()) follow(node);
 }
 
@@ -130,11 +133,18 @@ void FileShapes::declare(const onnx::ValueInfoProto& value) {
 }
 
 void FileShapes::follow(const NodeProto& node) {
+  const bool is_open = std::any_of(node.input().begin(), node.input().end(),
+                                   [this](const auto& name) { return open_.count(name) != 0; });
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string& output = node.output(i);
-    std::optional<FileDims> found = fixed(node, output);
+    if (is_open) open_.insert(output);
+    std::optional<FileDims> found = is_open ? std::nullopt : fixed(output);
     if (!found && (i == 0 || node.op_type() == "Split")) found = result(node);
-    if (!found) continue;
+    if (!found) {
+      const auto type = model_.type(output);
+      if (dims(output) == nullptr && type) dims_[output] = FileDims(type->dims.size());
+      continue;
+    }
     // A number that follows counts for more than a name in the file, and this for more than one
     // that follows.
     const FileDims* const declared = dims(output);
@@ -151,12 +161,9 @@ const FileDims* FileShapes::input(const NodeProto& node, int i) const {
   return dims(input_name(node, i));
 }
 
-std::optional<FileDims> FileShapes::fixed(const NodeProto& node, const std::string& output) const {
+std::optional<FileDims> FileShapes::fixed(const std::string& output) const {
   const auto type = model_.type(output);
   if (!type) return std::nullopt;
-  for (const std::string& name : node.input()) {
-    if (!name.empty() && !is_fixed(name)) return std::nullopt;
-  }
   FileDims result;
   for (const std::int64_t dim : type->dims) result.push_back({dim});
   return result;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct FileSize {
 using FileDims = std::vector<FileSize>;
 
 /// The sizes of a graph's values, by ONNX's own rules of what follows from what. Where a shape is
-/// computed by nodes, as exporters do for open sizes, nothing follows, as in ONNX Runtime.
+/// computed by nodes, as exporters do for open sizes, only their number follows, as in ONNX
+/// Runtime.
 class FileShapes {
  public:
   explicit FileShapes(const OnnxModel& model);
@@ -49,11 +51,12 @@ class FileShapes {
   std::optional<FileDims> gathered(const onnx::NodeProto& node) const;
   std::optional<FileDims> along_an_axis(const onnx::NodeProto& node) const;
   const FileDims* input(const onnx::NodeProto& node, int i) const;
-  /// What inference with the sizes at hand found, where all inputs are fixed.
-  std::optional<FileDims> fixed(const onnx::NodeProto& node, const std::string& output) const;
+  /// What inference with the sizes at hand found.
+  std::optional<FileDims> fixed(const std::string& output) const;
 
   const OnnxModel& model_;
   std::map<std::string, FileDims> dims_;
+  std::set<std::string> open_;  // values of which not all follows from the file alone
 };
 
 }  // namespace gemm64

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 OnnxModel with_joined_nodes(OnnxModel model, const ImportOptions& import) {
   for (const auto pass :
-       {with_joined_primitives, with_joined_gemms, with_joined_products, with_joined_skips}) {
+       {with_joined_primitives, with_joined_gemms, with_joined_skips, with_joined_products}) {
     model = pass(std::move(model), import);
   }
   return model;
