@@ -76,6 +76,7 @@ class SkipJoiner {
   bool is_biased(const NodeProto* node, int bias) const {
     if (!is_onnx(node, "Add") || links_.only_reader(node->output(0)) == nullptr ||
         model_.constant(node->input(bias)) == nullptr ||
+        is_integer_product(links_.producer(node->input(1 - bias))) ||
         (bias == 0 && !is_onnx(links_.producer(node->input(1)), "MatMul"))) {
       return false;
     }
@@ -83,6 +84,17 @@ class SkipJoiner {
                                                                        node->input(bias));
     return x != nullptr && vector != nullptr && x->size() == 3 && vector->size() == 1 &&
            x->back().number && x->back() == vector->front();
+  }
+
+  /// Is it a product of integers as a float, which takes the bias itself?
+  bool is_integer_product(const NodeProto* scaled) const {
+    for (int i = 0; is_onnx(scaled, "Mul") && i < 2; ++i) {
+      const NodeProto* const cast = links_.producer(scaled->input(i));
+      if (is_onnx(cast, "Cast") && is_onnx(links_.producer(cast->input(0)), "MatMulInteger")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   const OnnxModel& model_;
