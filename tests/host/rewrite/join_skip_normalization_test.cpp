@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rewrite/join_skip_normalization.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/host/rewrite/node_list.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// Sizes that a run gives to those that files leave open: equal ones, which say nothing of names.
+OnnxModel load(const std::string& graph, const std::vector<std::string>& weights) {
+  ImportOptions options;
+  for (const char* const name : {"N", "S", "R"}) {
+    if (graph.find(std::string("[") + name) != std::string::npos ||
+        graph.find(std::string(",") + name) != std::string::npos) {
+      options.input_shapes[name] = {4};
+    }
+  }
+  return load_text(graph, weights, 17, options);
+}
+
+/// Of `nodes` that make y of x and t, which have the sizes.
+std::string joined(const std::string& nodes, const std::string& sizes = "[N,S,4]",
+                   const std::string& others = "[N,S,4]", const std::string& more = "") {
+  return node_list(with_joined_skips(load("(float" + sizes + " x, float" + others +
+                                              " t, float[4] s, float[4] b, float[4] c, "
+                                              "float[4,4] w) => (float" +
+                                              sizes + " y" + more + ") {" + nodes + "}",
+                                          {"s", "b", "c", "w"})));
+}
+
+const std::string kNorm = " y = LayerNormalization<axis = -1>(a, s, b)";
+
+TEST(JoinSkipNormalization, TakesTheSum) {
+  EXPECT_EQ(joined("a = Add(x, t)" + kNorm), "SkipLayerNormalization(x, t, s, b)");
+  EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[2,3,4]", "[2,3,4]"),
+            "SkipLayerNormalization(x, t, s, b)");
+}
+
+TEST(JoinSkipNormalization, TakesTheBiasOfOneOperand) {
+  EXPECT_EQ(joined("d = Add(x, c) a = Add(d, t)" + kNorm), "SkipLayerNormalization(x, t, s, b, c)");
+  EXPECT_EQ(joined("d = Add(x, c) a = Add(t, d)" + kNorm), "SkipLayerNormalization(t, x, s, b, c)");
+  EXPECT_EQ(joined("p = MatMul(x, w) d = Add(c, p) a = Add(d, t)" + kNorm),
+            "MatMul(x, w) SkipLayerNormalization(p, t, s, b, c)");
+  EXPECT_EQ(joined("d = Add(c, x) a = Add(d, t)" + kNorm),
+            "Add(c, x) SkipLayerNormalization(d, t, s, b)")
+      << "first and of no product";
+}
+
+TEST(JoinSkipNormalization, LeavesTheBiasToAProductOfIntegers) {
+  EXPECT_EQ(node_list(with_joined_skips(load(
+                "(uint8[N,S,4] x, float[N,S,4] t, int8[4,4] w, float m, float[4] s, float[4] b, "
+                "float[4] c) => (float[N,S,4] y) {i = MatMulInteger(x, w) f = Cast<to = 1>(i) "
+                "p = Mul(f, m) d = Add(p, c) a = Add(d, t)" +
+                    kNorm + "}",
+                {"s", "b", "c"}))),
+            "MatMulInteger(x, w) Cast(i) Mul(f, m) Add(p, c) SkipLayerNormalization(d, t, s, b)");
+}
+
+TEST(JoinSkipNormalization, LeavesOtherSums) {
+  const std::string left = "Add(x, t) LayerNormalization(a, s, b)";
+  EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[N,S,4]", "[N,R,4]"), left) << "sizes of two names";
+  EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[N,S,4]", "[1,S,4]"), left) << "one is broadcast";
+  EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[N,4]", "[N,4]"), left) << "of two axes";
+  EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[N,S,4]", "[N,S,4]", ", float[N,S,4] a"), left)
+      << "the sum is an output";
+  EXPECT_EQ(joined("a = Add(x, t) y = LayerNormalization<axis = 1>(a, s, b)", "[N,4,4]", "[N,4,4]"),
+            left)
+      << "over two axes";
+}
+
+TEST(JoinSkipNormalization, KnowsSizesThatFollow) {
+  const auto is_joined = [](const std::string& nodes) {
+    return joined(nodes + " a = Add(v, t)" + kNorm).find("SkipLayer") != std::string::npos;
+  };
+  EXPECT_TRUE(is_joined("u = Transpose<perm = [0, 2, 1]>(x) v = Transpose<perm = [0, 2, 1]>(u)"));
+  EXPECT_TRUE(
+      is_joined("z = Constant<value = int64[4] {0, 0, 2, 2}>() "
+                "e = Constant<value = int64[3] {0, 0, -1}>() u = Reshape(x, z) v = Reshape(u, e)"));
+  EXPECT_TRUE(is_joined("q = MatMul(x, w) r = Softmax<axis = -1>(q) v = Mul(r, s)"));
+  EXPECT_FALSE(is_joined("e = Shape(x) v = Reshape(x, e)")) << "a shape that nodes compute";
+}
+
+}  // namespace
+}  // namespace gemm64
