@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/rewrite/join_fused_matmul.hpp"
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,7 +26,7 @@ struct Operand {
 class ProductJoiner {
  public:
   explicit ProductJoiner(const OnnxModel& model)
-      : model_(model), reader_(model), links_(model.graph()), reads_(count_reads(model.graph())) {}
+      : model_(model), reader_(model), links_(model.graph()) {}
 
   std::optional<Joined> join(const NodeProto& product) {
     if (!is_onnx(&product, "MatMul") || !is_float(product.input(0)) ||
@@ -93,34 +92,58 @@ class ProductJoiner {
     return std::nullopt;
   }
 
-  /// The operand before a Transpose, where a product can read it as it lies.
-  std::optional<Operand> without_transpose(const std::string& value, Joined& joined) const {
+  /// The axes that a Transpose of so many puts one after another.
+  static std::vector<std::int64_t> order_of(const NodeProto& node, std::size_t rank) {
+    std::vector<std::int64_t> order = attribute(node, "perm", std::vector<std::int64_t>{});
+    for (std::size_t i = 0; order.size() < rank; ++i) {
+      order.push_back(static_cast<std::int64_t>(rank - 1 - i));
+    }
+    return order;
+  }
+
+  /// Was the value made of transposed ones, by operators that nobody else reads and that might as
+  /// well come before the Transpose? Then ONNX Runtime makes one of it and the next.
+  bool is_turned_before(const std::string& value) const {
     const NodeProto* const node = links_.producer(value);
+    if (node == nullptr || links_.only_reader(value) == nullptr) return false;
+    const bool is_scale = scale_of(node).has_value();
+    if (!is_scale && !is_onnx(node, "Concat") && !is_onnx(node, "Cast")) return false;
+    for (const std::string& name : node->input()) {
+      if (is_scale && model_.constant(name) != nullptr) continue;
+      if (!is_onnx(links_.producer(name), "Transpose") && !is_turned_before(name)) return false;
+    }
+    return true;
+  }
+
+  /// The operand before Transposes, where a product can read it as it lies. Several in a row are
+  /// one to ONNX Runtime.
+  std::optional<Operand> without_transpose(const std::string& value, Joined& joined) const {
     const auto type = model_.type(value);
+    const NodeProto* node = links_.producer(value);
     if (!is_onnx(node, "Transpose") || links_.is_output(value) || !type) return std::nullopt;
-    // Transposes in a row are one to ONNX Runtime.
-    if (is_onnx(links_.producer(node->input(0)), "Transpose") && reads_.at(node->input(0)) == 1) {
-      return std::nullopt;
-    }
     const std::size_t rank = type->dims.size();
-    std::vector<std::int64_t> perm = attribute(*node, "perm", std::vector<std::int64_t>{});
-    for (std::size_t i = 0; perm.size() < rank; ++i) {
-      perm.push_back(static_cast<std::int64_t>(rank - 1 - i));
+    std::vector<std::int64_t> order = order_of(*node, rank);
+    std::vector<const NodeProto*> nodes{node};
+    for (node = links_.producer(node->input(0)); is_onnx(node, "Transpose");
+         node = links_.producer(node->input(0))) {
+      const std::vector<std::int64_t> before = order_of(*node, rank);
+      for (std::int64_t& axis : order) axis = before[static_cast<std::size_t>(axis)];
+      nodes.push_back(node);
     }
+    if (is_turned_before(nodes.back()->input(0))) return std::nullopt;
     const auto last = static_cast<std::int64_t>(rank) - 1;
-    if (rank < 2 || (perm[rank - 1] != last && perm[rank - 2] != last)) return std::nullopt;
-    if (rank >= 3 && perm[0] > 1) return std::nullopt;
+    if (rank < 2 || (order[rank - 1] != last && order[rank - 2] != last)) return std::nullopt;
+    if (rank >= 3 && order[0] > 1) return std::nullopt;
     for (std::size_t i = 0; i + 3 < rank; ++i) {
-      if (perm[i] + 1 != perm[i + 1]) return std::nullopt;
+      if (order[i] + 1 != order[i + 1]) return std::nullopt;
     }
-    joined.if_unread.push_back(node);
-    return Operand{node->input(0), perm[rank - 2] == last, rank >= 3 && perm[0] == 1};
+    joined.if_unread.insert(joined.if_unread.end(), nodes.begin(), nodes.end());
+    return Operand{nodes.back()->input(0), order[rank - 2] == last, rank >= 3 && order[0] == 1};
   }
 
   const OnnxModel& model_;
   const QuantizationReader reader_;
   const GraphLinks links_;
-  const std::map<std::string, int> reads_;
   std::set<const NodeProto*> taken_;  // scales behind products
 };
 

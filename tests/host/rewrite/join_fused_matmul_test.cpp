@@ -79,13 +79,36 @@ TEST(JoinFusedMatMul, LeavesLinearLayersAndOtherTransposes) {
                 "y = MatMul(a, b)}",
                 {}, 17))),
             "Transpose(q) Transpose(k) MatMul(a, b)");
-  EXPECT_EQ(node_list(with_joined_products(load_text(
-                "(float[2,3,5,4] q, float[2,5,3,4] k) => (float[2,3,5,5] y) "
-                "{a = Transpose<perm = [0, 2, 1, 3]>(k) b = Transpose<perm = [0, 1, 3, 2]>(a) "
-                "y = MatMul(q, b)}",
-                {}, 17))),
-            "Transpose(k) Transpose(a) MatMul(q, b)")
-      << "two in a row are one to ONNX Runtime";
+  EXPECT_EQ(node_list(with_joined_products(
+                load_text("(float[2,3,5,4] q, float[2,5,3,4] k) => (float[2,3,5,5] y, int64[4] s) "
+                          "{a = Transpose<perm = [0, 2, 1, 3]>(k) s = Shape(a) "
+                          "b = Transpose<perm = [0, 1, 3, 2]>(a) y = MatMul(q, b)}",
+                          {}, 17))),
+            "Transpose(k) Shape(a) Transpose(a) MatMul(q, b)")
+      << "two in a row are one, which a product cannot take";
+}
+
+TEST(JoinFusedMatMul, LeavesATransposeThatMovesBeforeAConcat) {
+  const auto of_sizes = [](const std::string& nodes, const std::string& outputs) {
+    return node_list(with_joined_products(
+        load_text("(float[2,3,5,4] q, float[2,5,3,4] k) => (float[2,3,5,5] y" + outputs + ") " +
+                      "<float half = {0.5}> {a = Transpose<perm = [0, 2, 1, 3]>(k) " + nodes +
+                      " b = Transpose<perm = [0, 1, 3, 2]>(d) y = MatMul(q, b)}",
+                  {}, 17)));
+  };
+  EXPECT_EQ(of_sizes("d = Concat<axis = 2>(a)", ""),
+            "Transpose(k) Concat(a) Transpose(d) MatMul(q, b)");
+  EXPECT_EQ(of_sizes("c = Mul(a, half) d = Concat<axis = 2>(c)", ""),
+            "Transpose(k) Mul(a, half) Concat(c) Transpose(d) MatMul(q, b)");
+  EXPECT_EQ(of_sizes("d = Concat<axis = 2>(a) s = Shape(d)", ", int64[4] s"),
+            "Transpose(k) Concat(a) Shape(d) FusedMatMul(q, d)")
+      << "somebody else reads it";
+}
+
+TEST(JoinFusedMatMul, ReadsThroughTransposesInARow) {
+  EXPECT_EQ(joined("a = Transpose<perm = [1, 0, 3, 2]>(k) b = Transpose<perm = [1, 0, 2, 3]>(a) "
+                   "y = MatMul(q, b)"),
+            "FusedMatMul(q, k)");
 }
 
 }  // namespace
