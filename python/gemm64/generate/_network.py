@@ -122,7 +122,8 @@ class Encoder:
         self._output = network.only_output(3, "last_hidden_state")
         for name in network.inputs:
             if name not in ("input_ids", "attention_mask", "token_type_ids"):
-                raise network.refuse(f"nothing is known for its input {name!r}")
+                raise network.refuse(f"nothing is known for its input {name!r}; an encoder's file comes before "
+                                     "its decoder's")
         network.require_open_length("input_ids")
 
     def run(self, ids: list[int]) -> NDArray[Any]:
