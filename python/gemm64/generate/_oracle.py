@@ -17,7 +17,7 @@ class OnnxRuntime:
 
     def __init__(self, path: Path) -> None:
         try:
-            import onnxruntime
+            import onnxruntime  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
             raise InvalidArgument(
                 "--compare needs the package onnxruntime: pip install onnxruntime") from None

@@ -34,7 +34,8 @@ class Tokens:
     @property
     def largest(self) -> int:
         """The largest token number."""
-        return max(self._tokenizer.get_vocab().values())
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+        return max(vocabulary.values())
 
     def encode(self, text: str, special: bool = True) -> list[int]:
         """With the tokens that the tokenizer puts around a text, such as an end."""
