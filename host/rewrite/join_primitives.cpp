@@ -27,7 +27,7 @@ class Joiner {
   /// The node that `last` ends, with all that it replaces.
   std::optional<Joined> join(const NodeProto& last) {
     for (const auto rule : {&Joiner::layer_normalization, &Joiner::rms_normalization,
-                            &Joiner::fast_gelu, &Joiner::gelu, &Joiner::quick_gelu}) {
+                            &Joiner::fast_gelu, &Joiner::gelu}) {
       parts_.clear();
       std::optional<NodeProto> node = (this->*rule)(last);
       // ONNX Runtime gives each reader a DequantizeLinear of its own, and then sees no one value.
@@ -296,26 +296,6 @@ class Joiner {
       if (is_number(product->input(i), std::sqrt(0.5)) && plain(product->input(1 - i)) == half->x) {
         return node_of("Gelu", half->x);
       }
-    }
-    return std::nullopt;
-  }
-
-  std::optional<NodeProto> quick_gelu(const NodeProto& last) {
-    for (int i = 0; is_onnx(&last, "Mul") && i < 2; ++i) {
-      parts_.clear();
-      const NodeProto* const sigmoid = part(last.input(i), "Sigmoid");
-      if (sigmoid == nullptr) continue;
-      const std::string& x = last.input(1 - i);
-      std::optional<float> alpha = 1.0F;
-      if (sigmoid->input(0) != x) {
-        const NodeProto* const scaled = part(sigmoid->input(0), "Mul");
-        if (scaled == nullptr) continue;
-        alpha = scaled->input(0) == x ? number(scaled->input(1)) : number(scaled->input(0));
-        if (!alpha || (scaled->input(0) != x && scaled->input(1) != x)) continue;
-      }
-      std::optional<NodeProto> node = node_of("QuickGelu", x);
-      if (node) set_float(*node, "alpha", *alpha);
-      return node;
     }
     return std::nullopt;
   }

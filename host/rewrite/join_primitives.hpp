@@ -17,8 +17,6 @@ namespace gemm64 {
 ///
 /// Gelu: x / 2 · (1 + erf(x / √2))
 ///
-/// QuickGelu: x · sigmoid(α x)
-///
 /// Div: x · (1 / y)
 ///
 /// But for the last, none where x comes of a DequantizeLinear.

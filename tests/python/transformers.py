@@ -115,13 +115,6 @@ class Writer:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def embedded(w, ids, length):
-    """Words and their places, [batch][length][WIDTH]."""
-    words = w.node("Gather", w.floats(WORDS, WIDTH, scale=0.5), ids)
-    places = w.node("Slice", w.floats(1, LONGEST, WIDTH, scale=0.5), w.integers(0), length, w.integers(1))
-    return w.node("Add", words, places)
-
-
 def length_of(w, x, axis=1):
     return w.node("Unsqueeze", w.node("Gather", w.node("Shape", x), w.constant(numpy.int64(axis))), w.integers(0))
 
@@ -272,14 +265,16 @@ def t5(w, dims):
 
 
 def whisper(w, dims):
-    """A decoder that attends to what an encoder gave."""
+    """A decoder that attends to what an encoder gave; queries are scaled before they are cut into heads."""
     ids = w.input("input_ids", INT64, *dims)
     heard = w.input("encoder_hidden_states", FLOAT, dims[0], "frames", WIDTH)
-    x = embedded(w, ids, length_of(w, ids))
-    for _ in range(LAYERS):
+    places = w.node("Gather", w.floats(LONGEST, WIDTH, scale=0.5), w.input("position_ids", INT64, *dims))
+    x = w.node("Add", w.node("Gather", w.floats(WORDS, WIDTH, scale=0.5), ids), places)
+    for layer in range(LAYERS):
         y = w.layer_norm(x)
         q = w.heads(w.node("Mul", w.linear(y, WIDTH, WIDTH), w.number(HEAD ** -0.5)))
         k, v = w.heads(w.linear(y, WIDTH, WIDTH, bias=False)), w.heads(w.linear(y, WIDTH, WIDTH))
+        k, v = with_past(w, dims, layer, k, v)
         mixed = w.attend(q, w.node("Transpose", k, perm=[0, 1, 3, 2]), v, causal_mask(w, ids, k), scale=False)
         x = w.node("Add", x, w.linear(w.merged(mixed), WIDTH, WIDTH))
         q = w.heads(w.node("Mul", w.linear(w.layer_norm(x), WIDTH, WIDTH), w.number(HEAD ** -0.5)))
@@ -336,11 +331,11 @@ def feeds(kind, sizes, seed=1):
         given["attention_mask"] = mask
     if kind == "whisper":
         given["encoder_hidden_states"] = floats(batch, 40, WIDTH)
-    if kind in ("bert", "gpt2", "llama"):
+    if kind in ("bert", "gpt2", "llama", "whisper"):
         first = past if kind != "bert" else 0
         given["position_ids"] = numpy.tile(numpy.arange(first, first + length), (batch, 1))
-    if kind in ("gpt2", "llama"):
-        heads = HEADS if kind == "gpt2" else HEADS // 2
+    if kind in ("gpt2", "llama", "whisper"):
+        heads = HEADS // 2 if kind == "llama" else HEADS
         for layer in range(LAYERS):
             for what in ("key", "value"):
                 given[f"past.{layer}.{what}"] = floats(batch, heads, past, HEAD)

@@ -58,12 +58,6 @@ TEST(JoinPrimitives, MakesGelus) {
   EXPECT_EQ(joined(kErf + "f = Mul(o, x) y = Mul(half, f)"), "Gelu(x)");
 }
 
-TEST(JoinPrimitives, MakesAQuickGelu) {
-  EXPECT_EQ(joined("h = Sigmoid(x) y = Mul(x, h)"), "QuickGelu(x)");
-  EXPECT_EQ(joined("f = Mul(c, x) h = Sigmoid(f) y = Mul(h, x)"), "QuickGelu(x)");
-  EXPECT_EQ(joined("h = Sigmoid(x) t = Mul(x, h) y = Add(t, h)"), "Sigmoid(x) Mul(x) Add(t)");
-}
-
 TEST(JoinPrimitives, DividesWhereAnInverseIsMultiplied) {
   EXPECT_EQ(joined("i = Div(one, x) y = Mul(i, x)"), "Div(x)");
   EXPECT_EQ(joined("i = Div(two, x) y = Mul(i, x)"), "Div(two) Mul(i)");
