@@ -226,7 +226,7 @@ module gemm64 #(
     );
     assign fault_code[4*ACTIVATIONS +: 4] = `GEMM64_ERROR_UNBALANCED;
 
-    wire                 lanes_load, lanes_active, lanes_maximum, lanes_place, lanes_row, lanes_plane_end, lanes_finished;
+    wire                 lanes_load, lanes_active, lanes_maximum, lanes_accumulate, lanes_place, lanes_row, lanes_plane_end, lanes_finished;
     wire                 lanes_wait_weights, lanes_wait_word, lanes_valid, lanes_last, lanes_bank;
     wire [ROW_WIDTH-1:0] lanes_where;
     wire [32*N-1:0]      lanes_sum;
@@ -255,7 +255,7 @@ module gemm64 #(
         .activation_freed_o (activation_freed),
         .lanes_load_o (lanes_load), .lanes_active_o (lanes_active), .lanes_window_o (lanes_window),
         .lanes_zero_o (lanes_zero), .lanes_planes_o (lanes_planes), .lanes_images_o (lanes_images),
-        .lanes_maximum_o (lanes_maximum), .lanes_place_o (lanes_place), .lanes_move_i (lanes_move),
+        .lanes_maximum_o (lanes_maximum), .lanes_accumulate_o (lanes_accumulate), .lanes_place_o (lanes_place), .lanes_move_i (lanes_move),
         .lanes_row_i (lanes_row), .lanes_plane_end_i (lanes_plane_end), .lanes_finished_i (lanes_finished),
         .lanes_wait_weights_i (lanes_wait_weights), .lanes_wait_word_i (lanes_wait_word), .row_first_o (row_first),
         .row_last_o (row_last), .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free), .rows_stored_i (rows_stored)
@@ -282,7 +282,7 @@ module gemm64 #(
 
     gemm64_lanes #(.N(N), .ROW_WIDTH(ROW_WIDTH)) u_lanes (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .window_i (lanes_window), .zero_i (lanes_zero), .load_i (lanes_load),
-        .active_i (lanes_active), .planes_i (lanes_planes), .images_i (lanes_images), .maximum_i (lanes_maximum),
+        .active_i (lanes_active), .planes_i (lanes_planes), .images_i (lanes_images), .maximum_i (lanes_maximum), .accumulate_i (lanes_accumulate),
         .finished_o (lanes_finished), .word_there_i (activation_words != {WORDS_WIDTH{1'b0}} & ~activation_pixels),
         .take_o (lanes_take), .word_i (activation), .weight_there_i (weight_words != {LOG_WEIGHT_WORDS + 1{1'b0}}),
         .weight_read_o (lanes_weight), .weight_i (weight), .place_i (lanes_place), .row_last_i (row_last),

@@ -50,6 +50,7 @@ module gemm64_compute #(
     output wire [31:0]              lanes_planes_o,
     output wire [31:0]              lanes_images_o,
     output wire                     lanes_maximum_o,
+    output wire                     lanes_accumulate_o,
     output wire                     lanes_place_o,        // a row of sums has a place
     input  wire                     lanes_move_i,
     input  wire                     lanes_row_i,          // a row of sums is on its way there
@@ -220,6 +221,7 @@ module gemm64_compute #(
     assign lanes_planes_o  = count;
     assign lanes_images_o  = passes;
     assign lanes_maximum_o = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_MAXIMUM_BIT];
+    assign lanes_accumulate_o = accumulate;
     assign lanes_place_o   = has_place;
 
     assign weight_read_o        = start | column_q != {LOG_N{1'b0}};

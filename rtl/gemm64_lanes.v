@@ -25,6 +25,7 @@ module gemm64_lanes #(
     input  wire [31:0]          planes_i,
     input  wire [31:0]          images_i,
     input  wire                 maximum_i,       // the largest value instead of the sum
+    input  wire                 accumulate_i,    // of all windows of an image, which give one row
     output wire                 finished_o,
     // Words
     input  wire                 word_there_i,
@@ -99,6 +100,7 @@ module gemm64_lanes #(
         .active_i        (active_i),
         .planes_i        (planes_i),
         .images_i        (images_i),
+        .accumulate_i    (accumulate_i),
         .first_i         (window_i[`GEMM64_CMD_LEAD_LSB - FIRST +: 16]),
         .word_i          (word_there_i),
         .weights_i       (weights_there),
@@ -263,7 +265,7 @@ module gemm64_lanes #(
     reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];  // word c of row r came r rows and c words before the last one
     reg        [8*N-1:0]  value_2 [0:TAPS-1];        // under the taps of a part
     reg signed [16:0]     third_3 [0:3*N-1];         // of a lane's sum, or of its values the largest
-    reg        [32*N-1:0] sum_4_q;                   // at most 54 products, whose sum needs 22 bits; the others have its sign
+    reg        [32*N-1:0] sum_4_q;                   // 22 bits, enough for 54 products; the others have its sign
 
     assign sum_o = sum_4_q;
 

@@ -28,6 +28,7 @@ module gemm64_lanes_walk #(
     input  wire                    active_i,
     input  wire [31:0]             planes_i,
     input  wire [31:0]             images_i,        // of a plane, with the same weights
+    input  wire                    accumulate_i,    // all sums of an image are parts of one
     input  wire [15:0]             first_i,         // words before that which the first output's last tap meets
     // What each clock needs
     input  wire                    word_i,          // the next word is there
@@ -160,8 +161,8 @@ module gemm64_lanes_walk #(
     assign sum_o          = move & sum;
     assign {row_inside_o, column_inside_o} = {row_inside, column_inside};
     assign part_o         = {1'b0, part_q} + (is_7 ? 4'd4 : is_5 ? 4'd1 : 4'd0);
-    assign first_part_o   = part_q == 3'd0;
-    assign last_part_o    = move & ends;
+    assign first_part_o   = part_q == 3'd0 & (~accumulate_i | (out_x_q == 16'd0 & out_y_q == 16'd0));
+    assign last_part_o    = move & ends & (~accumulate_i | image_end);
     assign plane_end_o    = move & ends & plane_end;
     assign finished_o     = move & done & over;
     assign wait_weights_o = no_weights;

@@ -196,7 +196,7 @@ bool Compute::move_lanes() {
   if (walk.takes()) memories_.scratchpad.free(at, 1);
   free_ = at + 1;
   ledger_.spend(counter::kComputeCompute, free_);
-  if (walk.ends_sum()) {
+  if (walk.ends_row()) {
     drained_ = free_ + kLanesPipeline;
     const bool plane_end = walk.ends_plane();
     if (plane_end) lanes_->planes_end.push_back(at);

@@ -60,7 +60,7 @@ struct Blocks {
 
 /// The blocks of a plane, as many times as there are planes.
 void add_blocks(const DepthwiseCommand& command, std::size_t index, std::vector<Blocks>& given) {
-  const std::uint64_t rows = product({image_sums(command), command.passes});
+  const std::uint64_t rows = product({image_rows(command), command.passes});
   const std::uint64_t whole = rows / command.rows, rest = rows % command.rows;
   if (rest == 0) {
     given.push_back({{index, product({whole, command.count})}, command.rows});

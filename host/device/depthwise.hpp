@@ -12,6 +12,8 @@ namespace gemm64 {
 
 /// The products that a lane makes in a clock.
 inline constexpr std::uint32_t kLaneTaps = 9;
+/// Bits of its sums, with their sign.
+inline constexpr std::uint32_t kLaneSumBits = 22;
 
 /// Why the accelerator refuses it with BAD_OPERAND, as far as its kernel and steps are concerned;
 /// nothing where it does not.
@@ -28,11 +30,14 @@ constexpr std::uint32_t weight_words(const DepthwiseCommand& command) {
 constexpr std::uint64_t image_words(const DepthwiseCommand& command) {
   return std::uint64_t{command.height} * command.width;
 }
-/// Rows of sums that an image of a plane gives.
-constexpr std::uint64_t image_sums(const DepthwiseCommand& command) {
+/// Windows of an image of a plane, and the rows of sums that they give.
+constexpr std::uint64_t image_windows(const DepthwiseCommand& command) {
   return std::uint64_t{command.out_height} * command.out_width;
 }
-/// Parts of a sum, each of a clock.
+constexpr std::uint64_t image_rows(const DepthwiseCommand& command) {
+  return (command.flags & flag::kAccumulate) != 0 ? 1 : image_windows(command);
+}
+/// Parts of a window, each of a clock.
 constexpr std::uint32_t parts_of(const DepthwiseCommand& command) {
   return (weight_words(command) + kLaneTaps - 1) / kLaneTaps;
 }
@@ -41,7 +46,8 @@ constexpr std::uint32_t parts_of(const DepthwiseCommand& command) {
 /// before the first and after the last.
 std::uint64_t depthwise_clocks(const DepthwiseCommand& command);
 
-/// The rows of sums of an image, from its words of `n` bytes and its plane's weights.
+/// The rows of sums of an image, from its words of `n` bytes and its plane's weights. A sum keeps
+/// its low kLaneSumBits bits.
 std::vector<std::uint32_t> depthwise_sums(const DepthwiseCommand& command, std::uint32_t n,
                                           const std::vector<std::uint8_t>& image,
                                           const std::vector<std::uint8_t>& weights);
@@ -51,28 +57,29 @@ class DepthwiseWalk {
  public:
   explicit DepthwiseWalk(const DepthwiseCommand& command);
 
-  bool done() const { return !sums_left() && words_ == all_words_; }
-  /// Does the clock make a part of a sum, or its last one?
-  bool sums() const { return sums_left() && need_ == 0; }
-  bool ends_sum() const { return sums() && part_ + 1 == parts_; }
-  /// The last sum of its plane?
-  bool ends_plane() const { return ends_sum() && sum_ + 1 == plane_sums_; }
+  bool done() const { return !windows_left() && words_ == all_words_; }
+  /// Does the clock make a part of a window?
+  bool sums() const { return windows_left() && need_ == 0; }
+  /// Does it give a row of sums, and the last one of its plane?
+  bool ends_row() const;
+  bool ends_plane() const { return ends_window() && window_ + 1 == plane_windows_; }
   /// Does it take a word?
   bool takes() const { return shifts() && words_ != all_words_; }
-  /// Words taken before, and the plane of the sum.
+  /// Words taken before, and the plane of the window.
   std::uint64_t words() const { return words_; }
   std::uint32_t plane() const { return plane_; }
   void next();
 
  private:
-  bool sums_left() const { return plane_ != command_.count; }
-  bool last_sum() const { return ends_plane() && plane_ + 1 == command_.count; }
-  /// Words from the sum to the next one.
+  bool windows_left() const { return plane_ != command_.count; }
+  bool ends_window() const { return sums() && part_ + 1 == parts_; }
+  bool last_window() const { return ends_plane() && plane_ + 1 == command_.count; }
+  /// Words from the window to the next one.
   std::uint64_t step() const;
   bool shifts() const;
 
   DepthwiseCommand command_;
-  std::uint64_t all_words_, plane_sums_, need_, words_ = 0, sum_ = 0;
+  std::uint64_t all_words_, plane_windows_, need_, words_ = 0, window_ = 0;
   std::uint32_t parts_, part_ = 0, plane_ = 0;
 };
 

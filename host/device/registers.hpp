@@ -204,14 +204,15 @@ enum class Opcode : std::uint32_t {
   /// For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N
   /// channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of
   /// activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS
-  /// rows, the last one of a plane what is left. With MAXIMUM: the largest value under the taps
-  /// whose weight is odd.
+  /// rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value
+  /// under the taps whose weight is odd. With ACCUMULATE an image gives one row.
   kDepthwise = 10,
 };
 
 /// Bits of a command's flags.
 namespace flag {
 /// MATMUL: add the COUNT tiles of a pass into one block; otherwise each tile is a block of its own.
+/// DEPTHWISE: all windows of an image add to one row of sums, or give its largest value.
 inline constexpr std::uint32_t kAccumulate = 1u << 0;
 /// MATMUL: the words of a block stay in the scratchpad and serve all its passes; otherwise each
 /// pass consumes words of its own.
@@ -638,7 +639,7 @@ inline constexpr std::array<OpcodeEntry, 10> kOpcodes{{
     {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32."},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
     {Opcode::kLoadOperands, "LOAD_OPERANDS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE words apart, into the operand buffer; a word is N operands, one for each lane. A block begins ROWS words after the block before it. STOREs take the words in their order: a table, then for each tile its rows, or one word with BROADCAST."},
-    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. With MAXIMUM: the largest value under the taps whose weight is odd."},
+    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value under the taps whose weight is odd. With ACCUMULATE an image gives one row."},
 }};
 // clang-format on
 

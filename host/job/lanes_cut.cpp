@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;       // largest values of fields
 constexpr std::uint32_t kLeastWidth = 2, kMostWidth = 128;  // of a row of words
 constexpr std::uint32_t kKernels[] = {3, 5, 7};
+// Values of 8 bits whose sum a lane holds.
+constexpr std::uint64_t kMostOfSum = std::uint64_t{1} << (kLaneSumBits - 8);
 
 /// Rows and columns that taps span.
 std::uint64_t span(std::uint32_t taps, std::uint32_t dilation) {
@@ -29,13 +31,53 @@ std::uint32_t block_rows(std::uint64_t rows, std::uint32_t most) {
   return balanced_rows(rows, most);
 }
 
+/// Does a pool give a value of each map?
+bool takes_whole_maps(const Convolution& c, LaneSum sum) {
+  return sum != LaneSum::kProducts && c.kernel_height == c.height && c.kernel_width == c.width &&
+         c.out_height == 1 && c.out_width == 1 && c.pad_top == 0 && c.pad_left == 0 &&
+         c.dilation_height == 1 && c.dilation_width == 1;
+}
+
+/// Windows of 3 x 3 side by side, which add to one row; the last one ends on the map's last pixel.
+bool set_tiles(DepthwiseCommand& command) {
+  constexpr std::uint32_t kSide = 3;
+  if (image_words(command) > kMostOfSum) return false;
+  command.flags |= flag::kAccumulate;
+  command.kernel_height = command.stride_height = command.stride_width = kSide;
+  command.out_height = divide_up(command.height, kSide);
+  command.out_width = divide_up(command.width, kSide);
+  command.pad_top = command.out_height * kSide - command.height;
+  command.pad_left = command.out_width * kSide - command.width;
+  // What lies beyond the border counts nothing; of a maximum it is the least value already.
+  if ((command.flags & flag::kMaximum) == 0) command.zero = 0;
+  return true;
+}
+
+/// The least kernel that holds a convolution's taps, these in its lower right corner.
+bool set_windows(const Convolution& c, DepthwiseCommand& command) {
+  const std::uint64_t high = span(c.kernel_height, c.dilation_height);
+  const std::uint64_t wide = span(c.kernel_width, c.dilation_width);
+  const auto* const kernel =
+      std::find_if(std::begin(kKernels), std::end(kKernels),
+                   [&](std::uint32_t size) { return size >= std::max(high, wide); });
+  if (kernel == std::end(kKernels) || c.pad_top >= high || c.pad_left >= wide) return false;
+  command.kernel_height = *kernel;
+  command.stride_height = c.stride_height;
+  command.stride_width = c.stride_width;
+  command.pad_top = c.pad_top + *kernel - static_cast<std::uint32_t>(high);
+  command.pad_left = c.pad_left + *kernel - static_cast<std::uint32_t>(wide);
+  command.out_height = c.out_height;
+  command.out_width = c.out_width;
+  return true;
+}
+
 bool between(std::uint64_t value, std::uint64_t least, std::uint64_t most) {
   return least <= value && value <= most;
 }
 
 }  // namespace
 
-std::uint64_t LanesCut::plane_rows() const { return image_sums(command) * command.passes; }
+std::uint64_t LanesCut::plane_rows() const { return image_rows(command) * command.passes; }
 std::uint64_t LanesCut::plane_words() const { return image_words(command) * command.passes; }
 std::uint64_t LanesCut::weight_words() const {
   return std::uint64_t{gemm64::weight_words(command)} * command.count;
@@ -54,26 +96,16 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& c, const Geometry& geom
                     between(c.stride_height, 1, kByte) && between(c.stride_width, 1, kByte) &&
                     c.images != 0 && c.kernel_height != 0 && c.kernel_width != 0;
   if (!fits) return std::nullopt;
-  const std::uint64_t high = span(c.kernel_height, c.dilation_height);
-  const std::uint64_t wide = span(c.kernel_width, c.dilation_width);
-  const auto kernel =
-      std::find_if(std::begin(kKernels), std::end(kKernels),
-                   [&](std::uint32_t size) { return size >= std::max(high, wide); });
-  if (kernel == std::end(kKernels) || c.pad_top >= high || c.pad_left >= wide) return std::nullopt;
   LanesCut cut;
   cut.convolution = c;
   DepthwiseCommand& command = cut.command;
   command.flags = sum == LaneSum::kMaximum ? flag::kMaximum : 0;
-  command.kernel_height = *kernel;
-  command.stride_height = c.stride_height;
-  command.stride_width = c.stride_width;
-  command.pad_top = c.pad_top + *kernel - static_cast<std::uint32_t>(high);
-  command.pad_left = c.pad_left + *kernel - static_cast<std::uint32_t>(wide);
   command.height = c.height;
   command.width = c.width;
-  command.out_height = c.out_height;
-  command.out_width = c.out_width;
   command.zero = static_cast<std::uint8_t>(c.zero);
+  if (!(takes_whole_maps(c, sum) ? set_tiles(command) : set_windows(c, command))) {
+    return std::nullopt;
+  }
   command.passes = c.images;
   command.count = static_cast<std::uint32_t>(divide_up(c.channels, geometry.n));
   set_steps(command);
@@ -88,6 +120,9 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& c, const Geometry& geom
 
 std::vector<std::uint8_t> pack_lane_weights(const LanesCut& cut, const MatrixI8& weights,
                                             std::uint32_t n) {
+  if ((cut.command.flags & flag::kAccumulate) != 0) {  // each pixel counts
+    return std::vector<std::uint8_t>(cut.weight_words() * n, 1);
+  }
   const Convolution& c = cut.convolution;
   const std::uint32_t size = cut.command.kernel_height;
   const std::uint64_t top = size - span(c.kernel_height, c.dilation_height);

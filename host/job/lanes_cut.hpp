@@ -17,7 +17,8 @@ namespace gemm64 {
 enum class LaneSum { kProducts, kMaximum, kValues };
 
 /// One DEPTHWISE for all planes. Its kernel is the least square of 3, 5 or 7 that holds the
-/// convolution's taps; these lie in the lower right corner of it.
+/// convolution's taps; these lie in the lower right corner of it. Pools of whole maps add windows
+/// of 3 x 3 side by side.
 struct LanesCut {
   Convolution convolution;
   DepthwiseCommand command;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_lanes_walk takes each word of its planes once and in order, and makes each sum once and in order, each of its parts
 // once: when the word under its last tap is the last that came, so that the window holds those of all its taps and none has
-// left. A tap counts where it lies on the image. The walk goes on in every clock in which all that it needs is there, and
+// left. Where an image gives one row, its sums begin with the first part of its first window and end with the last of its last.
+// A tap counts where it lies on the image. The walk goes on in every clock in which all that it needs is there, and
 // ends behind the last word and the last sum. Layers are small here: at most 5 words a row, 5 rows, 3 images, 3 planes.
 //
 // break gemm64_lanes_walk.v: ends ? {1'b0, step} : need_q -> ends ? {1'b0, step} - 17'd1 : need_q
 // break gemm64_lanes_walk.v: (all_end ? ~over_q : step != 16'd0) -> ~over_q
 // break gemm64_lanes_walk.v: row_q   <= image_end ? {9'd0, first_row} : -> row_q   <=
 // break gemm64_lanes_walk.v: row_inside[tap]    = row < {1'b0, height_i} -> row_inside[tap]    = row <= {1'b0, height_i}
+// break gemm64_lanes_walk.v: (out_x_q == 16'd0 & out_y_q == 16'd0) -> out_x_q == 16'd0
+// break gemm64_lanes_walk.v: move & ends & (~accumulate_i | image_end) -> move & ends & (~accumulate_i | row_end)
 // break gemm64_lanes_walk.v: ~(sum & ~place_i) -> ~(ends & ~place_i)
 // prove induction 1, cover 12
 // probe x_q = dut.x_q
@@ -29,6 +32,7 @@ module lanes_walk_proof ();
     // The layer, and its steps as gemm64_lanes_check asks for them
     (* anyconst *) reg [2:0] kernel, stride_height, stride_width, pad_top, pad_left, height, width, out_height, out_width;
     (* anyconst *) reg [1:0] planes, images;
+    (* anyconst *) reg       accumulate;
     (* anyconst *) reg [9:0] row_step, image_step, lead;
     wire [9:0] h = height, w = width, oh = out_height, ow = out_width, sh = stride_height, sw = stride_width;
     wire [9:0] below = kernel - 1 - pad_top, right = kernel - 1 - pad_left;
@@ -42,7 +46,7 @@ module lanes_walk_proof ();
         .pad_top_i ({5'd0, pad_top}), .pad_left_i ({5'd0, pad_left}), .height_i ({13'd0, height}), .width_i ({13'd0, width}),
         .out_height_i ({13'd0, out_height}), .out_width_i ({13'd0, out_width}), .row_step_i ({6'd0, row_step}),
         .image_step_i ({6'd0, image_step}), .planes_i ({30'd0, planes}), .images_i ({30'd0, images}),
-        .first_i ({6'd0, lead}), .*
+        .accumulate_i (accumulate), .first_i ({6'd0, lead}), .*
     );
 
     (* keep *) wire [15:0] x_q, y_q, out_x_q, out_y_q;
@@ -56,6 +60,9 @@ module lanes_walk_proof ();
     wire [9:0] last = ((out_plane_q[9:0] * images + out_image_q[9:0]) * h + row_q[9:0]) * w + column_q[9:0];
     wire [9:0] all  = planes * images * h * w;
 
+    wire [2:0]  parts      = kernel == 7 ? 6 : kernel == 5 ? 3 : 1;
+    wire        window_end = sum & part_q == parts - 1;
+    wire        image_first = out_x_q == 0 & out_y_q == 0, image_last = out_x_q == ow - 1 & out_y_q == oh - 1;
     reg         begun = 1'b0, moved, was_over, was_done, was_active, left_sum;
     reg  [2:0]  part_was;
     reg  [63:0] out_was;  // plane, image, row, column of a sum
@@ -65,10 +72,9 @@ module lanes_walk_proof ();
         moved    <= rst_ni & ~load_i & move;
         part_was <= part_q;
         out_was  <= out_now;
-        left_sum <= last_part;
+        left_sum <= window_end;
     end
 
-    wire [2:0] parts = kernel == 7 ? 6 : kernel == 5 ? 3 : 1;
     // A tap of the next sum, by rows above and columns before the last one
     (* anyconst *) reg [2:0] tap;
     wire [16:0] tap_row = row_q - tap, tap_column = column_q - tap;
@@ -99,13 +105,14 @@ module lanes_walk_proof ();
             if (~done_q) assert (came + need_q[9:0] == last + 1 & need_q <= 1023);
             if (rst_ni & sum) assert (weights_i & place_i & came == last + 1 & ~done_q);
             // Parts of a sum come one by one, and no word between them.
-            if (rst_ni & sum & ~last_part) assert (~shift & ~take);
-            if (rst_ni & sum) assert (first_part == (part_q == 0) & last_part == (part_q == parts - 1)
+            if (rst_ni & sum & ~window_end) assert (~shift & ~take);
+            if (rst_ni & sum) assert (first_part == (part_q == 0 & (~accumulate | image_first))
+                                      & last_part == (window_end & (~accumulate | image_last))
                                       & part == part_q + (kernel == 7 ? 4 : kernel == 5 ? 1 : 0));
             if (rst_ni & last_part) assert (sum);
             if (moved & rst_ni & ~load_i & ~left_sum & ~done_q) assert (out_now == out_was);
             if (moved & left_sum) assert (out_now > out_was & part_q == 0);
-            if (rst_ni & plane_end) assert (last_part & out_x_q == ow - 1 & out_y_q == oh - 1 & out_image_q == images - 1);
+            if (rst_ni & plane_end) assert (last_part & image_last & out_image_q == images - 1);
             // A tap counts where it is on the image.
             if (rst_ni & sum) assert (row_inside[tap] == (row_q >= tap & tap_row < h)
                                       & column_inside[tap] == (column_q >= tap & tap_column < w));
@@ -121,6 +128,7 @@ module lanes_walk_proof ();
         cover (begun & rst_ni & plane_end & finished & kernel == 3);
         cover (begun & rst_ni & sum & part == 6 & ~row_inside[6] & row_inside[1]);
         cover (begun & rst_ni & last_part & images == 2 & out_image_q == 1);
+        cover (begun & rst_ni & last_part & accumulate & out_x_q == 1 & out_y_q == 1);
     end
 
 endmodule

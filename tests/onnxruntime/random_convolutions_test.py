@@ -28,7 +28,7 @@ def up(a, b):
 
 
 class Convolution:
-    """One QLinearConv, and perhaps a MaxPool behind it: their sizes, and a network of them alone."""
+    """One QLinearConv, and perhaps a pool behind it: their sizes, and a network of them alone."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -66,7 +66,7 @@ class Convolution:
         if min(room) < 0:
             return False
         self.output = [room[i] // self.strides[i] + 1 for i in axes]
-        self.pool = self.draw_pool() if r.random() < 0.4 else None
+        self.pool = self.draw_pool() if r.random() < 0.5 else None
         pixels = self.batch * math.prod(self.output)
         taps = math.prod(self.kernel)
         # Groups that share tiles of the smallest array meet as many zeros as four of them.
@@ -76,11 +76,16 @@ class Convolution:
         return pixels * tiles <= ROWS
 
     def draw_pool(self):
-        """Attributes of a MaxPool of the output; None where a window does not fit."""
+        """Attributes of a MaxPool of the output; none for the mean of whole maps; None where a window
+        does not fit."""
         r = self.random
+        if r.random() < 0.3:
+            return {}
         axes = range(self.rank)
         pool = {"kernel_shape": [r.choice([2, 3, r.randint(1, 7)]) for _ in axes],
                 "strides": [r.randint(1, 3) for _ in axes], "ceil_mode": r.randint(0, 1)}
+        if r.random() < 0.2:
+            pool["kernel_shape"] = self.output
         pool["pads"] = [r.randint(0, size - 1) for size in pool["kernel_shape"] * 2]
         room = [size + pool["pads"][i] + pool["pads"][self.rank + i] - pool["kernel_shape"][i]
                 for i, size in enumerate(self.output)]
@@ -112,17 +117,23 @@ class Convolution:
         inputs = ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"]
         nodes = [helper.make_node(
             "QLinearConv", inputs + (["bias"] if "bias" in constants else []),
-            ["c" if self.pool else "y"], "conv", kernel_shape=self.kernel, strides=self.strides,
+            ["y" if self.pool is None else "c"], "conv", kernel_shape=self.kernel, strides=self.strides,
             dilations=self.dilations, pads=self.pads, group=self.groups)]
         if self.pool:
             nodes.append(helper.make_node("MaxPool", ["c"], ["y"], "pool", **self.pool))
+        elif self.pool is not None:
+            constants["p_scale"] = numpy.float32(0.02 * r.uniform(0.05, 1))
+            nodes.append(helper.make_node(
+                "QLinearGlobalAveragePool", ["c", "y_scale", "y_zero", "p_scale", "y_zero"], ["y"],
+                "pool", domain="com.microsoft"))
         shape = [self.batch, self.channels] + self.size
         graph = helper.make_graph(
             nodes, "convolution", [helper.make_tensor_value_info("x", kind, shape)],
             [helper.make_tensor_value_info("y", kind, None)],
             [numpy_helper.from_array(numpy.asarray(value), name)
              for name, value in constants.items()])
-        model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+        model = helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)])
         return model, n.integers(low, high, shape).astype(dtype)
 
 

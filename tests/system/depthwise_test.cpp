@@ -37,7 +37,10 @@ void expect_reference(int n, double stalls, unsigned first_seed, unsigned seeds)
   Driver reference_driver(reference);
   for_seeds(first_seed, seeds, [&](std::mt19937& random) {
     const std::vector<std::uint8_t> nothing(kMemoryBytes);
-    const std::vector<std::uint8_t> operands = operand_memory(random, rtl.driver.geometry().n);
+    std::vector<std::uint8_t> operands = operand_memory(random, rtl.driver.geometry().n);
+    if (draw(random, 0, 4) == 0) {  // sums that wrap
+      std::fill(operands.begin(), operands.end(), std::uint8_t{0x80});
+    }
     for (Device* device :
          {static_cast<Device*>(rtl.device.get()), static_cast<Device*>(&reference)}) {
       device->write_memory(0, nothing.data(), nothing.size());

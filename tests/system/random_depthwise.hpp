@@ -17,6 +17,7 @@ inline DepthwiseCommand random_depthwise(std::mt19937& random, std::uint32_t mos
   DepthwiseCommand c;
   for (;;) {
     c.flags = draw(random, 0, 2) == 0 ? flag::kMaximum : 0;
+    if (draw(random, 0, 3) == 0) c.flags |= flag::kAccumulate;
     c.kernel_height = draw(random, 1, 3) * 2 + 1;
     c.stride_height = draw(random, 1, 4);
     c.stride_width = draw(random, 0, 1) != 0 ? c.stride_height : draw(random, 1, 4);
@@ -66,7 +67,7 @@ class DepthwiseMaker : public ProgramMaker {
     add_loads(part, Opcode::kLoadActivations, image_words(c) * c.passes * c.count);
     std::vector<Command> stores;
     std::uint64_t sets = 0, operands = 0;
-    const std::uint64_t rows = image_sums(c) * c.passes;
+    const std::uint64_t rows = image_rows(c) * c.passes;
     for (std::uint32_t plane = 0; plane < c.count; ++plane) {
       const std::uint32_t rest = static_cast<std::uint32_t>(rows % c.rows);
       for (const auto& [length, blocks] :

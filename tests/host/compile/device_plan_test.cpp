@@ -286,8 +286,9 @@ TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow)
 }
 
 TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
-  const auto found = [](const std::string& pool, const PlanOptions& options = {}) {
-    QuantizedText text("1,8,9,9");
+  const auto found = [](const std::string& pool, const PlanOptions& options = {},
+                        const std::string& map = "1,8,9,9") {
+    QuantizedText text(map);
     text.conv("x", "a", 8, 8, 1).node("p", pool).conv("p", "y", 8, 8, 1);
     return texts(plan_device(text.model(), small_geometry(), options));
   };
@@ -296,6 +297,13 @@ TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
   EXPECT_EQ(found("MaxPool <kernel_shape = [2,3], strides = [2,3], ceil_mode = 1> (a)"), one);
   EXPECT_EQ(found("MaxPool <kernel_shape = [7,7]> (a)"), one);
   EXPECT_EQ(found("MaxPool <kernel_shape = [8,8]> (a)"), two);
+  EXPECT_EQ(found("MaxPool <kernel_shape = [9,9]> (a)"), one) << "of the whole map";
+  EXPECT_EQ(found("MaxPool <kernel_shape = [9,9], pads = [0,0,1,1]> (a)"), two);
+  const std::string mean = "com.microsoft.QLinearGlobalAveragePool (a, s, z, s, z)";
+  EXPECT_EQ(found(mean), one);
+  EXPECT_EQ(found(mean, {}, "2,8,128,128"), one);
+  EXPECT_EQ(found(mean, {}, "1,8,129,128"), two) << "more than a sum holds";
+  EXPECT_EQ(found(mean, {}, "1,8,9,129"), two);
   PlanOptions array, in_place;
   array.lanes = false;
   in_place.in_place = true;
