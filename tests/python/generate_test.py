@@ -97,7 +97,7 @@ def test_encoder_and_decoder_write_what_onnxruntime_would(folder, capsys):
     text = report["texts"][0]
     assert text["text"] == " ".join(WORDS[token] for token in wanted if token > 1)
     assert text["prompt_tokens"] == 3
-    runs = [text["encoder"], *text["tokens"]]
+    runs = [text["reading"], *text["tokens"]]
     assert all(run["cycles"] == run["predicted_cycles"] > 0 for run in runs)
     assert report["total"]["cycles"] == sum(run["cycles"] for run in runs)
     assert report["total"]["tokens"] == len(wanted)
@@ -116,9 +116,22 @@ def test_a_decoder_that_keeps_keys_computes_each_token_once(folder):
     wanted = greedy(lambda ids: alone.run(["logits"], without_past(alone, ids))[0], IDS, 6)
     assert tokens_of(report) == wanted
     text = report["texts"][0]
-    assert text["encoder"] is None
+    assert text["reading"] is None
     first, *later = [token["macs"] for token in text["tokens"]]
     assert all(macs * 3 == first for macs in later), "one row behind the prompt's three"
+
+
+def test_a_prompt_is_read_in_parts(folder, capsys):
+    arguments = ["alone.onnx", "--compare", "--max-tokens", "4", "--device", "tlm"]
+    report = report_of(folder, *arguments, "--at-once", "1")
+    text = report["texts"][0]
+    rows = {run["macs"] for run in text["tokens"]}
+    assert len(rows) == 1, "one row each"
+    assert text["reading"]["macs"] == 2 * rows.pop(), "all of the prompt but the last"
+    assert "prompt, 3 tokens" in capsys.readouterr().out
+    assert report_of(folder, *arguments, "--at-once", "9")["texts"][0]["reading"] is None
+    assert generate(folder, "encoder.onnx", "decoder.onnx", "--at-once", "1") == 2
+    assert "--at-once is for a decoder alone" in capsys.readouterr().err
 
 
 def test_chance_follows_its_seed(folder):
@@ -233,3 +246,6 @@ def test_a_terminal_gets_a_bar_and_a_pipe_none(folder, capsys, monkeypatch):
     assert generate(folder, *arguments) == 0
     assert "1 of 3 runs, 33 %" in terminal.getvalue()
     assert "s left" in terminal.getvalue()
+    terminal.truncate(0)
+    assert generate(folder, *arguments, "--at-once", "2", "--max-tokens", "1") == 0
+    assert "1 of 2 runs, 50 %" in terminal.getvalue()

@@ -76,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--start-token", metavar="TOKEN", help="what a decoder behind an encoder begins with")
     what.add_argument("--end-token", metavar="TOKEN", help="what ends a text")
     how = parser.add_argument_group("how it runs")
+    how.add_argument("--at-once", type=_whole, metavar="N",
+                     help="a decoder that keeps keys reads N tokens of the prompt a run (default: all); "
+                     "what quantizes as it runs then has ranges of these alone")
     how.add_argument("--device", choices=("rtl", "tlm", "reference"), default="rtl", help="(default rtl)")
     how.add_argument("--array", type=int, default=64, metavar="N", help="rows and columns (default 64)")
     how.add_argument("--memory-latency", type=int, default=100, metavar="N", help="in clocks (default 100)")
@@ -119,12 +122,12 @@ def _write(options: argparse.Namespace) -> tuple[list[Text], Cost]:
     encoder = Encoder(networks[0]) if len(networks) == 2 else None
     choice = Choice(options.temperature, options.top_k, options.top_p, options.seed)
     writer = Writer(encoder, Decoder(networks[-1], encoder is not None), tokens, choice, most=options.max_tokens,
-                    context=options.context, start=options.start_token, end=options.end_token)
+                    context=options.context, at_once=options.at_once, start=options.start_token, end=options.end_token)
     for prompt in prompts:
         writer.prepare(prompt)  # so that a bad one is told before hours of good ones
+    show = Show([writer.runs(prompt) for prompt in prompts])
     texts: list[Text] = []
     total = Cost()
-    show = Show(len(prompts), options.max_tokens + (encoder is not None))
     for prompt in prompts:
         show.begin(prompt)
         for text in writer.write(prompt):

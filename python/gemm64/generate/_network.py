@@ -171,6 +171,11 @@ class Decoder:
         self._hidden, self._seen = hidden, 0
         self._kept = {name: _nothing(self.network.inputs[name]) for name in self._past}
 
+    @property
+    def keeps(self) -> bool:
+        """Are keys and values kept, so that a text can be read in parts?"""
+        return bool(self._past)
+
     def run(self, ids: list[int]) -> NDArray[Any]:
         """The logits behind the last of all tokens of the text so far, [vocabulary]."""
         new = np.array([ids[self._seen:]], np.int64)

@@ -13,25 +13,27 @@ from ._write import Text
 class Show:
     """Lines on standard output; where standard error is a terminal, a bar of how far the work is.
 
-    runs: of a prompt, at most.
+    runs: of each prompt, at most.
     """
 
-    def __init__(self, prompts: int, runs: int) -> None:
-        self._bar = Progress(prompts * runs, what="runs") if sys.stderr.isatty() else None
-        self._runs, self._finished, self._prompts = runs, 0, 0
+    def __init__(self, runs: list[int]) -> None:
+        self._bar = Progress(sum(runs), what="runs") if sys.stderr.isatty() else None
+        self._runs, self._finished, self._due = list(runs), 0, 0
+        self._read = False
 
     def begin(self, prompt: str) -> None:
         """A prompt's head."""
+        self._due += self._runs.pop(0)
+        self._read = False
         self._line(f"prompt: {prompt}")
         self._line(f"  {'':24} {'clocks':>12} {'predicted':>12} {'on device':>10}")
 
     def step(self, text: Text) -> None:
         """The line of the run that was the last."""
         if text.steps:
+            self._show_reading(text)
             step = text.steps[-1]
             self._run(f"{len(text.steps):3} {step.piece!r}", step.cost)
-        elif text.encoder is not None:
-            self._run(f"encoder, {text.prompt_tokens} tokens", text.encoder)
         if self._bar is not None:
             self._bar.finished(self._finished)
             self._finished += 1
@@ -39,11 +41,11 @@ class Show:
 
     def end(self, text: Text) -> None:
         """What was written."""
-        self._prompts += 1
+        self._show_reading(text)
         if self._bar is not None:  # a text that ended early needs no more runs
-            for unit in range(self._finished, self._prompts * self._runs):
+            for unit in range(self._finished, self._due):
                 self._bar.skip(unit)
-            self._finished = self._prompts * self._runs
+            self._finished = self._due
         self._line(f"text: {text.text}\n")
 
     def verdict(self, texts: list[Text], total: Cost, check: str) -> None:
@@ -63,6 +65,12 @@ class Show:
         facts = [checked[check]] if check in checked else []
         facts += ["every output is ONNX Runtime's"] if total.values else []
         print("VERIFIED: " + "; ".join(facts) if facts else "NOT CHECKED (--check none)")
+
+    def _show_reading(self, text: Text) -> None:
+        """Once, when all of the prompt is read."""
+        if text.reading is not None and not self._read:
+            self._run(f"prompt, {text.prompt_tokens} tokens", text.reading)
+        self._read = True
 
     def _run(self, what: str, cost: Cost) -> None:
         self._line(f"  {what:24} {cost.cycles:12,} {cost.predicted_cycles:12,} {100 * cost.device_share:8.1f} %"
