@@ -14,60 +14,30 @@ using onnx::NodeProto;
 
 namespace {
 
-/// Operators whose result is as large as their first input.
-bool keeps_sizes(const std::string& type) {
-  static const std::set<std::string> types{"Abs",
-                                           "BiasGelu",
-                                           "Cast",
-                                           "Ceil",
-                                           "Clip",
-                                           "Cos",
-                                           "DequantizeLinear",
-                                           "Dropout",
-                                           "Elu",
-                                           "Erf",
-                                           "Exp",
-                                           "FastGelu",
-                                           "Floor",
-                                           "Gelu",
-                                           "HardSigmoid",
-                                           "HardSwish",
-                                           "Identity",
-                                           "IsNaN",
-                                           "LayerNormalization",
-                                           "LeakyRelu",
-                                           "Log",
-                                           "LogSoftmax",
-                                           "Neg",
-                                           "Not",
-                                           "QLinearLeakyRelu",
-                                           "QLinearSigmoid",
-                                           "QLinearSoftmax",
-                                           "QuantizeLinear",
-                                           "QuickGelu",
-                                           "RMSNormalization",
-                                           "Reciprocal",
-                                           "Relu",
-                                           "Sigmoid",
-                                           "Sign",
-                                           "SimplifiedLayerNormalization",
-                                           "Sin",
-                                           "SkipLayerNormalization",
-                                           "Softmax",
-                                           "Sqrt",
-                                           "Tanh"};
-  return types.count(type) != 0;
+/// Is the word one of those in the list, which spaces part?
+bool is_among(const std::string& word, const std::string& list) {
+  return (" " + list + " ").find(" " + word + " ") != std::string::npos;
 }
 
-/// Operators whose operands are broadcast against each other, and which of their inputs these are.
+/// Operators whose result is as large as their first input.
+constexpr const char* kKeepSizes =
+    "Abs BiasGelu Cast Ceil Clip Cos DequantizeLinear Dropout Elu Erf Exp FastGelu Floor Gelu "
+    "HardSigmoid HardSwish Identity IsNaN LayerNormalization LeakyRelu Log LogSoftmax Neg Not "
+    "QLinearLeakyRelu QLinearSigmoid QLinearSoftmax QuantizeLinear QuickGelu RMSNormalization "
+    "Reciprocal Relu Sigmoid Sign SimplifiedLayerNormalization Sin SkipLayerNormalization Softmax "
+    "Sqrt Tanh";
+
+/// Operators all of whose inputs are broadcast against each other.
+constexpr const char* kBroadcast =
+    "Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul Or Pow Sub Where";
+
+/// Which inputs are broadcast against each other.
 std::vector<int> operands(const NodeProto& node) {
-  static const std::set<std::string> pairs{
-      "Add",  "And",         "Div", "Equal", "Greater", "GreaterOrEqual",
-      "Less", "LessOrEqual", "Max", "Min",   "Mod",     "Mul",
-      "Or",   "Pow",         "Sub", "Where"};
-  if (node.op_type() == "QLinearAdd" || node.op_type() == "QLinearMul") return {0, 3};
+  if (is_among(node.op_type(), "QLinearAdd QLinearMul")) return {0, 3};
   std::vector<int> all;
-  for (int i = 0; pairs.count(node.op_type()) != 0 && i < node.input_size(); ++i) all.push_back(i);
+  for (int i = 0; is_among(node.op_type(), kBroadcast) && i < node.input_size(); ++i) {
+    all.push_back(i);
+  }
   return all;
 }
 
@@ -171,13 +141,12 @@ std::optional<FileDims> FileShapes::fixed(const std::string& output) const {
 
 std::optional<FileDims> FileShapes::result(const NodeProto& node) const {
   const std::string& type = node.op_type();
-  if (keeps_sizes(type)) {
+  if (is_among(type, kKeepSizes)) {
     const FileDims* const first = input(node, 0);
     return first == nullptr ? std::nullopt : std::optional<FileDims>(*first);
   }
   if (!operands(node).empty()) return broadcast(node);
-  if (type == "MatMul" || type == "MatMulInteger" || type == "MatMulIntegerToFloat" ||
-      type == "DynamicQuantizeMatMul") {
+  if (is_among(type, "MatMul MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul")) {
     return product(input(node, 0), input(node, 1));
   }
   if (type == "QLinearMatMul") return product(input(node, 0), input(node, 3));

@@ -2,8 +2,8 @@
 // A product of computed operands with what only turns or scales it: one row times a turned matrix,
 // and a product times a number, are kernels of their own.
 //
-//   MatMul(q, Transpose(k))                      FusedMatMul(q, k, transB)
-//   MatMul(q * 0.35, k * 0.35) / 2               FusedMatMul(q, k, alpha = 0.06125)
+//   before: MatMul(q, Transpose(k))              after: FusedMatMul(q, k, transB)
+//   before: MatMul(q * 0.5, k * 0.5) / 2         after: FusedMatMul(q, k, alpha = 0.125)
 #pragma once
 
 #include "host/onnx/model.hpp"

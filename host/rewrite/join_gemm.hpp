@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product and the bias behind it as one Gemm, which adds the bias before the first block of K.
 //
-//   x: [2, 16, 288], weights: [288, 64]     Reshape [32, 288] -> Gemm(weights, bias) ->
-//   x -> MatMul(weights) -> Add(bias)       Reshape [2, 16, 64]
+//   before, x of [2, 16, 288]:   MatMul(x, weights) -> Add(bias)
+//   after:                       Reshape [32, 288] -> Gemm(weights, bias) -> Reshape [2, 16, 64]
 #pragma once
 
 #include "host/onnx/model.hpp"

@@ -2,8 +2,8 @@
 // The sum before a layer normalization, joined with it: its kernel takes values in order, and adds
 // a bias last.
 //
-//   x + skip -> LayerNormalization               SkipLayerNormalization(x, skip, scale, beta)
-//   (x + bias) + skip -> LayerNormalization      SkipLayerNormalization(x, skip, scale, beta, bias)
+//   before: LayerNormalization(x + skip)           after: SkipLayerNormalization(x, skip)
+//   before: LayerNormalization((x + bias) + skip)  after: SkipLayerNormalization(x, skip, bias)
 #pragma once
 
 #include "host/onnx/model.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/rewrite/joining.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -31,13 +32,20 @@ void drop_unread(onnx::GraphProto& graph, const std::set<std::string>& loose) {
 std::optional<OnnxModel> with_joined(
     const OnnxModel& model, const ImportOptions& import,
     const std::function<std::optional<Joined>(const NodeProto&)>& rule) {
+  std::set<std::string> inner;  // what graphs inside of nodes read
+  for (const NodeProto& node : model.graph().node()) add_inner_reads(node, inner);
+  const auto is_seen = [&inner](const Joined& found) {
+    return std::any_of(found.parts.begin(), found.parts.end(), [&inner](const NodeProto* part) {
+      return inner.count(part->output(0)) != 0;
+    });
+  };
   std::map<int, Joined> joined;  // by the place of the node that it stands for
   std::set<const NodeProto*> gone;
   std::set<std::string> loose;
   for (int i = 0; i < model.graph().node_size(); ++i) {
     if (gone.count(&model.graph().node(i)) != 0) continue;
     std::optional<Joined> found = rule(model.graph().node(i));
-    if (!found) continue;
+    if (!found || is_seen(*found)) continue;
     gone.insert(found->parts.begin(), found->parts.end());
     for (const NodeProto* const node : found->if_unread) loose.insert(node->output(0));
     joined[i] = *std::move(found);

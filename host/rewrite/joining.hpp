@@ -23,7 +23,8 @@ struct Joined {
 };
 
 /// The model with what `rule` gives for each of its nodes, in their order; empty where that is
-/// nothing. A node that is part of another is not asked for.
+/// nothing. A node that is part of another is not asked for; one that a graph inside of a node
+/// reads stays.
 std::optional<OnnxModel> with_joined(
     const OnnxModel& model, const ImportOptions& import,
     const std::function<std::optional<Joined>(const onnx::NodeProto&)>& rule);

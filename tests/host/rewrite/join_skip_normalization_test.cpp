@@ -70,6 +70,30 @@ TEST(JoinSkipNormalization, LeavesOtherSums) {
       << "over two axes";
 }
 
+TEST(JoinSkipNormalization, LeavesASumThatABranchReads) {
+  onnx::ModelProto proto = parse_model(
+      "(bool i, float[2,3,4] x, float[2,3,4] t, float[4] s, float[4] b) => (float[2,3,4] y, "
+      "float[2,3,4] z) {a = Add(x, t)" +
+          kNorm + " z = If(i)}",
+      {"s", "b"}, 17);
+  for (const char* const branch : {"then_branch", "else_branch"}) {
+    onnx::AttributeProto& attribute = *proto.mutable_graph()->mutable_node(2)->add_attribute();
+    attribute.set_name(branch);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    onnx::GraphProto& graph = *attribute.mutable_g();
+    graph.set_name(branch);
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type("Neg");
+    node.add_input("a");
+    node.add_output(branch);
+    graph.add_output()->set_name(branch);
+    graph.mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+        onnx::TensorProto::FLOAT);
+  }
+  EXPECT_EQ(node_list(with_joined_skips(OnnxModel::from_proto(std::move(proto), "test.onnx"))),
+            "Add(x, t) LayerNormalization(a, s, b) If(i)");
+}
+
 TEST(JoinSkipNormalization, KnowsSizesThatFollow) {
   const auto is_joined = [](const std::string& nodes) {
     return joined(nodes + " a = Add(v, t)" + kNorm).find("SkipLayer") != std::string::npos;
