@@ -103,7 +103,8 @@ void FileShapes::declare(const onnx::ValueInfoProto& value) {
 }
 
 void FileShapes::follow(const NodeProto& node) {
-  const bool is_open = std::any_of(node.input().begin(), node.input().end(),
+  const bool is_open = !tells_numbers(node) &&
+                       std::any_of(node.input().begin(), node.input().end(),
                                    [this](const auto& name) { return open_.count(name) != 0; });
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string& output = node.output(i);
@@ -125,6 +126,20 @@ void FileShapes::follow(const NodeProto& node) {
     }
     dims_[output] = *std::move(found);
   }
+}
+
+/// Is it a Shape that gives known sizes alone?
+bool FileShapes::tells_numbers(const NodeProto& node) const {
+  const FileDims* const of = node.op_type() == "Shape" ? input(node, 0) : nullptr;
+  if (of == nullptr) return false;
+  const auto rank = static_cast<std::int64_t>(of->size());
+  const auto place = [&](const char* name, std::int64_t otherwise) {
+    const std::int64_t axis = attribute(node, name, otherwise);
+    return std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
+  };
+  const std::int64_t start = place("start", 0), end = place("end", rank);
+  return std::all_of(of->begin() + start, of->begin() + std::max(start, end),
+                     [](const FileSize& size) { return size.number.has_value(); });
 }
 
 const FileDims* FileShapes::input(const NodeProto& node, int i) const {
@@ -182,8 +197,8 @@ std::optional<FileDims> FileShapes::product(const FileDims* a, const FileDims* b
 }
 
 std::optional<FileDims> FileShapes::reshaped(const NodeProto& node) const {
-  const auto wanted =
-      model_.is_constant(input_name(node, 1)) ? model_.integers(node.input(1)) : std::nullopt;
+  const std::string shape = input_name(node, 1);
+  const auto wanted = open_.count(shape) == 0 ? model_.integers(shape) : std::nullopt;
   const FileDims* const from = input(node, 0);
   if (!wanted || from == nullptr) return std::nullopt;
   const bool keeps = attribute(node, "allowzero", std::int64_t{0}) == 0;

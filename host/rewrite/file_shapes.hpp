@@ -50,6 +50,7 @@ class FileShapes {
   std::optional<FileDims> transposed(const onnx::NodeProto& node) const;
   std::optional<FileDims> gathered(const onnx::NodeProto& node) const;
   std::optional<FileDims> along_an_axis(const onnx::NodeProto& node) const;
+  bool tells_numbers(const onnx::NodeProto& node) const;
   const FileDims* input(const onnx::NodeProto& node, int i) const;
   /// What inference with the sizes at hand found.
   std::optional<FileDims> fixed(const std::string& output) const;

@@ -53,7 +53,7 @@ def test_float_file_of_any_size(kind, primitives):
         compare(model, transformers.feeds(kind, sizes), "float32")
 
 
-@pytest.mark.parametrize("kind", ["bert", "vit", "t5", "svtr"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_float_file_that_states_its_sizes(kind):
     for sizes in SIZES:
         model = transformers.make(kind, sizes).SerializeToString()

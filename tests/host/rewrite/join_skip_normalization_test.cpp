@@ -9,12 +9,14 @@ namespace gemm64 {
 namespace {
 
 /// Sizes that a run gives to those that files leave open: equal ones, which say nothing of names.
-OnnxModel load(const std::string& graph, const std::vector<std::string>& weights) {
+OnnxModel load(const std::string& graph, const std::vector<std::string>& weights,
+               const std::map<std::string, std::vector<std::int64_t>>& sizes = {}) {
   ImportOptions options;
+  options.input_shapes = sizes;
   for (const char* const name : {"N", "S", "R"}) {
     if (graph.find(std::string("[") + name) != std::string::npos ||
         graph.find(std::string(",") + name) != std::string::npos) {
-      options.input_shapes[name] = {4};
+      options.input_shapes.emplace(name, std::vector<std::int64_t>{4});
     }
   }
   return load_text(graph, weights, 17, options);
@@ -104,6 +106,13 @@ TEST(JoinSkipNormalization, KnowsSizesThatFollow) {
                 "e = Constant<value = int64[3] {0, 0, -1}>() u = Reshape(x, z) v = Reshape(u, e)"));
   EXPECT_TRUE(is_joined("q = MatMul(x, w) r = Softmax<axis = -1>(q) v = Mul(r, s)"));
   EXPECT_FALSE(is_joined("e = Shape(x) v = Reshape(x, e)")) << "a shape that nodes compute";
+  EXPECT_EQ(node_list(with_joined_skips(
+                load("(float[N,R,4] x, float[2,3,4] t, float[4] s, float[4] b) => (float[2,3,4] y) "
+                     "{e = Shape(t) v = Reshape(x, e) a = Add(v, t)" +
+                         kNorm + "}",
+                     {"s", "b"}, {{"N", {3}}, {"R", {2}}}))),
+            "Shape(t) Reshape(x, e) SkipLayerNormalization(v, t, s, b)")
+      << "but one of known sizes is a constant";
 }
 
 }  // namespace
