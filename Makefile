@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -74,6 +74,14 @@ imagenet:
 	$(call configure,main)
 	@$(compile) --target gemm64
 	@scripts/imagenet --build $(BUILD) $(ARGS)
+
+# A trained T5 in int8 writes titles, token by token.
+text:
+	@$(SETUP) build test python
+	$(call configure,all)
+	@cmake -S . -B $(BUILD) -DGEMM64_PYTHON=ON >$(BUILD)/python.log || { cat $(BUILD)/python.log >&2; exit 1; }
+	@$(compile) --target gemm64_python_package
+	@scripts/text --build $(BUILD) $(ARGS)
 
 test:
 	@$(SETUP) build test
@@ -248,6 +256,7 @@ help:
 	@echo "make report runs the same and writes it as a page, build/report.html; fetches the page's charts with npm"
 	@echo "make accuracy  classifies Fashion-MNIST's 10,000 test images in int8 and in float32"
 	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"
+	@echo "make text   writes titles for three paragraphs by a trained T5, and compares every output with ONNX Runtime's"
 	@echo "make test   builds and runs the tests"
 	@echo "make python builds the Python module into build/python"
 	@echo "make torchscript  builds the plug-in that reads TorchScript files, and tests it on networks of torchvision"

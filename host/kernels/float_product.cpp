@@ -18,6 +18,7 @@ constexpr std::int64_t kRows = 6;            // and rows
 
 /// How many terms one chain of fused operations takes.
 std::int64_t block_of(const FloatProduct& p) {
+  if (p.chain != 0) return p.chain;
   if (p.weights) return 256;
   std::int64_t columns = 128;
   std::int64_t block = 128;

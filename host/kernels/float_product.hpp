@@ -30,7 +30,8 @@ struct FloatProduct {
   FloatFactor a, b;
   bool weights = false;  ///< b is a constant of the network, a matrix
   float alpha = 1;
-  float beta = 0;  ///< 0: what C held does not count
+  float beta = 0;          ///< 0: what C held does not count
+  std::int64_t chain = 0;  ///< how many terms are fused; 0: as ONNX Runtime's products have them
 };
 
 /// C is dense. The host's threads share the columns.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, by oneDNN.
+// Conv: images of few channels to the bit as ONNX Runtime, all else by oneDNN.
 #include <fmt/format.h>
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "host/kernels/float_image.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
 #include "host/kernels/window.hpp"
@@ -103,6 +104,7 @@ Tensor convolve(const NodeContext& node, const Operands& operands) {
       make_window(node, x.dims(), Dims(weights.dims().begin() + 2, weights.dims().end()));
   Dims dims{x.dim(0), weights.dim(0)};
   dims.insert(dims.end(), window.output.begin(), window.output.end());
+  if (has_few_channels(x.dims(), groups)) return convolve_image(x, weights, bias, window);
   Tensor result(onnx::TensorProto::FLOAT, dims);
   if (result.elements() == 0) return result;
 

@@ -133,7 +133,7 @@ namespace {
 std::array<float, 256> exponentials(float scale, std::int64_t length) {
   constexpr double kReserve = 5;
   const double room =
-      std::log(double{std::numeric_limits<float>::max() / static_cast<float>(length)});
+      std::log(std::numeric_limits<float>::max() / static_cast<float>(length));  // in float32
   const double shift = std::max(0.0, room - kReserve) / static_cast<double>(scale);
   std::array<float, 256> table;
   for (int i = 0; i < 256; ++i) {

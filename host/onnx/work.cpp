@@ -68,12 +68,10 @@ std::optional<Work> product_of_matrices(const NodeShapes& shapes, int left, int 
   return work;
 }
 
-/// NumPy's matmul of inputs `left` and `right`. Where the right one is a single matrix (or a stack
-/// of one), all rows of the left share it: one product.
-std::optional<Work> numpy_product(const NodeShapes& shapes, int left, int right) {
-  const std::optional<Dims> a = shapes.input(left, 1);
-  const std::optional<Dims> b = shapes.input(right, 1);
-  const std::optional<Dims> y = shapes.output(0);
+/// NumPy's matmul of a and b. Where b is a single matrix (or a stack of one), all rows of a share
+/// it: one product.
+std::optional<Work> numpy_product(const std::optional<Dims>& a, const std::optional<Dims>& b,
+                                  const std::optional<Dims>& y) {
   if (!a || !b || !y || a->empty() || b->empty()) return std::nullopt;
   const std::uint64_t k = size(a->back());
   const std::uint64_t m = a->size() == 1 ? 1 : size((*a)[a->size() - 2]);
@@ -83,6 +81,11 @@ std::optional<Work> numpy_product(const NodeShapes& shapes, int left, int right)
   if (b->size() <= 2 || product(b->begin(), b->end() - 2) == 1)
     return from_products({times(m, matrices), k, n}, 1);
   return from_products({m, k, n}, matrices);
+}
+
+/// The same of inputs `left` and `right`.
+std::optional<Work> numpy_product(const NodeShapes& shapes, int left, int right) {
+  return numpy_product(shapes.input(left, 1), shapes.input(right, 1), shapes.output(0));
 }
 
 /// Gates of LSTM, GRU and RNN: each multiplies the input and the state, at each step, for each
@@ -146,6 +149,22 @@ std::optional<Work> conv_transpose(const NodeShapes& shapes) {
 std::optional<Work> gemm(const NodeShapes& shapes) { return product_of_matrices(shapes, 0, 2); }
 std::optional<Work> qgemm(const NodeShapes& shapes) { return product_of_matrices(shapes, 0, 6); }
 std::optional<Work> matmul(const NodeShapes& shapes) { return numpy_product(shapes, 0, 1); }
+/// Operands whose last two axes, or first and batch axes, may be swapped.
+std::optional<Work> fused_matmul(const NodeShapes& shapes) {
+  const auto seen = [&](int i, const char* trans, const char* batch) {
+    std::optional<Dims> dims = shapes.input(i, 1);
+    if (!dims || dims->size() < 2) return dims;
+    if (attribute(shapes.node(), batch, std::int64_t{0}) != 0) {
+      std::rotate(dims->begin(), dims->begin() + 1, dims->end() - 1);
+    }
+    if (attribute(shapes.node(), trans, std::int64_t{0}) != 0) {
+      std::swap(dims->back(), *(dims->end() - 2));
+    }
+    return dims;
+  };
+  return numpy_product(seen(0, "transA", "transBatchA"), seen(1, "transB", "transBatchB"),
+                       shapes.output(0));
+}
 std::optional<Work> qlinear_matmul(const NodeShapes& shapes) { return numpy_product(shapes, 0, 3); }
 /// Weights of N x K in blocks of few bits: as many products as blocks where it multiplies integers.
 std::optional<Work> matmul_of_bits(const NodeShapes& shapes) {

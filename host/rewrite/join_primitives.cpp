@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "host/onnx/graph_links.hpp"
 #include "host/onnx/qdq_values.hpp"
 #include "host/proto/attribute.hpp"
+#include "host/rewrite/joining.hpp"
 
 namespace gemm64 {
 namespace {
@@ -20,41 +19,10 @@ namespace {
 using onnx::NodeProto;
 using onnx::TensorProto;
 
-/// What nodes become: the last one of them is replaced.
-struct Joined {
-  NodeProto node;
-  std::vector<const NodeProto*> parts;
-};
-
-bool is(const NodeProto* node, const char* type) {
-  return node != nullptr && node->op_type() == type &&
-         (node->domain().empty() || node->domain() == "ai.onnx") && node->output_size() == 1;
-}
-
-void set_float(NodeProto& node, const char* name, float value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::FLOAT);
-  attribute.set_f(value);
-}
-
-void set_integer(NodeProto& node, const char* name, std::int64_t value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
-}
-
 class Joiner {
  public:
-  explicit Joiner(const OnnxModel& model) : model_(model), reader_(model), links_(model.graph()) {
-    for (const NodeProto& node : model.graph().node()) {
-      std::set<std::string> inner;
-      add_inner_reads(node, inner);
-      for (const std::string& name : node.input()) ++reads_[name];
-      for (const std::string& name : inner) ++reads_[name];
-    }
-  }
+  explicit Joiner(const OnnxModel& model)
+      : model_(model), reader_(model), links_(model.graph()), reads_(count_reads(model.graph())) {}
 
   /// The node that `last` ends, with all that it replaces.
   std::optional<Joined> join(const NodeProto& last) {
@@ -67,7 +35,7 @@ class Joiner {
       if (!node || (from != nullptr && is_dequantize(*from))) continue;
       node->set_name(last.name());
       *node->mutable_output() = last.output();
-      return Joined{*std::move(node), parts_};
+      return Joined{{*std::move(node)}, parts_};
     }
     return quotient(last);
   }
@@ -77,7 +45,7 @@ class Joiner {
   std::string plain(std::string name) const {
     for (;;) {
       const NodeProto* const cast = links_.producer(name);
-      if (!is(cast, "Cast")) return name;
+      if (!is_onnx(cast, "Cast")) return name;
       const auto from = model_.type(cast->input(0)), to = model_.type(name);
       if (!from || !to || from->data_type != to->data_type) return name;
       name = cast->input(0);
@@ -99,7 +67,7 @@ class Joiner {
       found.push_back(node);
       if (value == end) break;
     }
-    if (!is(found.back(), type)) return nullptr;
+    if (!is_onnx(found.back(), type)) return nullptr;
     parts_.insert(parts_.end(), found.begin(), found.end());
     return found.back();
   }
@@ -164,7 +132,7 @@ class Joiner {
   }
 
   std::optional<NodeProto> rms_normalization(const NodeProto& last) {
-    if (!is(&last, "Mul")) return std::nullopt;
+    if (!is_onnx(&last, "Mul")) return std::nullopt;
     for (int i = 0; i < 2; ++i) {
       parts_.clear();
       std::string x;
@@ -198,24 +166,24 @@ class Joiner {
 
   /// x · (1 / y): x / y.
   std::optional<Joined> quotient(const NodeProto& last) {
-    if (!is(&last, "Mul")) return std::nullopt;
+    if (!is_onnx(&last, "Mul")) return std::nullopt;
     for (int i = 0; i < 2; ++i) {
       const NodeProto* const inverse = links_.producer(last.input(i));
-      if (!is(inverse, "Div") || !is_number(inverse->input(0), 1) ||
+      if (!is_onnx(inverse, "Div") || !is_number(inverse->input(0), 1) ||
           links_.only_reader(last.input(i)) == nullptr) {
         continue;
       }
-      Joined joined{last, {inverse}};
-      joined.node.set_op_type("Div");
-      joined.node.set_input(0, last.input(1 - i));
-      joined.node.set_input(1, inverse->input(1));
-      return joined;
+      NodeProto node = last;
+      node.set_op_type("Div");
+      node.set_input(0, last.input(1 - i));
+      node.set_input(1, inverse->input(1));
+      return Joined{{node}, {inverse}};
     }
     return std::nullopt;
   }
 
   std::optional<NodeProto> layer_normalization(const NodeProto& last) {
-    if (!is(&last, "Add")) return std::nullopt;
+    if (!is_onnx(&last, "Add")) return std::nullopt;
     for (int i = 0; i < 2; ++i) {
       parts_.clear();
       const NodeProto* const scaled = part(last.input(i), "Mul");
@@ -250,7 +218,7 @@ class Joiner {
     std::string function, x;
   };
   std::optional<Half> half_of_one_more(const NodeProto& last) {
-    if (!is(&last, "Mul")) return std::nullopt;
+    if (!is_onnx(&last, "Mul")) return std::nullopt;
     const auto one_more = [this](const std::string& name) -> const NodeProto* {
       const NodeProto* const sum = part(name, "Add");
       return sum != nullptr && (is_number(sum->input(0), 1) || is_number(sum->input(1), 1))
@@ -335,33 +303,17 @@ class Joiner {
   const OnnxModel& model_;
   const QuantizationReader reader_;
   const GraphLinks links_;
-  std::map<std::string, int> reads_;     // of each value, how many
-  std::vector<const NodeProto*> parts_;  // of the function under way, but its last node
+  const std::map<std::string, int> reads_;  // of each value, how many
+  std::vector<const NodeProto*> parts_;     // of the function under way, but its last node
 };
 
 }  // namespace
 
 OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import) {
   Joiner joiner(model);
-  std::map<int, NodeProto> joined;  // by the place of the last node of each
-  std::set<const NodeProto*> gone;
-  for (int i = 0; i < model.graph().node_size(); ++i) {
-    std::optional<Joined> found = joiner.join(model.graph().node(i));
-    if (!found) continue;
-    joined[i] = std::move(found->node);
-    gone.insert(found->parts.begin(), found->parts.end());
-  }
-  if (joined.empty()) return model;  // as it is: its weights may be large
-  onnx::ModelProto proto = model.proto();
-  google::protobuf::RepeatedPtrField<NodeProto> kept;
-  for (int i = 0; i < model.graph().node_size(); ++i) {
-    if (gone.count(&model.graph().node(i)) != 0) continue;
-    const auto found = joined.find(i);
-    kept.Add()->Swap(found == joined.end() ? proto.mutable_graph()->mutable_node(i)
-                                           : &found->second);
-  }
-  proto.mutable_graph()->mutable_node()->Swap(&kept);
-  return model.rewritten(std::move(proto), import);
+  std::optional<OnnxModel> other =
+      with_joined(model, import, [&joiner](const NodeProto& node) { return joiner.join(node); });
+  return other ? *std::move(other) : std::move(model);  // as it is: its weights may be large
 }
 
 }  // namespace gemm64

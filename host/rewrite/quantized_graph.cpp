@@ -12,7 +12,7 @@
 #include "host/rewrite/drop_redundant_clips.hpp"
 #include "host/rewrite/fold_pads.hpp"
 #include "host/rewrite/join_equal_quantizes.hpp"
-#include "host/rewrite/join_primitives.hpp"
+#include "host/rewrite/join_nodes.hpp"
 #include "host/rewrite/qdq_double_pairs.hpp"
 #include "host/rewrite/quantize_before_moves.hpp"
 #include "host/rewrite/split_to_slices.hpp"
@@ -462,12 +462,12 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
       return attribute.has_g() || attribute.graphs_size() != 0;
     });
   });
-  if (!has_pairs || has_subgraphs) return with_joined_primitives(std::move(model), import);
+  if (!has_pairs || has_subgraphs) return with_joined_nodes(std::move(model), import);
   while (std::optional<onnx::ModelProto> joined = join_double_pairs(model)) {
     model = model.rewritten(*std::move(joined), import);
   }
   model = with_folded_pads(model.rewritten(Fusion(model).run(), import), import);
-  return with_joined_primitives(std::move(model), import);
+  return with_joined_nodes(std::move(model), import);
 }
 
 }  // namespace gemm64

@@ -62,16 +62,18 @@ class Accuracy(ProgramTest):
 
 class Scripts(unittest.TestCase):
     def test_those_that_fetch_and_train_tell_how(self):
-        for script in ("imagenet", "export-imagenet", "train-fashion"):
+        for script in ("imagenet", "export-imagenet", "train-fashion", "text", "smollm2"):
             told = subprocess.run([ROOT / "scripts" / script, "--help"], capture_output=True, text=True,
                                   check=True, env={**os.environ, "PATH": "/usr/bin:/bin"})
             self.assertIn(script, told.stdout)
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "gemm64").mkdir()  # a folder of this name is no program
-            refused = subprocess.run([ROOT / "scripts" / "imagenet", "--build", folder], capture_output=True,
-                                     text=True, check=False)
-        self.assertEqual(refused.returncode, 2)
-        self.assertIn("is not built", refused.stderr)
+            for script, why in (("imagenet", "is not built"), ("text", "has no Python module"),
+                                ("smollm2", "has no Python module")):
+                refused = subprocess.run([ROOT / "scripts" / script, "--build", folder], capture_output=True,
+                                         text=True, check=False)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn(why, refused.stderr)
 
 
 if __name__ == "__main__":

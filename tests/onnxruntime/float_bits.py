@@ -65,6 +65,13 @@ def cases():
     yield "y = MatMul (a, b)", 17, False, 4, [[5, 1, 300], [1, 300, 20]]
     yield "y = MatMul (a, b)", 17, False, 4, [[300], [300, 20]]
     yield "y = MatMul (a, b)", 17, False, 4, [[20, 300], [300]]
+    for attributes, image, weights in (
+            ("", [1, 1, 9, 12], [6, 1, 5, 5]), ("strides = [16, 16]", [2, 3, 32, 48], [24, 3, 16, 16]),
+            ("strides = [32, 32]", [1, 3, 32, 64], [9, 3, 32, 32]),
+            ("strides = [2, 2], pads = [3, 3, 3, 3]", [2, 3, 20, 23], [16, 3, 7, 7]),
+            ("dilations = [2, 3], pads = [1, 2, 0, 1]", [1, 15, 11, 13], [20, 15, 3, 3])):
+        yield f"y = Conv <{attributes}> (x, w, b)" if attributes else "y = Conv (x, w, b)", 17, True, 4, [
+            image, weights, weights[:1]]
     for name in ("ReduceMean", "ReduceL2", "ReduceSumSquare"):
         for axes, shape in (("[-1]", [9, 3]), ("[-1]", [9, 15]), ("[-1]", [9, 49]), ("[2, 3]", [2, 5, 7, 7]),
                             ("[-1]", [3, 3, 384]), ("[0]", [49, 13]), ("[1]", [1, 49, 13]), ("[1]", [3, 49, 13]),
@@ -91,6 +98,8 @@ def run(text, opset, constant, scale, shapes):
     node = parser.parse_node(text)
     arrays = {name: values(sizes, i + 1, scale) for i, (name, sizes) in enumerate(zip(node.input, shapes))}
     weights = [node.input[1]] if constant else []
+    if node.op_type == "Conv":
+        weights = list(node.input[1:])  # it regroups channels where both are constant
     graph = helper.make_graph(
         [node], "g", [helper.make_tensor_value_info(name, TensorProto.FLOAT, array.shape)
                       for name, array in arrays.items() if name not in weights],

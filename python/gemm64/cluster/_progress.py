@@ -54,6 +54,10 @@ class Progress:
         self._left -= self._weights[unit]
         self._prepared = max(self._prepared, prepared)
 
+    def skip(self, unit: int) -> None:
+        """A unit turned out to be needless."""
+        self._left -= self._weights[unit]
+
     def left(self, seconds: float) -> float | None:
         """Seconds that the rest takes, so many after the first unit was handed out."""
         if self._weight <= 0:

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/kernels/float_image.hpp"
+
+#include <vector>
+
+#include "host/kernels/float_product.hpp"
+
+namespace gemm64 {
+namespace {
+
+/// The values under each window of one image, a row a window: [OH * OW][C * kh * kw].
+std::vector<float> windows_of(const float* image, const Dims& dims, const SpatialWindow& window) {
+  const std::int64_t channels = dims[1], height = dims[2], width = dims[3];
+  std::vector<float> rows;
+  rows.reserve(static_cast<std::size_t>(window.output[0] * window.output[1] * channels *
+                                        window.kernel[0] * window.kernel[1]));
+  for (std::int64_t top = 0; top < window.output[0]; ++top) {
+    for (std::int64_t left = 0; left < window.output[1]; ++left) {
+      for (std::int64_t channel = 0; channel < channels; ++channel) {
+        for (std::int64_t i = 0; i < window.kernel[0]; ++i) {
+          const std::int64_t y =
+              top * window.strides[0] - window.begin[0] + i * window.dilations[0];
+          for (std::int64_t j = 0; j < window.kernel[1]; ++j) {
+            const std::int64_t x =
+                left * window.strides[1] - window.begin[1] + j * window.dilations[1];
+            const bool inside = y >= 0 && y < height && x >= 0 && x < width;
+            rows.push_back(inside ? image[(channel * height + y) * width + x] : 0.0F);
+          }
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+Tensor convolve_image(const Tensor& x, const Tensor& weights, const Tensor& bias,
+                      const SpatialWindow& window) {
+  const std::int64_t m = window.output[0] * window.output[1], n = weights.dim(0);
+  const std::int64_t taps = window.kernel[0] * window.kernel[1], k = x.dim(1) * taps;
+  Tensor result(onnx::TensorProto::FLOAT, {x.dim(0), n, window.output[0], window.output[1]});
+  if (result.elements() == 0) return result;
+  std::vector<float> sums(static_cast<std::size_t>(m * n));
+  for (std::int64_t image = 0; image < x.dim(0); ++image) {
+    const std::vector<float> rows =
+        windows_of(x.values<float>() + image * x.elements() / x.dim(0), x.dims(), window);
+    FloatProduct product{m, n, k, {rows.data(), k}, {weights.values<float>(), k, true}, true};
+    product.chain = taps;
+    multiply(product, sums.data());
+    float* const to = result.mutable_values<float>() + image * m * n;
+    for (std::int64_t channel = 0; channel < n; ++channel) {
+      const float more = bias.present() ? bias.values<float>()[channel] : 0.0F;
+      for (std::int64_t i = 0; i < m; ++i) to[channel * m + i] = sums[i * n + channel] + more;
+    }
+  }
+  return result;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rewrite/join_nodes.hpp"
+
+#include <utility>
+
+#include "host/rewrite/join_fused_matmul.hpp"
+#include "host/rewrite/join_gemm.hpp"
+#include "host/rewrite/join_primitives.hpp"
+#include "host/rewrite/join_skip_normalization.hpp"
+
+namespace gemm64 {
+
+OnnxModel with_joined_nodes(OnnxModel model, const ImportOptions& import) {
+  for (const auto pass :
+       {with_joined_primitives, with_joined_gemms, with_joined_skips, with_joined_products}) {
+    model = pass(std::move(model), import);
+  }
+  return model;
+}
+
+}  // namespace gemm64
