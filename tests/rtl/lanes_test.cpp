@@ -20,7 +20,7 @@ constexpr unsigned kTaps = 9;  // of a part
 struct Layer {
   int kernel, stride_height, stride_width, pad_top, pad_left, height, width, out_height, out_width;
   int zero;
-  bool maximum;
+  bool maximum, accumulate;
   int planes, images;
 
   int first() const { return (kernel - 1 - pad_top) * width + kernel - 1 - pad_left; }
@@ -29,6 +29,7 @@ struct Layer {
     return height * width - (out_height - 1) * stride_height * width -
            (out_width - 1) * stride_width;
   }
+  int image_rows() const { return accumulate ? 1 : out_height * out_width; }
   int words() const { return planes * images * height * width; }
 };
 
@@ -55,6 +56,7 @@ Layer random_layer(std::mt19937& random) {
     if (layer.width + layer.pad_left + right < layer.kernel) layer.out_width = 0;
     layer.zero = pick(0, 255) - 128;
     layer.maximum = pick(0, 2) == 0;
+    layer.accumulate = pick(0, 2) == 0;
     layer.planes = pick(1, 4);
     layer.images = pick(1, 3);
   } while (layer.out_height < 1 || layer.out_width < 1 || layer.row_step() < 0 ||
@@ -125,8 +127,7 @@ class Lanes {
       if (bench->row_o) {
         ASSERT_TRUE(bench->place_i);
         given.push_back(bench.clock());
-        const std::size_t rows =
-            static_cast<std::size_t>(layer.images) * layer.out_height * layer.out_width;
+        const std::size_t rows = static_cast<std::size_t>(layer.images) * layer.image_rows();
         ASSERT_EQ(bench->plane_end_o, row % rows == rows - 1);
         ++row;
       }
@@ -171,9 +172,26 @@ class Lanes {
     for (int plane = 0; plane < layer.planes; ++plane) {
       for (int image = 0; image < layer.images; ++image) {
         for (int y = 0; y < layer.out_height; ++y) {
-          for (int x = 0; x < layer.out_width; ++x) sums_.push_back(sum(layer, plane, image, y, x));
+          for (int x = 0; x < layer.out_width; ++x) {
+            const Sums window = sum(layer, plane, image, y, x);
+            if (layer.accumulate && y + x != 0) {
+              join(layer, window, sums_.back());
+            } else {
+              sums_.push_back(window);
+            }
+          }
         }
       }
+    }
+  }
+
+  /// A window more of an image. A sum has 22 bits.
+  static void join(const Layer& layer, const Sums& window, Sums& sums) {
+    for (unsigned i = 0; i < kN; ++i) {
+      const auto whole =
+          static_cast<std::uint32_t>(sums[i]) + static_cast<std::uint32_t>(window[i]);
+      sums[i] = layer.maximum ? std::max(sums[i], window[i])
+                              : static_cast<std::int32_t>(whole << 10) >> 10;
     }
   }
 
@@ -234,6 +252,7 @@ class Lanes {
     for (unsigned i = 32; i < kCommandBytes; ++i) set_lane(bench->window_i, i - 32, bytes[i]);
     bench->zero_i = static_cast<std::uint8_t>(layer.zero);
     bench->maximum_i = layer.maximum;
+    bench->accumulate_i = layer.accumulate;
     bench->planes_i = bits(layer.planes);
     bench->images_i = bits(layer.images);
   }
