@@ -42,7 +42,13 @@ void remove_temporaries() {
   }
 }
 
+std::atomic<bool> ended_by_signal{false};
+
 extern "C" void end_program(int number) {
+  // A second signal may reach another thread while the first one's message is written.
+  if (ended_by_signal.exchange(true)) {
+    for (;;) pause();
+  }
   remove_temporaries();
   if (isatty(STDERR_FILENO) != 0) say("\r\x1b[K");  // a progress bar
   say(number == SIGINT ? "gemm64: interrupted" : "gemm64: ended by a signal");
