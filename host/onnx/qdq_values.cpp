@@ -74,6 +74,14 @@ bool QuantizationReader::is_scalar(const std::string& name) const {
   return type && type->dims.size() < 2 && type->elements() == 1;
 }
 
+bool QuantizationReader::same_scale(const Dequantized& value,
+                                    const onnx::NodeProto& quantize) const {
+  const auto before = scalar(value.scale, value.zero, value.type);
+  const auto after =
+      scalar(input_name(quantize, 1), input_name(quantize, 2), result_type(quantize));
+  return before && after && *before == *after;
+}
+
 std::optional<std::vector<float>> QuantizationReader::floats(const std::string& name) const {
   const TensorProto* tensor = model_.constant(name);
   constexpr std::int64_t kMost = 1 << 20;

@@ -52,6 +52,8 @@ class QuantizationReader {
   /// A constant of float32, all of it; empty where it is none.
   std::optional<std::vector<float>> floats(const std::string& name) const;
   bool is_scalar(const std::string& name) const;
+  /// Does a QuantizeLinear give one scale and zero point, the value's own?
+  bool same_scale(const Dequantized& value, const onnx::NodeProto& quantize) const;
   /// The smallest and the largest number of an integer type.
   static std::pair<std::int64_t, std::int64_t> range(int type);
 

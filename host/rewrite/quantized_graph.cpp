@@ -63,7 +63,6 @@ class Fusion {
   void materialize(const std::string& value);
 
   const NodeProto* only_quantize(const NodeProto& node) const;
-  bool same_scale(const Dequantized& from, const NodeProto& quantize) const;
   bool fits_channels(const Dequantized& weights, std::int64_t axis) const;
   std::string zero_of(const std::string& zero, int type);
   std::vector<std::string> operand(const Dequantized& value);
@@ -89,7 +88,7 @@ onnx::ModelProto Fusion::run() {
   drop_dropouts(graph, model_);
   join_equal_quantizes(graph);
   quantize_before_moves(graph, reader_, model_.opset());
-  split_to_slices(graph, model_);
+  split_to_slices(graph, model_, reader_);
   drop_redundant_clips(graph, reader_);
   links_ = GraphLinks(graph);
   for (const NodeProto& node : graph.node()) {
@@ -158,13 +157,6 @@ const NodeProto* Fusion::only_quantize(const NodeProto& node) const {
              : nullptr;
 }
 
-bool Fusion::same_scale(const Dequantized& from, const NodeProto& quantize) const {
-  const auto before = reader_.scalar(from.scale, from.zero, from.type);
-  const auto after = reader_.scalar(input_name(quantize, 1), input_name(quantize, 2),
-                                    reader_.result_type(quantize));
-  return before && after && *before == *after;
-}
-
 /// Operators that move values, or take the largest: the integers move alike.
 bool Fusion::fuse_move(const Group& group) {
   const std::string& type = group.node.op_type();
@@ -182,7 +174,7 @@ bool Fusion::fuse_move(const Group& group) {
                        "Transpose", "Unsqueeze"}) ||
       (type == "Resize" && attribute(group.node, "mode", std::string("nearest")) == "nearest");
   if (!moves) return false;
-  if (group.quantize != nullptr && same_scale(value, *group.quantize)) {
+  if (group.quantize != nullptr && reader_.same_scale(value, *group.quantize)) {
     std::vector<std::string> inputs(group.node.input().begin(), group.node.input().end());
     inputs[0] = value.values;
     emit(group, "", type, inputs);
@@ -260,7 +252,7 @@ bool Fusion::fuse_pad(const Group& group) {
   const Dequantized& value = *group.inputs[0];
   if (group.quantize == nullptr || model_.opset() < kTakesInputs ||
       attribute(group.node, "mode", std::string("constant")) != "constant" ||
-      !reader_.is_scalar(value.scale) || !same_scale(value, *group.quantize)) {
+      !reader_.is_scalar(value.scale) || !reader_.same_scale(value, *group.quantize)) {
     return false;
   }
   if (const std::string added = input_name(group.node, 2); !added.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/rewrite/split_to_slices.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,23 +40,36 @@ std::optional<std::vector<std::int64_t>> sizes_of(const OnnxModel& model, const 
   return sizes;
 }
 
-bool is_quantized(const OnnxModel& model, const GraphLinks& links, const std::string& value) {
-  const NodeProto* const maker = links.producer(value);
-  if (maker != nullptr && is_dequantize(*maker)) return true;
-  const auto type = model.type(value);
-  return type && (type->data_type == TensorProto::INT8 || type->data_type == TensorProto::UINT8);
+/// Does a Split move integers? Those of 8 bits, or floats that come of a DequantizeLinear if all of
+/// its outputs are quantized again, and alike: else ONNX Runtime leaves it in float, and all behind
+/// it.
+bool moves_integers(const NodeProto& split, const OnnxModel& model, const GraphLinks& links,
+                    const QuantizationReader& reader) {
+  const auto type = model.type(split.input(0));
+  if (type && (type->data_type == TensorProto::INT8 || type->data_type == TensorProto::UINT8)) {
+    return true;
+  }
+  const NodeProto* const maker = links.producer(split.input(0));
+  if (maker == nullptr || !is_dequantize(*maker)) return false;
+  const Dequantized value = reader.read(*maker);
+  return std::all_of(split.output().begin(), split.output().end(), [&](const auto& name) {
+    const NodeProto* const quantize = links.only_reader(name);
+    return quantize != nullptr && is_quantize(*quantize) && quantize->input(0) == name &&
+           reader.same_scale(value, *quantize);
+  });
 }
 
 }  // namespace
 
-void split_to_slices(onnx::GraphProto& graph, const OnnxModel& model) {
+void split_to_slices(onnx::GraphProto& graph, const OnnxModel& model,
+                     const QuantizationReader& reader) {
   if (model.opset() < kSliceWithInputs) return;
   GraphLinks links(graph);
   google::protobuf::RepeatedPtrField<NodeProto> nodes;
   for (const NodeProto& node : graph.node()) {
     std::int64_t axis = 0;
     const bool is_split = node.op_type() == "Split" && node.domain().empty() &&
-                          is_quantized(model, links, node.input(0));
+                          moves_integers(node, model, links, reader);
     const auto sizes = is_split ? sizes_of(model, node, axis) : std::nullopt;
     if (!sizes) {
       *nodes.Add() = node;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "host/onnx/model.hpp"
+#include "host/onnx/qdq_values.hpp"
 #include "host/proto/onnx.pb.h"
 
 namespace gemm64 {
 
-/// Writes each Split of quantized values (of 8 bits, or what a DequantizeLinear gives) as a Slice
-/// for each of its outputs: their sizes are known, and values are moved alone.
-void split_to_slices(onnx::GraphProto& graph, const OnnxModel& model);
+/// Writes each Split of values of 8 bits, or of what one DequantizeLinear gives and equal
+/// QuantizeLinears read, as a Slice for each of its outputs, whose sizes are known.
+void split_to_slices(onnx::GraphProto& graph, const OnnxModel& model,
+                     const QuantizationReader& reader);
 
 }  // namespace gemm64

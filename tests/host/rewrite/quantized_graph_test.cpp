@@ -182,6 +182,22 @@ TEST(QuantizedGraph, WritesASplitAsASliceForEachPart) {
   }
 }
 
+TEST(QuantizedGraph, LeavesASplitInFloatWhosePartsAreNotAllQuantizedAlike) {
+  const std::string to = "(uint8[1,4,4,4] x) => (uint8[1,2,4,4] y, float[1,2,4,4] u) ";
+  const auto found = [&](const std::string& parts) {
+    const OnnxModel model = with_quantized_operators(
+        load_text(to + kConstants + "{a = DequantizeLinear(x, s, z) m, n = Split <axis = 1> (a)" +
+                  parts + "}"),
+        {});
+    return std::count_if(model.graph().node().begin(), model.graph().node().end(),
+                         [](const auto& node) { return node.op_type() == "Split"; });
+  };
+  const std::string again = " q = QuantizeLinear(n, s, z) u = DequantizeLinear(q, s, z)";
+  EXPECT_EQ(found(" y = QuantizeLinear(m, s, z)" + again), 0);
+  EXPECT_EQ(found(" y = QuantizeLinear(m, s, z) u = Sigmoid(n)"), 1);
+  EXPECT_EQ(found(" y = QuantizeLinear(m, t, z)" + again), 1) << "another scale";
+}
+
 TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
   EXPECT_EQ(rewritten("(float[2,2] x) => (float[2,2] y) ", "{a = Relu(x) y = Tanh(a)}"),
             "Relu Tanh");
