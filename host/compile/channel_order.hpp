@@ -16,6 +16,12 @@ namespace gemm64 {
 /// The place of each channel among all that lie side by side; empty where channel i lies at i.
 using ChannelOrder = std::vector<std::uint32_t>;
 
+/// Where a channel lies.
+inline std::uint32_t place_in(const ChannelOrder& order, std::int64_t channel) {
+  return order.empty() ? static_cast<std::uint32_t>(channel)
+                       : order[static_cast<std::size_t>(channel)];
+}
+
 /// The same order; empty if it is 0, 1, 2 ...
 ChannelOrder normalized(ChannelOrder order);
 

@@ -31,11 +31,6 @@ MatrixI8 rows_of(const Tensor& tensor, Eigen::Index rows, Eigen::Index columns) 
   return result;
 }
 
-/// Where a channel lies.
-std::int64_t place_in(const ChannelOrder& order, std::int64_t channel) {
-  return order.empty() ? channel : order[static_cast<std::size_t>(channel)];
-}
-
 /// Weights for channels of as many taps each, as the layer's activations have these; zero for
 /// columns of others.
 MatrixI8 in_order(const MatrixI8& weights, const DeviceLayer& layer) {

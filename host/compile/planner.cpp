@@ -74,7 +74,7 @@ ChannelOrder Planner::order_of(std::size_t number) const {
     if (!part || part->node != layer.part->node) continue;
     const ChannelOrder& own = placed.layer.result_order;
     for (std::uint32_t i = 0; i < placed.node.shape.n; ++i) {
-      order[part->first + i] = static_cast<std::uint32_t>(part->place) + (own.empty() ? i : own[i]);
+      order[part->first + i] = static_cast<std::uint32_t>(part->place) + place_in(own, i);
     }
   }
   return normalized(std::move(order));
@@ -203,7 +203,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
     }
   };
   bool made = false;
-  placed.node = node;
+  placed.node = std::move(node);
+  const Placed unplaced = placed;
   const bool lies =
       input.layer && (input.view.empty() || !by_channel) && reads_as_it_lies(input, placed.node);
   if (lies) {
@@ -216,14 +217,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
     made = try_to_make(false);
   }
   if (!made && !placed.layer.is_pool()) {
-    placed.node = std::move(node);
-    placed.layer.source.reset();
-    placed.layer.input_order.clear();
-    placed.layer.source_order.clear();
-    placed.layer.view.clear();
-    placed.layer.source_tile = 0;
+    placed = unplaced;
     placed.level = input.level + (input.layer ? 1 : 0);
-    placed.depth = 0;
     if (options_.in_place) {
       const bool in_planes = !input.behind_layer || reads_in_place(input, placed.node);
       if (!in_planes)

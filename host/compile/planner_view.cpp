@@ -52,7 +52,7 @@ void Planner::set_columns(Placed& placed, const Value& given,
   const auto all = static_cast<std::uint32_t>(results_map(from).channels);
   ChannelOrder places;
   for (const std::uint32_t channel : channels) {
-    places.push_back(layer.source_order.empty() ? channel : layer.source_order[channel]);
+    places.push_back(place_in(layer.source_order, channel));
   }
   const auto [least, most] = std::minmax_element(places.begin(), places.end());
   layer.source_tile = *least / geometry_.n;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/resize_node.hpp"
 
-#include "host/error.hpp"
-#include "host/kernels/operators.hpp"
-#include "host/onnx/operator.hpp"
+#include <numeric>
+#include <utility>
+
+#include "host/compile/numbered_node.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/proto/attribute.hpp"
-#include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {
@@ -27,34 +27,24 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> read_repeats(const OnnxMo
                      large[2] % small[2] == 0 && large[3] % small[3] == 0;
   if (!whole || large[2] * large[3] > kMostPixels) return std::nullopt;
   // One channel stands for all, whose number may be large.
-  Tensors inputs = {Tensor(onnx::TensorProto::FLOAT, {1, 1, small[2], small[3]})};
-  float* const numbers = inputs[0].mutable_values<float>();
-  for (std::int64_t i = 0; i < inputs[0].elements(); ++i) numbers[i] = static_cast<float>(i);
-  for (int i = 1; i < node.input_size(); ++i) {
-    const onnx::TensorProto* const constant = model.constant(node.input(i));
-    if (!node.input(i).empty() && (constant == nullptr || !has_data(*constant))) {
-      return std::nullopt;
-    }
-    inputs.push_back(constant == nullptr ? Tensor() : Tensor::from_proto(*constant));
-    constexpr int kSizes = 3;
-    if (i == kSizes && inputs.back().present() && inputs.back().elements() == 4) {
-      inputs.back() = Tensor::of<std::int64_t>({4}, {1, 1, large[2], large[3]});
-    }
+  Tensor numbers(onnx::TensorProto::FLOAT, {1, 1, small[2], small[3]});
+  std::iota(numbers.mutable_values<float>(), numbers.mutable_values<float>() + numbers.elements(),
+            0.0F);
+  auto inputs = with_constants(model, index, std::move(numbers));
+  if (!inputs) return std::nullopt;
+  constexpr std::size_t kSizes = 3;
+  if (inputs->size() > kSizes && (*inputs)[kSizes].present() && (*inputs)[kSizes].elements() == 4) {
+    (*inputs)[kSizes] = Tensor::of<std::int64_t>({4}, {1, 1, large[2], large[3]});
   }
   const std::int64_t high = large[2] / small[2], wide = large[3] / small[3];
-  try {
-    const NodeContext context{&node, node_label(node, index), model.opset()};
-    const Tensor found = compute(*find_operator(node.domain(), node.op_type()), context, inputs)[0];
-    if (found.dims() != Dims{1, 1, large[2], large[3]}) return std::nullopt;
-    const float* value = found.values<float>();
-    for (std::int64_t y = 0; y < large[2]; ++y) {
-      for (std::int64_t x = 0; x < large[3]; ++x) {
-        const std::int64_t pixel = y / high * small[3] + x / wide;
-        if (*value++ != static_cast<float>(pixel)) return std::nullopt;
-      }
+  const auto found = compute_node(model, index, *inputs);
+  if (!found || found->dims() != Dims{1, 1, large[2], large[3]}) return std::nullopt;
+  const float* value = found->values<float>();
+  for (std::int64_t y = 0; y < large[2]; ++y) {
+    for (std::int64_t x = 0; x < large[3]; ++x) {
+      const std::int64_t pixel = y / high * small[3] + x / wide;
+      if (*value++ != static_cast<float>(pixel)) return std::nullopt;
     }
-  } catch (const UsageError&) {  // where it runs, the host will tell of it
-    return std::nullopt;
   }
   return std::pair(static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(wide));
 }

@@ -32,12 +32,6 @@ void check_operand(const std::vector<Job>& jobs, std::size_t job) {
                                           *next.operand, next.name, job));
 }
 
-/// Columns of its source's results that a job reads.
-std::uint64_t columns_read(const Job& job) {
-  const Convolution* const reads = job.plan.convolution();
-  return reads != nullptr ? reads->channels : job.plan.shape.k;
-}
-
 void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Job& next = jobs[job];
   if (*next.source >= job) {
@@ -50,7 +44,7 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const Convolution* const reads = next.plan.convolution();
   const std::uint64_t repeats = next.plan.lanes ? next.plan.lanes->repeats() : 1;
   const std::uint64_t rows = reads != nullptr ? reads->pixels() / repeats : next.plan.shape.m;
-  const std::uint64_t columns = columns_read(next);
+  const std::uint64_t columns = next.plan.activation_columns();
   const std::uint64_t given = source.plan.result_columns();
   const std::uint64_t first = std::uint64_t{next.source_tile} * next.plan.array;
   // All columns, or whole tiles of them.
@@ -140,7 +134,8 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
     if (jobs[j].operand == j - 1) continue;
     if (jobs[j].plan.lanes && jobs[j].plan.lanes->repeats() != 1) continue;
     // What reads some tiles alone cannot tell which of them come late.
-    if (jobs[j].source == j - 1 && columns_read(jobs[j]) != jobs[j - 1].plan.result_columns()) {
+    if (jobs[j].source == j - 1 &&
+        jobs[j].plan.activation_columns() != jobs[j - 1].plan.result_columns()) {
       continue;
     }
     if (jobs[j].source != j - 1) {

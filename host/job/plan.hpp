@@ -120,6 +120,10 @@ struct Plan {
   std::uint32_t first_tile() const {
     return output.part ? static_cast<std::uint32_t>(output.part->first / array) : 0;
   }
+  /// Columns of its activations: of a convolution the channels of a pixel.
+  std::uint64_t activation_columns() const {
+    return convolution() != nullptr ? convolution()->channels : shape.k;
+  }
   /// Columns of all results that lie where these do.
   std::uint64_t result_columns() const { return output.part ? output.part->columns : shape.n; }
   /// The lanes of a tile that hold columns, [first, second).

@@ -29,7 +29,7 @@ class ProductJoiner {
       : model_(model), reader_(model), links_(model.graph()) {}
 
   std::optional<Joined> join(const NodeProto& product) {
-    if (!is_onnx(&product, "MatMul") || !is_float(product.input(0)) ||
+    if (!is_onnx(&product, "MatMul") || !is_float(model_, product.input(0)) ||
         model_.is_constant(product.input(1))) {
       return std::nullopt;
     }
@@ -67,11 +67,6 @@ class ProductJoiner {
   }
 
  private:
-  bool is_float(const std::string& name) const {
-    const auto type = model_.type(name);
-    return type && type->data_type == onnx::TensorProto::FLOAT;
-  }
-
   struct Scale {
     std::string value;
     float factor;
@@ -150,10 +145,7 @@ class ProductJoiner {
 }  // namespace
 
 OnnxModel with_joined_products(OnnxModel model, const ImportOptions& import) {
-  ProductJoiner joiner(model);
-  std::optional<OnnxModel> other =
-      with_joined(model, import, [&joiner](const NodeProto& node) { return joiner.join(node); });
-  return other ? *std::move(other) : std::move(model);
+  return with_joined_by<ProductJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

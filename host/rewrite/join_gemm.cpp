@@ -25,7 +25,7 @@ class GemmJoiner {
     for (int i = 0; i < 2; ++i) {
       const NodeProto* const product = links_.producer(last.input(i));
       if (!is_onnx(product, "MatMul") || links_.only_reader(last.input(i)) == nullptr) continue;
-      if (!is_float(product->input(0))) continue;
+      if (!is_float(model_, product->input(0))) continue;
       if (!fits(*product, last.input(1 - i))) continue;
       return joined(*product, last, last.input(1 - i));
     }
@@ -33,11 +33,6 @@ class GemmJoiner {
   }
 
  private:
-  bool is_float(const std::string& name) const {
-    const auto type = model_.type(name);
-    return type && type->data_type == onnx::TensorProto::FLOAT;
-  }
-
   bool fits(const NodeProto& product, const std::string& bias) const {
     const FileDims *const a = shapes_.dims(product.input(0)),
                           *const b = shapes_.dims(product.input(1)), *const c = shapes_.dims(bias);
@@ -103,10 +98,7 @@ class GemmJoiner {
 }  // namespace
 
 OnnxModel with_joined_gemms(OnnxModel model, const ImportOptions& import) {
-  GemmJoiner joiner(model);
-  std::optional<OnnxModel> other =
-      with_joined(model, import, [&joiner](const NodeProto& node) { return joiner.join(node); });
-  return other ? *std::move(other) : std::move(model);
+  return with_joined_by<GemmJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

@@ -310,10 +310,7 @@ class Joiner {
 }  // namespace
 
 OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import) {
-  Joiner joiner(model);
-  std::optional<OnnxModel> other =
-      with_joined(model, import, [&joiner](const NodeProto& node) { return joiner.join(node); });
-  return other ? *std::move(other) : std::move(model);  // as it is: its weights may be large
+  return with_joined_by<Joiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

@@ -53,14 +53,10 @@ class SkipJoiner {
   }
 
  private:
-  bool is_float(const std::string& name) const {
-    const auto type = model_.type(name);
-    return type && type->data_type == onnx::TensorProto::FLOAT;
-  }
-
   bool is_along_rows(const NodeProto& node) const {
     const auto type = model_.type(node.input(0)), scale = model_.type(node.input(1));
-    if (!type || !scale || scale->dims.size() != 1 || !is_float(node.input(0))) return false;
+    if (!type || !scale || scale->dims.size() != 1 || !is_float(model_, node.input(0)))
+      return false;
     const std::int64_t axis = attribute(node, "axis", std::int64_t{-1});
     return axis == -1 || axis == static_cast<std::int64_t>(type->dims.size()) - 1;
   }
@@ -105,10 +101,7 @@ class SkipJoiner {
 }  // namespace
 
 OnnxModel with_joined_skips(OnnxModel model, const ImportOptions& import) {
-  const SkipJoiner joiner(model);
-  std::optional<OnnxModel> other =
-      with_joined(model, import, [&joiner](const NodeProto& node) { return joiner.join(node); });
-  return other ? *std::move(other) : std::move(model);
+  return with_joined_by<SkipJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

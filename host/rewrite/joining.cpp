@@ -71,6 +71,11 @@ std::optional<OnnxModel> with_joined(
   return model.rewritten(std::move(proto), import);
 }
 
+bool is_float(const OnnxModel& model, const std::string& value) {
+  const auto type = model.type(value);
+  return type && type->data_type == onnx::TensorProto::FLOAT;
+}
+
 bool is_onnx(const NodeProto* node, const char* type) {
   return node != nullptr && node->op_type() == type &&
          (node->domain().empty() || node->domain() == "ai.onnx") && node->output_size() == 1;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/onnx/graph_links.hpp"
@@ -28,6 +29,19 @@ struct Joined {
 std::optional<OnnxModel> with_joined(
     const OnnxModel& model, const ImportOptions& import,
     const std::function<std::optional<Joined>(const onnx::NodeProto&)>& rule);
+
+/// The model with what the rule of a `Joiner` made for it gives, join(); as it is where that is
+/// nothing: its weights may be large.
+template <class Joiner>
+OnnxModel with_joined_by(OnnxModel model, const ImportOptions& import) {
+  Joiner joiner(model);
+  std::optional<OnnxModel> other = with_joined(
+      model, import, [&joiner](const onnx::NodeProto& node) { return joiner.join(node); });
+  return other ? *std::move(other) : std::move(model);
+}
+
+/// Is it known to be a value of float32?
+bool is_float(const OnnxModel& model, const std::string& value);
 
 /// Is it a node of ONNX's own, of one output?
 bool is_onnx(const onnx::NodeProto* node, const char* type);

@@ -307,9 +307,7 @@ const MatrixI32& results_read(const JobProgram& list, const std::vector<GemmResu
 
 /// Of all columns that a job's source gave, those that it reads.
 MatrixI8 columns_of(const MatrixI32& given, const Job& job) {
-  const Convolution* const reads = job.plan.convolution();
-  const auto columns =
-      static_cast<Eigen::Index>(reads != nullptr ? reads->channels : job.plan.shape.k);
+  const auto columns = static_cast<Eigen::Index>(job.plan.activation_columns());
   const auto first = static_cast<Eigen::Index>(job.source_tile * job.plan.array);
   return given.middleCols(first, columns).cast<std::int8_t>();
 }

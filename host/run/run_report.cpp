@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "host/device/depthwise.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -42,10 +44,9 @@ void set_utilization(LayerReport& of, std::uint64_t macs, const Geometry& geomet
 }
 
 /// The most that a layer can have of the array's MACs. A small array has fewer multipliers than the
-/// lanes beside it, nine a lane, which take no tiles of weights.
+/// lanes beside it, which take no tiles of weights.
 double most_of_array(const LayerReport& layer, const Geometry& geometry) {
-  constexpr double kOfLane = 9;
-  return layer.tiles != 0 ? 1 : std::max(1.0, kOfLane / geometry.n);
+  return layer.tiles != 0 ? 1 : std::max(1.0, double{kLaneTaps} / geometry.n);
 }
 
 /// What cannot be of the figures of a layer or of several, a line each; `most`: of its utilization.

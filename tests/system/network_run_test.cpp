@@ -88,15 +88,24 @@ TEST_P(NetworkOnRtl, IsAsNearToTheFloatPathAsItsPrecision) {
   }
 }
 
+NetworkRun run_quantized(Rig& rig, const OnnxModel& model, const RunOptions& options = {},
+                         const Tensor& x = quantized_input()) {
+  rig.device->set_latency(options.memory.latency);
+  JobRunner runner(*rig.device, rig.driver, options);
+  return run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", x}}), runner,
+                     runner.report("quantized", static_cast<int>(x.dim(0))), nullptr, nullptr);
+}
+
+std::uint64_t clocks_of(const RunReport& report) {
+  std::uint64_t clocks = 0;
+  for (const LayerReport& layer : report.layers) clocks += layer.counters[counter::kTotalClocks];
+  return clocks;
+}
+
 TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
   const OnnxModel model = quantized_branches();
   Rig rig(8);
-  RunOptions options;
-  rig.device->set_latency(options.memory.latency);
-  JobRunner runner(*rig.device, rig.driver, options);
-  const NetworkRun found =
-      run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
-                  runner, runner.report("branches", 2), nullptr, nullptr);
+  const NetworkRun found = run_quantized(rig, model);
   EXPECT_TRUE(found.report.verified());
   EXPECT_TRUE(found.report.predictable());
   EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
@@ -106,7 +115,7 @@ TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
   }
   EXPECT_EQ(order, "1first 1side 1a 1b 1c 2deep 2pooled1 2deep1 2y ");
   EXPECT_TRUE(found.report.layers[0].packed);
-  const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory);
+  const Analysis analysis = analyze(model, rig.driver.geometry(), RunOptions().memory);
   ASSERT_EQ(analysis.programs.size(), 2U);
   std::uint64_t clocks[2] = {};
   for (const LayerReport& layer : found.report.layers) {
@@ -122,20 +131,13 @@ TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedClocks) {
     Rig rig(8);
     RunOptions options;
     options.lanes = lanes;
-    rig.device->set_latency(options.memory.latency);
-    JobRunner runner(*rig.device, rig.driver, options);
-    const NetworkRun found =
-        run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
-                    runner, runner.report("lanes", 2), nullptr, nullptr);
+    const NetworkRun found = run_quantized(rig, model, options);
     EXPECT_TRUE(found.report.verified());
     EXPECT_TRUE(found.report.predictable());
     const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory, lanes);
-    std::uint64_t clocks = 0, predicted = 0;
-    for (const LayerReport& layer : found.report.layers) {
-      clocks += layer.counters[counter::kTotalClocks];
-    }
+    std::uint64_t predicted = 0;
     for (const ProgramAnalysis& program : analysis.programs) predicted += program.clocks;
-    EXPECT_EQ(predicted, clocks);
+    EXPECT_EQ(predicted, clocks_of(found.report));
     EXPECT_EQ(analysis.programs.size(), lanes ? 1U : 3U);
   }
 }
@@ -144,24 +146,15 @@ TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedClocks) {
   for (const auto& [n, images] : {std::pair{4, 1}, {8, 1}, {4, 3}, {8, 2}}) {
     const OnnxModel model = quantized_ways(images);
     Rig rig(n);
-    RunOptions options;
-    rig.device->set_latency(options.memory.latency);
-    JobRunner runner(*rig.device, rig.driver, options);
-    const NetworkInputs inputs =
-        NetworkInputs::of(NamedTensors{{"x", quantized_input({images, 3, 9, 9})}});
-    const NetworkRun found = run_network(Executor(model), inputs, runner,
-                                         runner.report("ways", images), nullptr, nullptr);
+    const RunOptions options;
+    const NetworkRun found = run_quantized(rig, model, options, quantized_input({images, 3, 9, 9}));
     EXPECT_TRUE(found.report.verified());
     EXPECT_TRUE(found.report.predictable());
     EXPECT_EQ(found.report.host->nodes, 0U);
     EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
     const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory);
     ASSERT_EQ(analysis.programs.size(), 1U);
-    std::uint64_t clocks = 0;
-    for (const LayerReport& layer : found.report.layers) {
-      clocks += layer.counters[counter::kTotalClocks];
-    }
-    EXPECT_EQ(analysis.programs[0].clocks, clocks);
+    EXPECT_EQ(analysis.programs[0].clocks, clocks_of(found.report));
   }
 }
 
@@ -169,12 +162,7 @@ TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlicesInThePredictedClocks) {
   for (const auto& [n, sliced] : {std::pair{4, false}, {8, false}, {4, true}, {8, true}}) {
     const OnnxModel model = sliced ? quantized_slices() : quantized_parts();
     Rig rig(n);
-    RunOptions options;
-    rig.device->set_latency(options.memory.latency);
-    JobRunner runner(*rig.device, rig.driver, options);
-    const NetworkRun found =
-        run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
-                    runner, runner.report("parts", 2), nullptr, nullptr);
+    const NetworkRun found = run_quantized(rig, model);
     EXPECT_TRUE(found.report.verified());
     EXPECT_TRUE(found.report.predictable());
     EXPECT_EQ(found.report.layers.back().program, 1U);
@@ -193,12 +181,8 @@ TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayBehindStalls) {
     Rig rig(seed % 2 == 0 ? 4 : 8, 0.1 * seed, seed);
     RunOptions options;
     options.memory.stall_probability = 0.1 * seed;
-    JobRunner runner(*rig.device, rig.driver, options);
-    const NetworkInputs inputs =
-        NetworkInputs::of(NamedTensors{{"x", quantized_input({images, 3, 9, 9})}});
-    EXPECT_TRUE(run_network(Executor(model), inputs, runner, runner.report("ways", images), nullptr,
-                            nullptr)
-                    .report.verified());
+    EXPECT_TRUE(
+        run_quantized(rig, model, options, quantized_input({images, 3, 9, 9})).report.verified());
   }
 }
 
@@ -212,10 +196,7 @@ TEST(QuantizedNetworkOnRtl, LooksAgainAtNoLayerThatAStallingMemoryDelays) {
     options.memory.stall_probability = 0.4;
     unsigned looks = 0;
     options.investigate = [&looks](const JobRun&, Failure&) { ++looks; };
-    JobRunner runner(*rig.device, rig.driver, options);
-    const NetworkRun found =
-        run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", quantized_input()}}),
-                    runner, runner.report("lanes", 2), nullptr, nullptr);
+    const NetworkRun found = run_quantized(rig, model, options);
     EXPECT_TRUE(found.report.verified());
     EXPECT_EQ(looks, 0U);
     for (const LayerReport& layer : found.report.layers) {
