@@ -7,8 +7,9 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from .._device import Device
 from .._errors import DeviceError, InvalidArgument, OutputError, VerificationError
@@ -29,25 +30,24 @@ Exit: 0 all written and as it must be, 1 a value, a clock or a byte is not, 2 ba
 3 an output was lost."""
 
 
-def _whole(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return value
+def _number(kind: type, right: Callable[[Any], bool], wish: str) -> Callable[[str], Any]:
+    """A reader of an option's value, which must be as `wish` says."""
+
+    def read(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not right(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wish}")
+        return value
+
+    return read
 
 
-def _from_zero(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not at least 0")
-    return value
-
-
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1")
-    return value
+_whole = _number(int, lambda value: value >= 1, "a whole number of at least 1")
+_from_zero = _number(float, lambda value: 0 <= value < float("inf"), "a number of at least 0")
+_share = _number(float, lambda value: 0 < value <= 1, "a number above 0 and at most 1")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -165,5 +165,6 @@ def main(arguments: Sequence[str]) -> int:
         code, what = 2, str(error)
     except KeyboardInterrupt:
         code, what = 130, "interrupted"
-    print("\ngemm64.generate:"[sys.stderr.isatty() is False:], " ".join(what.split()), file=sys.stderr)
+    bar_end = "\n" if sys.stderr.isatty() else ""
+    print(f"{bar_end}gemm64.generate: {' '.join(what.split())}", file=sys.stderr)
     return code
