@@ -61,7 +61,7 @@ struct JobCommands {
                  std::uint32_t first_tile, std::uint32_t tiles,
                  std::pair<std::uint32_t, std::uint32_t> lanes, Phase phase);
   void add_image_operands(const Plan& plan, const Layout& layout, const RowGroup& blocks,
-                          std::uint32_t first_tile, std::uint32_t tiles, Phase phase);
+                          std::uint32_t tile, Phase phase);
 
   std::optional<std::pair<std::uint32_t, std::uint32_t>> lanes_;  // that the last STORE writes
 };

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;       // largest values of fields
 constexpr std::uint32_t kLeastWidth = 2, kMostWidth = 128;  // of a row of words
 constexpr std::uint32_t kKernels[] = {3, 5, 7};
+constexpr std::uint32_t kLeast = 0x80;  // of the bytes with a sign
 // Values of 8 bits whose sum a lane holds.
 constexpr std::uint64_t kMostOfSum = std::uint64_t{1} << (kLaneSumBits - 8);
 
@@ -48,8 +49,8 @@ bool set_tiles(DepthwiseCommand& command) {
   command.out_width = divide_up(command.width, kSide);
   command.pad_top = command.out_height * kSide - command.height;
   command.pad_left = command.out_width * kSide - command.width;
-  // What lies beyond the border counts nothing; of a maximum it is the least value already.
-  if ((command.flags & flag::kMaximum) == 0) command.zero = 0;
+  // What lies beyond the border counts nothing.
+  command.zero = (command.flags & flag::kMaximum) != 0 ? kLeast : 0;
   return true;
 }
 

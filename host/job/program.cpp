@@ -144,7 +144,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
     add(load, first ? Phase::kAhead : phase);
   }
   if (plan.output.broadcasts() && plan.output.operand_images != 1) {
-    add_image_operands(plan, layout, blocks, first_tile, tiles, phase);
+    add_image_operands(plan, layout, blocks, first_tile, phase);
   } else if (plan.output.broadcasts()) {
     load.rows = load.stride = tiles;
     load.passes = blocks.blocks;
@@ -177,23 +177,20 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
   add(store, phase);
 }
 
-/// Of the first image that has blocks here, those that it has left; then of all that have all of
-/// theirs here; then of the last one.
+/// The operands of one tile: of the first image that has blocks here, for those that it has left;
+/// then of all that have all of theirs here; then of the last one.
 void JobCommands::add_image_operands(const Plan& plan, const Layout& layout, const RowGroup& blocks,
-                                     std::uint32_t first_tile, std::uint32_t tiles, Phase phase) {
+                                     std::uint32_t tile, Phase phase) {
   const std::uint32_t images = plan.output.operand_images;
   const std::uint64_t each = plan.shape.m / images / blocks.rows;  // blocks of an image
   std::uint64_t block = blocks.first_row / blocks.rows;
   for (const std::uint64_t end = block + blocks.blocks; block != end;) {
     const std::uint64_t left = std::min(each - block % each, end - block);
     LoadOperandsCommand load;
-    load.rows = 1;
-    load.count = tiles;
+    load.rows = load.count = load.stride = 1;
     load.passes = count_of(left);
     load.blocks = left == each ? count_of((end - block) / each) : 1;
-    load.address =
-        layout.operands + (std::uint64_t{first_tile} * images + block / each) * plan.array;
-    load.stride = images;
+    load.address = layout.operands + (std::uint64_t{tile} * images + block / each) * plan.array;
     add(load, phase);
     block += left * load.blocks;
   }
