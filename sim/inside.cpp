@@ -29,6 +29,9 @@ const VerilatedVar& get(const VerilatedContext& context, const std::string& scop
   return *found;
 }
 
+// Of gemm64_lanes: words of a half of the weights, taps of a word, and rows of the window.
+constexpr std::size_t kWeightHalf = 8, kWeightTaps = 9, kWindowSize = 7;
+
 void flip_bit(std::uint32_t& word, unsigned bit) { word ^= std::uint32_t{1} << bit; }
 
 /// The signals that hold a register's bits, the lowest first: one for all, or one a bit.
@@ -77,7 +80,16 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
   };
   table_ = static_cast<std::uint8_t*>(vector(signals::kTable));
   vector_ = static_cast<std::uint16_t*>(vector(signals::kVectorSums));
+  find_lanes(context);
   find_registers(context);
+}
+
+void Inside::find_lanes(const VerilatedContext& context) {
+  const VerilatedVar& weights = get(context, signals::kLaneWeightRam, signals::kLaneWeights);
+  const VerilatedVar& window = get(context, signals::kLanes, signals::kLaneWindow);
+  lanes_ = {static_cast<std::uint8_t*>(weights.datap()), weights.entSize(),
+            static_cast<std::uint8_t*>(window.datap()), window.entSize(),
+            static_cast<std::uint32_t*>(get(context, signals::kLanes, signals::kLaneSums).datap())};
 }
 
 void Inside::find_registers(const VerilatedContext& context) {
@@ -143,6 +155,19 @@ void Inside::flip(const Fault& fault) {
       break;
     case Fault::Kind::kVector:
       vector_[fault.place] ^= static_cast<std::uint16_t>(1u << fault.bit);
+      break;
+    case Fault::Kind::kLaneWeight: {
+      const std::size_t word = fault.bank * kWeightHalf + fault.row / kWeightTaps;
+      lanes_.weights[word * lanes_.weight_word + fault.row % kWeightTaps * n_ + fault.column] ^=
+          static_cast<std::uint8_t>(1u << fault.bit);
+      break;
+    }
+    case Fault::Kind::kLaneValue:
+      lanes_.window[(fault.bank * kWindowSize + fault.row) * lanes_.window_word + fault.column] ^=
+          static_cast<std::uint8_t>(1u << fault.bit);
+      break;
+    case Fault::Kind::kLaneSum:
+      flip_bit(lanes_.sums[fault.place], fault.bit);
       break;
     case Fault::Kind::kRegister: {
       std::size_t at = fault.bit;

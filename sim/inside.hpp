@@ -35,11 +35,21 @@ class Inside final : public Probe {
     std::uint32_t* sums;
   };
 
+  /// Of the depthwise lanes. Words of an array are whole 32-bit words of the model.
+  struct LaneSignals {
+    std::uint8_t* weights;
+    std::size_t weight_word;  // bytes of nine taps of all lanes
+    std::uint8_t* window;
+    std::size_t window_word;  // bytes of a value of all lanes
+    std::uint32_t* sums;
+  };
+
   struct RegisterBit {
     std::uint8_t* byte;
     unsigned bit;
   };
 
+  void find_lanes(const VerilatedContext& context);
   void find_registers(const VerilatedContext& context);
   std::uint8_t* weight_byte(unsigned row, unsigned column) const;
   std::uint8_t* activation_byte(unsigned row, unsigned column) const;
@@ -53,7 +63,8 @@ class Inside final : public Probe {
   std::vector<std::array<std::uint32_t*, 2>> columns_;  // of the accumulator: the rows of each bank
   std::uint8_t* table_ = nullptr;                       // of the vector path, entry by entry
   std::uint16_t* vector_ = nullptr;                     // its rounded sums, lane by lane
-  std::vector<RegisterBit> registers_;                  // bit after bit of kFaultRegisters
+  LaneSignals lanes_;
+  std::vector<RegisterBit> registers_;  // bit after bit of kFaultRegisters
 };
 
 /// Every signal that debug.vlt opens, by its name below the top module.

@@ -45,6 +45,13 @@ inline const std::string kVectorPath = kTop + ".u_output.u_results.u_vector";
 inline constexpr const char* kTable = "table_q";        // a byte an entry
 inline constexpr const char* kVectorSums = "whole_10";  // a word of 11 bits a lane
 
+/// The depthwise lanes. Their weights lie word by word, nine taps a word, a byte a lane.
+inline const std::string kLanes = kTop + ".u_lanes";
+inline constexpr const char* kLaneWindow = "window_q";  // a word of N bytes for each place
+inline constexpr const char* kLaneSums = "sum_4_q";     // a lane of 32 bits
+inline const std::string kLaneWeightRam = kLanes + ".u_weights";
+inline constexpr const char* kLaneWeights = "memory_q";
+
 /// "scope.signal", and "scope.signal[index]" for a word of an array.
 inline std::string in(const std::string& scope, const char* signal) { return scope + "." + signal; }
 inline std::string in(const std::string& scope, const char* signal, std::size_t index) {

@@ -86,6 +86,9 @@ void draw_place(std::mt19937& random, const Geometry& geometry, std::uint64_t ro
     case Kind::kOperand:
     case Kind::kTable:
     case Kind::kVector:
+    case Kind::kLaneWeight:
+    case Kind::kLaneValue:
+    case Kind::kLaneSum:
       break;  // not drawn
     case Kind::kSlaveError:
     case Kind::kDecodeError:

@@ -37,6 +37,8 @@ const char* name(Finding::Place place) {
       return "accumulator";
     case Finding::Place::kRequantized:
       return "requantized";
+    case Finding::Place::kLanes:
+      return "lanes";
     case Finding::Place::kMemory:
       return "memory";
     case Finding::Place::kStandstill:
@@ -63,6 +65,8 @@ std::string place_in_words(const Finding& finding) {
                          finding.column);
     case Finding::Place::kRequantized:
       return "the 8-bit result; its sum was right, so its bias, its scale, or what came after";
+    case Finding::Place::kLanes:
+      return "on the depthwise lanes or behind them, whose values are not followed";
     case Finding::Place::kMemory:
       return "the results in memory; every value on the chip was right";
     default:

@@ -34,6 +34,7 @@ struct Finding {
     kPartialSum,   // a sum behind a stage of the array whose operands were right
     kAccumulator,  // a sum in the accumulator that all that was added was right for
     kRequantized,  // a result of 8 bits whose sum was right: its bias, its scale, or its way on
+    kLanes,        // a result of the depthwise lanes; nothing tells the values inside them
     kMemory,       // the results in memory: all was right on the chip
     kStandstill,   // nothing moved any more
     kStopped       // an error in the middle of the work

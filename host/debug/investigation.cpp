@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/debug/beat_watch.hpp"
 #include "host/debug/element_watch.hpp"
 #include "host/debug/standstill_watch.hpp"
 #include "host/driver/driver.hpp"
@@ -67,16 +68,17 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
     StandstillWatch watch(run.job, again.geometry(), patience.memory_latency, patience.watchdog);
     return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
   }
-  // Nothing tells the values of the lanes inside.
-  if (run.job.plan.lanes) return Finding();
   const Mismatches& first = failure.mismatches;
-  ElementWatch watch(run.job, again.geometry(), run.a, run.w,
-                     static_cast<std::uint64_t>(first.first_row),
-                     static_cast<std::uint64_t>(first.first_column),
-                     run.list == nullptr ? JobStart() : start_of(*run.list, run.place));
-  const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
-  const bool failed = sums && (*sums)(first.first_row, first.first_column) != first.expected;
-  return failed ? watch.finding() : Finding();
+  const auto row = static_cast<std::uint64_t>(first.first_row);
+  const auto column = static_cast<std::uint64_t>(first.first_column);
+  const JobStart start = run.list == nullptr ? JobStart() : start_of(*run.list, run.place);
+  const auto found = [&](auto watch) {
+    const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
+    const bool failed = sums && (*sums)(first.first_row, first.first_column) != first.expected;
+    return failed ? watch.finding() : Finding();
+  };
+  if (run.job.plan.lanes) return found(BeatWatch(run.job, row, column, start));
+  return found(ElementWatch(run.job, again.geometry(), run.a, run.w, row, column, start));
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ const char* const kFaultForms =
     "partial-sum:STAGE,COLUMN:BIT@CLOCK, accumulator:BANK,ROW,COLUMN:BIT@CLOCK, "
     "result:BYTE:BIT@CLOCK, command:WORD:BIT@CLOCK, bias:COLUMN:BIT@CLOCK, scale:COLUMN:BIT@CLOCK, "
     "operand:BYTE:BIT@CLOCK, table:ENTRY:BIT@CLOCK, vector:LANE:BIT@CLOCK, "
+    "lane-weight:HALF,TAP,LANE:BIT@CLOCK, lane-value:ROW,COLUMN,LANE:BIT@CLOCK, "
+    "lane-sum:LANE:BIT@CLOCK, "
     "register:NAME:BIT@CLOCK, "
     "lost|repeated:weights.ar|weights.r|data.ar|data.r|results.aw|results.w|results.b@CLOCK or "
     "hang|slverr|decerr:weights|data|results@CLOCK";
@@ -32,6 +34,8 @@ constexpr std::array<const char*, kFaultPorts> kPorts{"weights", "data", "result
 constexpr std::array<const char*, kFaultChannels> kChannels{
     "weights.ar", "weights.r", "data.ar", "data.r", "results.aw", "results.w", "results.b"};
 constexpr unsigned kCommandWords = kCommandBytes / 4;
+constexpr unsigned kWindowSize = 7;    // rows and columns of the lanes' window
+constexpr unsigned kLaneSumBits = 22;  // of a depthwise lane
 
 const char* port_name(const Fault& fault) { return kPorts[static_cast<std::size_t>(fault.port)]; }
 const char* channel_name(const Fault& fault) {
@@ -44,8 +48,11 @@ bool has_channel(Kind kind) { return kind == Kind::kLost || kind == Kind::kRepea
 
 /// Numbers before the bit of a place that has one.
 std::size_t indices(Kind kind) {
-  if (kind == Kind::kAccumulator) return 3;
   switch (kind) {
+    case Kind::kAccumulator:
+    case Kind::kLaneWeight:
+    case Kind::kLaneValue:
+      return 3;
     case Kind::kResult:
     case Kind::kCommand:
     case Kind::kBias:
@@ -53,6 +60,7 @@ std::size_t indices(Kind kind) {
     case Kind::kOperand:
     case Kind::kTable:
     case Kind::kVector:
+    case Kind::kLaneSum:
       return 1;
     default:
       return 2;
@@ -67,9 +75,13 @@ unsigned bits(const Fault& fault) {
     case Kind::kResult:
     case Kind::kOperand:
     case Kind::kTable:
+    case Kind::kLaneWeight:
+    case Kind::kLaneValue:
       return 8;
     case Kind::kVector:
       return 11;
+    case Kind::kLaneSum:
+      return kLaneSumBits;
     case Kind::kRegister:
       return kFaultRegisters[fault.place].bits;
     default:
@@ -180,7 +192,18 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
     case Kind::kTable:
       check("entry", fault.place, kTableBytes);
       break;
+    case Kind::kLaneWeight:
+      check("half", fault.bank, 2);
+      check("tap", fault.row, kWindowSize * kWindowSize);
+      check("lane", fault.column, geometry.n);
+      break;
+    case Kind::kLaneValue:
+      check("row", fault.bank, kWindowSize);
+      check("column", fault.row, kWindowSize);
+      check("lane", fault.column, geometry.n);
+      break;
     case Kind::kVector:
+    case Kind::kLaneSum:
       check("lane", fault.place, geometry.n);
       break;
     case Kind::kResult:
@@ -222,7 +245,7 @@ std::string to_string(const Fault& fault) {
   } else if (indices(fault.kind) == 1) {
     place = std::to_string(fault.place);
   } else {
-    if (fault.kind == Kind::kAccumulator) place = fmt::format("{},", fault.bank);
+    if (indices(fault.kind) == 3) place = fmt::format("{},", fault.bank);
     place += fmt::format("{},{}", fault.row, fault.column);
   }
   return fmt::format("{}:{}:{}@{}", kind, place, fault.bit, fault.clock);
@@ -258,6 +281,14 @@ std::string in_words(const Fault& fault) {
     case Kind::kVector:
       return fmt::format("bit {} of lane {}'s rounded sum on the vector path", fault.bit,
                          fault.place);
+    case Kind::kLaneWeight:
+      return fmt::format("bit {} of lane {}'s weight at tap {}, half {}", fault.bit, fault.column,
+                         fault.row, fault.bank);
+    case Kind::kLaneValue:
+      return fmt::format("bit {} of lane {}'s value at row {}, column {} of the window", fault.bit,
+                         fault.column, fault.bank, fault.row);
+    case Kind::kLaneSum:
+      return fmt::format("bit {} of lane {}'s depthwise sum", fault.bit, fault.place);
     case Kind::kRegister:
       return fmt::format("bit {} of the register {}", fault.bit, kFaultRegisters[fault.place].name);
     case Kind::kLost:

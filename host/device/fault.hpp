@@ -29,7 +29,10 @@ struct Fault {
     kScale,        // scale of a column in it
     kOperand,      // byte of the next word of second operands, or of a table, that is fetched
     kTable,        // entry of the vector path's table
-    kVector        // register of the vector path that holds a lane's sum or product, rounded
+    kVector,       // register of the vector path that holds a lane's sum or product, rounded
+    kLaneWeight,   // weight of a depthwise lane, in one of the halves that take planes in turn
+    kLaneValue,    // a lane's value in the window of 7x7 words
+    kLaneSum       // register that holds a depthwise lane's sum
   };
   enum class Port { kWeights, kData, kResults };
   enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
@@ -37,12 +40,14 @@ struct Fault {
   Kind kind = Kind::kWeight;
   std::uint64_t clock = 0;  // what is flipped is so from the start of this clock on; what waits for
                             // a beat, a command or a burst waits from this clock on
-  unsigned bank = 0;        // of the accumulator
-  unsigned row = 0;         // of K for operands, the stage of partial sums, of M in the accumulator
-  unsigned column = 0;      // of N
-  unsigned place = 0;       // byte of a beat, word of a command, column of a set of parameters,
-                            // entry of the table, lane, or index in kFaultRegisters
-  unsigned bit = 0;  // 0 to 7 of operands and bytes, 0 to 10 of lanes, 0 to 31 of sums and words
+  unsigned bank = 0;        // of the accumulator; half of the lanes' weights; row of their window
+  unsigned row = 0;     // of K for operands, the stage of partial sums, of M in the accumulator;
+                        // tap of the lanes' weights, column of their window
+  unsigned column = 0;  // of N, or a lane
+  unsigned place = 0;   // byte of a beat, word of a command, column of a set of parameters,
+                        // entry of the table, lane, or index in kFaultRegisters
+  unsigned bit = 0;     // 0 to 7 of operands and bytes, 0 to 10 of the
+                        // vector path's lanes, 0 to 21 of lanes' sums, 0 to 31 of others and words
   Port port = Port::kWeights;
   Channel channel = Channel::kWeightsAr;
 };
@@ -52,7 +57,7 @@ struct FaultKind {
   Fault::Kind kind;
   const char* name;
 };
-inline constexpr std::array<FaultKind, 17> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
+inline constexpr std::array<FaultKind, 20> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
                                                         {Fault::Kind::kActivation, "activation"},
                                                         {Fault::Kind::kPartialSum, "partial-sum"},
                                                         {Fault::Kind::kAccumulator, "accumulator"},
@@ -68,7 +73,10 @@ inline constexpr std::array<FaultKind, 17> kFaultKinds{{{Fault::Kind::kWeight, "
                                                         {Fault::Kind::kScale, "scale"},
                                                         {Fault::Kind::kOperand, "operand"},
                                                         {Fault::Kind::kTable, "table"},
-                                                        {Fault::Kind::kVector, "vector"}}};
+                                                        {Fault::Kind::kVector, "vector"},
+                                                        {Fault::Kind::kLaneWeight, "lane-weight"},
+                                                        {Fault::Kind::kLaneValue, "lane-value"},
+                                                        {Fault::Kind::kLaneSum, "lane-sum"}}};
 /// The first so many are drawn in campaigns, whose products give sums and take no parameters.
 inline constexpr std::size_t kCampaignFaultKinds = 12;
 const char* name(Fault::Kind kind);

@@ -284,6 +284,11 @@ Json to_json(const Failure& failure) {
   }
   json["first_wrong"] = {{"place", name(finding.place)}};
   if (finding.place == Finding::Place::kNone) return json;
+  if (finding.place == Finding::Place::kLanes) {
+    json["clock"] = finding.clock;
+    json["first_wrong"]["lane"] = finding.column;
+    return json;
+  }
   json["tile"] = {{"m", finding.tile.m},
                   {"k", finding.tile.k},
                   {"n", finding.tile.n},

@@ -35,6 +35,9 @@ TEST(Fault, IsReadAndWrittenInTheSameForm) {
                            "operand:63:7@12",
                            "table:255:0@13",
                            "vector:63:6@14",
+                           "lane-weight:1,48,63:7@15",
+                           "lane-value:6,0,5:0@16",
+                           "lane-sum:63:21@17",
                            "register:RING_TAIL:15@7",
                            "register:CONTROL:1@8",
                            "lost:weights.ar@1",
@@ -71,6 +74,10 @@ TEST(Fault, IsToldInWords) {
   EXPECT_EQ(words("operand:3:0@1"), "bit 0 of byte 3 in the next word of second operands");
   EXPECT_EQ(words("table:200:7@1"), "bit 7 of entry 200 in the vector path's table");
   EXPECT_EQ(words("vector:5:1@1"), "bit 1 of lane 5's rounded sum on the vector path");
+  EXPECT_EQ(words("lane-weight:1,8,5:7@1"), "bit 7 of lane 5's weight at tap 8, half 1");
+  EXPECT_EQ(words("lane-value:2,1,5:0@1"),
+            "bit 0 of lane 5's value at row 2, column 1 of the window");
+  EXPECT_EQ(words("lane-sum:5:21@1"), "bit 21 of lane 5's depthwise sum");
   EXPECT_EQ(words("register:RING_MASK:3@1"), "bit 3 of the register RING_MASK");
   EXPECT_EQ(words("lost:data.r@1"), "the next handshake on data.r is lost");
   EXPECT_EQ(words("repeated:results.b@1"), "the next handshake on results.b comes twice");

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/debug/beat_watch.hpp"
+
+#include "host/device/registers.hpp"
+
+namespace gemm64 {
+
+BeatWatch::BeatWatch(const Job& job, std::uint64_t row, std::uint64_t column, const JobStart& start)
+    : lane_(column % job.plan.array) {
+  const std::uint64_t rows = column / job.plan.array * job.plan.shape.m + row + 1;
+  beats_ = start.beats + rows * job.plan.results().beats_per_row();
+}
+
+void BeatWatch::clock(std::uint64_t clock, const Probe& probe) {
+  if (beats_ == 0 || !probe.counts(counter::kResultsTransfer)) return;
+  if (--beats_ != 0) return;
+  finding_.place = Finding::Place::kLanes;
+  finding_.clock = finding_.wrong_clock = clock;
+  finding_.column = lane_;
+}
+
+}  // namespace gemm64

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the clock in which an element of a job's results leaves the chip.
+#pragma once
+
+#include <cstdint>
+
+#include "host/debug/finding.hpp"
+#include "host/device/debug_device.hpp"
+#include "host/job/job.hpp"
+#include "host/job/job_program.hpp"
+
+namespace gemm64 {
+
+/// Observes one job on the depthwise lanes from reset. Its planes leave one after the other, a row
+/// of N channels for each pixel.
+class BeatWatch : public Observer {
+ public:
+  /// Watches the result at `row`, `column`. `start`: what the program does before the job.
+  BeatWatch(const Job& job, std::uint64_t row, std::uint64_t column, const JobStart& start);
+
+  void clock(std::uint64_t clock, const Probe& probe) override;
+
+  /// The place kLanes, and the clock of the element's last beat; kNone where it never left.
+  Finding finding() const { return finding_; }
+
+ private:
+  std::uint64_t beats_;  // still to come, the element's included
+  const std::uint64_t lane_;
+  Finding finding_;
+};
+
+}  // namespace gemm64
