@@ -290,14 +290,20 @@ void Planner::add_on_host(int index, const QuantizedNode& node) {
 std::vector<DeviceProgram> Planner::programs() {
   std::vector<std::size_t> order(layers_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // What gives a second operand comes first, so that it is stored when that is asked for.
-  std::vector<bool> is_operand(layers_.size());
+  // What gives the next layer's second operand comes first, so that it is stored when that is asked
+  // for. What gives a later one's comes last, so that what the others of its depth give is stored
+  // when it is read.
+  enum Turn { kFirst, kAny, kLast };
+  std::vector<Turn> turn(layers_.size(), kAny);
   for (const Placed& placed : layers_) {
-    if (placed.layer.operand) is_operand[*placed.layer.operand] = true;
+    if (!placed.layer.operand) continue;
+    Turn& operand = turn[*placed.layer.operand];
+    const bool next = placed.depth <= layers_[*placed.layer.operand].depth + 1;
+    operand = next || operand == kFirst ? kFirst : kLast;
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(layers_[a].level, layers_[a].depth, !is_operand[a]) <
-           std::tuple(layers_[b].level, layers_[b].depth, !is_operand[b]);
+    return std::tuple(layers_[a].level, layers_[a].depth, turn[a]) <
+           std::tuple(layers_[b].level, layers_[b].depth, turn[b]);
   });
   std::vector<DeviceProgram> programs;
   std::vector<std::size_t> place(layers_.size());  // of each layer in its program

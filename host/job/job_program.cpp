@@ -126,6 +126,16 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
   append(list.jobs.back().program.back(), end_of(list.jobs.size() - 1));
 }
 
+/// The first operands come as weights do, ahead of all fences: the ring has room for four blocks of
+/// them. They never stand in the way of the job before, whose own come first.
+void load_operands_ahead(JobCommands& job) {
+  for (std::size_t i = 0; i < job.commands.size(); ++i) {
+    if (job.commands[i].opcode != Opcode::kLoadOperands) continue;
+    job.phases[i] = Phase::kAhead;
+    return;
+  }
+}
+
 /// Where each job touches the one before it and the one behind it.
 std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry& geometry) {
   std::vector<Overlaps> overlaps(jobs.size());
@@ -223,6 +233,9 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
     job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand));
     if (job.map) place_part(job, maps);
     JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
+    // The FENCE that ends the giver of operands stands before all of this job, unless that one is
+    // the job before.
+    if (!job.operand || *job.operand + 1 < j) load_operands_ahead(commands);
     job.program = std::move(commands.commands);
     phases.push_back(std::move(commands.phases));
     list.end = job.layout.end;

@@ -113,7 +113,7 @@ TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
   for (const LayerReport& layer : found.report.layers) {
     order += fmt::format("{}{} ", layer.program, layer.name);
   }
-  EXPECT_EQ(order, "1first 1side 1a 1b 1c 2deep 2pooled1 2deep1 2y ");
+  EXPECT_EQ(order, "1first 1a 1side 1b 1c 2deep 2pooled1 2deep1 2y ");
   EXPECT_TRUE(found.report.layers[0].packed);
   const Analysis analysis = analyze(model, rig.driver.geometry(), RunOptions().memory);
   ASSERT_EQ(analysis.programs.size(), 2U);

@@ -69,7 +69,7 @@ TEST_F(DevicePlanTest, RunsAProjectionWithTheBottleneckBesideIt) {
       .conv("sum", "d", 16, 8, 1)
       .conv("d", "e", 8, 16, 1)
       .add("e", "sum", "y");
-  EXPECT_THAT(texts(plan(text)), ElementsAre("side a b<a c<b+side d<c e<d+c"));
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a side b<a c<b+side d<c e<d+c"));
 }
 
 TEST_F(DevicePlanTest, AddsWhereTheLaterOfTwoLayersWritesItsResults) {

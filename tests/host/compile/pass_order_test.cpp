@@ -19,7 +19,7 @@ TEST(PassOrder, PutsProgramsBeforeTheFirstThatReadsThem) {
   const DevicePlan plan = plan_device(model, small_geometry());
   const std::vector<PassItem> order = pass_order(model, plan);
   EXPECT_EQ(to_string(order, model, plan),
-            "program 1: first, side, a, b, c + sum\n"
+            "program 1: first, a, side, b, c + sum\n"
             "host: pooled\n"
             "program 2: deep, pooled1, deep1, y\n"
             "host: flat\n");

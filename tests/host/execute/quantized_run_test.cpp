@@ -106,8 +106,8 @@ TEST_F(QuantizedRunTest, AnnouncesThePrograms) {
   RunOptions options;
   options.observers = {&notes};
   run(quantized_branches(), options);
-  EXPECT_THAT(notes.notes, ElementsAre("announce first side a b c deep pooled1 deep1 y",
-                                       "begin together first side a b c", "end",
+  EXPECT_THAT(notes.notes, ElementsAre("announce first a side b c deep pooled1 deep1 y",
+                                       "begin together first a side b c", "end",
                                        "begin together deep pooled1 deep1 y", "end"));
 }
 

@@ -232,6 +232,27 @@ TEST(JobProgram, KeepsTheStoresOfAnEarlyPartBehindTheFence) {
   EXPECT_EQ(predict_program(list, small(), MemoryTiming{}).layers.size(), 4u);
 }
 
+TEST(JobProgram, LoadsOperandsBeforeTheFenceThatEndsTheJobBefore) {
+  const Geometry geometry = small();
+  Output adds = kInt8;
+  adds.vector = StoreCommand{};
+  adds.vector->add = 1;
+  const auto opcodes_with = [&](std::size_t operand) {
+    std::vector<Job> jobs = chain_of(4, {8, 8, 8}, geometry);
+    jobs.push_back(make_job("sum", {4, 8, 8}, Accumulate::kDevice, geometry, adds));
+    jobs[2].source = 1;
+    jobs[2].operand = operand;
+    return opcodes(make_job_program(jobs, geometry));
+  };
+  const auto fences_before = [](const std::vector<Opcode>& found) {
+    const auto load = std::find(found.begin(), found.end(), Opcode::kLoadOperands);
+    EXPECT_NE(load, found.end());
+    return std::count(found.begin(), load, Opcode::kFence);
+  };
+  EXPECT_EQ(fences_before(opcodes_with(0)), 1) << "that of the job that gives them";
+  EXPECT_EQ(fences_before(opcodes_with(1)), 2);
+}
+
 TEST(JobProgram, RefusesAnEmptyList) {
   EXPECT_THROW(make_job_program({}, small()), std::invalid_argument);
 }
