@@ -21,7 +21,8 @@ struct CommandOrigin {
 /// Jobs one after the other. A job's first LOAD_WEIGHTS stands before the FENCE that ends the job
 /// before it, so that its weights come while that one is still under way; the FENCE waits for all
 /// results of that one and writes a snapshot of the counters. FINISH ends the last. Parameters are
-/// loaded ahead as weights are.
+/// loaded ahead as weights are, and so are the first second operands, unless the job before gives
+/// them.
 ///
 /// The activations of a job with a source are that one's int8 results, where they lie; any number
 /// of jobs may read one. Where the source is the job before and both can have an overlap there, a
