@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "host/device/depthwise.hpp"
 #include "sim/signals.hpp"
 
 namespace gemm64 {
@@ -29,8 +30,8 @@ const VerilatedVar& get(const VerilatedContext& context, const std::string& scop
   return *found;
 }
 
-// Of gemm64_lanes: words of a half of the weights, taps of a word, and rows of the window.
-constexpr std::size_t kWeightHalf = 8, kWeightTaps = 9, kWindowSize = 7;
+// Words of a half of the lanes' weights.
+constexpr std::size_t kWeightHalf = 8;
 
 void flip_bit(std::uint32_t& word, unsigned bit) { word ^= std::uint32_t{1} << bit; }
 
@@ -157,13 +158,13 @@ void Inside::flip(const Fault& fault) {
       vector_[fault.place] ^= static_cast<std::uint16_t>(1u << fault.bit);
       break;
     case Fault::Kind::kLaneWeight: {
-      const std::size_t word = fault.bank * kWeightHalf + fault.row / kWeightTaps;
-      lanes_.weights[word * lanes_.weight_word + fault.row % kWeightTaps * n_ + fault.column] ^=
+      const std::size_t word = fault.bank * kWeightHalf + fault.row / kLaneTaps;
+      lanes_.weights[word * lanes_.weight_word + fault.row % kLaneTaps * n_ + fault.column] ^=
           static_cast<std::uint8_t>(1u << fault.bit);
       break;
     }
     case Fault::Kind::kLaneValue:
-      lanes_.window[(fault.bank * kWindowSize + fault.row) * lanes_.window_word + fault.column] ^=
+      lanes_.window[(fault.bank * kLaneWindow + fault.row) * lanes_.window_word + fault.column] ^=
           static_cast<std::uint8_t>(1u << fault.bit);
       break;
     case Fault::Kind::kLaneSum:

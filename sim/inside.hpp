@@ -35,12 +35,12 @@ class Inside final : public Probe {
     std::uint32_t* sums;
   };
 
-  /// Of the depthwise lanes. Words of an array are whole 32-bit words of the model.
+  /// Of the depthwise lanes.
   struct LaneSignals {
     std::uint8_t* weights;
-    std::size_t weight_word;  // bytes of nine taps of all lanes
+    std::size_t weight_word;  // bytes from nine taps of all lanes to the next nine
     std::uint8_t* window;
-    std::size_t window_word;  // bytes of a value of all lanes
+    std::size_t window_word;  // bytes from a value of all lanes to the next one
     std::uint32_t* sums;
   };
 
@@ -63,7 +63,7 @@ class Inside final : public Probe {
   std::vector<std::array<std::uint32_t*, 2>> columns_;  // of the accumulator: the rows of each bank
   std::uint8_t* table_ = nullptr;                       // of the vector path, entry by entry
   std::uint16_t* vector_ = nullptr;                     // its rounded sums, lane by lane
-  LaneSignals lanes_;
+  LaneSignals lanes_{};
   std::vector<RegisterBit> registers_;  // bit after bit of kFaultRegisters
 };
 

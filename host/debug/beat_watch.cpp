@@ -5,10 +5,12 @@
 
 namespace gemm64 {
 
-BeatWatch::BeatWatch(const Job& job, std::uint64_t row, std::uint64_t column, const JobStart& start)
+BeatWatch::BeatWatch(const Job& job, std::uint64_t row, std::uint64_t column,
+                     const JobProgram* list, std::size_t place)
     : lane_(column % job.plan.array) {
-  const std::uint64_t rows = column / job.plan.array * job.plan.shape.m + row + 1;
-  beats_ = start.beats + rows * job.plan.results().beats_per_row();
+  const std::uint64_t beats = job.plan.results().beats_per_row();
+  const std::uint64_t stored = column / job.plan.array * job.plan.shape.m + row;
+  beats_ = (list != nullptr ? beats_before(*list, place, stored) : stored * beats) + beats;
 }
 
 void BeatWatch::clock(std::uint64_t clock, const Probe& probe) {

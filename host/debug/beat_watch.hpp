@@ -2,6 +2,7 @@
 // Finds the clock in which an element of a job's results leaves the chip.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "host/debug/finding.hpp"
@@ -11,12 +12,13 @@
 
 namespace gemm64 {
 
-/// Observes one job on the depthwise lanes from reset. Its planes leave one after the other, a row
-/// of N channels for each pixel.
+/// Observes a program from reset, of one job or more. The planes of a job on the depthwise lanes
+/// leave one after the other, a row of N channels for each pixel.
 class BeatWatch : public Observer {
  public:
-  /// Watches the result at `row`, `column`. `start`: what the program does before the job.
-  BeatWatch(const Job& job, std::uint64_t row, std::uint64_t column, const JobStart& start);
+  /// Watches the result at `row`, `column` of job `place` of a list, or of one that runs by itself.
+  BeatWatch(const Job& job, std::uint64_t row, std::uint64_t column, const JobProgram* list,
+            std::size_t place);
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 

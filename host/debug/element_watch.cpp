@@ -15,11 +15,11 @@ ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const Matri
                            const JobStart& start)
     : operands_(job, a, w, row, column),
       row_(row),
-      column_(column),
       n_(geometry.n),
       stage_rows_(geometry.stage_rows),
       stages_(geometry.n / geometry.stage_rows),
-      array_column_(static_cast<unsigned>(column % geometry.n)),
+      tile_((job.plan.first_lane() + column) / geometry.n),
+      array_column_(static_cast<unsigned>((job.plan.first_lane() + column) % geometry.n)),
       results_(job.plan.results()),
       walk_(job),
       before_(start) {}
@@ -120,7 +120,7 @@ void ElementWatch::enter(std::uint64_t clock) {
     tile_begin_ = clock;
   }
   walk_.next();
-  if (tile.first_row + row != row_ || tile.tile.n != column_ / n_) return;
+  if (tile.first_row + row != row_ || tile.tile.n != tile_) return;
   passes_.push_back({tile, row, clock, tile_begin_, before_begin_});
   last_ = passes_.back();
 }

@@ -63,11 +63,11 @@ class ElementWatch : public Observer {
   std::uint32_t expected_sum(const Pass& pass, unsigned stage) const;
 
   const ElementOperands operands_;
-  const std::uint64_t row_;     // of C
-  const std::uint64_t column_;  // of C
+  const std::uint64_t row_;  // of C
   const unsigned n_;
   const unsigned stage_rows_;
   const unsigned stages_;
+  const std::uint64_t tile_;  // of N
   const unsigned array_column_;
   const ResultFormat results_;
   RowWalk walk_;

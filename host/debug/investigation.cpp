@@ -71,13 +71,13 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
   const Mismatches& first = failure.mismatches;
   const auto row = static_cast<std::uint64_t>(first.first_row);
   const auto column = static_cast<std::uint64_t>(first.first_column);
-  const JobStart start = run.list == nullptr ? JobStart() : start_of(*run.list, run.place);
   const auto found = [&](auto watch) {
     const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
     const bool failed = sums && (*sums)(first.first_row, first.first_column) != first.expected;
     return failed ? watch.finding() : Finding();
   };
-  if (run.job.plan.lanes) return found(BeatWatch(run.job, row, column, start));
+  if (run.job.plan.lanes) return found(BeatWatch(run.job, row, column, run.list, run.place));
+  const JobStart start = run.list == nullptr ? JobStart() : start_of(*run.list, run.place);
   return found(ElementWatch(run.job, again.geometry(), run.a, run.w, row, column, start));
 }
 

@@ -12,6 +12,8 @@ namespace gemm64 {
 
 /// The products that a lane makes in a clock.
 inline constexpr std::uint32_t kLaneTaps = 9;
+/// Rows and columns of the window that a lane sees, the largest kernel's.
+inline constexpr std::uint32_t kLaneWindow = 7;
 /// Bits of its sums, with their sign.
 inline constexpr std::uint32_t kLaneSumBits = 22;
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/device/depthwise.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/vector_path.hpp"
 #include "host/error.hpp"
@@ -34,8 +35,6 @@ constexpr std::array<const char*, kFaultPorts> kPorts{"weights", "data", "result
 constexpr std::array<const char*, kFaultChannels> kChannels{
     "weights.ar", "weights.r", "data.ar", "data.r", "results.aw", "results.w", "results.b"};
 constexpr unsigned kCommandWords = kCommandBytes / 4;
-constexpr unsigned kWindowSize = 7;    // rows and columns of the lanes' window
-constexpr unsigned kLaneSumBits = 22;  // of a depthwise lane
 
 const char* port_name(const Fault& fault) { return kPorts[static_cast<std::size_t>(fault.port)]; }
 const char* channel_name(const Fault& fault) {
@@ -194,12 +193,12 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
       break;
     case Kind::kLaneWeight:
       check("half", fault.bank, 2);
-      check("tap", fault.row, kWindowSize * kWindowSize);
+      check("tap", fault.row, kLaneWindow * kLaneWindow);
       check("lane", fault.column, geometry.n);
       break;
     case Kind::kLaneValue:
-      check("row", fault.bank, kWindowSize);
-      check("column", fault.row, kWindowSize);
+      check("row", fault.bank, kLaneWindow);
+      check("column", fault.row, kLaneWindow);
       check("lane", fault.column, geometry.n);
       break;
     case Kind::kVector:

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/device/commands.hpp"
+#include "host/device/depthwise.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/divide.hpp"
 #include "host/job/job_commands.hpp"
@@ -58,6 +59,11 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
       columns, source.name, from.m, given, source.plan.results().name()));
 }
 
+/// Rows that a STORE writes.
+std::uint64_t stored_rows(const Command& store) {
+  return std::uint64_t{store.rows} * store.count * store.blocks;
+}
+
 /// STOREs of a job's results that lie behind a cut.
 std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
   std::uint64_t block = 0, tile = 0;
@@ -69,7 +75,7 @@ std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
     for (const Command& command : job.program) {
       if (!is_store(command)) continue;
       if (rows >= before) ++behind;
-      rows += std::uint64_t{command.rows} * command.count * command.blocks;
+      rows += stored_rows(command);
     }
     return behind;
   }
@@ -182,12 +188,28 @@ JobStart start_of(const JobProgram& list, std::size_t job) {
   JobStart start;
   for (std::size_t i = 0; i < job; ++i) {
     const Plan& plan = list.jobs[i].plan;
-    start.rows += plan.shape.m * plan.tiles();
+    start.rows += plan.lanes ? depthwise_clocks(plan.lanes->command) : plan.shape.m * plan.tiles();
     start.blocks += plan.row_blocks() * plan.result_blocks();
     start.beats += plan.shape.m * plan.result_blocks() * plan.results().beats_per_row() +
                    list.snapshot_bytes / plan.array;
   }
   return start;
+}
+
+std::uint64_t beats_before(const JobProgram& list, std::size_t job, std::uint64_t row) {
+  std::uint64_t beats = 0;
+  for (std::size_t i = 0; i < list.program.size(); ++i) {
+    const Command& command = list.program[i];
+    const Plan& plan = list.jobs[list.origins[i].job].plan;
+    if (is_snapshot(command)) beats += list.snapshot_bytes / plan.array;
+    if (!is_store(command)) continue;
+    const std::uint64_t rows = stored_rows(command);
+    const bool own = list.origins[i].job == job;
+    if (own && row < rows) return beats + row * plan.results().beats_per_row();
+    if (own) row -= rows;
+    beats += rows * plan.results().beats_per_row();
+  }
+  throw std::invalid_argument(fmt::format("'{}' stores no such row", list.jobs[job].name));
 }
 
 std::vector<std::size_t> first_matmuls(const JobProgram& list) {

@@ -40,11 +40,15 @@ struct JobProgram {
 
 /// What of a program comes before one of its jobs.
 struct JobStart {
-  std::uint64_t rows = 0;    // that enter the array
+  std::uint64_t rows = 0;    // that enter the array; of the lanes, clocks in which they work
   std::uint64_t blocks = 0;  // of results
   std::uint64_t beats = 0;   // over the results port, snapshots included
 };
 JobStart start_of(const JobProgram& list, std::size_t job);
+
+/// Beats over the results port, snapshots included, before row `row` of what a job's STOREs write
+/// one after the other. Early STOREs of a job leave before the snapshot of the job ahead of it.
+std::uint64_t beats_before(const JobProgram& list, std::size_t job, std::uint64_t row);
 
 /// The first MATMUL, or DEPTHWISE, of each job but the first, as an index of the program. All of a
 /// job stand before those of the next one.

@@ -13,7 +13,7 @@
 #include "host/debug/investigation.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
-#include "tests/system/convolutions.hpp"
+#include "tests/system/convolution_programs.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -113,6 +113,158 @@ TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
     EXPECT_THAT(describe(*failure), Says("left chip"));
     EXPECT_THAT(describe(*failure), Lacks("did not fail again"));
   }
+}
+
+/// Two layers on the lanes, and one on the array whose columns begin inside a tile.
+class LanesInAProgram : public testing::Test {
+ protected:
+  struct Found {
+    std::optional<Failure> failure;
+    std::uint64_t stored = 0;  // clock that brought the wrong value to memory; 0: it was there
+    std::uint64_t end = 0;
+  };
+
+  /// Looks at a byte of memory in every clock.
+  class Byte : public Observer {
+   public:
+    Byte(RtlDevice& device, std::uint64_t address) : device_(device), address_(address) {}
+    void clock(std::uint64_t clock, const Probe&) override {
+      std::uint8_t now = 0;
+      device_.read_memory(address_, &now, 1);
+      values.push_back({clock, now});
+    }
+    std::vector<std::pair<std::uint64_t, std::uint8_t>> values;
+
+   private:
+    RtlDevice& device_;
+    const std::uint64_t address_;
+  };
+
+  static Convolution map(std::uint32_t kernel, std::uint32_t out_channels) {
+    Convolution c;
+    c.channels = 12;
+    c.out_channels = out_channels;
+    c.groups = kernel == 1 ? 1 : 12;
+    c.height = c.out_height = 7;
+    c.width = c.out_width = 6;
+    c.kernel_height = c.kernel_width = kernel;
+    c.pad_top = c.pad_left = kernel / 2;
+    c.zero = 3;
+    return c;
+  }
+
+  LanesInAProgram() {
+    std::mt19937 random(11);
+    ProgramParts made(random, Rig(Rig::options(kN)).driver.geometry());
+    Output output{ResultFormat(ResultCode::kInt8), 3, -128, 127};
+    made.add(map(3, 12), output, {}, true);
+    made.add(map(3, 12), output, 0, true);
+    output.part = ResultPart{2, 9};
+    output.vector = StoreCommand{};
+    made.add(map(1, 7), output, 1);
+    parts_ = std::move(made.parts);
+    std::vector<Job> jobs;
+    for (const ProgramPart& part : parts_) jobs.push_back(part.job);
+    jobs[2].map = 1;
+    list_ = make_job_program(jobs, Rig(Rig::options(kN)).driver.geometry());
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      packed_.emplace_back(list_.jobs[i], parts_[i].operands);
+    }
+  }
+
+  std::unique_ptr<RtlDevice> device(const std::string& fault) const {
+    RtlOptions options = Rig::options(kN);
+    options.debug = true;
+    std::unique_ptr<RtlDevice> device = make_rtl_device(options);
+    if (!fault.empty()) device->inject(parse_fault(fault));
+    return device;
+  }
+
+  std::vector<GemmResult> run(RtlDevice& device, const std::vector<JobOperands>& operands) const {
+    Driver driver(device);
+    device.reset_at(kBegin);
+    return driver.run(list_, operands);
+  }
+
+  /// Runs the program with a fault and diagnoses the first job that is wrong.
+  Found run(const std::string& fault) const {
+    const MatrixI8 none;
+    std::vector<JobOperands> operands;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      operands.push_back(
+          {packed_[i].weights, i == 0 ? parts_[i].operands.a : none, &packed_[i].parameters});
+    }
+    const std::unique_ptr<RtlDevice> device = this->device(fault);
+    const std::vector<GemmResult> results = run(*device, operands);
+    Found found;
+    found.end = device->clocks();
+    for (std::size_t i = 0; i < parts_.size() && !found.failure; ++i) {
+      Failure failure;
+      failure.mismatches = compare(parts_[i].expected, results[i].sums);
+      if (failure.mismatches.count == 0) continue;
+      failure.index = i;
+      failure.first_clock = kBegin;
+      investigate(
+          {list_.jobs[i], packed_[i].weights, parts_[i].operands.a, parts_[i].operands.w,
+           &packed_[i].parameters, &list_, &operands, i},
+          [&](bool) { return this->device(fault); }, Patience(), failure);
+      found.failure = failure;
+      if (i == 2) break;
+      const auto row = static_cast<std::uint64_t>(failure.mismatches.first_row);
+      const auto column = static_cast<std::uint64_t>(failure.mismatches.first_column);
+      const std::uint64_t word = column / kN * list_.jobs[i].plan.shape.m + row;
+      const std::unique_ptr<RtlDevice> again = this->device(fault);
+      Byte byte(*again, list_.jobs[i].layout.results + word * kN + column % kN);
+      again->observe(byte);
+      run(*again, operands);
+      const std::uint8_t last = byte.values.back().second;
+      for (std::size_t at = byte.values.size() - 1; at > 0 && found.stored == 0; --at) {
+        if (byte.values[at - 1].second != last) found.stored = byte.values[at].first;
+      }
+    }
+    return found;
+  }
+
+  static constexpr std::uint64_t kBegin = 64;
+  std::vector<ProgramPart> parts_;
+  JobProgram list_;
+  std::vector<Packed> packed_;
+};
+
+TEST_F(LanesInAProgram, TellWhenTheirResultsLeave) {
+  ASSERT_FALSE(run("").failure);
+  std::set<std::size_t> jobs;
+  std::set<std::uint64_t> ways;  // clocks from the port to memory
+  const std::uint64_t end = run("").end;
+  for (std::uint64_t clock = kBegin; clock < end; clock += 7) {
+    SCOPED_TRACE(clock);
+    const Found found = run("lane-sum:2:13@" + std::to_string(clock));
+    if (!found.failure || found.failure->index == 2 || found.stored == 0) continue;
+    jobs.insert(found.failure->index);
+    EXPECT_EQ(found.failure->finding.place, Finding::Place::kLanes);
+    ways.insert(found.stored - found.failure->finding.clock);
+  }
+  EXPECT_EQ(jobs, (std::set<std::size_t>{0, 1}));
+  EXPECT_EQ(ways.size(), 1U) << testing::PrintToString(ways);
+}
+
+TEST_F(LanesInAProgram, LeaveTheDiagnosisOfTheArrayBehindThemAsItIs) {
+  unsigned hits = 0;
+  const std::uint64_t end = run("").end;
+  for (std::uint64_t clock = kBegin; clock < end; clock += 3) {
+    const std::string fault = "accumulator:" + std::to_string(clock % 2) + ",3,3:14@";
+    const Found found = run(fault + std::to_string(clock));
+    if (!found.failure || found.failure->index != 2) continue;
+    SCOPED_TRACE(fault + std::to_string(clock));
+    SCOPED_TRACE(describe(*found.failure));
+    ++hits;
+    EXPECT_EQ(found.failure->finding.place, Finding::Place::kAccumulator);
+    EXPECT_EQ(found.failure->finding.bank, clock % 2);
+    EXPECT_EQ(found.failure->finding.row, 3U);
+    EXPECT_EQ(found.failure->finding.column, 3U);
+    EXPECT_EQ(found.failure->finding.wrong_clock, clock);
+  }
+  EXPECT_GT(hits, 3U);
 }
 
 }  // namespace

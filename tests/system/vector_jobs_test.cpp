@@ -12,6 +12,7 @@
 #include "host/device/fault.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/job/job_program.hpp"
+#include "host/run/program_prediction.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -151,6 +152,12 @@ void expect_exact(int n, double stalls, MemorySharing sharing, unsigned first_se
     // Those that are loaded ahead count in the job before.
     EXPECT_EQ(loaded, needed);
     if (stalls != 0) return;
+    const ProgramPrediction layers =
+        predict_program(program.list, rig.driver.geometry(), rig.memory);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(layers.between_fences[i], found[i].counters)
+          << "job " << i << ": " << difference(layers.between_fences[i], found[i].counters);
+    }
     const Prediction predicted = predict(program.list.program, rig.driver.geometry(), rig.memory);
     EXPECT_EQ(predicted.counters, rig.driver.read_counters())
         << difference(predicted.counters, rig.driver.read_counters());
