@@ -15,6 +15,8 @@
 #include "host/escaped.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/report/network_text.hpp"
 #include "host/report/progress.hpp"
 #include "host/rewrite/quantized_graph.hpp"
 #include "host/table.hpp"
@@ -79,6 +81,12 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
                             table.render(static_cast<std::size_t>(terminal_width())),
                             counted(executable.programs.size(), "program"), counted(nodes, "node"),
                             grouped(clocks));
+  std::vector<HostLayer> between;
+  for (const auto& [index, why] : executable.plan.between) {
+    const onnx::NodeProto& node = model.graph().node(index);
+    between.push_back({node_label(node, index), operator_name(node), 0, why});
+  }
+  report.text += between_text(between);
   return report;
 }
 

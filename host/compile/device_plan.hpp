@@ -94,6 +94,9 @@ struct DevicePlan {
   std::vector<DeviceProgram> programs;
   std::map<int, std::string> on_host;  // nodes with products: why the host has them
   std::map<int, std::string> sums;     // Linear layers by themselves: why with int32 results
+  /// Other nodes that the host computes between programs, from the results of one to what another
+  /// one reads, and why the device does not. What moves nothing is none.
+  std::map<int, std::string> between;
 
   bool has(int node) const;
   /// Has the device layers of 8-bit values?

@@ -293,8 +293,10 @@ Json to_json(const Executable& executable, const OnnxModel& model) {
     }
     const onnx::NodeProto& node = model.graph().node(static_cast<int>(item.index));
     Json step{{"node", item.index}, {"operator", node.op_type()}};
-    const auto why = executable.plan.on_host.find(static_cast<int>(item.index));
-    if (why != executable.plan.on_host.end()) step["reason"] = why->second;
+    for (const auto* const reasons : {&executable.plan.on_host, &executable.plan.between}) {
+      const auto why = reasons->find(static_cast<int>(item.index));
+      if (why != reasons->end()) step["reason"] = why->second;
+    }
     json["order"].push_back(std::move(step));
   }
   for (std::size_t i = 0; i < executable.programs.size(); ++i) {

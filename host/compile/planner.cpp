@@ -234,7 +234,10 @@ void Planner::add_layer(int index, QuantizedNode node) {
   }
   const std::string& output = proto(index).output(0);
   if (!made) {
-    if (placed.layer.is_pool()) plan_.on_host.erase(index);  // it has no products
+    if (placed.layer.is_pool()) {  // it has no products
+      left_[index] = plan_.on_host[index];
+      plan_.on_host.erase(index);
+    }
     Value value = host_value(proto(index));
     value.root = output;
     values_[output] = std::move(value);
@@ -260,7 +263,10 @@ void Planner::add_node(int index) {
   if (add_view(index) || (!options_.in_place && add_vector(index))) return;
   QuantizedNode node = read_quantized_node(model_, index);
   const bool is_pool = node.sum != LaneSum::kProducts;
-  if (is_pool && !is_pool_for_lanes(proto(index), node)) node.place = NodePlace::kOther;
+  if (is_pool && !is_pool_for_lanes(proto(index), node)) {
+    node.place = NodePlace::kOther;
+    leave(index, options_.lanes ? "it does not read what a layer gave" : "with --depthwise array");
+  }
   if (node.place == NodePlace::kLayer && node.convolution && !is_pool && !options_.convolutions) {
     node.place = NodePlace::kHost;
     node.why = "with --convolutions host";
@@ -339,8 +345,38 @@ std::vector<DeviceProgram> Planner::programs() {
   return programs;
 }
 
+/// Notes why the host has a node that the vector path might have had; false.
+bool Planner::leave(int index, std::string why) {
+  left_[index] = std::move(why);
+  return false;
+}
+
+/// Finds the nodes of the host that stand between programs.
+void Planner::find_between() {
+  std::set<std::string> wanted;  // by layers, through nodes of the host
+  for (const Placed& placed : layers_) {
+    if (!placed.layer.source) wanted.insert(placed.layer.input_value);
+    if (!placed.layer.operand) wanted.insert(placed.layer.second);
+  }
+  for (int i = model_.graph().node_size() - 1; i >= 0; --i) {
+    const onnx::NodeProto& node = proto(i);
+    const bool is_wanted = std::any_of(
+        node.output().begin(), node.output().end(),
+        [&wanted](const std::string& name) { return !name.empty() && wanted.count(name) != 0; });
+    const bool of_layer =
+        std::any_of(node.output().begin(), node.output().end(),
+                    [this](const std::string& name) { return value_of(name).layer.has_value(); });
+    if (!is_wanted || of_layer || done_.count(i) != 0 || !host_value(node).behind_layer) continue;
+    wanted.insert(node.input().begin(), node.input().end());
+    if (is_view(node) || plan_.on_host.count(i) != 0 || plan_.sums.count(i) != 0) continue;
+    const auto left = left_.find(i);
+    plan_.between[i] = left == left_.end() ? "the device has no such operation" : left->second;
+  }
+}
+
 DevicePlan Planner::run() {
   for (int i = 0; i < model_.graph().node_size(); ++i) add_node(i);
+  find_between();
   plan_.programs = programs();
   return std::move(plan_);
 }

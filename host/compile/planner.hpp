@@ -72,6 +72,8 @@ class Planner {
   ChannelOrder order_of(std::size_t number) const;
   void mark_read(std::size_t layer);
   std::vector<DeviceProgram> programs();
+  void find_between();
+  bool leave(int index, std::string why);
 
   // planner_view.cpp
   Convolution map_of(const Value& value) const;
@@ -113,7 +115,8 @@ class Planner {
   std::vector<Placed> layers_;
   std::map<std::string, Value> values_;
   Readers readers_;
-  std::set<int> done_;  // nodes that stand behind a layer
+  std::set<int> done_;               // nodes that stand behind a layer
+  std::map<int, std::string> left_;  // nodes of the vector path: why the host has them
 };
 
 }  // namespace gemm64

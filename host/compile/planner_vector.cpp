@@ -116,15 +116,16 @@ bool Planner::copy_through_table(int index) {
 bool Planner::enlarge(int index) {
   if (proto(index).op_type() != "Resize") return false;
   std::optional<Placed> copy = copy_of(index, proto(index).input(0));
-  const auto repeats = copy && copy->map ? read_repeats(model_, index) : std::nullopt;
-  if (!repeats) return false;
+  if (!copy || !copy->map) return leave(index, "it does not read a map that a layer gave");
+  const auto repeats = read_repeats(model_, index);
+  if (!repeats) return leave(index, "it does more than repeat each pixel");
   Convolution& map = *copy->node.convolution;
   map.height = map.out_height = map.height * repeats->first;
   map.width = map.out_width = map.width * repeats->second;
   copy->layer.convolution = map;
   copy->layer.repeats = *repeats;
   copy->node.shape.m = map.out_pixels();
-  if (!push_copy(*std::move(copy))) return false;
+  if (!push_copy(*std::move(copy))) return leave(index, "the lanes have no room for its rows");
   add_table(layers_.size() - 1);
   return true;
 }
@@ -134,24 +135,31 @@ bool Planner::enlarge(int index) {
 bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
                      const VectorNode& node, const std::string& second,
                      const StoreCommand& settings) {
-  if (placed.takes_operand() || placed.layer.part || placed.node.type != node.type) return false;
+  if (placed.node.type != node.type) return leave(index, "its operands are of two types");
+  if (placed.takes_operand()) return leave(index, "its layer takes a second operand already");
+  if (placed.layer.part) return leave(index, "its layer writes a part of a concatenation");
   // Of rows of a matrix with more than two axes, a value for each column is none of axis 1.
   const auto full = model_.type(proto(index).input(node.a));
-  if (node.stretched && !placed.map && full->dims.size() != 2) return false;
+  if (node.stretched && !placed.map && full->dims.size() != 2) {
+    return leave(index, "one operand has values of an axis that is none of channels");
+  }
   // What serves an image each, the lanes alone take.
-  if (node.images != 1 && (!options_.lanes || (own && !placed.layer.job.plan.lanes))) return false;
+  if (node.images != 1 && (!options_.lanes || (own && !placed.layer.job.plan.lanes))) {
+    return leave(index, "one operand has values for each image, which the lanes alone take");
+  }
   const Value operand = value_of(second);
   const bool in_program = operand.layer && operand.level == placed.level && operand.root == second;
   Placed changed = placed;
   if (in_program) {
     const Placed& from = layers_[*operand.layer];
     const bool lies = node.stretched ? from.node.shape.m == node.images : from.map == placed.map;
-    if (operand.layer == own || !lies) return false;
-    if (order_of(*operand.layer) != placed.layer.result_order) return false;
+    if (operand.layer == own || !lies || order_of(*operand.layer) != placed.layer.result_order) {
+      return leave(index, "its operands do not lie in one layout");
+    }
     changed.depth = std::max(placed.depth, from.depth + 1);
     changed.layer.operand = operand.layer;
   } else if (operand.level + (operand.layer ? 1 : 0) > placed.level) {
-    return false;
+    return leave(index, "its second operand is there only behind the program of the first");
   }
   changed.vector = settings;
   changed.operand_images = node.images;
@@ -186,7 +194,10 @@ bool Planner::add_second_operand(int index, const VectorNode& node) {
     StoreCommand settings;
   };
   const std::string &a = proto(index).input(node.a), &b = proto(index).input(node.b);
-  if (a == b || !materialize(a) || !materialize(b)) return false;
+  if (a == b) return leave(index, "both operands are one tensor");
+  if (!materialize(a) || !materialize(b)) {
+    return leave(index, "an operand is a Slice that cannot be copied");
+  }
   std::vector<Way> ways = {{a, b, node.settings}};
   if (!node.stretched) {
     // The layer that comes later takes what the other one gave.
@@ -206,7 +217,8 @@ bool Planner::add_second_operand(int index, const VectorNode& node) {
     if (!copy) continue;
     try {
       if (!attach(index, *copy, std::nullopt, node, way.second, way.settings)) continue;
-    } catch (const UsageError&) {  // the lanes have no room
+    } catch (const UsageError& error) {  // the lanes have no room
+      leave(index, error.what());
       continue;
     }
     mark_read(*copy->layer.source);
@@ -252,22 +264,30 @@ bool Planner::add_concat(int index) {
   if (operator_name(node) != "com.microsoft.QLinearConcat") return false;
   const auto whole = model_.type(node.output(0));
   const std::int64_t axis = attribute(node, "axis", std::int64_t{1});
-  if (!whole || whole->dims.size() < 2) return false;
-  if (axis != 1 && axis + static_cast<std::int64_t>(whole->dims.size()) != 1) return false;
+  if (!whole || whole->dims.size() < 2) return leave(index, "its shape is not known");
+  if (axis != 1 && axis + static_cast<std::int64_t>(whole->dims.size()) != 1) {
+    return leave(index, "it does not concatenate channels");
+  }
   const NodeContext context{&node, node_label(node, index), model_.opset()};
   const auto type = static_cast<DataType>(whole->data_type);
   const auto result = constant_quantization(model_, context, 0, type);
-  if (!result) return false;
+  if (!result) return leave(index, "its scale depends on the input");
 
   std::vector<ConcatInput> inputs;
   std::vector<PartCost> costs;
   for (int input = 2; input + 2 < node.input_size(); input += 3) {
     auto one = concat_input(index, input);
-    if (!one) return false;
+    const std::string& name = node.input(input);
+    if (!one) return leave(index, name + " is not what a layer gives");
     const Placed& from = layers_[one->layer];
     const Placed& other = inputs.empty() ? from : layers_[inputs[0].layer];
-    if (from.level != other.level || from.map != other.map || from.node.type != type) return false;
-    if (!from.map && whole->dims.size() != 2) return false;
+    if (from.level != other.level) return leave(index, "its inputs are those of two programs");
+    if (from.map != other.map || from.node.type != type) {
+      return leave(index, "its inputs do not lie in one layout");
+    }
+    if (!from.map && whole->dims.size() != 2) {
+      return leave(index, "it does not concatenate channels");
+    }
     costs.push_back(one->cost);
     inputs.push_back(*std::move(one));
   }
@@ -293,7 +313,7 @@ bool Planner::add_concat(int index) {
       part = {layers_[input.layer], input.layer};
     } else {
       std::optional<Placed> copy = copy_of(index, node.input(input.input), shifts);
-      if (!copy) return false;
+      if (!copy) return leave(index, node.input(input.input) + " cannot be copied to its lanes");
       part.placed = *std::move(copy);
     }
     part.placed.layer.part = at;
@@ -301,8 +321,8 @@ bool Planner::add_concat(int index) {
     if (!input.table.empty()) set_table(part.placed, std::move(input.table), *result);
     try {
       part.placed.layer.job = make(part.placed);
-    } catch (const UsageError&) {
-      return false;
+    } catch (const UsageError& error) {
+      return leave(index, error.what());
     }
     at.first += part.placed.node.shape.n;
     parts.push_back(std::move(part));
@@ -325,6 +345,7 @@ bool Planner::add_concat(int index) {
 bool Planner::add_vector(int index) {
   std::string why;
   const auto node = read_vector_node(model_, index, geometry_, why);
+  if (!why.empty()) leave(index, why);
   if (node && add_second_operand(index, *node)) return true;
   return add_concat(index) || copy_through_table(index) || enlarge(index);
 }

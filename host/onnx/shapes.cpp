@@ -262,7 +262,7 @@ class Folder {
     if (constant != constants_.end()) {
       if (constant->second->data_location() == onnx::TensorProto::EXTERNAL) return false;
       tensor = *constant->second;
-      return has_data(tensor) || facts_.types.at(name).elements() == 0;
+      return has_data(tensor);
     }
     const auto value = facts_.values.find(name);
     if (value != facts_.values.end()) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fstream>
@@ -162,7 +163,8 @@ TensorType checked_type(const TensorProto& tensor, const std::string& where) {
 }
 
 bool has_data(const TensorProto& tensor) {
-  return tensor.has_raw_data() || is_external(tensor) || typed_values(tensor) > 0;
+  return tensor.has_raw_data() || is_external(tensor) || typed_values(tensor) > 0 ||
+         std::find(tensor.dims().begin(), tensor.dims().end(), 0) != tensor.dims().end();
 }
 
 void check_data(const TensorProto& tensor, bool shapes_only, const std::string& where) {
@@ -176,7 +178,7 @@ void check_data(const TensorProto& tensor, bool shapes_only, const std::string& 
     throw UsageError(fmt::format("{}: raw_data cannot hold strings", where));
   }
   if (!has_data(tensor)) {
-    if (type.elements() == 0 || shapes_only) return;
+    if (shapes_only) return;
     throw UsageError(
         fmt::format("{}: the file holds its shape, {}, but not its data, which are needed here",
                     where, dims_text(type.dims)));

@@ -40,7 +40,7 @@ TensorType checked_type(int data_type, const std::vector<std::int64_t>& dims,
                         const std::string& where);
 TensorType checked_type(const onnx::TensorProto& tensor, const std::string& where);
 
-/// Does the tensor hold data, rather than a shape alone?
+/// Does the tensor hold data, rather than a shape alone? One of no values does.
 bool has_data(const onnx::TensorProto& tensor);
 
 /// Throws UsageError if the tensor holds another number of values than its shape says. A tensor

@@ -89,6 +89,11 @@ Json host_json(const HostWork& host) {
   if (host.operators.empty()) return json;
   json["operators"] = host.operators;
   json["reference_seconds"] = host.reference_seconds;
+  json["between_programs"] = Json::array();
+  for (const HostLayer& node : host.between) {
+    json["between_programs"].push_back(
+        {{"name", node.name}, {"operator", node.op_type}, {"reason", node.reason}});
+  }
   return json;
 }
 
@@ -246,6 +251,8 @@ Json to_json(const RunReport& report) {
   }
   if (report.host) {
     const std::uint64_t all = report.all_macs();
+    json["total"]["programs"] = json.contains("programs") ? json["programs"].size() : 0;
+    json["total"]["host_nodes"] = report.host->nodes;
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
     const std::string warning = share_warning(macs, all);

@@ -149,6 +149,17 @@ std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
       share(device_macs, all_macs));
 }
 
+std::string between_text(const std::vector<HostLayer>& nodes) {
+  std::map<std::string, Group> groups;
+  for (const HostLayer& node : nodes) groups[node.reason].add(escaped(node.name));
+  std::string text;
+  for (const auto& [reason, group] : groups) {
+    text += fmt::format("Between programs, on the host: {} ({}): {}.\n",
+                        counted(group.layers, "node"), group.listed(), escaped(reason));
+  }
+  return text;
+}
+
 std::string host_text(const RunReport& report) {
   if (!report.host) return "";
   const std::string kinds = operators_text(*report.host);
@@ -158,7 +169,7 @@ std::string host_text(const RunReport& report) {
     text += fmt::format("; {:.2f} s for results to compare the device's with",
                         report.host->reference_seconds);
   }
-  text += ".\n" + programs_text(report);
+  text += ".\n" + programs_text(report) + between_text(report.host->between);
   if (report.timed()) text += overlap_text(report);
   if (!report.why_in_turn.empty()) {
     text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),

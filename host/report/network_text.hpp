@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "host/run/run_report.hpp"
 
@@ -10,6 +11,9 @@ namespace gemm64 {
 
 /// How much of the network ran where, and why not all of it on the device; empty for a product.
 std::string host_text(const RunReport& report);
+
+/// What the host computes between programs, a line for each reason.
+std::string between_text(const std::vector<HostLayer>& nodes);
 
 /// A warning where less than half of a network's MACs are on the device, whose figures then tell
 /// little of the whole; otherwise empty.

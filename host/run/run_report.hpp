@@ -78,20 +78,21 @@ struct NetworkQuality {
 /// `exact` and `found`: the network's outputs, a row an image.
 NetworkQuality network_quality(const MatrixF& exact, const MatrixF& found);
 
+/// A node that ran on the host, and why.
+struct HostLayer {
+  std::string name;
+  std::string op_type;
+  std::uint64_t macs = 0;
+  std::string reason;
+};
+
 /// What the host did of a network, beside the device.
 struct HostWork {
   std::uint64_t nodes = 0;
   double seconds = 0;            // of wall time, in which simulations may run on other cores
   double reference_seconds = 0;  // besides, of results that the device's are compared with
   std::map<std::string, std::uint64_t> operators;  // nodes of each kind; empty where all are
-};
-
-/// A node with MACs that ran on the host, and why.
-struct HostLayer {
-  std::string name;
-  std::string op_type;
-  std::uint64_t macs = 0;
-  std::string reason;
+  std::vector<HostLayer> between;                  // nodes without MACs for which programs waited
 };
 
 /// A network's outputs against those of a run on the host.

@@ -143,11 +143,29 @@ Json to_json(const HostLayer& layer) {
           {"reason", layer.reason}};
 }
 
+HostLayer host_layer_from(const Json& json) {
+  return {json.at("name").get<std::string>(), json.at("op_type").get<std::string>(),
+          json.at("macs").get<std::uint64_t>(), json.at("reason").get<std::string>()};
+}
+
+Json list_of(const std::vector<HostLayer>& layers) {
+  Json list = Json::array();
+  for (const HostLayer& layer : layers) list.push_back(to_json(layer));
+  return list;
+}
+
+std::vector<HostLayer> host_layers_from(const Json& list) {
+  std::vector<HostLayer> layers;
+  for (const Json& layer : list) layers.push_back(host_layer_from(layer));
+  return layers;
+}
+
 Json to_json(const HostWork& host) {
   return {{"nodes", host.nodes},
           {"seconds", host.seconds},
           {"reference_seconds", host.reference_seconds},
-          {"operators", host.operators}};
+          {"operators", host.operators},
+          {"between", list_of(host.between)}};
 }
 
 HostWork host_from(const Json& json) {
@@ -156,6 +174,7 @@ HostWork host_from(const Json& json) {
   json.at("seconds").get_to(host.seconds);
   json.at("reference_seconds").get_to(host.reference_seconds);
   json.at("operators").get_to(host.operators);
+  host.between = host_layers_from(json.at("between"));
   return host;
 }
 
@@ -176,7 +195,7 @@ NamedTensors tensors_from(const Json& json) {
 std::string pack_part(const NetworkRun& part) {
   const RunReport& report = part.report;
   Json json = {{"layers", Json::array()},
-               {"host_layers", Json::array()},
+               {"host_layers", list_of(report.host_layers)},
                {"chained", report.chained},
                {"host_only", report.host_only},
                {"error", report.error},
@@ -187,7 +206,6 @@ std::string pack_part(const NetworkRun& part) {
                {"output_mismatches", report.outputs.mismatches},
                {"first_output", report.outputs.first}};
   for (const LayerReport& layer : report.layers) json["layers"].push_back(to_json(layer));
-  for (const HostLayer& layer : report.host_layers) json["host_layers"].push_back(to_json(layer));
   if (report.host) json["host"] = to_json(*report.host);
   std::string bytes;
   Json::to_cbor(json, bytes);
@@ -200,11 +218,7 @@ NetworkRun unpack_part(std::string_view bytes) {
     const Json json = Json::from_cbor(bytes);
     RunReport& report = part.report;
     for (const Json& layer : json.at("layers")) report.layers.push_back(layer_from(layer));
-    for (const Json& layer : json.at("host_layers")) {
-      report.host_layers.push_back(
-          {layer.at("name").get<std::string>(), layer.at("op_type").get<std::string>(),
-           layer.at("macs").get<std::uint64_t>(), layer.at("reason").get<std::string>()});
-    }
+    report.host_layers = host_layers_from(json.at("host_layers"));
     json.at("chained").get_to(report.chained);
     json.at("host_only").get_to(report.host_only);
     json.at("error").get_to(report.error);

@@ -376,7 +376,13 @@ HostWork NetworkPass::host_work() const {
   HostWork work;
   work.nodes = host_steps_.size();
   for (const auto& [step, how] : host_steps_) {
-    ++work.operators[operator_name(*step->context.node)];
+    const std::string name = operator_name(*step->context.node);
+    ++work.operators[name];
+    const auto& between = schedule_.executable.plan.between;
+    const auto why = between.find(static_cast<int>(index_of(executor_, *step)));
+    if (why != between.end()) {
+      work.between.push_back({step->context.label, name, 0, why->second});
+    }
   }
   work.reference_seconds = reference_seconds_;
   return work;

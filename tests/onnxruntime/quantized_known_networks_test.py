@@ -97,6 +97,13 @@ class KnownNetworks(QuantizedTest):
     def test_resnet18(self):
         self.check(resnet18())
 
+    def test_yolo_head(self):
+        self.check(known("yolo_head", 64))
+
+    @unittest.skipUnless(LARGE, "takes a minute: set GEMM64_LARGE=1")
+    def test_mobilenet_v3_large(self):
+        self.check(known("mobilenet_v3_large", 96))
+
     def test_googlenet(self):
         self.check(known("googlenet", 64))
 

@@ -11,6 +11,7 @@ namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 /// "a b<a c<b+a": layers of each program in its order, behind < the one whose results it reads,
 /// behind + the one that gives its second operand, or * where the host does, behind ! those whose
@@ -314,13 +315,15 @@ TEST_F(DevicePlanTest, CopiesAPartThatOthersRead) {
 }
 
 TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
-  const auto found = [](const std::string& attributes, const std::string& to = "doubled") {
+  const auto found = [](const std::string& attributes, const std::string& to = "doubled",
+                        const std::string& region = "") {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 8, 1)
-        .node("b", "Resize <" + attributes + "> (a, , " + to + ")")
+        .node("b", "Resize <" + attributes + "> (a, " + region + ", " + to + ")")
         .conv("b", "y", 8, 8, 1);
     return texts(plan(text));
   };
+  EXPECT_THAT(found("mode = \"nearest\"", "doubled", "nothing"), ElementsAre("a b<a y<b"));
   EXPECT_THAT(found("mode = \"nearest\""), ElementsAre("a b<a y<b"));
   EXPECT_THAT(found("mode = \"nearest\", nearest_mode = \"ceil\""), ElementsAre("a", "y"));
   EXPECT_THAT(found("mode = \"linear\""), ElementsAre("a", "y"));
@@ -328,6 +331,36 @@ TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
   EXPECT_THAT(
       found("mode = \"nearest\", coordinate_transformation_mode = \"align_corners\"", ", sizes"),
       ElementsAre("a", "y"));
+}
+
+TEST_F(DevicePlanTest, SaysWhyTheHostComputesBetweenPrograms) {
+  const auto found = [](const std::string& node, const PlanOptions& options = {},
+                        std::int64_t channels = 8) {
+    QuantizedText text("1,8,6,6");
+    text.conv("x", "a", 8, 8, 1).node("b", node).conv("b", "y", channels, 8, 1);
+    const DevicePlan made = plan_device(text.model(), small_geometry(), options);
+    const auto& between = made.between;
+    return between.empty() ? "" : between.count(1) == 1 ? between.at(1) : "another node";
+  };
+  EXPECT_EQ(found("MaxPool <kernel_shape = [1,1]> (a)"), "");
+  EXPECT_EQ(found("Transpose <perm = [0,1,3,2]> (a)"), "the device has no such operation");
+  EXPECT_EQ(found("Resize <mode = \"linear\"> (a, , doubled)"),
+            "it does more than repeat each pixel");
+  EXPECT_EQ(found("com.microsoft.QLinearConcat <axis = 2> (s, z, a, s, z)"),
+            "it does not concatenate channels");
+  EXPECT_THAT(found("com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, x, s, z)", {}, 16),
+              HasSubstr("x is not what a layer gives"));
+  PlanOptions array;
+  array.lanes = false;
+  EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), "with --depthwise array");
+}
+
+TEST_F(DevicePlanTest, SaysNothingOfWhatNoProgramWaitsFor) {
+  QuantizedText text("1,8,6,6");
+  text.node("r", "Transpose <perm = [0,1,3,2]> (x)")
+      .conv("r", "a", 8, 8, 1)
+      .node("y", "Transpose <perm = [0,1,3,2]> (a)");
+  EXPECT_TRUE(plan(text).between.empty());
 }
 
 TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow) {

@@ -55,6 +55,10 @@ class QuantizedText {
     };
     constant("s", Tensor::of<float>({}, {0.0078125F}));
     constant("coarse", Tensor::of<float>({}, {0.0125F}));
+    onnx::TensorProto& nothing = *graph.add_initializer();
+    nothing.set_name("nothing");
+    nothing.set_data_type(onnx::TensorProto::FLOAT);
+    nothing.add_dims(0);
     constant("doubled", Tensor::of<float>({4}, {1, 1, 2, 2}));
     constant("sizes", Tensor::of<std::int64_t>({4}, {1, 8, 12, 18}));
     for (const auto& [name, value] : {std::pair{"first_one", 0},
