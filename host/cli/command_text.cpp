@@ -21,7 +21,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
       "--calib-bins", "--op-types-to-quantize", "--nodes-to-quantize", "--nodes-to-exclude"}},
     {"How it runs",
      {"--results", "--quantized", "--precision", "--accumulate", "--convolutions", "--depthwise",
-      "--in-place", "--one-program", "--jobs", "--check", "--allow-host-only"}},
+      "--one-program", "--jobs", "--check", "--allow-host-only"}},
     {"Device",
      {"--device", "--array", "--memory", "--memory-latency", "--memory-bytes-per-cycle",
       "--memory-stalls"}},
@@ -59,7 +59,9 @@ const std::vector<Entry> kCommands{
     {"gemm", "Run",
      "gemm64 gemm 64 576 192                                random operands\n"
      "gemm64 gemm 8 64 32 --a a.npy --b b.npy -o c.npy      yours"},
-    {"firmware", "Run", "gemm64 firmware --device tlm --batch 4"},
+    {"firmware", "Run",
+     "gemm64 firmware --device tlm --batch 4        AlexNet's Linear layers\n"
+     "gemm64 firmware q.g64 --input photo.jpg       a compiled network"},
     {"info", "Run", "gemm64 info --array 8"},
     {"replay", "Find errors", "gemm64 replay failure.json"},
     {"faults", "Find errors", "gemm64 faults --count 100 --array 8 --seed 1"},

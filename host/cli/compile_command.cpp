@@ -27,7 +27,6 @@ namespace {
 
 struct CompileCommand : NetworkOptions {
   std::string output;
-  bool in_place = false;
 };
 
 /// Clocks of a program behind a memory as the options have it.
@@ -119,7 +118,6 @@ int compile_network(const CompileCommand& options) {
   CompileOptions how;
   how.convolutions = options.convolutions;
   how.lanes = options.lanes;
-  how.in_place = options.in_place;
   const Executor executor(model);
   Executable executable = compile(model, geometry_of({options.array}), how);
   if (executable.programs.empty()) {
@@ -164,10 +162,6 @@ void add_compile_command(CLI::App& app, int& result) {
   }
   add_setting(*command, run_settings(), "convolutions", *options);
   add_setting(*command, run_settings(), "depthwise", *options);
-  command->add_flag("--in-place", options->in_place,
-                    "for firmware: layers read and write tensors as the device lays them out\n"
-                    "The host or a processor between programs then moves no value; no windows are "
-                    "laid out as rows.");
   command->add_option("--json", options->json, "writes the report to this file");
   command->callback([options, &result] { result = compile_network(*options); });
 }

@@ -11,13 +11,15 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/firmware_modes.hpp"
-#include "host/cli/network_jobs.hpp"
+#include "host/cli/firmware_network.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/cosim/cosim.hpp"
+#include "host/device/array_geometry.hpp"
 #include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "host/report/network_text.hpp"
 #include "host/text.hpp"
 #include "sim/devices.hpp"
 
@@ -30,15 +32,6 @@ std::string firmware_file() {
 namespace {
 
 constexpr std::int64_t kAlexNetImages = 64;
-
-std::vector<FirmwareJob> jobs_of(const CosimWork& work, const CosimOutcome& expected) {
-  std::vector<FirmwareJob> jobs;
-  for (const CosimProgram& program : work.programs) {
-    jobs.push_back({program.commands, program.results, program.result_bytes,
-                    crc32(expected.memory.data() + program.results, program.result_bytes), true});
-  }
-  return jobs;
-}
 
 /// What a run leaves: its files, once it is told.
 struct Outputs {
@@ -63,12 +56,15 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
   const Geometry geometry = read_geometry(*device);
   const std::vector<GemmShape> shapes{{m, 9216, 4096}, {m, 4096, 4096}, {m, 4096, 1000}};
   CosimWork work = make_cosim_work(shapes, Accumulate::kDevice, geometry, options.seed);
+  CosimWork fenced = make_fenced_work(shapes, Accumulate::kDevice, geometry, options.seed);
   const char* const names[] = {"classifier.1", "classifier.4", "classifier.6"};
-  for (std::size_t i = 0; i < work.jobs.size(); ++i) work.jobs[i].name = names[i];
-  const CosimWork fenced = make_fenced_work(shapes, Accumulate::kDevice, geometry, options.seed);
-  const std::vector<FirmwareJob> jobs = jobs_of(work, run_cosim(*device, work, "reference", ""));
-  const std::vector<FirmwareJob> layers =
-      jobs_of(fenced, run_cosim(*device, fenced, "reference", ""));
+  for (std::size_t i = 0; i < work.jobs.size(); ++i) {
+    work.jobs[i].name = fenced.jobs[i].name = names[i];
+  }
+  const CosimOutcome expected = run_cosim(*device, work, "reference", "");
+  const CosimOutcome expected_fenced = run_cosim(*device, fenced, "reference", "");
+  const std::vector<FirmwareJob> jobs = firmware_jobs(work, &expected);
+  const std::vector<FirmwareJob> layers = firmware_jobs(fenced, &expected_fenced);
   device = device_of(options, options.device);
   const auto begin = std::chrono::steady_clock::now();
   const CosimOutcome found = run_cosim(*device, work, options.device, options.device);
@@ -78,21 +74,19 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
   std::vector<ModeReport> modes;
   modes.reserve(3);
   bool held = found.failure.empty();
-  const FirmwareMode one_ring{"one ring for all", false, work.memory, work.ring, work.places, jobs};
-  const FirmwareMode one_by_one{
-      "one product at a time", true, work.memory, work.ring, work.places, jobs};
-  const FirmwareMode one_program{"one program, fenced", false,         fenced.memory,
-                                 fenced.ring,           fenced.places, layers};
-  for (const FirmwareMode& mode : {one_ring, one_by_one, one_program}) {
+  for (const FirmwareMode& mode :
+       {FirmwareMode{"one ring for all", false, work, expected, jobs},
+        FirmwareMode{"one product at a time", true, work, expected, jobs},
+        FirmwareMode{"one program, fenced", false, fenced, expected_fenced, layers}}) {
     std::function<void(Platform&)> observe;
     if (outputs.timeline && mode.one_at_a_time) {
       observe = [&](Platform& platform) { outputs.timeline->observe(platform, work.jobs); };
     }
     modes.push_back(run_mode(options, elf, mode, observe));
-    held = held && modes.back().report.exit_code == 0;
+    held = held && modes.back().held();
   }
   print_report(
-      text_of(modes) +
+      text_of(modes, work.jobs) +
       fmt::format("\nThe same jobs on '{}' by itself: {:.2f} s.\n", options.device, alone.count()) +
       (held ? "VERIFIED: the CRC of each result is the reference's.\n" : "FAILED\n"));
   return write_outputs(outputs,
@@ -102,38 +96,49 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
 
 int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& outputs,
               ClaimedFiles& files) {
-  const Geometry geometry = read_geometry(*device_of(options, "reference"));
-  const NetworkSource source = open_network(options, files, [&](const OnnxModel&) {});
+  const NetworkSource source = open_network(options, files, [](const OnnxModel&) {});
   if (source.inputs.passes() != 1) {
     throw UsageError(fmt::format(
         "{}: {} images would run in {} passes; the firmware runs one, so give --images {} or less",
         options.model, source.batch, source.inputs.passes(), source.inputs.at_once));
   }
-  const NetworkPlan plan(source.model, geometry, source.executable.get());
-  const NetworkJobs network =
-      make_network_jobs(plan, source.inputs.take(0, source.inputs.images), geometry);
-  const FirmwareMode mode{"program by program", false,          network.memory,
-                          network.ring,         network.places, network.jobs};
+  const Geometry geometry = geometry_of({options.array});
+  if (source.executable) {
+    require_same(*source.executable, geometry, source.executable->options, source.name);
+  }
+  const Executable executable =
+      source.executable ? *source.executable : compile(source.model, geometry);
+  require_one_program(executable, source.model);
+  const FirmwareNetwork network =
+      make_firmware_network(source.model, executable, source.inputs, options.memory);
   std::function<void(Platform&)> observe;
   if (outputs.timeline) {
-    observe = [&](Platform& platform) { outputs.timeline->observe(platform, network.layers); };
+    observe = [&](Platform& platform) {
+      outputs.timeline->observe(platform, executable.programs[0].list);
+    };
   }
-  const std::vector<ModeReport> modes{run_mode(options, elf, mode, observe)};
-  const bool held = modes[0].report.exit_code == 0;
+  const std::vector<ModeReport> modes{run_mode(
+      options, elf, {"one program", false, network.work, network.expected, network.jobs}, observe)};
+  bool held = modes[0].held();
+  for (std::size_t image = 0; image < network.classes.size(); ++image) {
+    const std::string line = fmt::format("image {}: class {}\n", image, network.classes[image]);
+    held = held && modes[0].report.printed.find(line) != std::string::npos;
+  }
+  std::uint64_t bytes = 0;
+  for (const FirmwareJob& job : network.jobs) bytes += job.result_bytes;
   print_report(
-      text_of(modes) +
-      (held ? fmt::format(
-                  "VERIFIED: {} programs of the accelerator's and {} of the processor's own; the "
-                  "CRC "
-                  "of each layer's results, and of the classes, is that of ONNX's arithmetic.\n",
-                  plan.executable().programs.size(),
-                  counted(network.jobs.size() - network.layers.jobs.size() - 1, "layer"))
+      text_of(modes, network.work.jobs) + "\n" + host_text(network.report) +
+      (held ? fmt::format("VERIFIED: {} in one program; all {} bytes of results are the host's, "
+                          "and the CRC of each layer is right{}.\n",
+                          counted(network.jobs.size(), "layer"), grouped(bytes),
+                          network.work.exact ? "; all counters of clocks and bytes equal "
+                                               "their prediction at the end of every layer"
+                                             : "")
             : "FAILED\n"));
   return write_outputs(outputs,
                        {{"model", source.name},
                         {"modes", json_of(modes)},
-                        {"programs", plan.executable().programs.size()},
-                        {"jobs", network.jobs.size()},
+                        {"layers", network.jobs.size()},
                         {"classes", network.classes}},
                        modes[0], held);
 }
@@ -169,14 +174,19 @@ void add_firmware_command(CLI::App& app, int& result) {
   add_device_options(*command, *options);
   command
       ->add_option("--batch", options->batch,
-                   fmt::format("images (default: {}; with --model, the file's batch, or all images "
+                   fmt::format("images (default: {}; of a network, the file's batch, or all images "
                                "of --input)",
                                kAlexNetImages))
       ->transform(whole_number(1, 1 << 12));
   CLI::Option* const model = command->add_option(
-      "--model", options->model,
-      "a quantized network from this ONNX file, or a float one with --calibrate: convolutions and "
-      "Linear layers on the accelerator, MaxPool and the classes by the processor");
+      "model,--model", options->model,
+      "a quantized network, also as --model: an ONNX, TorchScript (.pt) or compiled file (.g64), "
+      "or a "
+      "float one with --calibrate\n"
+      "The firmware gives the accelerator the one program that run makes of it; a network with "
+      "work "
+      "of the host's between two programs is refused, and the operator named. Without a network "
+      "AlexNet's Linear layers run.");
   CLI::Option* const input =
       command
           ->add_option("--input", options->inputs,
@@ -188,6 +198,11 @@ void add_firmware_command(CLI::App& app, int& result) {
                    "takes only so many images of --input, the first ones (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(input);
+  add_input_shapes(*command, *options).needs(model);
+  add_image_options(*command, options->pixels);
+  for (const char* const name : {"--preprocess", "--mean", "--std", "--scale", "--resize"}) {
+    command->get_option(name)->needs(model);
+  }
   add_calibration_options(*command, *options).needs(model);
   command->add_option("--elf", options->elf,
                       "another firmware than the one beside this program: an ELF for rv64imac");
@@ -200,7 +215,7 @@ void add_firmware_command(CLI::App& app, int& result) {
   command->add_option(
       "--timeline", options->debug.timeline,
       "writes functions, registers, interrupts, bursts, and with --device rtl what each engine did "
-      "(without --model in the run of one product at a time), for Perfetto");
+      "(of AlexNet in the run of one product at a time), for Perfetto");
   command->callback([options, &result] {
     if (options->model.empty() && options->batch == 0) options->batch = kAlexNetImages;
     result = run_firmware_command(*options);

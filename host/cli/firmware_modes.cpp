@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "host/console.hpp"
 #include "host/error.hpp"
 #include "host/table.hpp"
 #include "host/text.hpp"
+#include "sim/platform/firmware/job_list.h"
 
 namespace gemm64 {
 
@@ -24,15 +26,16 @@ ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const Firmwa
   PlatformOptions platform_options;
   platform_options.accelerator = options.device;
   platform_options.device = options;
-  platform_options.memory_bytes = how.memory.size();
+  platform_options.memory_bytes = how.work.memory.size();
   platform_options.debug = observe != nullptr;
   Platform platform(platform_options);
-  platform.device().write_memory(0, how.memory.data(), how.memory.size());
+  platform.device().write_memory(0, how.work.memory.data(), how.work.memory.size());
   if (observe && options.device == "rtl") observe(platform);
   FirmwareOptions firmware;
   firmware.one_at_a_time = how.one_at_a_time;
-  firmware.ring = how.ring;
-  firmware.places = how.places;
+  firmware.ring = how.work.ring;
+  firmware.places = how.work.places;
+  firmware.limit = std::uint64_t{1} << 40;
   firmware.max_instructions = options.max_instructions;
   ModeReport mode;
   mode.mode = how.name;
@@ -43,13 +46,17 @@ ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const Firmwa
     print_report(mode.report.printed);
     throw DeviceError(mode.report.stopped);
   }
-  const std::uint32_t offset = kCounters[counter::kTotalClocks].offset;
-  mode.busy = platform.device().read_register(offset) |
-              std::uint64_t{platform.device().read_register(offset + 4)} << 32;
+  CosimOutcome found = firmware_outcome(platform, how.work, mode.report);
+  found.side = "firmware";
+  found.family = options.device;
+  mode.busy = found.clocks.value_or(0);
+  Cosim cosim(how.work);
+  cosim.add(how.expected);
+  mode.verdict = cosim.add(std::move(found));
   return mode;
 }
 
-std::string text_of(const std::vector<ModeReport>& modes) {
+std::string text_of(const std::vector<ModeReport>& modes, const std::vector<Job>& names) {
   std::string text;
   for (const ModeReport& mode : modes) text += mode.report.printed;
   Table table;
@@ -59,7 +66,6 @@ std::string text_of(const std::vector<ModeReport>& modes) {
   table.add_column("array\nworks,\nclocks");
   table.add_column("array waits\nfor software");
   table.add_column("interrupt to\nnext doorbell,\nclocks");
-  table.add_column("processor's\nown layers,\nclocks");
   table.add_column("seconds");
   const auto clocks = [](double value) {
     return value == 0 ? "-" : grouped(static_cast<std::uint64_t>(std::llround(value)));
@@ -67,10 +73,20 @@ std::string text_of(const std::vector<ModeReport>& modes) {
   for (const ModeReport& mode : modes) {
     table.add_row({mode.mode, grouped(mode.report.instructions), grouped(mode.report.span()),
                    grouped(mode.busy), fmt::format("{:.2f} %", 100 * mode.waiting()),
-                   clocks(mode.report.reaction()), clocks(static_cast<double>(mode.report.work())),
-                   fmt::format("{:.2f}", mode.seconds)});
+                   clocks(mode.report.reaction()), fmt::format("{:.2f}", mode.seconds)});
   }
-  return text + "\n" + table.render();
+  text += "\n" + table.render();
+  for (const ModeReport& mode : modes) {
+    const auto tell = [&](const std::string& what) {
+      if (!what.empty()) text += fmt::format("{}: {}\n", mode.mode, what);
+    };
+    for (std::size_t i = 0; i < mode.report.jobs.size(); ++i) {
+      if (mode.report.jobs[i].status != JOB_DONE) tell(names.at(i).name + " has not succeeded");
+    }
+    tell(mode.verdict.memory);
+    tell(mode.verdict.counters);
+  }
+  return text;
 }
 
 nlohmann::ordered_json json_of(const std::vector<ModeReport>& modes) {
@@ -85,7 +101,6 @@ nlohmann::ordered_json json_of(const std::vector<ModeReport>& modes) {
                     {"busy_clocks", mode.busy},
                     {"waiting_share", mode.waiting()},
                     {"reaction_clocks", mode.report.reaction()},
-                    {"work_clocks", mode.report.work()},
                     {"doorbells", mode.report.doorbells},
                     {"interrupts", mode.report.interrupts},
                     {"seconds", mode.seconds}});

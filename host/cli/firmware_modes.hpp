@@ -10,7 +10,7 @@
 
 #include "host/cli/firmware_timeline.hpp"
 #include "host/cli/network_source.hpp"
-#include "sim/platform/platform.hpp"
+#include "sim/platform/cosim_sides.hpp"
 
 namespace gemm64 {
 
@@ -23,17 +23,20 @@ struct FirmwareCommand : NetworkOptions {
 struct FirmwareMode {
   const char* name;
   bool one_at_a_time;
-  const std::vector<std::uint8_t>& memory;
-  std::uint64_t ring;
-  std::uint32_t places;
+  const CosimWork& work;
+  const CosimOutcome& expected;  // of it
   const std::vector<FirmwareJob>& jobs;
 };
 
 struct ModeReport {
   const char* mode;
   FirmwareReport report;
-  std::uint64_t busy = 0;  // clocks
+  std::uint64_t busy = 0;  // clocks; 0 where a job failed
+  CosimVerdict verdict;    // on memory and counters
   double seconds = 0;
+
+  /// Are all jobs done, and is all as expected?
+  bool held() const { return report.exit_code == 0 && verdict.agrees(); }
 
   /// Part of the time between the first doorbell and the end of the work in which the array had
   /// nothing to do.
@@ -45,8 +48,8 @@ struct ModeReport {
 ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const FirmwareMode& how,
                     const std::function<void(Platform&)>& observe = nullptr);
 
-/// What was printed, and a table of figures.
-std::string text_of(const std::vector<ModeReport>& modes);
+/// What was printed, a table of figures, and what is not as expected; `names`: of the jobs.
+std::string text_of(const std::vector<ModeReport>& modes, const std::vector<Job>& names);
 nlohmann::ordered_json json_of(const std::vector<ModeReport>& modes);
 
 }  // namespace gemm64

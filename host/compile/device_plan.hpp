@@ -106,8 +106,6 @@ struct DevicePlan {
 struct PlanOptions {
   bool convolutions = true;  // may the device have them?
   bool lanes = true;         // may depthwise ones run on the lanes beside the array?
-  /// What runs between programs works on tensors as the device lays them out (CompileOptions).
-  bool in_place = false;
 };
 
 /// Plans a model in QOperator form (host/rewrite/quantized_graph.hpp makes it of QDQ).

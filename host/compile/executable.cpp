@@ -99,10 +99,9 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   Executable made;
   made.geometry = geometry;
   made.options = options;
-  made.plan =
-      options.why_sums.empty()
-          ? plan_device(model, geometry, {options.convolutions, options.lanes, options.in_place})
-          : plan_sums(model, options.why_sums);
+  made.plan = options.why_sums.empty()
+                  ? plan_device(model, geometry, {options.convolutions, options.lanes})
+                  : plan_sums(model, options.why_sums);
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
   }
@@ -131,12 +130,6 @@ void require_same(const Executable& executable, const Geometry& geometry,
         "{}: was compiled for a device whose buffers have other sizes; compile it again", model));
   }
   const CompileOptions& own = executable.options;
-  if (own.in_place != options.in_place) {
-    throw UsageError(fmt::format(
-        "{}: was compiled {}; compile it again {} --in-place", model,
-        own.in_place ? "with --in-place, for firmware" : "without --in-place, which firmware needs",
-        options.in_place ? "with" : "without"));
-  }
   if (!options.why_sums.empty()) {
     throw UsageError(
         fmt::format("{}: is compiled, and {}: run the ONNX file", model, options.why_sums));

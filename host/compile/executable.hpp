@@ -66,9 +66,6 @@ struct CompileOptions {
   Floats floats = Floats::kAsTheFile;
   /// Not empty: why all Linear layers of float32 are the host's.
   std::string why_no_floats;
-  /// What runs between programs works on tensors as the device lays them out: layers read and write
-  /// int8 planes, and the host lays out no windows as rows.
-  bool in_place = false;
   /// A program whose layers have more tiles of weights is not lowered: its list is empty.
   std::uint64_t most_tiles = std::numeric_limits<std::uint64_t>::max();
 };

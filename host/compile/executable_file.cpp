@@ -218,7 +218,6 @@ CompileOptions Reader::options() const {
   CompileOptions options;
   options.convolutions = json.at("convolutions").get<bool>();
   options.lanes = json.at("lanes").get<bool>();
-  options.in_place = json.at("in_place").get<bool>();
   return options;
 }
 
@@ -270,17 +269,16 @@ LoadedExecutable Reader::read() {
 
 Json to_json(const Executable& executable, const OnnxModel& model) {
   Sections sections;
-  Json json{{"format", kFormat},
-            {"made_by", ""},
-            {"geometry", to_json(executable.geometry)},
-            {"options",
-             {{"convolutions", executable.options.convolutions},
-              {"lanes", executable.options.lanes},
-              {"in_place", executable.options.in_place}}},
-            {"inputs", Json::array()},
-            {"outputs", Json::array()},
-            {"order", Json::array()},
-            {"programs", Json::array()}};
+  Json json{
+      {"format", kFormat},
+      {"made_by", ""},
+      {"geometry", to_json(executable.geometry)},
+      {"options",
+       {{"convolutions", executable.options.convolutions}, {"lanes", executable.options.lanes}}},
+      {"inputs", Json::array()},
+      {"outputs", Json::array()},
+      {"order", Json::array()},
+      {"programs", Json::array()}};
   for (const std::string& input : model.inputs()) {
     const auto type = model.type(input);
     json["inputs"].push_back({{"name", input}, {"shape", type ? Json(type->dims) : Json()}});

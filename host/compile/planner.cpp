@@ -85,21 +85,6 @@ bool Planner::reads_as_it_lies(const Value& input, QuantizedNode& to) const {
   return reads_map(map_of(input), to);
 }
 
-/// Can the layer read a value where it lies in planes?
-bool Planner::reads_in_place(const Value& input, QuantizedNode& node) const {
-  const std::optional<TensorType> type = model_.type(input.root);
-  if (node.convolution) return true;
-  if (!type) return false;
-  const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
-  Convolution map;
-  const std::vector<std::int64_t>& dims = type->dims;
-  if (!dims.empty()) map.images = size(dims[0]);
-  if (dims.size() > 1) map.channels = size(dims[1]);
-  for (std::size_t axis = 2; axis + 1 < dims.size(); ++axis) map.height *= size(dims[axis]);
-  if (dims.size() > 2) map.width = size(dims.back());
-  return reads_map(map, node);
-}
-
 /// Is a layer whose activations come from the host one with few channels, at most half a word, that
 /// takes fewer tiles if the host lays out its windows?
 bool Planner::is_packed(const QuantizedNode& node) const {
@@ -120,8 +105,7 @@ Job Planner::make_job_of(const Placed& placed) const {
   const DeviceLayer& layer = placed.layer;
   const QuantizedNode& node = placed.node;
   Output output;
-  const bool as_unsigned =
-      node.type == onnx::TensorProto::UINT8 && !placed.read && !options_.in_place;
+  const bool as_unsigned = node.type == onnx::TensorProto::UINT8 && !placed.read;
   output.vector = placed.vector;
   output.operand_images = placed.operand_images;
   if (layer.part) output.part = {{layer.part->place, layer.part->channels}};
@@ -219,18 +203,11 @@ void Planner::add_layer(int index, QuantizedNode node) {
   if (!made && !placed.layer.is_pool()) {
     placed = unplaced;
     placed.level = input.level + (input.layer ? 1 : 0);
-    if (options_.in_place) {
-      const bool in_planes = !input.behind_layer || reads_in_place(input, placed.node);
-      if (!in_planes)
-        plan_.on_host[index] = "its activations do not lie as the processor leaves them";
-      made = in_planes && try_to_make(false);
-    } else {
-      made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
-      made = made || try_to_make(false);
-      // What is no window for the device is a product, if the host lays it out.
-      const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
-      made = made || (one_group && try_to_make(true));
-    }
+    made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
+    made = made || try_to_make(false);
+    // What is no window for the device is a product, if the host lays it out.
+    const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
+    made = made || (one_group && try_to_make(true));
   }
   const std::string& output = proto(index).output(0);
   if (!made) {
@@ -252,7 +229,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
 /// Pools that read a layer's results run where these are; others stay with the host, as its input
 /// does.
 bool Planner::is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNode& node) const {
-  if (!options_.lanes || options_.in_place) return false;
+  if (!options_.lanes) return false;
   const auto input = values_.find(proto.input(0));
   return input != values_.end() && input->second.layer &&
          layers_[*input->second.layer].node.type == node.type;
@@ -260,7 +237,7 @@ bool Planner::is_pool_for_lanes(const onnx::NodeProto& proto, const QuantizedNod
 
 void Planner::add_node(int index) {
   if (done_.count(index) != 0) return;
-  if (add_view(index) || (!options_.in_place && add_vector(index))) return;
+  if (add_view(index) || add_vector(index)) return;
   QuantizedNode node = read_quantized_node(model_, index);
   const bool is_pool = node.sum != LaneSum::kProducts;
   if (is_pool && !is_pool_for_lanes(proto(index), node)) {

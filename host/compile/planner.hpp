@@ -57,7 +57,6 @@ class Planner {
   void add_on_host(int index, const QuantizedNode& node);
   void push(Placed placed, const std::string& output);
   bool reads_as_it_lies(const Value& input, QuantizedNode& to) const;
-  bool reads_in_place(const Value& input, QuantizedNode& node) const;
   bool is_packed(const QuantizedNode& node) const;
   Job make(const Placed& placed) const;
   Job make_job_of(const Placed& placed) const;

@@ -83,7 +83,6 @@ bool Planner::push_copy(Placed copy) {
 
 /// A function of the last layer's results, value by value, becomes its table.
 void Planner::add_table(std::size_t number) {
-  if (options_.in_place) return;
   Placed placed = layers_[number];
   const auto function = read_table(model_, readers_, output_of(placed));
   if (!function) return;

@@ -20,7 +20,7 @@ Convolution Planner::map_of(const Value& value) const {
 
 /// A Slice of the channels that a layer gives moves nothing.
 bool Planner::add_view(int index) {
-  if (options_.in_place || proto(index).input_size() == 0) return false;
+  if (proto(index).input_size() == 0) return false;
   const Value value = value_of(proto(index).input(0));
   if (!value.layer || value.root != proto(index).input(0)) return false;
   auto channels = read_slice(model_, index);

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "host/error.hpp"
-#include "host/job/job_program.hpp"
 
 namespace gemm64 {
 namespace {
@@ -60,22 +59,26 @@ std::vector<Job> product_jobs(const std::vector<GemmShape>& shapes, Accumulate a
 
 }  // namespace
 
-CosimWork make_fenced_work(const std::vector<Job>& jobs, const Geometry& geometry,
-                           std::uint32_t seed) {
-  const JobProgram list = make_job_program(jobs, geometry);
+CosimWork make_fenced_work(const JobProgram& list) {
   CosimWork work;
   work.ring = list.ring;
   work.places = ring_places(list.program.size());
   resize(work, list.end);
-  std::mt19937 random(seed);
   for (std::size_t i = 0; i < list.jobs.size(); ++i) {
     const Job& job = list.jobs[i];
     work.programs.push_back({i == 0 ? list.program : std::vector<Command>(), job.layout.results,
                              job.plan.result_bytes()});
     if (i != 0) work.snapshots.push_back(list.snapshots + (i - 1) * list.snapshot_bytes);
-    draw_operands(work, job, random);
   }
   work.jobs = list.jobs;
+  return work;
+}
+
+CosimWork make_fenced_work(const std::vector<Job>& jobs, const Geometry& geometry,
+                           std::uint32_t seed) {
+  CosimWork work = make_fenced_work(make_job_program(jobs, geometry));
+  std::mt19937 random(seed);
+  for (const Job& job : work.jobs) draw_operands(work, job, random);
   return work;
 }
 

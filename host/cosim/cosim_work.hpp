@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/device/geometry.hpp"
-#include "host/job/job.hpp"
+#include "host/job/job_program.hpp"
 
 namespace gemm64 {
 
@@ -50,8 +50,11 @@ struct CosimWork {
 /// addresses of all do not fit the device.
 CosimWork make_cosim_work(std::vector<Job> jobs, std::uint32_t seed);
 
-/// The same as layers of one program: behind each but the last a FENCE that waits for its results.
-/// A job with a source reads that one's results.
+/// Layers of one program: behind each but the last a FENCE that waits for its results. The memory
+/// is zero.
+CosimWork make_fenced_work(const JobProgram& list);
+
+/// The same of jobs, on random operands from a seed. A job with a source reads that one's results.
 CosimWork make_fenced_work(const std::vector<Job>& jobs, const Geometry& geometry,
                            std::uint32_t seed);
 

@@ -41,7 +41,8 @@ std::vector<std::uint8_t> job_list_bytes(const FirmwareOptions& options,
     to.result_bytes = from.result_bytes;
     to.crc = from.crc;
     to.check = from.check ? 1 : 0;
-    to.work = from.work;
+    to.classes = from.classes;
+    to.sign = from.is_unsigned ? 0 : 0x80;
     append(bytes, to);
     commands += from.commands.size() * kCommandBytes;
   }
@@ -97,7 +98,6 @@ FirmwareJobResult result_of(const job& job) {
   result.error_code = job.error_code;
   result.error_engine = job.error_engine;
   result.error_command = job.error_command;
-  result.clocks = job.clocks;
   return result;
 }
 
@@ -122,12 +122,6 @@ double FirmwareReport::reaction() const {
     ++count;
   }
   return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
-}
-
-std::uint64_t FirmwareReport::work() const {
-  std::uint64_t sum = 0;
-  for (const FirmwareJobResult& job : jobs) sum += job.clocks;
-  return sum;
 }
 
 FirmwareReport Platform::run(const Elf& elf, const FirmwareOptions& options,

@@ -12,7 +12,6 @@
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
 #include "sim/platform/elf.hpp"
-#include "sim/platform/firmware/processor_work.h"
 
 namespace gemm64 {
 
@@ -28,15 +27,17 @@ struct PlatformOptions {
   bool debug = false;            // "rtl": the model that can be looked into
 };
 
-/// A job for the firmware. One without commands and work is a further layer of the program before
-/// it.
+/// A job for the firmware. One without commands is a further layer of the program before it.
 struct FirmwareJob {
   std::vector<Command> commands;  // FINISH last
   std::uint64_t results = 0;      // address, a multiple of 8
   std::uint64_t result_bytes = 0;
   std::uint32_t crc = 0;  // CRC-32 that the results should have, where `check`
   bool check = false;
-  processor_work work{};  // instead of commands
+  /// Channels of results that are a value for each and image, of 8 bits: of which the firmware
+  /// prints each image's largest; 0: they are something else.
+  std::uint32_t classes = 0;
+  bool is_unsigned = false;  // are these uint8? else int8
 };
 
 struct FirmwareOptions {
@@ -54,7 +55,6 @@ struct FirmwareOptions {
 struct FirmwareJobResult {
   std::uint32_t status = 0, crc = 0, attempts = 0, order = 0;
   std::uint32_t error_code = 0, error_engine = 0, error_command = 0;  // of the last failure
-  std::uint64_t clocks = 0;  // that the processor's work took
 };
 
 /// Something that happened at a clock of the platform.
@@ -89,8 +89,6 @@ struct FirmwareReport {
   /// Of the doorbells that came when the accelerator had nothing left: clocks from the interrupt
   /// before to it, on average. 0 where there are none.
   double reaction() const;
-  /// Clocks that the processor spent on work of its own, CRCs left out.
-  std::uint64_t work() const;
 };
 
 /// CRC-32 (IEEE 802.3), as the firmware computes it.

@@ -297,7 +297,7 @@ TEST_P(Firmware, RefusesAnImpossibleJobList) {
   };
   const std::size_t job1 = sizeof(job_list) + sizeof(job);
   EXPECT_THAT(spoiled(offsetof(job_list, magic), 7, 4), Says("no such list"));
-  EXPECT_THAT(spoiled(offsetof(job_list, count), 1000, 4), Says("1000 jobs"));
+  EXPECT_THAT(spoiled(offsetof(job_list, count), 1025, 4), Says("1025 jobs"));
   EXPECT_THAT(spoiled(offsetof(job_list, ring), 0x80000000, 8), Says("address of the ring"));
   EXPECT_THAT(spoiled(job1 + offsetof(job, commands), 0x10, 8),
               Says("job 1: impossible address of commands, 0x10\n"));

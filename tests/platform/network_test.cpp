@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantized networks, run by the firmware: layers on the accelerator, pools by the processor.
+// Whole quantized networks, run by the firmware as one program.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,12 @@
 #include <set>
 #include <string>
 
-#include "host/cli/network_jobs.hpp"
+#include "host/cli/firmware_network.hpp"
+#include "host/compile/device_layer.hpp"
 #include "host/debug/timeline.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/job/packing.hpp"
+#include "sim/platform/cosim_sides.hpp"
 #include "sim/platform/firmware/job_list.h"
 #include "sim/rtl_device.hpp"
 #include "tests/folder.hpp"
@@ -26,55 +29,56 @@ namespace {
 
 constexpr std::uint32_t kArray = 8;
 
-/// Three programs, of one, three and two layers; the last begins with a window that is the map.
-OnnxModel pooled_network() {
-  QuantizedText text("2,3,11,9");
-  text.conv("x", "first", 3, 12, 3, "pads = [1,1,1,1]")
-      .node("pool1", "MaxPool <kernel_shape = [2,2], strides = [2,2], ceil_mode = 1> (first)")
-      .conv("pool1", "a", 12, 10, 3, "pads = [1,1,1,1]")
-      .conv("a", "b", 10, 20, 1)
-      .conv("pool1", "side", 12, 20, 1)
-      .node("pool2", "MaxPool <kernel_shape = [3,2], strides = [2,2], pads = [1,1,1,0]> (b)")
-      .node("flat", "Flatten (pool2)")
-      .matmul("flat", "hidden", 180, 20)
-      .matmul("hidden", "y", 20, 11);
-  return text.model();
+NamedTensors inputs_of(const OnnxModel& model) {
+  return {{"x", quantized_input(model.type("x")->dims)}};
 }
 
-const Tensor& input() {
-  static const Tensor tensor = quantized_input({2, 3, 11, 9});
-  return tensor;
-}
+/// A network, what it was compiled to, and what the firmware is given.
+struct Compiled {
+  explicit Compiled(OnnxModel of, const MemoryTiming& memory = {})
+      : model(std::move(of)),
+        executable(compile(model, geometry_of_array(kArray))),
+        timing(memory),
+        network((require_one_program(executable, model),
+                 make_firmware_network(model, executable, NetworkInputs::of(inputs_of(model)),
+                                       timing))) {}
 
-struct Outcome {
-  NetworkJobs network;
-  FirmwareReport report;
-  std::vector<std::uint8_t> memory;
+  OnnxModel model;
+  Executable executable;
+  MemoryTiming timing;
+  FirmwareNetwork network;
 };
 
-/// `change`: of jobs or platform, before the run.
-Outcome run(const std::string& accelerator, bool one_at_a_time = false,
-            const std::function<void(NetworkJobs&, Platform&)>& change = nullptr,
-            bool debug = false) {
-  const Geometry geometry = geometry_of_array(kArray);
-  const OnnxModel model = pooled_network();
-  Outcome run;
-  run.network = make_network_jobs(NetworkPlan(model, geometry), {{"x", input()}}, geometry);
+struct Outcome {
+  FirmwareReport report;
+  CosimOutcome found;
+  CosimVerdict verdict;
+};
+
+/// `change`: of the platform, before the run.
+Outcome run(const Compiled& compiled, const std::string& accelerator,
+            const std::function<void(Platform&)>& change = nullptr, bool debug = false) {
+  const CosimWork& work = compiled.network.work;
   PlatformOptions options;
   options.accelerator = accelerator;
   options.device.array = kArray;
-  options.memory_bytes = run.network.memory.size();
+  options.device.memory = compiled.timing;
+  options.memory_bytes = work.memory.size();
   options.debug = debug;
   Platform platform(options);
-  platform.device().write_memory(0, run.network.memory.data(), run.network.memory.size());
-  if (change) change(run.network, platform);
+  platform.device().write_memory(0, work.memory.data(), work.memory.size());
+  if (change) change(platform);
   FirmwareOptions how;
-  how.one_at_a_time = one_at_a_time;
-  how.ring = run.network.ring;
-  how.places = run.network.places;
-  run.report = platform.run(load_elf(GEMM64_FIRMWARE), how, run.network.jobs);
-  run.memory.resize(run.network.memory.size());
-  platform.device().read_memory(0, run.memory.data(), run.memory.size());
+  how.ring = work.ring;
+  how.places = work.places;
+  Outcome run;
+  run.report = platform.run(load_elf(GEMM64_FIRMWARE), how, compiled.network.jobs);
+  EXPECT_EQ(run.report.stopped, "");
+  run.found = firmware_outcome(platform, work, run.report);
+  run.found.family = accelerator;
+  Cosim cosim(work);
+  cosim.add(compiled.network.expected);
+  run.verdict = cosim.add(run.found);
   return run;
 }
 
@@ -84,107 +88,139 @@ std::vector<std::uint32_t> statuses(const FirmwareReport& report) {
   return statuses;
 }
 
-/// The classes that the network's own arithmetic finds.
-std::vector<std::uint32_t> classes_of(const OnnxModel& model) {
-  const Tensor y = Executor(model).run({{"x", input()}}).at("y");
-  std::vector<std::uint32_t> classes;
-  const std::int64_t length = y.elements() / y.dim(0);
-  for (std::int64_t image = 0; image < y.dim(0); ++image) {
-    const std::uint8_t* const row = y.values<std::uint8_t>() + image * length;
-    classes.push_back(static_cast<std::uint32_t>(std::max_element(row, row + length) - row));
+/// The network's output, as it lies in memory.
+Tensor output_in(const std::vector<std::uint8_t>& memory, const Compiled& compiled) {
+  const std::vector<DeviceLayer>& layers = compiled.executable.plan.programs[0].layers;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (compiled.model.graph().node(layers[i].gives()).output(0) != "y") continue;
+    const Job& job = compiled.executable.programs[0].list.jobs[i];
+    const auto* const begin = memory.data() + job.layout.results;
+    const MatrixI32 values = unpack_results(
+        job, result_values(job.plan.results(), {begin, begin + job.plan.result_bytes()}));
+    return to_node_results(layers[i], values, *compiled.model.type("y"), layers[i].result_order);
   }
-  return classes;
+  return {};
 }
 
-class FirmwareNetwork : public testing::TestWithParam<const char*> {};
+std::string bytes_of(const Tensor& tensor) {
+  return {reinterpret_cast<const char*>(tensor.raw()), tensor.bytes()};
+}
 
-TEST_P(FirmwareNetwork, RunsAsOnnxSaysInterruptByInterrupt) {
-  for (const bool one_at_a_time : {false, true}) {
-    const Outcome found = run(GetParam(), one_at_a_time);
-    EXPECT_EQ(found.report.stopped, "");
-    EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
-    // first; pool1; a, side, b; pool2; hidden, y; classes
-    ASSERT_EQ(found.report.jobs.size(), 9U);
-    EXPECT_EQ(found.network.layers.jobs.size(), 6U);
-    EXPECT_EQ(found.report.doorbells.size(), 3U);
-    EXPECT_EQ(found.report.interrupts.size(), 3U);
-    EXPECT_GT(found.report.reaction(), found.report.work() / 3);
-    for (std::size_t i = 0; i < found.report.jobs.size(); ++i) {
-      const FirmwareJobResult& job = found.report.jobs[i];
-      EXPECT_EQ(job.status, JOB_DONE) << i;
-      EXPECT_EQ(job.order, i + 1);
-      EXPECT_EQ(job.clocks != 0, i == 1 || i == 5 || i == 8) << i;
+class FirmwareOn : public testing::TestWithParam<const char*> {};
+
+TEST_P(FirmwareOn, RunsWholeNetworksAsOneProgram) {
+  MemoryTiming shared;
+  shared.sharing = MemorySharing::kShared;
+  for (OnnxModel (*const model)() :
+       {+[] { return quantized_lanes(); }, +[] { return quantized_ways(2); },
+        +[] { return quantized_parts(); }, +[] { return quantized_slices(); }}) {
+    for (const MemoryTiming& timing : {MemoryTiming{}, shared}) {
+      const Compiled compiled(model(), timing);
+      const Outcome found = run(compiled, GetParam());
+      EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
+      EXPECT_TRUE(found.verdict.agrees()) << found.verdict.memory << found.verdict.counters;
+      EXPECT_EQ(found.found.clocks, (*compiled.network.expected.counters)[counter::kTotalClocks]);
+      EXPECT_EQ(found.report.doorbells.size(), 1U);
+      EXPECT_EQ(found.report.interrupts.size(), 1U);
+      const std::size_t layers = compiled.executable.plan.programs[0].layers.size();
+      EXPECT_EQ(statuses(found.report), std::vector<std::uint32_t>(layers, JOB_DONE));
+      const Tensor y = Executor(compiled.model).run(inputs_of(compiled.model)).at("y");
+      EXPECT_EQ(bytes_of(output_in(found.found.memory, compiled)), bytes_of(y));
     }
-    const std::vector<std::uint32_t> classes = classes_of(pooled_network());
-    EXPECT_EQ(found.network.classes, classes);
-    for (std::size_t image = 0; image < classes.size(); ++image) {
-      EXPECT_THAT(found.report.printed,
-                  Says(fmt::format("image {}: class {}\n", image, classes[image])));
-    }
-    const std::uint8_t* const last = found.memory.data() + found.network.jobs.back().results;
-    EXPECT_EQ(std::memcmp(last, classes.data(), classes.size() * sizeof classes[0]), 0);
   }
 }
 
-TEST_P(FirmwareNetwork, TellsWhichLayerHasAWrongCrc) {
-  for (const std::size_t wrong : {1U, 3U, 8U}) {
-    const Outcome found = run(
-        GetParam(), false, [&](NetworkJobs& network, Platform&) { network.jobs[wrong].crc ^= 1; });
+TEST_P(FirmwareOn, PrintsTheClassOfEachImage) {
+  const Compiled compiled(quantized_lanes());
+  const Tensor y = Executor(compiled.model).run(inputs_of(compiled.model)).at("y");
+  ASSERT_EQ(y.dims(), (Dims{2, 7}));
+  const std::string printed = run(compiled, GetParam()).report.printed;
+  for (std::uint32_t image = 0; image < 2; ++image) {
+    const std::uint8_t* const row = y.values<std::uint8_t>() + 7 * image;
+    const auto best = static_cast<std::uint32_t>(std::max_element(row, row + 7) - row);
+    EXPECT_EQ(compiled.network.classes.at(image), best);
+    EXPECT_THAT(printed, Says(fmt::format("image {}: class {}\n", image, best)));
+  }
+  const Compiled map(quantized_ways());
+  EXPECT_TRUE(map.network.classes.empty());
+  EXPECT_THAT(run(map, GetParam()).report.printed, Lacks("class"));
+}
+
+TEST_P(FirmwareOn, TellsWhichLayerHasAWrongCrc) {
+  Compiled compiled(quantized_lanes());
+  const std::size_t layers = compiled.network.jobs.size();
+  for (const std::size_t wrong : {std::size_t{0}, std::size_t{3}, layers - 1}) {
+    compiled.network.jobs[wrong].crc ^= 1;
+    const Outcome found = run(compiled, GetParam());
+    compiled.network.jobs[wrong].crc ^= 1;
     EXPECT_EQ(found.report.exit_code, 1U);
-    std::vector<std::uint32_t> expected(9, JOB_DONE);
+    std::vector<std::uint32_t> expected(layers, JOB_DONE);
     expected[wrong] = JOB_WRONG_CRC;
     EXPECT_EQ(statuses(found.report), expected);
-    EXPECT_THAT(found.report.printed, Says("8 of 9 jobs done"));
+    EXPECT_THAT(found.report.printed, Says(fmt::format("{} of {} jobs done", layers - 1, layers)));
+    EXPECT_TRUE(found.verdict.agrees()) << "its results are right";
   }
 }
 
-// What pools wrongly is found where it pools, and in all that reads it.
-TEST_P(FirmwareNetwork, TellsOfPoolingThatIsBroken) {
-  const Outcome found = run(GetParam(), false, [](NetworkJobs& network, Platform&) {
-    network.jobs[1].work.dilation_width = 2;
-  });
+// A weight that is another in memory: all layers from that on are wrong.
+TEST_P(FirmwareOn, TellsOfResultsThatAreNotTheHosts) {
+  Compiled compiled(quantized_lanes());
+  const std::vector<Job>& jobs = compiled.network.work.jobs;
+  const auto deep =
+      std::find_if(jobs.begin(), jobs.end(), [](const Job& job) { return job.name == "deep"; });
+  ASSERT_NE(deep, jobs.end());
+  compiled.network.work.memory[deep->layout.weights] ^= 0x40;
+  const Outcome found = run(compiled, GetParam());
   EXPECT_EQ(found.report.exit_code, 1U);
+  EXPECT_THAT(found.verdict.memory, Says("bytes differ"));
+  EXPECT_EQ(found.verdict.counters, "") << "the clocks are the same";
   const std::vector<std::uint32_t> status = statuses(found.report);
-  EXPECT_EQ(status[0], JOB_DONE);
-  for (std::size_t i = 1; i < 8; ++i) EXPECT_EQ(status[i], JOB_WRONG_CRC) << i;
+  const auto first = static_cast<std::size_t>(deep - jobs.begin());
+  for (std::size_t i = 0; i < first; ++i) EXPECT_EQ(status[i], JOB_DONE) << i;
+  EXPECT_EQ(status[first], JOB_WRONG_CRC);
 }
 
-INSTANTIATE_TEST_SUITE_P(Accelerators, FirmwareNetwork, testing::Values("rtl", "tlm"),
+TEST_P(FirmwareOn, TellsOfACounterThatIsNotAsPredicted) {
+  Compiled compiled(quantized_lanes());
+  ++compiled.network.expected.snapshots.at(2)[counter::kTotalClocks];
+  EXPECT_THAT(run(compiled, GetParam()).verdict.counters, Says("at FENCE 2"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Accelerators, FirmwareOn, testing::Values("rtl", "tlm"),
                          [](const auto& info) { return std::string(info.param); });
 
-// Whichever burst fails, the program that it belongs to runs again, and all else as ever.
+// Whichever burst fails, the program runs again from its first layer.
 TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
-  std::set<std::size_t> failed;
-  for (std::uint64_t burst = 1;; ++burst) {
+  const Compiled compiled(quantized_lanes());
+  bool failed = true;
+  for (std::uint64_t burst = 1; failed; burst += 9) {
     ASSERT_LT(burst, 1000U);
-    const Outcome found = run("rtl", false, [&](NetworkJobs&, Platform& platform) {
+    const Outcome found = run(compiled, "rtl", [&](Platform& platform) {
       platform.rtl()->ports().results.fail_burst(burst);
     });
     EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
-    EXPECT_EQ(statuses(found.report), std::vector<std::uint32_t>(9, JOB_DONE));
-    if (found.report.resets == 0) break;  // there are no more
+    EXPECT_EQ(found.verdict.memory, "");
+    failed = found.report.resets != 0;  // else there is no such burst
+    if (!failed) continue;
     EXPECT_THAT(found.report.printed, Says("BUS_SLAVE"));
-    EXPECT_EQ(found.report.resets, 1U);
-    EXPECT_EQ(found.report.doorbells.size(), 4U);
-    for (std::size_t i = 0; i < found.report.jobs.size(); ++i) {
-      if (found.report.jobs[i].error_code != 0) failed.insert(i);
-    }
+    EXPECT_EQ(found.report.doorbells.size(), 2U);
+    EXPECT_NE(found.report.jobs[0].error_code, 0U);
+    EXPECT_EQ(found.report.jobs[0].attempts, 2U);
   }
-  EXPECT_EQ(failed, (std::set<std::size_t>{0, 2, 6}));  // of each program its first layer
 }
 
-// Layers of the engines' timeline begin with their programs' doorbells, and end with interrupts.
+// Layers of the engines' timeline begin with the doorbell, and end with the interrupt.
 TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
   const TestFolder folder;
   const std::filesystem::path path = folder / "network.json";
+  const Compiled compiled(quantized_ways());
+  const JobProgram& list = compiled.executable.programs[0].list;
   TraceEvents trace(path);
   Timeline timeline(trace, 3);
-  NetworkJobs network;  // outlives the platform
   const Outcome found = run(
-      "rtl", false,
-      [&](NetworkJobs& jobs, Platform& platform) {
-        network.layers = jobs.layers;
-        timeline.begin(network.layers, 0);
+      compiled, "rtl",
+      [&](Platform& platform) {
+        timeline.begin(list, 0);
         platform.observe(timeline);
       },
       true);
@@ -192,36 +228,45 @@ TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
   trace.finish({});
   const TimelineFile file(path);
   const std::vector<TimelineSlice>& layers = file.tracks.at("layers");
-  ASSERT_EQ(layers.size(), 6U);
-  const std::size_t first[] = {0, 1, 4}, last[] = {0, 3, 5};
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(static_cast<double>(layers[first[i]].begin),
-                static_cast<double>(found.report.doorbells[i]), 2);
-    EXPECT_NEAR(static_cast<double>(layers[last[i]].end),
-                static_cast<double>(found.report.interrupts[i]), 2);
-  }
+  ASSERT_EQ(layers.size(), list.jobs.size());
+  EXPECT_NEAR(static_cast<double>(layers.front().begin),
+              static_cast<double>(found.report.doorbells[0]), 2);
+  EXPECT_NEAR(static_cast<double>(layers.back().end),
+              static_cast<double>(found.report.interrupts[0]), 2);
 }
 
 std::string refusal(const OnnxModel& model) {
-  const Geometry geometry = geometry_of_array(kArray);
-  return message_of([&] {
-    make_network_jobs(NetworkPlan(model, geometry), {{"x", input()}}, geometry);
-  });
+  return message_of([&] { require_one_program(compile(model, geometry_of_array(kArray)), model); });
 }
 
-TEST(NetworkPlan, RefusesOtherWorkByName) {
+TEST(FirmwareNetwork, IsRefusedByOperatorAndTensorWhereTheHostWorksInBetween) {
   const auto start = [] {
     QuantizedText text("2,3,11,9");
     text.conv("x", "a", 3, 12, 3);
     return text;
   };
-  EXPECT_THAT(refusal(start().add("a", "a", "y").model()),
-              Says("test.onnx: 'y': the firmware has no com.microsoft.QLinearAdd behind a "
-                   "layer; it has MaxPool"));
-  EXPECT_THAT(refusal(start().conv("a", "y", 12, 3, 1).model(3)),
-              Says("'a': the accelerator does not give its 8-bit results: its weights have a "
-                   "zero point"));
-  EXPECT_THAT(refusal(start().conv("a", "y", 12, 3, 1).model()), Says("there are no classes"));
+  EXPECT_EQ(refusal(start().conv("a", "y", 12, 3, 1).model()), "");
+  EXPECT_EQ(refusal(quantized_branches()),
+            "test.onnx: 'pooled': Transpose gives 'pooled' on the host, between programs 1 and 2: "
+            "the device has no such operation; the firmware runs one program");
+  // What the second program takes, rather than what stands before it.
+  EXPECT_THAT(refusal(start()
+                          .node("t", "Transpose <perm = [0,1,3,2]> (a)")
+                          .node("side", "Transpose <perm = [0,1,3,2]> (a)")
+                          .node("flat", "Flatten (t)")
+                          .matmul("flat", "y", 756, 5)
+                          .model()),
+              Says("'t': Transpose gives 't' on the host"));
+  // The host's work before and behind the program is none of the firmware's.
+  EXPECT_EQ(refusal(QuantizedText("2,3,11,9")
+                        .node("t", "Transpose <perm = [0,1,3,2]> (x)")
+                        .conv("t", "a", 3, 12, 3)
+                        .node("y", "Transpose <perm = [0,1,3,2]> (a)")
+                        .model()),
+            "");
+  EXPECT_THAT(
+      refusal(start().node("flat", "Flatten <axis = 2> (a)").matmul("flat", "y", 63, 5).model()),
+      Says("'y': the host lays out 'flat' for it, between programs 1 and 2"));
   QuantizedText none("2,3,11,9");
   none.node("y", "MaxPool <kernel_shape = [2,2]> (x)");
   EXPECT_THAT(refusal(none.model()), Says("has no quantized layer"));

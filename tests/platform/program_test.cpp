@@ -105,14 +105,19 @@ TEST_F(Program, FirmwareClassifiesImagesAsRunDoes) {
                               images + " --calibrate-images 3 --input " + images + " --images 3";
   const Outcome outcome = run("firmware --device tlm" + network + " --json " + json.string());
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, Says("firmware: 9 of 9 jobs done", "VERIFIED: 4 programs"));
+  EXPECT_THAT(outcome.out, Says("firmware: 8 of 8 jobs done", "VERIFIED: 8 layers in one program"));
   const auto report = nlohmann::json::parse(contents(json));
-  EXPECT_EQ(report["modes"][0]["interrupts"].size(), 4u);
-  EXPECT_GT(report["modes"][0]["work_clocks"], 0);
+  EXPECT_EQ(report["layers"], 8);
+  EXPECT_EQ(report["modes"][0]["doorbells"].size(), 1u);
+  EXPECT_EQ(report["modes"][0]["interrupts"].size(), 1u);
   ASSERT_EQ(report["classes"].size(), 3u);
 
-  const Outcome direct = run("run --device reference" + network + " --output " + scores.string());
+  const fs::path direct_json = folder_ / "direct.json";
+  const Outcome direct = run("run --device tlm" + network + " --output " + scores.string() +
+                             " --json " + direct_json.string());
   EXPECT_EQ(direct.code, 0) << direct.out << direct.err;
+  EXPECT_EQ(report["modes"][0]["busy_clocks"],
+            nlohmann::json::parse(contents(direct_json))["total"]["cycles"]);
   const std::string file = contents(scores);
   std::vector<float> values(30);  // the last bytes of the file
   ASSERT_GT(file.size(), values.size() * sizeof(float));
@@ -127,10 +132,31 @@ TEST_F(Program, FirmwareClassifiesImagesAsRunDoes) {
   }
 }
 
+TEST_F(Program, FirmwareRunsACompiledNetworkAsRunDoes) {
+  const std::string inputs = "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz";
+  ASSERT_EQ(run("compile " GEMM64_SOURCE "/tests/data/fashion_cnn.onnx -o q.g64 --array 8 "
+                "--batch 2 --calibrate " +
+                inputs + " --calibrate-images 3")
+                .code,
+            0);
+  const std::string given = " q.g64 --array 8 --input " + inputs + " --images 2 --device ";
+  const Outcome direct = run("run --json run.json" + given + "tlm");
+  EXPECT_EQ(direct.code, 0) << direct.out << direct.err;
+  const auto clocks = json_of("run.json")["total"]["cycles"];
+  for (const std::string device : {"tlm", "rtl"}) {
+    const Outcome outcome = run("firmware --json firmware.json" + given + device);
+    EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.out, Says("all counters", "VERIFIED"));
+    EXPECT_EQ(json_of("firmware.json")["modes"][0]["busy_clocks"], clocks) << device;
+  }
+  expect_bad("firmware q.g64", "give --array 8");
+}
+
 TEST_F(Program, FirmwareRefusesNetworksThatItCannotRun) {
   expect_refused("firmware --model " GEMM64_SOURCE "/tests/data/fashion_cnn.onnx",
                  "has no quantized layer");
   expect_refused("firmware --input x.npy", "--model");
+  expect_refused("firmware --preprocess raw", "--model");
 }
 
 TEST_F(Program, FirmwareThatDoesNotBehaveEndsWithOneLine) {

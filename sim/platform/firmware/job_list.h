@@ -6,10 +6,8 @@
 
 #include <stdint.h>
 
-#include "sim/platform/firmware/processor_work.h"
-
 #define JOB_LIST_MAGIC 0x6a6f6273u
-#define JOB_LIST_MOST 256u
+#define JOB_LIST_MOST 1024u
 
 /* How jobs are given to the accelerator. */
 #define JOB_LIST_ONE_RING 0u      /* as many as the ring holds, while the first one runs */
@@ -35,10 +33,8 @@ struct job_list {
   uint32_t hard_resets; /* where a soft one did not end */
 };
 
-/* A job is a program for the accelerator, or work for the processor: then it has no commands, and
- * begins when all jobs before it have ended, as those behind it wait for its end. A job with
- * neither is a further layer of the program of the job before it: its results are there when that
- * program is done. */
+/* A job is a program for the accelerator. One without commands is a further layer of the program of
+ * the job before it: its results are there when that program is done. */
 struct job {
   uint64_t commands; /* address; the last is a FINISH */
   uint64_t results;  /* address */
@@ -46,14 +42,16 @@ struct job {
   uint32_t command_count;
   uint32_t crc; /* that the results should have, where check is not 0 */
   uint32_t check;
-  struct processor_work work;
+  /* Results of 8 bits, one a channel, [channels / N][images][N]: how many channels they have, of
+   * which the largest is an image's class, to be printed; 0: they are something else. */
+  uint32_t classes;
+  uint32_t sign; /* then: 0x80 where they are int8, 0 where they are uint8 */
   /* What came of it. */
   uint32_t status;
   uint32_t found; /* the CRC of the results */
   uint32_t attempts;
   uint32_t error_code, error_engine, error_command; /* of the last attempt that failed */
   uint32_t order;                                   /* from 1, in which jobs ended */
-  uint64_t clocks;                                  /* that the processor's work took */
 };
 
 #endif

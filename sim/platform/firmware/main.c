@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs the jobs of a list on the accelerator, interrupt by interrupt, and looks after it: an error
- * ends an attempt, a soft reset, or a hard one where that does not help, begins the next. What the
- * accelerator cannot do between its programs, the processor does. */
+ * ends an attempt, a soft reset, or a hard one where that does not help, begins the next. */
 #include <stdio.h>
 
 #include "sim/platform/firmware/board.h"
 #include "sim/platform/firmware/job_list.h"
-#include "sim/platform/firmware/work.h"
 #include "sim/platform/map.h"
 
 #define EXIT_HELD 0
@@ -19,10 +17,11 @@ static struct job *jobs;
 static uint32_t tickets[JOB_LIST_MOST];
 static uint32_t ended; /* jobs, so far */
 
-static int is_work(uint32_t index) { return jobs[index].work.kind != WORK_NONE; }
+static int is_further_layer(uint32_t index) { return jobs[index].command_count == 0; }
 
-static int is_further_layer(uint32_t index) {
-  return jobs[index].command_count == 0 && !is_work(index);
+/* Do `bytes` bytes from `address` lie within `size` bytes from `base`? */
+static int lies_in(uint64_t address, uint64_t bytes, uint64_t base, uint64_t size) {
+  return address >= base && address - base <= size && bytes <= size - (address - base);
 }
 
 static int refuse(const char *what, uint32_t index, uint64_t value) {
@@ -52,9 +51,7 @@ static int check_list(void) {
   }
   for (uint32_t i = 0; i < list->count; ++i) {
     const struct job *job = &jobs[i];
-    const int starts = i == 0 || is_work(i - 1); /* no program that it could be a layer of */
-    if ((starts && is_further_layer(i)) || (is_work(i) && job->command_count != 0) ||
-        job->command_count >= list->places) {
+    if ((i == 0 && is_further_layer(i)) || job->command_count >= list->places) {
       return refuse("impossible number of commands,", i, job->command_count);
     }
     if (!lies_in(job->commands, (uint64_t)job->command_count * GEMM64_COMMAND_BYTES, PLATFORM_LOCAL,
@@ -64,11 +61,6 @@ static int check_list(void) {
     if (!lies_in(job->results, job->result_bytes, PLATFORM_MEMORY, PLATFORM_MEMORY_MOST) ||
         job->results % 8 != 0) {
       return refuse("impossible address of results,", i, job->results);
-    }
-    if (is_work(i)) {
-      uint64_t value;
-      const char *const problem = work_problem(job, &value);
-      if (problem != NULL) return refuse(problem, i, value);
     }
   }
   return EXIT_HELD;
@@ -110,9 +102,29 @@ static enum gemm64_result submit(uint32_t index) {
   return result;
 }
 
+/* Of each image the channel with the largest value, the first of several. */
+static void print_classes(const struct job *job) {
+  const uint64_t n = accelerator.info.n, plane = (job->classes + n - 1) / n * n;
+  const uint64_t images = job->result_bytes / plane;
+  const uint8_t *const values = (const uint8_t *)(uintptr_t)job->results;
+  for (uint64_t image = 0; image < images; ++image) {
+    uint32_t class = 0, largest = 0;
+    for (uint32_t channel = 0; channel < job->classes; ++channel) {
+      const uint64_t place = (channel / n * images + image) * n + channel % n;
+      const uint32_t value = values[place] ^ job->sign;
+      if (value > largest) {
+        largest = value;
+        class = channel;
+      }
+    }
+    printf("firmware: image %u: class %u\n", (unsigned)image, (unsigned)class);
+  }
+}
+
 /* The results of a job are there. */
 static void finish(uint32_t index) {
   struct job *const job = &jobs[index];
+  gemm64_take(&accelerator, job->results, job->result_bytes);
   job->found = crc32((const void *)(uintptr_t)job->results, job->result_bytes);
   job->status = job->check && job->found != job->crc ? JOB_WRONG_CRC : JOB_DONE;
   job->order = ++ended;
@@ -120,22 +132,7 @@ static void finish(uint32_t index) {
          job->status == JOB_WRONG_CRC ? ", which is wrong"
          : job->check                 ? ", as expected"
                                       : "");
-}
-
-static void work(uint32_t index) {
-  struct job *const job = &jobs[index];
-  const uint64_t begin = board_clock();
-  ++job->attempts;
-  do_work(job);
-  gemm64_give(&accelerator, job->results, job->result_bytes);
-  job->clocks = board_clock() - begin;
-  finish(index);
-  if (job->work.kind == WORK_CLASSES) {
-    const uint32_t *const classes = (const uint32_t *)(uintptr_t)job->results;
-    for (uint32_t i = 0; i < job->work.maps; ++i) {
-      printf("firmware: image %u: class %u\n", (unsigned)i, (unsigned)classes[i]);
-    }
-  }
+  if (job->classes != 0) print_classes(job);
 }
 
 /* The attempt at a job ended with `result`. Returns 0 where there is no more that can be done. */
@@ -171,19 +168,13 @@ static int run(void) {
   uint32_t given = 0; /* jobs before this one are in the ring, or have ended */
   for (uint32_t next = 0; next < list->count;) {
     enum gemm64_result result = GEMM64_OK;
-    if (is_work(next)) {
-      work(next);
-      given = ++next;
-      continue;
-    }
     const uint32_t most = list->mode == JOB_LIST_ONE_AT_A_TIME ? behind(next) : list->count;
-    while (given < most && !is_work(given) && (result = submit(given)) == GEMM64_OK) ++given;
+    while (given < most && (result = submit(given)) == GEMM64_OK) ++given;
     if (result == GEMM64_RING_FULL && given > next) result = GEMM64_OK;
     if (result == GEMM64_OK) {
       result = gemm64_wait_for(&accelerator, tickets[next], list->limit);
     }
     if (result == GEMM64_OK) {
-      gemm64_take(&accelerator, jobs[next].results, jobs[next].result_bytes);
       finish(next++);
     } else {
       if (!failed(next, result)) return 0;

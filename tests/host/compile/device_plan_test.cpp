@@ -406,11 +406,9 @@ TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
   EXPECT_EQ(found(mean, {}, "2,8,128,128"), one);
   EXPECT_EQ(found(mean, {}, "1,8,129,128"), two) << "more than a sum holds";
   EXPECT_EQ(found(mean, {}, "1,8,9,129"), two);
-  PlanOptions array, in_place;
+  PlanOptions array;
   array.lanes = false;
-  in_place.in_place = true;
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), two);
-  EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", in_place), two);
 }
 
 // What an adaptive pool of as many outputs as inputs becomes.

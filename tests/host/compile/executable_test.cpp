@@ -99,20 +99,6 @@ TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
   EXPECT_EQ(made.programs[0].tensors[1].input.name, "a");
 }
 
-TEST_F(ExecutableTest, InPlaceLeavesInt8PlanesBetweenPrograms) {
-  const OnnxModel model = network();
-  CompileOptions in_place;
-  in_place.in_place = true;
-  EXPECT_TRUE(compiled(model).programs[0].tensors[1].result.is_unsigned);
-  const Executable made = compiled(model, in_place);
-  for (const CompiledProgram& program : made.programs) {
-    for (const LayerTensors& tensors : program.tensors) {
-      EXPECT_FALSE(tensors.result.is_unsigned);
-      EXPECT_EQ(tensors.input.layout, TensorLayout::kPlanes);
-    }
-  }
-}
-
 /// Who has nothing but the file and a device runs its programs, as README.md says.
 TEST_F(ExecutableTest, AFileIsEnoughToRunItsPrograms) {
   const OnnxModel model = network();
@@ -256,9 +242,6 @@ TEST_F(ExecutableTest, IsForOneDeviceAndItsOptions) {
   EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
   other = {};
   other.floats = CompileOptions::Floats::kOnDevice;
-  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
-  other = {};
-  other.in_place = true;
   EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
   other = {};
   other.why_sums = "sums alone";
