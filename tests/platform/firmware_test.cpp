@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Firmware on the platform: jobs, errors, and programs that do not behave.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -141,6 +142,35 @@ TEST_P(Firmware, TellsAWrongCrc) {
   EXPECT_EQ(report.jobs[0].status, JOB_DONE);
   EXPECT_EQ(report.jobs[1].status, JOB_WRONG_CRC);
   EXPECT_THAT(report.printed, Says("which is wrong"));
+}
+
+// Results read as rows of scores, of two planes, the second of them not full.
+TEST_P(Firmware, PrintsTheClassesOfBytesWithAndWithoutASign) {
+  constexpr std::uint64_t kSize = 4, kClasses = 7;
+  Work work = make_work(kSize, 1, 8);
+  FirmwareJob& job = work.jobs[0];
+  job.classes = kClasses;
+  const std::uint64_t images = job.result_bytes / (2 * kSize);
+  ASSERT_GT(images, 3u);
+  for (const bool is_unsigned : {false, true}) {
+    job.is_unsigned = is_unsigned;
+    Platform platform(options(GetParam(), kSize));
+    give(platform, work);
+    std::string expected;
+    for (std::uint64_t image = 0; image < images; ++image) {
+      int best = 0, largest = -129;
+      for (std::uint64_t channel = 0; channel < kClasses; ++channel) {
+        const std::uint64_t place = (channel / kSize * images + image) * kSize + channel % kSize;
+        const std::uint8_t byte = work.results[job.results + place];
+        const int value = is_unsigned ? byte : static_cast<std::int8_t>(byte);
+        if (value <= largest) continue;
+        largest = value;
+        best = static_cast<int>(channel);
+      }
+      expected += fmt::format("firmware: image {}: class {}\n", image, best);
+    }
+    EXPECT_THAT(platform.run(firmware(), {}, work.jobs).printed, Says(expected + "firmware: 1 of"));
+  }
 }
 
 // Each clock of each engine stands in the timeline, on the axis of the processor's, although the
