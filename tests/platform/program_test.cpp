@@ -150,6 +150,13 @@ TEST_F(Program, FirmwareRunsACompiledNetworkAsRunDoes) {
     EXPECT_EQ(json_of("firmware.json")["modes"][0]["busy_clocks"], clocks) << device;
   }
   expect_bad("firmware q.g64", "give --array 8");
+  // With pools between them, layers are programs.
+  ASSERT_EQ(run("compile " GEMM64_SOURCE "/tests/data/fashion_cnn.onnx -o r.g64 --array 8 "
+                "--depthwise array --calibrate " +
+                inputs + " --calibrate-images 3")
+                .code,
+            0);
+  expect_bad("firmware r.g64 --array 8", "'/3/MaxPool': MaxPool gives '");
 }
 
 TEST_F(Program, FirmwareRefusesNetworksThatItCannotRun) {
