@@ -9,7 +9,7 @@ BeatWatch::BeatWatch(const Job& job, std::uint64_t row, std::uint64_t column,
                      const JobProgram* list, std::size_t place)
     : lane_(column % job.plan.array) {
   const std::uint64_t beats = job.plan.results().beats_per_row();
-  const std::uint64_t stored = column / job.plan.array * job.plan.shape.m + row;
+  const std::uint64_t stored = job.plan.lanes->rows_before(column / job.plan.array, row);
   beats_ = (list != nullptr ? beats_before(*list, place, stored) : stored * beats) + beats;
 }
 

@@ -34,6 +34,8 @@ std::optional<Job> make_lanes_job(std::string name, const Convolution& convoluti
                                   std::pair<std::uint32_t, std::uint32_t> repeats) {
   std::optional<Plan> plan = make_lanes_plan(convolution, geometry, output, sum);
   if (!plan) return std::nullopt;
+  // Strips are not loaded pixel by pixel.
+  if (plan->lanes->in_strips() && repeats.first * repeats.second != 1) return std::nullopt;
   std::tie(plan->lanes->repeat_height, plan->lanes->repeat_width) = repeats;
   return job_of(std::move(name), std::move(*plan));
 }

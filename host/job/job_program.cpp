@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "host/device/commands.hpp"
-#include "host/device/depthwise.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/divide.hpp"
 #include "host/job/job_commands.hpp"
@@ -71,7 +70,7 @@ std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
   if (job.plan.lanes) {
     std::uint64_t rows = 0;
     const std::uint64_t before =
-        job.plan.shape.m * cut.tile + cut.block * job.plan.lanes->command.rows;
+        job.plan.shape.m * cut.tile + cut.block * job.plan.lanes->command().rows;
     for (const Command& command : job.program) {
       if (!is_store(command)) continue;
       if (rows >= before) ++behind;
@@ -188,7 +187,7 @@ JobStart start_of(const JobProgram& list, std::size_t job) {
   JobStart start;
   for (std::size_t i = 0; i < job; ++i) {
     const Plan& plan = list.jobs[i].plan;
-    start.rows += plan.lanes ? depthwise_clocks(plan.lanes->command) : plan.shape.m * plan.tiles();
+    start.rows += plan.lanes ? plan.lanes->clocks() : plan.shape.m * plan.tiles();
     start.blocks += plan.row_blocks() * plan.result_blocks();
     start.beats += plan.shape.m * plan.result_blocks() * plan.results().beats_per_row() +
                    list.snapshot_bytes / plan.array;

@@ -12,7 +12,7 @@ namespace {
 /// LOAD_ACTIVATIONS of words [from, end) of what lies at `address`.
 void load_words(JobCommands& list, const Plan& plan, std::uint64_t address, std::uint64_t from,
                 std::uint64_t end, Phase phase) {
-  const std::uint64_t run = plan.lanes->command.rows;
+  const std::uint64_t run = plan.lanes->command().rows;
   const auto load = [&](std::uint64_t rows, std::uint64_t count) {
     if (rows == 0 || count == 0) return;
     LoadActivationsCommand command;
@@ -26,6 +26,19 @@ void load_words(JobCommands& list, const Plan& plan, std::uint64_t address, std:
   };
   load(run, (end - from) / run);
   load(end - from, 1);
+}
+
+/// The words that a strip takes, row by row of all images and planes.
+void load_strip(JobCommands& list, const Plan& plan, std::uint64_t address, const LanesStrip& strip,
+                Phase phase) {
+  const DepthwiseCommand& own = strip.command;
+  LoadActivationsCommand load;
+  load.rows = own.width;
+  load.count = own.height * own.passes * own.count;
+  load.passes = load.blocks = 1;
+  load.address = address + std::uint64_t{strip.in_column} * plan.array;
+  load.stride = plan.lanes->convolution.width;
+  list.add(load, phase);
 }
 
 /// LOAD_PARAMETERS of planes [from, end), each so many times.
@@ -65,6 +78,7 @@ class ParameterLoads {
   /// Ahead of all: of the first plane; of a pool, whose channels all have the same, of all planes
   /// but the last one, which may have fewer.
   void first() {
+    if (plan_.lanes->in_strips()) return before_plane(0);
     const std::uint64_t blocks = plan_.row_blocks();
     const std::uint32_t planes = is_pool() && plan_.n_tiles > 1 ? plan_.n_tiles - 1 : 1;
     if (blocks == 1) {
@@ -75,11 +89,18 @@ class ParameterLoads {
       next_ = planes;
     }
   }
-  /// Ahead of the STOREs of a plane: of the one behind it, too; of a pool all that are left.
+  /// Ahead of the STOREs of a plane: of the one behind it, too; of a pool all that are left. The
+  /// planes of a strip are counted behind those of the strips before.
   void before_plane(std::uint32_t plane) {
-    const std::uint32_t last = is_pool() ? plan_.n_tiles - 1 : plane + 1;
-    for (; next_ <= last && next_ < plan_.n_tiles; ++next_) {
-      load(next_, next_ + 1, plan_.row_blocks(), Phase::kRest);
+    const bool strips = plan_.lanes->in_strips();
+    const std::uint32_t all =
+        plan_.n_tiles * static_cast<std::uint32_t>(strips ? plan_.groups.size() : std::size_t{1});
+    const std::uint32_t last = is_pool() && !strips ? all - 1 : plane + 1;
+    for (; next_ <= last && next_ < all; ++next_) {
+      const std::uint32_t of = next_ % plan_.n_tiles;
+      const std::uint64_t times =
+          strips ? plan_.groups[next_ / plan_.n_tiles].blocks : plan_.row_blocks();
+      load(of, of + 1, times, next_ == 0 ? Phase::kAhead : Phase::kRest);
     }
   }
 
@@ -130,6 +151,28 @@ std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut
   return parts;
 }
 
+/// The commands of strips, behind those of the weights: what a strip takes is asked for ahead of
+/// the STOREs of the one before.
+void add_strips(JobCommands& list, ParameterLoads& parameters, const Plan& plan,
+                const Layout& layout, const Overlaps& overlaps) {
+  const LanesCut& lanes = *plan.lanes;
+  const auto begin = [&](std::size_t strip) {
+    // All words of the first one, or none, are there early.
+    const Phase phase = strip == 0 && overlaps.early_words != 0 ? Phase::kEarly : Phase::kRest;
+    load_strip(list, plan, layout.activations, lanes.strips[strip], phase);
+    list.add(lanes.strips[strip].command, phase);
+  };
+  begin(0);
+  for (std::size_t strip = 0; strip < lanes.strips.size(); ++strip) {
+    if (strip + 1 < lanes.strips.size()) begin(strip + 1);
+    for (std::uint32_t plane = 0; plane < plan.n_tiles; ++plane) {
+      parameters.before_plane(static_cast<std::uint32_t>(strip) * plan.n_tiles + plane);
+      list.add_store(plan, layout, plan.groups[strip], plane, 1, Phase::kRest);
+    }
+  }
+  list.add(FinishCommand(), Phase::kRest);
+}
+
 }  // namespace
 
 JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
@@ -137,21 +180,25 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   const std::uint64_t words = lanes.plane_words() * plan.n_tiles;
   // One command for what is early, so that with it and those of what comes late the engine's queue
   // is not full: STOREs, which make room for the words, stand behind.
-  const std::uint64_t run = lanes.command.rows;
+  const std::uint64_t run = lanes.command().rows;
   const std::uint64_t early =
       overlaps.early_words >= words ? words : overlaps.early_words / run * run;
   const bool repeats = lanes.repeats() != 1;
   JobCommands list;
   LoadWeightsCommand weights;
   weights.count = static_cast<std::uint32_t>(lanes.weight_words());
-  weights.passes = 1;
+  weights.passes = static_cast<std::uint32_t>(lanes.strips.size());
   weights.address = layout.weights;
   list.add(weights, Phase::kAhead);
   ParameterLoads parameters(list, plan, layout);
   parameters.first();
+  if (lanes.in_strips()) {
+    add_strips(list, parameters, plan, layout, overlaps);
+    return list;
+  }
   load_words(list, plan, layout.activations, 0, early, Phase::kEarly);
   if (early == 0 && !repeats) load_words(list, plan, layout.activations, 0, words, Phase::kRest);
-  list.add(lanes.command, early != 0 ? Phase::kEarly : Phase::kRest);
+  list.add(lanes.command(), early != 0 ? Phase::kEarly : Phase::kRest);
   std::uint32_t next_plane = 0;
   bool first = true;
   for (const Part& part : parts_of(plan, overlaps.cut)) {

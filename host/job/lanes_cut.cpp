@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
+#include <utility>
 
 #include "host/device/depthwise.hpp"
 #include "host/divide.hpp"
@@ -17,6 +19,10 @@ constexpr std::uint32_t kKernels[] = {3, 5, 7};
 constexpr std::uint32_t kLeast = 0x80;  // of the bytes with a sign
 // Values of 8 bits whose sum a lane holds.
 constexpr std::uint64_t kMostOfSum = std::uint64_t{1} << (kLaneSumBits - 8);
+
+bool between(std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+  return least <= value && value <= most;
+}
 
 /// Rows and columns that taps span.
 std::uint64_t span(std::uint32_t taps, std::uint32_t dilation) {
@@ -37,6 +43,27 @@ bool takes_whole_maps(const Convolution& c, LaneSum sum) {
   return sum != LaneSum::kProducts && c.kernel_height == c.height && c.kernel_width == c.width &&
          c.out_height == 1 && c.out_width == 1 && c.pad_top == 0 && c.pad_left == 0 &&
          c.dilation_height == 1 && c.dilation_width == 1;
+}
+
+/// A whole map with rows that the lanes take, if these are a part of its pixels: it does not matter
+/// which of them lie beside each other.
+void set_map_width(Convolution& c) {
+  if (between(c.width, kLeastWidth, kMostWidth)) return;
+  const std::uint64_t pixels = std::uint64_t{c.height} * c.width;
+  std::uint32_t width = kMostWidth;
+  while (width > 1 && pixels % width != 0) --width;
+  c.width = c.kernel_width = width;
+  c.height = c.kernel_height = static_cast<std::uint32_t>(pixels / width);
+}
+
+/// An image of one column as one row.
+void transpose(Convolution& c) {
+  std::swap(c.height, c.width);
+  std::swap(c.out_height, c.out_width);
+  std::swap(c.kernel_height, c.kernel_width);
+  std::swap(c.stride_height, c.stride_width);
+  std::swap(c.dilation_height, c.dilation_width);
+  std::swap(c.pad_top, c.pad_left);
 }
 
 /// Windows of 3 x 3 side by side, which add to one row; the last one ends on the map's last pixel.
@@ -72,73 +99,156 @@ bool set_windows(const Convolution& c, DepthwiseCommand& command) {
   return true;
 }
 
-bool between(std::uint64_t value, std::uint64_t least, std::uint64_t most) {
-  return least <= value && value <= most;
+/// The strip of output columns [from, end) of a convolution, of whose command all else is set;
+/// nothing where the lanes do not take it.
+std::optional<LanesStrip> strip_of(const Convolution& c, DepthwiseCommand command,
+                                   std::uint32_t from, std::uint32_t end) {
+  const auto wide = static_cast<std::int64_t>(span(c.kernel_width, c.dilation_width));
+  const std::int64_t width = c.width, stride = c.stride_width;
+  const std::int64_t first = from * stride - c.pad_left;  // column of the first tap
+  std::int64_t in = std::clamp<std::int64_t>(first, 0, width);
+  std::int64_t in_end = std::min((end - 1) * stride - c.pad_left + wide, width);
+  // As many columns as the lanes take at least.
+  in_end = std::min(std::max<std::int64_t>(in_end, in + kLeastWidth), width);
+  in = std::min<std::int64_t>(in, in_end - kLeastWidth);
+  const std::int64_t pad = in - first + command.kernel_height - wide;
+  if (in < 0 || pad < 0 || pad >= command.kernel_height) return std::nullopt;
+  command.width = static_cast<std::uint32_t>(in_end - in);
+  command.pad_left = static_cast<std::uint32_t>(pad);
+  command.out_width = command.rows = end - from;
+  return LanesStrip{command, static_cast<std::uint32_t>(in), from};
+}
+
+/// Strips of the same width or so, as few as there can be.
+bool set_strips(LanesCut& cut, const DepthwiseCommand& command, const Geometry& geometry) {
+  const Convolution& c = cut.convolution;
+  // A load of a row has no more words than a bank has rows.
+  const std::uint32_t most = std::min(kMostWidth, geometry.accumulator_rows);
+  const std::uint64_t wide = span(c.kernel_width, c.dilation_width);
+  if (wide > most) return false;
+  const std::uint64_t columns = (most - wide) / c.stride_width + 1;
+  const std::uint64_t strips = divide_up(c.out_width, columns);
+  for (std::uint64_t i = 0; i < strips; ++i) {
+    const auto column = [&](std::uint64_t of) {
+      return static_cast<std::uint32_t>(of * c.out_width / strips);
+    };
+    const auto strip = strip_of(c, command, column(i), column(i + 1));
+    if (!strip) return false;
+    cut.strips.push_back(*strip);
+  }
+  return true;
+}
+
+/// The sum of what each strip has.
+template <class Value>
+std::uint64_t sum_of(const LanesCut& cut, Value value) {
+  std::uint64_t sum = 0;
+  for (const LanesStrip& strip : cut.strips) sum += value(strip.command);
+  return sum;
 }
 
 }  // namespace
 
-std::uint64_t LanesCut::plane_rows() const { return image_rows(command) * command.passes; }
-std::uint64_t LanesCut::plane_words() const { return image_words(command) * command.passes; }
+std::uint64_t LanesCut::plane_rows() const {
+  return sum_of(*this, [](const DepthwiseCommand& c) { return image_rows(c) * c.passes; });
+}
+std::uint64_t LanesCut::plane_words() const {
+  return sum_of(*this, [](const DepthwiseCommand& c) { return image_words(c) * c.passes; });
+}
+std::uint64_t LanesCut::clocks() const {
+  return sum_of(*this, [](const DepthwiseCommand& c) { return depthwise_clocks(c); });
+}
 std::uint64_t LanesCut::weight_words() const {
-  return std::uint64_t{gemm64::weight_words(command)} * command.count;
+  return std::uint64_t{gemm64::weight_words(command())} * command().count;
 }
 std::uint32_t LanesCut::whole_blocks() const {
-  return static_cast<std::uint32_t>(plane_rows() / command.rows);
+  return static_cast<std::uint32_t>(plane_rows() / command().rows);
 }
 std::uint32_t LanesCut::rest() const {
-  return static_cast<std::uint32_t>(plane_rows() % command.rows);
+  return static_cast<std::uint32_t>(plane_rows() % command().rows);
 }
 
-std::optional<LanesCut> cut_for_lanes(const Convolution& c, const Geometry& geometry, LaneSum sum) {
+std::uint64_t LanesCut::rows_before(std::uint64_t plane, std::uint64_t row) const {
+  if (!in_strips()) return plane * plane_rows() + row;
+  const std::uint64_t line = row / convolution.out_width, column = row % convolution.out_width;
+  std::uint64_t before = 0;
+  for (const LanesStrip& strip : strips) {
+    const DepthwiseCommand& own = strip.command;
+    const std::uint64_t lines = std::uint64_t{own.out_height} * own.passes;
+    if (column < std::uint64_t{strip.out_column} + own.out_width) {
+      return before + (plane * lines + line) * own.out_width + column - strip.out_column;
+    }
+    before += own.count * lines * own.out_width;
+  }
+  throw std::out_of_range("no strip has such a row");
+}
+
+std::optional<LanesCut> cut_for_lanes(const Convolution& given, const Geometry& geometry,
+                                      LaneSum sum) {
+  LanesCut cut;
+  cut.convolution = given;
+  Convolution& c = cut.convolution;
   if (c.groups != c.channels || c.groups != c.out_channels || c.groups == 0) return std::nullopt;
-  const bool fits = between(c.width, kLeastWidth, kMostWidth) && between(c.height, 1, kHalf) &&
-                    between(c.out_height, 1, kHalf) && between(c.out_width, 1, kHalf) &&
+  const bool whole_maps = takes_whole_maps(c, sum);
+  cut.transposed = !whole_maps && c.width == 1 && c.out_width == 1;
+  if (whole_maps) set_map_width(c);
+  if (cut.transposed) transpose(c);
+  const bool fits = c.width >= kLeastWidth && between(c.height, 1, kHalf) &&
+                    between(c.out_height, 1, kHalf) && c.out_width != 0 &&
                     between(c.stride_height, 1, kByte) && between(c.stride_width, 1, kByte) &&
                     c.images != 0 && c.kernel_height != 0 && c.kernel_width != 0;
   if (!fits) return std::nullopt;
-  LanesCut cut;
-  cut.convolution = c;
-  DepthwiseCommand& command = cut.command;
+  DepthwiseCommand command;
   command.flags = sum == LaneSum::kMaximum ? flag::kMaximum : 0;
   command.height = c.height;
   command.width = c.width;
   command.zero = static_cast<std::uint8_t>(c.zero);
-  if (!(takes_whole_maps(c, sum) ? set_tiles(command) : set_windows(c, command))) {
-    return std::nullopt;
-  }
   command.passes = c.images;
   command.count = static_cast<std::uint32_t>(divide_up(c.channels, geometry.n));
-  set_steps(command);
-  // What is below 0 is large here.
-  const bool steps = command.row_step <= kHalf && command.image_step <= kHalf;
+  if (!(whole_maps ? set_tiles(command) : set_windows(c, command))) return std::nullopt;
+  if (c.width <= kMostWidth) {
+    cut.strips.push_back({command, 0, 0});
+    cut.strips[0].command.rows = block_rows(cut.plane_rows(), geometry.accumulator_rows);
+  } else if (whole_maps || !set_strips(cut, command, geometry)) {
+    return std::nullopt;
+  }
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  const bool counts = std::max(cut.plane_rows(), cut.plane_words()) * command.count <= kMost;
-  if (!steps || !counts) return std::nullopt;
-  command.rows = block_rows(cut.plane_rows(), geometry.accumulator_rows);
+  if (std::max(cut.plane_rows(), cut.plane_words()) * command.count > kMost) return std::nullopt;
+  for (LanesStrip& strip : cut.strips) {
+    set_steps(strip.command);
+    // What is below 0 is large here.
+    if (strip.command.row_step > kHalf || strip.command.image_step > kHalf ||
+        strip.command.out_width > kHalf) {
+      return std::nullopt;
+    }
+  }
   return cut;
 }
 
 std::vector<std::uint8_t> pack_lane_weights(const LanesCut& cut, const MatrixI8& weights,
                                             std::uint32_t n) {
-  if ((cut.command.flags & flag::kAccumulate) != 0) {  // each pixel counts
+  if ((cut.command().flags & flag::kAccumulate) != 0) {  // each pixel counts
     return std::vector<std::uint8_t>(cut.weight_words() * n, 1);
   }
   const Convolution& c = cut.convolution;
-  const std::uint32_t size = cut.command.kernel_height;
+  const std::uint32_t size = cut.command().kernel_height;
   const std::uint64_t top = size - span(c.kernel_height, c.dilation_height);
   const std::uint64_t left = size - span(c.kernel_width, c.dilation_width);
   const bool pool = weights.cols() == 0;
   std::vector<std::uint8_t> packed(cut.weight_words() * n);
+  // The taps in the order in which they were asked for.
+  const std::uint32_t outer = cut.transposed ? c.kernel_width : c.kernel_height;
+  const std::uint32_t inner = c.taps() / outer;
   for (std::uint32_t channel = 0; channel < c.channels; ++channel) {
     const auto* from = reinterpret_cast<const std::uint8_t*>(weights.data()) +
                        static_cast<Eigen::Index>(channel) * weights.cols();
     std::uint8_t* const to =
         packed.data() + std::uint64_t{channel / n} * size * size * n + channel % n;
-    for (std::uint32_t i = 0; i < c.kernel_height; ++i) {
-      for (std::uint32_t j = 0; j < c.kernel_width; ++j) {
-        const std::uint64_t row = top + std::uint64_t{i} * c.dilation_height;
-        const std::uint64_t column = left + std::uint64_t{j} * c.dilation_width;
+    for (std::uint32_t a = 0; a < outer; ++a) {
+      for (std::uint32_t b = 0; b < inner; ++b) {
+        const std::uint64_t i = cut.transposed ? b : a, j = cut.transposed ? a : b;
+        const std::uint64_t row = top + i * c.dilation_height;
+        const std::uint64_t column = left + j * c.dilation_width;
         to[(row * size + column) * n] = pool ? 1 : *from++;
       }
     }

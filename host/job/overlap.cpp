@@ -5,8 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "host/device/depthwise.hpp"
-
 namespace gemm64 {
 namespace {
 
@@ -48,6 +46,7 @@ struct Finished {
 std::vector<Block> blocks_of(const Plan& plan) {
   std::vector<Block> blocks;
   if (plan.lanes) {
+    if (plan.lanes->in_strips()) return blocks;
     for (const RowGroup& group : plan.groups) {
       for (std::uint64_t i = 0; i < group.blocks; ++i) {
         const std::uint64_t first = group.first_row + i * group.rows;
@@ -119,7 +118,7 @@ std::uint64_t clocks_behind(const Plan& plan, const std::vector<Block>& blocks,
   if (plan.lanes) {
     const std::uint64_t rows = plan.shape.m * plan.n_tiles;
     const std::uint64_t before = plan.shape.m * cut.tile + blocks[cut.block].first_row;
-    return depthwise_clocks(plan.lanes->command) * (rows - before) / rows;
+    return plan.lanes->clocks() * (rows - before) / rows;
   }
   // Its FENCE is dispatched when the last block but one begins, at the earliest.
   std::uint64_t behind =
@@ -147,10 +146,10 @@ Early early_on_lanes(const Plan& next, const Finished& finished) {
     if (rows != lanes.plane_words()) break;
   }
   // The first sum comes behind the words of its taps.
-  early.first_words = early.next_words = lanes.command.lead + 1;
+  early.first_words = early.next_words = lanes.command().lead + 1;
   if (early.words <= early.first_words) return early;
-  early.clocks = depthwise_clocks(lanes.command) * (early.words - early.first_words) /
-                 (lanes.plane_words() * next.n_tiles);
+  early.clocks =
+      lanes.clocks() * (early.words - early.first_words) / (lanes.plane_words() * next.n_tiles);
   return early;
 }
 

@@ -185,26 +185,37 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
       throw UsageError(fmt::format("second operands for {} images; there are {}",
                                    output.operand_images, convolution.images));
     }
-    cut->command.rows =
-        whole_part(cut->plane_rows() / convolution.images, geometry.accumulator_rows);
+    if (!cut->in_strips()) {
+      cut->strips[0].command.rows =
+          whole_part(cut->plane_rows() / convolution.images, geometry.accumulator_rows);
+    }
   }
   Plan plan;
   const std::uint32_t taps = sum == LaneSum::kProducts ? convolution.taps() : 0;
   plan.shape = {convolution.out_pixels(), taps, convolution.out_channels};
   plan.output = output;
   plan.array = geometry.n;
-  plan.n_tiles = cut->command.count;
-  const std::uint32_t blocks = cut->whole_blocks(), rest = cut->rest();
-  plan.groups.push_back({0, cut->command.rows, blocks, true});
-  if (rest != 0) plan.groups.push_back({plan.shape.m - rest, rest, 1, true});
+  plan.n_tiles = cut->command().count;
+  if (cut->in_strips()) {
+    for (const LanesStrip& strip : cut->strips) {
+      const DepthwiseCommand& own = strip.command;
+      plan.groups.push_back({strip.out_column, own.rows, own.out_height * own.passes, true,
+                             cut->convolution.out_width});
+    }
+  } else {
+    const std::uint32_t blocks = cut->whole_blocks(), rest = cut->rest();
+    plan.groups.push_back({0, cut->command().rows, blocks, true});
+    if (rest != 0) plan.groups.push_back({plan.shape.m - rest, rest, 1, true});
+  }
   plan.lanes = std::move(cut);
   return plan;
 }
 
 Traffic predict_traffic(const Plan& plan) {
   Traffic traffic;
-  traffic.weights = plan.weight_bytes() * (plan.lanes ? 1 : plan.row_blocks());
-  if (plan.lanes) traffic.activations = plan.activation_bytes() * plan.lanes->repeats();
+  traffic.weights =
+      plan.weight_bytes() * (plan.lanes ? plan.lanes->strips.size() : plan.row_blocks());
+  if (plan.lanes) traffic.activations = plan.lanes->plane_words() * plan.n_tiles * plan.array;
   if (plan.window) traffic.activations = plan.window->loaded_words() * plan.array;
   for (const RowGroup& group : plan.groups) {
     if (plan.convolution() != nullptr) break;

@@ -82,6 +82,7 @@ struct RowGroup {
   std::uint32_t rows = 0;    // of each block
   std::uint32_t blocks = 0;  // how many
   bool retain = false;       // a block's activations stay on chip and serve every tile of N
+  std::uint32_t step = 0;    // rows from one block to the next, where these are not its own
 };
 
 /// The cut: M into blocks of rows, K and N into tiles of the array's size, the last of each padded
@@ -92,7 +93,8 @@ struct RowGroup {
 /// of rows are its blocks, in their order.
 ///
 /// On the lanes a depthwise convolution has no tiles of weights. Order of its work: planes, which
-/// are its tiles of N; in each the blocks of rows.
+/// are its tiles of N; in each the blocks of rows. Of strips each does so by itself, and is a group
+/// of rows.
 struct Plan {
   GemmShape shape;
   Accumulate accumulate = Accumulate::kDevice;
@@ -145,7 +147,7 @@ struct Plan {
   /// The table lies behind the parameters.
   std::uint64_t parameter_bytes() const { return parameter_set_bytes() + table_bytes(); }
   std::uint64_t activation_bytes() const {
-    return (lanes    ? lanes->plane_words() / lanes->repeats() * n_tiles
+    return (lanes    ? lanes->convolution.pixels() / lanes->repeats() * n_tiles
             : window ? window->window.pixels() * window->window.planes
                      : shape.m * k_tiles) *
            array;
@@ -199,9 +201,9 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
 void set_window(Plan& plan, WindowCut window);
 
 /// The bytes over each port: parameters once for each block of M, and weights too, but on the lanes
-/// once; activations once, or
-/// once for each tile of N where they do not stay on chip; results and their second operands once.
-/// Of a convolution each input pixel once, or where strips share it once for each.
+/// once for each strip; activations once, or once for each tile of N where they do not stay on
+/// chip; results and their second operands once. Of a convolution each input pixel once, or where
+/// strips share it once for each.
 Traffic predict_traffic(const Plan& plan);
 
 }  // namespace gemm64

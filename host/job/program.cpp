@@ -117,7 +117,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
   for (std::uint32_t block = 0; block < (is_one ? 1 : blocks.blocks); ++block) {
     RowGroup rows = blocks;
     if (!is_one) {
-      rows.first_row += std::uint64_t{block} * blocks.rows;
+      rows.first_row += std::uint64_t{block} * (blocks.step != 0 ? blocks.step : blocks.rows);
       rows.blocks = 1;
     }
     for (std::uint32_t tile = first_tile; tile < end;) {
@@ -132,6 +132,8 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
                             std::uint32_t first_tile, std::uint32_t tiles,
                             std::pair<std::uint32_t, std::uint32_t> lanes, Phase phase) {
   const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
+  // Blocks that do not follow each other are stored as tiles of one block are.
+  const bool apart = blocks.step != 0;
   const std::uint64_t place =
       plan.results().block_bytes(first_tile * plan.shape.m + blocks.first_row, plan.array);
   const bool first = !lanes_;
@@ -152,10 +154,10 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
     add(load, phase);
   } else if (plan.output.takes_operands()) {
     load.rows = blocks.rows;
-    load.count = tiles;
-    load.blocks = blocks.blocks;
+    load.count = apart ? blocks.blocks : tiles;
+    load.blocks = apart ? 1 : blocks.blocks;
     load.address = layout.operands + place;
-    load.stride = count_of(plan.shape.m);
+    load.stride = apart ? blocks.step : count_of(plan.shape.m);
     add(load, phase);
   }
   StoreCommand store = plan.output.vector.value_or(StoreCommand());
@@ -166,14 +168,14 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
     store.lanes = lanes.second - lanes.first == plan.array ? 0 : lanes.second - lanes.first;
   }
   store.rows = blocks.rows;
-  store.count = tiles;
-  store.blocks = blocks.blocks;
+  store.count = apart ? blocks.blocks : tiles;
+  store.blocks = apart ? 1 : blocks.blocks;
   store.address = layout.results + place;
   store.format = plan.output.format.number();
   store.zero = byte(plan.output.zero);
   store.low = byte(plan.output.low);
   store.high = byte(plan.output.high);
-  store.stride = count_of(plan.shape.m);
+  store.stride = apart ? blocks.step : count_of(plan.shape.m);
   add(store, phase);
 }
 
@@ -182,8 +184,9 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
 void JobCommands::add_image_operands(const Plan& plan, const Layout& layout, const RowGroup& blocks,
                                      std::uint32_t tile, Phase phase) {
   const std::uint32_t images = plan.output.operand_images;
-  const std::uint64_t each = plan.shape.m / images / blocks.rows;  // blocks of an image
-  std::uint64_t block = blocks.first_row / blocks.rows;
+  const std::uint64_t step = blocks.step != 0 ? blocks.step : blocks.rows;
+  const std::uint64_t each = plan.shape.m / images / step;  // blocks of an image
+  std::uint64_t block = blocks.first_row / step;
   for (const std::uint64_t end = block + blocks.blocks; block != end;) {
     const std::uint64_t left = std::min(each - block % each, end - block);
     LoadOperandsCommand load;

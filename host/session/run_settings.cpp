@@ -93,7 +93,7 @@ const Settings<RunSettings>& run_settings() {
           "depthwise",
           "what computes depthwise convolutions of a quantized network\n"
           "window: lanes beside the array, fed from lines of pixels, where the kernel is at most "
-          "7x7 and a row at most 128 pixels. array: tiles of the array, as all others.",
+          "7x7. array: tiles of the array, as all others.",
           std::vector<std::pair<std::string, bool>>{{"window", true}, {"array", false}},
           [](auto& of) -> auto& { return of.lanes; }),
       plain_setting<Row>(

@@ -260,7 +260,7 @@ Json Bench::description() const {
                             {"kernel", c->kernel_height}, {"stride", c->stride_height},
                             {"pad", c->pad_top}};
     }
-    if (job.plan.lanes) one["lanes_kernel"] = job.plan.lanes->command.kernel_height;
+    if (job.plan.lanes) one["lanes_kernel"] = job.plan.lanes->command().kernel_height;
     jobs.push_back(std::move(one));
   }
   MemoryTiming smooth = memory_;

@@ -21,7 +21,7 @@ Element weight_at(const Plan& plan, std::uint64_t byte) {
   found.matrix = Matrix::kWeights;
   if (plan.lanes) {
     const Convolution& c = plan.lanes->convolution;
-    const std::uint64_t size = plan.lanes->command.kernel_height;
+    const std::uint64_t size = plan.lanes->command().kernel_height;
     const std::uint64_t top = size - c.kernel_height, left = size - c.kernel_width;
     const std::uint64_t row = word % (size * size) / size, column = word % size;
     found.row = word / (size * size) * n + lane;
@@ -78,13 +78,19 @@ void for_blocks(const Work& work, Visit visit) {
     const Job& job = work.list.jobs[j];
     const Plan& plan = job.plan;
     if (plan.lanes) {
-      const LanesCut& lanes = *plan.lanes;
+      std::vector<Block> blocks;
       for (std::uint64_t plane = 0; plane < plan.n_tiles; ++plane) {
-        for (std::uint64_t row = 0; row < lanes.plane_rows(); row += lanes.command.rows) {
-          const auto rows = std::min<std::uint64_t>(lanes.command.rows, lanes.plane_rows() - row);
-          if (visit(Block{j, row, rows, plane, plane * lanes.plane_rows() + row})) return;
+        for (const RowGroup& group : plan.groups) {
+          for (std::uint64_t i = 0; i < group.blocks; ++i) {
+            const std::uint64_t row =
+                group.first_row + i * (group.step != 0 ? group.step : group.rows);
+            blocks.push_back({j, row, group.rows, plane, plan.lanes->rows_before(plane, row)});
+          }
         }
       }
+      std::sort(blocks.begin(), blocks.end(),
+                [](const Block& a, const Block& b) { return a.before < b.before; });
+      if (std::any_of(blocks.begin(), blocks.end(), visit)) return;
       continue;
     }
     for (TileWalk walk(job); !walk.done(); walk.next()) {

@@ -98,6 +98,34 @@ TEST_P(ConvolutionPrograms, AreExact) {
   });
 }
 
+TEST_P(ConvolutionPrograms, WithRowsThatTheLanesTakeInStripsAreExact) {
+  Rig rig = this->rig();
+  unsigned strips = 0;
+  for_seeds(3200, 8, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 150));
+    const unsigned channels = static_cast<unsigned>(GetParam().n) * draw(random, 1, 4);
+    ProgramParts program(random, rig.driver.geometry());
+    const Convolution first = random_wide_convolution(random, channels, 100'000);
+    program.add(first, int8_output(random), {}, true);
+    for (unsigned i = 0; i < 3; ++i) {
+      Convolution c = first;  // of rows as wide as those that it reads
+      c.height = first.out_height;
+      c.width = first.out_width;
+      c.kernel_height = c.kernel_width = draw(random, 1, 3);
+      c.pad_top = c.pad_left = 0;
+      c.stride_height = c.stride_width = c.dilation_height = c.dilation_width = 1;
+      if (!draw_output(random, c)) continue;
+      program.add(c, int8_output(random), draw(random, 0, 1) != 0 ? std::optional(0) : std::nullopt,
+                  true);
+    }
+    for (const ProgramPart& part : program.parts) {
+      if (part.job.plan.lanes && part.job.plan.lanes->in_strips()) ++strips;
+    }
+    expect_program(rig, program.parts);
+  });
+  EXPECT_GT(strips, 8u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionPrograms,
                          testing::Values(Setting{2, 0, 0, false}, Setting{4, 0, 0, false},
                                          Setting{4, 0.3, 0, false}, Setting{8, 0, 0, false},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 
 #include "host/job/convolution.hpp"
 #include "host/job/plan.hpp"
@@ -120,6 +121,23 @@ inline Convolution random_convolution(std::mt19937& random, unsigned most_channe
   } while (!draw_output(random, c) || macs(c) > most_macs);
   c.zero = static_cast<std::int8_t>(random() & 0xffu);
   return c;
+}
+
+/// A depthwise convolution over rows, or over one column, of more pixels than the lanes take at
+/// once.
+inline Convolution random_wide_convolution(std::mt19937& random, unsigned most_channels,
+                                           std::uint64_t most_macs) {
+  for (;;) {
+    Convolution c = random_convolution(random, most_channels, 6, most_macs);
+    c.groups = c.out_channels = c.channels;
+    c.width = draw(random, 129, 400);
+    if (draw(random, 0, 3) == 0) {
+      std::swap(c.height, c.width);
+      c.width = c.kernel_width = 1;
+      c.pad_left = 0;
+    }
+    if (draw_output(random, c) && macs(c) <= most_macs) return c;
+  }
 }
 
 inline Operands random_operands(std::mt19937& random, const Convolution& c) {

@@ -60,8 +60,24 @@ TEST_P(ConvolutionValues, AreThoseOfPlainLoops) {
   EXPECT_EQ(strips > 60, GetParam()) << strips << " are cut into strips";
 }
 
+/// Runs a convolution on the lanes if they take it, and counts whether they do, and in strips.
+void expect_on_lanes(std::mt19937& random, Driver& driver, const Geometry& geometry,
+                     const Convolution& c, const Output& output, unsigned& on_lanes,
+                     unsigned& strips) {
+  const std::optional<Job> job = make_lanes_job("depthwise", c, geometry, output);
+  if (!job) return;
+  ++on_lanes;
+  if (job->plan.lanes->in_strips()) ++strips;
+  const Operands operands = system_test::random_operands(random, c);
+  const Packed packed(*job, operands);
+  const GemmResult found =
+      driver.run(*job, JobOperands{packed.weights, operands.a, &packed.parameters});
+  const MatrixI32 expected = system_test::expected_convolution(c, output, operands);
+  ASSERT_EQ(compare(expected, found.sums).count, 0u);
+}
+
 TEST_P(ConvolutionValues, OfDepthwiseOnesOnTheLanesAreToo) {
-  unsigned on_lanes = 0;
+  unsigned on_lanes = 0, strips = 0;
   for (unsigned seed = 400; seed < 700; ++seed) {
     std::mt19937 random(seed);
     Convolution c = system_test::random_convolution(random, 12, 20, 100'000);
@@ -70,17 +86,25 @@ TEST_P(ConvolutionValues, OfDepthwiseOnesOnTheLanesAreToo) {
     if (!system_test::draw_output(random, c)) continue;
     const Output output = seed % 5 == 0 ? Output{} : system_test::random_output(random);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << to_string(c));
-    const std::optional<Job> job = make_lanes_job("depthwise", c, geometry_, output);
-    if (!job) continue;
-    ++on_lanes;
-    const Operands operands = system_test::random_operands(random, c);
-    const Packed packed(*job, operands);
-    const GemmResult found =
-        driver_.run(*job, JobOperands{packed.weights, operands.a, &packed.parameters});
-    const MatrixI32 expected = system_test::expected_convolution(c, output, operands);
-    ASSERT_EQ(compare(expected, found.sums).count, 0u);
+    expect_on_lanes(random, driver_, geometry_, c, output, on_lanes, strips);
+    if (HasFatalFailure()) return;
   }
   EXPECT_GT(on_lanes, 100u);
+  EXPECT_EQ(strips, 0u);
+}
+
+TEST_P(ConvolutionValues, OfRowsThatTheLanesTakeInStripsAreToo) {
+  unsigned on_lanes = 0, strips = 0;
+  for (unsigned seed = 700; seed < 860; ++seed) {
+    std::mt19937 random(seed);
+    const Convolution c = system_test::random_wide_convolution(random, 12, 100'000);
+    const Output output = seed % 5 == 0 ? Output{} : system_test::random_output(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << to_string(c));
+    expect_on_lanes(random, driver_, geometry_, c, output, on_lanes, strips);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(on_lanes, 60u);
+  EXPECT_EQ(strips, on_lanes);
 }
 
 /// A convolution over the results of `before`.

@@ -45,33 +45,6 @@ Convolution whole_map(std::uint32_t height, std::uint32_t width) {
   return c;
 }
 
-TEST(LanesCut, AddsWholeMapsByWindowsThatEndWithTheirLastPixel) {
-  Convolution c = whole_map(8, 10);
-  c.zero = 5;
-  const std::optional<LanesCut> cut = cut_for_lanes(c, small(), LaneSum::kValues);
-  ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->command.flags, flag::kAccumulate);
-  EXPECT_EQ(cut->command.kernel_height, 3U);
-  EXPECT_EQ(cut->command.zero, 0U) << "nothing beyond the border counts";
-  EXPECT_EQ(cut->command.lead, 10U) << "one row is above, two columns are left of the map";
-  EXPECT_EQ(depthwise_refusal(cut->command), "");
-  EXPECT_EQ(cut->plane_rows(), 2U);
-  EXPECT_EQ(cut->plane_words(), 2U * 80);
-  EXPECT_EQ(depthwise_clocks(cut->command), 4U * 80 + 1) << "a word a clock, and the last window";
-  const std::vector<std::uint8_t> weights = pack_lane_weights(*cut, {}, kColumns);
-  EXPECT_EQ(weights, std::vector<std::uint8_t>(2 * 9 * std::size_t{kColumns}, 1));
-  const std::optional<LanesCut> largest = cut_for_lanes(c, small(), LaneSum::kMaximum);
-  ASSERT_TRUE(largest);
-  EXPECT_EQ(largest->command.flags, flag::kAccumulate | flag::kMaximum);
-  EXPECT_EQ(largest->command.zero, 0x80U);
-}
-
-TEST(LanesCut, TakesMapsWhoseSumALaneHolds) {
-  EXPECT_TRUE(cut_for_lanes(whole_map(128, 128), small(), LaneSum::kValues));
-  EXPECT_FALSE(cut_for_lanes(whole_map(129, 128), small(), LaneSum::kValues));
-  EXPECT_FALSE(cut_for_lanes(whole_map(9, 10), small(), LaneSum::kProducts)) << "other weights";
-}
-
 /// The words of operands that a job's commands read, one after the other.
 std::vector<std::uint64_t> operand_words(const JobCommands& job, std::uint64_t first) {
   std::vector<std::uint64_t> words;
@@ -90,6 +63,164 @@ std::vector<std::uint64_t> operand_words(const JobCommands& job, std::uint64_t f
     }
   }
   return words;
+}
+
+TEST(LanesCut, AddsWholeMapsByWindowsThatEndWithTheirLastPixel) {
+  Convolution c = whole_map(8, 10);
+  c.zero = 5;
+  const std::optional<LanesCut> cut = cut_for_lanes(c, small(), LaneSum::kValues);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->command().flags, flag::kAccumulate);
+  EXPECT_EQ(cut->command().kernel_height, 3U);
+  EXPECT_EQ(cut->command().zero, 0U) << "nothing beyond the border counts";
+  EXPECT_EQ(cut->command().lead, 10U) << "one row is above, two columns are left of the map";
+  EXPECT_EQ(depthwise_refusal(cut->command()), "");
+  EXPECT_EQ(cut->plane_rows(), 2U);
+  EXPECT_EQ(cut->plane_words(), 2U * 80);
+  EXPECT_EQ(depthwise_clocks(cut->command()), 4U * 80 + 1) << "a word a clock, and the last window";
+  const std::vector<std::uint8_t> weights = pack_lane_weights(*cut, {}, kColumns);
+  EXPECT_EQ(weights, std::vector<std::uint8_t>(2 * 9 * std::size_t{kColumns}, 1));
+  const std::optional<LanesCut> largest = cut_for_lanes(c, small(), LaneSum::kMaximum);
+  ASSERT_TRUE(largest);
+  EXPECT_EQ(largest->command().flags, flag::kAccumulate | flag::kMaximum);
+  EXPECT_EQ(largest->command().zero, 0x80U);
+}
+
+TEST(LanesCut, TakesMapsWhoseSumALaneHolds) {
+  EXPECT_TRUE(cut_for_lanes(whole_map(128, 128), small(), LaneSum::kValues));
+  EXPECT_FALSE(cut_for_lanes(whole_map(129, 128), small(), LaneSum::kValues));
+  EXPECT_FALSE(cut_for_lanes(whole_map(9, 10), small(), LaneSum::kProducts)) << "other weights";
+}
+
+TEST(LanesCut, TakesWholeMapsOfAnyWidthByRowsThatAreAPartOfThem) {
+  const auto cut = cut_for_lanes(whole_map(3, 200), small(), LaneSum::kValues);
+  ASSERT_TRUE(cut);
+  EXPECT_FALSE(cut->in_strips());
+  EXPECT_EQ(cut->command().height, 5U);
+  EXPECT_EQ(cut->command().width, 120U);
+  EXPECT_EQ(cut_for_lanes(whole_map(60, 1), small(), LaneSum::kValues)->command().width, 60U);
+  EXPECT_FALSE(cut_for_lanes(whole_map(1, 131), small(), LaneSum::kValues)) << "a prime";
+}
+
+TEST(LanesCut, TakesAnImageOfOneColumnAsARow) {
+  Convolution c = maps(2, 6, 9, 1);
+  c.kernel_height = c.stride_height = 2;
+  c.out_height = 4;
+  const auto cut = cut_for_lanes(c, small(), LaneSum::kProducts);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->command().height, 1U);
+  EXPECT_EQ(cut->command().width, 9U);
+  EXPECT_EQ(cut->command().out_width, 4U);
+  c.out_width = 2;
+  EXPECT_FALSE(cut_for_lanes(c, small(), LaneSum::kProducts)) << "beside the border";
+}
+
+/// A convolution over rows of 300 pixels, 3x3, of two images in two planes.
+Convolution wide_rows() {
+  Convolution c = maps(2, 6, 5, 300);
+  c.kernel_height = c.kernel_width = 3;
+  c.pad_top = c.pad_left = 1;
+  return c;
+}
+
+TEST(LanesCut, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 128;
+  const auto cut = cut_for_lanes(wide_rows(), geometry, LaneSum::kProducts);
+  ASSERT_TRUE(cut);
+  ASSERT_EQ(cut->strips.size(), 3U);
+  const auto expect = [&](std::size_t i, std::uint32_t in, std::uint32_t width, std::uint32_t out,
+                          std::uint32_t pad) {
+    const LanesStrip& strip = cut->strips[i];
+    EXPECT_EQ(strip.in_column, in) << i;
+    EXPECT_EQ(strip.command.width, width) << i;
+    EXPECT_EQ(strip.out_column, out) << i;
+    EXPECT_EQ(strip.command.out_width, 100U) << i;
+    EXPECT_EQ(strip.command.rows, 100U) << i;
+    EXPECT_EQ(strip.command.pad_left, pad) << i;
+    EXPECT_EQ(depthwise_refusal(strip.command), "") << i;
+  };
+  expect(0, 0, 101, 0, 1);
+  expect(1, 99, 102, 100, 0);
+  expect(2, 199, 101, 200, 0);
+  EXPECT_EQ(cut->plane_words(), 2U * 5 * 304) << "two columns twice at each of two borders";
+  EXPECT_EQ(cut->plane_rows(), 2U * 5 * 300);
+  EXPECT_FALSE(cut_for_lanes(maps(1, 4, 1, 128), geometry, LaneSum::kMaximum)->in_strips());
+  EXPECT_TRUE(cut_for_lanes(maps(1, 4, 1, 129), geometry, LaneSum::kMaximum)->in_strips());
+  Convolution end = wide_rows();  // what it leaves out is not loaded
+  end.stride_width = 4;
+  end.out_width = 20;
+  const auto left = cut_for_lanes(end, geometry, LaneSum::kProducts);
+  ASSERT_EQ(left->strips.size(), 1U);
+  EXPECT_TRUE(left->in_strips());
+  EXPECT_EQ(left->command().width, 78U);
+}
+
+TEST(LanesCommands, LoadStripsAndStoreTheirRowsWhereTheyLie) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 128;
+  Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  const auto plan = make_lanes_plan(wide_rows(), geometry, output, LaneSum::kProducts);
+  ASSERT_TRUE(plan);
+  const std::vector<Command> commands = lanes_commands(*plan, {}, {}).commands;
+  std::vector<std::uint64_t> stored;
+  std::uint64_t sets = 0;
+  std::size_t strips = 0;
+  for (const Command& command : commands) {
+    if (command.opcode == Opcode::kLoadWeights) {
+      EXPECT_EQ(command.passes, 3U) << "for each strip";
+    }
+    if (command.opcode == Opcode::kLoadParameters) {
+      EXPECT_EQ(command.passes, 10U) << "for each row of a strip";
+      sets += std::uint64_t{command.count} / kParameterSetWords * command.passes;
+    }
+    if (command.opcode == Opcode::kLoadActivations) {
+      const LoadActivationsCommand load(command);
+      const LanesStrip& strip = plan->lanes->strips.at(strips++);
+      EXPECT_EQ(load.rows, strip.command.width);
+      EXPECT_EQ(load.count, 2U * 2 * 5) << "rows of two images of two planes";
+      EXPECT_EQ(load.stride, 300U);
+      EXPECT_EQ(load.address, std::uint64_t{strip.in_column} * kColumns);
+    }
+    if (command.opcode != Opcode::kStore) continue;
+    const StoreCommand store(command);
+    for (std::uint64_t line = 0; line < store.count; ++line) {
+      for (std::uint64_t row = 0; row < store.rows; ++row) {
+        stored.push_back(store.address / kColumns + line * store.stride + row);
+      }
+    }
+  }
+  EXPECT_EQ(strips, 3U);
+  EXPECT_EQ(sets, plan->row_blocks() * plan->n_tiles);
+  ASSERT_EQ(stored.size(), 2U * 3000);
+  for (std::uint64_t i = 0; i < stored.size(); ++i) {
+    const std::uint64_t plane = stored[i] / 3000, row = stored[i] % 3000;
+    ASSERT_EQ(plan->lanes->rows_before(plane, row), i) << "plane " << plane << ", row " << row;
+  }
+}
+
+TEST(LanesCommands, ReadOperandsOfStripsInTheOrderOfTheirResults) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 128;
+  Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  output.vector = StoreCommand{};
+  output.vector->add = 1;
+  Layout layout;
+  layout.operands = 4096;
+  const auto plan = make_lanes_plan(wide_rows(), geometry, output, LaneSum::kProducts);
+  ASSERT_TRUE(plan);
+  const auto words = operand_words(lanes_commands(*plan, layout, {}), layout.operands);
+  ASSERT_EQ(words.size(), 2U * 3000);
+  for (std::uint64_t i = 0; i < words.size(); ++i) {
+    ASSERT_EQ(plan->lanes->rows_before(words[i] / 3000, words[i] % 3000), i);
+  }
+  output.vector->broadcast = 1;
+  output.operand_images = 2;
+  const auto images = make_lanes_plan(wide_rows(), geometry, output, LaneSum::kProducts);
+  ASSERT_TRUE(images);
+  std::vector<std::uint64_t> wanted;  // five rows of a strip of each image
+  for (std::uint64_t i = 0; i < std::uint64_t{3} * 20; ++i) wanted.push_back(i / 5 % 4);
+  EXPECT_EQ(operand_words(lanes_commands(*images, layout, {}), layout.operands), wanted);
 }
 
 TEST(LanesCommands, ReadEachImagesOperandForItsBlocksWhereverAStoreIsCut) {
