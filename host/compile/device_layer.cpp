@@ -145,25 +145,13 @@ bool is_unsigned(const DeviceLayer& layer) {
   return layer.job.plan.results().code() == ResultCode::kUint8;
 }
 
-/// A pool of values with steps of `scale` has a factor for each sum; the largest value is left as
-/// it is.
-LayerWeights pool_weights(const DeviceLayer& layer, const NodeContext& context,
-                          const Tensors& inputs) {
+/// An average has the same bias and factor for each sum; the largest value is left as it is.
+LayerWeights pool_weights(const DeviceLayer& layer) {
   LayerWeights made;
-  float scale = 1;
-  std::int64_t bias = 0;
-  if (layer.sum == LaneSum::kValues) {
-    const DataType type = inputs[0].type();
-    const Quantization from = quantization_of(context, inputs, 1, type);
-    const std::int64_t taps = layer.convolution->taps();
-    scale =
-        from.scale / (quantization_of(context, inputs, 3, type).scale * static_cast<float>(taps));
-    bias = -taps * (from.zero + move_to_int8(type));
-  }
   const auto channels = static_cast<std::size_t>(layer.job.plan.shape.n);
   made.w.resize(static_cast<Eigen::Index>(channels), 0);
-  made.bias.assign(channels, static_cast<std::int32_t>(bias));
-  made.scale.assign(channels, scale);
+  made.bias.assign(channels, layer.average.bias);
+  made.scale.assign(channels, layer.average.scale);
   return made;
 }
 
@@ -222,7 +210,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
                            const Tensors& inputs) {
   const onnx::NodeProto& node = *context.node;
   LayerWeights made;
-  if (layer.is_pool()) return pool_weights(layer, context, inputs);
+  if (layer.is_pool()) return pool_weights(layer);
   if (layer.identity) {
     const auto channels = static_cast<std::size_t>(layer.job.plan.shape.n);
     const auto size = static_cast<Eigen::Index>(channels);

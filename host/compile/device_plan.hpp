@@ -44,6 +44,7 @@ struct DeviceLayer {
   std::optional<Convolution> convolution;
   LaneSum sum = LaneSum::kProducts;  // of the values under its window; else it is a pool
   bool is_pool() const { return sum != LaneSum::kProducts; }
+  AverageFactors average;  // of a pool that adds values
   /// A map that it copies is enlarged: each pixel so many times, vertically and horizontally.
   std::pair<std::uint32_t, std::uint32_t> repeats = {1, 1};
   bool identity = false;  // its weights are ones on the diagonal: it copies a map to other lanes

@@ -105,6 +105,8 @@ Job Planner::make_job_of(const Placed& placed) const {
   const DeviceLayer& layer = placed.layer;
   const QuantizedNode& node = placed.node;
   Output output;
+  // An average's sums may have another one before they are rounded.
+  const int zero = node.sum == LaneSum::kValues ? node.average.zero : node.result.zero;
   const bool as_unsigned = node.type == onnx::TensorProto::UINT8 && !placed.read;
   output.vector = placed.vector;
   output.operand_images = placed.operand_images;
@@ -117,12 +119,12 @@ Job Planner::make_job_of(const Placed& placed) const {
     // reads is int8.
     const bool is_uint8 = node.type == onnx::TensorProto::UINT8;
     output.format = ResultFormat(is_uint8 ? ResultCode::kUint8 : ResultCode::kInt8);
-    output.zero = node.result.zero;
+    output.zero = zero;
     output.vector->operand_moved = is_uint8 ? 1 : 0;
     output.vector->result_moved = is_uint8 && !as_unsigned ? 1 : 0;
   } else {
     output.format = ResultFormat(as_unsigned ? ResultCode::kUint8 : ResultCode::kInt8);
-    output.zero = node.result.zero + (as_unsigned ? 0 : move_to_int8(node.type));
+    output.zero = zero + (as_unsigned ? 0 : move_to_int8(node.type));
   }
   output.low = output.format.least();
   output.high = output.format.largest();
@@ -166,6 +168,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
   placed.layer.input = node.input;
   placed.layer.result = node.result;
   placed.layer.sum = node.sum;
+  placed.layer.average = node.average;
   placed.map = proto(index).op_type() == "QLinearConv" || placed.layer.is_pool();
   if (node.sum == LaneSum::kMaximum) {
     placed.layer.input = placed.layer.result = layers_[*input.layer].layer.result;
@@ -244,6 +247,7 @@ void Planner::add_node(int index) {
     node.place = NodePlace::kOther;
     leave(index, options_.lanes ? "it does not read what a layer gave" : "with --depthwise array");
   }
+  if (node.place == NodePlace::kOther && !node.why.empty()) leave(index, node.why);
   if (node.place == NodePlace::kLayer && node.convolution && !is_pool && !options_.convolutions) {
     node.place = NodePlace::kHost;
     node.why = "with --convolutions host";

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "host/device/depthwise.hpp"
 #include "host/kernels/quantization.hpp"
 #include "host/kernels/window.hpp"
 #include "host/onnx/linear_layer.hpp"
@@ -46,7 +47,11 @@ class Reader {
   std::string why_scales(const Roles& roles) const;
   std::string read_convolution(const Roles& roles, QuantizedNode& result) const;
   bool is_view_of_values() const;
-  void read_pool(QuantizedNode& result) const;
+  std::optional<SpatialWindow> pool_window(const TensorType& x) const;
+  void read_maximum(QuantizedNode& result) const;
+  void read_average(QuantizedNode& result) const;
+  static bool meets_border(const SpatialWindow& window, const Dims& x);
+  static void set_pool(QuantizedNode& result, LaneSum sum, Convolution c);
   Convolution convolution_of(const Dims& x, const SpatialWindow& window) const;
   std::optional<Tensor> constant(int input) const;
   Quantization quantization(int scale, DataType type) const;
@@ -152,39 +157,92 @@ Convolution Reader::convolution_of(const Dims& x, const SpatialWindow& window) c
   return c;
 }
 
-/// A MaxPool, or an average of whole maps, of 8-bit values, if the node is one that a device may
+/// The window of a pool over an input of its own type; nothing where it is none that a device may
 /// have.
-void Reader::read_pool(QuantizedNode& result) const {
-  const bool maximum = node_.op_type() == "MaxPool";
+std::optional<SpatialWindow> Reader::pool_window(const TensorType& x) const {
+  const std::size_t rank = x.dims.size();
+  if (!is_byte(x.data_type) || !fit(x.dims) || rank < 3 || rank > 4 ||
+      attribute(node_, "channels_last", std::int64_t{0}) != 0) {
+    return std::nullopt;
+  }
+  SpatialWindow window;
+  if (node_.op_type() == "QLinearGlobalAveragePool") {
+    const Dims ones(rank - 2, 1), none(rank - 2, 0);
+    window = {Dims(x.dims.begin() + 2, x.dims.end()), ones, ones, none, none, ones};
+  } else {
+    window = make_window(context_, x.dims, kernel_shape(context_, rank - 2));
+  }
+  if (!window_fits(window)) return std::nullopt;
+  return window;
+}
+
+/// A MaxPool of 8-bit values.
+void Reader::read_maximum(QuantizedNode& result) const {
   const auto x = model_.type(node_.input(0));
   const bool indices = node_.output_size() > 1 && !node_.output(1).empty();
-  if (!x || !is_byte(x->data_type) || indices || !fit(x->dims)) return;
-  const std::size_t rank = x->dims.size();
-  if (rank < 3 || rank > 4 || attribute(node_, "channels_last", std::int64_t{0}) != 0) return;
-  Convolution c;
+  if (!x || indices) return;
+  const auto window = pool_window(*x);
+  if (!window) return;
   result.type = static_cast<DataType>(x->data_type);
-  if (maximum) {
-    const SpatialWindow window = make_window(context_, x->dims, kernel_shape(context_, rank - 2));
-    if (!window_fits(window)) return;
-    c = convolution_of(x->dims, window);
-    c.zero = std::numeric_limits<std::int8_t>::min();  // nothing is less
-    result.result.zero = -move_to_int8(result.type);
+  result.result.zero = -move_to_int8(result.type);
+  Convolution c = convolution_of(x->dims, *window);
+  c.zero = std::numeric_limits<std::int8_t>::min();  // nothing is less
+  set_pool(result, LaneSum::kMaximum, c);
+}
+
+/// An average of 8-bit values: of windows that have one number of values, and whose sums have one
+/// mean each.
+void Reader::read_average(QuantizedNode& result) const {
+  const auto x = model_.type(node_.input(0));
+  const auto given = [this](int input) { return constant(input).has_value(); };
+  if (!x || !given(1) || !given(3)) return;
+  const auto window = pool_window(*x);
+  if (!window) return;
+  const auto type = static_cast<DataType>(x->data_type);
+  Convolution c = convolution_of(x->dims, *window);
+  result.input = quantization(1, type);
+  result.input.zero += move_to_int8(type);
+  result.result = quantization(3, type);
+  c.zero = static_cast<std::int8_t>(result.input.zero);
+  std::optional<AverageFactors> factors;
+  if (window->is_whole_map(x->dims)) {
+    factors = whole_map_factors(result.input, result.result, c.taps());
+    if (!factors) result.why = "its scales are not positive numbers";
   } else {
-    const auto given = [this](int input) { return constant(input).has_value(); };
-    if (!given(1) || !given(3)) return;
-    const auto whole = static_cast<std::size_t>(rank - 2);
-    const Dims map(x->dims.begin() + 2, x->dims.end()), ones(whole, 1), none(whole, 0);
-    c = convolution_of(x->dims, {map, ones, ones, none, none, ones});
-    result.input = quantization(1, result.type);
-    result.input.zero += move_to_int8(result.type);
-    result.result = quantization(3, result.type);
-    const float steps = result.result.scale * static_cast<float>(c.taps());
-    const float scale = result.input.scale / steps;
-    if (!std::isfinite(scale) || std::signbit(scale)) return;
+    const bool with_padding = attribute(node_, "count_include_pad", std::int64_t{0}) != 0;
+    if (!with_padding && meets_border(*window, x->dims)) {
+      result.why = "its windows have fewer values at the border";
+      return;
+    }
+    if (c.taps() > kLaneWindow * kLaneWindow) {
+      result.why = "its window is larger than the lanes'";
+      return;
+    }
+    // With padding, the last window of ceil_mode counts as the others do.
+    factors = window_factors(result.input, result.result, c.taps(), type);
+    if (!factors) result.why = "float32 rounds some of its sums in two ways";
   }
+  if (!factors) return;
+  result.average = *factors;
+  result.type = type;
+  set_pool(result, LaneSum::kValues, c);
+}
+
+/// Does a window reach beyond the input?
+bool Reader::meets_border(const SpatialWindow& window, const Dims& x) {
+  for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
+    const std::int64_t span = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+    const std::int64_t end =
+        (window.output[axis] - 1) * window.strides[axis] - window.begin[axis] + span;
+    if (window.begin[axis] != 0 || end > x[axis + 2]) return true;
+  }
+  return false;
+}
+
+void Reader::set_pool(QuantizedNode& result, LaneSum sum, Convolution c) {
   c.groups = c.out_channels = c.channels;
   result.place = NodePlace::kLayer;
-  result.sum = maximum ? LaneSum::kMaximum : LaneSum::kValues;
+  result.sum = sum;
   result.convolution = c;
   result.shape = {c.out_pixels(), 0, c.channels};
 }
@@ -248,12 +306,17 @@ QuantizedNode Reader::read() {
     result.why = "its results are not of 8 bits";
     return result;
   }
-  if (name == "MaxPool" || name == "com.microsoft.QLinearGlobalAveragePool") {
-    read_pool(result);
+  if (name == "MaxPool") {
+    read_maximum(result);
     return result;
   }
-  if (name == "com.microsoft.QLinearAveragePool") {
-    if (is_view_of_values()) result.place = NodePlace::kView;
+  if (name == "com.microsoft.QLinearAveragePool" && is_view_of_values()) {
+    result.place = NodePlace::kView;
+    return result;
+  }
+  if (name == "com.microsoft.QLinearAveragePool" ||
+      name == "com.microsoft.QLinearGlobalAveragePool") {
+    read_average(result);
     return result;
   }
   const std::optional<Roles> roles = roles_of(name);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "host/compile/average_pool.hpp"
 #include "host/job/lanes_cut.hpp"
 #include "host/job/plan.hpp"
 #include "host/kernels/operators.hpp"
@@ -26,10 +27,11 @@ enum class NodePlace {
 /// A convolution, a Linear layer or a pool of a quantized file.
 struct QuantizedNode {
   NodePlace place = NodePlace::kOther;
-  std::string why;                               // of kHost and kSums, in words
+  std::string why;                               // of kHost and kSums, and of an average, in words
   GemmShape shape;                               // of kSums, and of a kLayer that is no convolution
   std::optional<Convolution> convolution;        // of a kLayer
   LaneSum sum = LaneSum::kProducts;              // of the values under a window; else it is a pool
+  AverageFactors average;                        // of one that adds values
   DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
   Quantization result;                           // theirs, the zero point as `type` has it
   Quantization input;                            // of a kLayer; the zero point as int8

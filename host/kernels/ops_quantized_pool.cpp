@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "host/kernels/quantization.hpp"
+#include "host/kernels/quantized_average.hpp"
 #include "host/kernels/window.hpp"
 
 namespace gemm64 {
@@ -43,12 +43,29 @@ std::array<std::vector<Dims>, 3> window_taps(const SpatialWindow& window, const 
   return taps;
 }
 
-/// Dequantized values are added in the window's order, divided by their number and quantized: the
-/// zero point is added before it is rounded.
+template <class T>
+Tensor global_average_of(const Tensor& x, const Quantization& from, const Quantization& to) {
+  Dims dims = x.dims();
+  std::fill(dims.begin() + 2, dims.end(), 1);
+  Tensor result(x.type(), dims);
+  const std::int64_t plane = result.elements() == 0 ? 0 : x.elements() / result.elements();
+  const float scale = whole_map_scale(from, to, plane);
+  for (std::int64_t i = 0; i < result.elements(); ++i) {
+    const T* begin = x.values<T>() + i * plane;
+    std::int64_t sum = 0;
+    for (std::int64_t at = 0; at < plane; ++at) sum += begin[at] - from.zero;
+    result.mutable_values<T>()[i] = to_quantized<T>(static_cast<float>(sum) * scale, to.zero);
+  }
+  return result;
+}
+
+/// Dequantized values are added in the window's order, divided by their number and quantized. A
+/// window that is the map has the global operator's arithmetic.
 template <class T>
 Tensor average_of(const NodeContext& node, const Tensor& x, const Quantization& from,
                   const Quantization& to) {
   const SpatialWindow window = make_window(node, x.dims(), kernel_shape(node, x.rank() - 2));
+  if (window.is_whole_map(x.dims())) return global_average_of<T>(x, from, to);
   const bool with_padding = attribute(*node.node, "count_include_pad", std::int64_t{0}) != 0;
   const std::int64_t kernel = std::accumulate(window.kernel.begin(), window.kernel.end(),
                                               std::int64_t{1}, std::multiplies<>());
@@ -57,8 +74,7 @@ Tensor average_of(const NodeContext& node, const Tensor& x, const Quantization& 
   const std::int64_t plane = (x.rank() > 4 ? x.dim(2) : 1) * height * width;
   std::array<float, 256> values;
   for (int i = 0; i < 256; ++i) {
-    values[static_cast<std::size_t>(i)] =
-        from.scale * static_cast<float>(static_cast<T>(i) - from.zero);
+    values[static_cast<std::size_t>(i)] = dequantized(static_cast<T>(i), from);
   }
   Dims dims{x.dim(0), x.dim(1)};
   dims.insert(dims.end(), window.output.begin(), window.output.end());
@@ -83,27 +99,10 @@ Tensor average_of(const NodeContext& node, const Tensor& x, const Quantization& 
               with_padding
                   ? kernel
                   : static_cast<std::int64_t>(depths.size() * rows.size() * columns.size());
-          const float mean = sum / static_cast<float>(count);
-          *output++ = to_quantized<T>(mean / to.scale + static_cast<float>(to.zero), 0);
+          *output++ = quantized_mean<T>(sum, count, to);
         }
       }
     }
-  }
-  return result;
-}
-
-template <class T>
-Tensor global_average_of(const Tensor& x, const Quantization& from, const Quantization& to) {
-  Dims dims = x.dims();
-  std::fill(dims.begin() + 2, dims.end(), 1);
-  Tensor result(x.type(), dims);
-  const std::int64_t plane = result.elements() == 0 ? 0 : x.elements() / result.elements();
-  const float scale = from.scale / (to.scale * static_cast<float>(plane));
-  for (std::int64_t i = 0; i < result.elements(); ++i) {
-    const T* begin = x.values<T>() + i * plane;
-    std::int64_t sum = 0;
-    for (std::int64_t at = 0; at < plane; ++at) sum += begin[at] - from.zero;
-    result.mutable_values<T>()[i] = to_quantized<T>(static_cast<float>(sum) * scale, to.zero);
   }
   return result;
 }

@@ -48,6 +48,14 @@ std::int64_t SpatialWindow::padded_taps(std::size_t axis, std::int64_t at,
   return std::min(kernel[axis], ceil_div(room, dilations[axis]));
 }
 
+bool SpatialWindow::is_whole_map(const Dims& dims) const {
+  const auto is_none = [](const Dims& pads) {
+    return std::all_of(pads.begin(), pads.end(), [](std::int64_t pad) { return pad == 0; });
+  };
+  return std::equal(kernel.begin(), kernel.end(), dims.begin() + 2, dims.end()) && is_none(begin) &&
+         is_none(end);
+}
+
 SpatialWindow make_window(const NodeContext& node, const Dims& dims, const Dims& kernel) {
   const std::size_t axes = kernel.size();
   SpatialWindow window;

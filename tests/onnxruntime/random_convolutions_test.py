@@ -48,15 +48,17 @@ class Convolution:
         self.strides = [r.choice([1, r.randint(1, 4)]) for _ in axes]
         self.dilations = [r.choice([1, 1, r.randint(1, 3)]) for _ in axes]
         self.size = [self.log_uniform(1, 60) for _ in axes]
+        if r.random() < 0.2:    # rows, or columns, that the lanes take in strips
+            self.size[r.choice(list(axes))] = r.randint(100, 300)
         self.batch = r.choice([1, r.randint(1, 5)])
         self.pads = [r.choice([0, r.randint(0, size)]) for size in self.kernel * 2]
         kind = r.choice(["plain", "plain", "groups", "depthwise"])
         self.groups = 1
-        self.channels, self.filters = self.log_uniform(1, 200), self.log_uniform(1, 200)
+        self.channels, self.filters = self.log_uniform(1, 300), self.log_uniform(1, 300)
         if kind == "groups":
             self.groups = self.log_uniform(1, 40)
-            self.channels = self.groups * self.log_uniform(1, 200 // self.groups)
-            self.filters = self.groups * self.log_uniform(1, 200 // self.groups)
+            self.channels = self.groups * self.log_uniform(1, 300 // self.groups)
+            self.filters = self.groups * self.log_uniform(1, 300 // self.groups)
         elif kind == "depthwise":
             self.groups = self.channels
             self.filters = self.channels * (r.randint(1, 3) if self.channels < 70 else 1)
@@ -69,27 +71,35 @@ class Convolution:
         self.pool = self.draw_pool() if r.random() < 0.5 else None
         pixels = self.batch * math.prod(self.output)
         taps = math.prod(self.kernel)
-        # Groups that share tiles of the smallest array meet as many zeros as four of them.
-        tiles = up(self.channels, 4) * up(self.filters, 4) * taps
-        if self.groups > 1:
-            tiles = up(tiles * 4, self.groups) + up(self.filters, 4) * taps
+        # On the smallest array: groups that make whole planes together share tiles; else all do.
+        parts = [part for part in range(1, self.groups + 1) if self.groups % part == 0 and
+                 self.channels // part % 4 == 0 and self.filters // part % 4 == 0]
+        part = max(parts, default=1)
+        tiles = up(self.channels, 4 * part) * up(self.filters, 4) * taps
         return pixels * tiles <= ROWS
 
     def draw_pool(self):
-        """Attributes of a MaxPool of the output; none for the mean of whole maps; None where a window
-        does not fit."""
+        """The operator of a pool of the output and its attributes; None where a window does not
+        fit."""
         r = self.random
-        if r.random() < 0.3:
-            return {}
+        name = r.choice(["QLinearGlobalAveragePool", "QLinearAveragePool", "MaxPool"])
+        if name == "QLinearGlobalAveragePool":
+            return name, {}
         axes = range(self.rank)
         pool = {"kernel_shape": [r.choice([2, 3, r.randint(1, 7)]) for _ in axes],
                 "strides": [r.randint(1, 3) for _ in axes], "ceil_mode": r.randint(0, 1)}
         if r.random() < 0.2:
             pool["kernel_shape"] = self.output
-        pool["pads"] = [r.randint(0, size - 1) for size in pool["kernel_shape"] * 2]
-        room = [size + pool["pads"][i] + pool["pads"][self.rank + i] - pool["kernel_shape"][i]
+        pool["pads"] = [r.choice([0, r.randint(0, size - 1)]) for size in pool["kernel_shape"] * 2]
+        spans = pool["kernel_shape"]
+        if name == "QLinearAveragePool":
+            pool["count_include_pad"] = r.randint(0, 1)
+        elif r.random() < 0.3:
+            pool["dilations"] = [r.randint(1, 3) for _ in axes]
+            spans = [d * (k - 1) + 1 for k, d in zip(spans, pool["dilations"])]
+        room = [size + pool["pads"][i] + pool["pads"][self.rank + i] - spans[i]
                 for i, size in enumerate(self.output)]
-        return pool if min(room) >= 0 else None
+        return (name, pool) if min(room) >= 0 else None
 
     def text(self):
         return (f"{self.batch}x{self.channels}x{self.size} to {self.filters}, kernel {self.kernel}, "
@@ -119,13 +129,14 @@ class Convolution:
             "QLinearConv", inputs + (["bias"] if "bias" in constants else []),
             ["y" if self.pool is None else "c"], "conv", kernel_shape=self.kernel, strides=self.strides,
             dilations=self.dilations, pads=self.pads, group=self.groups)]
-        if self.pool:
-            nodes.append(helper.make_node("MaxPool", ["c"], ["y"], "pool", **self.pool))
-        elif self.pool is not None:
-            constants["p_scale"] = numpy.float32(0.02 * r.uniform(0.05, 1))
+        if self.pool and self.pool[0] == "MaxPool":
+            nodes.append(helper.make_node("MaxPool", ["c"], ["y"], "pool", **self.pool[1]))
+        elif self.pool:
+            constants["p_scale"] = r.choice([constants["y_scale"],
+                                             numpy.float32(0.02 * r.uniform(0.05, 1))])
             nodes.append(helper.make_node(
-                "QLinearGlobalAveragePool", ["c", "y_scale", "y_zero", "p_scale", "y_zero"], ["y"],
-                "pool", domain="com.microsoft"))
+                self.pool[0], ["c", "y_scale", "y_zero", "p_scale", "y_zero"], ["y"], "pool",
+                domain="com.microsoft", **self.pool[1]))
         shape = [self.batch, self.channels] + self.size
         graph = helper.make_graph(
             nodes, "convolution", [helper.make_tensor_value_info("x", kind, shape)],

@@ -6,6 +6,7 @@
 
 #include "tests/host/execute/quantized_graph_text.hpp"
 #include "tests/host/run/small_device.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -413,6 +414,31 @@ TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), two);
 }
 
+TEST_F(DevicePlanTest, GivesTheLanesAveragesOfOneNumberOfValuesOrSaysWhyNot) {
+  std::string why;
+  const auto found = [&why](const std::string& attributes, const std::string& result = "s, z") {
+    QuantizedText text("1,8,9,9");
+    text.conv("x", "a", 8, 8, 1)
+        .node("p",
+              "com.microsoft.QLinearAveragePool <" + attributes + "> (a, s, z, " + result + ")")
+        .conv("p", "y", 8, 8, 1);
+    const DevicePlan made = plan(text);
+    why = made.between.count(1) != 0 ? made.between.at(1) : "";
+    return texts(made);
+  };
+  const std::vector<std::string> one = {"a p<a y<p"}, two = {"a", "y"};
+  EXPECT_EQ(found("kernel_shape = [3,3], strides = [2,2]"), one);
+  EXPECT_EQ(why, "");
+  EXPECT_EQ(found("kernel_shape = [3,3], pads = [1,1,1,1], count_include_pad = 1"), one);
+  EXPECT_EQ(found("kernel_shape = [9,9]"), one) << "of the whole map";
+  EXPECT_EQ(found("kernel_shape = [3,3], pads = [1,1,1,1]"), two);
+  EXPECT_THAT(why, Says("fewer values at the border"));
+  EXPECT_EQ(found("kernel_shape = [2,2], strides = [2,2], ceil_mode = 1"), two);
+  EXPECT_THAT(why, Says("fewer values at the border"));
+  EXPECT_EQ(found("kernel_shape = [8,8]"), two);
+  EXPECT_THAT(why, Says("larger than the lanes'"));
+}
+
 // What an adaptive pool of as many outputs as inputs becomes.
 TEST_F(DevicePlanTest, ReadsThroughAveragesOfSingleValues) {
   const auto found = [](const std::string& attributes, const std::string& result = "s, z") {
@@ -423,10 +449,10 @@ TEST_F(DevicePlanTest, ReadsThroughAveragesOfSingleValues) {
         .conv("p", "y", 8, 8, 1);
     return texts(plan(text));
   };
-  const std::vector<std::string> one = {"a y<a"}, two = {"a", "y"};
+  const std::vector<std::string> one = {"a y<a"}, two = {"a", "y"}, pool = {"a p<a y<p"};
   EXPECT_EQ(found("kernel_shape = [1,1]"), one);
-  EXPECT_EQ(found("kernel_shape = [1,1]", "s"), two) << "another zero point";
-  EXPECT_EQ(found("kernel_shape = [1,1], strides = [2,1]"), two);
+  EXPECT_EQ(found("kernel_shape = [1,1]", "s"), pool) << "another zero point";
+  EXPECT_EQ(found("kernel_shape = [1,1], strides = [2,1]"), pool);
   EXPECT_EQ(found("kernel_shape = [1,1], strides = [2,2], pads = [4,4,5,5]"), two);
   EXPECT_EQ(found("kernel_shape = [1,3], pads = [0,1,0,1]"), two);
 }
