@@ -261,7 +261,7 @@ help:
 	@echo "make python builds the Python module into build/python"
 	@echo "make torchscript  builds the plug-in that reads TorchScript files, and tests it on networks of torchvision"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"
-	@echo "            axi or accumulator"
+	@echo "            axi, accumulator or lanes"
 	@echo "make firmware  runs AlexNet's Linear layers and a quantized network by firmware on a simulated RISC-V processor"
 	@echo "make package  installs libraries, headers and the driver in C for other projects into PREFIX=build/package"
 	@echo "make bench  measures the simulation's speed, beside the textbook array's"

@@ -65,8 +65,9 @@ void add_replay_command(CLI::App& app, int& result) {
       ->required();
   command->add_option("--trace", options->trace,
                       "writes the waveform to this FST file (default: beside the failure's file)");
-  command->add_option("--view", options->view,
-                      "what the save file shows: overview, array, commands, axi or accumulator");
+  command->add_option(
+      "--view", options->view,
+      "what the save file shows: overview, array, commands, axi, accumulator or lanes");
   command->add_option("--json", options->json, "writes the report to this file");
   command->callback([options, &result] { result = replay(*options); });
   command->footer(

@@ -20,7 +20,7 @@ RIGHT = {
     "--memory-bytes-per-cycle": ["0", "1", "3", "64"], "--memory-stalls": ["0", "0.1", "0.5"], "--batch": ["1", "2"],
     "--device": ["rtl", "reference"], "--json": ["r.json"], "--output": ["o.npy"], "--trace": ["w.fst"],
     "--timeline": ["t.json"], "--trace-mismatch": ["miss.fst"], "--csv": ["t.csv"], "--plot": ["p.svg"],
-    "--view": ["overview", "array", "commands", "axi", "accumulator"], "--trace-window": ["0:9", "300:400"],
+    "--view": ["overview", "array", "commands", "axi", "accumulator", "lanes"], "--trace-window": ["0:9", "300:400"],
     "--trace-tile": ["0,0,0", "gemm:0,0,0"], "--a": ["a.npy"], "--b": ["b.npy"], "--model": ["m.onnx"],
     "--input": ["x.npy", "x=x.npy", "x.png"], "--block": ["1", "2", "64"], "--top": ["0", "3"],
     "--sort-by": ["macs", "name"], "--input-shape": ["x=1x3x8x8"], "--data": ["dir"], "-o": ["o.onnx"],

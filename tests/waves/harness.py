@@ -9,7 +9,7 @@ import subprocess
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 WAVES = os.path.join(ROOT, "waves")
 GEMM64 = os.path.abspath(os.environ.get("GEMM64") or os.path.join(ROOT, "build", "gemm64"))
-VIEWS = ["accumulator", "array", "axi", "commands", "overview"]
+VIEWS = ["accumulator", "array", "axi", "commands", "lanes", "overview"]
 TOP = "gemm64.gemm64."
 
 
