@@ -75,37 +75,44 @@ class ParameterLoads {
   ParameterLoads(JobCommands& list, const Plan& plan, const Layout& layout)
       : list_(list), plan_(plan), layout_(layout) {}
 
-  /// Ahead of all: of the first plane; of a pool, whose channels all have the same, of all planes
+  /// Ahead of all: of the first planes; of a pool, whose channels all have the same, of all planes
   /// but the last one, which may have fewer.
   void first() {
-    if (plan_.lanes->in_strips()) return before_plane(0);
     const std::uint64_t blocks = plan_.row_blocks();
-    const std::uint32_t planes = is_pool() && plan_.n_tiles > 1 ? plan_.n_tiles - 1 : 1;
     if (blocks == 1) {
       load(0, plan_.n_tiles, 1, Phase::kAhead);
       next_ = plan_.n_tiles;
+    } else if (is_pool() && plan_.n_tiles > 1 && !plan_.lanes->in_strips()) {
+      next_ = plan_.n_tiles - 1;
+      load(0, 1, next_ * blocks, Phase::kAhead);
     } else {
-      load(0, 1, planes * blocks, Phase::kAhead);
-      next_ = planes;
+      load_to(planes_ahead(), Phase::kAhead);
     }
   }
-  /// Ahead of the STOREs of a plane: of the one behind it, too; of a pool all that are left. The
-  /// planes of a strip are counted behind those of the strips before.
-  void before_plane(std::uint32_t plane) {
-    const bool strips = plan_.lanes->in_strips();
-    const std::uint32_t all =
-        plan_.n_tiles * static_cast<std::uint32_t>(strips ? plan_.groups.size() : std::size_t{1});
-    const std::uint32_t last = is_pool() && !strips ? all - 1 : plane + 1;
-    for (; next_ <= last && next_ < all; ++next_) {
-      const std::uint32_t of = next_ % plan_.n_tiles;
-      const std::uint64_t times =
-          strips ? plan_.groups[next_ / plan_.n_tiles].blocks : plan_.row_blocks();
-      load(of, of + 1, times, next_ == 0 ? Phase::kAhead : Phase::kRest);
-    }
-  }
+  /// Ahead of the STOREs of a plane: of those behind it, too. The planes of a strip are counted
+  /// behind those of the strips before.
+  void before_plane(std::uint32_t plane) { load_to(plane + planes_ahead(), Phase::kRest); }
 
  private:
   bool is_pool() const { return plan_.shape.k == 0; }
+  std::uint64_t blocks_of(std::uint32_t plane) const {
+    return plan_.lanes->in_strips() ? plan_.groups[plane / plan_.n_tiles].blocks
+                                    : plan_.row_blocks();
+  }
+  /// Planes whose parameters are asked for ahead of their turn: as many as there is room for, since
+  /// words of activations that are on their way come first.
+  std::uint32_t planes_ahead() const {
+    const std::uint64_t planes = plan_.lanes->parameter_sets / blocks_of(0);
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(planes, 2) - 1);
+  }
+  /// All planes up to one that have not been asked for.
+  void load_to(std::uint32_t plane, Phase phase) {
+    const auto strips = static_cast<std::uint32_t>(plan_.lanes->strips.size());
+    for (; next_ <= plane && next_ < plan_.n_tiles * strips; ++next_) {
+      const std::uint32_t of = next_ % plan_.n_tiles;
+      load(of, of + 1, blocks_of(next_), phase);
+    }
+  }
   void load(std::uint32_t from, std::uint32_t end, std::uint64_t times, Phase phase) {
     load_parameters(list_, plan_, layout_, from, end, times, phase);
   }

@@ -187,6 +187,7 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& given, const Geometry& 
                                       LaneSum sum) {
   LanesCut cut;
   cut.convolution = given;
+  cut.parameter_sets = geometry.parameter_sets;
   Convolution& c = cut.convolution;
   if (c.groups != c.channels || c.groups != c.out_channels || c.groups == 0) return std::nullopt;
   const bool whole_maps = takes_whole_maps(c, sum);

@@ -29,8 +29,9 @@ struct LanesCut {
   /// As the lanes walk it: an image of one column is one row, and whole maps are as wide as the
   /// lanes take them.
   Convolution convolution;
-  bool transposed = false;         // its rows are the columns of what was asked for
-  std::vector<LanesStrip> strips;  // from left to right
+  bool transposed = false;           // its rows are the columns of what was asked for
+  std::vector<LanesStrip> strips;    // from left to right
+  std::uint32_t parameter_sets = 0;  // that the device has room for
   /// Each pixel that lies in memory is so many of the convolution's, in each direction.
   std::uint32_t repeat_height = 1, repeat_width = 1;
 

@@ -199,6 +199,30 @@ TEST(LanesCommands, LoadStripsAndStoreTheirRowsWhereTheyLie) {
   }
 }
 
+TEST(LanesCommands, AskForTheParametersOfAsManyPlanesAheadAsThereIsRoomFor) {
+  Geometry geometry = small();
+  geometry.parameter_sets = 8;
+  Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  const auto plan =
+      make_lanes_plan(maps(1, 9 * kColumns, 4, 8), geometry, output, LaneSum::kProducts);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->row_blocks(), 2U);
+  const JobCommands job = lanes_commands(*plan, {}, {});
+  std::uint64_t ahead = 0, sets = 0, most = 0;
+  for (std::size_t i = 0; i < job.commands.size(); ++i) {
+    const Command& command = job.commands[i];
+    if (command.opcode == Opcode::kLoadParameters) {
+      sets += std::uint64_t{command.count} / kParameterSetWords * command.passes;
+      ahead += job.phases[i] == Phase::kAhead ? 1 : 0;
+    }
+    most = std::max(most, sets);
+    if (command.opcode == Opcode::kStore) sets -= std::uint64_t{command.count} * command.blocks;
+  }
+  EXPECT_EQ(ahead, 4U) << "of two sets each";
+  EXPECT_EQ(most, 8U) << "all that there is room for, and no more";
+  EXPECT_EQ(sets, 0U);
+}
+
 TEST(LanesCommands, ReadOperandsOfStripsInTheOrderOfTheirResults) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
