@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "host/device/depthwise.hpp"
 #include "sim/signals.hpp"
 
 namespace gemm64 {
@@ -33,7 +32,15 @@ const VerilatedVar& get(const VerilatedContext& context, const std::string& scop
 // Words of a half of the lanes' weights.
 constexpr std::size_t kWeightHalf = 8;
 
-void flip_bit(std::uint32_t& word, unsigned bit) { word ^= std::uint32_t{1} << bit; }
+template <class Word>
+void flip_bit(Word& word, unsigned bit) {
+  word = static_cast<Word>(word ^ Word{1} << bit);
+}
+
+/// The words of a memory of one write and one read port, which fill whole bytes.
+std::uint8_t* memory(const VerilatedContext& context, const std::string& scope) {
+  return static_cast<std::uint8_t*>(get(context, scope, signals::kMemory).datap());
+}
 
 /// The signals that hold a register's bits, the lowest first: one for all, or one a bit.
 std::vector<const char*> signals_of(const std::string& name) {
@@ -81,6 +88,7 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
   };
   table_ = static_cast<std::uint8_t*>(vector(signals::kTable));
   vector_ = static_cast<std::uint16_t*>(vector(signals::kVectorSums));
+  scratchpad_ = memory(context, signals::kScratchpad);
   find_lanes(context);
   find_registers(context);
 }
@@ -88,9 +96,18 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
 void Inside::find_lanes(const VerilatedContext& context) {
   const VerilatedVar& weights = get(context, signals::kLaneWeightRam, signals::kLaneWeights);
   const VerilatedVar& window = get(context, signals::kLanes, signals::kLaneWindow);
-  lanes_ = {static_cast<std::uint8_t*>(weights.datap()), weights.entSize(),
-            static_cast<std::uint8_t*>(window.datap()), window.entSize(),
-            static_cast<std::uint32_t*>(get(context, signals::kLanes, signals::kLaneSums).datap())};
+  const auto signal = [&](const char* name) { return get(context, signals::kLanes, name).datap(); };
+  lanes_.weights = static_cast<std::uint8_t*>(weights.datap());
+  lanes_.weight_word = weights.entSize();
+  lanes_.window = static_cast<std::uint8_t*>(window.datap());
+  lanes_.window_word = window.entSize();
+  lanes_.sums = static_cast<std::uint32_t*>(signal(signals::kLaneSums));
+  for (unsigned line = 0; line < kLaneLines; ++line) {
+    lanes_.lines[line] = memory(context, signals::lane_line(line));
+  }
+  lanes_.shift = static_cast<std::uint8_t*>(signal(signals::kLanesShift));
+  lanes_.column = static_cast<std::uint8_t*>(signal(signals::kLanesColumn));
+  lanes_.rows = static_cast<std::uint8_t*>(signal(signals::kLanesRows));
 }
 
 void Inside::find_registers(const VerilatedContext& context) {
@@ -116,6 +133,14 @@ std::uint8_t* Inside::activation_byte(unsigned row, unsigned column) const {
          column;
 }
 
+std::uint8_t* Inside::lane_value_byte(unsigned row, unsigned column, unsigned lane) const {
+  return lanes_.window + (row * kLaneWindow + column) * lanes_.window_word + lane;
+}
+
+std::uint8_t* Inside::lane_line_byte(unsigned line, unsigned column, unsigned lane) const {
+  return lanes_.lines[line] + std::size_t{column} * n_ + lane;
+}
+
 Events Inside::events() const {
   return events_are_wide_ ? *static_cast<const std::uint64_t*>(events_)
                           : *static_cast<const std::uint32_t*>(events_);
@@ -137,13 +162,25 @@ std::int32_t Inside::accumulator(unsigned bank, unsigned row, unsigned column) c
   return static_cast<std::int32_t>(columns_[column][bank][row]);
 }
 
+Probe::LanesShift Inside::lanes_shift() const {
+  return {*lanes_.shift != 0, *lanes_.column, *lanes_.rows};
+}
+
+std::int8_t Inside::lane_value(unsigned row, unsigned column, unsigned lane) const {
+  return static_cast<std::int8_t>(*lane_value_byte(row, column, lane));
+}
+
+std::int8_t Inside::lane_line(unsigned line, unsigned column, unsigned lane) const {
+  return static_cast<std::int8_t>(*lane_line_byte(line, column, lane));
+}
+
 void Inside::flip(const Fault& fault) {
   switch (fault.kind) {
     case Fault::Kind::kWeight:
-      *weight_byte(fault.row, fault.column) ^= static_cast<std::uint8_t>(1u << fault.bit);
+      flip_bit(*weight_byte(fault.row, fault.column), fault.bit);
       break;
     case Fault::Kind::kActivation:
-      *activation_byte(fault.row, fault.column) ^= static_cast<std::uint8_t>(1u << fault.bit);
+      flip_bit(*activation_byte(fault.row, fault.column), fault.bit);
       break;
     case Fault::Kind::kPartialSum:
       flip_bit(stages_[fault.row].sums[fault.column], fault.bit);
@@ -152,28 +189,36 @@ void Inside::flip(const Fault& fault) {
       flip_bit(columns_[fault.column][fault.bank][fault.row], fault.bit);
       break;
     case Fault::Kind::kTable:
-      table_[fault.place] ^= static_cast<std::uint8_t>(1u << fault.bit);
+      flip_bit(table_[fault.place], fault.bit);
       break;
     case Fault::Kind::kVector:
-      vector_[fault.place] ^= static_cast<std::uint16_t>(1u << fault.bit);
+      flip_bit(vector_[fault.place], fault.bit);
       break;
     case Fault::Kind::kLaneWeight: {
       const std::size_t word = fault.bank * kWeightHalf + fault.row / kLaneTaps;
-      lanes_.weights[word * lanes_.weight_word + fault.row % kLaneTaps * n_ + fault.column] ^=
-          static_cast<std::uint8_t>(1u << fault.bit);
+      flip_bit(
+          lanes_.weights[word * lanes_.weight_word + fault.row % kLaneTaps * n_ + fault.column],
+          fault.bit);
       break;
     }
     case Fault::Kind::kLaneValue:
-      lanes_.window[(fault.bank * kLaneWindow + fault.row) * lanes_.window_word + fault.column] ^=
-          static_cast<std::uint8_t>(1u << fault.bit);
+      flip_bit(
+          lanes_.window[(fault.bank * kLaneWindow + fault.row) * lanes_.window_word + fault.column],
+          fault.bit);
       break;
     case Fault::Kind::kLaneSum:
       flip_bit(lanes_.sums[fault.place], fault.bit);
       break;
+    case Fault::Kind::kLaneLine:
+      flip_bit(*lane_line_byte(fault.bank, fault.row, fault.column), fault.bit);
+      break;
+    case Fault::Kind::kScratchpad:
+      flip_bit(scratchpad_[std::size_t{fault.row} * n_ + fault.column], fault.bit);
+      break;
     case Fault::Kind::kRegister: {
       std::size_t at = fault.bit;
       for (unsigned i = 0; i < fault.place; ++i) at += kFaultRegisters[i].bits;
-      *registers_[at].byte ^= static_cast<std::uint8_t>(1u << registers_[at].bit);
+      flip_bit(*registers_[at].byte, registers_[at].bit);
       break;
     }
     default:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/device/debug_device.hpp"
+#include "host/device/depthwise.hpp"
 #include "sim/signal_view.hpp"
 
 class VerilatedContext;
@@ -25,6 +26,10 @@ class Inside final : public Probe {
   std::int32_t partial_sum(unsigned stage, unsigned column) const override;
   std::int32_t accumulator(unsigned bank, unsigned row, unsigned column) const override;
 
+  LanesShift lanes_shift() const override;
+  std::int8_t lane_value(unsigned row, unsigned column, unsigned lane) const override;
+  std::int8_t lane_line(unsigned line, unsigned column, unsigned lane) const override;
+
   /// Flips the bit of a fault whose kind is a register, or a word of memory, of the accelerator.
   void flip(const Fault& fault);
 
@@ -42,6 +47,8 @@ class Inside final : public Probe {
     std::uint8_t* window;
     std::size_t window_word;  // bytes from a value of all lanes to the next one
     std::uint32_t* sums;
+    std::array<std::uint8_t*, kLaneLines> lines;  // word after word of all lanes
+    const std::uint8_t *shift, *column, *rows;
   };
 
   struct RegisterBit {
@@ -53,6 +60,8 @@ class Inside final : public Probe {
   void find_registers(const VerilatedContext& context);
   std::uint8_t* weight_byte(unsigned row, unsigned column) const;
   std::uint8_t* activation_byte(unsigned row, unsigned column) const;
+  std::uint8_t* lane_value_byte(unsigned row, unsigned column, unsigned lane) const;
+  std::uint8_t* lane_line_byte(unsigned line, unsigned column, unsigned lane) const;
 
   unsigned n_;
   unsigned stage_rows_;
@@ -64,6 +73,7 @@ class Inside final : public Probe {
   std::uint8_t* table_ = nullptr;                       // of the vector path, entry by entry
   std::uint16_t* vector_ = nullptr;                     // its rounded sums, lane by lane
   LaneSignals lanes_{};
+  std::uint8_t* scratchpad_ = nullptr;  // word after word of n bytes
   std::vector<RegisterBit> registers_;  // bit after bit of kFaultRegisters
 };
 

@@ -49,8 +49,19 @@ inline constexpr const char* kVectorSums = "whole_10";  // a word of 11 bits a l
 inline const std::string kLanes = kTop + ".u_lanes";
 inline constexpr const char* kLaneWindow = "window_q";  // a word of N bytes for each place
 inline constexpr const char* kLaneSums = "sum_4_q";     // a lane of 32 bits
+inline constexpr const char* kLanesShift = "shift_1_q";
+inline constexpr const char* kLanesColumn = "column_1_q";
+inline constexpr const char* kLanesRows = "row_q";
 inline const std::string kLaneWeightRam = kLanes + ".u_weights";
 inline constexpr const char* kLaneWeights = "memory_q";
+/// The memory of the row that came `index` + 1 rows before the last one.
+inline std::string lane_line(unsigned index) {
+  return kLanes + ".above[" + std::to_string(index + 1) + "].kept.u_line";
+}
+
+/// What a memory of one write and one read port holds: a word of N bytes a place.
+inline constexpr const char* kMemory = "memory_q";
+inline const std::string kScratchpad = kTop + ".u_activations.u_scratchpad";
 
 /// "scope.signal", and "scope.signal[index]" for a word of an array.
 inline std::string in(const std::string& scope, const char* signal) { return scope + "." + signal; }

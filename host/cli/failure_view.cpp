@@ -102,17 +102,19 @@ void write_failure_view(const Failure& failure, const Geometry& geometry, const 
       finding.place == Finding::Place::kStandstill || finding.place == Finding::Place::kStopped;
   const bool has_value = !still && finding.place != Finding::Place::kMemory &&
                          finding.place != Finding::Place::kRequantized &&
-                         finding.place != Finding::Place::kLanes;
+                         finding.place != Finding::Place::kLanes &&
+                         finding.place != Finding::Place::kAbsent;
   SaveFileOptions save;
   save.title = "the first wrong value";
   save.traces = traces_of(failure, geometry);
   // The sum may have left the array long before it went wrong, and then stands outside.
   const bool left_inside = finding.clock >= failure.trace_begin;
   save.markers.push_back({'A', left_inside ? finding.clock : finding.wrong_clock,
-                          still                                     ? "last move"
-                          : finding.place == Finding::Place::kLanes ? "result leaves the chip"
-                          : left_inside                             ? "sum left the array"
-                                                                    : "first wrong"});
+                          still                                      ? "last move"
+                          : finding.place == Finding::Place::kAbsent ? "the program has ended"
+                          : on_lanes(finding.place)                  ? "result leaves the chip"
+                          : left_inside                              ? "sum left the array"
+                                                                     : "first wrong"});
   if (has_value && left_inside) save.markers.push_back({'B', finding.wrong_clock, "first wrong"});
   if (finding.tile_begin >= failure.trace_begin && finding.tile_begin != 0) {
     save.markers.push_back({'C', finding.tile_begin, "its tile begins"});

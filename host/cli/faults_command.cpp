@@ -32,10 +32,11 @@ constexpr std::chrono::milliseconds kBetweenLines{100};  // of progress
 
 constexpr const char* kInjected = "injected";
 constexpr const char* kBrokenPrograms = "broken-programs";
+constexpr const char* kAllPrograms = "all";
 
 struct FaultsCommand : CampaignOptions {
   std::string kind = kInjected;
-  std::uint64_t first = 0;
+  std::string program = kAllPrograms;
   std::string json;
 };
 
@@ -73,7 +74,11 @@ auto progress_of(ProgressBar& bar, std::uint64_t count, std::string (*line)(cons
   };
 }
 
-CampaignReport campaign(const FaultsCommand& options) {
+CampaignReport campaign(FaultsCommand options) {
+  for (std::size_t i = 0; i < kFaultPrograms; ++i) {
+    const auto program = static_cast<FaultProgram>(i);
+    if (options.program == name(program)) options.programs = program;
+  }
   const DeviceKind& kind = devices().find_inspectable("rtl", "faults");
   const QuietStandardOutput quiet;
   ProgressBar bar;
@@ -107,6 +112,16 @@ BrokenReport broken_programs(const FaultsCommand& options) {
   return run_broken_programs(broken, make_rtl, progress_of(bar, options.count, broken_line));
 }
 
+/// The choices of --program.
+std::vector<std::string> program_names() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kFaultPrograms; ++i) {
+    names.emplace_back(name(static_cast<FaultProgram>(i)));
+  }
+  names.emplace_back(kAllPrograms);
+  return names;
+}
+
 int tell(const std::string& text, const nlohmann::ordered_json& report, bool held,
          OutputFile* json) {
   print_report(text);
@@ -115,8 +130,8 @@ int tell(const std::string& text, const nlohmann::ordered_json& report, bool hel
 }
 
 int faults(const FaultsCommand& options) {
-  if (options.first != 0 && options.kind != kBrokenPrograms) {
-    throw UsageError("--first is for --kind broken-programs");
+  if (options.program != kAllPrograms && options.kind != kInjected) {
+    throw UsageError("--program is for --kind injected");
   }
   ClaimedFiles().output("--json", options.json);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
@@ -137,18 +152,25 @@ void add_faults_command(CLI::App& app, int& result) {
   options->jobs = std::max(std::thread::hardware_concurrency(), 1U);
   CLI::App* command = app.add_subcommand(
       "faults",
-      "small products with one random fault each: what the check finds of them; or programs that "
-      "are broken, on the RTL and the reference device");
+      "small programs with one random fault each: who finds them, and whether the diagnosis finds "
+      "their place; or programs that are broken, on the RTL and the reference device");
   command->add_option("--kind", options->kind, "injected, or broken-programs")
       ->transform(one_of({kInjected, kBrokenPrograms}))
       ->capture_default_str();
-  command->add_option("--first", options->first, "number of the first broken program of the seed")
+  command
+      ->add_option(
+          "--program", options->program,
+          "what the faults are put into: products, convolutions, programs of the depthwise "
+          "lanes (lanes), of the vector path (vector), or all by turns")
+      ->transform(one_of(program_names()))
+      ->capture_default_str();
+  command->add_option("--first", options->first, "number of the seed's first fault or program")
       ->transform(whole_number(0, kMaxFaults))
       ->capture_default_str();
   command->add_option("--count", options->count, "faults or broken programs to try")
       ->transform(whole_number(1, kMaxFaults))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of products and faults")
+  command->add_option("--seed", options->seed, "of programs and faults")
       ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
   command->add_option("--array", options->array, "rows and columns of the array: 2, 4, 8 or 64")
@@ -161,9 +183,9 @@ void add_faults_command(CLI::App& app, int& result) {
       "writes counts, and every try with the command that repeats it, to this file");
   command->callback([options, &result] { result = faults(*options); });
   command->footer(
-      "Exit codes: 0 nothing hung, went unnoticed or differed, 1 something did, 2 bad usage or "
-      "input, 3 an "
-      "output was lost.");
+      "Exit codes: 0 nothing hung, went unnoticed, was misdiagnosed or differed, 1 something did, "
+      "2 "
+      "bad usage or input, 3 an output was lost.");
 }
 
 }  // namespace gemm64

@@ -6,9 +6,14 @@
 #include <algorithm>
 #include <random>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/device/depthwise.hpp"
+#include "host/device/vector_path.hpp"
 #include "host/job/job.hpp"
+#include "host/job/job_program.hpp"
 
 namespace gemm64 {
 namespace {
@@ -24,6 +29,9 @@ constexpr std::uint32_t kMaxStalls = 30;  // percent
 // Longer than anything that is no fault: stalls, and requests behind those of other ports.
 constexpr std::uint32_t kWatchdog = 1000;
 constexpr std::uint32_t kWatchdogLatencies = 32;
+
+// From the last row of the lanes to the end of the program: requests and answers of a burst.
+constexpr std::uint64_t kLanesLatencies = 2;
 
 constexpr unsigned kCommandWords = 6;  // that have fields; the accelerator reads no others
 
@@ -45,8 +53,45 @@ void draw_register(std::mt19937& random, Fault& fault) {
   }
 }
 
-void draw_place(std::mt19937& random, const Geometry& geometry, std::uint64_t rows, Fault& fault) {
+/// A place on the lanes that the layer uses.
+void draw_lanes_place(std::mt19937& random, const LanesCut& cut, unsigned n, Fault& fault) {
+  const unsigned kernel = cut.command().kernel_height;
+  fault.column = below(random, n);
+  fault.bit = below(random, 8);
+  if (fault.kind == Fault::Kind::kLaneWeight) {
+    fault.bank = below(random, 2);
+    fault.row = below(random, kernel * kernel);
+  } else if (fault.kind == Fault::Kind::kLaneValue) {
+    fault.bank = below(random, kernel);
+    fault.row = below(random, kernel);
+  } else {
+    fault.bank = below(random, kernel - 1);
+    fault.row = below(random, cut.command().width);
+  }
+}
+
+/// What of an accelerator the jobs use.
+struct Used {
+  std::uint64_t rows = 0;           // of the accumulator
+  std::uint64_t words = 0;          // of the scratchpad
+  const LanesCut* lanes = nullptr;  // of the first job on the lanes
+
+  Used(const std::vector<Job>& jobs, const Geometry& geometry) {
+    for (const Job& job : jobs) {
+      for (const RowGroup& group : job.plan.groups)
+        rows = std::max<std::uint64_t>(rows, group.rows);
+      words = std::max(words, job.plan.activation_bytes() / geometry.n);
+      if (lanes == nullptr && job.plan.lanes) lanes = &*job.plan.lanes;
+    }
+    rows = std::min<std::uint64_t>(rows, geometry.accumulator_rows);
+    words = std::min<std::uint64_t>(words, geometry.scratchpad_words);
+  }
+};
+
+void draw_place(std::mt19937& random, const Geometry& geometry, const std::vector<Job>& jobs,
+                Fault& fault) {
   using Kind = Fault::Kind;
+  const Used used(jobs, geometry);
   switch (fault.kind) {
     case Kind::kWeight:
     case Kind::kActivation:
@@ -61,14 +106,41 @@ void draw_place(std::mt19937& random, const Geometry& geometry, std::uint64_t ro
       break;
     case Kind::kAccumulator:
       fault.bank = below(random, 2);
-      fault.row = below(
-          random, static_cast<unsigned>(std::min<std::uint64_t>(rows, geometry.accumulator_rows)));
+      fault.row = below(random, static_cast<unsigned>(used.rows));
       fault.column = below(random, geometry.n);
       fault.bit = below(random, 32);
       break;
+    case Kind::kScratchpad:
+      fault.row = below(random, static_cast<unsigned>(used.words));
+      fault.column = below(random, geometry.n);
+      fault.bit = below(random, 8);
+      break;
     case Kind::kResult:
+    case Kind::kOperand:
       fault.place = below(random, geometry.n);
       fault.bit = below(random, 8);
+      break;
+    case Kind::kBias:
+    case Kind::kScale:
+      fault.place = below(random, geometry.n);
+      fault.bit = below(random, 32);
+      break;
+    case Kind::kTable:
+      fault.place = below(random, kTableBytes);
+      fault.bit = below(random, 8);
+      break;
+    case Kind::kVector:
+      fault.place = below(random, geometry.n);
+      fault.bit = below(random, 11);
+      break;
+    case Kind::kLaneWeight:
+    case Kind::kLaneValue:
+    case Kind::kLaneLine:
+      draw_lanes_place(random, *used.lanes, geometry.n, fault);
+      break;
+    case Kind::kLaneSum:
+      fault.place = below(random, geometry.n);
+      fault.bit = below(random, kLaneSumBits);
       break;
     case Kind::kCommand:
       fault.place = below(random, kCommandWords);
@@ -81,15 +153,6 @@ void draw_place(std::mt19937& random, const Geometry& geometry, std::uint64_t ro
     case Kind::kRepeated:
       fault.channel = static_cast<Fault::Channel>(below(random, kFaultChannels));
       break;
-    case Kind::kBias:
-    case Kind::kScale:
-    case Kind::kOperand:
-    case Kind::kTable:
-    case Kind::kVector:
-    case Kind::kLaneWeight:
-    case Kind::kLaneValue:
-    case Kind::kLaneSum:
-      break;  // not drawn
     case Kind::kSlaveError:
     case Kind::kDecodeError:
     case Kind::kHang:
@@ -98,20 +161,100 @@ void draw_place(std::mt19937& random, const Geometry& geometry, std::uint64_t ro
   }
 }
 
-}  // namespace
+constexpr FaultProgram kAllPrograms[kFaultPrograms] = {FaultProgram::kProducts,
+                                                       FaultProgram::kConvolutions,
+                                                       FaultProgram::kLanes, FaultProgram::kVector};
 
-FaultTry draw_try(std::uint32_t seed, std::uint64_t index, const Geometry& geometry) {
-  std::seed_seq seeds{seed, static_cast<std::uint32_t>(index),
-                      static_cast<std::uint32_t>(index >> 32)};
-  std::mt19937 random(seeds);
-  FaultTry drawn;
-  drawn.index = index;
-  drawn.array = geometry.n;
+/// Each kind of program with each of its kinds of faults, in the order of their turns.
+std::vector<std::pair<FaultProgram, Fault::Kind>> turns_of(FaultPrograms programs) {
+  std::vector<std::pair<FaultProgram, Fault::Kind>> turns;
+  for (const FaultProgram program : kAllPrograms) {
+    if (programs && *programs != program) continue;
+    for (const Fault::Kind kind : kinds_of(program)) turns.emplace_back(program, kind);
+  }
+  return turns;
+}
+
+void draw_product(std::mt19937& random, const Geometry& geometry, FaultTry& drawn) {
   const std::uint64_t most = std::max(std::uint64_t{2} * geometry.n, std::uint64_t{20});
   drawn.shape.m = draw(random, 1, kMaxRows);
   drawn.shape.k = draw(random, 1, most);
   drawn.shape.n = draw(random, 1, most);
   drawn.accumulate = below(random, 3) == 0 ? Accumulate::kHost : Accumulate::kDevice;
+}
+
+LayerNeeds needs_of(Fault::Kind kind) {
+  LayerNeeds needs;
+  needs.parameters = kind == Fault::Kind::kBias || kind == Fault::Kind::kScale;
+  needs.operands = kind == Fault::Kind::kOperand || kind == Fault::Kind::kVector;
+  needs.table = kind == Fault::Kind::kTable;
+  return needs;
+}
+
+/// The jobs of a try, as a program.
+JobProgram program_of(const FaultTry& drawn, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (const FaultLayer& layer : drawn.layers) jobs.push_back(job_of(layer, geometry));
+  if (jobs.empty()) jobs.push_back(make_job("gemm", drawn.shape, drawn.accumulate, geometry));
+  return make_job_program(jobs, geometry);
+}
+
+/// A clock before which a fault on the lanes meets nothing: they work at the end of a program.
+std::uint64_t first_clock(const FaultTry& drawn, const std::vector<Job>& jobs, std::uint64_t last) {
+  using Kind = Fault::Kind;
+  const Kind kind = drawn.fault.kind;
+  if (kind != Kind::kLaneWeight && kind != Kind::kLaneLine && kind != Kind::kLaneValue &&
+      kind != Kind::kLaneSum) {
+    return 0;
+  }
+  const Plan& plan = jobs.back().plan;
+  const std::uint64_t beats = plan.shape.m * plan.n_tiles * plan.results().beats_per_row();
+  const std::uint64_t busy = std::max(plan.lanes->clocks(), beats);
+  return last - std::min(last, busy + kLanesLatencies * drawn.memory.latency);
+}
+
+}  // namespace
+
+const std::vector<Fault::Kind>& kinds_of(FaultProgram program) {
+  using Kind = Fault::Kind;
+  static const std::vector<Kind> outside{Kind::kResult,      Kind::kCommand,  Kind::kRegister,
+                                         Kind::kLost,        Kind::kRepeated, Kind::kSlaveError,
+                                         Kind::kDecodeError, Kind::kHang};
+  const auto with_outside = [](std::vector<Kind> kinds) {
+    kinds.insert(kinds.end(), outside.begin(), outside.end());
+    return kinds;
+  };
+  const auto array = [](std::vector<Kind> more) {
+    more.insert(more.begin(), {Kind::kWeight, Kind::kActivation, Kind::kPartialSum,
+                               Kind::kAccumulator, Kind::kScratchpad});
+    return more;
+  };
+  static const std::array<std::vector<Kind>, kFaultPrograms> kinds{
+      with_outside(array({})), with_outside(array({Kind::kBias, Kind::kScale})),
+      with_outside({Kind::kLaneWeight, Kind::kLaneLine, Kind::kLaneValue, Kind::kLaneSum,
+                    Kind::kAccumulator, Kind::kScratchpad, Kind::kBias, Kind::kScale}),
+      with_outside(
+          array({Kind::kBias, Kind::kScale, Kind::kOperand, Kind::kTable, Kind::kVector}))};
+  return kinds.at(static_cast<std::size_t>(program));
+}
+
+FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t index,
+                  const Geometry& geometry) {
+  std::seed_seq seeds{seed, static_cast<std::uint32_t>(index),
+                      static_cast<std::uint32_t>(index >> 32)};
+  std::mt19937 random(seeds);
+  FaultTry drawn;
+  drawn.campaign_seed = seed;
+  drawn.programs = programs;
+  drawn.index = index;
+  drawn.array = geometry.n;
+  const auto turns = turns_of(programs);
+  std::tie(drawn.program, drawn.fault.kind) = turns[index % turns.size()];
+  if (drawn.program == FaultProgram::kProducts) {
+    draw_product(random, geometry, drawn);
+  } else {
+    drawn.layers = draw_layers(drawn.program, needs_of(drawn.fault.kind), geometry, random);
+  }
   drawn.memory.latency = static_cast<std::uint32_t>(draw(random, 1, kMaxLatency));
   if (below(random, 3) == 0) {
     drawn.memory.stall_probability = static_cast<double>(draw(random, 1, kMaxStalls)) / 100;
@@ -119,20 +262,25 @@ FaultTry draw_try(std::uint32_t seed, std::uint64_t index, const Geometry& geome
   drawn.seed = static_cast<std::uint32_t>(random());
   drawn.watchdog = kWatchdog + kWatchdogLatencies * drawn.memory.latency;
 
-  drawn.fault.kind = kFaultKinds[index % kCampaignFaultKinds].kind;
-  draw_place(random, geometry, drawn.shape.m, drawn.fault);
-  const Job job = make_job("gemm", drawn.shape, drawn.accumulate, geometry);
-  const Counters predicted = predict_counters(job.program, geometry, drawn.memory);
+  const JobProgram list = program_of(drawn, geometry);
+  draw_place(random, geometry, list.jobs, drawn.fault);
+  const Counters predicted = predict_counters(list.program, geometry, drawn.memory);
   // Commands are all fetched in the beginning.
   const std::uint64_t clocks =
       drawn.fault.kind == Fault::Kind::kCommand
           ? drawn.memory.latency + predicted[counter::kBytesCommands] / geometry.n
           : predicted[counter::kTotalClocks];
-  drawn.fault.clock = draw(random, kResetClocks, kResetClocks + kSetupClocks + clocks - 1);
+  const std::uint64_t last = kResetClocks + kSetupClocks + clocks - 1;
+  drawn.fault.clock =
+      draw(random, std::max(kResetClocks, first_clock(drawn, list.jobs, last)), last);
   return drawn;
 }
 
 std::string command_of(const FaultTry& t) {
+  if (t.program != FaultProgram::kProducts) {
+    return fmt::format("gemm64 faults --program {} --array {} --seed {} --first {} --count 1",
+                       t.programs ? name(*t.programs) : "all", t.array, t.campaign_seed, t.index);
+  }
   std::string text =
       fmt::format("gemm64 gemm {} {} {} --array {} --seed {} --memory-latency {}", t.shape.m,
                   t.shape.k, t.shape.n, t.array, t.seed, t.memory.latency);
@@ -151,6 +299,8 @@ const char* name(FaultOutcome outcome) {
       return "wrong_sums";
     case FaultOutcome::kWrongCounters:
       return "wrong_counters";
+    case FaultOutcome::kDeviceError:
+      return "device_error";
     case FaultOutcome::kStopped:
       return "stopped";
     case FaultOutcome::kHung:
@@ -163,28 +313,95 @@ const char* name(FaultOutcome outcome) {
 
 FaultOutcome classify(const Evidence& evidence) {
   if (evidence.hung) return FaultOutcome::kHung;
-  if (!evidence.error.empty()) return FaultOutcome::kStopped;
+  if (!evidence.error.empty()) {
+    return evidence.reported ? FaultOutcome::kDeviceError : FaultOutcome::kStopped;
+  }
   if (evidence.verified) {
     return evidence.right ? FaultOutcome::kMasked : FaultOutcome::kUnnoticed;
   }
   return evidence.right ? FaultOutcome::kWrongCounters : FaultOutcome::kWrongSums;
 }
 
-std::uint64_t CampaignReport::count(std::size_t kind, FaultOutcome outcome) const {
+bool is_place_of(const Fault& fault, const Finding& finding, const Plan& plan) {
+  using Kind = Fault::Kind;
+  using Place = Finding::Place;
+  const Place place = finding.place;
+  const auto in_lane = [&](unsigned lane) {
+    return place == Place::kLanes && finding.column == lane;
+  };
+  const auto behind_sums = [&](unsigned column) {
+    return (place == Place::kRequantized && finding.column == column) || in_lane(column);
+  };
+  const auto at = [&](Place own) {
+    return place == own && finding.row == fault.row && finding.column == fault.column &&
+           finding.wrong_clock == fault.clock;
+  };
+  // A value that comes into the lanes may be wrong in its first clock there, like its word.
+  const bool comes_in = fault.bank == 0;
+  switch (fault.kind) {
+    case Kind::kWeight:
+      return place == Place::kWeight && finding.row == fault.row &&
+             finding.column == fault.column && finding.wrong_clock >= fault.clock;
+    case Kind::kActivation:  // moves on, a column a clock
+      return place == Place::kActivation && finding.row == fault.row &&
+             finding.column >= fault.column &&
+             finding.wrong_clock - fault.clock == finding.column - fault.column;
+    case Kind::kPartialSum:
+      return at(Place::kPartialSum);
+    case Kind::kAccumulator:
+      return (at(Place::kAccumulator) && finding.bank == fault.bank) || in_lane(fault.column);
+    case Kind::kScratchpad:
+      return (place == Place::kActivation && finding.row == fault.column) || in_lane(fault.column);
+    case Kind::kBias:
+    case Kind::kScale:
+    case Kind::kVector:
+      return behind_sums(fault.place);
+    case Kind::kOperand:  // of a table it is any lane's
+    case Kind::kTable:
+      return place == Place::kRequantized || place == Place::kLanes;
+    case Kind::kResult: {  // sums take some beats a row
+      const unsigned bytes = plan.results().bytes();
+      const std::uint64_t first = finding.column % (plan.array / bytes) * bytes;
+      const bool own = fault.place >= first && fault.place < first + bytes;
+      return own &&
+             (place == Place::kMemory || place == Place::kRequantized || place == Place::kLanes);
+    }
+    case Kind::kLaneWeight:
+      return in_lane(fault.column);
+    case Kind::kLaneSum:
+      return in_lane(fault.place);
+    case Kind::kLaneLine:
+      return (at(Place::kLaneLine) && finding.bank == fault.bank) ||
+             (comes_in && in_lane(fault.column));
+    case Kind::kLaneValue:
+      return (at(Place::kLaneValue) && finding.bank == fault.bank) ||
+             (comes_in && fault.row == 0 && in_lane(fault.column));
+    default:
+      return place != Place::kNone;
+  }
+}
+
+std::uint64_t CampaignReport::count(FaultPrograms program, std::optional<Fault::Kind> kind,
+                                    FaultOutcome outcome) const {
   return static_cast<std::uint64_t>(
       std::count_if(tries.begin(), tries.end(), [&](const TriedFault& tried) {
-        return tried.fault_try.fault.kind == kFaultKinds[kind].kind && tried.outcome == outcome;
+        return (!program || tried.fault_try.program == *program) &&
+               (!kind || tried.fault_try.fault.kind == *kind) && tried.outcome == outcome;
       }));
 }
 
-std::uint64_t CampaignReport::count(FaultOutcome outcome) const {
+std::uint64_t CampaignReport::misdiagnosed(FaultPrograms program,
+                                           std::optional<Fault::Kind> kind) const {
   return static_cast<std::uint64_t>(
-      std::count_if(tries.begin(), tries.end(),
-                    [&](const TriedFault& tried) { return tried.outcome == outcome; }));
+      std::count_if(tries.begin(), tries.end(), [&](const TriedFault& tried) {
+        return (!program || tried.fault_try.program == *program) &&
+               (!kind || tried.fault_try.fault.kind == *kind) && tried.misdiagnosed;
+      }));
 }
 
 bool CampaignReport::holds() const {
-  return count(FaultOutcome::kHung) == 0 && count(FaultOutcome::kUnnoticed) == 0;
+  return count(FaultOutcome::kHung) == 0 && count(FaultOutcome::kUnnoticed) == 0 &&
+         misdiagnosed() == 0;
 }
 
 }  // namespace gemm64

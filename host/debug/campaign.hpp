@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "host/debug/fault_layers.hpp"
+#include "host/debug/finding.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
@@ -14,34 +17,48 @@
 
 namespace gemm64 {
 
-/// One product and one fault. All of it follows from the campaign's seed and the index.
+/// The kinds of faults that are drawn for a program.
+const std::vector<Fault::Kind>& kinds_of(FaultProgram program);
+
+/// Programs of one kind, or of all where there is none.
+using FaultPrograms = std::optional<FaultProgram>;
+
+/// One program and one fault. All of it follows from the campaign's seed, its programs and the
+/// index.
 struct FaultTry {
+  std::uint32_t campaign_seed = 0;
+  FaultPrograms programs;
   std::uint64_t index = 0;
   std::uint32_t array = 0;  // rows and columns
-  GemmShape shape;
+  FaultProgram program = FaultProgram::kProducts;
+  GemmShape shape;  // of a product
   Accumulate accumulate = Accumulate::kDevice;
+  std::vector<FaultLayer> layers;  // of any other
   MemoryTiming memory;
   std::uint32_t seed = 0;      // of operands and stalls
   std::uint32_t watchdog = 0;  // clocks
   Fault fault;
 };
 
-/// Draws a try for such an accelerator. Its kinds of faults come by turns; the fault's clock counts
-/// from the product's first clock, and lies before its end.
-FaultTry draw_try(std::uint32_t seed, std::uint64_t index, const Geometry& geometry);
+/// Draws a try for such an accelerator. Its kinds of programs and faults come by turns; the fault's
+/// clock counts from the program's first clock, and lies before its end.
+FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t index,
+                  const Geometry& geometry);
 
-/// The command that runs it again: "gemm64 gemm 3 9 8 --array 8 ... --inject weight:0,3:7@512".
+/// The command that runs it again: of a product "gemm64 gemm 3 9 8 --array 8 ... --inject
+/// weight:0,3:7@512".
 std::string command_of(const FaultTry& fault_try);
 
 enum class FaultOutcome {
   kMasked,         // every sum is right, and the check found nothing
-  kWrongSums,      // found by the check: sums differ from the reference
-  kWrongCounters,  // found by the check: the sums are right, counters are not as predicted
-  kStopped,        // the device or the driver ended the run with an error
+  kWrongSums,      // found by the host's check: results differ from the reference
+  kWrongCounters,  // found by it: the results are right, counters are not as predicted
+  kDeviceError,    // found by the device: it stopped with an error that names what is wrong
+  kStopped,        // the bus, an assertion of the RTL or the driver's limit ended the run
   kHung,           // nothing ended it
   kUnnoticed       // a sum is wrong, and the run was told to be verified
 };
-inline constexpr std::size_t kFaultOutcomes = 6;
+inline constexpr std::size_t kFaultOutcomes = 7;
 /// "masked", "wrong_sums", ...
 const char* name(FaultOutcome outcome);
 
@@ -49,28 +66,40 @@ const char* name(FaultOutcome outcome);
 struct Evidence {
   bool hung = false;      // ended from outside
   std::string error;      // of device or driver; empty: none
+  bool reported = false;  // the device reported it
   bool verified = false;  // the run's own verdict
   bool right = false;     // what a comparison beside it says of every sum
 };
 FaultOutcome classify(const Evidence& evidence);
 
+/// Is that where the fault shows first, in results of the array or of the lanes as `plan` has them?
+/// Any place will do for one outside, and none where the failure did not come again.
+bool is_place_of(const Fault& fault, const Finding& finding, const Plan& plan);
+
 struct TriedFault {
   FaultTry fault_try;  // the fault's clock is now the device's, as --inject takes it
   FaultOutcome outcome = FaultOutcome::kMasked;
-  std::string error;  // where it stopped
+  std::string error;      // where it stopped
+  std::string diagnosis;  // of wrong results
+  bool misdiagnosed = false;
 };
 
 struct CampaignReport {
   std::uint32_t array = 0;
   std::uint32_t seed = 0;
+  FaultPrograms programs;
   std::vector<TriedFault> tries;  // by index
   unsigned jobs = 0;              // side by side
   double seconds = 0;             // of wall time
 
-  /// How many tries with such a fault came to such an end; `kind` is an index into kFaultKinds.
-  std::uint64_t count(std::size_t kind, FaultOutcome outcome) const;
-  std::uint64_t count(FaultOutcome outcome) const;
-  /// Did nothing hang, and nothing go unnoticed?
+  /// Of the tries with such a program and such a fault, where these are given: how many came to
+  /// such an end, and how many were diagnosed elsewhere.
+  std::uint64_t count(FaultPrograms program, std::optional<Fault::Kind> kind,
+                      FaultOutcome outcome) const;
+  std::uint64_t misdiagnosed(FaultPrograms program = {},
+                             std::optional<Fault::Kind> kind = {}) const;
+  std::uint64_t count(FaultOutcome outcome) const { return count({}, {}, outcome); }
+  /// Did nothing hang, nothing go unnoticed, and did each diagnosis find the place?
   bool holds() const;
 };
 

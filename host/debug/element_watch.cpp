@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/debug/element_watch.hpp"
 
+#include <algorithm>
+
 #include "host/device/registers.hpp"
 
 namespace gemm64 {
@@ -12,7 +14,7 @@ std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(valu
 
 ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a,
                            const MatrixI8& w, std::uint64_t row, std::uint64_t column,
-                           const JobStart& start)
+                           const JobStart& start, std::uint64_t next_block_rows)
     : operands_(job, a, w, row, column),
       row_(row),
       n_(geometry.n),
@@ -22,7 +24,9 @@ ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const Matri
       array_column_(static_cast<unsigned>((job.plan.first_lane() + column) % geometry.n)),
       results_(job.plan.results()),
       walk_(job),
-      before_(start) {}
+      before_(start),
+      last_result_(job.plan.row_blocks() * job.plan.result_blocks() - 1),
+      next_block_rows_(next_block_rows) {}
 
 /// The bank that the pass adds to: blocks take them in turn from the program's first on.
 unsigned ElementWatch::bank(const Pass& pass) const {
@@ -88,17 +92,15 @@ void ElementWatch::check_partial_sum(const Pass& pass, unsigned stage, std::uint
 }
 
 void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
+  // A row is read before its beats, at a clock that nothing tells; but not after another sum has
+  // taken its place.
+  while (!sums_.empty() && clock >= sums_.front().until) sums_.pop_front();
   for (const Sum& sum : sums_) {
     const auto row = static_cast<unsigned>(sum.last.row);
     found(Finding::Place::kAccumulator, sum.last, clock, row, as_sum(sum.value),
           probe.accumulator(bank(sum.last), row, array_column_));
   }
-  // Rows of 8-bit results are read long before their beats: the first a clock after the block's end
-  // at the earliest, then one a clock; then a new sum may come, through the array.
-  if (results_.takes_parameters()) {
-    while (!sums_.empty() && clock >= sums_.front().until) sums_.pop_front();
-    return;
-  }
+  if (results_.takes_parameters()) return;
   // With the first beat of a row of sums the row has been read.
   const auto beats_before = [this](const Pass& pass) {
     return (pass.tile.stored_before + pass.row) * results_.beats_per_row();
@@ -106,9 +108,26 @@ void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
   while (!sums_.empty() && stored_beats_ > beats_before(sums_.front().last)) sums_.pop_front();
 }
 
+/// A row of a tile takes the place of that of the block two before it, in the same bank.
+void ElementWatch::end_sums(const TileStep& tile, std::uint64_t row, std::uint64_t until) {
+  if (!tile.begins_block) return;
+  for (Sum& sum : sums_) {
+    const bool same = sum.last.row == row && sum.last.tile.result + 2 <= tile.result;
+    if (same) sum.until = std::min(sum.until, until);
+  }
+}
+
 /// Notes the row that is read in this clock.
 void ElementWatch::enter(std::uint64_t clock) {
-  if (walk_.done()) return;
+  if (walk_.done()) {  // the next job's: its first block takes the bank that the last one leaves
+    const bool first_block = next_block_rows_ != 0;
+    if (first_block) --next_block_rows_;
+    for (Sum& sum : sums_) {
+      if (first_block && sum.last.tile.result == last_result_) continue;
+      sum.until = std::min(sum.until, clock);
+    }
+    return;
+  }
   if (before_.rows != 0) {
     --before_.rows;
     return;
@@ -120,6 +139,7 @@ void ElementWatch::enter(std::uint64_t clock) {
     tile_begin_ = clock;
   }
   walk_.next();
+  end_sums(tile, row, clock + 2 + array_column_ + stages_ + 1);
   if (tile.first_row + row != row_ || tile.tile.n != tile_) return;
   passes_.push_back({tile, row, clock, tile_begin_, before_begin_});
   last_ = passes_.back();
@@ -140,7 +160,6 @@ void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
       if (pass.tile.begins_block) sums_.push_back({pass, 0, ~std::uint64_t{0}});
       sums_.back().last = pass;
       sums_.back().value += expected_sum(pass, stages_ - 1);
-      if (pass.tile.ends_block) sums_.back().until = clock + pass.tile.rows;
     }
   }
   while (!passes_.empty() && clock - passes_.front().clock > 2 + array_column_ + stages_) {

@@ -27,7 +27,8 @@ class ElementWatch : public Observer {
   /// Watches C[row, column] of C = a * w^T, or of a convolution of a by w; job and operands outlive
   /// it. `start`: what the program does before the job.
   ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a, const MatrixI8& w,
-               std::uint64_t row, std::uint64_t column, const JobStart& start = {});
+               std::uint64_t row, std::uint64_t column, const JobStart& start = {},
+               std::uint64_t next_block_rows = 0);
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
@@ -48,10 +49,11 @@ class ElementWatch : public Observer {
   struct Sum {
     Pass last;  // that added to it
     std::uint32_t value;
-    std::uint64_t until;  // 8 bits: last clock in which it is there for sure
+    std::uint64_t until;  // clock in which another one takes its place, or may do so
   };
 
   void enter(std::uint64_t clock);
+  void end_sums(const TileStep& tile, std::uint64_t row, std::uint64_t until);
   void check_operands(const Pass& pass, unsigned stage, std::uint64_t clock, const Probe& probe);
   void check_partial_sum(const Pass& pass, unsigned stage, std::uint64_t clock, const Probe& probe);
   void check_sums(std::uint64_t clock, const Probe& probe);
@@ -72,6 +74,8 @@ class ElementWatch : public Observer {
   const ResultFormat results_;
   RowWalk walk_;
   JobStart before_;  // of the program, still to come before the job
+  const std::uint64_t last_result_;
+  std::uint64_t next_block_rows_;  // still to come
   std::uint64_t tile_begin_ = 0;
   std::uint64_t before_begin_ = 0;
   std::uint64_t stored_beats_ = 0;

@@ -38,8 +38,8 @@ std::string finding_text(const Failure& failure) {
   if (finding.place == Finding::Place::kNone) {
     return line("found", "it did not fail again; it may depend on what ran before");
   }
-  const bool on_lanes = finding.place == Finding::Place::kLanes;
-  std::string text = on_lanes ? std::string() : line("tile", tile_text(failure));
+  const bool lanes = on_lanes(finding.place), absent = finding.place == Finding::Place::kAbsent;
+  std::string text = lanes || absent ? std::string() : line("tile", tile_text(failure));
   const std::string last =
       line("last move", finding.wrong_clock == 0 ? std::string("none came")
                                                  : fmt::format("clock {}", finding.clock));
@@ -55,12 +55,12 @@ std::string finding_text(const Failure& failure) {
     if (finding.channel) multiplied += fmt::format(", channel {}", *finding.channel);
     text += line("multiplied", multiplied);
   }
-  if (on_lanes) {
-    text += line("left chip", fmt::format("clock {}, lane {}", finding.clock, finding.column));
-    return text + line("first wrong", place_in_words(finding));
-  }
-  text += line("left array", fmt::format("clock {}, column {}", finding.clock, finding.column));
-  if (finding.place == Finding::Place::kMemory || finding.place == Finding::Place::kRequantized) {
+  if (absent) return text + line("first wrong", place_in_words(finding));
+  text +=
+      lanes ? line("left chip", fmt::format("clock {}, lane {}", finding.clock, finding.column))
+            : line("left array", fmt::format("clock {}, column {}", finding.clock, finding.column));
+  if (finding.place == Finding::Place::kMemory || finding.place == Finding::Place::kRequantized ||
+      finding.place == Finding::Place::kLanes) {
     return text + line("first wrong", place_in_words(finding));
   }
   return text + line("first wrong",

@@ -23,6 +23,11 @@ std::string to_string(const WindowPlace& place) {
       place.inside ? "the input pixel" : "the border at", place.row, place.column);
 }
 
+bool on_lanes(Finding::Place place) {
+  return place == Finding::Place::kLaneLine || place == Finding::Place::kLaneValue ||
+         place == Finding::Place::kLanes;
+}
+
 const char* name(Finding::Place place) {
   switch (place) {
     case Finding::Place::kNone:
@@ -37,10 +42,16 @@ const char* name(Finding::Place place) {
       return "accumulator";
     case Finding::Place::kRequantized:
       return "requantized";
+    case Finding::Place::kLaneLine:
+      return "lane_line";
+    case Finding::Place::kLaneValue:
+      return "lane_value";
     case Finding::Place::kLanes:
       return "lanes";
     case Finding::Place::kMemory:
       return "memory";
+    case Finding::Place::kAbsent:
+      return "absent";
     case Finding::Place::kStandstill:
       return "standstill";
     case Finding::Place::kStopped:
@@ -65,8 +76,18 @@ std::string place_in_words(const Finding& finding) {
                          finding.column);
     case Finding::Place::kRequantized:
       return "the 8-bit result; its sum was right, so its bias, its scale, or what came after";
+    case Finding::Place::kLaneLine:
+      return fmt::format("lane {}'s value at column {} of line memory {}", finding.column,
+                         finding.row, finding.bank);
+    case Finding::Place::kLaneValue:
+      return fmt::format("lane {}'s value at row {}, column {} of the window", finding.column,
+                         finding.bank, finding.row);
     case Finding::Place::kLanes:
-      return "on the depthwise lanes or behind them, whose values are not followed";
+      return "a weight or a sum of the depthwise lanes, or what came after; these are not "
+             "followed";
+    case Finding::Place::kAbsent:
+      return fmt::format("until the program ended, in clock {}, nothing computed or stored it",
+                         finding.clock);
     case Finding::Place::kMemory:
       return "the results in memory; every value on the chip was right";
     default:

@@ -34,8 +34,11 @@ struct Finding {
     kPartialSum,   // a sum behind a stage of the array whose operands were right
     kAccumulator,  // a sum in the accumulator that all that was added was right for
     kRequantized,  // a result of 8 bits whose sum was right: its bias, its scale, or its way on
-    kLanes,        // a result of the depthwise lanes; nothing tells the values inside them
+    kLaneLine,     // a value in a line memory of the depthwise lanes
+    kLaneValue,    // a value in their window
+    kLanes,        // a result of theirs; nothing tells their weights and sums
     kMemory,       // the results in memory: all was right on the chip
+    kAbsent,       // none: nothing computed the element, or stored it
     kStandstill,   // nothing moved any more
     kStopped       // an error in the middle of the work
   };
@@ -48,9 +51,10 @@ struct Finding {
   std::uint64_t clock = 0;  // in which the tile's sum of the element left the array, or in which
                             // something moved for the last time
   std::uint64_t wrong_clock = 0;  // in which the wrong value was there for the first time
-  unsigned bank = 0;              // of the accumulator
-  std::uint64_t row = 0;          // of the array, its stage, or of the accumulator
-  std::uint64_t column = 0;       // of the array
+  unsigned bank = 0;              // of the accumulator; a line memory, or a row of the window
+  std::uint64_t row = 0;          // of the array, its stage, or of the accumulator; on the lanes a
+                                  // column of their line or window
+  std::uint64_t column = 0;       // of the array, or a lane
   std::int64_t expected = 0;      // at that place
   std::int64_t found = 0;
   std::optional<WindowPlace> window;     // of a convolution: what the tile multiplied
@@ -60,6 +64,9 @@ struct Finding {
 
 /// The counters (gemm64::counter) of what each engine waits for at a standstill.
 std::vector<std::size_t> waits(const Finding& finding);
+
+/// Is the value on the depthwise lanes?
+bool on_lanes(Finding::Place place);
 
 /// "weight", "partial_sum", ...
 const char* name(Finding::Place place);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "host/debug/beat_watch.hpp"
 #include "host/debug/element_watch.hpp"
+#include "host/debug/lane_watch.hpp"
 #include "host/debug/standstill_watch.hpp"
 #include "host/driver/driver.hpp"
 #include "host/error.hpp"
@@ -61,6 +61,14 @@ class Rerun {
   Driver driver_;
 };
 
+/// Rows that enter the array, or clocks of the lanes, in the first block of the job behind, at
+/// least.
+std::uint64_t next_block_rows(const JobRun& run) {
+  if (run.list == nullptr || run.place + 1 == run.list->jobs.size()) return 0;
+  const Plan& next = run.list->jobs[run.place + 1].plan;
+  return std::uint64_t{next.groups[0].rows} * (next.lanes ? 1 : next.k_tiles);
+}
+
 Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
              const Failure& failure) {
   Rerun again(run, make(false), patience);
@@ -73,12 +81,18 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
   const auto column = static_cast<std::uint64_t>(first.first_column);
   const auto found = [&](auto watch) {
     const std::optional<MatrixI32> sums = again.run(failure.first_clock, watch);
-    const bool failed = sums && (*sums)(first.first_row, first.first_column) != first.expected;
-    return failed ? watch.finding() : Finding();
+    if (!sums || (*sums)(first.first_row, first.first_column) == first.expected) return Finding();
+    Finding finding = watch.finding();
+    if (finding.place == Finding::Place::kNone) {
+      finding.place = Finding::Place::kAbsent;
+      finding.clock = finding.wrong_clock = again.device().clocks();
+    }
+    return finding;
   };
-  if (run.job.plan.lanes) return found(BeatWatch(run.job, row, column, run.list, run.place));
+  if (run.job.plan.lanes) return found(LaneWatch(run.job, row, column, run.list, run.place));
   const JobStart start = run.list == nullptr ? JobStart() : start_of(*run.list, run.place);
-  return found(ElementWatch(run.job, again.geometry(), run.a, run.w, row, column, start));
+  return found(ElementWatch(run.job, again.geometry(), run.a, run.w, row, column, start,
+                            next_block_rows(run)));
 }
 
 }  // namespace

@@ -37,6 +37,20 @@ class Probe {
 
   /// What the accumulator holds for `row` (of M) and `column` (of N) in `bank`.
   virtual std::int32_t accumulator(unsigned bank, unsigned row, unsigned column) const = 0;
+
+  /// What the depthwise lanes do at the clock's edge: a word comes into their window.
+  struct LanesShift {
+    bool shifts = false;
+    unsigned column = 0;  // of the word, in its row
+    unsigned rows = 0;    // bit r: the kernel has a row r
+  };
+  virtual LanesShift lanes_shift() const = 0;
+
+  /// A lane's value in the window, `row` rows and `column` words before the last one.
+  virtual std::int8_t lane_value(unsigned row, unsigned column, unsigned lane) const = 0;
+
+  /// What line memory `line` keeps for it of the row that came line + 1 rows before the last one.
+  virtual std::int8_t lane_line(unsigned line, unsigned column, unsigned lane) const = 0;
 };
 
 /// Told of each clock outside reset, before its edge. Whatever it throws ends the simulation.

@@ -14,6 +14,9 @@ namespace gemm64 {
 inline constexpr std::uint32_t kLaneTaps = 9;
 /// Rows and columns of the window that a lane sees, the largest kernel's.
 inline constexpr std::uint32_t kLaneWindow = 7;
+/// The memories that keep the rows above the last one, and the words of each: of the longest row.
+inline constexpr std::uint32_t kLaneLines = kLaneWindow - 1;
+inline constexpr std::uint32_t kLaneLineWords = 128;
 /// Bits of its sums, with their sign.
 inline constexpr std::uint32_t kLaneSumBits = 22;
 

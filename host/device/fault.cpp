@@ -22,7 +22,8 @@ const char* const kFaultForms =
     "result:BYTE:BIT@CLOCK, command:WORD:BIT@CLOCK, bias:COLUMN:BIT@CLOCK, scale:COLUMN:BIT@CLOCK, "
     "operand:BYTE:BIT@CLOCK, table:ENTRY:BIT@CLOCK, vector:LANE:BIT@CLOCK, "
     "lane-weight:HALF,TAP,LANE:BIT@CLOCK, lane-value:ROW,COLUMN,LANE:BIT@CLOCK, "
-    "lane-sum:LANE:BIT@CLOCK, "
+    "lane-sum:LANE:BIT@CLOCK, lane-line:LINE,COLUMN,LANE:BIT@CLOCK, "
+    "scratchpad:WORD,COLUMN:BIT@CLOCK, "
     "register:NAME:BIT@CLOCK, "
     "lost|repeated:weights.ar|weights.r|data.ar|data.r|results.aw|results.w|results.b@CLOCK or "
     "hang|slverr|decerr:weights|data|results@CLOCK";
@@ -51,6 +52,7 @@ std::size_t indices(Kind kind) {
     case Kind::kAccumulator:
     case Kind::kLaneWeight:
     case Kind::kLaneValue:
+    case Kind::kLaneLine:
       return 3;
     case Kind::kResult:
     case Kind::kCommand:
@@ -76,6 +78,8 @@ unsigned bits(const Fault& fault) {
     case Kind::kTable:
     case Kind::kLaneWeight:
     case Kind::kLaneValue:
+    case Kind::kLaneLine:
+    case Kind::kScratchpad:
       return 8;
     case Kind::kVector:
       return 11;
@@ -201,6 +205,14 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
       check("column", fault.row, kLaneWindow);
       check("lane", fault.column, geometry.n);
       break;
+    case Kind::kLaneLine:
+      check("line", fault.bank, kLaneLines);
+      check("column", fault.row, kLaneLineWords);
+      check("lane", fault.column, geometry.n);
+      break;
+    case Kind::kScratchpad:
+      check("word", fault.row, geometry.scratchpad_words);
+      break;
     case Kind::kVector:
     case Kind::kLaneSum:
       check("lane", fault.place, geometry.n);
@@ -288,6 +300,12 @@ std::string in_words(const Fault& fault) {
                          fault.column, fault.bank, fault.row);
     case Kind::kLaneSum:
       return fmt::format("bit {} of lane {}'s depthwise sum", fault.bit, fault.place);
+    case Kind::kLaneLine:
+      return fmt::format("bit {} of lane {}'s value at column {} of line memory {}", fault.bit,
+                         fault.column, fault.row, fault.bank);
+    case Kind::kScratchpad:
+      return fmt::format("bit {} of the scratchpad's word {}, column {}", fault.bit, fault.row,
+                         fault.column);
     case Kind::kRegister:
       return fmt::format("bit {} of the register {}", fault.bit, kFaultRegisters[fault.place].name);
     case Kind::kLost:

@@ -32,7 +32,9 @@ struct Fault {
     kVector,       // register of the vector path that holds a lane's sum or product, rounded
     kLaneWeight,   // weight of a depthwise lane, in one of the halves that take planes in turn
     kLaneValue,    // a lane's value in the window of 7x7 words
-    kLaneSum       // register that holds a depthwise lane's sum
+    kLaneSum,      // register that holds a depthwise lane's sum
+    kLaneLine,     // word of a memory that keeps a row for the depthwise lanes
+    kScratchpad    // word of the scratchpad
   };
   enum class Port { kWeights, kData, kResults };
   enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
@@ -40,9 +42,11 @@ struct Fault {
   Kind kind = Kind::kWeight;
   std::uint64_t clock = 0;  // what is flipped is so from the start of this clock on; what waits for
                             // a beat, a command or a burst waits from this clock on
-  unsigned bank = 0;        // of the accumulator; half of the lanes' weights; row of their window
+  unsigned bank = 0;        // of the accumulator; half of the lanes' weights; row of their window,
+                            // or line memory
   unsigned row = 0;     // of K for operands, the stage of partial sums, of M in the accumulator;
-                        // tap of the lanes' weights, column of their window
+                        // tap of the lanes' weights, column of their window or line; word of the
+                        // scratchpad
   unsigned column = 0;  // of N, or a lane
   unsigned place = 0;   // byte of a beat, word of a command, column of a set of parameters,
                         // entry of the table, lane, or index in kFaultRegisters
@@ -57,7 +61,7 @@ struct FaultKind {
   Fault::Kind kind;
   const char* name;
 };
-inline constexpr std::array<FaultKind, 20> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
+inline constexpr std::array<FaultKind, 22> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
                                                         {Fault::Kind::kActivation, "activation"},
                                                         {Fault::Kind::kPartialSum, "partial-sum"},
                                                         {Fault::Kind::kAccumulator, "accumulator"},
@@ -76,9 +80,9 @@ inline constexpr std::array<FaultKind, 20> kFaultKinds{{{Fault::Kind::kWeight, "
                                                         {Fault::Kind::kVector, "vector"},
                                                         {Fault::Kind::kLaneWeight, "lane-weight"},
                                                         {Fault::Kind::kLaneValue, "lane-value"},
-                                                        {Fault::Kind::kLaneSum, "lane-sum"}}};
-/// The first so many are drawn in campaigns, whose products give sums and take no parameters.
-inline constexpr std::size_t kCampaignFaultKinds = 12;
+                                                        {Fault::Kind::kLaneSum, "lane-sum"},
+                                                        {Fault::Kind::kLaneLine, "lane-line"},
+                                                        {Fault::Kind::kScratchpad, "scratchpad"}}};
 const char* name(Fault::Kind kind);
 
 /// The registers that faults can be put in: all that the host can write, and the bits that each

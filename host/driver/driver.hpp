@@ -92,6 +92,9 @@ class Driver {
   void start_program(std::uint64_t ring, const std::vector<Command>& program);
   bool has_ended(const std::vector<Command>& program, std::uint64_t clocks);
 
+  /// Did the device itself report an error since it was opened?
+  bool was_told_error() const { return core_.error.code != 0; }
+
   /// Soft reset: whatever was under way is given up. Throws DeviceError if it does not end.
   void reset();
 

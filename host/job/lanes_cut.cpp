@@ -13,8 +13,8 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;       // largest values of fields
-constexpr std::uint32_t kLeastWidth = 2, kMostWidth = 128;  // of a row of words
+constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;  // largest values of fields
+constexpr std::uint32_t kLeastWidth = 2;               // of a row of words
 constexpr std::uint32_t kKernels[] = {3, 5, 7};
 constexpr std::uint32_t kLeast = 0x80;  // of the bytes with a sign
 // Values of 8 bits whose sum a lane holds.
@@ -48,9 +48,9 @@ bool takes_whole_maps(const Convolution& c, LaneSum sum) {
 /// A whole map with rows that the lanes take, if these are a part of its pixels: it does not matter
 /// which of them lie beside each other.
 void set_map_width(Convolution& c) {
-  if (between(c.width, kLeastWidth, kMostWidth)) return;
+  if (between(c.width, kLeastWidth, kLaneLineWords)) return;
   const std::uint64_t pixels = std::uint64_t{c.height} * c.width;
-  std::uint32_t width = kMostWidth;
+  std::uint32_t width = kLaneLineWords;
   while (width > 1 && pixels % width != 0) --width;
   c.width = c.kernel_width = width;
   c.height = c.kernel_height = static_cast<std::uint32_t>(pixels / width);
@@ -123,7 +123,7 @@ std::optional<LanesStrip> strip_of(const Convolution& c, DepthwiseCommand comman
 bool set_strips(LanesCut& cut, const DepthwiseCommand& command, const Geometry& geometry) {
   const Convolution& c = cut.convolution;
   // A load of a row has no more words than a bank has rows.
-  const std::uint32_t most = std::min(kMostWidth, geometry.accumulator_rows);
+  const std::uint32_t most = std::min(kLaneLineWords, geometry.accumulator_rows);
   const std::uint64_t wide = span(c.kernel_width, c.dilation_width);
   if (wide > most) return false;
   const std::uint64_t columns = (most - wide) / c.stride_width + 1;
@@ -207,7 +207,7 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& given, const Geometry& 
   command.passes = c.images;
   command.count = static_cast<std::uint32_t>(divide_up(c.channels, geometry.n));
   if (!(whole_maps ? set_tiles(command) : set_windows(c, command))) return std::nullopt;
-  if (c.width <= kMostWidth) {
+  if (c.width <= kLaneLineWords) {
     cut.strips.push_back({command, 0, 0});
     cut.strips[0].command.rows = block_rows(cut.plane_rows(), geometry.accumulator_rows);
   } else if (whole_maps || !set_strips(cut, command, geometry)) {

@@ -268,6 +268,20 @@ Json to_json(const RunReport& report) {
   return json;
 }
 
+/// Adds what is known of a wrong result of the depthwise lanes.
+Json json_on_lanes(Json json, const Finding& finding) {
+  json["clock"] = finding.clock;
+  Json& first = json["first_wrong"];
+  first["lane"] = finding.column;
+  if (finding.place == Finding::Place::kLanes) return json;
+  first["clock"] = finding.wrong_clock;
+  first[finding.place == Finding::Place::kLaneLine ? "line" : "row"] = finding.bank;
+  first["column"] = finding.row;
+  first["expected"] = finding.expected;
+  first["found"] = finding.found;
+  return json;
+}
+
 Json to_json(const Failure& failure) {
   const Finding& finding = failure.finding;
   const char* const kind = !failure.error.empty()     ? "error"
@@ -291,11 +305,11 @@ Json to_json(const Failure& failure) {
   }
   json["first_wrong"] = {{"place", name(finding.place)}};
   if (finding.place == Finding::Place::kNone) return json;
-  if (finding.place == Finding::Place::kLanes) {
+  if (finding.place == Finding::Place::kAbsent) {
     json["clock"] = finding.clock;
-    json["first_wrong"]["lane"] = finding.column;
     return json;
   }
+  if (on_lanes(finding.place)) return json_on_lanes(std::move(json), finding);
   json["tile"] = {{"m", finding.tile.m},
                   {"k", finding.tile.k},
                   {"n", finding.tile.n},

@@ -7,9 +7,12 @@
 #include <random>
 #include <vector>
 
+#include "host/debug/investigation.hpp"
 #include "host/error.hpp"
+#include "host/job/job_program.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/run/layer_values.hpp"
 #include "host/side_by_side.hpp"
 
 namespace gemm64 {
@@ -29,11 +32,32 @@ class ClockLimit : public Observer {
   const std::uint64_t last_;
 };
 
-MatrixI8 random_matrix(std::uint64_t rows, std::uint64_t columns, std::mt19937& random) {
-  MatrixI8 matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
-  fill_int8(random, matrix.data(), static_cast<std::size_t>(matrix.size()));
-  return matrix;
-}
+/// What a try takes of the host: of a product, or of its layers.
+struct TryValues {
+  explicit TryValues(const FaultTry& drawn) {
+    std::mt19937 random(drawn.seed);
+    if (drawn.program == FaultProgram::kProducts) {
+      a = MatrixI8(static_cast<Eigen::Index>(drawn.shape.m),
+                   static_cast<Eigen::Index>(drawn.shape.k));
+      w = MatrixI8(static_cast<Eigen::Index>(drawn.shape.n), a.cols());
+      for (MatrixI8* matrix : {&a, &w}) {
+        fill_int8(random, matrix->data(), static_cast<std::size_t>(matrix->size()));
+      }
+    }
+    for (const FaultLayer& layer : drawn.layers) {
+      layers.push_back(draw_values(layer, random));
+      const auto of = [this](std::optional<std::size_t> from, const MatrixI8& own) {
+        return from ? MatrixI8(results[*from].cast<std::int8_t>()) : own;
+      };
+      results.push_back(layer_results(layer, layers.back(), of(layer.source, layers.back().a),
+                                      of(layer.operand, layers.back().operands)));
+    }
+  }
+
+  MatrixI8 a, w;
+  std::vector<LayerValues> layers;
+  std::vector<MatrixI32> results;  // of each layer
+};
 
 /// Is every sum A[M x K] * W[N x K]^T? By nothing that the check goes by.
 bool is_product(const MatrixI8& a, const MatrixI8& w, const MatrixI32& sums) {
@@ -46,6 +70,56 @@ bool is_product(const MatrixI8& a, const MatrixI8& w, const MatrixI32& sums) {
     }
   }
   return true;
+}
+
+/// Does each layer's memory hold its results? It is read by nothing that the check reads it by.
+bool hold_results(Device& device, const JobProgram& list, const std::vector<MatrixI32>& results) {
+  for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+    const Plan& plan = list.jobs[i].plan;
+    std::vector<std::uint8_t> memory(plan.result_bytes());
+    device.read_memory(list.jobs[i].layout.results, memory.data(), memory.size());
+    const std::size_t bytes = plan.results().bytes();
+    for (Eigen::Index row = 0; row < results[i].rows(); ++row) {
+      for (Eigen::Index column = 0; column < results[i].cols(); ++column) {
+        const std::uint64_t lane = plan.first_lane() + static_cast<std::uint64_t>(column);
+        const std::uint64_t word =
+            lane / plan.array * plan.shape.m + static_cast<std::uint64_t>(row);
+        const std::uint64_t at = (word * plan.array + lane % plan.array) * bytes;
+        const auto expected = static_cast<std::uint32_t>(results[i](row, column));
+        for (std::size_t byte = 0; byte < bytes; ++byte) {
+          if (memory[at + byte] != (expected >> (8 * byte) & 0xff)) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+/// The layers as JobRunner takes them.
+std::vector<ProgramLayer> program_layers(const FaultTry& drawn, const TryValues& values,
+                                         const Geometry& geometry) {
+  std::vector<ProgramLayer> layers;
+  for (std::size_t i = 0; i < drawn.layers.size(); ++i) {
+    const FaultLayer& from = drawn.layers[i];
+    const LayerValues& own = values.layers[i];
+    ProgramLayer layer;
+    layer.job = job_of(from, geometry);
+    layer.source = from.source;
+    layer.operand = from.operand;
+    layer.a = own.a;
+    layer.w = own.w;
+    layer.operands = own.operands;
+    layer.bias = own.bias;
+    layer.scale = own.scale;
+    layer.table = own.table;
+    layer.expected = values.results[i];
+    layer.expect = [&from, &own](const MatrixI32* source, const MatrixI32* operand) {
+      return layer_results(from, own, source != nullptr ? source->cast<std::int8_t>() : own.a,
+                           operand != nullptr ? operand->cast<std::int8_t>() : own.operands);
+    };
+    layers.push_back(std::move(layer));
+  }
+  return layers;
 }
 
 DeviceOptions device_options(const FaultTry& t) {
@@ -64,13 +138,12 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
                      std::uint64_t max_clocks) {
   TriedFault tried;
   tried.fault_try = drawn;
-  std::mt19937 random(drawn.seed);
-  const MatrixI8 a = random_matrix(drawn.shape.m, drawn.shape.k, random);
-  const MatrixI8 w = random_matrix(drawn.shape.n, drawn.shape.k, random);
+  const TryValues values(drawn);
 
   const std::unique_ptr<DebugDevice> device = make(device_options(drawn));
   read_geometry(*device);  // takes the clocks that it takes in the program
-  Driver driver(*device, Patience{drawn.memory.latency, drawn.watchdog});
+  const Patience patience{drawn.memory.latency, drawn.watchdog};
+  Driver driver(*device, patience);
   Fault& fault = tried.fault_try.fault;
   fault.clock += device->clocks();
   device->inject(fault);
@@ -80,17 +153,41 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
   RunOptions options;
   options.accumulate = drawn.accumulate;
   options.memory = drawn.memory;
+  options.investigate = [&](const JobRun& run, Failure& failure) {
+    if (failure.mismatches.count == 0) return;
+    const auto make_again = [&](bool) {
+      std::unique_ptr<DebugDevice> again = make(device_options(drawn));
+      again->inject(fault);
+      return again;
+    };
+    investigate(run, make_again, patience, failure);
+    tried.diagnosis = describe(failure);
+    tried.misdiagnosed = !is_place_of(fault, failure.finding, run.job.plan);
+  };
   JobRunner runner(*device, driver, options);
   Evidence evidence;
   try {
     RunReport report = runner.report("gemm", 1);
-    MatrixI32 sums;
-    report.layers.push_back(
-        runner.run(runner.job("gemm", drawn.shape), a, w, sums, ProgressShare()));
+    if (drawn.program == FaultProgram::kProducts) {
+      MatrixI32 sums;
+      report.layers.push_back(
+          runner.run(runner.job("gemm", drawn.shape), values.a, values.w, sums, ProgressShare()));
+      evidence.right = is_product(values.a, values.w, sums);
+    } else {
+      const std::vector<ProgramLayer> layers = program_layers(drawn, values, driver.geometry());
+      std::vector<Job> jobs;
+      for (const ProgramLayer& layer : layers) jobs.push_back(layer.job);
+      report.chained = layers.size() > 1;
+      report.layers = runner.run_program(layers, ProgressShare()).layers;
+      evidence.right =
+          hold_results(*device, make_job_program(jobs, driver.geometry()), values.results);
+    }
     evidence.verified = check(report);
-    evidence.right = is_product(a, w, sums);
   } catch (const DeviceError& error) {
-    evidence.error = error.what();
+    // Of an error there is no second look, of which the lines below the first would tell.
+    const std::string text = error.what();
+    evidence.error = text.substr(0, text.find('\n'));
+    evidence.reported = driver.was_told_error();
   } catch (const ClockLimit::Reached&) {
     evidence.hung = true;
   }
@@ -108,11 +205,13 @@ CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice&
   CampaignReport report;
   report.array = options.array;
   report.seed = options.seed;
+  report.programs = options.programs;
   report.jobs = std::max(options.jobs, 1U);
 
   std::mutex mutex;  // of report
   side_by_side(options.count, report.jobs, [&](std::size_t index) {
-    TriedFault tried = carry_out(draw_try(options.seed, index, geometry), make);
+    TriedFault tried =
+        carry_out(draw_try(options.seed, options.programs, options.first + index, geometry), make);
     const std::lock_guard<std::mutex> lock(mutex);
     report.tries.push_back(std::move(tried));
     if (progress) progress(report);

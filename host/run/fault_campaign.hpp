@@ -23,14 +23,17 @@ bool run_check(const RunReport& report);
 /// The watchdog ends a run within thousands of clocks, the driver within some two million.
 inline constexpr std::uint64_t kMaxClocks = 4'000'000;
 
-/// Runs the product of `drawn` with its fault on a new device, in the very clocks in which the
-/// program's `gemm` runs it, and judges the run by `check`, and by a product of its own beside it.
-/// What nothing ends within max_clocks hung.
+/// Runs the program of `drawn` with its fault on a new device, a product in the very clocks in
+/// which `gemm64 gemm` runs it, and judges the run by `check`, and by results of its own beside it.
+/// Wrong results are looked at again, and the diagnosis compared with the fault. What nothing ends
+/// within max_clocks hung.
 TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make,
                      const Check& check = run_check, std::uint64_t max_clocks = kMaxClocks);
 
 struct CampaignOptions {
   std::uint32_t array = 8;
+  FaultPrograms programs;
+  std::uint64_t first = 0;  // index of the first try
   std::uint64_t count = 1000;
   std::uint32_t seed = 1;
   unsigned jobs = 1;
@@ -39,7 +42,7 @@ struct CampaignOptions {
 /// Told after each try what has been tried so far; one call at a time.
 using CampaignProgress = std::function<void(const CampaignReport& so_far)>;
 
-/// Tries count faults. What comes out depends on array, count and seed alone. Throws what `make`
+/// Tries `count` faults. What comes out depends on all but jobs alone. Throws what `make`
 /// throws.
 CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice& make,
                             const CampaignProgress& progress = nullptr);

@@ -181,7 +181,8 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
 
 TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
   // A campaign tells a fault that changes clocks and no sum.
-  ASSERT_EQ(run("faults --array 4 --count 600 --seed 3 --json faults.json").code, 0);
+  ASSERT_EQ(run("faults --program products --array 4 --count 600 --seed 3 --json faults.json").code,
+            0);
   std::string command;
   const json faults = json_of("faults.json");
   for (const json& fault : faults["tries"]) {

@@ -14,21 +14,22 @@ using nlohmann::json;
 class FaultsCommand : public Program {};
 
 TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
-  const Outcome outcome = run("faults --count 120 --array 4 --seed 5 --jobs 2 --json f.json");
+  const Outcome outcome = run("faults --count 124 --array 4 --seed 5 --jobs 2 --json f.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("120 faults on 4x4, seed 5",
-                                "HELD: no fault hung, and none that changed a result went"));
+  EXPECT_THAT(outcome.out, Says("124 faults on 4x4, seed 5", "lanes: lane-line",
+                                "HELD: no fault hung, none that changed a result went"));
   // What Verilator prints of failed assertions is no part of the report.
   EXPECT_THAT(outcome.out, Lacks("%Error"));
   const json report = json_of("f.json");
-  EXPECT_EQ(report["count"], 120);
+  EXPECT_EQ(report["count"], 124);
   EXPECT_EQ(report["outcomes"]["hung"], 0);
   EXPECT_EQ(report["outcomes"]["unnoticed"], 0);
-  EXPECT_EQ(report["tries"].size(), 120u);
+  EXPECT_EQ(report["tries"].size(), 124u);
+  EXPECT_EQ(report["programs"].size(), 4u);
 }
 
 TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
-  ASSERT_EQ(run("faults --count 240 --array 4 --seed 5 --json f.json").code, 0);
+  ASSERT_EQ(run("faults --program products --count 240 --array 4 --seed 5 --json f.json").code, 0);
   const json report = json_of("f.json");
   std::map<std::string, int> repeated;  // by kind and outcome: three of each are enough
   for (const json& entry : report["tries"]) {
@@ -51,6 +52,24 @@ TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
     }
   }
   EXPECT_GT(repeated.size(), 20u);
+}
+
+TEST_F(FaultsCommand, RepeatsATryOfAnyOtherProgramByItsNumber) {
+  for (const char* const program : {"convolutions", "lanes", "vector"}) {
+    SCOPED_TRACE(program);
+    const std::string campaign = std::string("faults --array 4 --seed 6 --program ") + program;
+    ASSERT_EQ(run(campaign + " --count 40 --json f.json").code, 0);
+    const json report = json_of("f.json");
+    EXPECT_EQ(report["programs"].size(), 1u);
+    for (const json& entry : report["tries"]) {
+      if (entry["outcome"] != "wrong_sums") continue;
+      const Outcome outcome = run(entry["command"].get<std::string>().substr(7) + " --json g.json");
+      EXPECT_EQ(outcome.code, 0) << outcome.err;
+      EXPECT_THAT(outcome.out, Says(entry["diagnosis"].get<std::string>(), "first wrong"));
+      EXPECT_EQ(json_of("g.json")["tries"][0], entry);
+      break;
+    }
+  }
 }
 
 TEST_F(FaultsCommand, FaultsOfPortsAndResultsAreReplayed) {
@@ -101,7 +120,8 @@ TEST_F(FaultsCommand, TellsWhatBecameOfBrokenProgramsAndRepeatsOne) {
 
 TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {
   expect_refused("faults --kind other", "broken-programs");
-  expect_refused("faults --first 3", "--kind broken-programs");
+  expect_refused("faults --program other", "convolutions");
+  expect_refused("faults --kind broken-programs --program lanes", "--kind injected");
   expect_refused("faults --array 16", "16");
   expect_refused("faults --count 0", "0");
   expect_refused("faults --jobs 0", "0");

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "host/debug/campaign.hpp"
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
 #include "tests/folder.hpp"
@@ -89,21 +90,27 @@ TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
   Beats beats;
   run("", nullptr, &beats);
   ASSERT_EQ(beats.clocks.size(), 2U * 35);
-  for (const char* const place :
-       {"lane-weight:0,4,3:6", "lane-weight:1,0,1:6", "lane-value:1,1,3:6", "lane-sum:3:14"}) {
+  using Place = Finding::Place;
+  for (const auto& [place, told] : {std::pair{"lane-weight:0,4,3:6", Place::kLanes},
+                                    {"lane-weight:1,0,1:6", Place::kLanes},
+                                    {"lane-value:1,1,3:6", Place::kLaneValue},
+                                    {"lane-line:1,3,2:6", Place::kLaneLine},
+                                    {"lane-line:1,6,1:7", Place::kLaneLine},
+                                    {"lane-sum:3:14", Place::kLanes}}) {
     SCOPED_TRACE(place);
     std::set<Eigen::Index> columns;
     std::optional<Failure> failure;
-    for (std::uint64_t clock = beats.clocks[0] - 40; clock < beats.clocks.back() && !failure;
-         ++clock) {
-      failure = run(std::string(place) + "@" + std::to_string(clock), &columns);
+    Fault fault = parse_fault(std::string(place) + "@0");
+    for (fault.clock = beats.clocks[0] - 40; fault.clock < beats.clocks.back(); ++fault.clock) {
+      failure = run(to_string(fault), &columns);
+      if (failure) break;
     }
     ASSERT_TRUE(failure);
-    const Fault fault = parse_fault(std::string(place) + "@0");
+    SCOPED_TRACE(describe(*failure));
     const std::uint64_t lane = fault.kind == Fault::Kind::kLaneSum ? fault.place : fault.column;
     EXPECT_EQ(columns, std::set<Eigen::Index>{static_cast<Eigen::Index>(lane)});
     const Finding& finding = failure->finding;
-    EXPECT_EQ(finding.place, Finding::Place::kLanes);
+    EXPECT_EQ(finding.place, told);
     EXPECT_EQ(finding.column, lane);
     const auto plane = static_cast<std::size_t>(failure->mismatches.first_column / kN);
     const auto row = static_cast<std::size_t>(failure->mismatches.first_row);
@@ -112,7 +119,42 @@ TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
     EXPECT_TRUE(std::filesystem::exists(trace_));
     EXPECT_THAT(describe(*failure), Says("left chip"));
     EXPECT_THAT(describe(*failure), Lacks("did not fail again"));
+    if (told == Place::kLanes) continue;
+    EXPECT_EQ(finding.wrong_clock, fault.clock);
+    EXPECT_EQ(finding.bank, fault.bank);
+    EXPECT_EQ(finding.row, fault.row);
+    EXPECT_EQ((finding.expected ^ finding.found) & 0xff, 1 << fault.bit);
   }
+}
+
+/// Every value that the lanes keep of a lane, at clocks of its whole run.
+TEST_F(LanesDebug, AFlippedValueThatMattersIsFoundAtItsPlaceAndClock) {
+  Beats beats;
+  run("", nullptr, &beats);
+  std::mt19937 random(8);
+  const Plan plan = make_lanes_plan(convolution(), Rig(Rig::options(kN)).driver.geometry()).value();
+  unsigned found = 0, exact = 0;
+  for (unsigned tries = 0; found < 40; ++tries) {
+    ASSERT_LT(tries, 1000U);
+    const auto at = [&random](unsigned below) { return static_cast<unsigned>(random() % below); };
+    Fault fault;
+    fault.kind = at(2) == 0 ? Fault::Kind::kLaneValue : Fault::Kind::kLaneLine;
+    const bool line = fault.kind == Fault::Kind::kLaneLine;
+    fault.bank = at(line ? 2 : 3);
+    fault.row = at(line ? 7 : 3);
+    fault.column = at(kN);
+    fault.bit = 6;
+    fault.clock = beats.clocks[0] - 40 + at(160);
+    SCOPED_TRACE(to_string(fault));
+    const std::optional<Failure> failure = run(to_string(fault));
+    if (!failure) continue;
+    SCOPED_TRACE(describe(*failure));
+    ++found;
+    // One that comes in wrong is told as of the lane alone.
+    EXPECT_TRUE(is_place_of(fault, failure->finding, plan));
+    if (failure->finding.place != Finding::Place::kLanes) ++exact;
+  }
+  EXPECT_GT(exact, 30U);
 }
 
 /// Two layers on the lanes, and one on the array whose columns begin inside a tile.

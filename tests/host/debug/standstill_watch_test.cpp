@@ -16,6 +16,9 @@ class FakeProbe : public Probe {
   std::int8_t activation(unsigned, unsigned) const override { return 0; }
   std::int32_t partial_sum(unsigned, unsigned) const override { return 0; }
   std::int32_t accumulator(unsigned, unsigned, unsigned) const override { return 0; }
+  LanesShift lanes_shift() const override { return {}; }
+  std::int8_t lane_value(unsigned, unsigned, unsigned) const override { return 0; }
+  std::int8_t lane_line(unsigned, unsigned, unsigned) const override { return 0; }
 
   Events events_ = 0;
 };

@@ -29,6 +29,13 @@ class FakeProbe : public Probe {
   std::int32_t accumulator(unsigned, unsigned, unsigned) const override {
     throw std::logic_error("unused");
   }
+  LanesShift lanes_shift() const override { throw std::logic_error("unused"); }
+  std::int8_t lane_value(unsigned, unsigned, unsigned) const override {
+    throw std::logic_error("unused");
+  }
+  std::int8_t lane_line(unsigned, unsigned, unsigned) const override {
+    throw std::logic_error("unused");
+  }
 };
 
 class TimelineTest : public InFolder {

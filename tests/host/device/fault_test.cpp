@@ -38,6 +38,8 @@ TEST(Fault, IsReadAndWrittenInTheSameForm) {
                            "lane-weight:1,48,63:7@15",
                            "lane-value:6,0,5:0@16",
                            "lane-sum:63:21@17",
+                           "lane-line:5,127,63:7@18",
+                           "scratchpad:9215,63:0@19",
                            "register:RING_TAIL:15@7",
                            "register:CONTROL:1@8",
                            "lost:weights.ar@1",
@@ -78,6 +80,8 @@ TEST(Fault, IsToldInWords) {
   EXPECT_EQ(words("lane-value:2,1,5:0@1"),
             "bit 0 of lane 5's value at row 2, column 1 of the window");
   EXPECT_EQ(words("lane-sum:5:21@1"), "bit 21 of lane 5's depthwise sum");
+  EXPECT_EQ(words("lane-line:3,17,5:0@1"), "bit 0 of lane 5's value at column 17 of line memory 3");
+  EXPECT_EQ(words("scratchpad:70,5:2@1"), "bit 2 of the scratchpad's word 70, column 5");
   EXPECT_EQ(words("register:RING_MASK:3@1"), "bit 3 of the register RING_MASK");
   EXPECT_EQ(words("lost:data.r@1"), "the next handshake on data.r is lost");
   EXPECT_EQ(words("repeated:results.b@1"), "the next handshake on results.b comes twice");
@@ -146,6 +150,15 @@ TEST(Fault, InAPlaceThatDoesNotExistIsRefusedWithThosethatDo) {
   EXPECT_THAT(complaint("command:16:0@1"), Says("word 16; this accelerator has 0 to 15"));
   EXPECT_THAT(complaint("register:CONTROL:2@1"), Says("bit 2; this accelerator has 0 to 1"));
   EXPECT_THAT(complaint("register:RING_TAIL:16@1"), Says("bit 16; this accelerator has 0 to 15"));
+  EXPECT_THAT(complaint("lane-line:6,0,0:0@1"), Says("line 6; this accelerator has 0 to 5"));
+  EXPECT_THAT(complaint("lane-line:0,128,0:0@1"),
+              Says("column 128; this accelerator has 0 to 127"));
+  EXPECT_THAT(complaint("lane-line:0,0,64:0@1"), Says("lane 64; this accelerator has 0 to 63"));
+  EXPECT_THAT(complaint("lane-line:0,0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));
+  EXPECT_THAT(complaint("scratchpad:9216,0:0@1"),
+              Says("word 9216; this accelerator has 0 to 9215"));
+  EXPECT_THAT(complaint("scratchpad:0,64:0@1"), Says("column 64; this accelerator has 0 to 63"));
+  EXPECT_THAT(complaint("scratchpad:0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));
   EXPECT_THAT(complaint("accumulator:0,128,0:0@1"), Says("row 128; this accelerator has 0 to 127"));
 }
 

@@ -23,7 +23,7 @@ CampaignReport example() {
     tried.fault_try.fault = parse_fault(fault);
     report.tries.push_back(tried);
   }
-  report.tries[1].outcome = FaultOutcome::kStopped;
+  report.tries[1].outcome = FaultOutcome::kDeviceError;
   report.tries[1].error = "WATCHDOG";
   report.tries[2].outcome = FaultOutcome::kWrongSums;
   return report;
@@ -32,8 +32,9 @@ CampaignReport example() {
 TEST(CampaignReport, IsATableByKindAndOutcome) {
   const std::string text = campaign_table(example());
   EXPECT_THAT(text, testing::AllOf(
-                        Says("\nweight           2       1             1                0        0",
-                             "\nall              3       1             1                0        1",
+                        Says("\nproducts: weight               2       1              1 ",
+                             "\nvector: table                  0       0              0 ",
+                             "\nall                            3       1              1 ",
                              "3 faults on 8x8, seed 7: 0.5 s, 6.0 faults/s, 2 at a time.", "HELD"),
                         Lacks("gemm64 gemm")));
 }
@@ -43,25 +44,61 @@ TEST(CampaignReport, NamesWhatMustNotBe) {
   report.tries[0].outcome = FaultOutcome::kUnnoticed;
   report.tries[1].outcome = FaultOutcome::kHung;
   const std::string text = campaign_table(report);
-  EXPECT_THAT(text, Says("unnoticed: gemm64 gemm 1 2 3 --array 8", "--inject weight:0,1:2@3\n",
-                         "hung: gemm64 gemm 1 2 3 --array 8", "FAILED"));
+  EXPECT_THAT(text, Says("unnoticed: products, weight:0,1:2@3: gemm64 gemm 1 2 3 --array 8",
+                         "--inject weight:0,1:2@3\n",
+                         "hung: products, hang:data@4: gemm64 gemm 1 2 3 --array 8", "FAILED"));
+}
+
+TEST(CampaignReport, NamesWhatWasMisdiagnosed) {
+  CampaignReport report = example();
+  report.tries[2].fault_try.program = FaultProgram::kLanes;
+  report.tries[2].diagnosis = "what it says\n";
+  report.tries[2].misdiagnosed = true;
+  EXPECT_THAT(
+      campaign_table(report),
+      testing::AllOf(
+          Says("misdiagnosed: lanes, weight:3,1:2@5: gemm64 faults --program all", "FAILED"),
+          Lacks("what it says")));
+  EXPECT_EQ(to_json(report)["tries"][2]["diagnosis"], "what it says\n");
+  EXPECT_EQ(to_json(report)["tries"][2]["misdiagnosed"], true);
+  EXPECT_EQ(to_json(report)["misdiagnosed"], 1);
+  EXPECT_EQ(to_json(report)["programs"]["lanes"]["misdiagnosed"], 1);
+}
+
+TEST(CampaignReport, TellsAllOfASingleTry) {
+  CampaignReport report = example();
+  report.tries.erase(report.tries.begin(), report.tries.begin() + 2);
+  report.tries[0].diagnosis = "what it says\n";
+  EXPECT_THAT(campaign_table(report), Says("wrong_sums: products, weight:3,1:2@5", "what it says"));
+}
+
+TEST(CampaignReport, ShowsTheProgramsAloneThatWereAskedFor) {
+  CampaignReport report = example();
+  report.programs = FaultProgram::kProducts;
+  EXPECT_THAT(campaign_table(report), Lacks("vector: table"));
+  EXPECT_EQ(to_json(report)["programs"].size(), 1u);
 }
 
 TEST(CampaignReport, IsALineForProgress) {
   EXPECT_EQ(campaign_line(example()),
-            "1 masked, 1 found by the check, 1 stopped, 0 hung, 0 unnoticed");
+            "1 masked, 1 found by the host, 1 by the device, 0 stopped elsewhere, 0 hung, 0 "
+            "unnoticed");
 }
 
 TEST(CampaignReport, IsJsonWithTheCommandOfEveryTry) {
   const nlohmann::ordered_json json = to_json(example());
   EXPECT_EQ(json["count"], 3);
   EXPECT_EQ(json["held"], true);
-  EXPECT_EQ(json["outcomes"]["stopped"], 1);
+  EXPECT_EQ(json["outcomes"]["device_error"], 1);
+  EXPECT_EQ(json["misdiagnosed"], 0);
+  EXPECT_EQ(json["programs"]["products"]["kinds"]["weight"]["wrong_sums"], 1);
+  EXPECT_EQ(json["programs"]["vector"]["outcomes"]["masked"], 0);
   EXPECT_EQ(json["kinds"]["weight"]["wrong_sums"], 1);
   EXPECT_EQ(json["kinds"]["weight"]["masked"], 1);
   EXPECT_EQ(json["kinds"]["lost"]["masked"], 0);
   EXPECT_EQ(json["tries"][1]["fault"], "hang:data@4");
-  EXPECT_EQ(json["tries"][1]["outcome"], "stopped");
+  EXPECT_EQ(json["tries"][1]["outcome"], "device_error");
+  EXPECT_EQ(json["tries"][1]["program"], "products");
   EXPECT_EQ(json["tries"][1]["error"], "WATCHDOG");
   EXPECT_THAT(json["tries"][2]["command"].get<std::string>(), Says("--inject weight:3,1:2@5"));
 }
