@@ -58,8 +58,8 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
   for (std::size_t i = 0; i < executable.programs.size(); ++i) {
     const CompiledProgram& program = executable.programs[i];
     std::uint64_t constants = 0;
-    for (const LayerTensors& tensors : program.tensors) {
-      constants += tensors.weights.bytes + tensors.parameters.bytes;
+    for (const PackedLayer& layer : program.constants) {
+      constants += layer.weights.size() + layer.parameters.size();
     }
     const std::uint64_t own = clocks_of(program, executable.geometry, memory);
     const std::string& first = program.list.jobs.front().name;

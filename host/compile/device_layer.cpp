@@ -7,6 +7,7 @@
 
 #include "host/kernels/integer_product.hpp"
 #include "host/kernels/quantization.hpp"
+#include "host/kernels/strided.hpp"
 
 namespace gemm64 {
 namespace {
@@ -110,6 +111,66 @@ MatrixI8 weights_of(const onnx::NodeProto& node, const Tensor& b) {
   const MatrixI8 stored = rows_of(b, rows, columns);
   if (attribute(node, "transB", std::int64_t{0}) != 0) return stored;
   return stored.transpose();
+}
+
+/// The zero point of a second operand that the network computes, as int8.
+std::int32_t zero_of_weights(const NodeContext& context, const Tensors& inputs) {
+  const DataType type = inputs[3].type();
+  return zeros_of(context, optional_input(inputs, 5), type).front() + move_to_int8(type);
+}
+
+/// A stack of matrices as one of `stack`, to which it is broadcast.
+Tensor stretched_stack(const Tensor& tensor, Dims stack) {
+  stack.insert(stack.end(), tensor.dims().end() - 2, tensor.dims().end());
+  Tensor result(tensor.type(), stack);
+  copy_strided(result.mutable_raw(), tensor.raw(), stack, broadcast_strides(tensor.dims(), stack),
+               1);
+  return result;
+}
+
+/// The second operands of all products, a row for each column, then the weights of the columns of
+/// sums.
+MatrixI8 computed_weights(const DeviceLayer& layer, const Tensor& b) {
+  const Plan& plan = layer.job.plan;
+  const auto n = static_cast<Eigen::Index>(plan.shape.n);
+  const auto columns = static_cast<Eigen::Index>(plan.shape.k);
+  const auto k = static_cast<Eigen::Index>(layer.depth_of_products());
+  const Tensor stack = layer.stack.empty() ? b : stretched_stack(b, layer.stack);
+  const MatrixI8 stored = rows_of(stack, plan.products * k, n);
+  MatrixI8 result(plan.products * n, columns);
+  for (Eigen::Index i = 0; i < plan.products; ++i) {
+    result.block(i * n, 0, n, k) = stored.middleRows(i * k, k).transpose();
+  }
+  if (columns != k) {
+    result.middleCols(k, columns - k - 1).setConstant(kSumWeight);
+    result.col(columns - 1).setOnes();
+  }
+  return result;
+}
+
+/// The first operands of all products, row by row, then what the zero point of the second one makes
+/// of each row, in parts.
+MatrixI8 computed_activations(const DeviceLayer& layer, const Tensor& a, std::int32_t b_zero) {
+  const Plan& plan = layer.job.plan;
+  const auto m = static_cast<Eigen::Index>(plan.shape.m);
+  const auto columns = static_cast<Eigen::Index>(plan.shape.k);
+  const auto k = static_cast<Eigen::Index>(layer.depth_of_products());
+  const Tensor stack = layer.stack.empty() ? a : stretched_stack(a, layer.stack);
+  MatrixI8 rows = rows_of(stack, m, k);
+  if (columns == k) return rows;
+  MatrixI8 result(m, columns);
+  result.leftCols(k) = rows;
+  for (Eigen::Index row = 0; row < m; ++row) {
+    const std::int32_t left = -b_zero * rows.row(row).cast<std::int32_t>().sum();
+    std::int32_t parts = (left + (left < 0 ? kSumWeight : -kSumWeight) / 2) / kSumWeight;
+    result(row, columns - 1) = static_cast<std::int8_t>(left - parts * kSumWeight);
+    for (Eigen::Index column = k; column + 1 < columns; ++column) {
+      const std::int32_t part = std::clamp(parts, -128, 127);
+      result(row, column) = static_cast<std::int8_t>(part);
+      parts -= part;
+    }
+  }
+  return result;
 }
 
 /// Sums wrap at 32 bits, as the device's do.
@@ -217,7 +278,8 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
     return {in_order(MatrixI8::Identity(size, size), layer), std::vector<std::int32_t>(channels, 0),
             std::vector<float>(channels, 1)};
   }
-  made.w = weights_of(node, inputs[3]);
+  const bool computed = !layer.weights_value.empty();
+  made.w = computed ? computed_weights(layer, inputs[3]) : weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();
   const bool is_convolution = node.op_type() == "QLinearConv";
   static const Tensor none;
@@ -231,12 +293,14 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
   made.scale = std::move(bytes.scales);
   const DataType type = inputs[0].type();
   const std::int64_t zero = quantization_of(context, inputs, 1, type).zero + move_to_int8(type);
+  const auto k = static_cast<Eigen::Index>(computed ? layer.depth_of_products() : made.w.cols());
+  const std::int64_t w_zero = computed ? zero_of_weights(context, inputs) : 0;
   for (Eigen::Index i = 0; i < outputs; ++i) {
-    const std::int64_t sum = made.w.row(i).cast<std::int64_t>().sum();
+    const std::int64_t sum = made.w.row(i).head(k).cast<std::int64_t>().sum() - k * w_zero;
     const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
     made.bias.push_back(wrapped(own - zero * sum));
   }
-  if (layer.source) made.w = in_order(made.w, layer);
+  if (layer.source && !computed) made.w = in_order(made.w, layer);
   return made;
 }
 
@@ -245,15 +309,15 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   LayerWeights weights = layer_weights(layer, context, inputs);
   ProgramLayer made;
   made.job = layer.job;
-  if (layer.convolution) made.groups = layer.convolution->groups;
-  made.k = layer.job.plan.shape.k;
-  if (!layer.view.empty()) {
-    made.k = layer.view.size() * (layer.convolution ? layer.convolution->taps() : 1);
-  }
+  made.k = layer.depth_of_products();
   made.copies = layer.identity;
   made.source = layer.source;
   made.operand = layer.operand;
-  made.a = activations_of(layer, inputs[0], weights.w.cols());
+  if (layer.weights_value.empty()) {
+    made.a = activations_of(layer, inputs[0], weights.w.cols());
+  } else if (!layer.source) {
+    made.a = computed_activations(layer, inputs[0], zero_of_weights(context, inputs));
+  }
   made.w = std::move(weights.w);
   made.bias = std::move(weights.bias);
   made.scale = std::move(weights.scale);

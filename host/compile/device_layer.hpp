@@ -13,7 +13,8 @@
 
 namespace gemm64 {
 
-/// The constants of a layer: weights [N x K], and of each output channel a bias and a scale.
+/// The constants of a layer: weights [N x K], and of each output channel a bias and a scale. Of a
+/// stack of products those of each, one after the other.
 struct LayerWeights {
   MatrixI8 w;
   std::vector<std::int32_t> bias;
@@ -29,7 +30,9 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
 /// The layer for the device, of the operands that its node takes: result = clamp(rint((a * w +
 /// bias) * scale) + zero). uint8 activations and weights are moved down by 128, zero points too, so
 /// that all differences stay the same; the bias is the node's, less the input's zero point times
-/// the weights' sums. Of a layer with a source only the type of its first input counts. Throws
+/// the weights' sums. Of a layer with a source only the type of its first input counts. Of a
+/// product of two tensors that the network computes the second one is the weights, as it lies: what
+/// its zero point makes of a row is in columns behind the activations (sum_columns()). Throws
 /// UsageError where operands do not fit.
 ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
                            const Tensors& inputs);

@@ -15,6 +15,11 @@ std::vector<int> DeviceLayer::nodes() const {
   return nodes;
 }
 
+std::uint64_t DeviceLayer::depth_of_products() const {
+  if (view.empty()) return job.plan.shape.k - sum_columns;
+  return view.size() * (convolution ? convolution->taps() : 1);
+}
+
 bool DevicePlan::has(int node) const {
   return std::any_of(programs.begin(), programs.end(), [node](const DeviceProgram& program) {
     return std::any_of(program.layers.begin(), program.layers.end(),
@@ -37,7 +42,7 @@ DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {
     if (node.place == NodePlace::kHost) plan.on_host[i] = node.why;
     if (node.place == NodePlace::kSums) plan.sums[i] = node.why;
     if (node.place != NodePlace::kLayer) continue;
-    (node.convolution ? plan.on_host : plan.sums)[i] = why;
+    (node.convolution || node.computed ? plan.on_host : plan.sums)[i] = why;
   }
   return plan;
 }

@@ -52,6 +52,12 @@ struct DeviceLayer {
   bool has_no_constants() const { return identity || sum == LaneSum::kMaximum; }
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
+  /// The second operand of a product of two tensors that the network computes: the host packs it as
+  /// weights when it is there. Empty: the weights are constants of the file.
+  std::string weights_value;
+  Dims stack;  // the sizes of a stack of such products; empty where there is one
+  /// Columns of its activations that hold their rows' sums, in as many parts (device_layer.cpp).
+  std::uint64_t sum_columns = 0;
   /// Where the channels of its activations lie among the columns that its job reads, and of its
   /// results among its own.
   ChannelOrder input_order, result_order;
@@ -73,6 +79,8 @@ struct DeviceLayer {
   /// Where its results are a part of a concatenation's, in the steps of that.
   std::optional<ConcatPart> part;
 
+  /// K of the network's products.
+  std::uint64_t depth_of_products() const;
   /// The last node that it computes by itself.
   int last() const { return behind.empty() ? node : behind.back(); }
   /// The node whose results it writes, or some of them.

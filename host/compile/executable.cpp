@@ -156,6 +156,10 @@ void pack_constants(Executable& executable, const Executor& executor) {
     CompiledProgram& program = executable.programs[i];
     program.constants.clear();
     for (const DeviceLayer& layer : executable.plan.programs[i].layers) {
+      if (!layer.weights_value.empty()) {
+        program.constants.emplace_back();
+        continue;
+      }
       const Step& step = executor.steps().at(static_cast<std::size_t>(layer.node));
       const auto type = executor.model().type(step.context.node->input(0));
       const Tensor nothing(static_cast<DataType>(type->data_type), {0});

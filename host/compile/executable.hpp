@@ -49,7 +49,8 @@ struct LayerTensors {
 struct CompiledProgram {
   JobProgram list;                    // laid out from address 0
   std::vector<LayerTensors> tensors;  // of each layer
-  /// Of each layer; none where nobody has packed them yet.
+  /// Of each layer; none where nobody has packed them yet. Empty ones where the network computes
+  /// the weights.
   std::vector<PackedLayer> constants;
 };
 

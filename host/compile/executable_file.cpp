@@ -99,8 +99,13 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
     json["operand"] = to_json(tensors.operand);
     json["operand"]["source"] = layer.operand ? Json(*layer.operand) : Json();
   }
-  json["weights"]["section"] = sections.next();
-  json["parameters"]["section"] = sections.next();
+  if (layer.weights_value.empty()) {
+    json["weights"]["section"] = sections.next();
+    json["parameters"]["section"] = sections.next();
+  } else {
+    json["products"] = layer.job.plan.products;
+    json["sum_columns"] = layer.sum_columns;
+  }
   return json;
 }
 
@@ -241,15 +246,18 @@ LoadedExecutable Reader::read() {
     expected["sections"] = header_.at("sections");
     bool same = expected == header_;
     std::size_t section = 1;
-    for (CompiledProgram& program : executable.programs) {
+    for (std::size_t number = 0; number < executable.programs.size(); ++number) {
+      CompiledProgram& program = executable.programs[number];
       same = same && section < sections_.size() &&
              sections_[section] == command_bytes(program.list.program);
       ++section;
       if (!same) break;
-      for (const LayerTensors& tensors : program.tensors) {
+      for (std::size_t i = 0; i < program.tensors.size(); ++i) {
         PackedLayer packed;
-        packed.weights = constant(section++, tensors.weights.bytes);
-        packed.parameters = constant(section++, tensors.parameters.bytes);
+        if (executable.plan.programs[number].layers[i].weights_value.empty()) {
+          packed.weights = constant(section++, program.tensors[i].weights.bytes);
+          packed.parameters = constant(section++, program.tensors[i].parameters.bytes);
+        }
         program.constants.push_back(std::move(packed));
       }
     }
@@ -314,7 +322,9 @@ std::uint64_t save_executable(const Executable& executable, const OnnxModel& mod
   std::vector<std::string_view> sections{network};
   for (std::size_t i = 0; i < executable.programs.size(); ++i) {
     sections.emplace_back(commands[i]);
-    for (const PackedLayer& layer : executable.programs[i].constants) {
+    for (std::size_t j = 0; j < executable.programs[i].constants.size(); ++j) {
+      if (!executable.plan.programs[i].layers[j].weights_value.empty()) continue;
+      const PackedLayer& layer = executable.programs[i].constants[j];
       sections.push_back(view_of(layer.weights.data(), layer.weights.size()));
       sections.push_back(view_of(layer.parameters.data(), layer.parameters.size()));
     }

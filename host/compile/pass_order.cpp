@@ -97,6 +97,7 @@ bool Order::is_ready(const DeviceProgram& program) const {
   for (const DeviceLayer& layer : program.layers) {
     if (!layer.source && missing_.count(layer.input_value) != 0) return false;
     if (!layer.operand && missing_.count(layer.second) != 0) return false;
+    if (missing_.count(layer.weights_value) != 0) return false;
   }
   return true;
 }

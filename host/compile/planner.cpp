@@ -21,6 +21,7 @@ bool reads_map(Convolution map, QuantizedNode& to) {
            c.width == map.width;
   }
   const std::uint64_t pixels = std::uint64_t{map.height} * map.width;
+  if (to.computed && (pixels != 1 || to.sum_columns != 0)) return false;
   if (to.shape.m != map.images || to.shape.k != pixels * map.channels) return false;
   if (pixels == 1) return true;
   map.kernel_height = map.height;
@@ -137,7 +138,9 @@ Job Planner::make_job_of(const Placed& placed) const {
     if (layer.is_pool()) throw UsageError("the lanes have no room for its window");
     return make_job(std::move(name), *layer.convolution, geometry_, output);
   }
-  return make_job(std::move(name), node.shape, Accumulate::kDevice, geometry_, output);
+  GemmShape shape = node.shape;
+  shape.k += node.sum_columns;
+  return make_job(std::move(name), shape, Accumulate::kDevice, geometry_, output, node.products);
 }
 
 /// A layer of the program reads the results of another.
@@ -169,6 +172,9 @@ void Planner::add_layer(int index, QuantizedNode node) {
   placed.layer.result = node.result;
   placed.layer.sum = node.sum;
   placed.layer.average = node.average;
+  if (node.computed) placed.layer.weights_value = proto(index).input(3);
+  placed.layer.stack = node.stack;
+  placed.layer.sum_columns = node.sum_columns;
   placed.map = proto(index).op_type() == "QLinearConv" || placed.layer.is_pool();
   if (node.sum == LaneSum::kMaximum) {
     placed.layer.input = placed.layer.result = layers_[*input.layer].layer.result;
@@ -192,8 +198,10 @@ void Planner::add_layer(int index, QuantizedNode node) {
   bool made = false;
   placed.node = std::move(node);
   const Placed unplaced = placed;
-  const bool lies =
-      input.layer && (input.view.empty() || !by_channel) && reads_as_it_lies(input, placed.node);
+  const Value weights = value_of(placed.layer.weights_value);
+  const std::size_t weights_level = weights.level + (weights.layer ? 1 : 0);
+  const bool lies = input.layer && (input.view.empty() || !by_channel) &&
+                    weights_level <= input.level && reads_as_it_lies(input, placed.node);
   if (lies) {
     placed.layer.source = input.layer;
     placed.layer.view = input.view;
@@ -205,7 +213,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
   }
   if (!made && !placed.layer.is_pool()) {
     placed = unplaced;
-    placed.level = input.level + (input.layer ? 1 : 0);
+    placed.level = std::max(input.level + (input.layer ? 1 : 0), weights_level);
     made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
     made = made || try_to_make(false);
     // What is no window for the device is a product, if the host lays it out.

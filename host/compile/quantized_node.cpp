@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "host/device/depthwise.hpp"
+#include "host/divide.hpp"
 #include "host/kernels/quantization.hpp"
+#include "host/kernels/strided.hpp"
 #include "host/kernels/window.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/qdq_values.hpp"
@@ -45,6 +50,9 @@ class Reader {
  private:
   std::string why_no_layer(const Roles& roles) const;
   std::string why_scales(const Roles& roles) const;
+  bool has_constant_scales(const Roles& roles) const;
+  bool is_of_computed(const Roles& roles) const;
+  std::string read_computed(const Roles& roles, QuantizedNode& result) const;
   std::string read_convolution(const Roles& roles, QuantizedNode& result) const;
   bool is_view_of_values() const;
   std::optional<SpatialWindow> pool_window(const TensorType& x) const;
@@ -92,6 +100,14 @@ std::string Reader::why_scales(const Roles& roles) const {
   return positive ? "" : "its scales are not positive numbers";
 }
 
+bool Reader::has_constant_scales(const Roles& roles) const {
+  for (int i = 1; i < node_.input_size(); ++i) {
+    if (i == roles.weights || node_.input(i).empty()) continue;
+    if (!model_.is_constant(node_.input(i))) return false;
+  }
+  return true;
+}
+
 /// Why the device does not give 8-bit results; empty where it does, shapes apart.
 std::string Reader::why_no_layer(const Roles& roles) const {
   const bool float_results = node_.op_type() == "QGemm" && input_name(node_, roles.y_scale).empty();
@@ -99,11 +115,7 @@ std::string Reader::why_no_layer(const Roles& roles) const {
   if (!model_.is_constant(input_name(node_, roles.weights))) {
     return "its weights depend on the input";
   }
-  for (int i = 1; i < node_.input_size(); ++i) {
-    if (!node_.input(i).empty() && !model_.is_constant(node_.input(i))) {
-      return "its scales depend on the input";
-    }
-  }
+  if (!has_constant_scales(roles)) return "its scales depend on the input";
   const auto weights = model_.type(input_name(node_, roles.weights));
   if (!weights || !is_byte(weights->data_type)) return "its weights are not of 8 bits";
   if (const auto zero = constant(roles.weight_zero)) {
@@ -280,6 +292,65 @@ std::string Reader::read_convolution(const Roles& roles, QuantizedNode& result) 
   return "";
 }
 
+/// Is it a product whose second operand is no matrix of weights in the file?
+bool Reader::is_of_computed(const Roles& roles) const {
+  if (node_.op_type() != "QLinearMatMul") return false;
+  const std::string& name = input_name(node_, roles.weights);
+  if (!model_.is_constant(name)) return true;
+  const auto type = model_.type(name);
+  return type && type->dims.size() > 2;
+}
+
+/// Sizes of a product of two computed tensors; returns why it is none for the device.
+std::string Reader::read_computed(const Roles& roles, QuantizedNode& result) const {
+  const auto a = model_.type(node_.input(0));
+  const auto b = model_.type(input_name(node_, roles.weights));
+  const auto y = model_.type(node_.output(0));
+  if (!a || !b || !y) return "its shape is not known before it runs";
+  if (!is_byte(a->data_type) || !is_byte(b->data_type) || !is_byte(y->data_type)) {
+    return "its operands are not of 8 bits";
+  }
+  if (!has_constant_scales(roles)) return "its scales depend on the input";
+  const auto one_value = [this](int input) {
+    const auto type = model_.type(input_name(node_, input));
+    return !type || type->elements() == 1;
+  };
+  if (!one_value(roles.weight_scale) || !one_value(roles.weight_zero)) {
+    return "its second operand has more than one scale";
+  }
+  if (a->dims.size() < 2 || b->dims.size() < 2) return "an operand is a vector";
+  if (!fit(a->dims) || !fit(b->dims)) return "an operand is empty, or too large";
+  const Dims a_stack(a->dims.begin(), a->dims.end() - 2),
+      b_stack(b->dims.begin(), b->dims.end() - 2);
+  Dims stack;
+  const std::int64_t rows = a->dims[a->dims.size() - 2], k = a->dims.back(), n = b->dims.back();
+  if (b->dims[b->dims.size() - 2] != k || !broadcast_dims(a_stack, b_stack, stack)) {
+    return "its shapes do not fit";  // the host will tell more
+  }
+  const auto product = [](const Dims& sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+  };
+  const std::int64_t all = product(stack), products = product(b_stack) == 1 ? 1 : all;
+  if (!fits(all) || !fits(rows * all)) return "a size is too large";
+  std::int32_t zero = 0;
+  if (const auto given = constant(roles.weight_zero)) {
+    const auto type = static_cast<DataType>(b->data_type);
+    zero = zeros_of(context_, *given, type).front() + move_to_int8(type);
+  } else if (input_name(node_, roles.weight_zero).empty()) {
+    zero = move_to_int8(static_cast<DataType>(b->data_type));
+  }
+  // The parts of a row's sum are those of a number of 32 bits.
+  constexpr std::int64_t kMostWithZero = (std::int64_t{1} << 17) - 1;
+  if (zero != 0 && k > kMostWithZero) return "its sums may be too large";
+  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  result.computed = true;
+  result.products = static_cast<std::uint32_t>(products);
+  if (products != 1) result.stack = std::move(stack);
+  result.sum_columns = sum_columns(size(k), zero);
+  result.shape = {size(rows * all), size(k), size(n)};
+  return why_scales(roles);
+}
+
 /// A QLinearAveragePool of single values whose results have their input's scale: an adaptive pool
 /// of as many outputs as inputs becomes one.
 bool Reader::is_view_of_values() const {
@@ -325,6 +396,9 @@ QuantizedNode Reader::read() {
     result.why = why_no_layer(*roles);
     if (result.why.empty()) result.why = read_convolution(*roles, result);
     result.place = result.why.empty() ? NodePlace::kLayer : NodePlace::kHost;
+  } else if (roles && is_of_computed(*roles)) {
+    result.why = read_computed(*roles, result);
+    result.place = result.why.empty() ? NodePlace::kLayer : NodePlace::kHost;
   } else {
     const bool integers = roles || name == "MatMulInteger" ||
                           name == "com.microsoft.DynamicQuantizeMatMul" ||
@@ -367,6 +441,12 @@ QuantizedNode Reader::read() {
 }
 
 }  // namespace
+
+std::uint64_t sum_columns(std::uint64_t k, std::int32_t zero) {
+  if (zero == 0) return 0;
+  const auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int8_t>::max());
+  return divide_up(k * static_cast<std::uint64_t>(std::abs(zero)), largest) + 1;
+}
 
 std::int32_t move_to_int8(DataType type) { return type == TensorProto::UINT8 ? -128 : 0; }
 

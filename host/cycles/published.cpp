@@ -20,4 +20,14 @@ PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array,
   return cycles;
 }
 
+PublishedCycles published_cycles(const Plan& plan) {
+  GemmShape shape = plan.shape;
+  if (const Convolution* const c = plan.convolution()) {
+    return published_cycles(shape, plan.array, c->groups);
+  }
+  shape.m /= plan.products;
+  shape.n *= plan.products;
+  return published_cycles(shape, plan.array, plan.products);
+}
+
 }  // namespace gemm64

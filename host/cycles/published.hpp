@@ -26,4 +26,7 @@ struct PublishedCycles {
 PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array,
                                  std::uint32_t groups = 1);
 
+/// Of a job's plan; so are the products of a stack.
+PublishedCycles published_cycles(const Plan& plan);
+
 }  // namespace gemm64

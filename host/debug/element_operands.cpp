@@ -52,7 +52,8 @@ std::optional<std::int8_t> ElementOperands::activation(const TileIndex& tile,
 std::int8_t ElementOperands::weight(const TileIndex& tile, unsigned array_row) const {
   const std::uint64_t channel = this->channel(tile, array_row);
   if (!plan_.window) {
-    return index(channel) < w_.cols() ? w_(index(column_), index(channel)) : std::int8_t{0};
+    const std::uint64_t column = plan_.product_of(row_) * plan_.shape.n + column_;
+    return index(channel) < w_.cols() ? w_(index(column), index(channel)) : std::int8_t{0};
   }
   const Convolution& c = plan_.window->convolution;
   const std::uint64_t first = column_ / c.group_out_channels() * c.group_channels();

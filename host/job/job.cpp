@@ -20,8 +20,8 @@ Job job_of(std::string name, Plan plan) {
 }  // namespace
 
 Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
-             const Geometry& geometry, const Output& output) {
-  return job_of(std::move(name), make_plan(shape, accumulate, geometry, output));
+             const Geometry& geometry, const Output& output, std::uint32_t products) {
+  return job_of(std::move(name), make_plan(shape, accumulate, geometry, output, products));
 }
 
 Job make_job(std::string name, const Convolution& convolution, const Geometry& geometry,

@@ -33,9 +33,10 @@ struct Job {
   std::optional<int> map;
 };
 
-/// Cuts a product and lays it out from address 0. Throws UsageError as make_plan() does.
+/// Cuts a product, or a stack of them, and lays it out from address 0. Throws UsageError as
+/// make_plan() does.
 Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
-             const Geometry& geometry, const Output& output = {});
+             const Geometry& geometry, const Output& output = {}, std::uint32_t products = 1);
 
 /// The same for a convolution: activations are [images, rows, columns x channels], weights [output
 /// channels x (channels of a group, tap rows, tap columns)], results [output pixels x output

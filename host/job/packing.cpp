@@ -54,13 +54,14 @@ std::vector<std::uint8_t> packed_weights(const Job& job, const MatrixI8& weights
   if (plan.lanes) return pack_lane_weights(*plan.lanes, weights, plan.array);
   std::vector<std::uint8_t> packed(plan.weight_bytes());
   std::uint8_t* word = packed.data();
-  // The tiles of the first block of M; those after it use the same weights again.
-  for (TileWalk walk(job); !walk.done() && walk.tile().tile.m == 0; walk.next()) {
+  for (TileWalk walk(job); !walk.done(); walk.next()) {
+    const std::uint64_t first_row = walk.tile().first_row;
+    if (first_row % plan.product_rows() != 0) continue;  // the same weights again
     const TileIndex& tile = walk.tile().tile;
+    const std::uint64_t first = plan.product_of(first_row) * plan.shape.n + tile.n * plan.array;
     for (std::uint64_t column = 0;
          column < plan.lanes_of(static_cast<std::uint32_t>(tile.n)).second; ++column) {
-      copy_word(word + column * plan.array, weights, tile.n * plan.array + column, tile.k,
-                plan.array);
+      copy_word(word + column * plan.array, weights, first + column, tile.k, plan.array);
     }
     word += std::uint64_t{plan.array} * plan.array;
   }
@@ -71,7 +72,7 @@ std::vector<std::uint8_t> packed_weights(const Job& job, const MatrixI8& weights
 
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights) {
   const Plan& plan = job.plan;
-  check_shape("weights", weights, plan.shape.n, plan.shape.k);
+  check_shape("weights", weights, plan.products * plan.shape.n, plan.shape.k);
   if (plan.first_lane() != 0) {
     const auto ahead = static_cast<Eigen::Index>(plan.first_lane());
     MatrixI8 shifted = MatrixI8::Zero(weights.rows() + ahead, weights.cols());
@@ -108,22 +109,23 @@ std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std:
     throw std::invalid_argument(fmt::format("a table of {} bytes; the job takes one of {}",
                                             table.size(), plan.table_bytes()));
   }
-  if (bias.size() != plan.shape.n || scales.size() != plan.shape.n) {
+  const std::uint64_t columns = plan.products * plan.shape.n;
+  if (bias.size() != columns || scales.size() != columns) {
     throw std::invalid_argument(fmt::format("{} biases and {} scales; the job has {} columns",
-                                            bias.size(), scales.size(), plan.shape.n));
+                                            bias.size(), scales.size(), columns));
   }
   std::vector<std::uint8_t> packed(plan.parameter_bytes());
   const std::uint64_t half = std::uint64_t{plan.array} * sizeof(float);
-  for (std::uint64_t column = 0; column < plan.shape.n; ++column) {
+  for (std::uint64_t column = 0; column < columns; ++column) {
     if (!(scales[column] >= 0) || std::isinf(scales[column])) {
       throw UsageError(
           fmt::format("{}: the scale of column {} is {}; it must be finite and at "
                       "least 0",
                       job.name, column, scales[column]));
     }
-    const std::uint64_t place = plan.first_lane() + column;
-    std::uint8_t* const at =
-        packed.data() + place / plan.array * 2 * half + place % plan.array * sizeof(float);
+    const std::uint64_t place = plan.first_lane() + column % plan.shape.n;
+    std::uint8_t* const at = packed.data() + column / plan.shape.n * plan.parameter_set_bytes() +
+                             place / plan.array * 2 * half + place % plan.array * sizeof(float);
     put_word(at, static_cast<std::uint32_t>(bias[column]));
     std::uint32_t bits;
     std::memcpy(&bits, &scales[column], sizeof bits);

@@ -12,8 +12,9 @@ namespace gemm64 {
 
 /// W[N x K] as tiles of array x array bytes, in the order in which they are used: tiles of N, in
 /// each the tiles of K. A tile holds its columns (outputs) one after the other, array values of K
-/// each; what lies outside W is zero. Of a convolution as pack_window_weights() does it. Throws
-/// std::invalid_argument if W has another shape.
+/// each; what lies outside W is zero. Of a stack W has the rows of all products, one after the
+/// other. Of a convolution as pack_window_weights() does it. Throws std::invalid_argument if W has
+/// another shape.
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
 
 /// A[M x K] as tiles of K, in each all rows of `array` values. Of a convolution A has a row for
@@ -23,7 +24,8 @@ std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activ
 /// The parameters of 8-bit results, tile of N by tile: `array` biases, then as many scales. Columns
 /// past N get the bias 0 and the scale 0. Behind them the table of results, where the job takes
 /// one. Throws UsageError, naming the column, if a scale is negative, infinite or not a number;
-/// std::invalid_argument where there are not N of each, or not all 256 bytes of the table.
+/// std::invalid_argument where there are not N of each (of a stack N for each product), or not all
+/// 256 bytes of the table.
 std::vector<std::uint8_t> pack_parameters(const Job& job, const std::vector<std::int32_t>& bias,
                                           const std::vector<float>& scales,
                                           const std::vector<std::uint8_t>& table = {});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "host/device/registers.hpp"
@@ -85,7 +86,7 @@ std::uint64_t Plan::row_blocks() const {
 }
 
 Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
-               const Output& output) {
+               const Output& output, std::uint32_t products) {
   // The largest size whose byte counts cannot overflow 64 bits below.
   constexpr std::uint64_t kMaxSize = std::uint64_t{1} << 31;
   const auto check = [kMaxSize](const char* name, std::uint64_t size) {
@@ -96,6 +97,10 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   check("M", shape.m);
   check("K", shape.k);
   check("N", shape.n);
+  if (products == 0 || shape.m % products != 0) {
+    throw std::invalid_argument(
+        fmt::format("{} products cannot have {} rows of one height", products, shape.m));
+  }
 
   check_output(output, accumulate);
   check_no_images(output);
@@ -105,6 +110,7 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   plan.output = output;
   plan.accumulate = accumulate;
   plan.array = geometry.n;
+  plan.products = products;
   plan.k_tiles = static_cast<std::uint32_t>(divide_up(shape.k, geometry.n));
   plan.n_tiles = static_cast<std::uint32_t>(divide_up(plan.first_lane() + shape.n, geometry.n));
   command_count("words of weights", plan.tiles() * geometry.n);
@@ -113,9 +119,10 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   // Beside a tile's rows the scratchpad must hold one more burst, or the two wait for each other.
   const std::uint64_t max_rows = std::min<std::uint64_t>(
       geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
-  const std::uint64_t blocks = divide_up(shape.m, max_rows);
-  const std::uint64_t low = shape.m / blocks;
-  const std::uint64_t high_blocks = shape.m % blocks;  // blocks that have one row more
+  const std::uint64_t rows_of_each = plan.product_rows();
+  const std::uint64_t blocks = divide_up(rows_of_each, max_rows);
+  const std::uint64_t low = rows_of_each / blocks;
+  const std::uint64_t high_blocks = rows_of_each % blocks;  // blocks that have one row more
   std::uint64_t row = 0;
   const auto add_group = [&](std::uint64_t rows, std::uint64_t count) {
     if (count == 0) return;
@@ -126,8 +133,10 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
                            words <= geometry.scratchpad_words});
     row += rows * count;
   };
-  add_group(low + 1, high_blocks);
-  add_group(low, blocks - high_blocks);
+  for (std::uint32_t i = 0; i < products; ++i) {
+    add_group(low + 1, high_blocks);
+    add_group(low, blocks - high_blocks);
+  }
   return plan;
 }
 
@@ -214,7 +223,7 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
 Traffic predict_traffic(const Plan& plan) {
   Traffic traffic;
   traffic.weights =
-      plan.weight_bytes() * (plan.lanes ? plan.lanes->strips.size() : plan.row_blocks());
+      plan.weight_set_bytes() * (plan.lanes ? plan.lanes->strips.size() : plan.row_blocks());
   if (plan.lanes) traffic.activations = plan.lanes->plane_words() * plan.n_tiles * plan.array;
   if (plan.window) traffic.activations = plan.window->loaded_words() * plan.array;
   for (const RowGroup& group : plan.groups) {

@@ -92,6 +92,9 @@ struct RowGroup {
 /// Its tiles along K are those of a pass: the planes of its group, and in each the taps. Its groups
 /// of rows are its blocks, in their order.
 ///
+/// A stack is several products of one shape, of which M counts the rows of all, one after the
+/// other. Each has weights and parameters of its own, and no block has rows of two.
+///
 /// On the lanes a depthwise convolution has no tiles of weights. Order of its work: planes, which
 /// are its tiles of N; in each the blocks of rows. Of strips each does so by itself, and is a group
 /// of rows.
@@ -102,7 +105,8 @@ struct Plan {
   std::uint32_t array = 0;  // the array's N
   std::uint32_t k_tiles = 0;
   std::uint32_t n_tiles = 0;
-  std::vector<RowGroup> groups;     // one or two; of a convolution any number
+  std::uint32_t products = 1;       // of a stack
+  std::vector<RowGroup> groups;     // one or two for each product; of a convolution any number
   std::optional<WindowCut> window;  // of a convolution on the array
   std::optional<LanesCut> lanes;    // of one on the lanes
 
@@ -110,7 +114,10 @@ struct Plan {
   const Convolution* convolution() const {
     return window ? &window->convolution : lanes ? &lanes->convolution : nullptr;
   }
-  /// Tiles of weights.
+  /// Rows of each product of a stack, and the product that a row belongs to.
+  std::uint64_t product_rows() const { return shape.m / products; }
+  std::uint64_t product_of(std::uint64_t row) const { return row / product_rows(); }
+  /// Tiles of weights, of one product.
   std::uint64_t tiles() const { return std::uint64_t{k_tiles} * n_tiles; }
   /// Blocks of M.
   std::uint64_t row_blocks() const;
@@ -136,16 +143,19 @@ struct Plan {
   std::uint64_t result_blocks() const {
     return accumulate == Accumulate::kDevice ? n_tiles : tiles();
   }
-  /// Bytes of the packed weights, parameters and activations, and of all results.
-  std::uint64_t weight_bytes() const {
+  /// Bytes of the packed weights and parameters of one product, of those of all, of the
+  /// activations, and of all results.
+  std::uint64_t weight_set_bytes() const {
     return (lanes ? lanes->weight_words() : tiles() * array) * array;
   }
+  std::uint64_t weight_bytes() const { return weight_set_bytes() * products; }
   std::uint64_t parameter_set_bytes() const {
     return results().takes_parameters() ? std::uint64_t{n_tiles} * kParameterSetWords * array : 0;
   }
   std::uint64_t table_bytes() const { return output.takes_table() ? kTableBytes : 0; }
-  /// The table lies behind the parameters.
-  std::uint64_t parameter_bytes() const { return parameter_set_bytes() + table_bytes(); }
+  /// The table lies behind all parameters.
+  std::uint64_t table_place() const { return parameter_set_bytes() * products; }
+  std::uint64_t parameter_bytes() const { return table_place() + table_bytes(); }
   std::uint64_t activation_bytes() const {
     return (lanes    ? lanes->convolution.pixels() / lanes->repeats() * n_tiles
             : window ? window->window.pixels() * window->window.planes
@@ -183,9 +193,10 @@ struct Traffic {
 /// Cuts a product for an accelerator. M is cut into as few blocks as the accumulator allows, of as
 /// even a height as can be: a block takes max(rows, N) clocks a tile, so a low last block would
 /// waste most of them. Throws UsageError if a size is zero, a count does not fit a command, or
-/// 8-bit results have bounds that their type does not hold or sums that the device does not have.
+/// 8-bit results have bounds that their type does not hold or sums that the device does not have. M
+/// has the rows of all products of a stack.
 Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
-               const Output& output = {});
+               const Output& output = {}, std::uint32_t products = 1);
 
 /// Cuts a convolution, so that it takes the fewest clocks. Throws UsageError as make_plan() of a
 /// product does, and if cut_convolution() does.

@@ -21,7 +21,7 @@ LoadWeightsCommand load_weights(const Plan& plan, const Layout& layout, const Ro
   LoadWeightsCommand load;
   load.count = count_of(plan.tiles() * plan.array);
   load.passes = group.blocks;
-  load.address = layout.weights;
+  load.address = layout.weights + plan.product_of(group.first_row) * plan.weight_set_bytes();
   return load;
 }
 
@@ -53,7 +53,7 @@ LoadParametersCommand load_parameters(const Plan& plan, const Layout& layout,
   LoadParametersCommand load;
   load.count = count_of(plan.parameter_set_bytes() / plan.array);
   load.passes = group.blocks;
-  load.address = layout.parameters;
+  load.address = layout.parameters + plan.product_of(group.first_row) * plan.parameter_set_bytes();
   return load;
 }
 
@@ -142,7 +142,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
   load.count = load.passes = load.blocks = 1;
   if (!keeps && plan.output.takes_table()) {
     load.rows = load.stride = table_words(plan.array);
-    load.address = layout.parameters + plan.parameter_set_bytes();
+    load.address = layout.parameters + plan.table_place();
     add(load, first ? Phase::kAhead : phase);
   }
   if (plan.output.broadcasts() && plan.output.operand_images != 1) {

@@ -36,6 +36,7 @@ std::vector<std::uint64_t> column_borders(const Plan& plan) {
 std::vector<JobPart> split(const Job& job, SplitAxis axis, std::uint32_t parts,
                            const Geometry& geometry) {
   if (parts == 0) throw std::invalid_argument("a job cannot be split into 0 parts");
+  if (job.plan.products != 1) throw std::invalid_argument("a stack cannot be split");
   const bool rows = axis == SplitAxis::kRows;
   const std::vector<std::uint64_t> borders =
       rows ? row_borders(job.plan) : column_borders(job.plan);

@@ -68,9 +68,10 @@ void add_programs(const RunReport& report, Json& json) {
       if (layer.program != program.program) continue;
       ++layers;
       macs += layer.shape.macs();
+      if (layer.products != 0) continue;
       model_bytes += layer.shape.k * layer.shape.n;
+      loaded += layer.counters[counter::kBytesWeights];
     }
-    loaded += program.counters[counter::kBytesWeights];
     programs.push_back({{"program", program.program},
                         {"layers", layers},
                         {"cycles", program.counters[counter::kTotalClocks]},
@@ -145,6 +146,7 @@ Json layer_json(const LayerReport& layer, bool compared) {
   }
   if (layer.program != 0) json["program"] = layer.program;
   if (layer.convolution) json["window"] = window_json(*layer.convolution);
+  if (layer.products != 0) json["products"] = layer.products;
   if (layer.packed) json["packed_bytes"] = layer.packed_bytes;
   if (!layer.vector_nodes.empty()) json["vector_nodes"] = layer.vector_nodes;
   if (!layer.why_sums.empty()) json["why_int32"] = layer.why_sums;

@@ -104,7 +104,7 @@ std::string programs_text(const RunReport& report) {
     packed += layer.packed_bytes;
     packed_layers += layer.packed ? 1 : 0;
     vector_nodes += layer.vector_nodes.size();
-    if (layer.program == 0) continue;
+    if (layer.program == 0 || layer.products != 0) continue;
     model_bytes += layer.shape.k * layer.shape.n;
     loaded += layer.counters[counter::kBytesWeights];
   }
@@ -120,11 +120,13 @@ std::string programs_text(const RunReport& report) {
   }
   if (!report.timed()) return text;
   const LayerReport total = report.total();
-  text += fmt::format(
-      "Weights: {} loaded for {} of the model, {:.2f} times as many; each block of results loads "
-      "its layer's again.\n",
-      bytes(loaded), bytes(model_bytes),
-      static_cast<double>(loaded) / static_cast<double>(model_bytes));
+  if (model_bytes != 0) {
+    text += fmt::format(
+        "Weights: {} loaded for {} of the model, {:.2f} times as many; each block of results loads "
+        "its layer's again.\n",
+        bytes(loaded), bytes(model_bytes),
+        static_cast<double>(loaded) / static_cast<double>(model_bytes));
+  }
   const std::uint64_t all = total.counters[counter::kBytesWeights] + data_bytes(total) +
                             total.counters[counter::kBytesResults];
   text +=

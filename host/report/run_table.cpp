@@ -21,6 +21,14 @@ std::string shape_text(const GemmShape& shape) {
   return fmt::format("{}x{}x{}", shape.m, shape.k, shape.n);
 }
 
+/// "6x4x5", of a stack "3 of 2x4x5".
+std::string shape_text(const LayerReport& layer) {
+  if (layer.products < 2) return shape_text(layer.shape);
+  const GemmShape& all = layer.shape;
+  return fmt::format("{} of {}", layer.products,
+                     shape_text({all.m / layer.products, all.k, all.n}));
+}
+
 /// "3x3 /2", with what else is unusual about it.
 std::string window_text(const LayerReport& layer) {
   if (!layer.convolution) return "";
@@ -71,7 +79,7 @@ const Column kProgramColumns[] = {
 };
 
 const Column kColumns[] = {
-    {"MxKxN", [](const Row& row) { return row.if_layer(shape_text(row.layer.shape)); }},
+    {"MxKxN", [](const Row& row) { return row.if_layer(shape_text(row.layer)); }},
     {"padded", [](const Row& row) { return row.if_layer(shape_text(row.layer.padded)); }},
     {"tiles", [](const Row& row) { return grouped(row.layer.tiles); }},
     {"clocks",
@@ -141,7 +149,7 @@ std::string host_layer_table(const RunReport& report, std::size_t width) {
   table.add_column("largest error\nagainst double");
   table.add_column("allowed");
   for (const LayerReport& layer : report.layers) {
-    table.add_row({layer.name, shape_text(layer.shape), grouped(layer.shape.macs()),
+    table.add_row({layer.name, shape_text(layer), grouped(layer.shape.macs()),
                    fmt::format("{:.3g}", layer.max_abs_error),
                    fmt::format("{:.3g}", layer.error_bound)});
   }

@@ -28,7 +28,6 @@ using Expect = std::function<MatrixI32(const MatrixI32* source, const MatrixI32*
 /// takes them.
 struct ProgramLayer {
   Job job;
-  std::uint32_t groups = 1;           // of a convolution
   bool copies = false;                // are its products no work of the network's?
   std::uint64_t k = 0;                // of the network's products, if that is another
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one

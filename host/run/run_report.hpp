@@ -38,7 +38,10 @@ struct LayerReport {
   ResultFormat results = ResultFormat::int32();
   Arithmetic arithmetic = Arithmetic::kIntegers;
   std::size_t program = 0;                 // it is a part of, from 1; 0: it ran by itself
-  std::optional<Convolution> convolution;  // empty: a Linear layer, or one product
+  std::optional<Convolution> convolution;  // empty: a Linear layer, or products
+  /// Products of equal height that share M, whose weights the network computes; 0: its weights are
+  /// the model's.
+  std::uint32_t products = 0;
   bool packed = false;                    // of a convolution: the host laid out its windows as rows
   std::uint64_t packed_bytes = 0;         // so many
   std::vector<std::string> vector_nodes;  // whose work the vector path did on its results

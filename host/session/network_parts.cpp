@@ -71,6 +71,7 @@ Json to_json(const LayerReport& layer) {
                {"results", static_cast<int>(layer.results.code())},
                {"arithmetic", layer.arithmetic},
                {"program", layer.program},
+               {"products", layer.products},
                {"packed", layer.packed},
                {"vector_nodes", layer.vector_nodes},
                {"packed_bytes", layer.packed_bytes},
@@ -106,6 +107,7 @@ LayerReport layer_from(const Json& json) {
   json.at("arithmetic").get_to(layer.arithmetic);
   json.at("program").get_to(layer.program);
   if (json.contains("convolution")) layer.convolution = convolution_from(json.at("convolution"));
+  json.at("products").get_to(layer.products);
   json.at("packed").get_to(layer.packed);
   json.at("vector_nodes").get_to(layer.vector_nodes);
   json.at("packed_bytes").get_to(layer.packed_bytes);

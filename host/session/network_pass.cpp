@@ -156,6 +156,11 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
                   fmt::format("its first input is {}, which is not the shape that {} says",
                               describe(arguments[0]), executor_.model().name()));
   }
+  if (!layer.weights_value.empty() && arguments[3].dims() != type_of(layer.weights_value).dims) {
+    throw failure(step.context,
+                  fmt::format("its second operand is {}, which is not the shape that {} says",
+                              describe(arguments[3]), executor_.model().name()));
+  }
   ProgramLayer made = program_layer(layer, step.context, arguments);
   if (!layer.second.empty() && !layer.operand) {
     const auto found = given.find(layer.second);
@@ -165,7 +170,7 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
                                 : Tensor::from_proto(*executor_.model().constant(layer.second)));
   }
   const std::vector<PackedLayer>& constants = schedule_.executable.programs[number].constants;
-  if (!constants.empty()) made.packed = &constants[index];
+  if (!constants.empty() && layer.weights_value.empty()) made.packed = &constants[index];
   if (!checks_layers()) return made;
 
   const auto begin = WallClock::now();
@@ -423,6 +428,7 @@ void NetworkPass::add_layers(const DeviceProgram& program,
     report.program =
         1 + static_cast<std::size_t>(&program - schedule_.executable.plan.programs.data());
     report.convolution = layer.convolution;
+    if (!layer.weights_value.empty()) report.products = layer.job.plan.products;
     report.packed = layer.packed;
     report.packed_bytes = packed_bytes(layer);
     for (const int node : layer.nodes()) {

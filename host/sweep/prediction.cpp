@@ -42,8 +42,9 @@ DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& l
     layer.program = number;
     layer.convolution = from.convolution;
     layer.packed = from.packed;
-    layer.published =
-        published_cycles(layer.shape, geometry.n, from.convolution ? from.convolution->groups : 1);
+    layer.published = published_cycles(program.jobs.jobs[i].plan);
+    if (!from.weights_value.empty()) layer.products = from.job.plan.products;
+    layer.shape.k = from.identity ? 0 : from.depth_of_products();
     program.layers.push_back(std::move(layer));
   }
   return program;

@@ -215,6 +215,74 @@ TEST(DeviceLayer, TakesUnsignedWeightsAroundTheirMiddle) {
   EXPECT_EQ(results_of(layer), expected_of(layer));
 }
 
+/// What a device gives for a stack of products, row by row.
+std::vector<int> stack_results_of(const ProgramLayer& layer) {
+  std::vector<int> results;
+  const Plan& plan = layer.job.plan;
+  const auto n = static_cast<std::int64_t>(plan.shape.n);
+  for (std::int64_t row = 0; row < layer.a.rows(); ++row) {
+    const std::int64_t product = row / static_cast<std::int64_t>(plan.shape.m / plan.products);
+    for (std::int64_t column = product * n; column < (product + 1) * n; ++column) {
+      const std::int32_t sum =
+          layer.a.row(row).cast<std::int32_t>().dot(layer.w.row(column).cast<std::int32_t>());
+      results.push_back(result_of(layer, sum, column));
+    }
+  }
+  return results;
+}
+
+template <class A, class B>
+void check_stack(std::mt19937& random, int b_zero) {
+  const std::int64_t m = 1 + random() % 5, k = 1 + random() % 40, n = 1 + random() % 9;
+  const std::int64_t heads = 1 + random() % 3, batch = 1 + random() % 3;
+  const Dims a_stack = random() % 4 == 0 ? Dims{} : Dims{batch, random() % 4 == 0 ? 1 : heads};
+  const Dims b_stack = {random() % 4 == 0 ? 1 : batch, heads};
+  const auto matrices = [](Dims stack, std::int64_t rows, std::int64_t columns) {
+    stack.insert(stack.end(), {rows, columns});
+    return stack;
+  };
+  OneNode node("y = QLinearMatMul (a, b, c, d, e, f, g, h)",
+               {random_bytes<A>(matrices(a_stack, m, k), random), random_scales(1, random),
+                random_bytes<A>({}, random), random_bytes<B>(matrices(b_stack, k, n), random),
+                random_scales(1, random), Tensor::of<B>({}, {static_cast<B>(b_zero)}),
+                random_scales(1, random), random_bytes<A>({}, random)});
+  ASSERT_EQ(node.read().why, "");
+  const ProgramLayer layer = node.layer();
+  EXPECT_EQ(layer.k, static_cast<std::uint64_t>(k));
+  EXPECT_EQ(stack_results_of(layer), expected_of(layer));
+  for (const bool read_on_device : {false, true}) node.check_results(read_on_device);
+}
+
+TEST(DeviceLayer, GivesTheBytesOfAStackOfProducts) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 20; ++i) {
+    const auto any = static_cast<int>(random() % 256);
+    for (const int zero : {0, 1, 127, 128, 129, 255, any}) {
+      check_stack<std::uint8_t, std::uint8_t>(random, zero);
+      check_stack<std::uint8_t, std::int8_t>(random, zero - 128);
+      check_stack<std::int8_t, std::int8_t>(random, zero - 128);
+    }
+  }
+}
+
+/// The parts of a row's sum must fit their columns where the sum is the largest that there is.
+TEST(DeviceLayer, HoldsTheLargestSumsBesideAStack) {
+  for (const auto value : {std::int8_t{-128}, std::int8_t{127}}) {
+    for (const std::int64_t k : {1, 2, 127, 128, 300}) {
+      for (const int zero : {-128, -127, -1, 1, 63, 127}) {
+        Tensor a(TensorProto::INT8, {1, 1, k}), b(TensorProto::INT8, {2, k, 1});
+        std::fill_n(a.mutable_values<std::int8_t>(), k, value);
+        const Tensor one = Tensor::of<float>({}, {1}), none = Tensor::of<std::int8_t>({}, {0});
+        OneNode node("y = QLinearMatMul (a, b, c, d, e, f, g, h)",
+                     {a, one, none, b, one, Tensor::of<std::int8_t>({}, {std::int8_t(zero)}),
+                      Tensor::of<float>({}, {static_cast<float>(128 * k)}), none});
+        const ProgramLayer layer = node.layer();
+        EXPECT_EQ(stack_results_of(layer), expected_of(layer)) << value * k << " " << zero;
+      }
+    }
+  }
+}
+
 TEST(QuantizedNode, IsNoLayerWhereTheDeviceGivesSumsAlone) {
   std::mt19937 random(4);
   const Tensor a = random_bytes<std::uint8_t>({3, 20}, random);

@@ -61,6 +61,49 @@ TEST_F(DevicePlanTest, BeginsAProgramBehindWorkOfTheHost) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("a", "b y<b"));
 }
 
+TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
+  // Keys come by way of the host, so scores are the next program's; with a zero point, queries too.
+  QuantizedText scores("2,3,8");
+  scores.matmul("x", "q", 8, 8)
+      .matmul("x", "k", 8, 8)
+      .node("t", "Transpose <perm = [0,2,1]> (k)")
+      .node("y", "QLinearMatMul (q, s, z, t, s, z, s, z)");
+  const DevicePlan found = plan(scores);
+  EXPECT_THAT(texts(found), ElementsAre("q k", "y"));
+  const DeviceLayer& layer = found.programs[1].layers[0];
+  EXPECT_EQ(layer.weights_value, "t");
+  EXPECT_EQ(layer.job.plan.products, 2U);
+  EXPECT_EQ(layer.job.plan.shape.m, 6U);
+  EXPECT_EQ(layer.sum_columns, 2U);  // of the zero point 3, for 8 columns
+  EXPECT_EQ(layer.depth_of_products(), 8U);
+  EXPECT_TRUE(found.on_host.empty());
+  // Without, what a layer gave is read where it lies, if the other operand is there.
+  QuantizedText lies("2,3,8");
+  lies.node("t", "Transpose <perm = [0,2,1]> (x)")
+      .matmul("x", "q", 8, 8)
+      .node("y", "QLinearMatMul (q, s, z, t, s, middle, s, z)");
+  EXPECT_THAT(texts(plan(lies)), ElementsAre("q y<q"));
+  QuantizedText late("2,3,8");
+  late.matmul("x", "q", 8, 8)
+      .matmul("x", "k", 8, 8)
+      .node("t", "Transpose <perm = [0,2,1]> (k)")
+      .node("y", "QLinearMatMul (q, s, z, t, s, middle, s, z)");
+  EXPECT_THAT(texts(plan(late)), ElementsAre("q k", "y"));
+}
+
+TEST_F(DevicePlanTest, LeavesProductsOfComputedTensorsToTheHostThatItCannotRead) {
+  const auto why = [](const char* node) {
+    QuantizedText text("2,3,3");
+    text.node("y", node);
+    const DevicePlan found = plan(text);
+    return found.on_host.empty() ? "" : found.on_host.begin()->second;
+  };
+  EXPECT_EQ(why("QLinearMatMul (x, s, z, x, s, z, s, z)"), "");
+  EXPECT_EQ(why("QLinearMatMul (x, s, z, x, doubled, z, s, z)"),
+            "its second operand has more than one scale");
+  EXPECT_EQ(why("QLinearMatMul (x, s, x, x, s, z, s, z)"), "its scales depend on the input");
+}
+
 TEST_F(DevicePlanTest, RunsAProjectionWithTheBottleneckBesideIt) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)

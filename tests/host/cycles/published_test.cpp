@@ -75,6 +75,18 @@ TEST(Published, GroupsAreProductsOneAfterTheOther) {
   EXPECT_EQ(two.double_buffered, 2 * one.double_buffered);
 }
 
+TEST(Published, TakesTheProductsOfAStackOneAfterTheOther) {
+  Geometry geometry;
+  geometry.n = 4;
+  const PublishedCycles one = published_cycles({3, 8, 5}, 4);
+  const PublishedCycles two =
+      published_cycles(make_plan({6, 8, 5}, Accumulate::kDevice, geometry, {}, 2));
+  EXPECT_EQ(two.scale_sim_os, 2 * one.scale_sim_os);
+  EXPECT_EQ(two.scale_sim_ws, 2 * one.scale_sim_ws);
+  EXPECT_EQ(two.single_buffered, 2 * one.single_buffered);
+  EXPECT_EQ(two.double_buffered, 2 * one.double_buffered);
+}
+
 TEST(Published, CountsPartialTilesAsWholeOnes) {
   const PublishedCycles ragged = published_cycles({5, 9, 5}, 4);  // 2 x 3 x 2 blocks
   EXPECT_EQ(ragged.scale_sim_os, 2u * 2 * (9 + 6) - 1);

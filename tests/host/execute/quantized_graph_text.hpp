@@ -70,6 +70,7 @@ class QuantizedText {
       constant(name, Tensor::of<std::int64_t>({1}, {value}));
     }
     constant("z", Tensor::of<std::uint8_t>({}, {131}));
+    constant("middle", Tensor::of<std::uint8_t>({}, {128}));
     constant("wz", Tensor::of<std::int8_t>({}, {zero}));
     for (const auto& [name, tensor] : weights_) constant(name, tensor);
     return OnnxModel::from_proto(std::move(proto), "test.onnx");

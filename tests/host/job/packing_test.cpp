@@ -52,6 +52,43 @@ TEST(PackWeights, PutsTilesInTheOrderOfTheirUseAndPadsWithZeros) {
             });
 }
 
+TEST(PackWeights, PutsTheProductsOfAStackOneAfterTheOther) {
+  std::mt19937 random(13);
+  Geometry geometry;
+  geometry.n = 4;
+  Output output;
+  output.format = ResultFormat(ResultCode::kInt8);
+  output.low = -128;
+  output.high = 127;
+  for (const std::uint64_t rows : {1, 7, 300}) {  // in one block or more
+    const Job one = make_job("one", {rows, 9, 6}, Accumulate::kDevice, geometry, output);
+    const Job stack = make_job("stack", {3 * rows, 9, 6}, Accumulate::kDevice, geometry, output, 3);
+    std::vector<std::uint8_t> weights, parameters;
+    MatrixI8 all_weights(18, 9);
+    std::vector<std::int32_t> all_biases;
+    std::vector<float> all_scales;
+    for (int i = 0; i < 3; ++i) {
+      const MatrixI8 w = random_matrix(random, 6, 9);
+      all_weights.middleRows(i * 6, 6) = w;
+      std::vector<std::int32_t> bias(6);
+      std::vector<float> scale(6);
+      for (std::int32_t& value : bias) value = static_cast<std::int32_t>(random());
+      for (float& value : scale) value = static_cast<float>(random() % 100);
+      const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
+      append(weights, pack_weights(one, w));
+      append(parameters, pack_parameters(one, bias, scale));
+      append(all_biases, bias);
+      append(all_scales, scale);
+    }
+    EXPECT_EQ(pack_weights(stack, all_weights), weights);
+    EXPECT_EQ(pack_parameters(stack, all_biases, all_scales), parameters);
+    EXPECT_THROW(pack_weights(stack, all_weights.topRows(6)), std::invalid_argument);
+    EXPECT_THROW(pack_parameters(stack, {1}, {1}), std::invalid_argument);
+  }
+}
+
 TEST(PackActivations, PutsTilesOfKThenRowsAndPadsWithZeros) {
   std::mt19937 random(12);
   for_plans(

@@ -119,6 +119,33 @@ TEST(Traffic, IsTheClosedForm) {
       });
 }
 
+TEST(Plan, CutsEachProductOfAStackByItself) {
+  for_plans(
+      6, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
+        SCOPED_TRACE(describe(shape, geometry));
+        const Plan one = make_plan(shape, accumulate, geometry);
+        GemmShape all = shape;
+        all.m *= 3;
+        const Plan stack = make_plan(all, accumulate, geometry, {}, 3);
+        ASSERT_EQ(stack.groups.size(), 3 * one.groups.size());
+        for (std::size_t i = 0; i < stack.groups.size(); ++i) {
+          const RowGroup &found = stack.groups[i], &of_one = one.groups[i % one.groups.size()];
+          const std::size_t product = i / one.groups.size();
+          EXPECT_EQ(found.first_row, product * shape.m + of_one.first_row);
+          EXPECT_EQ(found.rows, of_one.rows);
+          EXPECT_EQ(found.blocks, of_one.blocks);
+          EXPECT_EQ(found.retain, of_one.retain);
+          EXPECT_EQ(stack.product_of(found.first_row), product);
+        }
+        EXPECT_EQ(stack.weight_bytes(), 3 * one.weight_bytes());
+        const Traffic found = predict_traffic(stack), of_one = predict_traffic(one);
+        EXPECT_EQ(found.weights, 3 * of_one.weights);
+        EXPECT_EQ(found.activations, 3 * of_one.activations);
+        EXPECT_EQ(found.results, 3 * of_one.results);
+        EXPECT_EQ(found.commands, 3 * of_one.commands - 2 * 64);
+      });
+}
+
 std::string usage_error(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
   return message_of([&] { make_plan(shape, accumulate, geometry); });
 }

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random products of two tensors that the network computes, and attention made of them, on the RTL, behind memories that
+stall at random: the bytes of ONNX Runtime, all MACs on the device, in the clocks that `analyze` predicts. GEMM64_CASES: how
+many (default 10), GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which sizes."""
+
+import json
+import math
+import os
+import random
+import unittest
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from harness import ProgramTest, infer, saturates
+
+CASES = int(os.environ.get("GEMM64_CASES", "10"))
+SEED = int(os.environ.get("GEMM64_SEED", "1"))
+ARRAYS = [int(size) for size in os.environ.get("GEMM64_ARRAYS", "4 8 64").split()]
+ROWS = 300_000  # that may enter the smallest array, zero points not counted
+RANGES = {numpy.uint8: (0, 256), numpy.int8: (-128, 128)}
+
+
+def up(a, b):
+    return -(-a // b)
+
+
+class Case:
+    """A network of QLinearMatMuls, and its inputs."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.numpy = numpy.random.default_rng(self.random.getrandbits(32))
+        self.inputs, self.outputs, self.constants, self.nodes = {}, [], {}, []
+        self.rows = 0
+        self.attention() if self.random.random() < 0.4 else self.stack()
+
+    def log_uniform(self, least, most):
+        return min(most, int(least * (most / least + 1)**self.random.random()))
+
+    def constant(self, name, value):
+        self.constants[name] = numpy.asarray(value)
+        return name
+
+    def values(self, kind, shape):
+        return self.numpy.integers(*RANGES[kind], shape).astype(kind)
+
+    def zero(self, kind):
+        """Any, but often those that need no column of sums, or the most."""
+        low, high = RANGES[kind]
+        return kind(self.random.choice([self.random.randrange(low, high)] * 3 + [(low + high) // 2, low, high - 1]))
+
+    def product(self, name, a, b, kinds, shape, weights_zero=True):
+        """a * b, of `kinds` and of [m, k, n]."""
+        m, k, n = shape
+        left, right = kinds
+        self.rows += m * up(k, 4) * up(n, 4)
+        zero = self.zero(right) if weights_zero else right((RANGES[right][0] + RANGES[right][1]) // 2)
+        inputs = [a, self.constant(f"{name}_as", numpy.float32(0.02)), self.constant(f"{name}_az", self.zero(left)),
+                  b, self.constant(f"{name}_bs", numpy.float32(0.01)), self.constant(f"{name}_bz", zero),
+                  self.constant(f"{name}_ys", numpy.float32(0.02 * 0.01 * 74 * 74 * k**0.5 / 60)),
+                  self.constant(f"{name}_yz", self.zero(left))]
+        self.nodes.append(helper.make_node("QLinearMatMul", inputs, [name], name))
+        return name
+
+    def moved(self, name, value, shape, order):
+        """Reshaped, then transposed; each where it is given."""
+        for step, kind, setting in ((f"{name}_r", "Reshape", shape), (f"{name}_t", "Transpose", order)):
+            if setting is None:
+                continue
+            extra = [self.constant(f"{step}_to", numpy.array(setting, numpy.int64))] if kind == "Reshape" else []
+            self.nodes.append(helper.make_node(kind, [value, *extra], [step], step,
+                                               **({} if kind == "Reshape" else {"perm": setting})))
+            value = step
+        return value
+
+    def kinds(self):
+        pairs = [(numpy.uint8, numpy.uint8), (numpy.int8, numpy.int8)]
+        return self.random.choice(pairs if saturates() else [*pairs, (numpy.uint8, numpy.int8)])
+
+    def stack(self):
+        """Two inputs, of which either may be stretched."""
+        r = self.random
+        kinds = self.kinds()
+        while True:
+            whole = [r.randint(1, 3), r.randint(1, 5)][:r.randint(0, 2)]
+            m, k, n = self.log_uniform(1, 130), self.log_uniform(1, 130), self.log_uniform(1, 130)
+            if math.prod(whole) * m * up(k, 4) * up(n, 4) <= ROWS:
+                break
+        stacks = [[1 if r.random() < 0.2 else size for size in whole][r.choice([0, 0, 0, len(whole)]):] for _ in range(2)]
+        for name, kind, stack, matrix in zip("ab", kinds, stacks, ([m, k], [k, n])):
+            self.inputs[name] = self.values(kind, [*stack, *matrix])
+        self.outputs = [self.product("y", "a", "b", kinds, (math.prod(whole) * m, k, n))]
+        self.text = f"{stacks[0]}x{m}x{k} by {stacks[1]}x{k}x{n} of {[kind.__name__ for kind in kinds]}"
+
+    def attention(self):
+        """Linear layers give queries, keys and values of some heads; another one takes the result."""
+        r = self.random
+        kind = numpy.uint8 if r.random() < 0.5 and not saturates() else numpy.int8
+        while True:
+            batch, heads, size = r.randint(1, 3), r.randint(1, 5), self.log_uniform(1, 70)
+            tokens = self.log_uniform(1, 130)
+            if batch * heads * tokens * up(tokens, 4) * up(size, 4) * 2 <= ROWS:
+                break
+        width = min(heads * size, 16)
+        self.inputs["x"] = self.values(kind, [batch, tokens, width])
+        weights = (kind, numpy.int8)
+
+        def linear(name, value, k, n):
+            self.constant(f"{name}_w", self.values(numpy.int8, [k, n]))
+            return self.product(name, value, f"{name}_w", weights, (batch * tokens, k, n), weights_zero=False)
+
+        parts = {}
+        for name, order in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
+            given = linear(name, "x", width, heads * size)
+            parts[name] = self.moved(name, given, [batch, tokens, heads, size], order)
+        every = batch * heads * tokens
+        scores = self.product("scores", parts["q"], parts["k"], (kind, kind), (every, size, tokens))
+        if r.random() < 0.7:
+            steps = [self.constant("p_xs", numpy.float32(0.05)), self.constant("p_xz", self.zero(kind)),
+                     self.constant("p_ys", numpy.float32(1 / 256)), self.constant("p_yz", kind(RANGES[kind][0]))]
+            self.nodes.append(helper.make_node("QLinearSoftmax", [scores, *steps], ["p"], "p", domain="com.microsoft",
+                                               axis=-1, opset=13))
+            scores = "p"
+        mixed = self.product("mixed", scores, parts["v"], (kind, kind), (every, tokens, size))
+        self.outputs = [linear("y", self.moved("m", self.moved("mt", mixed, None, [0, 2, 1, 3]),
+                                               [batch, tokens, heads * size], None), heads * size, 5)]
+        self.text = f"{batch} x {heads} heads of {tokens}x{size}, {kind.__name__}"
+
+    def model(self):
+        def value(name, array):
+            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+        kind = helper.np_dtype_to_tensor_dtype(next(iter(self.inputs.values())).dtype)
+        graph = helper.make_graph(
+            self.nodes, "attention", [value(*given) for given in self.inputs.items()],
+            [helper.make_tensor_value_info(name, kind, None) for name in self.outputs],
+            [numpy_helper.from_array(array, name) for name, array in self.constants.items()])
+        return helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)])
+
+
+class RandomAttention(ProgramTest):
+    def check(self, number):
+        case = Case(f"{SEED} {number}")
+        model = case.model()
+        onnx.save(model, self.folder / "c.onnx")
+        inputs = []
+        for name, array in case.inputs.items():
+            numpy.save(self.folder / f"{name}.npy", array)
+            inputs += ["--input", f"{name}={name}.npy"]
+        wanted = infer(model.SerializeToString(), case.inputs)[0]
+        products = 0
+        for array in ARRAYS:
+            stalls = case.random.choice([0, 0, 0.1, 0.3])
+            latency = case.random.choice([1, 20, 100])
+            how = ["--array", array, "--memory-latency", latency]
+            what = f"seed {SEED}, case {number}, array {array}, stalls {stalls}, latency {latency}: {case.text}"
+            (self.folder / "y.npy").unlink(missing_ok=True)
+            code, output, complaint = self.run_program(
+                "run", "--model", "c.onnx", *inputs, "--output", "y.npy", "--json", "r.json", *how, "--memory-stalls",
+                stalls, "--seed", number)
+            self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
+            self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), what)
+            report = json.loads((self.folder / "r.json").read_text())
+            self.assertEqual(report["total"]["device_share"], 1, what)
+            self.assertTrue(report["verified"], what)
+            products += sum(layer.get("products", 0) for layer in report["layers"])
+            self.succeed("analyze", "c.onnx", *how, "--json", "a.json")
+            analysis = json.loads((self.folder / "a.json").read_text())
+            layers = [layer for layer in analysis["layers"] if "array" in layer]
+            self.assertEqual([layer["on"] for layer in layers], ["device"] * len(layers), what)
+            self.assertEqual(sum(layer["array"]["clocks"] for layer in layers), report["total"]["predicted_cycles"], what)
+            self.assertEqual(sum(layer["macs"] for layer in layers), report["total"]["macs"], what)
+        self.assertGreater(products, 0, what)
+        return products
+
+    def test_random_cases(self):
+        products = sum(self.check(number) for number in range(CASES))
+        print(f"{CASES} networks with {products} products of computed tensors", flush=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
