@@ -56,9 +56,9 @@ std::string between_programs(const Executable& executable, const OnnxModel& mode
   }
   const std::vector<DeviceLayer>& first = executable.plan.programs[0].layers;
   for (const DeviceLayer& layer : executable.plan.programs[1].layers) {
-    const std::string* const read[] = {layer.source ? nullptr : &layer.input_value,
-                                       layer.operand ? nullptr : &layer.second,
-                                       &layer.weights_value};
+    const std::string* const read[] = {
+        layer.source ? nullptr : &layer.input_value, layer.operand ? nullptr : &layer.second,
+        layer.weights_value.empty() ? nullptr : &layer.weights_value};
     for (const std::string* const name : read) {
       if (name == nullptr) continue;
       const std::string root = root_of(model, makers, *name);

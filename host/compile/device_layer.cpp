@@ -113,7 +113,7 @@ MatrixI8 weights_of(const onnx::NodeProto& node, const Tensor& b) {
   return stored.transpose();
 }
 
-/// The zero point of a second operand that the network computes, as int8.
+/// The zero point of the weights as int8.
 std::int32_t zero_of_weights(const NodeContext& context, const Tensors& inputs) {
   const DataType type = inputs[3].type();
   return zeros_of(context, optional_input(inputs, 5), type).front() + move_to_int8(type);
@@ -128,46 +128,45 @@ Tensor stretched_stack(const Tensor& tensor, Dims stack) {
   return result;
 }
 
-/// The second operands of all products, a row for each column, then the weights of the columns of
-/// sums.
-MatrixI8 computed_weights(const DeviceLayer& layer, const Tensor& b) {
+/// The second operands of all products of a stack, a row for each column.
+MatrixI8 stack_weights(const DeviceLayer& layer, const Tensor& b) {
   const Plan& plan = layer.job.plan;
   const auto n = static_cast<Eigen::Index>(plan.shape.n);
-  const auto columns = static_cast<Eigen::Index>(plan.shape.k);
   const auto k = static_cast<Eigen::Index>(layer.depth_of_products());
   const Tensor stack = layer.stack.empty() ? b : stretched_stack(b, layer.stack);
   const MatrixI8 stored = rows_of(stack, plan.products * k, n);
-  MatrixI8 result(plan.products * n, columns);
+  MatrixI8 result(plan.products * n, k);
   for (Eigen::Index i = 0; i < plan.products; ++i) {
-    result.block(i * n, 0, n, k) = stored.middleRows(i * k, k).transpose();
-  }
-  if (columns != k) {
-    result.middleCols(k, columns - k - 1).setConstant(kSumWeight);
-    result.col(columns - 1).setOnes();
+    result.middleRows(i * n, n) = stored.middleRows(i * k, k).transpose();
   }
   return result;
 }
 
-/// The first operands of all products, row by row, then what the zero point of the second one makes
-/// of each row, in parts.
-MatrixI8 computed_activations(const DeviceLayer& layer, const Tensor& a, std::int32_t b_zero) {
-  const Plan& plan = layer.job.plan;
-  const auto m = static_cast<Eigen::Index>(plan.shape.m);
-  const auto columns = static_cast<Eigen::Index>(plan.shape.k);
-  const auto k = static_cast<Eigen::Index>(layer.depth_of_products());
-  const Tensor stack = layer.stack.empty() ? a : stretched_stack(a, layer.stack);
-  MatrixI8 rows = rows_of(stack, m, k);
-  if (columns == k) return rows;
-  MatrixI8 result(m, columns);
+/// Weights with what the columns of sums meet.
+MatrixI8 with_sum_weights(const MatrixI8& weights, std::uint64_t sum_columns) {
+  if (sum_columns == 0) return weights;
+  const Eigen::Index k = weights.cols(), parts = static_cast<Eigen::Index>(sum_columns) - 1;
+  MatrixI8 result(weights.rows(), k + parts + 1);
+  result.leftCols(k) = weights;
+  result.middleCols(k, parts).setConstant(kSumWeight);
+  result.rightCols(1).setOnes();
+  return result;
+}
+
+/// Rows of activations, each with what the zero point of the weights makes of it, in parts.
+MatrixI8 with_sums(const MatrixI8& rows, std::uint64_t sum_columns, std::int32_t weights_zero) {
+  if (sum_columns == 0) return rows;
+  const Eigen::Index k = rows.cols(), parts = static_cast<Eigen::Index>(sum_columns) - 1;
+  MatrixI8 result(rows.rows(), k + parts + 1);
   result.leftCols(k) = rows;
-  for (Eigen::Index row = 0; row < m; ++row) {
-    const std::int32_t left = -b_zero * rows.row(row).cast<std::int32_t>().sum();
-    std::int32_t parts = (left + (left < 0 ? kSumWeight : -kSumWeight) / 2) / kSumWeight;
-    result(row, columns - 1) = static_cast<std::int8_t>(left - parts * kSumWeight);
-    for (Eigen::Index column = k; column + 1 < columns; ++column) {
-      const std::int32_t part = std::clamp(parts, -128, 127);
-      result(row, column) = static_cast<std::int8_t>(part);
-      parts -= part;
+  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+    const std::int32_t sum = -weights_zero * rows.row(row).cast<std::int32_t>().sum();
+    std::int32_t left = (sum + (sum < 0 ? kSumWeight : -kSumWeight) / 2) / kSumWeight;
+    result(row, k + parts) = static_cast<std::int8_t>(sum - left * kSumWeight);
+    for (Eigen::Index part = 0; part < parts; ++part) {
+      const std::int32_t taken = std::clamp(left, -128, 127);
+      result(row, k + part) = static_cast<std::int8_t>(taken);
+      left -= taken;
     }
   }
   return result;
@@ -180,7 +179,10 @@ std::int32_t wrapped(std::int64_t value) {
 
 MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t k) {
   if (layer.source) return {};
-  if (!layer.convolution) return rows_of(x, x.elements() / k, k);
+  if (!layer.convolution) {
+    const Tensor all = layer.stack.empty() ? x : stretched_stack(x, layer.stack);
+    return rows_of(all, all.elements() / k, k);
+  }
   const Convolution& c = *layer.convolution;
   if (layer.packed) return windows_of(x, c);
   const std::uint8_t move = flip(x);
@@ -279,7 +281,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
             std::vector<float>(channels, 1)};
   }
   const bool computed = !layer.weights_value.empty();
-  made.w = computed ? computed_weights(layer, inputs[3]) : weights_of(node, inputs[3]);
+  made.w = computed ? stack_weights(layer, inputs[3]) : weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();
   const bool is_convolution = node.op_type() == "QLinearConv";
   static const Tensor none;
@@ -293,14 +295,14 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
   made.scale = std::move(bytes.scales);
   const DataType type = inputs[0].type();
   const std::int64_t zero = quantization_of(context, inputs, 1, type).zero + move_to_int8(type);
-  const auto k = static_cast<Eigen::Index>(computed ? layer.depth_of_products() : made.w.cols());
-  const std::int64_t w_zero = computed ? zero_of_weights(context, inputs) : 0;
+  const std::int64_t w_zero = layer.sum_columns == 0 ? 0 : zero_of_weights(context, inputs);
   for (Eigen::Index i = 0; i < outputs; ++i) {
-    const std::int64_t sum = made.w.row(i).head(k).cast<std::int64_t>().sum() - k * w_zero;
+    const std::int64_t sum = made.w.row(i).cast<std::int64_t>().sum() - made.w.cols() * w_zero;
     const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
     made.bias.push_back(wrapped(own - zero * sum));
   }
   if (layer.source && !computed) made.w = in_order(made.w, layer);
+  made.w = with_sum_weights(made.w, layer.sum_columns);
   return made;
 }
 
@@ -313,10 +315,10 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   made.copies = layer.identity;
   made.source = layer.source;
   made.operand = layer.operand;
-  if (layer.weights_value.empty()) {
-    made.a = activations_of(layer, inputs[0], weights.w.cols());
-  } else if (!layer.source) {
-    made.a = computed_activations(layer, inputs[0], zero_of_weights(context, inputs));
+  const Eigen::Index k = weights.w.cols() - static_cast<Eigen::Index>(layer.sum_columns);
+  made.a = activations_of(layer, inputs[0], k);
+  if (layer.sum_columns != 0) {
+    made.a = with_sums(made.a, layer.sum_columns, zero_of_weights(context, inputs));
   }
   made.w = std::move(weights.w);
   made.bias = std::move(weights.bias);

@@ -40,9 +40,11 @@ DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {
   for (int i = 0; i < model.graph().node_size(); ++i) {
     QuantizedNode node = read_quantized_node(model, i);
     if (node.place == NodePlace::kHost) plan.on_host[i] = node.why;
-    if (node.place == NodePlace::kSums) plan.sums[i] = node.why;
-    if (node.place != NodePlace::kLayer) continue;
-    (node.convolution || node.computed ? plan.on_host : plan.sums)[i] = why;
+    if (node.place != NodePlace::kSums && node.place != NodePlace::kLayer) continue;
+    const bool on_host =
+        node.convolution || node.computed || is_quantized_convolution(model.graph().node(i));
+    const bool sums = node.place == NodePlace::kSums && !on_host;
+    (on_host ? plan.on_host : plan.sums)[i] = sums ? node.why : why;
   }
   return plan;
 }

@@ -56,7 +56,7 @@ struct DeviceLayer {
   /// weights when it is there. Empty: the weights are constants of the file.
   std::string weights_value;
   Dims stack;  // the sizes of a stack of such products; empty where there is one
-  /// Columns of its activations that hold their rows' sums, in as many parts (device_layer.cpp).
+  /// Columns of its activations for a zero point of its weights (sum_columns()).
   std::uint64_t sum_columns = 0;
   /// Where the channels of its activations lie among the columns that its job reads, and of its
   /// results among its own.

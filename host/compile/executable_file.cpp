@@ -104,8 +104,8 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
     json["parameters"]["section"] = sections.next();
   } else {
     json["products"] = layer.job.plan.products;
-    json["sum_columns"] = layer.sum_columns;
   }
+  if (layer.sum_columns != 0) json["sum_columns"] = layer.sum_columns;
   return json;
 }
 

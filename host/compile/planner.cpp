@@ -7,6 +7,7 @@
 
 #include "host/divide.hpp"
 #include "host/error.hpp"
+#include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 
 namespace gemm64 {
@@ -15,13 +16,14 @@ namespace {
 /// Can a layer read a map, all of it in each row where the layer is a Linear one? Such a layer
 /// becomes a convolution whose window is the map.
 bool reads_map(Convolution map, QuantizedNode& to) {
+  if (to.sum_columns != 0) return false;  // which the host adds
   if (to.convolution) {
     const Convolution& c = *to.convolution;
     return c.images == map.images && c.channels == map.channels && c.height == map.height &&
            c.width == map.width;
   }
   const std::uint64_t pixels = std::uint64_t{map.height} * map.width;
-  if (to.computed && (pixels != 1 || to.sum_columns != 0)) return false;
+  if (to.computed && pixels != 1) return false;
   if (to.shape.m != map.images || to.shape.k != pixels * map.channels) return false;
   if (pixels == 1) return true;
   map.kernel_height = map.height;
@@ -30,6 +32,13 @@ bool reads_map(Convolution map, QuantizedNode& to) {
   map.zero = 0;  // nothing lies beyond the border
   to.convolution = map;
   return true;
+}
+
+/// Do int32 results, four beats a row, take less time than the columns of sums?
+bool takes_less_by_sums(const QuantizedNode& node, std::uint32_t n) {
+  const std::uint64_t beats = ResultFormat::int32().beats_per_row();
+  const std::uint64_t alone = std::max(divide_up(node.shape.k, n), beats);
+  return alone < divide_up(node.shape.k + node.sum_columns, n);
 }
 
 }  // namespace
@@ -214,8 +223,10 @@ void Planner::add_layer(int index, QuantizedNode node) {
   if (!made && !placed.layer.is_pool()) {
     placed = unplaced;
     placed.level = std::max(input.level + (input.layer ? 1 : 0), weights_level);
-    made = placed.node.convolution && is_packed(placed.node) && try_to_make(true);
-    made = made || try_to_make(false);
+    // The host lays out the windows of few channels, and of weights with a zero point.
+    const bool sums = placed.node.sum_columns != 0;
+    made = placed.node.convolution && (sums || is_packed(placed.node)) && try_to_make(true);
+    made = made || ((!placed.node.convolution || !sums) && try_to_make(false));
     // What is no window for the device is a product, if the host lays it out.
     const bool one_group = placed.node.convolution && placed.node.convolution->groups == 1;
     made = made || (one_group && try_to_make(true));
@@ -257,6 +268,15 @@ void Planner::add_node(int index) {
   }
   if (node.place == NodePlace::kOther && !node.why.empty()) leave(index, node.why);
   if (node.place == NodePlace::kLayer && node.convolution && !is_pool && !options_.convolutions) {
+    node.place = NodePlace::kHost;
+    node.why = "with --convolutions host";
+  }
+  if (node.sum_columns != 0 && !node.computed && takes_less_by_sums(node, geometry_.n)) {
+    node.place = NodePlace::kSums;
+    node.why = "its weights have a zero point";
+  }
+  if (node.place == NodePlace::kSums && !options_.convolutions &&
+      is_quantized_convolution(proto(index))) {
     node.place = NodePlace::kHost;
     node.why = "with --convolutions host";
   }

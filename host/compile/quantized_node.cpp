@@ -50,8 +50,10 @@ class Reader {
  private:
   std::string why_no_layer(const Roles& roles) const;
   std::string why_scales(const Roles& roles) const;
+  std::int32_t weights_zero(const Roles& roles) const;
   bool has_constant_scales(const Roles& roles) const;
   bool is_of_computed(const Roles& roles) const;
+  std::string read_weights_zero(const Roles& roles, QuantizedNode& result) const;
   std::string read_computed(const Roles& roles, QuantizedNode& result) const;
   std::string read_convolution(const Roles& roles, QuantizedNode& result) const;
   bool is_view_of_values() const;
@@ -122,14 +124,20 @@ std::string Reader::why_no_layer(const Roles& roles) const {
     const DataType type = zero->type();
     const std::vector<std::int32_t> zeros = zeros_of(context_, *zero, type);
     if (std::any_of(zeros.begin(), zeros.end(),
-                    [type](std::int32_t value) { return value + move_to_int8(type) != 0; })) {
-      return "its weights have a zero point";
+                    [&zeros](std::int32_t value) { return value != zeros.front(); })) {
+      return "its weights have more than one zero point";
     }
-  } else if (input_name(node_, roles.weight_zero).empty() &&
-             weights->data_type == TensorProto::UINT8) {
-    return "its weights have a zero point";  // 0, which is -128 of int8
   }
   return why_scales(roles);
+}
+
+/// The zero point of the weights as int8.
+std::int32_t Reader::weights_zero(const Roles& roles) const {
+  const auto weights = model_.type(input_name(node_, roles.weights));
+  const auto type = static_cast<DataType>(weights->data_type);
+  const auto given = constant(roles.weight_zero);
+  if (given) return zeros_of(context_, *given, type).front() + move_to_int8(type);
+  return input_name(node_, roles.weight_zero).empty() ? move_to_int8(type) : 0;
 }
 
 bool fits(std::int64_t size) {
@@ -332,23 +340,26 @@ std::string Reader::read_computed(const Roles& roles, QuantizedNode& result) con
   };
   const std::int64_t all = product(stack), products = product(b_stack) == 1 ? 1 : all;
   if (!fits(all) || !fits(rows * all)) return "a size is too large";
-  std::int32_t zero = 0;
-  if (const auto given = constant(roles.weight_zero)) {
-    const auto type = static_cast<DataType>(b->data_type);
-    zero = zeros_of(context_, *given, type).front() + move_to_int8(type);
-  } else if (input_name(node_, roles.weight_zero).empty()) {
-    zero = move_to_int8(static_cast<DataType>(b->data_type));
-  }
-  // The parts of a row's sum are those of a number of 32 bits.
-  constexpr std::int64_t kMostWithZero = (std::int64_t{1} << 17) - 1;
-  if (zero != 0 && k > kMostWithZero) return "its sums may be too large";
   const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   result.computed = true;
   result.products = static_cast<std::uint32_t>(products);
   if (products != 1) result.stack = std::move(stack);
-  result.sum_columns = sum_columns(size(k), zero);
   result.shape = {size(rows * all), size(k), size(n)};
   return why_scales(roles);
+}
+
+/// What the zero point of the weights takes; returns why it cannot be.
+std::string Reader::read_weights_zero(const Roles& roles, QuantizedNode& result) const {
+  const std::int32_t zero = weights_zero(roles);
+  if (zero == 0) return "";
+  // The parts of a row's sum are those of a number of 32 bits.
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 17) - 1;
+  if (result.shape.k > kMost) return "its weights have a zero point, and its sums may be too large";
+  if (result.convolution && result.convolution->groups != 1) {
+    return "its weights have a zero point, and it has groups";
+  }
+  result.sum_columns = sum_columns(result.shape.k, zero);
+  return "";
 }
 
 /// A QLinearAveragePool of single values whose results have their input's scale: an adaptive pool
@@ -372,11 +383,6 @@ bool Reader::is_view_of_values() const {
 QuantizedNode Reader::read() {
   QuantizedNode result;
   const std::string name = operator_name(node_);
-  if (name == "ConvInteger") {
-    result.place = NodePlace::kHost;
-    result.why = "its results are not of 8 bits";
-    return result;
-  }
   if (name == "MaxPool") {
     read_maximum(result);
     return result;
@@ -391,13 +397,21 @@ QuantizedNode Reader::read() {
     return result;
   }
   const std::optional<Roles> roles = roles_of(name);
-  const bool convolution = name == "QLinearConv";
+  const bool convolution = is_quantized_convolution(node_);
   if (convolution) {
-    result.why = why_no_layer(*roles);
+    result.why = roles ? why_no_layer(*roles) : "its results are not of 8 bits";
     if (result.why.empty()) result.why = read_convolution(*roles, result);
+    if (result.why.empty()) result.why = read_weights_zero(*roles, result);
     result.place = result.why.empty() ? NodePlace::kLayer : NodePlace::kHost;
+    const auto product = result.why.empty() ? std::nullopt : linear_product(model_, node_);
+    if (product) {
+      result.place = NodePlace::kSums;
+      result.convolution.reset();
+      result.shape = {product->shape.m, product->shape.k, product->shape.n};
+    }
   } else if (roles && is_of_computed(*roles)) {
     result.why = read_computed(*roles, result);
+    if (result.why.empty()) result.why = read_weights_zero(*roles, result);
     result.place = result.why.empty() ? NodePlace::kLayer : NodePlace::kHost;
   } else {
     const bool integers = roles || name == "MatMulInteger" ||
@@ -420,6 +434,7 @@ QuantizedNode Reader::read() {
         result.why = "its bias is not one for each column";
       }
     }
+    if (result.why.empty()) result.why = read_weights_zero(*roles, result);
     result.place = result.why.empty() ? NodePlace::kLayer : NodePlace::kSums;
   }
   if (result.place != NodePlace::kLayer) return result;

@@ -33,10 +33,10 @@ struct QuantizedNode {
   /// Of a product of two tensors that the network computes; M has the rows of all.
   bool computed = false;
   std::uint32_t products = 1;
-  Dims stack;                                    // the sizes of which there are so many, if not one
-  std::uint64_t sum_columns = 0;                 // beside its K columns (DeviceLayer)
-  LaneSum sum = LaneSum::kProducts;              // of the values under a window; else it is a pool
-  AverageFactors average;                        // of one that adds values
+  Dims stack;                        // the sizes of which there are so many, if not one
+  std::uint64_t sum_columns = 0;     // for a zero point of its weights, beside its K columns
+  LaneSum sum = LaneSum::kProducts;  // of the values under a window; else it is a pool
+  AverageFactors average;            // of one that adds values
   DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
   Quantization result;                           // theirs, the zero point as `type` has it
   Quantization input;                            // of a kLayer; the zero point as int8

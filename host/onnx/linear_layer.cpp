@@ -29,7 +29,9 @@ std::optional<int> quantized_weights(const onnx::NodeProto& node) {
                                                  {"com.microsoft.DynamicQuantizeMatMul", 1},
                                                  {"com.microsoft.MatMulIntegerToFloat", 1},
                                                  {"com.microsoft.MatMulNBits", 1},
-                                                 {"com.microsoft.QAttention", 1}};
+                                                 {"com.microsoft.QAttention", 1},
+                                                 {"ConvInteger", 1},
+                                                 {"QLinearConv", 3}};
   const auto found = inputs.find(operator_name(node));
   return found == inputs.end() ? std::nullopt : std::optional<int>(found->second);
 }
@@ -57,6 +59,20 @@ std::string why_empty(const TensorType& a) {
   return std::count(a.dims.begin(), a.dims.end(), 0) != 0 ? "its input is empty" : "";
 }
 
+/// Of a quantized convolution.
+std::string why_convolution_on_host(const onnx::NodeProto& node, const TensorType& x,
+                                    const TensorType& weights) {
+  if (attribute(node, "group", std::int64_t{1}) != 1) {
+    return "the products of its groups are too small for the array";
+  }
+  const std::size_t rank = x.dims.size();
+  if (rank < 3 || rank > 5 || weights.dims.size() != rank || weights.dims[1] != x.dims[1] ||
+      attribute(node, "channels_last", std::int64_t{0}) != 0) {
+    return "its shapes do not fit";  // the host will tell more
+  }
+  return why_empty(weights);
+}
+
 std::string why_blocks_on_host(const onnx::NodeProto& node, const TensorType& a,
                                const std::optional<TensorType>& zero_points) {
   if (!multiplies_integers(node, zero_points ? zero_points->data_type : 0)) {
@@ -75,6 +91,10 @@ std::string why_quantized_on_host(const onnx::NodeProto& node, const TensorType&
   const bool dynamic = a.data_type == kFloat && node.op_type() == "DynamicQuantizeMatMul";
   if ((!dynamic && !is_byte(a.data_type)) || !is_byte(b.data_type)) {
     return "its operands are not of 8 bits";
+  }
+  if (is_quantized_convolution(node)) {
+    const std::string why = why_convolution_on_host(node, a, b);
+    return why.empty() ? why_empty(a) : why;
   }
   if (a.dims.empty() || b.dims.size() != 2 || !is_matrix(b.dims)) {
     return "its weights are not a matrix";
@@ -100,6 +120,11 @@ bool is_float_product(const onnx::NodeProto& node) {
   return node.domain().empty() && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
 }
 
+bool is_quantized_convolution(const onnx::NodeProto& node) {
+  return node.domain().empty() &&
+         (node.op_type() == "QLinearConv" || node.op_type() == "ConvInteger");
+}
+
 int weights_input(const onnx::NodeProto& node) { return quantized_weights(node).value_or(1); }
 
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
@@ -108,8 +133,7 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
   if (node.domain().empty() && type == "ConvTranspose") {
     return "transposed convolutions run on the host";
   }
-  // host/compile/device_plan knows more of quantized ones.
-  if ((node.domain().empty() && type == "Conv") || type == "QLinearConv" || type == "ConvInteger") {
+  if (node.domain().empty() && type == "Conv") {
     return "convolutions run on the device only where their values are of 8 bits";
   }
   const bool quantized = quantized_weights(node).has_value();
@@ -146,6 +170,12 @@ std::optional<Products> linear_product(const OnnxModel& model, const onnx::NodeP
                     blocks_of_k(node)};
   }
   const TensorType b = *input_type(model, node, weights_input(node));
+  if (is_quantized_convolution(node)) {
+    const auto y = node.output_size() == 0 ? std::nullopt : model.type(node.output(0));
+    if (!y || y->dims.size() != a.dims.size() || y->elements() == 0) return std::nullopt;
+    return Products{
+        {size(y->elements() / b.dims[0]), size(b.elements() / b.dims[0]), size(b.dims[0])}, 1};
+  }
   const bool transposed = is_gemm(node) && number(node, "transB") != 0;
   const std::size_t rank = b.dims.size();
   const std::int64_t k = b.dims[rank - (transposed ? 1 : 2)];

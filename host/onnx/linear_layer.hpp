@@ -15,6 +15,9 @@ namespace gemm64 {
 /// Is it a Gemm or MatMul of real numbers, rather than of integers?
 bool is_float_product(const onnx::NodeProto& node);
 
+/// Is it a convolution of integers?
+bool is_quantized_convolution(const onnx::NodeProto& node);
+
 /// Which of the node's inputs holds the weights of a matrix product.
 int weights_input(const onnx::NodeProto& node);
 
@@ -26,7 +29,8 @@ using InputTypes = std::function<std::optional<TensorType>(int input)>;
 
 /// Why `run` computes a node on the host, in words; empty where the device computes it: Gemm or
 /// MatMul whose weights are a float32 matrix (or a stack of one), or their kin on 8-bit integers,
-/// where the weights are the same whatever the network's inputs are.
+/// where the weights are the same whatever the network's inputs are. A convolution of 8-bit
+/// integers in one group is a product with the values under each window as a row.
 std::string why_on_host(const onnx::NodeProto& node, bool constant_weights, const InputTypes& type);
 
 /// The same, from what the model knows before it runs.

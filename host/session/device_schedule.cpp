@@ -35,11 +35,10 @@ std::string why_sums(const RunOptions& options) {
 std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, const Step& step,
                             DevicePlan& plan) {
   const std::vector<GemmShape> shapes = linear_shapes(executor.model(), step);
-  if (shapes.empty()) return {};
+  const auto index = static_cast<int>(index_of(executor, step));
+  if (shapes.empty() || plan.on_host.count(index) != 0) return {};
   if (is_float_product(step)) {
     const Precision precision = runner.options().precision;
-    const auto index = static_cast<int>(index_of(executor, step));
-    if (plan.on_host.count(index) != 0) return {};
     try {
       return float_jobs(runner, precision, layer_name(executor, step), shapes[0]);
     } catch (const UsageError& error) {

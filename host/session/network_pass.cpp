@@ -411,9 +411,7 @@ std::string NetworkPass::why_host(const Step& step, const Tensors& arguments) co
   std::string reason = why_on_host(step, arguments);
   const auto planned =
       schedule_.executable.plan.on_host.find(static_cast<int>(index_of(executor_, step)));
-  if (!reason.empty() && planned != schedule_.executable.plan.on_host.end()) {
-    reason = planned->second;
-  }
+  if (planned != schedule_.executable.plan.on_host.end()) reason = planned->second;
   if (reason.empty() && runner_.options().precision == Precision::kFloat32) {
     reason = "with --precision float32, the device computes products of float32 alone";
   }

@@ -33,7 +33,7 @@ DeviceWork::Program program_of(Job job, const Geometry& geometry) {
 }
 
 DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& list,
-                               std::size_t number, const Geometry& geometry) {
+                               std::size_t number) {
   DeviceWork::Program program;
   program.jobs = list;
   for (std::size_t i = 0; i < planned.layers.size(); ++i) {
@@ -101,22 +101,23 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   const DevicePlan& plan = compiled.plan;
   // Otherwise quantized on the way, a job by itself each.
   const auto alone = [&](int i) {
-    const onnx::NodeProto& node = model.graph().node(i);
-    const bool host = is_float_product(node) && plan.on_host.count(i) != 0;
-    return host ? std::nullopt : linear_product(model, node);
+    const bool host = plan.on_host.count(i) != 0;
+    return host ? std::nullopt : linear_product(model, model.graph().node(i));
   };
   for (const PassItem& item : compiled.order) {
     const auto i = static_cast<int>(item.index);
     if (item.is_program) {
-      work.programs.push_back(program_of(
-          plan.programs[item.index], compiled.programs[item.index].list, 1 + item.index, geometry));
+      work.programs.push_back(program_of(plan.programs[item.index],
+                                         compiled.programs[item.index].list, 1 + item.index));
     } else if (const auto products = alone(i)) {
       const ProductSizes& one = products->shape;
       const onnx::NodeProto& node = model.graph().node(i);
       work.programs.push_back(program_of(
           make_job(node_label(node, i), {one.m, one.k, one.n}, Accumulate::kDevice, geometry),
           geometry));
-      const auto k = static_cast<std::uint64_t>(model.type(node.input(0))->dims.back());
+      const auto k = products->count == 1
+                         ? one.k
+                         : static_cast<std::uint64_t>(model.type(node.input(0))->dims.back());
       work.programs.back().blocks = products->count;
       work.programs.back().whole = {one.m, k, one.n};
     }

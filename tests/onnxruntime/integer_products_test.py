@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products of integers between operators on floats, on the RTL: MatMulNBits whose activations are quantized block by
-block, QAttention and DynamicQuantizeMatMul. Their sums are exact, so that ONNX Runtime's results are these but for the
+block, QAttention, DynamicQuantizeMatMul and ConvInteger. Their sums are exact, so that ONNX Runtime's results are these but for the
 last bits; each layer takes the clocks that `analyze` predicts."""
 
 import json
+import math
 import unittest
 
 import numpy
@@ -20,15 +21,16 @@ class IntegerProducts(ProgramTest):
         super().setUp()
         self.random = numpy.random.default_rng(24)
 
-    def layer(self, operator, x, constants, y, arguments=(), **attributes):
+    def layer(self, operator, x, constants, y, arguments=(), domain="com.microsoft", kind_of_y=TensorProto.FLOAT,
+              **attributes):
         """Runs a network of one node, compares it, and returns its report and analysis of the layer. Of `constants`,
         None is an input left out."""
         names = [f"c{i}" if value is not None else "" for i, value in enumerate(constants)]
-        node = helper.make_node(operator, ["x", *names], ["y"], "layer", domain="com.microsoft", **attributes)
+        node = helper.make_node(operator, ["x", *names], ["y"], "layer", domain=domain, **attributes)
         kind = helper.np_dtype_to_tensor_dtype(x.dtype)
         graph = helper.make_graph(
             [node], "network", [helper.make_tensor_value_info("x", kind, x.shape)],
-            [helper.make_tensor_value_info("y", TensorProto.FLOAT, y)],
+            [helper.make_tensor_value_info("y", kind_of_y, y)],
             [onnx.numpy_helper.from_array(value, name) for name, value in zip(names, constants) if name])
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
         onnx.save(helper.make_model(graph, ir_version=9, opset_imports=opsets), self.folder / "m.onnx")
@@ -38,6 +40,8 @@ class IntegerProducts(ProgramTest):
         self.succeed("analyze", "m.onnx", "--array", 4, "--json", "analyze.json")
         expected = infer(str(self.folder / "m.onnx"), {"x": x})[0]
         found = numpy.load(self.folder / "y.npy")
+        if kind_of_y == TensorProto.INT32:
+            self.assertEqual(found.tolist(), expected.tolist())
         largest = float(numpy.abs(expected).max())
         self.assertLess(float(numpy.abs(found - expected).max()), RELATIVE * largest)
         report = json.loads((self.folder / "run.json").read_text())
@@ -107,6 +111,22 @@ class IntegerProducts(ProgramTest):
             self.check_layer(layers, analysis, (6, 5, columns))
             # Each of 2 x 3 queries with 3 keys, and what they say with 3 values, of 8 numbers each.
             self.assertEqual(analysis["macs"], 6 * 5 * columns + 2 * (6 * 3 * 8))
+
+    @unittest.skipIf(saturates(), "this processor's products of uint8 with int8 saturate in ONNX Runtime")
+    def test_convolutions(self):
+        cases = ((2, 5, [6, 7], [3, 2], numpy.uint8, 117), (1, 9, [11], [4], numpy.int8, None),
+                 (3, 3, [4, 4], [1, 1], numpy.uint8, None))
+        for batch, channels, size, kernel, kind, zero in cases:
+            with self.subTest(size=size, kernel=kernel):
+                x = self.random.integers(0, 256, [batch, channels, *size]).astype(numpy.uint8)
+                weights = self.random.integers(*((0, 256) if kind is numpy.uint8 else (-128, 128)),
+                                               [6, channels, *kernel]).astype(kind)
+                pads, strides = [1] * len(size) + [0] * len(size), [2] + [1] * (len(size) - 1)
+                out = [(n + 1 - k) // s + 1 for n, k, s in zip(size, kernel, strides)]
+                constants = [weights, numpy.array(131, numpy.uint8), None if zero is None else numpy.array(zero, kind)]
+                layers, analysis = self.layer("ConvInteger", x, constants, [batch, 6, *out], domain="",
+                                              kind_of_y=TensorProto.INT32, pads=pads, strides=strides)
+                self.check_layer(layers, analysis, (batch * math.prod(out), channels * math.prod(kernel), 6))
 
     @unittest.skipIf(saturates(), "this processor's products of uint8 with int8 saturate in ONNX Runtime")
     def test_activations_quantized_by_their_range(self):

@@ -115,11 +115,13 @@ class Convolution:
         per_channel = r.random() < 0.5
         length = self.channels // self.groups * math.prod(self.kernel)
         weights = n.integers(-128, 128, [self.filters, self.channels // self.groups] + self.kernel)
+        w_zero = r.choice([0, r.randrange(-128, 128)]) if self.groups == 1 else 0
+        w_shift, w_dtype = r.choice([(0, numpy.int8)] if signed else [(0, numpy.int8), (128, numpy.uint8)])
         scales = n.uniform(0.5, 2, self.filters if per_channel else 1).astype(numpy.float32) / 1000
         constants = {
             "x_scale": numpy.float32(0.02), "x_zero": dtype(r.randrange(low, high)),
-            "w": weights.astype(numpy.int8), "w_scale": scales if per_channel else scales[0],
-            "w_zero": numpy.zeros(self.filters, numpy.int8) if per_channel else numpy.int8(0),
+            "w": (weights + w_shift).astype(w_dtype), "w_scale": scales if per_channel else scales[0],
+            "w_zero": numpy.full(self.filters if per_channel else (), w_zero + w_shift, w_dtype),
             "y_scale": numpy.float32(0.02 * 0.001 * 74 * 74 * length**0.5 / 60),
             "y_zero": dtype(r.randrange(low, high))}
         if r.random() < 0.7:

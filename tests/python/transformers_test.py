@@ -82,5 +82,5 @@ def test_quantized_file(kind, form, tmp_path):
     model = names[1].read_bytes()
     for sizes in (*SIZES[::2], Sizes(8, 33, 3)):
         report = compare(model, transformers.feeds(kind, sizes), "file")
-        # Linear layers are on the device; a vision transformer's ConvInteger is not.
-        assert report["total"]["device_share"] > (0.8 if (kind, form) == ("vit", "dynamic") else 0.94)
+        # Files that are quantized dynamically compute attention in float.
+        assert report["total"]["device_share"] > (0.94 if form == "dynamic" else 0.99)

@@ -581,10 +581,40 @@ TEST_F(DevicePlanTest, GivesInt8WhereTheDeviceReadsIt) {
 
 TEST_F(DevicePlanTest, TellsWhyTheHostHasAConvolution) {
   QuantizedText text("1,8,6,6");
-  text.conv("x", "y", 8, 8, 1);
+  text.conv("x", "y", 8, 8, 1, "", 2);
   const DevicePlan found = plan_device(text.model(3), small_geometry());
   EXPECT_TRUE(found.programs.empty());
-  EXPECT_EQ(found.on_host.at(0), "its weights have a zero point");
+  EXPECT_EQ(found.on_host.at(0), "its weights have a zero point, and it has groups");
+}
+
+TEST_F(DevicePlanTest, LaysOutRowsWithTheirSumsWhereWeightsHaveAZeroPoint) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1).conv("a", "b", 8, 8, 3, kPad).node("f", "Flatten (b)");
+  text.matmul("f", "y", 288, 4);
+  const DevicePlan found = plan_device(text.model(3), small_geometry());
+  EXPECT_THAT(texts(found), ElementsAre("a!"));
+  const DeviceLayer& layer = found.programs[0].layers[0];
+  EXPECT_EQ(layer.sum_columns, 2U);
+  EXPECT_EQ(layer.depth_of_products(), 8U);
+  EXPECT_EQ(layer.job.plan.shape.k, 10U);
+  // 72 columns are nine tiles, with those of sums ten: int32 results take less.
+  EXPECT_EQ(found.sums.at(1), "its weights have a zero point");
+  EXPECT_EQ(found.sums.at(3), "its weights have a zero point");
+  const DevicePlan left = plan_device(text.model(3), small_geometry(), {false});
+  EXPECT_EQ(left.on_host.at(0), "with --convolutions host");
+  EXPECT_EQ(left.on_host.at(1), "with --convolutions host");
+}
+
+TEST_F(DevicePlanTest, GivesSumsOfConvolutionsInOneGroup) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1).node("i", "ConvInteger (a, w_a)").node("y", "Cast <to = 2> (i)");
+  const DevicePlan found = plan_device(text.model(), small_geometry());
+  EXPECT_EQ(found.sums.at(1), "its results are not of 8 bits");
+  EXPECT_TRUE(found.on_host.empty());
+  const DevicePlan left = plan_device(text.model(), small_geometry(), {false});
+  EXPECT_EQ(left.on_host.at(1), "with --convolutions host");
+  EXPECT_TRUE(left.sums.empty());
+  EXPECT_EQ(plan_sums(text.model(), "why").on_host.at(1), "why");
 }
 
 TEST_F(DevicePlanTest, LeavesConvolutionsToTheHostWhereOptionsAskForSums) {
