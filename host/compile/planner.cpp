@@ -366,6 +366,7 @@ void Planner::find_between() {
   for (const Placed& placed : layers_) {
     if (!placed.layer.source) wanted.insert(placed.layer.input_value);
     if (!placed.layer.operand) wanted.insert(placed.layer.second);
+    wanted.insert(placed.layer.weights_value);
   }
   for (int i = model_.graph().node_size() - 1; i >= 0; --i) {
     const onnx::NodeProto& node = proto(i);

@@ -80,7 +80,7 @@ class Case:
         return self.random.choice(pairs if saturates() else [*pairs, (numpy.uint8, numpy.int8)])
 
     def stack(self):
-        """Two inputs, of which either may be stretched."""
+        """Two tensors, of which either may be stretched, and the second a constant."""
         r = self.random
         kinds = self.kinds()
         while True:
@@ -92,6 +92,8 @@ class Case:
         for name, kind, stack, matrix in zip("ab", kinds, stacks, ([m, k], [k, n])):
             self.inputs[name] = self.values(kind, [*stack, *matrix])
         self.outputs = [self.product("y", "a", "b", kinds, (math.prod(whole) * m, k, n))]
+        if len(stacks[1]) > 0 and r.random() < 0.2:
+            self.constant("b", self.inputs.pop("b"))
         self.text = f"{stacks[0]}x{m}x{k} by {stacks[1]}x{k}x{n} of {[kind.__name__ for kind in kinds]}"
 
     def attention(self):

@@ -77,6 +77,7 @@ TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
   EXPECT_EQ(layer.sum_columns, 2U);  // of the zero point 3, for 8 columns
   EXPECT_EQ(layer.depth_of_products(), 8U);
   EXPECT_TRUE(found.on_host.empty());
+  EXPECT_EQ(found.between.count(2), 1U);
   // Without, what a layer gave is read where it lies, if the other operand is there.
   QuantizedText lies("2,3,8");
   lies.node("t", "Transpose <perm = [0,2,1]> (x)")
