@@ -28,9 +28,9 @@ void check_window(const RtlOptions& options) {
                    " is empty; its end must be after its begin");
 }
 
-template <class Model, bool kDebug>
+template <class Model, bool kDebug, bool kAhead>
 std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
-  return std::make_unique<VerilatedDevice<Model, kDebug>>(options);
+  return std::make_unique<VerilatedDevice<Model, kDebug, kAhead>>(options);
 }
 
 /// A model that this program was built with: see gemm64_model() in sim/CMakeLists.txt.

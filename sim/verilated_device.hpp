@@ -53,9 +53,10 @@ struct CanTrace<
     : std::true_type {};
 
 /// `Model` is what Verilator made of the module gemm64; `kDebug` says that it was built with
-/// debug.vlt, and so can be looked into. Lines of the trace are at 2 * clock ns (clk_i low, inputs
-/// of the clock settled) and at 2 * clock + 1 ns (clk_i high, registers updated).
-template <class Model, bool kDebug>
+/// debug.vlt, and so can be looked into; `kAhead` that it was made of gemm64_ahead.v. Lines of the
+/// trace are at 2 * clock ns (clk_i low, inputs of the clock settled) and at 2 * clock + 1 ns
+/// (clk_i high, registers updated).
+template <class Model, bool kDebug, bool kAhead = false>
 class VerilatedDevice final : public RtlDevice {
  public:
   static constexpr bool kTraced = kDebug && CanTrace<Model>::value;
@@ -127,6 +128,12 @@ class VerilatedDevice final : public RtlDevice {
       evaluate_high();
     }
     model_->rst_ni = 1;
+    if constexpr (kAhead) {  // the first of these edges was one too early, and this one is no clock
+      drive_ports(clock_);
+      evaluate_low();
+      evaluate_high();
+      --clock_;
+    }
   }
 
   void observe(Observer& observer) override {
@@ -232,9 +239,10 @@ class VerilatedDevice final : public RtlDevice {
   static constexpr std::uint32_t kRegisterSpace = 1u << 12;  // s_axil_*addr_i has 12 bits
 
   void step() {
-    drive_ports();
+    if constexpr (!kAhead) drive_ports(clock_);
     if constexpr (!kDebug && KeepsClockLevel<Model>::value) {
       end_clock();
+      if constexpr (kAhead) drive_ports(clock_ + 1);
       context_->time(2 * clock_);
       model_->rootp->__Vtrigrprev__TOP__clk_i = 0;
     } else {
@@ -247,19 +255,21 @@ class VerilatedDevice final : public RtlDevice {
       } else {
         end_clock();
       }
+      if constexpr (kAhead) drive_ports(clock_ + 1);
     }
     evaluate_high();
   }
 
-  /// The memory ports' inputs of this clock.
-  void drive_ports() {
-    begin_read(weights_, model_->m_weights_arready_i, model_->m_weights_rvalid_i,
+  /// The memory ports' inputs of `clock`.
+  void drive_ports(std::uint64_t clock) {
+    begin_read(clock, weights_, model_->m_weights_arready_i, model_->m_weights_rvalid_i,
                model_->m_weights_rid_i, model_->m_weights_rdata_i, model_->m_weights_rresp_i,
                model_->m_weights_rlast_i);
-    begin_read(data_, model_->m_data_arready_i, model_->m_data_rvalid_i, model_->m_data_rid_i,
-               model_->m_data_rdata_i, model_->m_data_rresp_i, model_->m_data_rlast_i);
+    begin_read(clock, data_, model_->m_data_arready_i, model_->m_data_rvalid_i,
+               model_->m_data_rid_i, model_->m_data_rdata_i, model_->m_data_rresp_i,
+               model_->m_data_rlast_i);
     Model& m = *model_;
-    results_.begin_clock(clock_);
+    results_.begin_clock(clock);
     m.m_results_awready_i = results_.awready();
     m.m_results_wready_i = results_.wready();
     m.m_results_bvalid_i = results_.bvalid();
@@ -306,9 +316,9 @@ class VerilatedDevice final : public RtlDevice {
   }
 
   template <class Bit, class Data>
-  void begin_read(AxiReadPort& port, Bit& arready, Bit& rvalid, Bit& id, Data& data, Bit& response,
-                  Bit& last) {
-    port.begin_clock(clock_);
+  void begin_read(std::uint64_t clock, AxiReadPort& port, Bit& arready, Bit& rvalid, Bit& id,
+                  Data& data, Bit& response, Bit& last) {
+    port.begin_clock(clock);
     arready = port.arready();
     rvalid = port.rvalid();
     if (port.payload_changed()) drive_payload(port, id, data, response, last);

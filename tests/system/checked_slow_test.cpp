@@ -20,7 +20,7 @@
 namespace gemm64::system_test {
 namespace {
 
-using Fast = VerilatedDevice<Vgemm64_n64, false>;
+using Fast = VerilatedDevice<Vgemm64_n64, false, true>;
 using Checked = VerilatedDevice<Vgemm64_n64_checked, false>;
 
 TEST(CheckedSlow, AlexNetsLinearLayersAreExact) {
