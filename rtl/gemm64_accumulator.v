@@ -73,20 +73,14 @@ module gemm64_accumulator #(
     wire [N-1:0] read_1  = old_1 | {N{store_1}};
 
     reg store_bank_q;        // bank that was stored from last
-    reg adding_0_q, adding_1_q;  // a column adds to the bank
 
-    // Does anything in a bank move? Its clock may rest otherwise.
     wire lanes_0 = lanes_valid_i & ~lanes_bank_i;
     wire lanes_1 = lanes_valid_i & lanes_bank_i;
-    wire busy_0  = adding_0_q | add_0 != {N{1'b0}} | store_0 | lanes_0;
-    wire busy_1  = adding_1_q | add_1 != {N{1'b0}} | store_1 | lanes_1;
 
     always @(posedge clk_i) begin : step
         integer i;
         add_0_q  <= add_0 & {N{rst_ni}};
         add_1_q  <= add_1 & {N{rst_ni}};
-        adding_0_q <= add_0 != {N{1'b0}};
-        adding_1_q <= add_1 != {N{1'b0}};
         last_q   <= {last_q[N-2:0], head_valid & head_last} & {N{rst_ni}};
         first_q  <= first;
         row_q[0] <= head_row;
@@ -96,8 +90,18 @@ module gemm64_accumulator #(
 
     assign done_o = last_q[N-1] | lanes_last_i;
 
+    // Does anything in a bank of these columns move? Its clock may rest there otherwise.
+    localparam TOGETHER = N < 16 ? 2 : N / 8;
+    localparam GROUPS   = N / TOGETHER;
+    wire [GROUPS-1:0] busy_0, busy_1;
     genvar c;
     generate
+        for (c = 0; c < GROUPS; c = c + 1) begin : group
+            localparam FIRST = TOGETHER * c;
+            assign busy_0[c] = (add_0_q[FIRST +: TOGETHER] | add_0[FIRST +: TOGETHER]) != {TOGETHER{1'b0}} | store_0 | lanes_0;
+            assign busy_1[c] = (add_1_q[FIRST +: TOGETHER] | add_1[FIRST +: TOGETHER]) != {TOGETHER{1'b0}} | store_1 | lanes_1;
+        end
+
         for (c = 0; c < N; c = c + 1) begin : column
             wire [ROW_WIDTH-1:0] old_row;
             if (c == 0) assign old_row = head_row;
@@ -105,8 +109,8 @@ module gemm64_accumulator #(
 
             gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH)) u_column (
                 .clk_i        (clk_i),
-                .busy_0_i     (busy_0),
-                .busy_1_i     (busy_1),
+                .busy_0_i     (busy_0[c/TOGETHER]),
+                .busy_1_i     (busy_1[c/TOGETHER]),
                 .read_0_i     (read_0[c]),
                 .row_0_i      (store_0 ? store_row_i : old_row),
                 .read_1_i     (read_1[c]),

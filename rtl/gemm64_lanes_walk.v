@@ -73,6 +73,8 @@ module gemm64_lanes_walk #(
     reg [15:0] step;
     reg [16:0] row, column;
     reg [6:0]  row_inside, column_inside;
+    reg [3:0]  part;
+    reg        first_part, row_done, plane_done, all_done;
     integer    tap;
 
     // Zero at rest, and one question for a simulator
@@ -80,6 +82,7 @@ module gemm64_lanes_walk #(
         {sum, ends, row_end, image_end, plane_end, all_end, shift, take, x_end, y_end, i_end, last_word} = 12'd0;
         {no_weights, no_word, move, done, over} = 5'd0;
         {step, row, column, row_inside, column_inside} = 64'd0;
+        {part, first_part, row_done, plane_done, all_done} = 8'd0;
         tap = 0;
         if (active_i) begin
             sum       = ~done_q & need_q == 17'd0;
@@ -104,6 +107,11 @@ module gemm64_lanes_walk #(
             move       = ~no_weights & ~no_word & ~(sum & ~place_i);
             done       = done_q | (ends & all_end);
             over       = over_q | (take & last_word);
+            part       = {1'b0, part_q} + (is_7 ? 4'd4 : is_5 ? 4'd1 : 4'd0);
+            first_part = part_q == 3'd0 & (~accumulate_i | (out_x_q == 16'd0 & out_y_q == 16'd0));
+            row_done   = move & ends & (~accumulate_i | image_end);
+            plane_done = move & ends & plane_end;
+            all_done   = move & done & over;
 
             for (tap = 0; tap < 7; tap = tap + 1) begin
                 row    = row_q - tap[16:0];  // before the first one: more than any height
@@ -160,11 +168,11 @@ module gemm64_lanes_walk #(
     assign column_o       = x_q[COLUMN_WIDTH-1:0];
     assign sum_o          = move & sum;
     assign {row_inside_o, column_inside_o} = {row_inside, column_inside};
-    assign part_o         = {1'b0, part_q} + (is_7 ? 4'd4 : is_5 ? 4'd1 : 4'd0);
-    assign first_part_o   = part_q == 3'd0 & (~accumulate_i | (out_x_q == 16'd0 & out_y_q == 16'd0));
-    assign last_part_o    = move & ends & (~accumulate_i | image_end);
-    assign plane_end_o    = move & ends & plane_end;
-    assign finished_o     = move & done & over;
+    assign part_o         = part;
+    assign first_part_o   = first_part;
+    assign last_part_o    = row_done;
+    assign plane_end_o    = plane_done;
+    assign finished_o     = all_done;
     assign wait_weights_o = no_weights;
     assign wait_word_o    = ~no_weights & no_word;
 

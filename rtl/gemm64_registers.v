@@ -108,8 +108,7 @@ module gemm64_registers #(
     );
 
     // The bytes that the strobes name are written, the others stay as they were.
-    wire [31:0] bits = {{8{wstrb[3]}}, {8{wstrb[2]}}, {8{wstrb[1]}}, {8{wstrb[0]}}};
-    wire [31:0] put  = wdata & bits;
+    reg [31:0] bits, put;
 
     // CONTROL and INTERRUPT act by the bits that are written as 1; all of them lie in the low byte.
     wire [7:0] ones     = wdata[7:0] & {8{write & wstrb[0]}};
@@ -117,16 +116,27 @@ module gemm64_registers #(
     wire [7:0] clear    = waddr == `GEMM64_REG_INTERRUPT ? ones : 8'd0;
 
     // A ring base as it would be after this write, and what of it lies above the bus
-    wire [31:0] base_low   = waddr == `GEMM64_REG_RING_BASE_LOW ? (ring_base_low_q & ~bits) | put : ring_base_low_q;
-    wire [31:0] base_high  = waddr == `GEMM64_REG_RING_BASE_HIGH ? (ring_base_high_q & ~bits) | put : ring_base_high_q;
-    wire [63:0] base_above = {base_high, base_low} >> ADDRESS_WIDTH;
+    reg [31:0] base_low, base_high;
+    reg [63:0] base_above;
+    reg        writable;
 
-    wire writable = waddr == `GEMM64_REG_CONTROL | waddr == `GEMM64_REG_INTERRUPT
-                  | waddr == `GEMM64_REG_INTERRUPT_ENABLE | waddr == `GEMM64_REG_WATCHDOG
-                  | waddr == `GEMM64_REG_RING_MASK
-                  | ((waddr == `GEMM64_REG_RING_BASE_LOW | waddr == `GEMM64_REG_RING_BASE_HIGH)
-                     & base_above == 64'd0)
-                  | (waddr == `GEMM64_REG_RING_TAIL & ~resetting_i);
+    // Zero at rest, and one question for a simulator
+    always @* begin
+        {bits, put, base_low, base_high, base_above, writable} = 193'd0;
+        if (write) begin
+            bits       = {{8{wstrb[3]}}, {8{wstrb[2]}}, {8{wstrb[1]}}, {8{wstrb[0]}}};
+            put        = wdata & bits;
+            base_low   = waddr == `GEMM64_REG_RING_BASE_LOW ? (ring_base_low_q & ~bits) | put : ring_base_low_q;
+            base_high  = waddr == `GEMM64_REG_RING_BASE_HIGH ? (ring_base_high_q & ~bits) | put : ring_base_high_q;
+            base_above = {base_high, base_low} >> ADDRESS_WIDTH;
+            writable = waddr == `GEMM64_REG_CONTROL | waddr == `GEMM64_REG_INTERRUPT
+                     | waddr == `GEMM64_REG_INTERRUPT_ENABLE | waddr == `GEMM64_REG_WATCHDOG
+                     | waddr == `GEMM64_REG_RING_MASK
+                     | ((waddr == `GEMM64_REG_RING_BASE_LOW | waddr == `GEMM64_REG_RING_BASE_HIGH)
+                        & base_above == 64'd0)
+                     | (waddr == `GEMM64_REG_RING_TAIL & ~resetting_i);
+        end
+    end
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_accumulator: what is requested with a row of activations is done with column c's sum of it REQUEST_DELAY + 1 + c clocks
 // later: it is added in that bank and row, to what was read from there a clock earlier or, in a new sum, to nothing. A bank's
-// clock rests only while no column reads or adds. So each column gets what accumulator_column.sv assumes.
+// clock rests in two columns only while neither reads or adds. So each column gets what accumulator_column.sv assumes.
 //
-// break gemm64_accumulator.v: adding_0_q <= add_0 != {N{1'b0}} -> adding_0_q <= head_valid
+// break gemm64_accumulator.v: busy_0[c] = (add_0_q[FIRST +: TOGETHER] | -> busy_0[c] = (
+// break gemm64_accumulator.v: busy_1[c] = (add_1_q[FIRST +: TOGETHER] | add_1[FIRST +: TOGETHER]) -> busy_1[c] = (add_1_q[FIRST +: TOGETHER] | add_1[0 +: TOGETHER])
 // break gemm64_accumulator.v: for (i = 1; i < N; i = i + 1) row_q[i] <= row_q[i-1] -> for (i = 1; i < N; i = i + 1) row_q[i] <= row_q[0]
 // prove induction 9, cover 12
 // probe read_0 = dut.read_0
@@ -29,7 +30,8 @@ module accumulator_proof ();
     );
 
     (* keep *) wire [N-1:0] read_0, read_1, add_0, add_1, first, old_0, old_1;
-    (* keep *) wire         busy_0, busy_1, row_3, read_row_0, read_row_1;
+    (* keep *) wire [1:0]   busy_0, busy_1;  // of two columns each
+    (* keep *) wire         row_3, read_row_0, read_row_1;
 
     // Requests of the last clocks: bit t is of t + 1 clocks ago
     reg [LAST:0] valids = 0, firsts, lasts, banks, rows;
@@ -58,14 +60,14 @@ module accumulator_proof ();
                 if (valids[DELAY + c]) assert (first[c] == firsts[DELAY + c]);
                 if (add_0[c] & ~first[c]) assert (was_read_0[c]);
                 if (add_1[c] & ~first[c]) assert (was_read_1[c]);
+                if (read_0[c] | add_0[c]) assert (busy_0[c / 2]);
+                if (read_1[c] | add_1[c]) assert (busy_1[c / 2]);
             end
             // The row, in the last column
             if (valids[LAST]) assert (row_3 == rows[LAST]);
             if (add_0[N-1] & ~first[N-1]) assert (was_row_0 == row_3);
             if (add_1[N-1] & ~first[N-1]) assert (was_row_1 == row_3);
-            if (read_0 != 0 | add_0 != 0) assert (busy_0);
-            if (read_1 != 0 | add_1 != 0) assert (busy_1);
-            assert (done == (valids[LAST] & lasts[LAST]));
+            assert (done == (valids[LAST] & lasts[LAST] | lanes_last_i));  // or a row of the lanes
         end
         cover (done & store_read_i & add_1[0] & ~first[0]);
     end
