@@ -12,6 +12,7 @@ module gemm64 #(
     parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
     parameter SUM_WIDTH        = 16 + $clog2(N),  // bits of a partial sum in the array: 16 + log2 N to 32
     parameter CLOCK_ENABLES    = 1,      // 0: the array's registers load in every clock, whether something moves or not
+    parameter SELF_CHECK       = 0,      // 1: a column of checksums beside the array, which finds its faults
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
                                          // ACCUMULATOR_ROWS, for the burst that completes a tile's rows
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
@@ -64,7 +65,7 @@ module gemm64 #(
 );
 
     gemm64_parameters #(
-        .N(N), .STAGE_ROWS(STAGE_ROWS), .SUM_WIDTH(SUM_WIDTH), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .SUM_WIDTH(SUM_WIDTH), .SELF_CHECK(SELF_CHECK), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
         .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS),
         .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS),
         .ADDRESS_WIDTH(ADDRESS_WIDTH)
@@ -91,7 +92,8 @@ module gemm64 #(
     // Control and registers
     wire stop, clear, halted, resetting, fail, reset_request, clear_counters, finish;
     wire engines_rst_n = rst_ni & ~clear;
-    wire [31:0]             watchdog, error;
+    wire [31:0]             watchdog, error, fault_tile;
+    wire [15:0]             fault_row;
     wire [63:0]             ring_base, counter_value;
     wire [15:0]             ring_mask, ring_tail, ring_head;
     wire [SELECT_WIDTH-1:0] counter;
@@ -111,11 +113,11 @@ module gemm64 #(
 
     // What an engine does not have
     assign {ready[COMMANDS], quiet[COMPUTE], bus_error[COMPUTE], bus_tag[16*COMPUTE +: 16]} = {2'b01, 17'd0};
-    assign {fault[COMPUTE], fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS], fault[OPERANDS]} = 5'd0;
-    assign {fault_code[4*COMPUTE +: 4], fault_code[4*WEIGHTS +: 4], fault_code[4*RESULTS +: 4],
-            fault_code[4*PARAMETERS +: 4], fault_code[4*OPERANDS +: 4]} = {5{`GEMM64_ERROR_NONE}};
-    assign {fault_tag[16*COMPUTE +: 16], fault_tag[16*WEIGHTS +: 16], fault_tag[16*RESULTS +: 16],
-            fault_tag[16*PARAMETERS +: 16], fault_tag[16*OPERANDS +: 16]} = 80'd0;
+    assign {fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS], fault[OPERANDS]} = 4'd0;
+    assign {fault_code[4*WEIGHTS +: 4], fault_code[4*RESULTS +: 4],
+            fault_code[4*PARAMETERS +: 4], fault_code[4*OPERANDS +: 4]} = {4{`GEMM64_ERROR_NONE}};
+    assign {fault_tag[16*WEIGHTS +: 16], fault_tag[16*RESULTS +: 16],
+            fault_tag[16*PARAMETERS +: 16], fault_tag[16*OPERANDS +: 16]} = 64'd0;
 
     wire activations_left, store_done;
     wire commands_idle = idle[COMMANDS];
@@ -130,7 +132,7 @@ module gemm64 #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES((1 << LOG_WEIGHT_WORDS) / N), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
         .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .READS(1 << LOG_READS),
         .WRITES(1 << LOG_WRITES), .COMMANDS(1 << LOG_COMMANDS), .PARAMETER_SETS(1 << LOG_PARAMETER_SETS),
-        .SELECT_WIDTH(SELECT_WIDTH)
+        .SELF_CHECK(SELF_CHECK), .SELECT_WIDTH(SELECT_WIDTH)
     ) u_registers (
         .clk_i (clk_i), .rst_ni (rst_ni),
         .awvalid_i (s_axil_awvalid_i), .awready_o (s_axil_awready_o), .awaddr_i (s_axil_awaddr_i),
@@ -141,7 +143,7 @@ module gemm64 #(
         .watchdog_o (watchdog), .ring_base_o (ring_base), .ring_mask_o (ring_mask), .ring_tail_o (ring_tail),
         .reset_o (reset_request), .clear_counters_o (clear_counters), .ring_clear_i (clear), .busy_i (busy),
         .halted_i (halted), .resetting_i (resetting | reset_request), .finish_i (finish), .fail_i (fail),
-        .error_i (error), .ring_head_i (ring_head), .irq_o (irq_o),
+        .error_i (error), .fault_tile_i (fault_tile), .fault_row_i (fault_row), .ring_head_i (ring_head), .irq_o (irq_o),
         .counter_o (counter), .counter_value_i (counter_value)
     );
 
@@ -234,16 +236,17 @@ module gemm64 #(
     wire [31:0]          lanes_planes, lanes_images;
     wire [7:0]           lanes_zero;
     wire [LOG_N-1:0]     weight_column;
-    wire                 row_first, row_last, row_bank, bank_free;
+    wire                 row_first, row_last, row_bank, row_starts_tile, row_starts_command, bank_free;
+    wire [15:0]          row_tag;
     wire [ROW_WIDTH-1:0] row;
     wire [ROW_WIDTH:0]   rows_stored;
 
     gemm64_compute #(
         .N(N), .LOG_N(LOG_N), .WEIGHT_WIDTH(LOG_WEIGHT_WORDS + 1), .WORDS_WIDTH(WORDS_WIDTH),
-        .ROW_WIDTH(ROW_WIDTH), .PIPELINE(PIPELINE)
+        .ROW_WIDTH(ROW_WIDTH), .PIPELINE(PIPELINE), .SELF_CHECK(SELF_CHECK)
     ) u_compute (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[COMPUTE]),
-        .command_ready_o (ready[COMPUTE]), .command_i (command), .idle_o (idle[COMPUTE]),
+        .command_ready_o (ready[COMPUTE]), .command_i (command), .command_tag_i (tag), .idle_o (idle[COMPUTE]),
         .causes_o (causes[`GEMM64_CAUSES_COMPUTE]),
         .weight_words_i (weight_words), .weight_read_o (weight_read), .weight_column_o (weight_column),
         .activation_words_i (activation_words), .activation_pixels_i (activation_pixels),
@@ -258,7 +261,9 @@ module gemm64 #(
         .lanes_maximum_o (lanes_maximum), .lanes_accumulate_o (lanes_accumulate), .lanes_place_o (lanes_place), .lanes_move_i (lanes_move),
         .lanes_row_i (lanes_row), .lanes_plane_end_i (lanes_plane_end), .lanes_finished_i (lanes_finished),
         .lanes_wait_weights_i (lanes_wait_weights), .lanes_wait_word_i (lanes_wait_word), .row_first_o (row_first),
-        .row_last_o (row_last), .row_bank_o (row_bank), .row_o (row), .bank_free_i (bank_free), .rows_stored_i (rows_stored)
+        .row_last_o (row_last), .row_bank_o (row_bank), .row_o (row),
+        .row_starts_tile_o (row_starts_tile), .row_starts_command_o (row_starts_command), .row_tag_o (row_tag),
+        .bank_free_i (bank_free), .rows_stored_i (rows_stored)
     );
 
     // A word of weights leaves its buffer a clock after it was requested; its column index waits for it. A word of
@@ -266,6 +271,7 @@ module gemm64 #(
     reg             weight_valid_q, activation_valid_q;
     reg [LOG_N-1:0] weight_column_q;
     wire [32*N-1:0] sum;
+    wire [8*N-1:0]  right_edge;
 
     always @(posedge clk_i) begin
         weight_valid_q     <= weight_read & engines_rst_n;
@@ -274,11 +280,40 @@ module gemm64 #(
     end
 
     gemm64_array #(
-        .N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH(LOG_N), .SUM_WIDTH(SUM_WIDTH), .CLOCK_ENABLES(CLOCK_ENABLES)
+        .N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH(LOG_N), .SUM_WIDTH(SUM_WIDTH), .CLOCK_ENABLES(CLOCK_ENABLES),
+        .SELF_CHECK(SELF_CHECK)
     ) u_array (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .weight_valid_i (weight_valid_q), .weight_column_i (weight_column_q),
-        .weight_i (weight), .activation_valid_i (activation_valid_q), .activation_i (activation), .sum_o (sum)
+        .weight_i (weight), .activation_valid_i (activation_valid_q), .activation_i (activation), .sum_o (sum),
+        .edge_o (right_edge)
     );
+
+    generate
+        if (SELF_CHECK != 0) begin : self_check
+            assign fault_code[4*COMPUTE +: 4] = `GEMM64_ERROR_CHECKSUM;
+            wire wrong;
+            reg  row_q;  // as activation_valid_q, but for a row that a reset met
+            always @(posedge clk_i) row_q <= activation_read & engines_rst_n;
+            gemm64_checksum #(
+                .N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH(LOG_N), .SUM_WIDTH(SUM_WIDTH)
+            ) u_checksum (
+                .clk_i (clk_i), .rst_ni (engines_rst_n), .weight_valid_i (weight_valid_q),
+                .weight_column_i (weight_column_q), .weight_i (weight), .activation_valid_i (row_q),
+                .activation_i (activation), .edge_i (right_edge), .sum_i (sum), .wrong_o (wrong)
+            );
+            gemm64_checked_row #(.DELAY(N + STAGES + 4)) u_checked_row (
+                .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (activation_read), .tile_i (row_starts_tile),
+                .command_i (row_starts_command), .tag_i (row_tag), .wrong_i (wrong), .error_o (fault[COMPUTE]),
+                .tag_o (fault_tag[16*COMPUTE +: 16]), .tile_o (fault_tile), .row_o (fault_row)
+            );
+        end else begin : unchecked
+            assign fault[COMPUTE]              = 1'b0;
+            assign fault_code[4*COMPUTE +: 4]  = `GEMM64_ERROR_NONE;
+            assign fault_tag[16*COMPUTE +: 16] = 16'd0;
+            assign fault_tile                  = 32'd0;
+            assign fault_row                   = 16'd0;
+        end
+    endgenerate
 
     gemm64_lanes #(.N(N), .ROW_WIDTH(ROW_WIDTH)) u_lanes (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .window_i (lanes_window), .zero_i (lanes_zero), .load_i (lanes_load),

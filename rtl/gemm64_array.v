@@ -11,7 +11,8 @@ module gemm64_array #(
     parameter STAGE_ROWS   = 4,   // rows whose products are added before a partial-sum register: 1, 2, 4 or 8
     parameter COLUMN_WIDTH = 6,   // bits of a column's index
     parameter SUM_WIDTH    = 16 + COLUMN_WIDTH,  // bits of a partial sum inside, at most 32: N products of at most 2^14
-    parameter CLOCK_ENABLES = 1   // 0: registers of activations, weights and sums load in every clock
+    parameter CLOCK_ENABLES = 1,  // 0: registers of activations, weights and sums load in every clock
+    parameter SELF_CHECK   = 0    // 0: edge_o is 0
 ) (
     input  wire                    clk_i,
     input  wire                    rst_ni,           // synchronous, active low
@@ -23,7 +24,9 @@ module gemm64_array #(
     input  wire                    activation_valid_i,
     input  wire [8*N-1:0]          activation_i,
     // Sums, 32 bits each, column c c clocks after column 0
-    output wire [32*N-1:0]         sum_o
+    output wire [32*N-1:0]         sum_o,
+    // Rows as they leave the right edge, stage g's bytes N + 1 + g clocks after they entered: for gemm64_checksum
+    output wire [8*N-1:0]          edge_o
 );
 
     localparam STAGES = N / STAGE_ROWS;
@@ -60,7 +63,7 @@ module gemm64_array #(
         for (g = 0; g < STAGES; g = g + 1) begin : stage
             gemm64_stage #(
                 .N(N), .ROWS(STAGE_ROWS), .COLUMN_WIDTH(COLUMN_WIDTH), .SUM_WIDTH(SUM_WIDTH),
-                .CLOCK_ENABLES(CLOCK_ENABLES)
+                .CLOCK_ENABLES(CLOCK_ENABLES), .SELF_CHECK(SELF_CHECK)
             ) u_stage (
                 .clk_i              (clk_i),
                 .rst_ni             (rst_ni),
@@ -72,7 +75,8 @@ module gemm64_array #(
                 .activation_valid_i (activation_valid[g]),
                 .activation_i       (activation[8*STAGE_ROWS*g +: 8*STAGE_ROWS]),
                 .sum_i              (sum[g]),
-                .sum_o              (sum[g+1])
+                .sum_o              (sum[g+1]),
+                .edge_o             (edge_o[8*STAGE_ROWS*g +: 8*STAGE_ROWS])
             );
         end
 

@@ -15,7 +15,8 @@ module gemm64_compute #(
     parameter WORDS_WIDTH  = 14,  // bits that hold the number of words in the scratchpad
     parameter ROW_WIDTH    = 7,   // bits of an accumulator row's index
     parameter PIPELINE     = 81,  // clocks from the read of a row to the write of its last sum
-    parameter LANES_PIPELINE = 4  // the same of the lanes
+    parameter LANES_PIPELINE = 4, // the same of the lanes
+    parameter SELF_CHECK   = 0    // 0: row_tag_o is 0
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,            // synchronous, active low
@@ -24,6 +25,7 @@ module gemm64_compute #(
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
     input  wire [`GEMM64_CMD_BITS-1:0] command_i,
+    input  wire [15:0]                 command_tag_i,
     // Weight buffer
     input  wire [WEIGHT_WIDTH-1:0]  weight_words_i,
     output wire                     weight_read_o,
@@ -63,6 +65,10 @@ module gemm64_compute #(
     output wire                     row_last_o,        // it is the last row of its block
     output wire                     row_bank_o,
     output wire [ROW_WIDTH-1:0]     row_o,
+    // What the row that is read is the first of, and its MATMUL
+    output wire                     row_starts_tile_o,
+    output wire                     row_starts_command_o,
+    output wire [15:0]              row_tag_o,
     input  wire                     bank_free_i,       // a block has been stored
     input  wire [ROW_WIDTH:0]       rows_stored_i,     // rows of the block after it that have been read
     // State
@@ -83,11 +89,11 @@ module gemm64_compute #(
         .valid_i   (command_valid_i),
         .ready_o   (command_ready_o),
         .command_i (command_i),
-        .tag_i     (16'd0),
+        .tag_i     (SELF_CHECK != 0 ? command_tag_i : 16'd0),
         .valid_o   (next),
         .ready_i   (set | finished),
         .command_o (next_command),
-        .tag_o     (),
+        .tag_o     (row_tag_o),
         .other_o   (set)
     );
 
@@ -240,6 +246,11 @@ module gemm64_compute #(
     assign row_last_o  = row_last;
     assign row_bank_o  = bank_q;
     assign row_o       = row_q[ROW_WIDTH-1:0];
+
+    reg  begun_q;  // a tile of the MATMUL at the head has started
+    always @(posedge clk_i) begun_q <= (start | begun_q) & ~finished & rst_ni;
+    assign row_starts_tile_o    = start;
+    assign row_starts_command_o = start & ~begun_q;
 
     wire [1:0] begun  = {1'b0, (start & first_tile) | (lanes_row_i & between)};
     wire [1:0] stored = {1'b0, bank_free_i};

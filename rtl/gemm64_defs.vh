@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd3
-`define GEMM64_VERSION_MINOR 16'd2
+`define GEMM64_VERSION_MINOR 16'd3
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -27,6 +27,9 @@
 `define GEMM64_REG_RING_HEAD        12'h044
 `define GEMM64_REG_INTERRUPT_ENABLE 12'h048
 `define GEMM64_REG_PARAMETER_SETS   12'h04c
+`define GEMM64_REG_SELF_CHECK       12'h050
+`define GEMM64_REG_FAULT_TILE       12'h054
+`define GEMM64_REG_FAULT_ROW        12'h058
 
 // Registers after a reset.
 `define GEMM64_REG_ID_RESET               32'h67363463
@@ -36,6 +39,8 @@
 `define GEMM64_REG_RING_MASK_RESET        32'h0000003f
 `define GEMM64_REG_RING_TAIL_RESET        32'h00000000
 `define GEMM64_REG_INTERRUPT_ENABLE_RESET 32'h00000003
+`define GEMM64_REG_FAULT_TILE_RESET       32'h00000000
+`define GEMM64_REG_FAULT_ROW_RESET        32'h00000000
 
 // Fields of registers.
 `define GEMM64_VERSION_MINOR_LSB            0
@@ -89,6 +94,9 @@
 `define GEMM64_INTERRUPT_ENABLE_ERROR_BIT   1
 `define GEMM64_INTERRUPT_ENABLE_ERROR_LSB   1
 `define GEMM64_INTERRUPT_ENABLE_ERROR_WIDTH 1
+`define GEMM64_SELF_CHECK_CHECKSUM_BIT      0
+`define GEMM64_SELF_CHECK_CHECKSUM_LSB      0
+`define GEMM64_SELF_CHECK_CHECKSUM_WIDTH    1
 
 // Commands: bit positions count from the command's first bit.
 `define GEMM64_CMD_BYTES                 64
@@ -262,6 +270,7 @@
 `define GEMM64_ERROR_BUS_DECODE  4'd5
 `define GEMM64_ERROR_WATCHDOG    4'd6
 `define GEMM64_ERROR_UNBALANCED  4'd7
+`define GEMM64_ERROR_CHECKSUM    4'd8
 
 // Engines, as in ERROR.ENGINE.
 `define GEMM64_ENGINE_COMMANDS    4'd0

@@ -9,6 +9,7 @@ module gemm64_parameters #(
     parameter N                = 64,    // see gemm64
     parameter STAGE_ROWS       = 4,
     parameter SUM_WIDTH        = 22,
+    parameter SELF_CHECK       = 0,
     parameter SCRATCHPAD_WORDS = 9216,
     parameter ACCUMULATOR_ROWS = 128,
     parameter LOG_WEIGHT_WORDS = 10,
@@ -32,6 +33,9 @@ module gemm64_parameters #(
         // N products of at most 2^14 in magnitude; more bits than the accumulator has would be lost there.
         if (SUM_WIDTH > 32 || (1 << (SUM_WIDTH - 16)) < N) begin : sums
             SUM_WIDTH_must_be_at_least_16_plus_log2_N_and_at_most_32 u_refused ();
+        end
+        if (SELF_CHECK != 0 && SELF_CHECK != 1) begin : checks
+            SELF_CHECK_must_be_0_or_1 u_refused ();
         end
         if (ACCUMULATOR_ROWS < 2 || ACCUMULATOR_ROWS > 32768
             || (ACCUMULATOR_ROWS & (ACCUMULATOR_ROWS - 1)) != 0) begin : accumulator

@@ -21,6 +21,7 @@ module gemm64_registers #(
     parameter WRITES           = 16,
     parameter COMMANDS         = 16,
     parameter PARAMETER_SETS   = 16,
+    parameter SELF_CHECK       = 0,
     parameter SELECT_WIDTH     = 6      // bits of a counter's index
 ) (
     input  wire                    clk_i,
@@ -59,6 +60,8 @@ module gemm64_registers #(
     input  wire                    finish_i,           // sets INTERRUPT.DONE
     input  wire                    fail_i,             // sets INTERRUPT.ERROR
     input  wire [31:0]             error_i,
+    input  wire [31:0]             fault_tile_i,
+    input  wire [15:0]             fault_row_i,
     input  wire [15:0]             ring_head_i,
     output wire                    irq_o,
     // Counters
@@ -220,6 +223,9 @@ module gemm64_registers #(
                 `GEMM64_REG_RING_HEAD:        rdata_o <= {16'd0, ring_head_i};
                 `GEMM64_REG_INTERRUPT_ENABLE: rdata_o <= {30'd0, interrupt_enable_q};
                 `GEMM64_REG_PARAMETER_SETS:   rdata_o <= PARAMETER_SETS;
+                `GEMM64_REG_SELF_CHECK:       rdata_o <= SELF_CHECK;
+                `GEMM64_REG_FAULT_TILE:       rdata_o <= fault_tile_i;
+                `GEMM64_REG_FAULT_ROW:        rdata_o <= {16'd0, fault_row_i};
                 default: begin
                     rdata_o <= ~is_counter ? 32'd0 : raddr[2] ? counter_value_i[63:32] : counter_value_i[31:0];
                     rresp_o <= is_counter ? OKAY : SLVERR;

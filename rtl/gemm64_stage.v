@@ -12,7 +12,8 @@ module gemm64_stage #(
     parameter ROWS         = 4,   // rows whose products one register of partial sums takes
     parameter COLUMN_WIDTH = 6,   // bits of a column's index
     parameter SUM_WIDTH    = 22,  // bits of a partial sum: 16 + log2 of the rows of the array hold each of them
-    parameter CLOCK_ENABLES = 1   // 0: every register of activations and sums loads in every clock
+    parameter CLOCK_ENABLES = 1,  // 0: every register of activations and sums loads in every clock
+    parameter SELF_CHECK   = 0    // 0: edge_o is 0
 ) (
     input  wire                    clk_i,
     input  wire                    rst_ni,            // synchronous, active low
@@ -28,10 +29,12 @@ module gemm64_stage #(
     input  wire [8*ROWS-1:0]       activation_i,
     // Partial sums of all columns
     input  wire [SUM_WIDTH*N-1:0]  sum_i,
-    output reg  [SUM_WIDTH*N-1:0]  sum_o
+    output reg  [SUM_WIDTH*N-1:0]  sum_o,
+    // The row as it leaves the right edge, N + 1 clocks after it entered: what column N would multiply
+    output wire [8*ROWS-1:0]       edge_o
 );
 
-    // Each row keeps N+1 activations: the last has left the right edge and feeds nothing. With it the shift moves
+    // Each row keeps N+1 activations: the last has left the right edge and feeds the checksum alone. With it the shift moves
     // whole blocks of N bytes, which a simulator's compiler turns into vector moves.
     reg signed [7:0]        activation_q [0:ROWS*(N+1)-1];
     reg        [8*ROWS-1:0] weight_q     [0:N-1];  // a column's weights, byte r for row r
@@ -63,7 +66,12 @@ module gemm64_stage #(
         end
     end
 
+    genvar e;
     generate
+        for (e = 0; e < ROWS; e = e + 1) begin : right
+            assign edge_o[8*e +: 8] = SELF_CHECK != 0 ? activation_q[e*(N+1) + N] : 8'd0;
+        end
+
         if (ROWS == 1) begin : rows_1
             always @(posedge clk_i) begin : add
                 integer c;

@@ -7,6 +7,8 @@ set(GEMM64_RTL
   gemm64_activations.v
   gemm64_array.v
   gemm64_bursts.v
+  gemm64_checked_row.v
+  gemm64_checksum.v
   gemm64_command_queue.v
   gemm64_commands.v
   gemm64_compute.v

@@ -36,7 +36,7 @@ std::unique_ptr<RtlDevice> make(const RtlOptions& options) {
 /// A model that this program was built with: see gemm64_model() in sim/CMakeLists.txt.
 struct BuiltModel {
   int n;
-  std::string variant;  // "tight"; empty: the accelerator as it ships
+  std::string variant;  // see variant_of(); empty: the accelerator as it ships
   bool debug;           // can be looked into
   std::unique_ptr<RtlDevice> (*make)(const RtlOptions&);
 };
@@ -48,11 +48,16 @@ const std::vector<BuiltModel>& built_models() {
   return models;
 }
 
-/// The N of models as they ship, ascending, of those alone that can be looked into where `debug`.
-std::vector<int> built_arrays(bool debug) {
+/// The variant of the model that options ask for, as sim/CMakeLists.txt names it.
+std::string variant_of(const RtlOptions& options) {
+  return options.tight ? "tight" : options.self_check ? "selfcheck" : "";
+}
+
+/// The N of models of a variant, ascending, of those alone that can be looked into where `debug`.
+std::vector<int> built_arrays(bool debug, const std::string& variant = "") {
   std::set<int> arrays;
   for (const BuiltModel& model : built_models()) {
-    if (model.variant.empty() && (model.debug || !debug)) arrays.insert(model.n);
+    if (model.variant == variant && (model.debug || !debug)) arrays.insert(model.n);
   }
   return {arrays.begin(), arrays.end()};
 }
@@ -180,13 +185,18 @@ DeviceKind rtl_kind() {
     rtl.n = options.array;
     rtl.memory = options.memory;
     rtl.seed = options.seed;
+    rtl.self_check = options.self_check;
     return rtl;
   };
   DeviceKind kind;
   kind.name = "rtl";
   kind.summary = "the Verilated accelerator";
   kind.has_clocks = true;
-  kind.arrays = built_arrays(false);
+  std::set<int> arrays;
+  for (const BuiltModel& model : built_models()) {
+    if (model.variant != "tight") arrays.insert(model.n);
+  }
+  kind.arrays = {arrays.begin(), arrays.end()};
   kind.hint = more_models();
   kind.make = [rtl_options](const DeviceOptions& options) {
     return make_rtl_device(rtl_options(options));
@@ -207,7 +217,7 @@ std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
   const bool debug = options.debug || !options.trace_file.empty();
   const BuiltModel* found = nullptr;
   for (const BuiltModel& model : built_models()) {
-    if (model.n != options.n || model.variant != (options.tight ? "tight" : "")) continue;
+    if (model.n != options.n || model.variant != variant_of(options)) continue;
     if (debug && !model.debug) continue;
     if (found == nullptr || found->debug) found = &model;
   }
@@ -217,6 +227,12 @@ std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
         "no model of the accelerator with tight buffers and N = {}; there is one with N = 4, for "
         "tests",
         options.n));
+  }
+  if (options.self_check) {
+    throw UsageError(fmt::format(
+        "no model of the accelerator with self-check and N = {}; this build has N = {}. "
+        "-DGEMM64_SELF_CHECK={} for CMake builds it",
+        options.n, fmt::join(built_arrays(debug, variant_of(options)), ", "), options.n));
   }
   throw lacking(fmt::format("N = {}{}", options.n, debug ? " can be looked into" : ""), debug);
 }

@@ -23,6 +23,7 @@ namespace gemm64 {
 struct RtlOptions {
   int n = 64;          // rows and columns of the array, and bytes of a beat: as models were built
   bool tight = false;  // N = 4 alone: the smallest buffers that work, for tests
+  bool self_check = false;  // SELF_CHECK = 1: it finds faults of its array
   std::uint64_t memory_bytes = Memory::kDefaultBytes;
   MemoryTiming memory;  // latency: at least 1; stall_probability: in [0, 1)
   std::uint32_t seed = 1;

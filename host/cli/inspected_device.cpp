@@ -208,10 +208,12 @@ std::vector<std::string> InspectedDevice::find_problems(std::uint64_t clocks) co
   return problems;
 }
 
-void InspectedDevice::print_faults(bool layers_compared) const {
+void InspectedDevice::print_faults(const RunReport& report) const {
+  const bool unchanged = !failed_ && report.check == CheckLevel::kLayers &&
+                         report.total().faults.empty();  // the device had found it
   for (const Fault& fault : faults_) {
     print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
-                 failed_ || !layers_compared ? "" : "; no result changed");
+                 unchanged ? "; no result changed" : "");
   }
 }
 
@@ -287,7 +289,7 @@ int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_
     return 1;
   }
   if (!report.problems.empty()) return 2;
-  print_faults(report.check == CheckLevel::kLayers);
+  print_faults(report);
   write_trace_view();
   const bool none = report.check == CheckLevel::kNone;
   if (report.host_only && none) return kNotChecked;

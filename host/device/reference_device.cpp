@@ -144,6 +144,10 @@ std::uint32_t ReferenceDevice::read_register(std::uint32_t offset) {
              field::kBusBurstBeats.put(geometry_.burst_beats);
     case reg::kAddressWidth:
       return geometry_.address_width;
+    case reg::kSelfCheck:  // it makes no faults
+    case reg::kFaultTile:
+    case reg::kFaultRow:
+      return 0;
     case reg::kParameterSets:
       return geometry_.parameter_sets;
     case reg::kControl:

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 3;
-inline constexpr std::uint32_t kVersionMinor = 2;
+inline constexpr std::uint32_t kVersionMinor = 3;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -57,6 +57,12 @@ inline constexpr std::uint32_t kRingHead = 0x044;
 inline constexpr std::uint32_t kInterruptEnable = 0x048;
 /// Sets of parameters that the parameter buffer holds, one for each tile of N.
 inline constexpr std::uint32_t kParameterSets = 0x04c;
+/// Which faults of its own the accelerator was built to find.
+inline constexpr std::uint32_t kSelfCheck = 0x050;
+/// After CHECKSUM: the tile that ERROR.COMMAND computed, counted from 0 in the order of its tiles.
+inline constexpr std::uint32_t kFaultTile = 0x054;
+/// After CHECKSUM: the row of that tile, from 0.
+inline constexpr std::uint32_t kFaultRow = 0x058;
 }  // namespace reg
 
 /// Where a field lies in its register.
@@ -118,6 +124,8 @@ inline constexpr Field kErrorCommand{16, 16};
 inline constexpr Field kInterruptEnableDone{0, 1};
 /// INTERRUPT.ERROR raises the line.
 inline constexpr Field kInterruptEnableError{1, 1};
+/// Those of the array, by a column of checksums: error CHECKSUM.
+inline constexpr Field kSelfCheckChecksum{0, 1};
 }  // namespace field
 
 /// What a register does when it is read and written.
@@ -141,7 +149,7 @@ struct Register {
 
 /// Every register but the counters.
 // clang-format off
-inline constexpr std::array<Register, 19> kRegisters{{
+inline constexpr std::array<Register, 22> kRegisters{{
     {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver knows whom it talks to."},
     {"VERSION", 0x004, Access::kReadOnly, false, 0x00000000, "Version of registers and commands."},
     {"ARRAY", 0x008, Access::kReadOnly, false, 0x00000000, "Shape of the array."},
@@ -161,6 +169,9 @@ inline constexpr std::array<Register, 19> kRegisters{{
     {"RING_HEAD", 0x044, Access::kReadOnly, false, 0x00000000, "Index of the next command to be dispatched."},
     {"INTERRUPT_ENABLE", 0x048, Access::kReadWrite, true, 0x00000003, "Which causes raise the line; INTERRUPT tells of all."},
     {"PARAMETER_SETS", 0x04c, Access::kReadOnly, false, 0x00000000, "Sets of parameters that the parameter buffer holds, one for each tile of N."},
+    {"SELF_CHECK", 0x050, Access::kReadOnly, false, 0x00000000, "Which faults of its own the accelerator was built to find."},
+    {"FAULT_TILE", 0x054, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the tile that ERROR.COMMAND computed, counted from 0 in the order of its tiles."},
+    {"FAULT_ROW", 0x058, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the row of that tile, from 0."},
 }};
 // clang-format on
 
@@ -814,6 +825,9 @@ enum class ErrorCode : std::uint32_t {
   /// A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL
   /// claims or frees.
   kUnbalanced = 7,
+  /// A row of sums that left the array is not what its checksum says: a fault of the device, which
+  /// the same work may not meet again.
+  kChecksum = 8,
 };
 
 /// Which part of the accelerator, as ERROR.ENGINE tells it.
@@ -836,7 +850,7 @@ struct ErrorEntry {
 
 /// Every error.
 // clang-format off
-inline constexpr std::array<ErrorEntry, 8> kErrors{{
+inline constexpr std::array<ErrorEntry, 9> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
     {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
@@ -845,6 +859,7 @@ inline constexpr std::array<ErrorEntry, 8> kErrors{{
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
     {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
     {ErrorCode::kUnbalanced, "UNBALANCED", "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees."},
+    {ErrorCode::kChecksum, "CHECKSUM", "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again."},
 }};
 // clang-format on
 

@@ -18,6 +18,7 @@ namespace gemm64 {
 struct DeviceOptions {
   int array = 64;  // rows and columns
   std::uint32_t seed = 1;
+  bool self_check = false;  // built to find its own faults
   MemoryTiming memory;
 };
 

@@ -65,17 +65,20 @@ Counters Driver::read_counters() {
 }
 
 void Driver::fail(const std::vector<Command>& program) {
-  const gemm64_error& error = core_.error;
+  const gemm64_error error = core_.error;
+  const bool own = gemm64_is_own_fault(&error) != 0;
   std::string message = fmt::format(
-      "device '{}': {} at command {} ({}), found by engine '{}': {}", device_.name(),
+      "device '{}': {} at command {} ({}){}, found by engine '{}': {}", device_.name(),
       gemm64_error_name(error.code), error.command,
       error.command < program.size() ? to_string(program[error.command]) : "not in the ring",
+      own ? fmt::format(" in row {} of its tile {}", error.row, error.tile) : "",
       gemm64_engine_name(error.engine), gemm64_error_text(error.code));
   try {
     reset();
   } catch (const DeviceError& again) {
-    message += fmt::format(" ({})", again.what());
+    throw DeviceError(fmt::format("{} ({})", message, again.what()));
   }
+  if (own) throw OwnFault(message, {error.code, error.command, error.tile, error.row});
   throw DeviceError(message);
 }
 
@@ -207,17 +210,39 @@ std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
          (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
 }
 
-GemmResult Driver::run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
-                       const Progress& progress) {
-  return run(job, JobOperands{weights, activations}, progress);
+void Driver::run_or_again(const std::function<void()>& write_operands,
+                          const std::function<void()>& run, const RunsAgain& again) {
+  write_operands();
+  try {
+    return run();
+  } catch (const OwnFault& first) {
+    if (again) again(first.fault());
+    write_operands();
+    try {
+      run();
+    } catch (const OwnFault& second) {
+      throw DeviceError(
+          fmt::format("{}; when the program ran the first time: {}", second.what(), first.what()));
+    }
+  }
 }
 
-GemmResult Driver::run(const Job& job, const JobOperands& operands, const Progress& progress) {
+GemmResult Driver::run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
+                       const Progress& progress, const RunsAgain& again) {
+  return run(job, JobOperands{weights, activations}, progress, again);
+}
+
+GemmResult Driver::run(const Job& job, const JobOperands& operands, const Progress& progress,
+                       const RunsAgain& again) {
   check_operands(job, operands);
   check_fits(job);
-  write_operands(job, operands);
   const Traffic traffic = predict_traffic(job.plan);
-  run_program(job.layout.ring, job.program, clock_limit(traffic), progress, traffic.weights);
+  run_or_again([&] { write_operands(job, operands); },
+               [&] {
+                 run_program(job.layout.ring, job.program, clock_limit(traffic), progress,
+                             traffic.weights);
+               },
+               again);
   const Counters counters = read_counters();
   return {read_results(job), counters};
 }
@@ -234,8 +259,7 @@ void Driver::write_operands(const JobProgram& list, const std::vector<JobOperand
 
 std::vector<GemmResult> Driver::run(const JobProgram& list,
                                     const std::vector<JobOperands>& operands,
-                                    const Progress& progress) {
-  write_operands(list, operands);
+                                    const Progress& progress, const RunsAgain& again) {
   Traffic traffic;
   for (const Job& job : list.jobs) {
     const Traffic own = predict_traffic(job.plan);
@@ -245,7 +269,12 @@ std::vector<GemmResult> Driver::run(const JobProgram& list,
     traffic.operands += own.operands;
     traffic.results += own.results;
   }
-  run_program(list.ring, list.program, clock_limit(traffic), progress, traffic.weights);
+  run_or_again([&] { write_operands(list, operands); },
+               [&] {
+                 run_program(list.ring, list.program, clock_limit(traffic), progress,
+                             traffic.weights);
+               },
+               again);
 
   std::vector<GemmResult> results;
   Counters before{};

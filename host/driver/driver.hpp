@@ -14,6 +14,7 @@
 #include "host/device/shared_bytes.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
+#include "host/error.hpp"
 #include "host/job/job.hpp"
 #include "host/job/job_program.hpp"
 #include "host/numerics/matrix.hpp"
@@ -35,6 +36,28 @@ struct JobOperands {
   const std::vector<std::uint8_t>* parameters = nullptr;
   const MatrixI8* operands = nullptr;
 };
+
+/// A fault that the device found in itself, and stopped at.
+struct FoundFault {
+  std::uint32_t error = 0;    // its code
+  std::uint32_t command = 0;  // of the program
+  std::uint32_t tile = 0;     // of the command, from 0
+  std::uint32_t row = 0;      // of the tile
+};
+
+/// The same as an exception. The device has been reset.
+class OwnFault : public DeviceError {
+ public:
+  OwnFault(const std::string& message, const FoundFault& fault)
+      : DeviceError(message), fault_(fault) {}
+  const FoundFault& fault() const { return fault_; }
+
+ private:
+  FoundFault fault_;
+};
+
+/// Told of such a fault before the program runs again.
+using RunsAgain = std::function<void(const FoundFault&)>;
 
 /// Told from time to time how much of the weights' bytes has been read, 0 to 1.
 using Progress = std::function<void(double)>;
@@ -61,17 +84,21 @@ class Driver {
 
   /// Runs one job: operands and program to device memory, start, wait, results back. `weights` come
   /// from pack_weights() of the same job. Throws UsageError if the memory is too small,
-  /// DeviceError if the device reports an error (after a soft reset) or does not finish.
+  /// DeviceError if the device reports an error (after a soft reset) or does not finish. Where it
+  /// found a fault of its own, operands are written and the program runs once more, since the fault
+  /// may have passed; so it is no matter whether results had replaced operands. A second one in the
+  /// same program is a DeviceError that names both.
   GemmResult run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
-                 const Progress& progress = nullptr);
-  GemmResult run(const Job& job, const JobOperands& operands, const Progress& progress = nullptr);
+                 const Progress& progress = nullptr, const RunsAgain& again = nullptr);
+  GemmResult run(const Job& job, const JobOperands& operands, const Progress& progress = nullptr,
+                 const RunsAgain& again = nullptr);
 
   /// Runs a list of jobs as one program; `operands` has those of each. The counters of a job are
   /// those from the FENCE that ended the job before to the one that ended it: the weights that it
   /// loads ahead count as that one's, and the causes of each engine add up to its clocks. Throws as
   /// the above does.
   std::vector<GemmResult> run(const JobProgram& list, const std::vector<JobOperands>& operands,
-                              const Progress& progress = nullptr);
+                              const Progress& progress = nullptr, const RunsAgain& again = nullptr);
 
   /// Two parts of the above: operands to where the jobs read them, and what a job wrote, [M x N].
   void write_operands(const JobProgram& list, const std::vector<JobOperands>& operands);
@@ -108,6 +135,9 @@ class Driver {
   void write_operands(const Job& job, const JobOperands& operands);
   std::uint64_t clock_limit(const Traffic& traffic) const;
   void check(gemm64_result result);
+  /// Runs a program once, or where the device finds a fault of its own, twice.
+  void run_or_again(const std::function<void()>& write_operands, const std::function<void()>& run,
+                    const RunsAgain& again);
   /// What to set the watchdog to; 0: it stays as it is.
   std::uint32_t wanted_watchdog();
   [[noreturn]] void fail(const std::vector<Command>& program);

@@ -44,6 +44,10 @@ const char *gemm64_result_text(enum gemm64_result result) {
   return "unknown";
 }
 
+int gemm64_is_own_fault(const struct gemm64_error *error) {
+  return error->code == GEMM64_ERROR_CHECKSUM;
+}
+
 enum gemm64_result gemm64_read(struct gemm64_driver *driver, uint32_t offset, uint32_t *value) {
   const int failed = driver->hooks.read(driver->hooks.context, offset, value);
   return failed ? GEMM64_NO_ACCESS : GEMM64_OK;
@@ -181,6 +185,11 @@ static enum gemm64_result settle(struct gemm64_driver *driver, uint32_t cause) {
   driver->error.code = GEMM64_GET(word, ERROR_CODE);
   driver->error.engine = GEMM64_GET(word, ERROR_ENGINE);
   driver->error.command = GEMM64_GET(word, ERROR_COMMAND);
+  driver->error.tile = driver->error.row = 0;
+  if (gemm64_is_own_fault(&driver->error)) {
+    TRY(gemm64_read(driver, GEMM64_REG_FAULT_TILE, &driver->error.tile));
+    TRY(gemm64_read(driver, GEMM64_REG_FAULT_ROW, &driver->error.row));
+  }
   return GEMM64_FAILED;
 }
 

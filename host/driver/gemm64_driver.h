@@ -66,6 +66,8 @@ struct gemm64_info {
 struct gemm64_error {
   uint32_t code, engine;
   uint32_t command; /* which one, counted from the last reset; its low 16 bits */
+  /* Of a fault that the device found in itself: the command's tile, from 0, and the tile's row. */
+  uint32_t tile, row;
 };
 
 /* One device. Read what you like, and change it through the functions below. */
@@ -78,6 +80,9 @@ struct gemm64_driver {
   uint32_t submitted;   /* commands since the last reset, modulo 2^32 */
   uint32_t reset_polls; /* of STATUS, after which a reset is given up; 0: many */
 };
+
+/* Did the device find a fault of its own, which the same work may not meet again? */
+int gemm64_is_own_fault(const struct gemm64_error *error);
 
 /* One line for people. */
 const char *gemm64_result_text(enum gemm64_result result);

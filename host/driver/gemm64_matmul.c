@@ -257,6 +257,7 @@ enum gemm64_result gemm64_matmul(struct gemm64_driver *driver, const struct gemm
   struct gemm64_geometry geometry;
   struct gemm64_plan plan;
   uint32_t ticket;
+  int again;
   enum gemm64_result result = gemm64_read_geometry(driver, &geometry);
   if (result != GEMM64_OK) return result;
   result = gemm64_plan_product(&plan, &geometry, product, memory->address);
@@ -271,10 +272,14 @@ enum gemm64_result gemm64_matmul(struct gemm64_driver *driver, const struct gemm
                            bytes + (plan.parameters - memory->address));
   }
   gemm64_give(driver, plan.weights, (size_t)(plan.results - plan.weights));
-  result = gemm64_submit(driver, commands, gemm64_plan_commands(&plan, commands), &ticket);
-  if (result != GEMM64_OK) return result;
-  result = gemm64_wait_for(driver, ticket, limit);
-  if (result != GEMM64_OK) return result;
+  for (again = 0;; again = 1) {
+    result = gemm64_submit(driver, commands, gemm64_plan_commands(&plan, commands), &ticket);
+    if (result == GEMM64_OK) result = gemm64_wait_for(driver, ticket, limit);
+    if (result == GEMM64_OK) break;
+    if (again || result != GEMM64_FAILED || !gemm64_is_own_fault(&driver->error)) return result;
+    result = gemm64_reset(driver);
+    if (result != GEMM64_OK) return result;
+  }
   gemm64_take(driver, plan.results, (size_t)plan.result_bytes);
   gemm64_unpack_results(&plan, bytes + (plan.results - memory->address), operands->results);
   return GEMM64_OK;

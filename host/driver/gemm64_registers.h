@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 3u
-#define GEMM64_VERSION_MINOR 2u
+#define GEMM64_VERSION_MINOR 3u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -76,6 +76,13 @@
 #define GEMM64_INTERRUPT_ENABLE_ERROR_SHIFT 1u
 #define GEMM64_INTERRUPT_ENABLE_ERROR_MASK 0x00000002u
 #define GEMM64_REG_PARAMETER_SETS 0x04cu
+#define GEMM64_REG_SELF_CHECK 0x050u
+#define GEMM64_SELF_CHECK_CHECKSUM_SHIFT 0u
+#define GEMM64_SELF_CHECK_CHECKSUM_MASK 0x00000001u
+#define GEMM64_REG_FAULT_TILE 0x054u
+#define GEMM64_FAULT_TILE_RESET_VALUE 0x00000000u
+#define GEMM64_REG_FAULT_ROW 0x058u
+#define GEMM64_FAULT_ROW_RESET_VALUE 0x00000000u
 #define GEMM64_COMMAND_BYTES 64u
 #define GEMM64_OP_LOAD_WEIGHTS 1u
 #define GEMM64_OP_LOAD_ACTIVATIONS 2u
@@ -108,6 +115,7 @@
 #define GEMM64_ERROR_BUS_DECODE 5u
 #define GEMM64_ERROR_WATCHDOG 6u
 #define GEMM64_ERROR_UNBALANCED 7u
+#define GEMM64_ERROR_CHECKSUM 8u
 #define GEMM64_ENGINE_COMMANDS 0u
 #define GEMM64_ENGINE_WEIGHTS 1u
 #define GEMM64_ENGINE_ACTIVATIONS 2u
@@ -483,6 +491,8 @@ static inline const char *gemm64_error_name(uint32_t value) {
       return "WATCHDOG";
     case GEMM64_ERROR_UNBALANCED:
       return "UNBALANCED";
+    case GEMM64_ERROR_CHECKSUM:
+      return "CHECKSUM";
     default:
       return "unknown";
   }
@@ -507,6 +517,8 @@ static inline const char *gemm64_error_text(uint32_t value) {
       return "No progress for as long as WATCHDOG allows.";
     case GEMM64_ERROR_UNBALANCED:
       return "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees.";
+    case GEMM64_ERROR_CHECKSUM:
+      return "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again.";
     default:
       return "unknown";
   }

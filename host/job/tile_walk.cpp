@@ -14,6 +14,17 @@ std::string to_string(const TileIndex& tile) {
 
 TileIndex tile_counts(const Plan& plan) { return {plan.row_blocks(), plan.k_tiles, plan.n_tiles}; }
 
+std::optional<TileIndex> tile_of(const Job& job, std::size_t command, std::uint64_t tile) {
+  TileWalk walk(job);
+  while (!walk.done() && walk.command() < command) walk.next();
+  while (!walk.done() && walk.command() == command && tile != 0) {
+    walk.next();
+    --tile;
+  }
+  if (walk.done() || walk.command() != command) return std::nullopt;
+  return walk.tile().tile;
+}
+
 TileWalk::TileWalk(const std::vector<Command>& program, const Plan* plan)
     : program_(&program), plan_(plan) {
   find_matmul();

@@ -30,6 +30,10 @@ std::string to_string(const TileIndex& tile);
 /// Tiles along M, K and N.
 TileIndex tile_counts(const Plan& plan);
 
+/// The tile that a command of the job's program computes as its `tile`th, from 0; empty: it has
+/// none.
+std::optional<TileIndex> tile_of(const Job& job, std::size_t command, std::uint64_t tile);
+
 /// A tile in its turn.
 struct TileStep {
   TileIndex tile;
@@ -56,6 +60,8 @@ class TileWalk {
   bool done() const { return !matmul_; }
   /// The next tile; not where done().
   const TileStep& tile() const { return step_; }
+  /// The command that it is of, in the program.
+  std::size_t command() const { return command_ - 1; }
   void next();
 
  private:

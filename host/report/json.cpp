@@ -157,6 +157,12 @@ Json layer_json(const LayerReport& layer, bool compared) {
         {"predicted_cycles", (*layer.on_device)[counter::kTotalClocks]},
         {"predicted_bytes", traffic(*layer.on_device)}};
   }
+  for (const LayerFault& fault : layer.faults) {
+    json["faults_found"].push_back({{"error", fault.error},
+                                    {"tile", {fault.tile.m, fault.tile.k, fault.tile.n}},
+                                    {"row", fault.row},
+                                    {"run_again_from", fault.clock}});
+  }
   if (layer.mismatches.count != 0) {
     json["first_mismatch"] = {{"row", layer.mismatches.first_row},
                               {"column", layer.mismatches.first_column},

@@ -50,6 +50,19 @@ std::string faults(const RunReport& report) {
   return text;
 }
 
+/// What the device found wrong in itself.
+std::string found_text(const RunReport& report) {
+  std::string text;
+  for (const LayerReport& layer : report.layers) {
+    for (const LayerFault& fault : layer.faults) {
+      text += fmt::format(
+          "1 fault found by the device in {}, tile {}, row {} ({}); run again from clock {}.\n",
+          layer.name, to_string(fault.tile), fault.row, fault.error, grouped(fault.clock));
+    }
+  }
+  return text;
+}
+
 /// Says of layers in another arithmetic than the file's what theirs is.
 std::string quantized_text(const RunReport& report) {
   const std::uint64_t layers = report.layers_of(Arithmetic::kQuantizedOnTheWay);
@@ -93,7 +106,8 @@ std::string verdict(const RunReport& report) {
     return "No layer of the network ran on the device, so nothing was verified.\n";
   }
   if (!report.held()) {
-    return faults(report) + (none ? "FAILED; no value was compared (--check none)\n" : "FAILED\n");
+    return found_text(report) + faults(report) +
+           (none ? "FAILED; no value was compared (--check none)\n" : "FAILED\n");
   }
   if (report.host_only) {
     return fmt::format("VERIFIED: {} as close to the product in double as float32 allows.\n",
@@ -109,7 +123,7 @@ std::string verdict(const RunReport& report) {
         "; all bytes over the ports equal their prediction; clocks are predicted for a memory "
         "without stalls and were not checked";
   }
-  return text + ".\n" + quantized_text(report);
+  return text + ".\n" + found_text(report) + quantized_text(report);
 }
 
 }  // namespace gemm64

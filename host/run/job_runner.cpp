@@ -82,6 +82,20 @@ void JobRunner::begin_on_device() {
   }
 }
 
+template <class Work>
+void JobRunner::begin_again(const Work& work) {
+  for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
+  first_clock_ = device_.clocks();
+  device_.reset();
+  for (JobObserver* observer : options_.observers) observer->begin(work, first_clock_);
+}
+
+LayerFault JobRunner::layer_fault(const Job& job, std::size_t command,
+                                  const FoundFault& fault) const {
+  return {gemm64_error_name(fault.error), tile_of(job, command, fault.tile).value_or(TileIndex{}),
+          fault.row, first_clock_};
+}
+
 void JobRunner::look_again(const LayerReport& layer, const JobRun& run,
                            const ProgressShare& progress) {
   Failure failure;
@@ -104,8 +118,12 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
   for (JobObserver* observer : options_.observers) observer->begin(job, first_clock_);
   GemmResult result;
   try {
-    result =
-        driver_.run(job, run.packed, run.a, [&](double part) { progress.report(job.name, part); });
+    result = driver_.run(
+        job, run.packed, run.a, [&](double part) { progress.report(job.name, part); },
+        [&](const FoundFault& fault) {
+          begin_again(job);
+          faults_.push_back(layer_fault(job, fault.command, fault));
+        });
   } catch (const DeviceError& error) {
     for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
     Failure failure;
@@ -156,6 +174,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.seconds = thread_seconds() - begin;
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
+  layer.faults = std::exchange(faults_, {});
   progress.report(job.name, 1);
   if (is_compared) layer.mismatches = compare(expected, result.sums);
   look_again(layer, run, progress);
@@ -260,7 +279,14 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   const double begin = thread_seconds();
   std::vector<GemmResult> results;
   try {
-    results = driver_.run(list, operands, [&](double part) { progress.report(what, part); });
+    results = driver_.run(
+        list, operands, [&](double part) { progress.report(what, part); },
+        [&](const FoundFault& fault) {
+          begin_again(list);
+          const CommandOrigin& origin = list.origins.at(fault.command);
+          layers.at(origin.job)
+              .faults.push_back(layer_fault(list.jobs.at(origin.job), origin.command, fault));
+        });
   } catch (const DeviceError&) {
     end();
     throw;

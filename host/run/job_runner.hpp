@@ -130,6 +130,12 @@ class JobRunner {
                                     std::vector<LayerReport>& layers,
                                     const ProgressShare& progress);
   void begin_on_device();
+  /// Ends the observers' view of a job or program, or program of jobs, in which the device found a
+  /// fault, and begins another one.
+  template <class Work>
+  void begin_again(const Work& work);
+  /// Where the fault of a program lies, which now runs again.
+  LayerFault layer_fault(const Job& job, std::size_t command, const FoundFault& fault) const;
   GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
   /// The first counter of a job that is not as predicted, of those that must be; `chained`: it is
   /// one of several in a program.
@@ -142,7 +148,8 @@ class JobRunner {
   const RunOptions options_;
   std::size_t jobs_ = 0;  // begun so far
   std::vector<Listed> listed_;
-  std::uint64_t first_clock_ = 0;  // of the job under way
+  std::uint64_t first_clock_ = 0;   // of the job under way
+  std::vector<LayerFault> faults_;  // found in the job that runs by itself
   std::optional<Failure> failure_;
 };
 

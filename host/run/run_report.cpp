@@ -244,6 +244,7 @@ void add(LayerReport& sum, const LayerReport& layer) {
   sum.published.scale_sim_ws += layer.published.scale_sim_ws;
   sum.published.single_buffered += layer.published.single_buffered;
   sum.published.double_buffered += layer.published.double_buffered;
+  sum.faults.insert(sum.faults.end(), layer.faults.begin(), layer.faults.end());
   sum.mismatches.count += layer.mismatches.count;
   sum.max_abs_error = std::max(sum.max_abs_error, layer.max_abs_error);
   sum.seconds += layer.seconds;

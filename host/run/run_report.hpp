@@ -16,6 +16,7 @@
 #include "host/device/result_format.hpp"
 #include "host/job/convolution.hpp"
 #include "host/job/job.hpp"
+#include "host/job/tile_walk.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/run/classification.hpp"
 #include "host/run/run_options.hpp"
@@ -27,6 +28,14 @@ enum class Arithmetic {
   kIntegers,          // of integers, as they were given
   kSlices,            // of float32, from exact products of slices
   kQuantizedOnTheWay  // of float32 in the file, quantized by the run
+};
+
+/// A fault that the device found in its own work on a layer. The program ran again.
+struct LayerFault {
+  std::string error;  // name
+  TileIndex tile;
+  std::uint64_t row = 0;    // of the tile
+  std::uint64_t clock = 0;  // in which the program began again
 };
 
 /// One Linear layer, or one product.
@@ -57,6 +66,7 @@ struct LayerReport {
   PublishedCycles published;
   double utilization = 0;           // useful MACs / (N^2 x clocks)
   double roofline_utilization = 0;  // clocks that MACs or the busiest port need at least / clocks
+  std::vector<LayerFault> faults;   // that the device found in itself
   Mismatches mismatches;            // of its results, where layers are compared
   double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
                              // float32 against double; 0 for a bare product of integers

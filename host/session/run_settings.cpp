@@ -29,6 +29,11 @@ const Settings<DeviceOptions>& device_settings() {
           "seed", "seed of weights, random operands and stalls", 0, 0xffffffffU,
           [](auto& of) -> auto& { return of.seed; }),
       plain_setting<Row>(
+          "self-check",
+          "a device that finds faults of its own array\n"
+          "A column of checksums stops the work at a wrong sum, and the program runs once more.",
+          0, 1, [](auto& of) -> auto& { return of.self_check; }),
+      plain_setting<Row>(
           "memory-latency", "memory latency in clocks, from request to answer", 1, 1000000,
           [](auto& of) -> auto& { return of.memory.latency; }),
       plain_setting<Row>(

@@ -364,6 +364,18 @@ TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
   }
 }
 
+TEST_F(Debug, AFaultThatTheDeviceFindsItselfIsToldAndTheProductRunsAgain) {
+  const std::string gemm = "gemm 9 40 9 --array 8 --inject partial-sum:1,5:9@350 ";
+  EXPECT_EQ(run(gemm).code, 1);
+  const Outcome outcome = run(gemm + "--self-check --timeline t.json --json report.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      Says("VERIFIED", "1 fault found by the device in gemm, tile 0,3,0, row 2 (CHECKSUM)"));
+  EXPECT_THAT(outcome.out, Lacks("no result changed"));
+  EXPECT_EQ(json_of("report.json")["layers"][0]["faults_found"].size(), 1u);
+}
+
 TEST_F(Debug, AMomentThatDidNotComeIsTold) {
   // Within what the run might have taken, and behind what it took.
   const std::string gemm = "gemm 8 24 8 --array 8 ";

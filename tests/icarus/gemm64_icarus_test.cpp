@@ -44,6 +44,16 @@ TEST_P(Gemm64InIcarus, GivesTheProductWhenEveryChannelStalls) {
   EXPECT_EQ(run_in_icarus(GetParam().array, image, 9, 60).results, image.expected());
 }
 
+/// With checksums nothing is found, though every register begins unknown, and no clock is lost.
+TEST(Gemm64InIcarusWithChecksums, GivesWhatItGivesWithout) {
+  const GemmImage image(GemmJob{4, 13, 17, 11, 5}, kMemoryBytes);
+  for (const unsigned stalls : {0u, 60u}) {
+    const Outcome with = run_in_icarus(4, image, 9, stalls, kMemoryBytes, 1);
+    EXPECT_EQ(with.results, image.expected());
+    EXPECT_EQ(with.counters, run_in_icarus(4, image, 9, stalls).counters);
+  }
+}
+
 /// A beat of 128 bytes holds two commands. No simulator of this width is built, so the product
 /// alone tells.
 TEST(Gemm64InIcarusN128, GivesTheProductOfCommandsTwoToABeat) {

@@ -9,6 +9,7 @@
 module gemm64_tb;
     parameter N            = 4;
     parameter MEMORY_BYTES = 32768;
+    parameter SELF_CHECK   = 0;
     parameter COMMANDS     = 16;  // most lines of the script
 
     localparam WORDS = MEMORY_BYTES / N;
@@ -45,7 +46,7 @@ module gemm64_tb;
     wire [2:0]     w_arprot, d_arprot, r_awprot;
     wire [3:0]     w_arcache, d_arcache, r_awcache;
 
-    gemm64 #(.N(N)) u_gemm64 (
+    gemm64 #(.N(N), .SELF_CHECK(SELF_CHECK)) u_gemm64 (
         .clk_i(clk), .rst_ni(rst_n), .irq_o(irq),
         .s_axil_awvalid_i(awvalid), .s_axil_awready_o(awready), .s_axil_awaddr_i(awaddr), .s_axil_awprot_i(3'd0),
         .s_axil_wvalid_i(wvalid), .s_axil_wready_o(wready), .s_axil_wdata_i(wdata), .s_axil_wstrb_i(4'hf),

@@ -33,7 +33,7 @@ struct Outcome {
 /// In Icarus Verilog, on an array of `array` x `array`.
 template <class Image>
 Outcome run_in_icarus(unsigned array, const Image& image, unsigned latency, unsigned stalls,
-                      std::uint64_t memory_bytes = kMemoryBytes) {
+                      std::uint64_t memory_bytes = kMemoryBytes, unsigned self_check = 0) {
   std::vector<std::string> words, script;
   for (std::uint64_t i = 0; i < memory_bytes; i += array) {
     words.push_back(hex_word(&image.memory[i], array));
@@ -47,7 +47,10 @@ Outcome run_in_icarus(unsigned array, const Image& image, unsigned latency, unsi
                     results_file = work_file("results.hex");
   write_lines(image_file, words);
   write_lines(script_file, script);
-  const std::string output = run_bench("gemm64_tb", {{"N", array}, {"MEMORY_BYTES", memory_bytes}},
+  const std::string output = run_bench("gemm64_tb",
+                                       {{"N", array},
+                                        {"MEMORY_BYTES", static_cast<unsigned>(memory_bytes)},
+                                        {"SELF_CHECK", self_check}},
                                        {{"image", image_file},
                                         {"script", script_file},
                                         {"lines", std::to_string(script.size())},

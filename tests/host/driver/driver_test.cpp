@@ -17,6 +17,7 @@
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
 #include "tests/commands.hpp"
+#include "tests/host/device/wrapped_device.hpp"
 #include "tests/random_matrix.hpp"
 #include "tests/says.hpp"
 
@@ -216,6 +217,74 @@ TEST(DriverRun, TellsCodeCommandAndEngineOfAnErrorAndResets) {
       message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
   EXPECT_THAT(text, Says("BUS_DECODE at command 3 (STORE rows=11 count=2 blocks=1 address=",
                          "engine 'results'", gemm64::text(ErrorCode::kBusDecode)));
+}
+
+/// A device that finds a fault of its own in its first `times` programs.
+class FaultyDevice : public WrappedDevice<ReferenceDevice> {
+ public:
+  explicit FaultyDevice(int times)
+      : WrappedDevice(MockDevice::geometry(), kMemoryBytes), times_(times) {}
+
+  std::uint32_t read_register(std::uint32_t offset) override {
+    if (times_ > 0) {
+      if (offset == reg::kInterrupt) return field::kInterruptError.mask();
+      if (offset == reg::kFaultTile) return 5;
+      if (offset == reg::kFaultRow) return 7;
+      if (offset == reg::kError) {
+        return field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kChecksum)) |
+               field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kCompute)) |
+               field::kErrorCommand.put(2);
+      }
+    }
+    return WrappedDevice::read_register(offset);
+  }
+  void write_register(std::uint32_t offset, std::uint32_t value) override {
+    WrappedDevice::write_register(offset, value);
+    if (offset == reg::kRingTail) ++programs;
+    // The reset after the fault; those before a program come ahead of its first.
+    if (offset == reg::kControl && value == field::kControlReset.mask() && programs > found) {
+      ++found;
+      --times_;
+    }
+  }
+
+  int programs = 0;
+  int found = 0;
+
+ private:
+  int times_;
+};
+
+TEST(DriverRun, RunsAProgramAgainWhereTheDeviceFoundAFaultOfItsOwn) {
+  FaultyDevice device(1);
+  Driver driver(device);
+  const Product product;
+  std::vector<FoundFault> told;
+  const GemmResult result =
+      driver.run(product.job, product.weights, product.a, nullptr, [&](const FoundFault& fault) {
+        told.push_back(fault);
+        // Whatever became of the operands in the meantime
+        std::vector<std::uint8_t> noise(product.job.layout.end, 0x5a);
+        device.write_memory(0, noise.data(), noise.size());
+      });
+  EXPECT_EQ(result.sums, reference_gemm(product.a, product.w));
+  EXPECT_EQ(device.programs, 2);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].error, static_cast<std::uint32_t>(ErrorCode::kChecksum));
+  EXPECT_EQ(told[0].command, 2u);
+  EXPECT_EQ(told[0].tile, 5u);
+  EXPECT_EQ(told[0].row, 7u);
+}
+
+TEST(DriverRun, GivesUpWhereTheDeviceFindsASecondFault) {
+  FaultyDevice device(2);
+  Driver driver(device);
+  const Product product;
+  const std::string text =
+      message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
+  EXPECT_THAT(text, Says("CHECKSUM at command 2 (MATMUL", "in row 7 of its tile 5",
+                         "engine 'compute'", "ran the first time"));
+  EXPECT_EQ(device.programs, 2);
 }
 
 TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {

@@ -190,6 +190,39 @@ TEST(MatmulInC, ResultsAreRightOneAfterTheOther) {
   }
 }
 
+TEST(MatmulInC, AProductRunsOnceMoreWhereTheDeviceFoundAFaultOfItsOwn) {
+  static int left;  // faults still to be found, each once its program has ended
+  static gemm64_hooks inner;
+  for (const int faults : {1, 2}) {
+    Board board;
+    std::mt19937 random(3);
+    const gemm64_product product = in_c({5, 6, 7}, {});
+    const Example example(random, product);
+    std::vector<std::int32_t> found(example.expected.size());
+    const gemm64_operands operands = example.operands(found.data());
+    left = faults;
+    inner = board.driver.hooks;
+    board.driver.hooks.read = [](void* self, std::uint32_t offset, std::uint32_t* value) {
+      if (inner.read(self, offset, value) != 0) return -1;
+      if (left == 0) return 0;
+      if (offset == GEMM64_REG_INTERRUPT) *value = GEMM64_INTERRUPT_ERROR_MASK;
+      if (offset == GEMM64_REG_ERROR) *value = GEMM64_ERROR_CHECKSUM;
+      if (offset == GEMM64_REG_FAULT_TILE) *value = 5;
+      if (offset == GEMM64_REG_FAULT_ROW) {
+        *value = 7;
+        --left;
+      }
+      return 0;
+    };
+    const gemm64_result result =
+        gemm64_matmul(&board.driver, &board.memory, &product, &operands, 100000);
+    EXPECT_EQ(result, faults == 1 ? GEMM64_OK : GEMM64_FAILED);
+    EXPECT_EQ(board.driver.error.tile, 5u);
+    EXPECT_EQ(board.driver.error.row, 7u);
+    if (faults == 1) EXPECT_EQ(found, example.expected);
+  }
+}
+
 TEST(MatmulInC, AMemoryThatIsTooSmallIsLeftAlone) {
   Board board;
   std::mt19937 random(1);

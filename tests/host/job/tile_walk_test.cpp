@@ -46,6 +46,24 @@ TEST(RowWalk, GoesThroughEveryRowOfEveryTileInOrder) {
   EXPECT_EQ(results.size(), plan.row_blocks() * plan.result_blocks());
 }
 
+TEST(TileWalk, FindsTheTileThatACommandComputesInItsTurn) {
+  const Job job = make_job("walked", {35, 20, 9}, Accumulate::kDevice, small());
+  // Every tile, by the commands and their numbers in them
+  std::size_t tiles = 0;
+  std::size_t command = 0;
+  std::uint64_t number = 0;
+  for (TileWalk walk(job); !walk.done(); walk.next(), ++number, ++tiles) {
+    if (walk.command() != command) number = 0;
+    command = walk.command();
+    ASSERT_EQ(job.program.at(command).opcode, Opcode::kMatmul);
+    EXPECT_EQ(tile_of(job, command, number), walk.tile().tile);
+  }
+  EXPECT_EQ(tiles, job.plan.row_blocks() * job.plan.tiles());
+  EXPECT_EQ(tile_of(job, command, number), std::nullopt);  // behind its last one
+  EXPECT_EQ(tile_of(job, 0, 0), std::nullopt);             // a load
+  EXPECT_EQ(tile_of(job, job.program.size(), 0), std::nullopt);
+}
+
 TEST(TileWalk, KnowsWhereBlocksBeginAndWhatIsStoredBefore) {
   const Job job = make_job("walked", {35, 20, 9}, Accumulate::kHost, small());
   const Plan& plan = job.plan;

@@ -21,6 +21,19 @@ TEST(RunTable, TellsWhatIsVerified) {
                        kCounters.size())));
 }
 
+TEST(RunTable, TellsWhatTheDeviceFoundInItself) {
+  RunReport report = example_report();
+  LayerReport& layer = report.layers.front();
+  layer.faults.push_back({"CHECKSUM", {0, 17, 3}, 5, 590484});
+  EXPECT_THAT(run_table(report, 0),
+              Says("VERIFIED", "1 fault found by the device in " + layer.name +
+                                   ", tile 0,17,3, row 5 (CHECKSUM); run again from clock "
+                                   "590,484.\n"));
+  EXPECT_EQ(to_json(report)["layers"][0]["faults_found"],
+            nlohmann::ordered_json::parse(R"([{"error": "CHECKSUM", "tile": [0, 17, 3], "row": 5,
+                                               "run_again_from": 590484}])"));
+}
+
 TEST(RunTable, TellsHowMuchRanOnTheHostAndWhy) {
   const std::string text = run_table(example_report(), 0);
   EXPECT_THAT(text,

@@ -25,6 +25,7 @@ TEST(Settings, EachTakesItsDefaultFromWhereItIsUsedAndWhatItWrote) {
   const Json device = to_json(device_settings(), DeviceOptions());
   EXPECT_EQ(device, Json({{"array", 64},
                           {"seed", 1},
+                          {"self_check", false},
                           {"memory_latency", 100},
                           {"memory_bytes_per_cycle", 0},
                           {"memory", "independent"},

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults in accelerators that find those of their array: what they find, and what becomes of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/error.hpp"
+#include "host/job/tile_walk.hpp"
+#include "host/run/job_runner.hpp"
+#include "tests/says.hpp"
+#include "tests/system/draw_fault.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+/// A product on a device with faults, run as the program runs it.
+struct Trial {
+  LayerReport layer;
+  std::string error;
+  std::uint64_t end = 0;  // clock
+};
+
+Trial conduct(int n, const GemmShape& shape, const std::vector<Fault>& faults) {
+  RtlOptions options = Rig::options(n);
+  options.debug = true;
+  options.self_check = true;
+  const std::unique_ptr<RtlDevice> device = make_rtl_device(options);
+  for (const Fault& fault : faults) device->inject(fault);
+  Driver driver(*device);
+  std::mt19937 random(5);
+  const Operands operands = random_operands(random, shape);
+  JobRunner runner(*device, driver, RunOptions());
+  Trial trial;
+  MatrixI32 sums;
+  trial.error = message_of<DeviceError>([&] {
+    trial.layer =
+        runner.run(runner.job("product", shape), operands.a, operands.w, sums, ProgressShare());
+  });
+  trial.end = device->clocks();
+  return trial;
+}
+
+class FoundFaults : public testing::TestWithParam<Fault::Kind> {};
+
+// A flip that changed a sum and was not found would leave a wrong result.
+TEST_P(FoundFaults, NoFlipLeavesAWrongSum) {
+  constexpr GemmShape kShape{21, 19, 18};
+  for (const int n : {4, 8}) {
+    const std::uint64_t clocks = conduct(n, kShape, {}).end;
+    std::size_t found = 0;
+    for (std::uint32_t seed = 1; seed <= 80; ++seed) {
+      std::mt19937 random(seed);
+      const Fault fault = draw_fault(random, GetParam(), static_cast<unsigned>(n), clocks, 0, 0);
+      SCOPED_TRACE(testing::Message() << "N " << n << ", " << to_string(fault));
+      const Trial trial = conduct(n, kShape, {fault});
+      ASSERT_EQ(trial.error, "");
+      EXPECT_EQ(trial.layer.mismatches.count, 0u);
+      EXPECT_EQ(trial.layer.counters, trial.layer.predicted);
+      ASSERT_LE(trial.layer.faults.size(), 1u);
+      found += trial.layer.faults.size();
+      for (const LayerFault& one : trial.layer.faults) {
+        EXPECT_EQ(one.error, "CHECKSUM");
+        EXPECT_GT(one.clock, fault.clock);
+      }
+    }
+    EXPECT_GT(found, 10u) << "faults hardly change anything";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, FoundFaults,
+                         testing::Values(Fault::Kind::kWeight, Fault::Kind::kActivation,
+                                         Fault::Kind::kPartialSum),
+                         [](const auto& test) {
+                           std::string word = name(test.param);
+                           word.erase(std::remove(word.begin(), word.end(), '-'), word.end());
+                           return word;
+                         });
+
+/// The tile whose weights are in the array in some clock, by the rows that enter.
+TEST(FoundFault, NamesTheTileAndTheRow) {
+  // 4 x 4: tiles of four rows, three of K and two of N. A sum is flipped a clock after another, so
+  // that every row of every tile is met.
+  constexpr GemmShape kShape{4, 12, 8};
+  std::vector<std::string> places;
+  const std::uint64_t end = conduct(4, kShape, {}).end;
+  for (std::uint64_t clock = 100; clock < end; ++clock) {
+    Fault fault;
+    fault.kind = Fault::Kind::kPartialSum;
+    fault.column = 0;
+    fault.bit = 3;
+    fault.clock = clock;
+    const Trial trial = conduct(4, kShape, {fault});
+    if (trial.layer.faults.empty()) continue;
+    const LayerFault& found = trial.layer.faults.front();
+    places.push_back(to_string(found.tile) + " row " + std::to_string(found.row));
+  }
+  std::vector<std::string> rows;
+  for (const char* tile : {"0,0,0", "0,1,0", "0,2,0", "0,0,1", "0,1,1", "0,2,1"}) {
+    for (int row = 0; row < 4; ++row)
+      rows.push_back(std::string(tile) + " row " + std::to_string(row));
+  }
+  EXPECT_EQ(places, rows);
+}
+
+TEST(FoundFault, OfAProgramOfLayersNamesTheLayer) {
+  constexpr GemmShape kShape{9, 8, 8};
+  const auto run_both = [&](const std::vector<Fault>& faults, std::uint64_t& end) {
+    RtlOptions rtl = Rig::options(4);
+    rtl.debug = true;
+    rtl.self_check = true;
+    const std::unique_ptr<RtlDevice> device = make_rtl_device(rtl);
+    for (const Fault& fault : faults) device->inject(fault);
+    Driver driver(*device);
+    RunOptions options;
+    options.one_program = true;
+    JobRunner runner(*device, driver, options);
+    std::mt19937 random(3);
+    std::vector<LayerReport> layers;
+    for (const char* name : {"first", "second"}) {
+      const Operands operands = random_operands(random, kShape);
+      MatrixI32 sums;
+      layers.push_back(
+          runner.run(runner.job(name, kShape), operands.a, operands.w, sums, ProgressShare()));
+    }
+    runner.finish(layers, ProgressShare());
+    end = device->clocks();
+    return layers;
+  };
+  std::uint64_t end = 0;
+  run_both({}, end);
+  std::vector<std::string> found;
+  for (std::uint64_t clock = 100; clock < end; clock += 3) {
+    Fault fault;
+    fault.kind = Fault::Kind::kPartialSum;
+    fault.bit = 7;
+    fault.clock = clock;
+    std::uint64_t ignored = 0;
+    for (const LayerReport& layer : run_both({fault}, ignored)) {
+      EXPECT_EQ(layer.mismatches.count, 0u) << to_string(fault);
+      EXPECT_EQ(layer.counters, layer.predicted) << to_string(fault);
+      if (layer.faults.empty()) continue;
+      if (found.empty() || found.back() != layer.name) found.push_back(layer.name);
+    }
+  }
+  EXPECT_THAT(found, testing::ElementsAre("first", "second"));
+}
+
+TEST(FoundFault, ASecondOneEndsTheRunByName) {
+  constexpr GemmShape kShape{40, 12, 8};
+  Fault fault;
+  fault.kind = Fault::Kind::kPartialSum;
+  fault.bit = 3;
+  std::vector<Fault> faults;
+  // One in many clocks: whatever the second run's clocks are, it meets one.
+  for (fault.clock = 150; fault.clock < 3000; fault.clock += 3) faults.push_back(fault);
+  const Trial trial = conduct(4, kShape, faults);
+  EXPECT_THAT(trial.error,
+              Says("CHECKSUM at command", "(MATMUL", "engine 'compute'", "ran the first time"));
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
