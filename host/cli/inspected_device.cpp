@@ -149,7 +149,9 @@ void InspectedDevice::investigate(const JobRun& run, Failure& failure) {
 RunOptions InspectedDevice::run_options() {
   RunOptions run = options_.applied_to({});
   run.memory = options_.memory;
-  if (!devices().find(options_.device).is_inspectable()) return run;
+  const DeviceKind kind = devices().find(options_.device);
+  run.memory.is_modelled = !kind.is_board;
+  if (!kind.is_inspectable()) return run;
   run.investigate = [this](const JobRun& job_run, Failure& failure) {
     investigate(job_run, failure);
   };
@@ -176,6 +178,7 @@ std::string InspectedDevice::why_one_job() const {
   if (timeline_) return "--timeline shows one device";
   if (!debug.trace.empty()) return "--trace records one device";
   if (!debug.inject.empty()) return "--inject counts the clocks of one device";
+  if (devices().find(options_.device).is_board) return "there is one board";
   return "";
 }
 

@@ -29,10 +29,11 @@ struct MemoryTiming {
   std::uint32_t bytes_per_cycle = 0;  // of each port (of all where shared); 0: a port's width
   double stall_probability = 0;       // that a channel stalls in a clock
   MemorySharing sharing = MemorySharing::kIndependent;
+  bool is_modelled = true;  // false: a board's own, which does not behave as this says
 
   /// Are the clocks of a program predicted exactly? Otherwise predictions are those of the same
   /// memory without stalls.
-  bool predictable() const { return stall_probability == 0; }
+  bool predictable() const { return is_modelled && stall_probability == 0; }
 };
 
 }  // namespace gemm64

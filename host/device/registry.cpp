@@ -16,23 +16,33 @@ std::string DeviceRegistry::names() const {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-const DeviceKind& DeviceRegistry::find(const std::string& name) const {
+DeviceKind DeviceRegistry::find(const std::string& name) const {
+  const std::size_t colon = name.find(':');
   for (const DeviceKind& kind : kinds_) {
-    if (kind.name == name) return kind;
+    if (kind.make_at == nullptr ? kind.name != name : kind.name != name.substr(0, colon)) continue;
+    if (kind.make_at == nullptr) return kind;
+    if (colon == std::string::npos || colon + 1 == name.size()) {
+      throw UsageError(
+          fmt::format("device '{0}' is told with its place, as in {0}:/dev/ttyUSB0", kind.name));
+    }
+    DeviceKind there = kind;
+    there.make = [make_at = kind.make_at, place = name.substr(colon + 1)](
+                     const DeviceOptions& options) { return make_at(options, place); };
+    return there;
   }
   throw UsageError(fmt::format("there is no device called '{}'; give one of {}", name, names()));
 }
 
-const DeviceKind& DeviceRegistry::find(const std::string& name, int array) const {
-  const DeviceKind& kind = find(name);
+DeviceKind DeviceRegistry::find(const std::string& name, int array) const {
+  DeviceKind kind = find(name);
   if (std::find(kind.arrays.begin(), kind.arrays.end(), array) != kind.arrays.end()) return kind;
   throw UsageError(fmt::format("device '{}' has no array of {}x{}; its sizes are {}{}", name, array,
                                array, fmt::join(kind.arrays, ", "), kind.hint));
 }
 
-const DeviceKind& DeviceRegistry::find_inspectable(const std::string& name,
-                                                   const std::string& option) const {
-  const DeviceKind& kind = find(name);
+DeviceKind DeviceRegistry::find_inspectable(const std::string& name,
+                                            const std::string& option) const {
+  DeviceKind kind = find(name);
   if (kind.is_inspectable()) return kind;
   std::vector<std::string> others;
   for (const DeviceKind& other : kinds_) {

@@ -35,7 +35,11 @@ struct DeviceKind {
   bool has_clocks = false;  // does it count clocks, so that predictions can be checked?
   std::vector<int> arrays;  // the sizes that it can have
   std::string hint;         // what comes after a message that it lacks something; may be empty
+  /// Hardware: one alone, with a memory of its own, which DeviceOptions::memory does not describe.
+  bool is_board = false;
   std::function<std::unique_ptr<Device>(const DeviceOptions&)> make;
+  /// In place of make, until find() knows the place.
+  std::function<std::unique_ptr<Device>(const DeviceOptions&, const std::string& place)> make_at;
   /// A slower build that can be looked into; empty: there is none.
   std::function<std::unique_ptr<DebugDevice>(const DeviceOptions&, const TraceOptions&)>
       make_inspectable;
@@ -51,15 +55,16 @@ class DeviceRegistry {
   /// "rtl, reference"
   std::string names() const;
 
-  /// Throws UsageError, which lists those that exist, if there is none of that name.
-  const DeviceKind& find(const std::string& name) const;
+  /// The kind of that name; of one that is somewhere, "serial:/dev/ttyUSB0", the one there. Throws
+  /// UsageError, which lists those that exist, if there is none.
+  DeviceKind find(const std::string& name) const;
 
   /// The kind called `name`, which must have such an array. Throws UsageError.
-  const DeviceKind& find(const std::string& name, int array) const;
+  DeviceKind find(const std::string& name, int array) const;
 
   /// The kind called `name`, which must be inspectable since `option` needs it. Throws UsageError,
   /// which names those that are.
-  const DeviceKind& find_inspectable(const std::string& name, const std::string& option) const;
+  DeviceKind find_inspectable(const std::string& name, const std::string& option) const;
 
  private:
   std::vector<DeviceKind> kinds_;

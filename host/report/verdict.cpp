@@ -119,9 +119,10 @@ std::string verdict(const RunReport& report) {
         fmt::format("; all {} counters of clocks and bytes equal their prediction in every layer",
                     kCounters.size());
   } else if (report.timed()) {
-    text +=
-        "; all bytes over the ports equal their prediction; clocks are predicted for a memory "
-        "without stalls and were not checked";
+    text += fmt::format(
+        "; all bytes over the ports equal their prediction; clocks are predicted for {} and were "
+        "not checked",
+        report.memory.is_modelled ? "a memory without stalls" : "another memory than the board's");
   }
   return text + ".\n" + found_text(report) + quantized_text(report);
 }

@@ -55,7 +55,7 @@ RunReport run_product(JobRunner& runner, const SweepNetwork& network, const Swee
 SweepRunner::SweepRunner(Sweep sweep, const DeviceRegistry& devices)
     : sweep_(std::move(sweep)), devices_(devices), networks_(sweep_) {
   if (!sweep_.runs || sweep_.device != "rtl") return;
-  const std::vector<int>& arrays = devices_.find(sweep_.device).arrays;
+  const std::vector<int> arrays = devices_.find(sweep_.device).arrays;
   std::string first;
   std::size_t refused = 0;
   for (std::size_t i = 0; i < sweep_.designs.size(); ++i) {

@@ -67,6 +67,7 @@ void SimulatedDevice::look_again(const JobRun& run, Failure& failure) const {
 Product SimulatedDevice::multiply(const MatrixI8& a, const MatrixI8& w, Accumulate accumulate) {
   RunOptions options;
   options.memory = settings_.memory;
+  options.memory.is_modelled = !devices().find(settings_.device).is_board;
   options.accumulate = accumulate;
   options.results = ResultCode::kInt32;
   options.investigate = [this](const JobRun& run, Failure& failure) { look_again(run, failure); };

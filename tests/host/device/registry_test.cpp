@@ -17,16 +17,31 @@ DeviceRegistry registry() {
   glass.make_inspectable = [](const DeviceOptions&, const TraceOptions&) {
     return std::unique_ptr<DebugDevice>();
   };
-  return DeviceRegistry({reference_kind(), glass});
+  DeviceKind far = reference_kind();
+  far.name = "far";
+  far.make = nullptr;
+  far.make_at = [](const DeviceOptions& options, const std::string& place) {
+    DeviceOptions there = options;
+    there.array = std::stoi(place);
+    return reference_kind().make(there);
+  };
+  return DeviceRegistry({reference_kind(), glass, far});
 }
 
 TEST(DeviceRegistry, FindsKindsByName) {
-  EXPECT_EQ(registry().names(), "reference, glass");
+  EXPECT_EQ(registry().names(), "reference, glass, far");
   EXPECT_EQ(registry().find("glass").name, "glass");
   EXPECT_FALSE(registry().find("reference").is_inspectable());
   DeviceOptions options;
   options.array = 8;
   EXPECT_EQ(read_geometry(*registry().find("reference", 8).make(options)).n, 8u);
+}
+
+TEST(DeviceRegistry, FindsAKindAtItsPlace) {
+  EXPECT_EQ(read_geometry(*registry().find("far:2", 64).make(DeviceOptions())).n, 2u);
+  EXPECT_THAT(message_of([] { registry().find("far"); }), Says("far:/dev/ttyUSB0"));
+  EXPECT_THAT(message_of([] { registry().find("far:"); }), Says("far:/dev/ttyUSB0"));
+  EXPECT_THAT(message_of([] { registry().find("glass:2"); }), Says("glass:2"));
 }
 
 TEST(DeviceRegistry, SaysWhatWouldBeRight) {
