@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -224,6 +224,11 @@ fpga:
 	@$(SETUP) fpga
 	@scripts/fpga --build $(BUILD)/fpga --jobs $(JOBS) $(ARGS)
 
+# build/bitstream/gemm64_ulx3s_n4.bit, and what it takes of the device.
+bitstream:
+	@$(SETUP) bitstream
+	@scripts/bitstream --build $(BUILD)/bitstream $(ARGS)
+
 formal:
 	@$(SETUP) formal
 	@tests/formal/prove --cover --jobs $(JOBS) $(ARGS)
@@ -275,6 +280,7 @@ help:
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
+	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
 	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
 	@echo "make host-mutants  does so in 260 places of the host's C++"
