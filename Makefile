@@ -224,7 +224,7 @@ fpga:
 	@$(SETUP) fpga
 	@scripts/fpga --build $(BUILD)/fpga --jobs $(JOBS) $(ARGS)
 
-# build/bitstream/gemm64_ulx3s_n4.bit, and what it takes of the device.
+# build/bitstream/n4/gemm64_ulx3s_n4.bit, and what it takes of the device.
 bitstream:
 	@$(SETUP) bitstream
 	@scripts/bitstream --build $(BUILD)/bitstream $(ARGS)
