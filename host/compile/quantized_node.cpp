@@ -214,8 +214,7 @@ void Reader::read_maximum(QuantizedNode& result) const {
 /// mean each.
 void Reader::read_average(QuantizedNode& result) const {
   const auto x = model_.type(node_.input(0));
-  const auto given = [this](int input) { return constant(input).has_value(); };
-  if (!x || !given(1) || !given(3)) return;
+  if (!x || !model_.is_constant(node_.input(1)) || !model_.is_constant(node_.input(3))) return;
   const auto window = pool_window(*x);
   if (!window) return;
   const auto type = static_cast<DataType>(x->data_type);

@@ -22,15 +22,23 @@ std::int64_t elements(const onnx::TensorProto& tensor) {
   return elements;
 }
 
-/// Does a node give the values, or the largest of the values, that it reads?
-bool keeps_range(const OnnxModel& model, const onnx::NodeProto& node) {
+/// Does a node give the values, or the largest or the mean of the values, that it reads?
+bool keeps_range(const onnx::NodeProto& node) {
   static const std::set<std::string> kMoves = {
       "Dropout", "Expand",  "Flatten", "Identity",  "MaxPool",   "Pad",     "Reshape",
       "Resize",  "Squeeze", "Tile",    "Transpose", "Unsqueeze", "Upsample"};
   if (kMoves.count(node.op_type()) != 0) return true;
-  // Of single values.
+  return node.op_type() == "AveragePool";
+}
+
+/// A range in whose steps, a power of two, sums are exact: that is what lets the device have an
+/// average pool, as most measured ranges do.
+constexpr float kExactRange = 255.0F / 128;
+
+bool averages(const OnnxModel& model, const onnx::NodeProto& node) {
+  if (node.op_type() != "AveragePool") return false;
   const auto from = model.type(node.input(0)), to = model.type(node.output(0));
-  return node.op_type() == "AveragePool" && from && to && from->dims == to->dims;
+  return !from || !to || from->dims != to->dims;
 }
 
 /// A range for each value of float32. No two are the same, as no two measured ones are, but of
@@ -45,7 +53,8 @@ Ranges any_ranges(const OnnxModel& model) {
   };
   for (const onnx::NodeProto& node : model.graph().node()) {
     for (const std::string& name : node.input()) add(name);
-    if (node.input_size() != 0 && node.output_size() != 0 && keeps_range(model, node)) {
+    if (averages(model, node)) ranges[node.input(0)] = {0.0F, kExactRange};
+    if (node.input_size() != 0 && node.output_size() != 0 && keeps_range(node)) {
       const auto from = ranges.find(node.input(0));
       if (from != ranges.end()) ranges[node.output(0)] = from->second;
     }

@@ -96,7 +96,7 @@ const Settings<RunSettings>& run_settings() {
           [](auto& of) -> auto& { return of.convolutions; }),
       word_setting<Row>(
           "depthwise",
-          "what computes depthwise convolutions of a quantized network\n"
+          "what computes depthwise convolutions and pools\n"
           "window: lanes beside the array, fed from lines of pixels, where the kernel is at most "
           "7x7. array: tiles of the array, as all others.",
           std::vector<std::pair<std::string, bool>>{{"window", true}, {"array", false}},

@@ -90,8 +90,8 @@ TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
 }
 
 TEST_F(Debug, AProgramOfANetworkIsReplayedAlone) {
-  // LeNet is five programs; the fault comes in a convolution of the second.
-  const Outcome outcome = run("run lenet --array 8 --batch 2 --inject accumulator:0,0,0:20@9000");
+  // The fault comes in LeNet's second convolution.
+  const Outcome outcome = run("run lenet --array 8 --batch 2 --inject accumulator:0,0,0:20@13000");
   ASSERT_EQ(outcome.code, 1) << outcome.err;
   const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["product"], "c3");

@@ -115,7 +115,7 @@ TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
   const Outcome outcome = run("run lenet --device reference --batch 65");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, Says("MACs on the device: 100.0 % (27,073,800 of 27,073,800).\n",
-                                " of 65);", "VERIFIED: 423,670 results"));
+                                " of 65);", "VERIFIED: 526,110 results"));
 }
 
 TEST_F(Program, FailsWhereNoLayerRunsOnTheDeviceUnlessThatIsAllowed) {

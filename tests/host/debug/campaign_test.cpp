@@ -157,7 +157,7 @@ struct Seen {
       kernels.insert(command.kernel_height);
       lane_sums.insert(layer.sum);
       whole_maps = whole_maps || (command.flags & flag::kAccumulate) != 0;
-      long_rows = long_rows || command.width > 12;
+      long_rows = long_rows || layer.convolution->width > 12;
       behind_array = behind_array || layer.source.has_value();
     }
     if (!output.vector) return;
