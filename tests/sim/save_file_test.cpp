@@ -118,7 +118,8 @@ TEST_F(SaveFile, FindsSignalsAndTheirFirstOne) {
 
 TEST(View, ThatDoesNotExistIsAUsageErrorThatNamesThoseThatDo) {
   EXPECT_THAT(view_file("array"), Says("waves/array.gtkw"));
-  EXPECT_THAT([&] { view_file("arrays"); }, Fails("accumulator, array, axi, commands, lanes, overview"));
+  EXPECT_THAT([&] { view_file("arrays"); },
+              Fails("accumulator, array, axi, commands, lanes, overview"));
 }
 
 /// What is read back is unpacked into a scratch file: one that could not be written was searched
