@@ -35,7 +35,7 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
                  "FILE.gtkw and FILE.json go beside it.")
       ->group(group);
   app.add_option("--view", options.view,
-                 "what it shows: overview, array, commands, axi, accumulator, lanes\n"
+                 "view in save files: overview, array, commands, axi, accumulator, lanes\n"
                  "The default is overview; for a failure, the view that shows it best.")
       ->group(group);
   app.add_option("--timeline", options.timeline,

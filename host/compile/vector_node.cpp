@@ -2,11 +2,11 @@
 #include "host/compile/vector_node.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
+#include "host/float_bits.hpp"
 #include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/proto/tensor_data.hpp"
@@ -15,12 +15,6 @@ namespace gemm64 {
 namespace {
 
 using onnx::TensorProto;
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 std::uint32_t byte_of(std::int32_t value) { return static_cast<std::uint32_t>(value) & 0xff; }
 

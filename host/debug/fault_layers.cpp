@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
 #include "host/device/depthwise.hpp"
+#include "host/float_bits.hpp"
 
 namespace gemm64 {
 namespace {
@@ -23,13 +23,6 @@ bool one_in(std::mt19937& random, std::uint32_t count) { return random() % count
 
 std::int8_t draw_byte(std::mt19937& random) {
   return static_cast<std::int8_t>(static_cast<int>(draw(random, 0, 255)) - 128);
-}
-
-std::uint32_t bits_of(double value) {
-  const auto single = static_cast<float>(value);
-  std::uint32_t bits;
-  std::memcpy(&bits, &single, sizeof bits);
-  return bits;
 }
 
 /// Results of 8 bits; those that another layer reads are int8.
@@ -190,15 +183,16 @@ void draw_vector(std::mt19937& random, const LayerNeeds& needs, bool may_take_op
   if (takes) {
     store.function_min = static_cast<std::uint32_t>(output.format.least()) & 0xff;
     store.function_max = static_cast<std::uint32_t>(output.format.largest()) & 0xff;
-    store.offset = bits_of(std::ldexp(static_cast<int>(draw(random, 0, 1U << 14)) - (1 << 13), -8));
+    store.offset = bits_of(static_cast<float>(
+        std::ldexp(static_cast<int>(draw(random, 0, 1U << 14)) - (1 << 13), -8)));
     if (!one_in(random, 3)) {
       store.add = 1;
       store.swap = draw(random, 0, 1);
-      store.result_scale = bits_of(0.25 + part());
-      store.operand_scale = bits_of(0.25 + part());
+      store.result_scale = bits_of(static_cast<float>(0.25 + part()));
+      store.operand_scale = bits_of(static_cast<float>(0.25 + part()));
     } else {
       store.multiply = 1;
-      store.operand_scale = bits_of(0.004 + 0.02 * part());
+      store.operand_scale = bits_of(static_cast<float>(0.004 + 0.02 * part()));
       store.result_zero = draw(random, 0, 255);
       store.operand_zero = draw(random, 0, 255);
     }

@@ -5,19 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "host/device/result_format.hpp"
+#include "host/float_bits.hpp"
 
 namespace gemm64 {
 namespace {
-
-float float_of(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 /// Finite, at least 2^first and below 2^end?
 bool inside(float scale, int first, int end) {
@@ -43,7 +37,7 @@ std::string vector_refusal(const StoreCommand& store, std::uint32_t n) {
   if (low > high) {
     return fmt::format("FUNCTION_MIN is {}, above FUNCTION_MAX, {}", low, high);
   }
-  const float result = float_of(store.result_scale), operand = float_of(store.operand_scale);
+  const float result = from_bits(store.result_scale), operand = from_bits(store.operand_scale);
   if (store.add != 0 && !inside(result, -7, 4)) {
     return fmt::format("RESULT_SCALE is {}; to ADD it must be from 2^-7 to below 2^4", result);
   }
@@ -54,7 +48,7 @@ std::string vector_refusal(const StoreCommand& store, std::uint32_t n) {
     return fmt::format("OPERAND_SCALE is {}; to MULTIPLY it must be from 2^-12 to below 2^-1",
                        operand);
   }
-  const float offset = float_of(store.offset);
+  const float offset = from_bits(store.offset);
   const double steps = std::ldexp(double{offset}, 31);
   if (!(std::fabs(offset) < std::ldexp(1.0F, 14)) || steps != std::floor(steps)) {
     return fmt::format("OFFSET is {}; it must be a multiple of 2^-31, in magnitude below 2^14",
@@ -89,12 +83,12 @@ std::uint8_t vector_result(const StoreCommand& settings,
   if (settings.add == 0 && settings.multiply == 0) return moved(settings.result_moved, result);
   const ResultFormat format = ResultFormat::of(settings.format).value();
   int a = format.value(result), b = format.value(operand);
-  const float scale = float_of(settings.operand_scale), offset = float_of(settings.offset);
+  const float scale = from_bits(settings.operand_scale), offset = from_bits(settings.offset);
   float sum;
   if (settings.add != 0) {
     if (settings.swap != 0) std::swap(a, b);
     const float from_operand = std::fma(static_cast<float>(b), scale, offset);
-    sum = std::fma(static_cast<float>(a), float_of(settings.result_scale), from_operand);
+    sum = std::fma(static_cast<float>(a), from_bits(settings.result_scale), from_operand);
   } else {
     const int product =
         (a - format.value(settings.result_zero)) * (b - format.value(settings.operand_zero));

@@ -14,22 +14,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+
+#include "host/float_bits.hpp"
 
 namespace gemm64 {
 namespace float_functions {
-
-inline float from_bits(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-inline std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 /// Horner's rule with fused operations, from the highest power down.
 template <class... Coefficients>

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
+#include "host/float_bits.hpp"
 #include "host/numerics/initialize.hpp"
 
 namespace gemm64 {
@@ -17,12 +17,6 @@ MatrixI8 draw_matrix(std::uint64_t rows, std::uint64_t columns, std::mt19937& ra
   MatrixI8 matrix(static_cast<Index>(rows), static_cast<Index>(columns));
   fill_int8(random, matrix.data(), static_cast<std::size_t>(matrix.size()));
   return matrix;
-}
-
-float float_of(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
 }
 
 /// The value, or what lies beyond the border, that a tap meets.
@@ -67,12 +61,12 @@ std::int64_t sum_of(const FaultLayer& layer, const LayerValues& values, const Ma
 /// ONNX Runtime's QLinearAdd and QLinearMul, as the settings of a STORE say them.
 int met_by_operand(const Output& output, int result, int operand) {
   const StoreCommand& store = *output.vector;
-  const float scale = float_of(store.operand_scale), offset = float_of(store.offset);
+  const float scale = from_bits(store.operand_scale), offset = from_bits(store.offset);
   const auto value = [&output](std::uint32_t byte) { return output.format.value(byte); };
   float sum;
   if (store.add != 0) {
     if (store.swap != 0) std::swap(result, operand);
-    sum = std::fma(static_cast<float>(result), float_of(store.result_scale),
+    sum = std::fma(static_cast<float>(result), from_bits(store.result_scale),
                    std::fma(static_cast<float>(operand), scale, offset));
   } else {
     const auto product = static_cast<float>((result - value(store.result_zero)) *

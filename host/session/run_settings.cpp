@@ -98,7 +98,8 @@ const Settings<RunSettings>& run_settings() {
           "depthwise",
           "what computes depthwise convolutions and pools\n"
           "window: lanes beside the array, fed from lines of pixels, where the kernel is at most "
-          "7x7. array: tiles of the array, as all others.",
+          "7x7. array: tiles of the array, as all others; pools "
+          "stay on the host.",
           std::vector<std::pair<std::string, bool>>{{"window", true}, {"array", false}},
           [](auto& of) -> auto& { return of.lanes; }),
       plain_setting<Row>(

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/float_bits.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -35,18 +36,6 @@ int expected(std::int32_t sum, const Parameters& p) {
   const float clamped = std::min(std::max(scaled, static_cast<float>(p.low - p.zero)),
                                  static_cast<float>(p.high - p.zero));
   return static_cast<int>(std::nearbyintf(clamped)) + p.zero;
-}
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-float float_of(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
 }
 
 /// Bounds as the ports take them: nine bits each.
@@ -156,8 +145,8 @@ TEST(Requantize, HoldsAtTheExtremes) {
   const std::vector<std::int32_t> sums{kLeast, kLeast + 1, kLeast + 64, kLeast + 65, -1,   0,
                                        1,      kMost - 64, kMost - 63,  kMost - 1,   kMost};
   for (const float scale :
-       {0.0F, float_of(1), float_of(0x007fffff), std::numeric_limits<float>::min(), 1e-30F,
-        float_of(0x2effffff), float_of(0x2f000000), float_of(0x2f000001), 1e-9F, 1.0F, 3e38F,
+       {0.0F, from_bits(1), from_bits(0x007fffff), std::numeric_limits<float>::min(), 1e-30F,
+        from_bits(0x2effffff), from_bits(0x2f000000), from_bits(0x2f000001), 1e-9F, 1.0F, 3e38F,
         std::numeric_limits<float>::max()}) {
     for (const std::int32_t bias : {0, 1, -1, kLeast, kMost}) {
       Parameters p;
@@ -275,7 +264,7 @@ TEST(Requantize, GivesTheBytesOfOnnxRuntimeTenMillionTimes) {
         p.scale = std::exp(std::uniform_real_distribution<float>(-14.0F, 0.0F)(random));
         break;
       case 1:  // any float that is not negative, denormals among them
-        p.scale = float_of(random() % 0x7f800000u);
+        p.scale = from_bits(random() % 0x7f800000u);
         break;
       case 2:  // few bits, so that ties abound
         p.scale =

@@ -2,12 +2,12 @@
 #include <Vvector_check_n8.h>
 
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <vector>
 
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
+#include "host/float_bits.hpp"
 #include "tests/random.hpp"
 #include "tests/rtl/harness.hpp"
 
@@ -15,12 +15,6 @@ namespace gemm64::rtl_test {
 namespace {
 
 constexpr unsigned kN = 8;
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 StoreCommand addition() {
   StoreCommand store;

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <vector>
 
+#include "host/float_bits.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -28,12 +28,6 @@ struct Settings {
 };
 
 using Table = std::array<std::uint8_t, 256>;
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 int value_of(bool is_signed, std::uint8_t byte) {
   return is_signed ? static_cast<std::int8_t>(byte) : byte;

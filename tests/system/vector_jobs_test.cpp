@@ -4,31 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "host/device/fault.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/float_bits.hpp"
 #include "host/job/job_program.hpp"
 #include "host/run/program_prediction.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
 namespace {
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-float float_of(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 /// Results of 8 bits that are added to, or multiplied with, int8 in memory.
 Output vector_output(std::mt19937& random) {
@@ -63,14 +51,14 @@ MatrixI32 expected_vector(const Output& output, const MatrixI32& results,
   const StoreCommand& store = *output.vector;
   const int moved = output.format.is_signed() ? 0 : 128;
   const auto byte = [&](std::uint32_t bits) { return output.format.value(bits); };
-  const float scale = float_of(store.operand_scale), offset = float_of(store.offset);
+  const float scale = from_bits(store.operand_scale), offset = from_bits(store.offset);
   MatrixI32 expected = results;
   for (Eigen::Index i = 0; i < expected.size(); ++i) {
     int a = results.data()[i], b = operands.data()[i] + moved;
     float sum;
     if (store.add != 0) {
       if (store.swap != 0) std::swap(a, b);
-      sum = std::fma(static_cast<float>(a), float_of(store.result_scale),
+      sum = std::fma(static_cast<float>(a), from_bits(store.result_scale),
                      std::fma(static_cast<float>(b), scale, offset));
     } else {
       const auto product =
