@@ -307,9 +307,14 @@ std::vector<DeviceProgram> Planner::programs() {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   // What gives the next layer's second operand comes first, so that it is stored when that is asked
   // for. What gives a later one's comes last, so that what the others of its depth give is stored
-  // when it is read.
-  enum Turn { kFirst, kAny, kLast };
+  // when it is read. A pool comes before layers beside it: it waits until the array is empty, as what
+  // stands at a depth's beginning does anyway.
+  enum Turn { kFirst, kPool, kAny, kLast };
   std::vector<Turn> turn(layers_.size(), kAny);
+  for (std::size_t i = 0; i < turn.size(); ++i) {
+    const std::optional<Convolution>& window = layers_[i].layer.convolution;
+    if (layers_[i].layer.is_pool() && window && window->taps() > 1) turn[i] = kPool;
+  }
   for (const Placed& placed : layers_) {
     if (!placed.layer.operand) continue;
     Turn& operand = turn[*placed.layer.operand];
