@@ -153,7 +153,7 @@ struct Seen {
       dilation = dilation || c->dilation_height > 1 || c->dilation_width > 1;
     }
     if (layer.on_lanes) {
-      const DepthwiseCommand& command = job_of(layer, small()).plan.lanes->command();
+      const DepthwiseCommand command = job_of(layer, small()).plan.lanes->command();
       kernels.insert(command.kernel_height);
       lane_sums.insert(layer.sum);
       whole_maps = whole_maps || (command.flags & flag::kAccumulate) != 0;
@@ -183,7 +183,9 @@ TEST(Campaign, DrawsDepthwiseLayersAndPoolsOfAllSorts) {
   const Seen seen(FaultProgram::kLanes, 300);
   EXPECT_EQ(seen.kernels, (std::set<std::uint32_t>{3, 5, 7}));
   EXPECT_EQ(seen.lane_sums.size(), 3u);
-  EXPECT_TRUE(seen.whole_maps && seen.long_rows && seen.behind_array);
+  EXPECT_TRUE(seen.whole_maps);
+  EXPECT_TRUE(seen.long_rows);
+  EXPECT_TRUE(seen.behind_array);
   EXPECT_TRUE(seen.stride && seen.dilation && seen.sums && seen.uint8);
 }
 
