@@ -224,11 +224,16 @@ void Analyst::add_programs() {
         pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};
         continue;
       }
-      ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i]);
+      ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i],
+                                   layer.strips ? layer.strips->count : 1);
       cost.program = analysis_.programs.size();
       cost.packed = layer.packed;
-      entry.macs += work->macs;
-      planned_[layer.node] = cost;
+      const auto [planned, is_first] = planned_.emplace(layer.node, cost);
+      if (is_first) {
+        entry.macs += work->macs;
+      } else {
+        array_.add(planned->second, cost);
+      }
     }
   }
 }

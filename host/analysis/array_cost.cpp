@@ -103,14 +103,16 @@ void ArrayModel::add_roofs(ArrayCost& cost) const {
   }
 }
 
-ArrayCost ArrayModel::cost(const Products& products, const Job& job, const Counters& counters) {
+ArrayCost ArrayModel::cost(const Products& products, const Job& job, const Counters& counters,
+                           std::uint32_t strips) {
   const PublishedCycles published =
       published_cycles({products.shape.m, products.shape.k, products.shape.n}, geometry_.n);
   const std::uint64_t count = products.count;
   ArrayCost cost;
   cost.products = products;
   cost.tiles = job.plan.tiles() * job.plan.row_blocks();
-  const std::uint64_t useful = times(times(products.shape.k, products.shape.n), count);
+  const std::uint64_t useful =
+      times(times(products.shape.k, products.shape.n), times(count, strips));
   cost.padding_waste =
       1 - static_cast<double>(useful) / static_cast<double>(job.plan.weight_bytes());
   cost.clocks = counters[counter::kTotalClocks];
@@ -124,6 +126,17 @@ ArrayCost ArrayModel::cost(const Products& products, const Job& job, const Count
   cost.bytes.parameters = counters[counter::kBytesParameters];
   add_roofs(cost);
   return cost;
+}
+
+void ArrayModel::add(ArrayCost& cost, const ArrayCost& more) const {
+  cost.tiles += more.tiles;
+  *cost.clocks += *more.clocks;
+  cost.bytes.weights += more.bytes.weights;
+  cost.bytes.activations += more.bytes.activations;
+  cost.bytes.results += more.bytes.results;
+  cost.bytes.commands += more.bytes.commands;
+  cost.bytes.parameters += more.bytes.parameters;
+  add_roofs(cost);
 }
 
 }  // namespace gemm64

@@ -58,8 +58,12 @@ class ArrayModel {
     return may;
   }
 
-  /// The cost of a layer of a program that `run` runs, from its counters.
-  ArrayCost cost(const Products& products, const Job& job, const Counters& counters);
+  /// The cost of a layer of a program that `run` runs, from its counters. `strips`: of its map,
+  /// each with these weights.
+  ArrayCost cost(const Products& products, const Job& job, const Counters& counters,
+                 std::uint32_t strips);
+  /// The cost of a layer that two jobs run.
+  void add(ArrayCost& cost, const ArrayCost& more) const;
 
   /// Empty, with the reason in `why`, where the accelerator's commands do not hold such a product.
   /// Throws std::overflow_error where a count is beyond 63 bits.

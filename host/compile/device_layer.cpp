@@ -177,6 +177,33 @@ std::int32_t wrapped(std::int64_t value) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(value)));
 }
 
+/// A row for each pixel of a map as one for each of a strip, with what all strips have there.
+MatrixI8 in_strips(const MatrixI8& rows, const DeviceLayer& layer) {
+  const Strips& strips = *layer.strips;
+  const Eigen::Index width = rows.rows() / strips.all_rows(), columns = rows.cols();
+  MatrixI8 result(strips.rows * width, strips.count * columns);
+  for (std::uint32_t i = 0; i < strips.count; ++i) {
+    result.middleCols(i * columns, columns) =
+        rows.middleRows(i * strips.step * width, strips.rows * width);
+  }
+  return result;
+}
+
+/// The constants of a layer whose map is in strips, each for itself.
+LayerWeights for_strips(const LayerWeights& one, const DeviceLayer& layer) {
+  const auto count = static_cast<Eigen::Index>(layer.strips->count);
+  const bool by_channel = layer.convolution->groups != 1;
+  const Eigen::Index rows = one.w.rows(), columns = one.w.cols();
+  LayerWeights made;
+  made.w = MatrixI8::Zero(count * rows, by_channel ? columns : count * columns);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    made.w.block(i * rows, by_channel ? 0 : i * columns, rows, columns) = one.w;
+    made.bias.insert(made.bias.end(), one.bias.begin(), one.bias.end());
+    made.scale.insert(made.scale.end(), one.scale.begin(), one.scale.end());
+  }
+  return made;
+}
+
 MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t k) {
   if (layer.source) return {};
   if (!layer.convolution) {
@@ -184,7 +211,7 @@ MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t 
     return rows_of(all, all.elements() / k, k);
   }
   const Convolution& c = *layer.convolution;
-  if (layer.packed) return windows_of(x, c);
+  if (layer.packed) return layer.strips ? in_strips(windows_of(x, c), layer) : windows_of(x, c);
   const std::uint8_t move = flip(x);
   return pixels_of<std::int8_t>(
       x, c.images, c.channels, std::int64_t{c.height} * c.width, {},
@@ -249,6 +276,7 @@ Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const
                        const ChannelOrder& order) {
   ResultMap map(layer);
   map.channels = results.cols();
+  map.pixels = results.rows() / map.images;
   Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
   const auto move = static_cast<std::int32_t>(is_unsigned(layer) ? 0 : flip(tensor));
   auto* const to = reinterpret_cast<std::uint8_t*>(tensor.mutable_raw());
@@ -301,6 +329,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
     const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
     made.bias.push_back(wrapped(own - zero * sum));
   }
+  if (layer.strips) return for_strips(made, layer);
   if (layer.source && !computed) made.w = in_order(made.w, layer);
   made.w = with_sum_weights(made.w, layer.sum_columns);
   return made;
@@ -311,8 +340,7 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   LayerWeights weights = layer_weights(layer, context, inputs);
   ProgramLayer made;
   made.job = layer.job;
-  made.k = layer.depth_of_products();
-  made.copies = layer.identity;
+  made.products = layer.products();
   made.source = layer.source;
   made.operand = layer.operand;
   const Eigen::Index k = weights.w.cols() - static_cast<Eigen::Index>(layer.sum_columns);
@@ -344,22 +372,14 @@ Tensor channels_of(const Tensor& tensor, const std::vector<std::uint32_t>& chann
   return result;
 }
 
-Tensor join_parts(const std::vector<Tensor>& parts, const TensorType& type) {
-  Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
-  auto* to = reinterpret_cast<std::uint8_t*>(tensor.mutable_raw());
-  const std::int64_t images = type.dims.at(0);
-  for (std::int64_t image = 0; image < images; ++image) {
-    for (const Tensor& part : parts) {
-      const std::int64_t bytes = part.elements() / images;
-      const auto* const from = reinterpret_cast<const std::uint8_t*>(part.raw()) + image * bytes;
-      to = std::copy(from, from + bytes, to);
-    }
-  }
-  return tensor;
-}
-
-std::uint64_t packed_bytes(const DeviceLayer& layer) {
-  return layer.packed ? layer.job.plan.activation_bytes() : 0;
+void describe_layer(const DeviceLayer& layer, LayerReport& report) {
+  const Plan& plan = layer.job.plan;
+  report.convolution = layer.own_convolution();
+  report.packed = layer.packed;
+  report.packed_bytes = layer.packed ? plan.activation_bytes() : 0;
+  if (!layer.weights_value.empty()) report.products = plan.products;
+  report.shape = layer.products();
+  if (layer.strips) set_strips(report, layer.strips->count, plan.array);
 }
 
 }  // namespace gemm64

@@ -21,9 +21,9 @@ struct LayerWeights {
   std::vector<float> scale;
 };
 
-/// Those of a layer whose node has these operands. Of the first one only the type counts. A pool's
-/// weights have no columns, its scales are 1, as are a copy's. Throws UsageError where operands do
-/// not fit.
+/// Those of a layer whose node has these operands; of strips side by side those of each, with
+/// weights of zero for the others. Of the first one only the type counts. A pool's weights have no
+/// columns, its scales are 1, as are a copy's. Throws UsageError where operands do not fit.
 LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
                            const Tensors& inputs);
 
@@ -52,10 +52,7 @@ Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const
 /// Some channels of a tensor [images][channels][...], in this order; all where there are none.
 Tensor channels_of(const Tensor& tensor, const std::vector<std::uint32_t>& channels);
 
-/// The results of a concatenation whose parts, in the order of its channels, are these.
-Tensor join_parts(const std::vector<Tensor>& parts, const TensorType& type);
-
-/// Bytes that the host lays out for a layer whose windows it packs; 0 for others.
-std::uint64_t packed_bytes(const DeviceLayer& layer);
+/// Says in a report what a layer is to the network.
+void describe_layer(const DeviceLayer& layer, LayerReport& report);
 
 }  // namespace gemm64

@@ -20,6 +20,27 @@ std::uint64_t DeviceLayer::depth_of_products() const {
   return view.size() * (convolution ? convolution->taps() : 1);
 }
 
+GemmShape DeviceLayer::products() const {
+  GemmShape shape = job.plan.shape;
+  shape.k = identity ? 0 : depth_of_products();
+  if (!strips) return shape;
+  shape.m = shape.m / strips->rows * strips->all_rows();
+  shape.n /= strips->count;
+  if (convolution->groups == 1) shape.k /= strips->count;  // else they have one channel each
+  return shape;
+}
+
+std::optional<Convolution> DeviceLayer::own_convolution() const {
+  std::optional<Convolution> own = convolution;
+  if (!strips || packed) return own;
+  own->height = source_strips->all_rows();
+  own->out_height = strips->all_rows();
+  own->channels /= strips->count;
+  own->out_channels /= strips->count;
+  if (own->groups != 1) own->groups /= strips->count;
+  return own;
+}
+
 bool DevicePlan::has(int node) const {
   return std::any_of(programs.begin(), programs.end(), [node](const DeviceProgram& program) {
     return std::any_of(program.layers.begin(), program.layers.end(),

@@ -13,6 +13,7 @@
 
 #include "host/compile/channel_order.hpp"
 #include "host/compile/quantized_node.hpp"
+#include "host/compile/strips.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/job/job.hpp"
@@ -27,6 +28,12 @@ struct ConcatPart {
   std::uint64_t first = 0;     // channel of the concatenation
   std::uint64_t place = 0;     // of that channel where they lie
   std::uint64_t channels = 0;  // of the concatenation
+};
+
+/// What a layer gives of a map, of one strip of what it reads: rows [first, end).
+struct MapRows {
+  std::uint32_t strip = 0;
+  std::uint32_t first = 0, end = 0;
 };
 
 /// A layer on the device, from 8-bit values to 8-bit values.
@@ -79,8 +86,20 @@ struct DeviceLayer {
   /// Where its results are a part of a concatenation's, in the steps of that.
   std::optional<ConcatPart> part;
 
-  /// K of the network's products.
+  /// What it reads and what it gives, where that is a map in strips. One that gives some rows of
+  /// the map reads the channels of one strip (`view`).
+  std::optional<Strips> source_strips, strips;
+  std::optional<MapRows> rows;
+  /// The rows of its source's strips that are those that it gives.
+  std::uint32_t first_row_read() const { return rows->first - rows->strip * source_strips->step; }
+
+  /// K of the network's products, and those of its products that it computes, each once.
   std::uint64_t depth_of_products() const;
+  GemmShape products() const;
+  /// The convolution as the network says it.
+  std::optional<Convolution> own_convolution() const;
+  /// Is it not the first of those that give its node's results together?
+  bool is_later_part() const { return part ? part->first != 0 : rows && rows->first != 0; }
   /// The last node that it computes by itself.
   int last() const { return behind.empty() ? node : behind.back(); }
   /// The node whose results it writes, or some of them.

@@ -93,6 +93,16 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
     json["channels"] = {
         {"first", layer.part->first}, {"of", layer.part->channels}, {"place", layer.part->place}};
   }
+  if (layer.strips) {
+    json["strips"] = {{"count", layer.strips->count},
+                      {"step", layer.strips->step},
+                      {"rows", layer.strips->rows},
+                      {"wrong", layer.strips->wrong}};
+  }
+  if (layer.rows) {
+    json["rows"] = {
+        {"first", layer.rows->first}, {"end", layer.rows->end}, {"strip", layer.rows->strip}};
+  }
   if (!layer.input_order.empty()) json["input"]["order"] = layer.input_order;
   if (!layer.result_order.empty()) json["result"]["order"] = layer.result_order;
   if (tensors.operand.bytes != 0) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/planner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -108,6 +110,11 @@ bool Planner::is_packed(const QuantizedNode& node) const {
 Job Planner::make(const Placed& placed) const {
   Job job = make_job_of(placed);
   job.source_tile = placed.layer.source_tile;
+  if (const auto& rows = placed.layer.rows) {
+    const std::uint64_t width = placed.layer.convolution->width;
+    job.source_row = placed.layer.first_row_read() * width;
+    job.name += fmt::format(" (rows {} to {})", rows->first, rows->end - 1);
+  }
   return job;
 }
 
@@ -121,6 +128,11 @@ Job Planner::make_job_of(const Placed& placed) const {
   output.vector = placed.vector;
   output.operand_images = placed.operand_images;
   if (layer.part) output.part = {{layer.part->place, layer.part->channels}};
+  if (layer.rows) {
+    const std::uint64_t width = layer.convolution->width;
+    output.part = {
+        {0, node.shape.n, layer.rows->first * width, layer.source_strips->all_rows() * width}};
+  }
   if (output.part && output.part->has_shared_tiles(node.shape.n, geometry_.n) && !output.vector) {
     output.vector = StoreCommand{};
   }
@@ -307,8 +319,8 @@ std::vector<DeviceProgram> Planner::programs() {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   // What gives the next layer's second operand comes first, so that it is stored when that is asked
   // for. What gives a later one's comes last, so that what the others of its depth give is stored
-  // when it is read. A pool comes before layers beside it: it waits until the array is empty, as what
-  // stands at a depth's beginning does anyway.
+  // when it is read. A pool comes before layers beside it: it waits until the array is empty, as
+  // what stands at a depth's beginning does anyway.
   enum Turn { kFirst, kPool, kAny, kLast };
   std::vector<Turn> turn(layers_.size(), kAny);
   for (std::size_t i = 0; i < turn.size(); ++i) {
@@ -317,9 +329,13 @@ std::vector<DeviceProgram> Planner::programs() {
   }
   for (const Placed& placed : layers_) {
     if (!placed.layer.operand) continue;
+    const Placed& giver = layers_[*placed.layer.operand];
     Turn& operand = turn[*placed.layer.operand];
-    const bool next = placed.depth <= layers_[*placed.layer.operand].depth + 1;
+    const bool next = placed.depth <= giver.depth + 1;
     operand = next || operand == kFirst ? kFirst : kLast;
+    for (std::size_t i = 0; i < layers_.size() && giver.layer.rows; ++i) {
+      if (layers_[i].layer.gives() == giver.layer.gives()) turn[i] = operand;
+    }
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tuple(layers_[a].level, layers_[a].depth, turn[a]) <
@@ -331,18 +347,21 @@ std::vector<DeviceProgram> Planner::programs() {
   // The layer whose results are all there when a layer's are, those beside them as well.
   const auto place_of = [&](std::size_t layer) {
     const auto& part = layers_[layer].layer.part;
-    return part ? last_part.at(part->node) : place[layer];
+    return part || layers_[layer].layer.rows ? last_part.at(layers_[layer].layer.gives())
+                                             : place[layer];
   };
   for (std::size_t i = 0; i < order.size(); ++i) {
     Placed& placed = layers_[order[i]];
     if (i == 0 || placed.level != layers_[order[i - 1]].level) programs.emplace_back();
     DeviceProgram& program = programs.back();
     place[order[i]] = program.layers.size();
-    if (placed.layer.part) last_part[placed.layer.part->node] = program.layers.size();
+    if (placed.layer.part || placed.layer.rows) {
+      last_part[placed.layer.gives()] = program.layers.size();
+    }
     if (placed.read && placed.node.type == onnx::TensorProto::UINT8) {
       placed.layer.job = make(placed);  // int8 after all
     }
-    if (placed.layer.part) placed.layer.job.map = placed.layer.part->node;
+    if (placed.layer.part || placed.layer.rows) placed.layer.job.map = placed.layer.gives();
     if (placed.layer.source) {
       placed.layer.source = place_of(*placed.layer.source);
       placed.layer.job.source = placed.layer.source;
@@ -392,6 +411,7 @@ void Planner::find_between() {
 DevicePlan Planner::run() {
   for (int i = 0; i < model_.graph().node_size(); ++i) add_node(i);
   find_between();
+  lay_strips();
   plan_.programs = programs();
   return std::move(plan_);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a DevicePlan, node by node: planner.cpp has the layers, planner_vector.cpp what becomes of
-// their results on the way to memory.
+// their results on the way to memory, planner_view.cpp Slices, planner_strips.cpp strips of maps.
 #pragma once
 
 #include <cstddef>
@@ -79,7 +79,17 @@ class Planner {
   bool add_view(int index);
   void set_columns(Placed& placed, const Value& given,
                    const std::vector<std::uint32_t>& channels) const;
+  void set_columns(Placed& placed, const std::vector<std::uint32_t>& channels,
+                   std::uint32_t all) const;
   bool materialize(const std::string& name);
+
+  // planner_strips.cpp
+  void lay_strips();
+  bool may_have_strips(const Placed& placed, const std::vector<std::size_t>& chain) const;
+  std::optional<std::size_t> next_of(const std::vector<std::size_t>& chain,
+                                     const std::vector<std::vector<std::size_t>>& readers) const;
+  std::vector<Placed> with_strips(const std::vector<std::size_t>& chain,
+                                  const std::vector<Strips>& strips) const;
 
   // planner_vector.cpp
   bool add_vector(int index);

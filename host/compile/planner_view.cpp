@@ -43,13 +43,15 @@ bool Planner::add_view(int index) {
 void Planner::set_columns(Placed& placed, const Value& given,
                           const std::vector<std::uint32_t>& channels) const {
   DeviceLayer& layer = placed.layer;
-  const Placed& from = layers_[*given.layer];
   layer.source_order = order_of(*given.layer);
-  if (channels.empty()) {
-    layer.input_order = layer.source_order;
-    return;
-  }
-  const auto all = static_cast<std::uint32_t>(results_map(from).channels);
+  layer.input_order = layer.source_order;
+  if (!channels.empty()) set_columns(placed, channels, results_map(layers_[*given.layer]).channels);
+}
+
+/// The same of a map of `all` channels.
+void Planner::set_columns(Placed& placed, const std::vector<std::uint32_t>& channels,
+                          std::uint32_t all) const {
+  DeviceLayer& layer = placed.layer;
   ChannelOrder places;
   for (const std::uint32_t channel : channels) {
     places.push_back(place_in(layer.source_order, channel));

@@ -26,6 +26,8 @@ struct Job {
   /// In a program of several: the index of the job whose int8 results are its activations.
   std::optional<std::size_t> source;
   std::uint32_t source_tile = 0;  // of that one's results; the job's activations begin with it
+  /// Of those, the row with which its activations begin, where they are not all.
+  std::optional<std::uint64_t> source_row;
   /// The same of the second operand of its results.
   std::optional<std::size_t> operand;
   /// In a program of several: a number that it shares with all jobs whose results are parts of one

@@ -24,7 +24,7 @@ void check_operand(const std::vector<Job>& jobs, std::size_t job) {
   const Job* const from = *next.operand < job ? &jobs[*next.operand] : nullptr;
   if (next.plan.output.takes_operands() && from != nullptr &&
       from->plan.results().code() == ResultCode::kInt8 &&
-      from->plan.shape.m == next.plan.operand_rows() &&
+      from->plan.result_rows() == next.plan.operand_rows() &&
       from->plan.result_columns() == next.plan.shape.n) {
     return;
   }
@@ -39,7 +39,7 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
                                             next.name, job, *next.source));
   }
   const Job& source = jobs[*next.source];
-  const GemmShape& from = source.plan.shape;
+  const std::uint64_t given_rows = source.plan.result_rows();
   // Of a convolution's activations, a row is a pixel.
   const Convolution* const reads = next.plan.convolution();
   const std::uint64_t repeats = next.plan.lanes ? next.plan.lanes->repeats() : 1;
@@ -50,12 +50,12 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   // All columns, or whole tiles of them.
   const bool lies =
       first + columns == given || (first + columns < given && columns % next.plan.array == 0);
-  if (source.plan.results().code() == ResultCode::kInt8 && from.m == rows && lies) {
-    return;
-  }
+  const bool has_rows = next.source_row ? *next.source_row + rows <= given_rows && next.plan.window
+                                        : rows == given_rows;
+  if (source.plan.results().code() == ResultCode::kInt8 && has_rows && lies) return;
   throw std::invalid_argument(fmt::format(
       "'{}' takes {}x{} activations of 8 bits; '{}' gives {}x{} results of {}", next.name, rows,
-      columns, source.name, from.m, given, source.plan.results().name()));
+      columns, source.name, given_rows, given, source.plan.results().name()));
 }
 
 /// Rows that a STORE writes.
@@ -148,6 +148,10 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
     // What waits for operands of the job before would stand in the way of its own FENCE.
     if (jobs[j].operand == j - 1) continue;
     if (jobs[j].plan.lanes && jobs[j].plan.lanes->repeats() != 1) continue;
+    // Rows that are stored before others of their map do not tell when all are there.
+    if (jobs[j].source == j - 1 && jobs[j - 1].plan.end_row() != jobs[j - 1].plan.result_rows()) {
+      continue;
+    }
     // What reads some tiles alone cannot tell which of them come late.
     if (jobs[j].source == j - 1 &&
         jobs[j].plan.activation_columns() != jobs[j - 1].plan.result_columns()) {
@@ -168,7 +172,7 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
 
 /// Bytes from a tile of results to the next one.
 std::uint64_t tile_bytes(const Plan& plan) {
-  return plan.results().block_bytes(plan.shape.m, plan.array);
+  return plan.results().block_bytes(plan.result_rows(), plan.array);
 }
 
 /// Results that are a part of a map lie within it; the first part takes the room for all.
@@ -178,7 +182,8 @@ void place_part(Job& job, std::map<int, std::uint64_t>& maps) {
   const auto [map, is_first] = maps.emplace(*job.map, job.layout.results);
   job.layout.end =
       is_first ? map->second + divide_up(part.columns, job.plan.array) * bytes : job.layout.results;
-  job.layout.results = map->second + part.first / job.plan.array * bytes;
+  job.layout.results = map->second + part.first / job.plan.array * bytes +
+                       job.plan.results().block_bytes(part.first_row, job.plan.array);
 }
 
 }  // namespace
@@ -251,7 +256,9 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
     };
     std::optional<std::uint64_t> activations = results_of(job.source);
     if (activations) *activations += job.source_tile * tile_bytes(list.jobs[*job.source].plan);
+    if (job.source_row) *activations += *job.source_row * job.plan.array;
     job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand));
+    if (job.source_row) job.layout.plane_pixels = list.jobs[*job.source].plan.result_rows();
     if (job.map) place_part(job, maps);
     JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
     // The FENCE that ends the giver of operands stands before all of this job, unless that one is

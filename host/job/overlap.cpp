@@ -20,7 +20,8 @@ struct Block {
 };
 
 /// Rows of results that are finished before a cut: of the tiles (planes) before its own, of its
-/// own, and of those behind it. Of a map in parts, the tiles of the last one, and all of others.
+/// own, and of those behind it. Of a map in parts, the tiles or rows of the last one, and all of
+/// others.
 struct Finished {
   std::uint32_t tile = 0;
   std::uint64_t before = 0, own = 0, behind = 0;
@@ -105,11 +106,12 @@ std::vector<ResultCut> cuts_of(const Plan& plan, std::size_t blocks) {
 
 Finished finished(const Plan& plan, const std::vector<Block>& blocks, const ResultCut& cut) {
   const Block& block = blocks[cut.block];
-  const std::uint64_t m = plan.shape.m;
+  const std::uint64_t rows = plan.result_rows(), before = plan.first_row();
   const std::uint32_t first = plan.first_tile(), tile = first + cut.tile;
   const std::uint32_t end = first + plan.n_tiles;
-  if (plan.lanes) return {tile, m, block.first_row, 0, first, end, m};
-  return {tile, block.end_row, block.first_row, block.first_row, first, end, m};
+  if (plan.lanes) return {tile, rows, block.first_row, 0, first, end, rows};
+  const std::uint64_t own = before + block.first_row;
+  return {tile, before + block.end_row, own, own, first, end, rows};
 }
 
 /// Clocks of a plan's work behind a cut.

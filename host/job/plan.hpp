@@ -26,10 +26,13 @@ struct GemmShape {
   std::uint64_t macs() const { return m * k * n; }
 };
 
-/// Results that are some columns of a wider matrix, or channels of a map.
+/// Results that are some columns of a wider matrix, or channels of a map; or where they are as
+/// wide, and one tile is, some of its rows.
 struct ResultPart {
   std::uint64_t first = 0;    // column of it
   std::uint64_t columns = 0;  // of it
+  std::uint64_t first_row = 0;
+  std::uint64_t rows = 0;  // of it; 0: as many as there are
 
   /// The lane of the first one, on an array of n columns.
   std::uint32_t first_lane(std::uint32_t n) const { return static_cast<std::uint32_t>(first % n); }
@@ -39,7 +42,8 @@ struct ResultPart {
   }
 
   friend bool operator==(const ResultPart& a, const ResultPart& b) {
-    return a.first == b.first && a.columns == b.columns;
+    return a.first == b.first && a.columns == b.columns && a.first_row == b.first_row &&
+           a.rows == b.rows;
   }
 };
 
@@ -135,6 +139,12 @@ struct Plan {
   }
   /// Columns of all results that lie where these do.
   std::uint64_t result_columns() const { return output.part ? output.part->columns : shape.n; }
+  /// Rows of them, and the first of these that are its own, and the one behind its last.
+  std::uint64_t result_rows() const {
+    return output.part && output.part->rows != 0 ? output.part->rows : shape.m;
+  }
+  std::uint64_t first_row() const { return output.part ? output.part->first_row : 0; }
+  std::uint64_t end_row() const { return first_row() + shape.m; }
   /// The lanes of a tile that hold columns, [first, second).
   std::pair<std::uint32_t, std::uint32_t> lanes_of(std::uint32_t tile) const;
   /// Do STOREs write the same lanes of all tiles? All of them, where no column of others is there.

@@ -17,6 +17,8 @@ struct Layout {
   std::uint64_t weights = 0;
   std::uint64_t parameters = 0;  // of 8-bit results; there are none for sums
   std::uint64_t activations = 0;
+  /// Pixels from a plane of them to the next, where there are more than a convolution reads.
+  std::uint64_t plane_pixels = 0;
   std::uint64_t operands = 0;  // second ones of results that take some
   std::uint64_t results = 0;
   std::uint64_t end = 0;  // bytes in all

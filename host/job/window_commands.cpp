@@ -114,9 +114,11 @@ class WindowCommands {
       return;
     }
     const std::uint32_t now = is_partly(block) ? overlaps_.early_tiles : planes;
-    list_.add(load_window(plan, pixels, 0, now, layout_.activations, start), phase_of(block));
+    list_.add(load_window(plan, pixels, 0, now, layout_.activations, start, layout_.plane_pixels),
+              phase_of(block));
     if (now == planes) return;
-    list_.add(load_window(plan, pixels, now, planes - now, layout_.activations, false),
+    list_.add(load_window(plan, pixels, now, planes - now, layout_.activations, false,
+                          layout_.plane_pixels),
               Phase::kRest);
   }
 

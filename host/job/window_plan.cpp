@@ -174,8 +174,8 @@ SetWindowCommand set_window(const WindowPlan& plan, std::int8_t zero) {
 
 LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& block,
                                    std::uint32_t plane, std::uint32_t planes, std::uint64_t address,
-                                   bool start) {
-  const std::uint64_t pixels = plan.window.pixels();
+                                   bool start, std::uint64_t plane_pixels) {
+  const std::uint64_t pixels = plane_pixels != 0 ? plane_pixels : plan.window.pixels();
   LoadActivationsCommand command;
   command.flags = flag::kWindow | (start ? flag::kStart : 0);
   command.rows = block.new_pixels;

@@ -79,10 +79,11 @@ WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& b
 SetWindowCommand set_window(const WindowPlan& plan, std::int8_t zero);
 
 /// What brings the new pixels of a block, of `planes` planes from `plane` on, from the tensor at
-/// `address`; plane 0 comes first. `start` marks the first command of a convolution.
+/// `address`, of so many pixels a plane (0: those of the window); plane 0 comes first. `start`
+/// marks the first command of a convolution.
 LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& block,
                                    std::uint32_t plane, std::uint32_t planes, std::uint64_t address,
-                                   bool start);
+                                   bool start, std::uint64_t plane_pixels = 0);
 
 /// The block's MATMUL.
 MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block);

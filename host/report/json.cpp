@@ -147,6 +147,7 @@ Json layer_json(const LayerReport& layer, bool compared) {
   if (layer.program != 0) json["program"] = layer.program;
   if (layer.convolution) json["window"] = window_json(*layer.convolution);
   if (layer.products != 0) json["products"] = layer.products;
+  if (layer.strips != 1) json["strips"] = layer.strips;
   if (layer.packed) json["packed_bytes"] = layer.packed_bytes;
   if (!layer.vector_nodes.empty()) json["vector_nodes"] = layer.vector_nodes;
   if (!layer.why_sums.empty()) json["why_int32"] = layer.why_sums;

@@ -47,7 +47,8 @@ std::string window_text(const LayerReport& layer) {
   if (pool) text += " pool";
   if (c.groups != 1 && !pool) text += fmt::format(" in {} groups", c.groups);
   if (layer.tiles == 0) text += ", lanes";
-  return layer.packed ? text + " packed" : text;
+  if (layer.packed) text += " packed";
+  return layer.strips == 1 ? text : fmt::format("{}, {} strips", text, layer.strips);
 }
 
 /// A row of the table: a layer, or the sum of all.

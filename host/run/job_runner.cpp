@@ -230,8 +230,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
   for (ProgramLayer& layer : layers) {
     results.layers.push_back(layer_of(layer.job));
     results.layers.back().published = published_cycles(layer.job.plan);
-    if (layer.k != 0) results.layers.back().shape.k = layer.k;
-    if (layer.copies) results.layers.back().shape.k = 0;
+    if (layer.products.m != 0) results.layers.back().shape = layer.products;
     layer.job.source = layer.source;
     layer.job.operand = layer.operand;
     SharedBytes packed =
@@ -329,21 +328,25 @@ const MatrixI32& results_read(const JobProgram& list, const std::vector<GemmResu
                               std::size_t from, MatrixI32& all) {
   const Job& giver = list.jobs[from];
   if (!giver.map) return results[from].sums;
-  all = MatrixI32::Zero(static_cast<Eigen::Index>(giver.plan.shape.m),
+  all = MatrixI32::Zero(static_cast<Eigen::Index>(giver.plan.result_rows()),
                         static_cast<Eigen::Index>(giver.plan.result_columns()));
   for (std::size_t i = 0; i < list.jobs.size(); ++i) {
     if (list.jobs[i].map != giver.map) continue;
-    const auto first = static_cast<Eigen::Index>(list.jobs[i].plan.output.part->first);
-    all.middleCols(first, results[i].sums.cols()) = results[i].sums;
+    const ResultPart& part = *list.jobs[i].plan.output.part;
+    all.block(static_cast<Eigen::Index>(part.first_row), static_cast<Eigen::Index>(part.first),
+              results[i].sums.rows(), results[i].sums.cols()) = results[i].sums;
   }
   return all;
 }
 
-/// Of all columns that a job's source gave, those that it reads.
-MatrixI8 columns_of(const MatrixI32& given, const Job& job) {
+/// Of all that a job's source gave, what it reads.
+MatrixI8 read_by(const Job& job, const MatrixI32& given) {
   const auto columns = static_cast<Eigen::Index>(job.plan.activation_columns());
   const auto first = static_cast<Eigen::Index>(job.source_tile * job.plan.array);
-  return given.middleCols(first, columns).cast<std::int8_t>();
+  const auto row = static_cast<Eigen::Index>(job.source_row.value_or(0));
+  const auto rows =
+      job.source_row ? static_cast<Eigen::Index>(job.plan.convolution()->pixels()) : given.rows();
+  return given.block(row, first, rows, columns).cast<std::int8_t>();
 }
 
 }  // namespace
@@ -375,7 +378,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
     const auto given = [&](const std::optional<std::size_t>& from, MatrixI32& map) {
       return from ? &results_read(list, results, *from, map) : nullptr;
     };
-    if (source && is_compared) read = columns_of(*given(source, source_map), one.job);
+    if (source && is_compared) read = read_by(one.job, *given(source, source_map));
     const MatrixI8& a = source ? read : one.a;
     if (is_compared) {
       const bool others = one.expect && (is_other(source) || is_other(operand));

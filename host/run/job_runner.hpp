@@ -28,8 +28,7 @@ using Expect = std::function<MatrixI32(const MatrixI32* source, const MatrixI32*
 /// takes them.
 struct ProgramLayer {
   Job job;
-  bool copies = false;                // are its products no work of the network's?
-  std::uint64_t k = 0;                // of the network's products, if that is another
+  GemmShape products;                 // of the network that it computes; m is 0: those of the job
   std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
   /// The same of the second operand of its results, where they take one.
   std::optional<std::size_t> operand;

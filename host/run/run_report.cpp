@@ -120,6 +120,11 @@ LayerReport layer_of(const Job& job) {
   return layer;
 }
 
+void set_strips(LayerReport& layer, std::uint32_t strips, std::uint32_t array) {
+  layer.strips = strips;
+  layer.published = published_cycles(layer.shape, array, layer.convolution->groups);
+}
+
 void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory) {
   if (!layer.overlapped) set_utilization(layer, layer.shape.macs(), geometry, memory);
 }

@@ -51,6 +51,7 @@ struct LayerReport {
   /// Products of equal height that share M, whose weights the network computes; 0: its weights are
   /// the model's.
   std::uint32_t products = 0;
+  std::uint32_t strips = 1;               // of its map, side by side in the lanes
   bool packed = false;                    // of a convolution: the host laid out its windows as rows
   std::uint64_t packed_bytes = 0;         // so many
   std::vector<std::string> vector_nodes;  // whose work the vector path did on its results
@@ -186,6 +187,9 @@ LayerReport layer_of(const RunReport& jobs, const std::string& name, const GemmS
 
 /// What is known of a job before it runs: its name, sizes and results.
 LayerReport layer_of(const Job& job);
+
+/// Says that a layer's map lies in strips, and what is published of its products without them.
+void set_strips(LayerReport& layer, std::uint32_t strips, std::uint32_t array);
 
 /// Sets the utilizations of `layer` from its shape and counters.
 void set_utilization(LayerReport& layer, const Geometry& geometry, const MemoryTiming& memory);

@@ -72,6 +72,7 @@ Json to_json(const LayerReport& layer) {
                {"arithmetic", layer.arithmetic},
                {"program", layer.program},
                {"products", layer.products},
+               {"strips", layer.strips},
                {"packed", layer.packed},
                {"vector_nodes", layer.vector_nodes},
                {"packed_bytes", layer.packed_bytes},
@@ -112,6 +113,7 @@ LayerReport layer_from(const Json& json) {
   json.at("program").get_to(layer.program);
   if (json.contains("convolution")) layer.convolution = convolution_from(json.at("convolution"));
   json.at("products").get_to(layer.products);
+  json.at("strips").get_to(layer.strips);
   json.at("packed").get_to(layer.packed);
   json.at("vector_nodes").get_to(layer.vector_nodes);
   json.at("packed_bytes").get_to(layer.packed_bytes);

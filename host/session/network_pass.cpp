@@ -138,16 +138,18 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
     }
   }
   const auto give = [&](const std::string& name, std::optional<std::size_t> from,
-                        const std::vector<std::uint32_t>& view) {
+                        const auto& read) {
     if (!from) return;
-    const TensorType type = type_of(name);
-    given[name] = checks_layers()
-                      ? channels_of(results_of(program, *from, wanted), view).reshaped(type.dims)
-                      : Tensor(static_cast<DataType>(type.data_type), {0});
+    given[name] = checks_layers() ? read(lying(program, *from, wanted))
+                                  : Tensor(static_cast<DataType>(type_of(name).data_type), {0});
   };
   const std::string& name = layer.input_value;
-  give(name, layer.source, layer.view);
-  give(layer.second, layer.operand, {});
+  const auto as_source = [&](const Tensor& tensor) { return as_read(layer, tensor); };
+  const auto as_operand = [&](const Tensor& tensor) {
+    return layer.strips ? tensor : tensor.reshaped(type_of(layer.second).dims);
+  };
+  give(name, layer.source, as_source);
+  give(layer.second, layer.operand, as_operand);
   // Of a layer that copies a value its node's other inputs may not be there.
   const Tensors arguments =
       layer.has_no_constants() ? Tensors{given.at(name)} : executor_.arguments(step, given);
@@ -174,29 +176,28 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   if (!checks_layers()) return made;
 
   const auto begin = WallClock::now();
-  if (layer.source) {
+  const bool whole = !layer.strips && !layer.rows;
+  if (layer.source && whole) {
     const Tensor* const exact = at_.exact.find(results_of(program.layers[*layer.source]));
     if (exact != nullptr) {
       at_.exact.store(name, channels_of(*exact, layer.view).reshaped(type_of(name).dims));
     }
   }
-  wanted.push_back(compute_layer(layer, given, &at_.exact));
+  wanted.push_back(compute_layer(layer, given, whole ? &at_.exact : nullptr));
   made.expected = to_job_results(layer, wanted.back());
   if (layer.source || layer.operand) {
-    made.expect = [this, &layer, &program, name, given](const MatrixI32* source,
-                                                        const MatrixI32* operand) {
+    made.expect = [this, &layer, &program, name, given, as_source, as_operand](
+                      const MatrixI32* source, const MatrixI32* operand) {
       Values others = given;
       const auto replace = [&](const std::string& value, std::optional<std::size_t> from,
                                const MatrixI32* results, const ChannelOrder& order,
-                               const std::vector<std::uint32_t>& view) {
+                               const auto& read) {
         if (!from) return;
         const DeviceLayer& by = program.layers[*from];
-        others[value] =
-            channels_of(to_node_results(by, *results, type_of(results_of(by)), order), view)
-                .reshaped(type_of(value).dims);
+        others[value] = read(to_node_results(by, *results, lying_type(by), order));
       };
-      replace(name, layer.source, source, layer.source_order, layer.view);
-      replace(layer.second, layer.operand, operand, layer.result_order, {});
+      replace(name, layer.source, source, layer.source_order, as_source);
+      replace(layer.second, layer.operand, operand, layer.result_order, as_operand);
       return to_job_results(layer, compute_layer(layer, std::move(others), nullptr));
     };
   }
@@ -204,10 +205,33 @@ ProgramLayer NetworkPass::prepare(std::size_t number, std::size_t index,
   return made;
 }
 
-/// What the nodes of a layer make of the values that they are given; beside it what they make of
-/// the float32 network's, where these differ.
+/// What a layer takes of what lies where its source's results do.
+Tensor NetworkPass::as_read(const DeviceLayer& layer, const Tensor& lying) const {
+  const Tensor tensor = channels_of(lying, layer.view);
+  if (layer.strips) return tensor;
+  if (!layer.rows) return tensor.reshaped(type_of(layer.input_value).dims);
+  const std::uint32_t first = layer.first_row_read();
+  return rows_of_map(tensor, first, first + layer.rows->end - layer.rows->first);
+}
+
+/// What the nodes of a layer make of the values that they are given, of each strip by itself;
+/// beside it what they make of the float32 network's, where these differ.
 Tensor NetworkPass::compute_layer(const DeviceLayer& layer, Values given,
                                   ExactValues* exact) const {
+  if (layer.strips) {
+    DeviceLayer alone = layer;
+    alone.strips.reset();
+    if (!layer.source)
+      return in_strips(compute_layer(alone, std::move(given), exact), *layer.strips);
+    const Values all = given;
+    std::vector<Tensor> each;
+    for (std::uint32_t i = 0; i < layer.strips->count; ++i) {
+      given[layer.input_value] = strip_of(all.at(layer.input_value), *layer.source_strips, i);
+      if (layer.operand) given[layer.second] = strip_of(all.at(layer.second), *layer.strips, i);
+      each.push_back(compute_layer(alone, given, exact));
+    }
+    return join(each, 1);
+  }
   Tensor result;
   if (layer.part && layer.part->node == layer.node) result = given.at(layer.input_value);
   for (const int node : layer.nodes()) {
@@ -235,23 +259,32 @@ Tensor NetworkPass::in_steps_of(const ConcatPart& part, const Tensor& value) con
   return executor_.compute_step(alone, executor_.arguments(alone, {{name, value}}))[0];
 }
 
-/// The results of a layer, or of all those beside which it is a part of a concatenation; `each`: of
-/// each layer.
-Tensor NetworkPass::results_of(const DeviceProgram& program, std::size_t layer,
-                               const std::vector<Tensor>& each) const {
+/// The results of a layer as they lie, and with them those that are parts of the same tensor;
+/// `each`: of each layer.
+Tensor NetworkPass::lying(const DeviceProgram& program, std::size_t layer,
+                          const std::vector<Tensor>& each) const {
   const DeviceLayer& giver = program.layers[layer];
-  if (!giver.part) return each[layer];
-  std::map<std::uint64_t, Tensor> parts;  // by their first channel
+  if (!giver.part && !giver.rows) return each[layer];
+  std::map<std::uint64_t, Tensor> parts;  // by their first channel or row
   for (std::size_t i = 0; i < each.size(); ++i) {
-    const auto& part = program.layers[i].part;
-    if (part && part->node == giver.part->node) parts[part->first] = each[i];
+    const DeviceLayer& other = program.layers[i];
+    if (other.gives() != giver.gives()) continue;
+    parts[giver.part ? other.part->first : other.rows->first] = each[i];
   }
   std::vector<Tensor> in_order;
   for (auto& [first, part] : parts) {
     if (!part.present()) return {};
     in_order.push_back(part);
   }
-  return join_parts(in_order, type_of(results_of(giver)));
+  return join(in_order, giver.part ? 1 : 2);
+}
+
+/// The same as a value of the network.
+Tensor NetworkPass::results_of(const DeviceProgram& program, std::size_t layer,
+                               const std::vector<Tensor>& each) const {
+  const Tensor all = lying(program, layer, each);
+  const std::optional<Strips>& strips = program.layers[layer].strips;
+  return strips && all.present() ? out_of_strips(all, *strips) : all;
 }
 
 /// What the device wrote of each layer; `wanted` where it wrote just that.
@@ -274,7 +307,7 @@ void NetworkPass::store(const DeviceProgram& program, const std::vector<Tensor>&
                         Values& values) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const DeviceLayer& layer = program.layers[i];
-    if (!results[i].present() || (layer.part && layer.part->first != 0)) continue;
+    if (!results[i].present() || layer.is_later_part()) continue;
     const Tensor given = results_of(program, i, results);
     if (!given.present()) continue;
     values[results_of(layer)] = given;
@@ -319,8 +352,9 @@ bool NetworkPass::add_finished(const ProgramResults& found) {
   Values results;
   std::vector<Tensor> layers = written(*program.program, found.values, program.wanted);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    // All parts of a concatenation of which one differs.
-    if (found.values[i].size() == 0 && !program.program->layers[i].part) layers[i] = Tensor();
+    // All parts of a value of which one differs.
+    const DeviceLayer& layer = program.program->layers[i];
+    if (found.values[i].size() == 0 && !layer.part && !layer.rows) layers[i] = Tensor();
   }
   store(*program.program, layers, results);
   for (auto& [name, tensor] : results) {
@@ -425,10 +459,7 @@ void NetworkPass::add_layers(const DeviceProgram& program,
     LayerReport report = reports[i];
     report.program =
         1 + static_cast<std::size_t>(&program - schedule_.executable.plan.programs.data());
-    report.convolution = layer.convolution;
-    if (!layer.weights_value.empty()) report.products = layer.job.plan.products;
-    report.packed = layer.packed;
-    report.packed_bytes = packed_bytes(layer);
+    describe_layer(layer, report);
     for (const int node : layer.nodes()) {
       if (node != layer.node) report.vector_nodes.push_back(layer_name(executor_, step(node)));
     }

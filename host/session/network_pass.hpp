@@ -93,8 +93,11 @@ class NetworkPass {
   ProgramLayer prepare(std::size_t number, std::size_t index, std::vector<Tensor>& wanted);
   Tensor compute_layer(const DeviceLayer& layer, Values given, ExactValues* exact) const;
   Tensor in_steps_of(const ConcatPart& part, const Tensor& value) const;
+  Tensor lying(const DeviceProgram& program, std::size_t layer,
+               const std::vector<Tensor>& each) const;
   Tensor results_of(const DeviceProgram& program, std::size_t layer,
                     const std::vector<Tensor>& each) const;
+  Tensor as_read(const DeviceLayer& layer, const Tensor& lying) const;
   void store(const DeviceProgram& program, const std::vector<Tensor>& results, Values& values);
   std::vector<Tensor> written(const DeviceProgram& program, const std::vector<MatrixI32>& values,
                               const std::vector<Tensor>& wanted) const;
@@ -119,10 +122,19 @@ class NetworkPass {
   const std::string& results_of(const DeviceLayer& layer) const {
     return step(layer.gives()).context.node->output(0);
   }
-  /// The type of those that are its own.
+  /// The type of those that are its own, and of all that lie where they do.
   TensorType own_type(const DeviceLayer& layer) const {
-    TensorType type = type_of(results_of(layer));
+    TensorType type = lying_type(layer);
     if (layer.part) type.dims[1] = static_cast<std::int64_t>(layer.job.plan.shape.n);
+    if (layer.rows) type.dims[2] = layer.rows->end - layer.rows->first;
+    return type;
+  }
+  TensorType lying_type(const DeviceLayer& layer) const {
+    TensorType type = type_of(results_of(layer));
+    if (layer.strips) {
+      type.dims[1] *= layer.strips->count;
+      type.dims[2] = layer.strips->rows;
+    }
     return type;
   }
   TensorType type_of(const std::string& value) const { return *executor_.model().type(value); }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/compile/device_layer.hpp"
 #include "host/compile/executable.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
@@ -40,11 +41,8 @@ DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& l
     const DeviceLayer& from = planned.layers[i];
     LayerReport layer = layer_of(program.jobs.jobs[i]);
     layer.program = number;
-    layer.convolution = from.convolution;
-    layer.packed = from.packed;
     layer.published = published_cycles(program.jobs.jobs[i].plan);
-    if (!from.weights_value.empty()) layer.products = from.job.plan.products;
-    layer.shape.k = from.identity ? 0 : from.depth_of_products();
+    describe_layer(from, layer);
     program.layers.push_back(std::move(layer));
   }
   return program;

@@ -251,7 +251,7 @@ void check_stack(std::mt19937& random, int b_zero) {
                 random_scales(1, random), random_bytes<A>({}, random)});
   ASSERT_EQ(node.read().why, "");
   const ProgramLayer layer = node.layer();
-  EXPECT_EQ(layer.k, static_cast<std::uint64_t>(k));
+  EXPECT_EQ(layer.products.k, static_cast<std::uint64_t>(k));
   EXPECT_EQ(stack_results_of(layer), expected_of(layer));
   for (const bool read_on_device : {false, true}) node.check_results(read_on_device);
 }

@@ -52,6 +52,43 @@ TEST_F(DevicePlanTest, PutsLayersThatReadEachOtherIntoOneProgram) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("a b<a y<b"));
 }
 
+TEST_F(DevicePlanTest, PutsStripsOfLargeMapsOfFewChannelsSideBySide) {
+  // On 8 lanes: 4 channels fill a half of each word, 12 one and a half.
+  QuantizedText text("1,1,64,64");
+  text.conv("x", "a", 1, 4, 3, kPad + std::string(", strides = [2,2]"))
+      .conv("a", "b", 4, 4, 3, kPad, 4)
+      .conv("b", "c", 4, 12, 1)
+      .conv("c", "d", 12, 12, 3, kPad + std::string(", strides = [2,2]"), 12)
+      .conv("d", "e", 12, 6, 1)
+      .conv("e", "y", 6, 8, 1);
+  const DevicePlan found = plan(text);
+  EXPECT_THAT(texts(found), ElementsAre("a! b<a c<b d<c e (rows 0 to 7)<d e (rows 8 to 15)<d "
+                                        "y<e (rows 8 to 15)"));
+  const std::vector<DeviceLayer>& layers = found.programs[0].layers;
+  const auto shape = [&layers](std::size_t i) {
+    const GemmShape& own = layers[i].job.plan.shape;
+    return std::vector<std::uint64_t>{own.m, own.k, own.n};
+  };
+  EXPECT_THAT(shape(0), ElementsAre(18 * 32, 18, 8)) << "two rows more than a half of the map";
+  EXPECT_THAT(shape(2), ElementsAre(18 * 32, 8, 24));
+  EXPECT_THAT(shape(3), ElementsAre(9 * 16, 9, 24));
+  EXPECT_THAT(shape(4), ElementsAre(8 * 16, 16, 6));
+  EXPECT_EQ(layers[2].products().macs(), 32U * 32 * 4 * 12) << "what both strips have counts once";
+  EXPECT_EQ(layers[4].job.source_row, 0U);
+  EXPECT_EQ(layers[5].job.source_row, 1U * 16) << "past what is another one's";
+  EXPECT_EQ(layers[5].job.source_tile, 1U);
+  EXPECT_EQ(layers[5].job.plan.output.part->first_row, 8U * 16);
+}
+
+TEST_F(DevicePlanTest, LeavesAMapWholeWhereStripsTakeNoFewerClocks) {
+  QuantizedText full("1,1,64,64");  // words are full
+  full.conv("x", "a", 1, 8, 3, kPad).conv("a", "b", 8, 8, 3, kPad, 8).conv("b", "y", 8, 8, 1);
+  EXPECT_THAT(texts(plan(full)), ElementsAre("a! b<a y<b"));
+  QuantizedText images("2,1,64,64");
+  images.conv("x", "a", 1, 4, 3, kPad).conv("a", "b", 4, 4, 3, kPad, 4).conv("b", "y", 4, 8, 1);
+  EXPECT_THAT(texts(plan(images)), ElementsAre("a! b<a y<b"));
+}
+
 TEST_F(DevicePlanTest, BeginsAProgramBehindWorkOfTheHost) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 3, kPad)
