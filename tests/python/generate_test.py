@@ -9,24 +9,15 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-import tokenizers
 import transformers
 from gemm64.generate import _cli
 from gemm64.generate._choice import Choice
-from gemm64.generate._oracle import OnnxRuntime
+from gemm64.text._oracle import OnnxRuntime
 from onnxruntime.quantization import QuantType, quantize_dynamic
+from words import WORDS, write_tokenizer
 
-WORDS = ["<pad>", "</s>"] + [f"w{number}" for number in range(2, transformers.WORDS)]
 PROMPT = "w5 w80 w12"
 IDS = [5, 80, 12]
-
-
-def write_tokenizer(path, words=WORDS):
-    tokenizer = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<pad>"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    tokenizer.add_special_tokens(words[:2])
-    tokenizer.save(str(path))
 
 
 @pytest.fixture(scope="module")

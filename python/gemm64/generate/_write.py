@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import InvalidArgument
+from ..text._network import Cost, Encoder
+from ..text._tokens import Tokens
 from ._choice import Choice
-from ._network import Cost, Decoder, Encoder
-from ._tokens import Tokens
+from ._decoder import Decoder
 
 
 @dataclass
