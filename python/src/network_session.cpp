@@ -42,7 +42,7 @@ Json describe(const onnx::ValueInfoProto& value, const OnnxModel& model) {
   Json shape = Json::array();
   if (tensor.has_shape()) {
     for (const auto& dim : tensor.shape().dim()) {
-      if (dim.has_dim_value()) {
+      if (dim.has_dim_value() && dim.dim_value() >= 0) {
         shape.push_back(dim.dim_value());
       } else if (!dim.dim_param().empty()) {
         shape.push_back(dim.dim_param());

@@ -142,6 +142,16 @@ def test_sizes_that_the_file_fixes_stay(linear_network, tmp_path):
     assert mine.run(["y"], {"x": two["x"][:1]})[0].shape == (1, 6)
 
 
+def test_a_size_of_minus_one_is_open(linear_network, tmp_path):
+    model = onnx.load(linear_network)
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = -1  # as PaddlePaddle writes it
+    onnx.save(model, tmp_path / "open.onnx")
+    mine, theirs = both(tmp_path / "open.onnx")
+    assert mine.get_inputs()[0].shape == theirs.get_inputs()[0].shape == [None, 12]
+    assert mine.run(["y"], {"x": np.zeros((3, 12), np.float32)})[0].shape == (3, 6)
+
+
 def test_a_device_that_fails_ends_the_run_and_the_report_tells_of_it(linear_network):
     device = gemm64.Device("rtl", array=4)
     mine = gemm64.InferenceSession(linear_network, device=device)
