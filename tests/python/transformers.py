@@ -340,3 +340,12 @@ def feeds(kind, sizes, seed=1):
             for what in ("key", "value"):
                 given[f"past.{layer}.{what}"] = floats(batch, heads, past, HEAD)
     return given
+
+
+def share_of_integers(report, model):
+    """The device's share of the MACs that a quantized file does not compute in float, as dynamic ones do attention."""
+    graph = onnx.load_from_string(model).graph
+    quantized = {output for node in graph.node if node.op_type == "DequantizeLinear" for output in node.output}
+    floats = {node.name for node in graph.node if node.op_type == "MatMul" and not quantized & set(node.input)}
+    all_but = sum(layer["macs"] for layer in report["layers"] if layer["on"] == "device" or layer["name"] not in floats)
+    return report["total"]["macs"] / all_but

@@ -84,3 +84,4 @@ def test_quantized_file(kind, form, tmp_path):
         report = compare(model, transformers.feeds(kind, sizes), "file")
         # Files that are quantized dynamically compute attention in float.
         assert report["total"]["device_share"] > (0.94 if form == "dynamic" else 0.99)
+        assert transformers.share_of_integers(report, model) == 1
