@@ -202,8 +202,8 @@ void Analyst::add_programs() {
   CompileOptions options;
   options.lanes = lanes_;
   options.most_tiles = array_.max_tiles();
-  compiled_ = compile(model_, analysis_.geometry, options);
-  analysis_.quantizes = !compiled_.plan.has_integers();
+  compiled_ = compile_in_integers(model_, analysis_.geometry, options);
+  analysis_.quantizes = compiled_.options.floats == CompileOptions::Floats::kOnDevice;
   for (std::size_t number = 0; number < compiled_.programs.size(); ++number) {
     const DeviceProgram& program = compiled_.plan.programs[number];
     std::uint64_t tiles = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/compile/planner.hpp"
+#include "host/kernels/matmul_bits.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/run/program_prediction.hpp"
 
@@ -71,7 +72,19 @@ DevicePlan plan_sums(const OnnxModel& model, const std::string& why) {
 }
 
 void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::string& why) {
-  if (why.empty() && !plan.has_integers()) return;
+  const bool has_integers = plan.has_integers();
+  for (auto layer = plan.sums.begin(); layer != plan.sums.end();) {
+    const onnx::NodeProto& node = model.graph().node(layer->first);
+    if (!adds_in_lanes(node)) {
+      ++layer;
+      continue;
+    }
+    plan.on_host[layer->first] =
+        "its blocks' sums are float32 in ONNX Runtime's order; --precision int8 takes them to the "
+        "device, where they are exact";
+    layer = plan.sums.erase(layer);
+  }
+  if (why.empty() && !has_integers) return;
   for (int i = 0; i < model.graph().node_size(); ++i) {
     const onnx::NodeProto& node = model.graph().node(i);
     if (!is_float_product(node)) continue;

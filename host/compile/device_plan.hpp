@@ -144,7 +144,8 @@ DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
 DevicePlan plan_sums(const OnnxModel& model, const std::string& why);
 
 /// Leaves Linear layers of float32 to the host, as a quantized file has them: where the device has
-/// layers of 8-bit values, or `why` says another reason.
+/// layers of 8-bit values, or `why` says another reason. So does it with integers in blocks whose
+/// sums are float32 in the file's arithmetic.
 void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::string& why = "");
 
 /// The program's jobs, laid out, and its commands.

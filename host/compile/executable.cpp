@@ -117,6 +117,14 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   return made;
 }
 
+Executable compile_in_integers(const OnnxModel& model, const Geometry& geometry,
+                               CompileOptions options) {
+  Executable made = compile(model, geometry, options);
+  if (made.plan.has_integers()) return made;
+  options.floats = CompileOptions::Floats::kOnDevice;
+  return compile(model, geometry, options);
+}
+
 void require_same(const Executable& executable, const Geometry& geometry,
                   const CompileOptions& options, const std::string& model) {
   if (executable.geometry.n != geometry.n) {

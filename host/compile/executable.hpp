@@ -87,6 +87,10 @@ struct Executable {
 /// shapes and scales alone, so that a file without weights can be compiled.
 Executable compile(const OnnxModel& model, const Geometry& geometry,
                    const CompileOptions& options = {});
+/// As the file has it; where that leaves the device no layer of 8 bits, with floats on the device,
+/// which run in integers.
+Executable compile_in_integers(const OnnxModel& model, const Geometry& geometry,
+                               CompileOptions options);
 
 /// Throws UsageError where an executable is for another device, or was compiled with other options;
 /// `model` is for the message.

@@ -11,4 +11,9 @@ namespace gemm64 {
 /// does. `zero_points`: their type, 0 where there are none.
 bool multiplies_integers(const onnx::NodeProto& matmul_n_bits, int zero_points);
 
+/// Is it a MatMulNBits whose sums of integers are float32 in ONNX Runtime's order
+/// (host/kernels/block_product.hpp)? Then a device, which adds exactly, gives others. False where
+/// that order is not known here.
+bool adds_in_lanes(const onnx::NodeProto& node);
+
 }  // namespace gemm64

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulNBits: activations times weights of a few bits, each block of a column with a scale and a
 // zero point of its own. The activations are floats, or quantized on the way where the file asks
-// for no more. Sums of blocks are added in double, rounded once.
+// for no more. Sums of blocks are added in double, rounded once, but where ONNX Runtime's order is
+// known and no device gives the integers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include "host/kernels/block_product.hpp"
+#include "host/kernels/host_threads.hpp"
 #include "host/kernels/integer_product.hpp"
 #include "host/kernels/matmul_bits.hpp"
 #include "host/kernels/visit.hpp"
@@ -24,6 +27,11 @@ bool multiplies_integers(const onnx::NodeProto& node, int zero_points) {
   const bool in_order = node.input_size() <= 4 || node.input(4).empty();
   return attribute(node, "accuracy_level", std::int64_t{0}) == 4 && kernel && in_order &&
          (zero_points == 0 || zero_points == onnx::TensorProto::UINT8);
+}
+
+bool adds_in_lanes(const onnx::NodeProto& node) {
+  return node.domain() == "com.microsoft" && node.op_type() == "MatMulNBits" &&
+         attribute(node, "bits", std::int64_t{4}) == 4;
 }
 
 namespace host {
@@ -93,6 +101,22 @@ class Blocks {
       }
     }
     return {values, is_byte ? zeros : std::vector<std::int32_t>{0}};
+  }
+
+  /// Column `column` of weights of 4 bits.
+  BlockColumn integers_of_column(std::int64_t column) const {
+    BlockColumn result;
+    const std::uint8_t* const from = packed_.values<std::uint8_t>() + column * count_ * bytes();
+    result.values.reserve(static_cast<std::size_t>(count_ * size_));
+    for (std::int64_t i = 0; i < count_ * bytes(); ++i) {
+      result.values.push_back(from[i] & 15U);
+      result.values.push_back(static_cast<std::uint8_t>(from[i] >> 4U));
+    }
+    for (std::int64_t block = 0; block < count_; ++block) {
+      result.steps.push_back(scales_.values<float>()[column * count_ + block]);
+      result.zeros.push_back(static_cast<std::uint8_t>(zero_of<float>(column, block)));
+    }
+    return result;
   }
 
   double scale_of(std::int64_t column, std::int64_t block) const {
@@ -195,6 +219,26 @@ std::vector<double> sums_of_integers(const NodeContext& node, const float* a, st
   return sums;
 }
 
+/// a [m x k] times weights of 4 bits, in ONNX Runtime's order.
+void multiply_in_lanes(const float* a, std::int64_t m, const Blocks& weights, const Tensor& bias,
+                       float* to) {
+  const std::int64_t width = weights.count() * weights.size();
+  BlockRows rows{m, std::vector<std::int8_t>(static_cast<std::size_t>(m * width)), {}};
+  for (std::int64_t row = 0; row < m; ++row) {
+    for (std::int64_t first = 0; first < width; first += weights.size()) {
+      rows.steps.push_back(quantize_block(a + row * weights.k + first,
+                                          std::min(weights.size(), weights.k - first),
+                                          rows.values.data() + row * width + first));
+    }
+  }
+  on_host_threads(weights.n, m * weights.n * weights.k, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      multiply_blocks(rows, weights.integers_of_column(n), weights.size(), n, weights.n,
+                      bias.present() ? bias.values<float>() + n : nullptr, to + n);
+    }
+  });
+}
+
 }  // namespace
 
 Tensors matmul_n_bits(const NodeContext& node, const Tensors& inputs) {
@@ -212,9 +256,13 @@ Tensors matmul_n_bits(const NodeContext& node, const Tensors& inputs) {
   dims.back() = weights.n;
   if (a.type() == onnx::TensorProto::FLOAT &&
       multiplies_integers(*node.node, weights.zero_points())) {
-    const std::vector<double> sums =
-        sums_of_integers(node, a.values<float>(), a.elements() / weights.k, weights);
+    const std::int64_t m = a.elements() / weights.k;
     Tensor result(a.type(), dims);
+    if (node.product == nullptr && adds_in_lanes(*node.node)) {
+      multiply_in_lanes(a.values<float>(), m, weights, bias, result.mutable_values<float>());
+      return {result};
+    }
+    const std::vector<double> sums = sums_of_integers(node, a.values<float>(), m, weights);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const std::size_t n = i % static_cast<std::size_t>(weights.n);
       const double addend = bias.present() ? static_cast<double>(bias.values<float>()[n]) : 0;

@@ -165,6 +165,11 @@ std::optional<FileDims> FileShapes::result(const NodeProto& node) const {
     return product(input(node, 0), input(node, 1));
   }
   if (type == "QLinearMatMul") return product(input(node, 0), input(node, 3));
+  if (type == "MatMulNBits" && input(node, 0) != nullptr && !input(node, 0)->empty()) {
+    FileDims dims = *input(node, 0);
+    dims.back() = FileSize{attribute(node, "N", std::int64_t{0})};
+    return dims;
+  }
   if (type == "Gemm" && attribute(node, "transA", std::int64_t{0}) == 0 &&
       input(node, 0) != nullptr && input(node, 1) != nullptr && input(node, 0)->size() == 2 &&
       input(node, 1)->size() == 2) {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "host/rewrite/join_block_bias.hpp"
 #include "host/rewrite/join_fused_matmul.hpp"
 #include "host/rewrite/join_gemm.hpp"
 #include "host/rewrite/join_primitives.hpp"
@@ -11,8 +12,8 @@
 namespace gemm64 {
 
 OnnxModel with_joined_nodes(OnnxModel model, const ImportOptions& import) {
-  for (const auto pass :
-       {with_joined_primitives, with_joined_gemms, with_joined_skips, with_joined_products}) {
+  for (const auto pass : {with_joined_primitives, with_joined_gemms, with_joined_skips,
+                          with_joined_block_biases, with_joined_products}) {
     model = pass(std::move(model), import);
   }
   return model;

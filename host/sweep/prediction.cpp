@@ -95,7 +95,7 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   work.whole_network = true;
   CompileOptions options;
   options.lanes = lanes;
-  const Executable compiled = compile(model, geometry, options);
+  const Executable compiled = compile_in_integers(model, geometry, options);
   const DevicePlan& plan = compiled.plan;
   // Otherwise quantized on the way, a job by itself each.
   const auto alone = [&](int i) {

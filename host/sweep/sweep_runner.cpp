@@ -128,7 +128,9 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   }
   const RunnableNetwork runnable = networks_.runnable(point);
   // A float file is the device's, as it is predicted, in integers.
-  if (!plan_device(runnable.model, design.geometry).has_integers()) {
+  DevicePlan plan = plan_device(runnable.model, design.geometry);
+  leave_floats_to_host(runnable.model, plan);
+  if (!plan.has_integers()) {
     settings.precision = Precision::kInt8;
   }
   Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);

@@ -80,16 +80,30 @@ def cases():
             yield f"y = {name} <axes = {axes}> (x)", 13, False, 4, [shape]
     yield "y = ReduceSum <axes = [1]> (x)", 11, False, 4, [[3, 49, 13]]
     yield "y = ReduceSum <axes = [1]> (x)", 11, False, 4, [[13, 50]]
+    for size, m, n, k in ((16, 1, 9, 128), (16, 2, 5, 250), (16, 3, 8, 48), (32, 1, 9, 576), (32, 2, 7, 90), (32, 5, 12, 1536),
+                          (64, 1, 9, 576), (64, 2, 9, 64), (64, 3, 10, 1536), (128, 1, 6, 300), (128, 4, 9, 640),
+                          (256, 1, 9, 256), (256, 3, 7, 700)):
+        blocks = -(-k // size)
+        attributes = f"K = {k}, N = {n}, bits = 4, block_size = {size}, accuracy_level = 4"
+        shapes = [[m, k], [n, blocks, size // 2], [n * blocks], [n * -(-blocks // 2)]]
+        yield f"y = {MICROSOFT}MatMulNBits <{attributes}> (a, b, s)", 17, True, 4, shapes[:3]
+        yield f"y = {MICROSOFT}MatMulNBits <{attributes}> (a, b, s, z)", 17, True, 4, shapes
+        yield f"y = {MICROSOFT}MatMulNBits <{attributes}> (a, b, s, z, , c)", 17, True, 4, [*shapes, [0], [n]]
     for scale in (0.25, 4, 100):
         yield "y, s, z = DynamicQuantizeLinear (x)", 17, False, scale, [[33, 37]]
 
 
-def values(sizes, number, scale):
-    """Floats from -scale to scale, the same as float_bits_test.cpp draws for input `number`."""
+def mixed_bits(sizes, number):
+    """32 bits for each value of input `number`, the same as float_bits_test.cpp draws."""
     mixed = numpy.arange(int(numpy.prod(sizes)), dtype=numpy.uint32) + numpy.uint32(number * 0x9E3779B9 % 2**32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
         mixed = (mixed ^ (mixed >> numpy.uint32(shift))) * numpy.uint32(factor)
-    units = (mixed >> numpy.uint32(8)).astype(numpy.int32) - 2**23
+    return mixed.reshape(sizes)
+
+
+def values(sizes, number, scale):
+    """Floats from -scale to scale."""
+    units = (mixed_bits(sizes, number) >> numpy.uint32(8)).astype(numpy.int32) - 2**23
     return (units.astype(numpy.float32) * numpy.float32(scale / 2**23)).reshape(sizes)
 
 
@@ -98,6 +112,13 @@ def run(text, opset, constant, scale, shapes):
     node = parser.parse_node(text)
     arrays = {name: values(sizes, i + 1, scale) for i, (name, sizes) in enumerate(zip(node.input, shapes))}
     weights = [node.input[1]] if constant else []
+    if node.op_type == "MatMulNBits":
+        for name in ("b", "z"):
+            if name in arrays:
+                place = list(node.input).index(name)
+                arrays[name] = (mixed_bits(shapes[place], place + 1) >> numpy.uint32(24)).astype(numpy.uint8)
+        arrays.pop("", None)
+        weights = [name for name in node.input if name not in ("a", "")]
     if node.op_type == "Conv":
         weights = list(node.input[1:])  # it regroups channels where both are constant
     graph = helper.make_graph(
@@ -136,7 +157,7 @@ def rows():
 def is_of_the_class():
     """Does ONNX Runtime take its kernels for AVX-512 here?"""
     flags = pathlib.Path("/proc/cpuinfo")
-    wanted = {"avx512f", "avx512bw", "avx512dq", "avx512vl"}
+    wanted = {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"}
     return (platform.machine() == "x86_64" and flags.exists() and wanted <= set(flags.read_text().split()) and
             onnxruntime.__version__.startswith("1.31."))
 

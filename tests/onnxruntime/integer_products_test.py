@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products of integers between operators on floats, on the RTL: MatMulNBits whose activations are quantized block by
-block, QAttention, DynamicQuantizeMatMul and ConvInteger. Their sums are exact, so that ONNX Runtime's results are these but for the
+block (of 4 bits the host has ONNX Runtime's bits), QAttention, DynamicQuantizeMatMul and ConvInteger. Their sums are exact, so that ONNX Runtime's results are these but for the
 last bits; each layer takes the clocks that `analyze` predicts."""
 
 import json
@@ -11,6 +11,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper
 
+from float_bits import is_of_the_class as has_lanes
 from harness import ProgramTest, infer, saturates
 
 RELATIVE = 1e-5  # of the largest
@@ -80,14 +81,29 @@ class IntegerProducts(ProgramTest):
                           bits=bits, block_size=block, accuracy_level=level)
 
     def test_blocks_of_few_bits(self):
-        for bits, block, k, zeros in ((4, 16, 48, False), (4, 32, 90, True), (8, 16, 32, True), (8, 64, 64, False),
-                                      (2, 32, 64, True)):
+        for bits, block, k, zeros in ((8, 16, 32, True), (8, 64, 64, False), (2, 32, 64, True)):
             with self.subTest(bits=bits, block=block, zeros=zeros):
                 self.check_layer(*self.bits_layer(bits, block, k, zeros), (6, k, 7))
                 self.check_sweep()
 
+    def test_blocks_of_4_bits_are_onnxruntimes_bits_on_the_host_and_exact_on_the_device(self):
+        for block, k, zeros in ((16, 48, False), (32, 90, True), (64, 64, True)):
+            with self.subTest(block=block, zeros=zeros):
+                layers, analysis = self.bits_layer(4, block, k, zeros, "--allow-host-only")
+                self.assertEqual([layer["on"] for layer in layers], ["host"])
+                self.assertIn("--precision int8 takes them to the device", layers[0]["reason"])
+                self.assertEqual(analysis["on"], "device", "with --precision int8")
+                if has_lanes():
+                    expected = infer(str(self.folder / "m.onnx"), {"x": numpy.load(self.folder / "x.npy")})[0]
+                    self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), expected.tobytes())
+                for check in ("layers", "outputs"):
+                    layers, analysis = self.bits_layer(4, block, k, zeros, "--precision", "int8", "--check", check)
+                    self.assertEqual((layers[0]["m"], layers[0]["k"], layers[0]["n"]), (6, k, 7))
+                    self.assertEqual(layers[0]["cycles"], analysis["array"]["clocks"])
+                self.check_sweep()
+
     def test_blocks_are_layers_of_one_program(self):
-        layers, _ = self.bits_layer(4, 16, 40, True, "--one-program")
+        layers, _ = self.bits_layer(8, 16, 40, True, "--one-program")
         self.assertEqual([layer["name"] for layer in layers], ["layer/0", "layer/1", "layer/2"])
 
     def test_floats_stay_on_the_host(self):

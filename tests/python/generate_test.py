@@ -32,6 +32,7 @@ def folder(tmp_path_factory):
             model.graph.input.append(mask)
         onnx.save(model, path / "float.onnx")
         quantize_dynamic(path / "float.onnx", path / f"{name}.onnx", weight_type=QuantType.QInt8)
+    onnx.save(transformers.of_4_bits(transformers.make("llama")), path / "blocks.onnx")
     write_tokenizer(path / "tokenizer.json")
     write_tokenizer(path / "large.json", WORDS + ["more"])
     write_tokenizer(path / "small.json", WORDS[:6])
@@ -123,6 +124,19 @@ def test_a_prompt_is_read_in_parts(folder, capsys):
     assert report_of(folder, *arguments, "--at-once", "9")["texts"][0]["reading"] is None
     assert generate(folder, "encoder.onnx", "decoder.onnx", "--at-once", "1") == 2
     assert "--at-once is for a decoder alone" in capsys.readouterr().err
+
+
+def test_weights_of_4_bits_are_the_hosts_or_by_wish_the_devices(folder):
+    arguments = ["blocks.onnx", "--max-tokens", "3", "--device", "tlm", "--check", "outputs"]
+    blocks = session(folder / "blocks.onnx")
+    wanted = greedy(lambda ids: blocks.run(["logits"], without_past(blocks, ids))[0], IDS, 3)
+    on_device = report_of(folder, *arguments, "--precision", "int8")
+    assert tokens_of(on_device) == wanted
+    assert on_device["total"]["device_share"] > 0.9
+    assert on_device["total"]["cycles"] == on_device["total"]["predicted_cycles"] > 0
+    as_file = report_of(folder, *arguments, "--compare")
+    assert tokens_of(as_file) == wanted
+    assert (as_file["total"]["macs"], as_file["total"]["differing_values"]) == (0, 0)
 
 
 def test_chance_follows_its_seed(folder):

@@ -349,3 +349,28 @@ def share_of_integers(report, model):
     floats = {node.name for node in graph.node if node.op_type == "MatMul" and not quantized & set(node.input)}
     all_but = sum(layer["macs"] for layer in report["layers"] if layer["on"] == "device" or layer["name"] not in floats)
     return report["total"]["macs"] / all_but
+
+
+def of_4_bits(model, block=32):
+    """The model with MatMulNBits, whose activations are quantized as it runs, for each MatMul with constant weights."""
+    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type != "MatMul" or node.input[1] not in weights:
+            continue
+        k, n = weights[node.input[1]].shape
+        blocks = -(-k // block)
+        values = numpy.zeros((n, blocks * block), numpy.float32)
+        values[:, :k] = weights[node.input[1]].T
+        values = values.reshape(n, blocks, block)
+        low, high = numpy.minimum(values.min(axis=2), 0), numpy.maximum(values.max(axis=2), 0)
+        size = ((high - low) / 15).astype(numpy.float32)
+        zero = numpy.rint(-low / size).astype(numpy.uint8)
+        steps = numpy.clip(numpy.rint(values / size[..., None]) + zero[..., None], 0, 15).astype(numpy.uint8)
+        pairs = numpy.pad(zero, ((0, 0), (0, blocks % 2))).reshape(n, -1, 2)
+        constants = (steps[..., ::2] | steps[..., 1::2] << 4, size.reshape(-1), (pairs[..., 0] | pairs[..., 1] << 4).reshape(-1))
+        names = [f"{node.name}_{what}" for what in ("steps", "size", "zero")]
+        model.graph.initializer.extend(numpy_helper.from_array(*pair) for pair in zip(constants, names))
+        node.CopyFrom(helper.make_node("MatMulNBits", [node.input[0], *names], list(node.output), name=node.name,
+                                       domain="com.microsoft", K=k, N=n, bits=4, block_size=block, accuracy_level=4))
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return model

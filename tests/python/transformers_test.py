@@ -85,3 +85,13 @@ def test_quantized_file(kind, form, tmp_path):
         # Files that are quantized dynamically compute attention in float.
         assert report["total"]["device_share"] > (0.94 if form == "dynamic" else 0.99)
         assert transformers.share_of_integers(report, model) == 1
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "gpt2"])  # which has Gemm alone
+def test_file_of_4_bits_in_blocks(kind):
+    for block in (32, 64):
+        model = transformers.of_4_bits(transformers.make(kind), block).SerializeToString()
+        for sizes in SIZES:
+            report = compare(model, transformers.feeds(kind, sizes), "file")
+            layers = {layer["operator"]: layer for layer in report["layers"]}
+            assert "--precision int8 takes them to the device" in layers["MatMulNBits"]["reason"]

@@ -52,6 +52,9 @@ def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     how.add_argument("--device", choices=("rtl", "tlm", "reference"), default="rtl", help="(default rtl)")
     how.add_argument("--array", type=int, default=64, metavar="N", help="rows and columns (default 64)")
     how.add_argument("--memory-latency", type=int, default=100, metavar="N", help="in clocks (default 100)")
+    how.add_argument("--precision", choices=("file", "int8"), default="file",
+                     help="Linear layers of float32, and of 4-bit weights in blocks: as the file has them (default), "
+                     "on the host, or int8 on the device")
     how.add_argument("--check", choices=("layers", "outputs", "none"), default="layers",
                      help="which values are checked (default layers)")
     how.add_argument("--compare", action="store_true",
@@ -71,7 +74,7 @@ def read_text(option: str, path: Path) -> str:
 def networks(paths: list[Path], options: argparse.Namespace) -> list[Network]:
     """The files on a device, as the options of add_how say."""
     device = Device(options.device, options.array, options.memory_latency)
-    return [Network(path, InferenceSession(path, device=device, check=options.check),
+    return [Network(path, InferenceSession(path, device=device, check=options.check, precision=options.precision),
                     OnnxRuntime(path) if options.compare else None) for path in paths]
 
 

@@ -27,15 +27,28 @@ const Case kCases[] = {
 #include "tests/host/kernels/float_bits.inc"
 };
 
-/// Floats from -scale to scale, the same as float_bits.py draws for input `number`.
+/// 32 bits for value `i` of input `number`, the same as float_bits.py draws.
+std::uint32_t mixed_bits(std::int64_t i, std::uint32_t number) {
+  std::uint32_t mixed = static_cast<std::uint32_t>(i) + number * 0x9E3779B9U;
+  mixed = (mixed ^ (mixed >> 16U)) * 0x85EBCA6BU;
+  mixed = (mixed ^ (mixed >> 13U)) * 0xC2B2AE35U;
+  return mixed ^ (mixed >> 16U);
+}
+
+Tensor bytes(const Dims& dims, std::uint32_t number) {
+  Tensor result(onnx::TensorProto::UINT8, dims);
+  for (std::int64_t i = 0; i < result.elements(); ++i) {
+    result.mutable_values<std::uint8_t>()[i] =
+        static_cast<std::uint8_t>(mixed_bits(i, number) >> 24U);
+  }
+  return result;
+}
+
+/// Floats from -scale to scale.
 Tensor values(const Dims& dims, std::uint32_t number, double scale) {
   Tensor result(onnx::TensorProto::FLOAT, dims);
   for (std::int64_t i = 0; i < result.elements(); ++i) {
-    std::uint32_t mixed = static_cast<std::uint32_t>(i) + number * 0x9E3779B9U;
-    mixed = (mixed ^ (mixed >> 16U)) * 0x85EBCA6BU;
-    mixed = (mixed ^ (mixed >> 13U)) * 0xC2B2AE35U;
-    mixed ^= mixed >> 16U;
-    const auto units = static_cast<std::int32_t>(mixed >> 8U) - (1 << 23);
+    const auto units = static_cast<std::int32_t>(mixed_bits(i, number) >> 8U) - (1 << 23);
     result.mutable_values<float>()[i] =
         static_cast<float>(units) * static_cast<float>(scale / (1 << 23));
   }
@@ -53,11 +66,16 @@ std::uint64_t hash(const Tensor& tensor) {
 
 TEST(FloatBits, AreThoseOfOnnxRuntime) {
   for (const Case& each : kCases) {
+    const onnx::NodeProto proto = parse_node(each.node);
     Tensors inputs;
     for (const Dims& dims : each.sizes) {
-      inputs.push_back(values(dims, static_cast<std::uint32_t>(inputs.size() + 1), each.scale));
+      const auto number = static_cast<std::uint32_t>(inputs.size() + 1);
+      const std::string& name = proto.input(static_cast<int>(inputs.size()));
+      const bool packed = proto.op_type() == "MatMulNBits" && (name == "b" || name == "z");
+      inputs.push_back(name.empty() ? Tensor()
+                       : packed     ? bytes(dims, number)
+                                    : values(dims, number, each.scale));
     }
-    const onnx::NodeProto proto = parse_node(each.node);
     const OperatorInfo* info = find_operator(proto.domain(), proto.op_type());
     ASSERT_NE(info, nullptr) << each.node;
     const NodeContext node{&proto, "the node", each.opset, nullptr, each.constant};
