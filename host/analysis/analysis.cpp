@@ -90,6 +90,7 @@ class Analyst {
   }
   /// Predicts the programs that `run` runs.
   void add_programs();
+  void add_sums(const SumsProgram& program);
   std::string why_host(const onnx::NodeProto& node, int index) const;
   void add_work(const onnx::NodeProto& node, int index, LayerAnalysis& layer);
   void add_to_kind(const onnx::NodeProto& node, const LayerAnalysis& layer);
@@ -224,7 +225,7 @@ void Analyst::add_programs() {
         pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};
         continue;
       }
-      ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i],
+      ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i], 1,
                                    layer.strips ? layer.strips->count : 1);
       cost.program = analysis_.programs.size();
       cost.packed = layer.packed;
@@ -235,6 +236,35 @@ void Analyst::add_programs() {
         array_.add(planned->second, cost);
       }
     }
+  }
+  for (const SumsProgram& program : compiled_.sums) add_sums(program);
+}
+
+void Analyst::add_sums(const SumsProgram& program) {
+  if (program.list.jobs.empty()) return;  // too many tiles
+  std::uint64_t tiles = 0;
+  for (const Job& job : program.list.jobs) {
+    add(tiles, times(job.plan.tiles(), job.plan.row_blocks()));
+  }
+  if (!array_.follow(tiles)) return;
+  const std::vector<Counters> counters =
+      predict_layers(program.list, analysis_.geometry, analysis_.memory);
+  ProgramAnalysis& entry = analysis_.programs.emplace_back();
+  std::size_t next = 0;
+  for (const SumsProgram::Node& node : program.nodes) {
+    const Job& job = program.list.jobs[next];
+    Counters sum{};
+    for (const std::size_t end = next + node.jobs; next < end; ++next) {
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[next][i];
+    }
+    const auto work = work_of(model_, model_.graph().node(static_cast<int>(node.index)));
+    ArrayCost cost = array_.cost(
+        {{job.plan.shape.m, job.plan.shape.k, job.plan.shape.n}, node.jobs}, job, sum, node.jobs);
+    cost.program = analysis_.programs.size();
+    entry.layers.push_back(node.name);
+    entry.clocks += *cost.clocks;
+    entry.macs += work ? work->macs : 0;
+    planned_[static_cast<int>(node.index)] = cost;
   }
 }
 

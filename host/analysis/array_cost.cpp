@@ -104,17 +104,17 @@ void ArrayModel::add_roofs(ArrayCost& cost) const {
 }
 
 ArrayCost ArrayModel::cost(const Products& products, const Job& job, const Counters& counters,
-                           std::uint32_t strips) {
+                           std::uint64_t jobs, std::uint32_t strips) {
   const PublishedCycles published =
       published_cycles({products.shape.m, products.shape.k, products.shape.n}, geometry_.n);
   const std::uint64_t count = products.count;
   ArrayCost cost;
   cost.products = products;
-  cost.tiles = job.plan.tiles() * job.plan.row_blocks();
+  cost.tiles = job.plan.tiles() * job.plan.row_blocks() * jobs;
   const std::uint64_t useful =
       times(times(products.shape.k, products.shape.n), times(count, strips));
   cost.padding_waste =
-      1 - static_cast<double>(useful) / static_cast<double>(job.plan.weight_bytes());
+      1 - static_cast<double>(useful) / static_cast<double>(job.plan.weight_bytes() * jobs);
   cost.clocks = counters[counter::kTotalClocks];
   cost.published = {times(published.scale_sim_os, count), times(published.scale_sim_ws, count),
                     times(published.single_buffered, count),

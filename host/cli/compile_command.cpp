@@ -71,7 +71,9 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
     layers += program.list.jobs.size();
   }
   std::size_t nodes = 0;
-  for (const PassItem& item : executable.order) nodes += item.is_program ? 0 : 1;
+  for (const PassItem& item : executable.order) {
+    nodes += item.kind == PassItem::Kind::kNode ? 1 : item.nodes.size();
+  }
   report.json["total"] = {{"programs", executable.programs.size()},
                           {"layers", layers},
                           {"host_nodes", nodes},

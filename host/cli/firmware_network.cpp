@@ -45,7 +45,7 @@ std::string between_programs(const Executable& executable, const OnnxModel& mode
   std::map<std::string, std::size_t> makers;  // of values that the host gives in between
   bool between = false;
   for (const PassItem& item : executable.order) {
-    if (item.is_program) {
+    if (item.kind == PassItem::Kind::kProgram) {
       if (between) break;
       between = true;
     } else if (between) {

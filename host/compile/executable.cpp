@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
+#include "host/onnx/linear_layer.hpp"
+#include "host/onnx/supported.hpp"
 
 namespace gemm64 {
 namespace {
@@ -58,6 +62,51 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
   return tensors;
 }
 
+/// Tiles of the weights of the nodes of sums that programs have; others run by themselves.
+std::map<std::size_t, std::uint64_t> tiles_of_sums(const OnnxModel& model, const DevicePlan& plan,
+                                                   const Geometry& geometry) {
+  constexpr std::uint64_t kMostJobs = 1024;  // of a node
+  std::map<std::size_t, std::uint64_t> tiles;
+  for (const auto& [index, why] : plan.sums) {
+    const auto products = linear_product(model, model.graph().node(index));
+    if (!products || products->count > kMostJobs) continue;
+    const ProductSizes& one = products->shape;
+    try {
+      const Plan cut = make_plan({one.m, one.k, one.n}, Accumulate::kDevice, geometry);
+      tiles[static_cast<std::size_t>(index)] = cut.tiles() * products->count;
+    } catch (const UsageError&) {  // whoever runs it will tell of it
+    }
+  }
+  return tiles;
+}
+
+SumsProgram make_sums(const OnnxModel& model, const PassItem& item, const Geometry& geometry,
+                      std::uint64_t most_tiles) {
+  SumsProgram made;
+  std::vector<Job> jobs;
+  std::uint64_t tiles = 0;
+  for (const std::size_t index : item.nodes) {
+    const onnx::NodeProto& node = model.graph().node(static_cast<int>(index));
+    const Products products = linear_product(model, node).value();
+    const std::size_t blocks = products.count;
+    GemmShape shape{products.shape.m, products.shape.k, products.shape.n};
+    Job job =
+        make_job(node_label(node, static_cast<int>(index)), shape, Accumulate::kDevice, geometry);
+    job.ready = true;
+    if (blocks > 1) {
+      shape.k = static_cast<std::uint64_t>(model.type(node.input(0))->dims.back());
+    }
+    made.nodes.push_back({index, job.name, blocks, shape});
+    tiles += job.plan.tiles() * job.plan.row_blocks() * blocks;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      jobs.push_back(job);
+      if (blocks > 1) jobs.back().name += fmt::format("/{}", i);
+    }
+  }
+  if (tiles <= most_tiles) made.list = make_job_program(jobs, geometry);
+  return made;
+}
+
 /// Tiles that a program loads; as many as there can be where the sum is more.
 std::uint64_t tiles_of(const DeviceProgram& program) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
@@ -88,6 +137,28 @@ const char* name(TensorLayout layout) {
   return "";
 }
 
+std::vector<LayerReport> SumsProgram::layers_of(std::vector<LayerReport> jobs,
+                                                const Geometry& geometry,
+                                                const MemoryTiming& memory) const {
+  std::vector<LayerReport> layers;
+  auto next = std::make_move_iterator(jobs.begin());
+  for (const Node& node : nodes) {
+    const auto first = std::exchange(next, next + static_cast<std::ptrdiff_t>(node.jobs));
+    if (node.jobs == 1) {
+      layers.push_back(*first);
+      continue;
+    }
+    RunReport own;
+    own.geometry = geometry;
+    own.memory = memory;
+    own.layers.assign(first, next);
+    layers.push_back(layer_of(own, node.name, node.shape));
+    layers.back().overlapped = std::any_of(own.layers.begin(), own.layers.end(),
+                                           [](const LayerReport& job) { return job.overlapped; });
+  }
+  return layers;
+}
+
 bool Executable::has_constants() const {
   return std::all_of(programs.begin(), programs.end(), [](const CompiledProgram& program) {
     return program.constants.size() == program.tensors.size();
@@ -105,7 +176,13 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
   }
-  made.order = pass_order(model, made.plan);
+  std::map<std::size_t, std::uint64_t> sums;
+  if (options.why_sums.empty()) sums = tiles_of_sums(model, made.plan, geometry);
+  made.order = pass_order(model, made.plan, sums);
+  for (const PassItem& item : made.order) {
+    if (item.kind != PassItem::Kind::kSums) continue;
+    made.sums.push_back(make_sums(model, item, geometry, options.most_tiles));
+  }
   for (const DeviceProgram& program : made.plan.programs) {
     CompiledProgram& compiled = made.programs.emplace_back();
     if (tiles_of(program) > options.most_tiles) continue;

@@ -54,6 +54,23 @@ struct CompiledProgram {
   std::vector<PackedLayer> constants;
 };
 
+/// Nodes whose int32 sums the device gives in one program, and the host does the rest.
+struct SumsProgram {
+  /// A node: its products, one for each block of K, are so many jobs of the list.
+  struct Node {
+    std::size_t index = 0;  // of the graph
+    std::string name;
+    std::size_t jobs = 0;
+    GemmShape shape;  // of all of them
+  };
+  std::vector<Node> nodes;
+  JobProgram list;
+
+  /// A layer for each node, of one for each job.
+  std::vector<LayerReport> layers_of(std::vector<LayerReport> jobs, const Geometry& geometry,
+                                     const MemoryTiming& memory) const;
+};
+
 struct CompileOptions {
   /// Convolutions stay on the host.
   bool convolutions = true;
@@ -79,6 +96,10 @@ struct Executable {
   DevicePlan plan;                        // which layers run on the device, and why others do not
   std::vector<PassItem> order;            // of the host's nodes and the programs
   std::vector<CompiledProgram> programs;  // those of the plan
+  std::vector<SumsProgram> sums;          // those of the order
+
+  /// The number of a program of sums among all, behind those of the plan.
+  std::size_t number_of_sums(std::size_t index) const { return programs.size() + 1 + index; }
 
   bool has_constants() const;
 };

@@ -303,7 +303,11 @@ Json to_json(const Executable& executable, const OnnxModel& model) {
   }
   for (const auto& output : model.graph().output()) json["outputs"].push_back(output.name());
   for (const PassItem& item : executable.order) {
-    if (item.is_program) {
+    if (item.kind == PassItem::Kind::kSums) {
+      json["order"].push_back({{"sums", item.nodes}});
+      continue;
+    }
+    if (item.kind == PassItem::Kind::kProgram) {
       json["order"].push_back({{"program", item.index}});
       continue;
     }

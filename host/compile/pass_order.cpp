@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <unordered_set>
@@ -12,9 +13,13 @@
 namespace gemm64 {
 namespace {
 
+/// Of a program of sums that has more than one node.
+constexpr std::uint64_t kMostTilesOfSums = 16'384;
+
 class Order {
  public:
-  Order(const OnnxModel& model, const DevicePlan& plan);
+  Order(const OnnxModel& model, const DevicePlan& plan,
+        const std::map<std::size_t, std::uint64_t>& sums);
 
   std::vector<PassItem> take() {
     free_values();
@@ -25,20 +30,27 @@ class Order {
   const onnx::NodeProto& node(std::size_t index) const {
     return model_.graph().node(static_cast<int>(index));
   }
-  void add(bool is_program, std::size_t index);
+  void add(PassItem item);
+  bool is_ready(std::size_t index) const;
   void add_nodes();
+  bool add_sums();
+  void add_all();
   bool is_ready(const DeviceProgram& program) const;
   std::vector<std::size_t> nodes_of(const PassItem& item) const;
   void free_values();
 
   const OnnxModel& model_;
   const DevicePlan& plan_;
+  const std::map<std::size_t, std::uint64_t>& sums_;
+  std::size_t programs_of_sums_ = 0;
   std::vector<std::size_t> left_;            // nodes in no program that are not in the order yet
   std::unordered_set<std::string> missing_;  // values that come of what is not in the order yet
   std::vector<PassItem> items_;
 };
 
-Order::Order(const OnnxModel& model, const DevicePlan& plan) : model_(model), plan_(plan) {
+Order::Order(const OnnxModel& model, const DevicePlan& plan,
+             const std::map<std::size_t, std::uint64_t>& sums)
+    : model_(model), plan_(plan), sums_(sums) {
   std::set<int> in_programs;
   for (const DeviceProgram& program : plan.programs) {
     for (const DeviceLayer& layer : program.layers) {
@@ -52,18 +64,19 @@ Order::Order(const OnnxModel& model, const DevicePlan& plan) : model_(model), pl
     }
     if (in_programs.count(i) == 0) left_.push_back(static_cast<std::size_t>(i));
   }
-  add_nodes();
+  add_all();
   for (std::size_t i = 0; i < plan.programs.size(); ++i) {
     if (!is_ready(plan.programs[i])) {
       throw std::logic_error(fmt::format("program {} reads what comes behind it", i + 1));
     }
-    add(true, i);
-    add_nodes();
+    add({PassItem::Kind::kProgram, i, {}, {}});
+    add_all();
   }
 }
 
 std::vector<std::size_t> Order::nodes_of(const PassItem& item) const {
-  if (!item.is_program) return {item.index};
+  if (item.kind == PassItem::Kind::kSums) return item.nodes;
+  if (item.kind == PassItem::Kind::kNode) return {item.index};
   std::vector<std::size_t> nodes;
   for (const DeviceLayer& layer : plan_.programs[item.index].layers) {
     for (const int node : layer.nodes()) nodes.push_back(static_cast<std::size_t>(node));
@@ -71,26 +84,61 @@ std::vector<std::size_t> Order::nodes_of(const PassItem& item) const {
   return nodes;
 }
 
-void Order::add(bool is_program, std::size_t index) {
-  items_.push_back({is_program, index, {}});
+void Order::add(PassItem item) {
+  items_.push_back(std::move(item));
   for (const std::size_t i : nodes_of(items_.back())) {
     for (const std::string& name : node(i).output()) missing_.erase(name);
   }
 }
 
-/// Adds all nodes whose inputs are there. Of nodes in the graph's order, one walk finds all.
+bool Order::is_ready(std::size_t index) const {
+  const auto& inputs = node(index).input();
+  return std::none_of(inputs.begin(), inputs.end(),
+                      [this](const std::string& name) { return missing_.count(name) != 0; });
+}
+
+/// Adds all nodes whose inputs are there, but those of sums. Of nodes in the graph's order, one
+/// walk finds all.
 void Order::add_nodes() {
   std::vector<std::size_t> left;
   for (const std::size_t i : left_) {
-    bool ready = true;
-    for (const std::string& name : node(i).input()) ready = ready && missing_.count(name) == 0;
-    if (ready) {
-      add(false, i);
+    if (sums_.count(i) == 0 && is_ready(i)) {
+      add({PassItem::Kind::kNode, i, {}, {}});
     } else {
       left.push_back(i);
     }
   }
   left_ = std::move(left);
+}
+
+/// Adds all nodes of sums whose inputs are there.
+bool Order::add_sums() {
+  std::vector<std::size_t> left;
+  std::vector<PassItem> programs;
+  std::uint64_t tiles = 0;
+  for (const std::size_t i : left_) {
+    const auto own = sums_.find(i);
+    if (own == sums_.end() || !is_ready(i)) {
+      left.push_back(i);
+      continue;
+    }
+    if (programs.empty() || own->second > kMostTilesOfSums - std::min(tiles, kMostTilesOfSums)) {
+      programs.push_back({PassItem::Kind::kSums, programs_of_sums_++, {}, {}});
+      tiles = 0;
+    }
+    tiles += own->second;
+    programs.back().nodes.push_back(i);
+  }
+  left_ = std::move(left);
+  for (PassItem& program : programs) add(std::move(program));
+  return !programs.empty();
+}
+
+/// Adds all that needs no program of the plan which is not there yet.
+void Order::add_all() {
+  do {
+    add_nodes();
+  } while (add_sums());
 }
 
 bool Order::is_ready(const DeviceProgram& program) const {
@@ -119,8 +167,9 @@ void Order::free_values() {
 
 }  // namespace
 
-std::vector<PassItem> pass_order(const OnnxModel& model, const DevicePlan& plan) {
-  return Order(model, plan).take();
+std::vector<PassItem> pass_order(const OnnxModel& model, const DevicePlan& plan,
+                                 const std::map<std::size_t, std::uint64_t>& sums) {
+  return Order(model, plan, sums).take();
 }
 
 std::string to_string(const std::vector<PassItem>& order, const OnnxModel& model,
@@ -128,8 +177,16 @@ std::string to_string(const std::vector<PassItem>& order, const OnnxModel& model
   const auto label = [&model](int node) { return node_label(model.graph().node(node), node); };
   std::string text;
   for (const PassItem& item : order) {
-    if (!item.is_program) {
+    if (item.kind == PassItem::Kind::kNode) {
       text += fmt::format("host: {}\n", label(static_cast<int>(item.index)));
+      continue;
+    }
+    if (item.kind == PassItem::Kind::kSums) {
+      std::string nodes;
+      for (const std::size_t node : item.nodes) {
+        nodes += (nodes.empty() ? "" : ", ") + label(static_cast<int>(node));
+      }
+      text += fmt::format("sums: {}\n", nodes);
       continue;
     }
     std::string layers;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,10 +13,14 @@
 
 namespace gemm64 {
 
-/// A node that runs by itself, or a program.
+/// A node that runs by itself, a program, or nodes whose int32 sums the device gives in one
+/// program.
 struct PassItem {
-  bool is_program = false;
-  std::size_t index = 0;               // of a node of the graph, or of a program of the plan
+  enum class Kind { kNode, kProgram, kSums };
+  Kind kind = Kind::kNode;
+  std::size_t index =
+      0;  // of a node of the graph, of a program of the plan, or among those of sums
+  std::vector<std::size_t> nodes;      // of the graph, of sums
   std::vector<std::string> last_uses;  // values that nothing reads any more
 };
 
@@ -22,9 +28,14 @@ struct PassItem {
 /// as it can, in the graph's order: all that need no program stand first. Nodes that only give a
 /// layer's results another shape stand behind the program in which another layer reads them as
 /// they lie.
-std::vector<PassItem> pass_order(const OnnxModel& model, const DevicePlan& plan);
+///
+/// `sums`: nodes whose int32 sums the device gives, with the tiles of their weights. Once the host
+/// has nothing else to do, all of them whose operands are there are one program, or several where
+/// they have many tiles: what a program takes to start is little beside these.
+std::vector<PassItem> pass_order(const OnnxModel& model, const DevicePlan& plan,
+                                 const std::map<std::size_t, std::uint64_t>& sums = {});
 
-/// A line for each item: "host: Relu number 3", "program 1: conv1, conv2".
+/// A line for each item: "host: Relu number 3", "program 1: conv1, conv2", "sums: q, k, v".
 std::string to_string(const std::vector<PassItem>& order, const OnnxModel& model,
                       const DevicePlan& plan);
 

@@ -366,6 +366,7 @@ std::vector<DeviceProgram> Planner::programs() {
       placed.layer.source = place_of(*placed.layer.source);
       placed.layer.job.source = placed.layer.source;
     }
+    placed.layer.job.ready = !placed.layer.source;
     if (placed.layer.operand) {
       placed.layer.operand = place_of(*placed.layer.operand);
       placed.layer.job.operand = placed.layer.operand;

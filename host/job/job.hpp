@@ -25,6 +25,9 @@ struct Job {
   std::vector<Command> program;  // FINISH last
   /// In a program of several: the index of the job whose int8 results are its activations.
   std::optional<std::size_t> source;
+  /// In a program of several: are its activations there when that begins? Of products, one that is
+  /// ready begins before the one ahead of it has ended.
+  bool ready = false;
   std::uint32_t source_tile = 0;  // of that one's results; the job's activations begin with it
   /// Of those, the row with which its activations begin, where they are not all.
   std::optional<std::uint64_t> source_row;

@@ -141,6 +141,8 @@ void load_operands_ahead(JobCommands& job) {
   }
 }
 
+bool is_product(const Job& job) { return job.plan.convolution() == nullptr; }
+
 /// Where each job touches the one before it and the one behind it.
 std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry& geometry) {
   std::vector<Overlaps> overlaps(jobs.size());
@@ -159,6 +161,9 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
     }
     if (jobs[j].source != j - 1) {
       overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
+      if (jobs[j].ready && is_product(jobs[j - 1]) && is_product(jobs[j])) {
+        overlaps[j].early_tiles = jobs[j].plan.k_tiles;
+      }
       overlaps[j].early_words = std::numeric_limits<std::uint64_t>::max();
     } else if (const auto overlap = find_overlap(jobs[j - 1].plan, jobs[j].plan, geometry)) {
       overlaps[j - 1].cut = overlap->cut;

@@ -214,7 +214,7 @@ JobCommands job_commands(const Plan& plan, const Layout& layout, const Overlaps&
       load.address += std::uint64_t{load.count} * load.stride * plan.array;
       load.count = plan.k_tiles - overlaps.early_tiles;
     }
-    list.add(load, Phase::kRest);
+    if (load.count != 0) list.add(load, Phase::kRest);
     list.add(matmul(plan, group), early ? Phase::kEarly : Phase::kRest);
     if (plan.results().takes_parameters()) {
       list.add(load_parameters(plan, layout, group), first ? Phase::kAhead : Phase::kRest);

@@ -151,7 +151,8 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   if (options_.one_program) {
     layer.published = published_cycles(plan.shape, geometry.n);
     sums = expected;
-    listed_.push_back({job, pack_weights(job, w), {}, a, w, {}, {}, {}, std::move(expected), {}});
+    listed_.push_back(
+        {job, pack_weights(job, w), {}, a, w, {}, {}, {}, std::move(expected), {}, false});
     return layer;
   }
   if (options_.alone && options_.alone->index != index) {
@@ -241,16 +242,22 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     } else if (layer.job.plan.results().takes_parameters()) {
       parameters = pack_parameters(layer.job, layer.bias, layer.scale, layer.table);
     }
+    const bool by_reference = layer.expected.size() == 0 && !layer.source &&
+                              options_.check == CheckLevel::kLayers &&
+                              !layer.job.plan.results().takes_parameters();
+    if (by_reference) layer.expected = reference_gemm(layer.a, layer.w);
     names += (names.empty() ? "" : ", ") + layer.job.name;
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
                     std::move(layer.a), std::move(layer.w), std::move(layer.operands),
                     std::move(layer.bias), std::move(layer.scale), std::move(layer.expected),
-                    std::move(layer.expect)});
+                    std::move(layer.expect), by_reference});
   }
   if (options_.alone && options_.alone->index - jobs_ >= list.size()) {
     jobs_ += list.size();
     for (LayerReport& report : results.layers) report.skipped = true;
-    results.values.resize(list.size());
+    for (Listed& one : list) {
+      results.values.push_back(one.by_reference ? std::move(one.expected) : MatrixI32());
+    }
     return results;
   }
   results.values = run_list(list, results.layers, names, progress);
@@ -399,7 +406,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
   }
   std::vector<MatrixI32> values(listed.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
-    if (differs[i]) values[i] = std::move(results[i].sums);
+    if (differs[i] || listed[i].by_reference) values[i] = std::move(results[i].sums);
   }
   return values;
 }

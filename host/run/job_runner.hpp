@@ -41,7 +41,7 @@ struct ProgramLayer {
   /// Weights and parameters as they lie, where somebody has packed them already; else nullptr.
   const PackedLayer* packed = nullptr;
   /// [M x N]: what its results must be, if what it reads of other layers is as expected; empty: not
-  /// known.
+  /// known, and int32 sums are compared with the reference's where layers are checked.
   MatrixI32 expected;
   /// What they must be for what these gave; called by the thread that runs it.
   Expect expect;
@@ -49,7 +49,7 @@ struct ProgramLayer {
 
 struct ProgramResults {
   std::vector<LayerReport> layers;
-  /// Of each layer, what the device wrote; empty where that is as `expected` says.
+  /// Of each layer, what the device wrote; empty where that is as its `expected` says.
   std::vector<MatrixI32> values;
 
   /// Is any layer's not as expected, or was nothing expected?
@@ -117,6 +117,7 @@ class JobRunner {
     std::vector<float> scale;
     MatrixI32 expected;
     Expect expect;
+    bool by_reference = false;  // is `expected` the reference's, and not the caller's?
   };
 
   /// Runs a list as one program, fills in its layers, and returns the values that are not as

@@ -104,18 +104,27 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
   const auto macs_per_clock = static_cast<double>(runner.geometry().macs_per_clock());
   std::vector<bool> is_host(steps, true);  // are a step's products the host's?
   schedule.first = steps;
+  const auto add = [&](const JobProgram& made, std::vector<double>& to) {
+    runner.check_fits(made);
+    double clocks = 0;
+    for (const Counters& layer : predict_layers(made, runner.geometry(), runner.options().memory)) {
+      clocks += static_cast<double>(layer[counter::kTotalClocks]);
+    }
+    to.push_back(clocks);
+    schedule.all += clocks;
+    schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
+  };
   for (const PassItem& item : schedule.executable.order) {
-    if (item.is_program) {
-      const JobProgram& made = schedule.executable.programs[item.index].list;
-      runner.check_fits(made);
-      double clocks = 0;
-      for (const Counters& layer :
-           predict_layers(made, runner.geometry(), runner.options().memory)) {
-        clocks += static_cast<double>(layer[counter::kTotalClocks]);
+    if (item.kind == PassItem::Kind::kSums) {
+      add(schedule.executable.sums[item.index].list, schedule.of_sums);
+      for (const std::size_t node : item.nodes) {
+        is_host[node] = false;
+        schedule.first = std::min(schedule.first, node);
       }
-      schedule.of_program.push_back(clocks);
-      schedule.all += clocks;
-      schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
+      continue;
+    }
+    if (item.kind == PassItem::Kind::kProgram) {
+      add(schedule.executable.programs[item.index].list, schedule.of_program);
       for (const DeviceLayer& layer : plan.programs[item.index].layers) {
         schedule.first = std::min(schedule.first, static_cast<std::size_t>(layer.node));
       }

@@ -18,7 +18,7 @@ struct DeviceSchedule {
                           // the order's first items
   /// Clocks for parts of the whole: of each step the host's, as if the array did its products, and
   /// the device's for it alone, and those of each program. Their sum, of one pass, is `all`.
-  std::vector<double> on_host, on_device, of_program;
+  std::vector<double> on_host, on_device, of_program, of_sums;
   double all = 0;
 };
 

@@ -104,8 +104,11 @@ void NetworkPass::begin_pass() {
 bool NetworkPass::run_items() {
   while (!back_ && at_.item < schedule_.executable.order.size()) {
     const PassItem& item = schedule_.executable.order[at_.item++];
-    if (item.is_program) {
+    if (item.kind == PassItem::Kind::kProgram) {
       run_program(item);
+    } else if (item.kind == PassItem::Kind::kSums) {
+      run_sums(item);
+      forget(item);
     } else {
       executor_.run_step(executor_.steps()[item.index], at_.values, hooks_);
       forget(item);
@@ -340,6 +343,73 @@ void NetworkPass::run_program(const PassItem& item) {
   device_seconds_ += seconds_since(begin);
 }
 
+/// A node whose products are computed by `product`.
+Tensors NetworkPass::compute_sums(const Step& step, const Tensors& arguments,
+                                  const IntegerProduct& product) {
+  NodeContext context = step.context;
+  context.product = &product;
+  return compute(*step.info, context, arguments);
+}
+
+/// Runs the products of several nodes as one program: the nodes' kernels say what they multiply,
+/// and once the device has the sums, what becomes of these.
+void NetworkPass::run_sums(const PassItem& item) {
+  const SumsProgram& program = schedule_.executable.sums[item.index];
+  make_room();
+  std::vector<ProgramLayer> layers;
+  ExecutorHooks hooks;
+  hooks.instead = [&](const Step& step, const Tensors& arguments) {
+    if (const auto exact = at_.exact.arguments(step, arguments)) {
+      at_.exact.store(step, compute(*step.info, step.context, *exact));
+    }
+    return compute_sums(step, arguments, [&](const MatrixI8& a, const MatrixI8& w) {
+      ProgramLayer& layer = layers.emplace_back();
+      layer.a = a;
+      layer.w = w;
+      return MatrixI32(MatrixI32::Zero(a.rows(), w.rows()));
+    });
+  };
+  for (const SumsProgram::Node& node : program.nodes) {
+    const Step& step = executor_.steps()[node.index];
+    share_.report(step.context.label, 0);
+    const std::size_t first = layers.size();
+    executor_.compute_step(step, executor_.arguments(step, at_.values), hooks);
+    for (std::size_t i = first; i < first + node.jobs; ++i) {
+      const GemmShape& shape = program.list.jobs[i].plan.shape;
+      const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+      if (i >= layers.size() || size(layers[i].a.rows()) != shape.m ||
+          size(layers[i].a.cols()) != shape.k || size(layers[i].w.rows()) != shape.n) {
+        throw failure(step.context,
+                      fmt::format("its products are not those of the shapes that {} says",
+                                  executor_.model().name()));
+      }
+      layers[i].job = program.list.jobs[i];
+    }
+    layers.resize(first + node.jobs);
+  }
+
+  next(schedule_.of_sums[item.index]);
+  const auto begin = WallClock::now();
+  ProgramResults found = runner_.run_program(std::move(layers), share_);
+  device_seconds_ += seconds_since(begin);
+  std::vector<LayerReport> reports =
+      program.layers_of(std::move(found.layers), runner_.geometry(), runner_.options().memory);
+  auto sums = found.values.begin();
+  hooks.after = hooks_.after;
+  hooks.instead = [&](const Step& step, const Tensors& arguments) {
+    return compute_sums(step, arguments,
+                        [&](const MatrixI8&, const MatrixI8&) { return std::move(*sums++); });
+  };
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const Step& step = executor_.steps()[program.nodes[i].index];
+    reports[i].program = schedule_.executable.number_of_sums(item.index);
+    reports[i].why_sums =
+        schedule_.executable.plan.sums.at(static_cast<int>(program.nodes[i].index));
+    layers_.push_back(std::move(reports[i]));
+    executor_.run_step(step, at_.values, hooks);
+  }
+}
+
 /// Takes the results of the first program that was handed out; false where they are not those that
 /// the host went on with.
 bool NetworkPass::add_finished(const ProgramResults& found) {
@@ -487,7 +557,7 @@ Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) 
   next(schedule_.on_device[index_of(executor_, step)]);
   const std::string name = layer_name(executor_, step);
   RunReport jobs = runner_.report(name, 0);
-  const IntegerProduct product = [&](const MatrixI8& a, const MatrixI8& w) {
+  const auto product = [&](const MatrixI8& a, const MatrixI8& w) {
     const auto begin = WallClock::now();
     const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
     MatrixI32 sums;
@@ -497,9 +567,7 @@ Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) 
     device_seconds_ += seconds_since(begin);
     return sums;
   };
-  NodeContext context = step.context;
-  context.product = &product;
-  const Tensors results = compute(*step.info, context, arguments);
+  const Tensors results = compute_sums(step, arguments, product);
   // Blocks of K are one layer; where the program is one, each is filled in by itself.
   if (jobs.layers.size() > 1 && !jobs.one_program) {
     GemmShape shape = jobs.layers[0].shape;

@@ -90,6 +90,9 @@ class NetworkPass {
   void begin_pass();
   bool run_items();
   void run_program(const PassItem& item);
+  void run_sums(const PassItem& item);
+  static Tensors compute_sums(const Step& step, const Tensors& arguments,
+                              const IntegerProduct& product);
   ProgramLayer prepare(std::size_t number, std::size_t index, std::vector<Tensor>& wanted);
   Tensor compute_layer(const DeviceLayer& layer, Values given, ExactValues* exact) const;
   Tensor in_steps_of(const ConcatPart& part, const Tensor& value) const;

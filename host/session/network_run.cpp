@@ -179,6 +179,9 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
   for (const DeviceProgram& program : schedule.executable.plan.programs) {
     report.chained = report.chained || program.layers.size() > 1;
   }
+  for (const SumsProgram& program : schedule.executable.sums) {
+    report.chained = report.chained || program.list.jobs.size() > 1;
+  }
   NetworkRun run;
   if (beside.jobs > 1) run.why_one_job = why_one_job(executor, schedule, runner.options().check);
   NetworkPass pass(executor, runner, schedule, inputs, after, progress,

@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
-#include "host/compile/executable.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
 #include "host/onnx/checked.hpp"
@@ -22,6 +23,19 @@ namespace {
 
 /// The cycle model follows each tile of weights, some million a second.
 constexpr std::uint64_t kMostTiles = 100'000'000;
+
+DeviceWork::Program program_of(const SumsProgram& sums, std::size_t number) {
+  DeviceWork::Program program;
+  program.jobs = sums.list;
+  program.sums = sums;
+  for (const Job& job : sums.list.jobs) {
+    LayerReport layer = layer_of(job);
+    layer.program = number;
+    layer.published = published_cycles(job.plan);
+    program.layers.push_back(std::move(layer));
+  }
+  return program;
+}
 
 /// A product by itself.
 DeviceWork::Program program_of(Job job, const Geometry& geometry) {
@@ -51,7 +65,7 @@ DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& l
 void check_tiles(const DeviceWork& work) {
   std::uint64_t tiles = 0;
   for (const DeviceWork::Program& program : work.programs) {
-    for (const LayerReport& layer : program.layers) tiles += times(layer.tiles, program.blocks);
+    for (const LayerReport& layer : program.layers) tiles += layer.tiles;
   }
   if (tiles <= kMostTiles) return;
   throw UsageError(fmt::format("it takes {} tiles of weights; a prediction follows at most {}",
@@ -104,7 +118,10 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   };
   for (const PassItem& item : compiled.order) {
     const auto i = static_cast<int>(item.index);
-    if (item.is_program) {
+    if (item.kind == PassItem::Kind::kSums) {
+      work.programs.push_back(
+          program_of(compiled.sums[item.index], compiled.number_of_sums(item.index)));
+    } else if (item.kind == PassItem::Kind::kProgram) {
       work.programs.push_back(program_of(plan.programs[item.index],
                                          compiled.programs[item.index].list, 1 + item.index));
     } else if (const auto products = alone(i)) {
@@ -113,11 +130,10 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
       work.programs.push_back(program_of(
           make_job(node_label(node, i), {one.m, one.k, one.n}, Accumulate::kDevice, geometry),
           geometry));
-      const auto k = products->count == 1
-                         ? one.k
-                         : static_cast<std::uint64_t>(model.type(node.input(0))->dims.back());
-      work.programs.back().blocks = products->count;
-      work.programs.back().whole = {one.m, k, one.n};
+      if (products->count != 1) {
+        throw UsageError(fmt::format("'{}' has {} blocks of K, too many to predict",
+                                     node_label(node, i), grouped(products->count)));
+      }
     }
   }
   for (int i = 0; i < model.graph().node_size(); ++i) {
@@ -140,19 +156,17 @@ RunReport predict(const DeviceWork& work, const MemoryTiming& memory) {
   std::vector<LayerReport> layers;
   for (const DeviceWork::Program& program : work.programs) {
     const std::vector<Counters> counters = predict_layers(program.jobs, work.geometry, memory);
-    for (std::size_t i = 0; i < program.layers.size(); ++i) {
-      LayerReport layer = program.layers[i];
-      layer.counters = layer.predicted = counters[i];
-      set_utilization(layer, work.geometry, memory);
-      if (program.blocks > 1) {
-        RunReport blocks;
-        blocks.geometry = work.geometry;
-        blocks.memory = memory;
-        blocks.layers.assign(program.blocks, layer);
-        layer = layer_of(blocks, layer.name, program.whole);
-      }
-      layers.push_back(std::move(layer));
+    std::vector<LayerReport> own = program.layers;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      own[i].counters = own[i].predicted = counters[i];
+      set_utilization(own[i], work.geometry, memory);
     }
+    if (program.sums) {
+      const std::size_t number = own.front().program;
+      own = program.sums->layers_of(std::move(own), work.geometry, memory);
+      for (LayerReport& layer : own) layer.program = number;
+    }
+    std::move(own.begin(), own.end(), std::back_inserter(layers));
   }
   for (std::int64_t pass = 1; pass < work.passes; ++pass) join(report.layers, layers);
   join(report.layers, std::move(layers));

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "host/compile/device_plan.hpp"
+#include "host/compile/executable.hpp"
 #include "host/job/job_program.hpp"
 #include "host/onnx/model.hpp"
 #include "host/run/run_report.hpp"
@@ -18,9 +20,8 @@ struct DeviceWork {
   struct Program {
     JobProgram jobs;
     std::vector<LayerReport> layers;
-    /// Of a product by itself: it is one of so many blocks of K, of a layer of this shape.
-    std::uint64_t blocks = 1;
-    GemmShape whole;
+    /// Of sums: how these layers are those of nodes; nothing where each is one.
+    std::optional<SumsProgram> sums;
   };
   std::string name;
   Geometry geometry;

@@ -42,7 +42,10 @@ TEST(Jobs, ManyInARowNeedNoMoreClocksThanTheFirst) {
 struct ListRun {
   ListRun(Rig& rig, const std::vector<Workload>& works, std::mt19937& random) {
     std::vector<Job> jobs;
-    for (const Workload& work : works) jobs.push_back(make_job(rig, work));
+    for (const Workload& work : works) {
+      jobs.push_back(make_job(rig, work));
+      jobs.back().ready = draw(random, 0, 1) != 0;
+    }
     list = make_job_program(jobs, rig.driver.geometry());
     for (const Job& job : list.jobs) {
       operands.push_back(random_operands(random, job.plan.shape));

@@ -52,6 +52,29 @@ TEST(PassOrder, IsTheGraphsWhereThereIsNoProgram) {
   EXPECT_EQ(to_string(pass_order(model, {}), model, {}), "host: a\nhost: y\n");
 }
 
+// q and k read the input and v what the host makes of it: one program. What reads them, another.
+TEST(PassOrder, JoinsSumsWhoseOperandsAreThere) {
+  QuantizedText text("4,8");
+  text.weights("w", {8, 8})
+      .node("q", "MatMulInteger (x, w)")
+      .node("u", "Cast <to = 2> (q)")
+      .node("o", "MatMulInteger (u, w)")
+      .node("k", "MatMulInteger (x, w)")
+      .node("n", "Identity (x)")
+      .node("v", "MatMulInteger (n, w)")
+      .node("y", "Sum (k, v, o)");
+  const OnnxModel model = text.model();
+  const DevicePlan plan = plan_device(model, small_geometry());
+  const auto order = [&](std::uint64_t tiles) {
+    return to_string(pass_order(model, plan, {{0, tiles}, {2, 1}, {3, 1}, {5, 1}}), model, plan);
+  };
+  EXPECT_EQ(order(1), "host: n\nsums: q, k, v\nhost: u\nsums: o\nhost: y\n");
+  EXPECT_EQ(order(16'384), "host: n\nsums: q\nsums: k, v\nhost: u\nsums: o\nhost: y\n");
+  EXPECT_EQ(to_string(pass_order(model, plan), model, plan),
+            "host: q\nhost: u\nhost: o\nhost: k\nhost: n\nhost: v\nhost: y\n")
+      << "each by itself";
+}
+
 TEST(PassOrder, RefusesAPlanThatCannotRun) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)

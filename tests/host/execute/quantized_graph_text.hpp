@@ -35,6 +35,14 @@ class QuantizedText {
   QuantizedText& add(const std::string& a, const std::string& b, const std::string& to) {
     return node(to, fmt::format("com.microsoft.QLinearAdd ({}, s, z, {}, s, z, s, z)", a, b));
   }
+  QuantizedText& weights(const std::string& name, const Dims& dims) {
+    Tensor tensor(onnx::TensorProto::INT8, dims);
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+      tensor.mutable_values<std::int8_t>()[i] = static_cast<std::int8_t>(random_() % 255 - 127);
+    }
+    weights_.emplace_back(name, tensor);
+    return *this;
+  }
   QuantizedText& node(const std::string& to, const std::string& text) {
     nodes_ += fmt::format("{} = {}\n", to, text);
     names_.push_back(to);
@@ -77,14 +85,6 @@ class QuantizedText {
   }
 
  private:
-  void weights(const std::string& name, const Dims& dims) {
-    Tensor tensor(onnx::TensorProto::INT8, dims);
-    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-      tensor.mutable_values<std::int8_t>()[i] = static_cast<std::int8_t>(random_() % 255 - 127);
-    }
-    weights_.emplace_back(name, tensor);
-  }
-
   std::string x_, nodes_;
   std::mt19937 random_;
   std::vector<std::string> names_;

@@ -31,6 +31,14 @@ JobProgram list_of(const std::vector<GemmShape>& shapes, const Geometry& geometr
   return make_job_program(jobs, geometry);
 }
 
+std::uint64_t cycles_of(const JobProgram& list, const Geometry& geometry) {
+  std::uint64_t clocks = 0;
+  for (const Counters& layer : predict_program(list, geometry, {}).layers) {
+    clocks += layer[counter::kTotalClocks];
+  }
+  return clocks;
+}
+
 std::vector<Opcode> opcodes(const JobProgram& list) {
   std::vector<Opcode> opcodes;
   for (const Command& command : list.program) opcodes.push_back(command.opcode);
@@ -48,6 +56,25 @@ TEST(JobProgram, LoadsTheNextWeightsBeforeTheFenceThatEndsAJob) {
                                                 kWeights, kLoad, kMatmul, kStore,  // 1
                                                 kWeights, Opcode::kFence,          // of 2; of 1
                                                 kLoad, kMatmul, kStore, Opcode::kFinish}));  // 2
+}
+
+// The second of a program whose activations are there, begins before the first has ended.
+TEST(JobProgram, BeginsAProductThatIsReadyBeforeTheFenceOfTheOneBefore) {
+  constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
+                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
+  const Geometry geometry = small();
+  std::vector<Job> jobs(2, make_job("product", {131, 20, 9}, Accumulate::kDevice, geometry));
+  const std::uint64_t alone = cycles_of(make_job_program(jobs, geometry), geometry);
+  jobs[1].ready = true;
+  const JobProgram list = make_job_program(jobs, geometry);
+  EXPECT_EQ(opcodes(list),
+            (std::vector<Opcode>{kWeights, kLoad, kMatmul, kStore,  // 0
+                                 kWeights, kLoad, kMatmul, kStore,  // 0
+                                 kWeights, kLoad, kMatmul,          // of 1
+                                 Opcode::kFence, kStore,            // of 0; of 1
+                                 kWeights, kLoad, kMatmul, kStore, Opcode::kFinish}));
+  EXPECT_EQ(list.program[11].count, 0u) << "the fence waits for all results";
+  EXPECT_LT(cycles_of(list, geometry), alone - 150) << "the way through memory is hidden";
 }
 
 TEST(JobProgram, OfOneJobIsThatJobsOwn) {
