@@ -301,8 +301,11 @@ void Planner::add_node(int index) {
 
 void Planner::add_on_host(int index, const QuantizedNode& node) {
   if (node.place == NodePlace::kHost) plan_.on_host[index] = node.why;
-  if (node.place == NodePlace::kSums) plan_.sums[index] = node.why;
   Value value = host_value(proto(index));
+  if (node.place == NodePlace::kSums) {
+    plan_.sums[index] = node.why;
+    value.behind_layer = true;
+  }
   if ((is_view(proto(index)) || node.place == NodePlace::kView) && proto(index).input_size() != 0) {
     const auto found = values_.find(proto(index).input(0));
     if (found != values_.end()) value = found->second;
@@ -392,6 +395,9 @@ void Planner::find_between() {
     if (!placed.layer.source) wanted.insert(placed.layer.input_value);
     if (!placed.layer.operand) wanted.insert(placed.layer.second);
     wanted.insert(placed.layer.weights_value);
+  }
+  for (const auto& [node, why] : plan_.sums) {
+    wanted.insert(proto(node).input().begin(), proto(node).input().end());
   }
   for (int i = model_.graph().node_size() - 1; i >= 0; --i) {
     const onnx::NodeProto& node = proto(i);

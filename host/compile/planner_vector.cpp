@@ -137,9 +137,9 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
   if (placed.node.type != node.type) return leave(index, "its operands are of two types");
   if (placed.takes_operand()) return leave(index, "its layer takes a second operand already");
   if (placed.layer.part) return leave(index, "its layer writes a part of a concatenation");
-  // Of rows of a matrix with more than two axes, a value for each column is none of axis 1.
+  // The channels of a map are axis 1, those of rows of a matrix the last axis.
   const auto full = model_.type(proto(index).input(node.a));
-  if (node.stretched && !placed.map && full->dims.size() != 2) {
+  if (node.stretched && full->dims.size() != 2 && placed.map == node.by_columns) {
     return leave(index, "one operand has values of an axis that is none of channels");
   }
   // What serves an image each, the lanes alone take.
@@ -213,7 +213,8 @@ bool Planner::add_second_operand(int index, const VectorNode& node) {
   }
   for (const Way& way : ways) {
     std::optional<Placed> copy = copy_of(index, way.first);
-    if (!copy) continue;
+    // Where rows are added, as in a transformer, the host goes on with the sum.
+    if (!copy || !copy->map) continue;
     try {
       if (!attach(index, *copy, std::nullopt, node, way.second, way.settings)) continue;
     } catch (const UsageError& error) {  // the lanes have no room

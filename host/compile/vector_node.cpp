@@ -18,13 +18,15 @@ using onnx::TensorProto;
 
 std::uint32_t byte_of(std::int32_t value) { return static_cast<std::uint32_t>(value) & 0xff; }
 
-/// Is `b` one value for each channel (axis 1) of maps `a`, or each column of a matrix?
-bool stretches(const std::vector<std::int64_t>& b, const std::vector<std::int64_t>& a) {
+/// Is `b` one value for each index of an axis of `a`: each channel of maps (axis 1), or each column
+/// of matrices (the last one)?
+bool stretches(const std::vector<std::int64_t>& b, const std::vector<std::int64_t>& a,
+               std::size_t of) {
   if (a.size() < 2 || a.size() > 4 || b.empty() || b.size() > a.size()) return false;
   const std::size_t lead = a.size() - b.size();
   for (std::size_t axis = 0; axis < a.size(); ++axis) {
     const std::int64_t size = axis < lead ? 1 : b[axis - lead];
-    if (size != (axis == 1 ? a[axis] : 1)) return false;
+    if (size != (axis == of ? a[axis] : 1)) return false;
   }
   return true;
 }
@@ -33,11 +35,11 @@ bool stretches(const std::vector<std::int64_t>& b, const std::vector<std::int64_
 /// serves all; nothing where `b` is not one value for each channel.
 std::optional<std::uint32_t> stretched_images(const std::vector<std::int64_t>& b,
                                               const std::vector<std::int64_t>& a) {
-  if (stretches(b, a)) return 1;
+  if (stretches(b, a, 1)) return 1;
   if (a.size() < 3 || b.size() != a.size() || b[0] != a[0]) return std::nullopt;
   std::vector<std::int64_t> of_one = b;
   of_one[0] = 1;
-  if (!stretches(of_one, a)) return std::nullopt;
+  if (!stretches(of_one, a, 1)) return std::nullopt;
   return static_cast<std::uint32_t>(b[0]);
 }
 
@@ -116,10 +118,15 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
     if (images) {
       std::swap(result.a, result.b);
     } else if (!(images = stretched_images(b->dims, a->dims))) {
-      return refuse("one operand is stretched, and not one value for each channel");
+      if (stretches(a->dims, b->dims, b->dims.size() - 1)) {
+        std::swap(result.a, result.b);
+      } else if (!stretches(b->dims, a->dims, a->dims.size() - 1)) {
+        return refuse("one operand is stretched, and not one value for each channel");
+      }
+      result.by_columns = true;
     }
     result.stretched = true;
-    result.images = *images;
+    result.images = images.value_or(1);
   }
   if (a->data_type != b->data_type ||
       (a->data_type != TensorProto::INT8 && a->data_type != TensorProto::UINT8)) {

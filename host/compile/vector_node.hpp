@@ -15,9 +15,10 @@ namespace gemm64 {
 
 /// A node whose results are a function of one or two 8-bit tensors, value by value.
 struct VectorNode {
-  int a = 0, b = 3;                              // its inputs that are tensors
-  bool stretched = false;                        // is b one value for each channel of a?
-  std::uint32_t images = 1;                      // that have one, where it is stretched
+  int a = 0, b = 3;          // its inputs that are tensors
+  bool stretched = false;    // is b one value for each channel of a?
+  bool by_columns = false;   // are those along the last axis of a, and not along axis 1?
+  std::uint32_t images = 1;  // that have one, where it is stretched
   DataType type = onnx::TensorProto::UNDEFINED;  // of all three, INT8 or UINT8
   Quantization of_a, of_b, result;               // zero points as `type` has them
   /// Its settings where `a` is what a layer gives and `b` the second operand.

@@ -45,15 +45,30 @@ bool takes_whole_maps(const Convolution& c, LaneSum sum) {
          c.dilation_height == 1 && c.dilation_width == 1;
 }
 
+/// The longest row that the lanes take and that is a part of so many pixels.
+std::uint32_t row_of(std::uint64_t pixels) {
+  std::uint32_t width = kLaneLineWords;
+  while (width > 1 && pixels % width != 0) --width;
+  return width;
+}
+
 /// A whole map with rows that the lanes take, if these are a part of its pixels: it does not matter
 /// which of them lie beside each other.
 void set_map_width(Convolution& c) {
   if (between(c.width, kLeastWidth, kLaneLineWords)) return;
   const std::uint64_t pixels = std::uint64_t{c.height} * c.width;
-  std::uint32_t width = kLaneLineWords;
-  while (width > 1 && pixels % width != 0) --width;
-  c.width = c.kernel_width = width;
-  c.height = c.kernel_height = static_cast<std::uint32_t>(pixels / width);
+  c.width = c.kernel_width = row_of(pixels);
+  c.height = c.kernel_height = static_cast<std::uint32_t>(pixels / c.width);
+}
+
+/// Images of one pixel under a window of one, as the rows of a matrix are, as one image.
+void join_pixels(Convolution& c) {
+  const bool single = c.height == 1 && c.width == 1 && c.out_height == 1 && c.out_width == 1 &&
+                      c.taps() == 1 && c.pad_top == 0 && c.pad_left == 0;
+  if (!single) return;
+  c.width = c.out_width = row_of(c.images);
+  c.height = c.out_height = c.images / c.width;
+  c.stride_height = c.stride_width = c.images = 1;
 }
 
 /// An image of one column as one row.
@@ -190,6 +205,7 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& given, const Geometry& 
   cut.parameter_sets = geometry.parameter_sets;
   Convolution& c = cut.convolution;
   if (c.groups != c.channels || c.groups != c.out_channels || c.groups == 0) return std::nullopt;
+  join_pixels(c);
   const bool whole_maps = takes_whole_maps(c, sum);
   cut.transposed = !whole_maps && c.width == 1 && c.out_width == 1;
   if (whole_maps) set_map_width(c);

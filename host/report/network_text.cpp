@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "host/escaped.hpp"
@@ -53,9 +54,9 @@ std::uint64_t data_bytes(const LayerReport& layer) {
 }
 
 /// "12 Relu, 1 Softmax": the most frequent first.
-std::string operators_text(const HostWork& host) {
+std::string operators_text(const std::map<std::string, std::uint64_t>& operators) {
   std::vector<std::pair<std::uint64_t, std::string>> kinds;
-  for (const auto& [name, nodes] : host.operators) kinds.emplace_back(nodes, name);
+  for (const auto& [name, nodes] : operators) kinds.emplace_back(nodes, name);
   std::sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -153,18 +154,32 @@ std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
 
 std::string between_text(const std::vector<HostLayer>& nodes) {
   std::map<std::string, Group> groups;
-  for (const HostLayer& node : nodes) groups[node.reason].add(escaped(node.name));
+  std::map<std::string, std::map<std::string, std::uint64_t>> operators;
+  // Of what was refused for its own numbers, these are told where it is one node alone.
+  std::map<std::string, std::set<std::string>> reasons;
+  const auto kind_of = [](const HostLayer& node) {
+    return node.reason.substr(0, node.reason.find(": "));
+  };
+  for (const HostLayer& node : nodes) reasons[kind_of(node)].insert(node.reason);
+  for (const HostLayer& node : nodes) {
+    const std::string reason = reasons[kind_of(node)].size() == 1 ? node.reason : kind_of(node);
+    groups[reason].add(escaped(node.name));
+    ++operators[reason][node.op_type];
+  }
   std::string text;
   for (const auto& [reason, group] : groups) {
-    text += fmt::format("Between programs, on the host: {} ({}): {}.\n",
-                        counted(group.layers, "node"), group.listed(), escaped(reason));
+    // Of many, names tell less than how many of each kind there are.
+    text +=
+        fmt::format("Between programs, on the host: {} ({}): {}.\n", counted(group.layers, "node"),
+                    group.layers > kNamesShown ? operators_text(operators[reason]) : group.listed(),
+                    escaped(reason));
   }
   return text;
 }
 
 std::string host_text(const RunReport& report) {
   if (!report.host) return "";
-  const std::string kinds = operators_text(*report.host);
+  const std::string kinds = operators_text(report.host->operators);
   std::string text = fmt::format("{} on the host{}, {:.2f} s", counted(report.host->nodes, "node"),
                                  kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
   if (report.host->reference_seconds > 0) {

@@ -280,6 +280,22 @@ TEST_F(DevicePlanTest, TakesAnOperandOfAValueForEachChannel) {
   EXPECT_EQ(36 % lanes.groups[0].rows, 0U) << "no block has rows of two images";
 }
 
+// Rows of a matrix with three axes: a bias for each column, a function through a copy, and no copy
+// for a second addition.
+TEST_F(DevicePlanTest, AddsAValueForEachColumnOfRows) {
+  QuantizedText text("2,3,8");
+  text.matmul("x", "a", 8, 8)
+      .node("biased", "com.microsoft.QLinearAdd (a, s, z, bias, s, z, s, z)")
+      .node("curve", "com.microsoft.QLinearSigmoid (biased, s, z, s, z)")
+      .matmul("curve", "c", 8, 8)
+      .node("again", "com.microsoft.QLinearAdd (bias, s, z, c, s, z, s, z)")
+      .add("again", "x", "y");
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a+* curve<a c<curve+*"));
+  QuantizedText rows("2,8,8");
+  rows.matmul("x", "a", 8, 8).node("y", "com.microsoft.QLinearAdd (a, s, z, rows, s, z, s, z)");
+  EXPECT_THAT(texts(plan(rows)), ElementsAre("a")) << "a value for each row";
+}
+
 /// "a<x b" with, of each layer, what computes it: - the array, | the lanes.
 std::string engines(const DevicePlan& plan) {
   std::string text;
@@ -435,6 +451,18 @@ TEST_F(DevicePlanTest, SaysWhyTheHostComputesBetweenPrograms) {
   PlanOptions array;
   array.lanes = false;
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), "with --depthwise array");
+}
+
+TEST_F(DevicePlanTest, SaysWhatStandsBetweenProgramsOfSums) {
+  QuantizedText text("4,8");
+  text.weights("w", {8, 8})
+      .node("r", "Relu (x)")
+      .node("a", "MatMulInteger (r, w)")
+      .node("b", "Cast <to = 2> (a)")
+      .node("c", "MatMulInteger (b, w)")
+      .node("y", "Cast <to = 2> (c)");
+  EXPECT_THAT(plan(text).between,
+              testing::ElementsAre(testing::Pair(2, "the device has no such operation")));
 }
 
 TEST_F(DevicePlanTest, SaysNothingOfWhatNoProgramWaitsFor) {

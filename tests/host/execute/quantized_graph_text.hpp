@@ -78,6 +78,8 @@ class QuantizedText {
       constant(name, Tensor::of<std::int64_t>({1}, {value}));
     }
     constant("z", Tensor::of<std::uint8_t>({}, {131}));
+    constant("bias", Tensor::of<std::uint8_t>({8}, {0, 9, 55, 131, 140, 200, 254, 255}));
+    constant("rows", Tensor::of<std::uint8_t>({8, 1}, {0, 9, 55, 131, 140, 200, 254, 255}));
     constant("middle", Tensor::of<std::uint8_t>({}, {128}));
     constant("wz", Tensor::of<std::int8_t>({}, {zero}));
     for (const auto& [name, tensor] : weights_) constant(name, tensor);
