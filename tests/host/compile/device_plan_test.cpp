@@ -89,6 +89,16 @@ TEST_F(DevicePlanTest, LeavesAMapWholeWhereStripsTakeNoFewerClocks) {
   EXPECT_THAT(texts(plan(images)), ElementsAre("a! b<a y<b"));
 }
 
+TEST_F(DevicePlanTest, KnowsWhatIsThereWhenAProgramBegins) {
+  QuantizedText text("4,8");
+  text.matmul("x", "a", 8, 8).matmul("x", "b", 8, 8).matmul("a", "c", 8, 8).add("b", "c", "y");
+  const DevicePlan made = plan(text);
+  ASSERT_THAT(texts(made), ElementsAre("b a c<a+b"));
+  const std::vector<DeviceLayer>& layers = made.programs[0].layers;
+  EXPECT_TRUE(layers[0].job.ready && layers[1].job.ready);
+  EXPECT_FALSE(layers[2].job.ready);
+}
+
 TEST_F(DevicePlanTest, BeginsAProgramBehindWorkOfTheHost) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 3, kPad)

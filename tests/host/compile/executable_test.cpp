@@ -100,6 +100,32 @@ TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
 }
 
 /// Who has nothing but the file and a device runs its programs, as README.md says.
+// Three products of the input are one program; each begins before the one in front of it has ended.
+TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {
+  QuantizedText text("4,8");
+  text.weights("w", {8, 8})
+      .node("q", "MatMulInteger (x, w)")
+      .node("k", "MatMulInteger (x, w)")
+      .node("v", "MatMulInteger (x, w)")
+      .node("y", "Sum (q, k, v)");
+  const OnnxModel model = text.model();
+  const Executable made = compile(model, geometry_of({8}));
+  ASSERT_EQ(made.sums.size(), 1U);
+  const SumsProgram& program = made.sums[0];
+  EXPECT_EQ(made.number_of_sums(0), 1U);
+  ASSERT_EQ(program.nodes.size(), 3U);
+  EXPECT_EQ(program.nodes[1].name, "k");
+  ASSERT_EQ(program.list.jobs.size(), 3U);
+  for (const Job& job : program.list.jobs) EXPECT_TRUE(job.ready) << job.name;
+  EXPECT_EQ(to_json(made, model)["order"][0], (Json{{"sums", {0, 1, 2}}}));
+  CompileOptions alone;
+  alone.why_sums = "the device computes Linear layers alone";
+  EXPECT_TRUE(compile(model, geometry_of({8}), alone).sums.empty());
+  CompileOptions few;
+  few.most_tiles = 2;
+  EXPECT_TRUE(compile(model, geometry_of({8}), few).sums[0].list.jobs.empty());
+}
+
 TEST_F(ExecutableTest, AFileIsEnoughToRunItsPrograms) {
   const OnnxModel model = network();
   save(model);
