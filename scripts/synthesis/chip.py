@@ -54,6 +54,7 @@ class Design:
         """The Chip, from its blocks by kind."""
         if SPLIT in blocks:
             self.netlist.split(SPLIT, blocks[SPLIT].netlist)
+        self.netlist.fill_in({kind: made.netlist for kind, made in blocks.items()})
         self.netlist.spread()
         count = collections.Counter(cell.kind for cell in self.netlist.cells if cell.kind in blocks)
         chip = Chip(self.top, self.parameters, area(self.netlist), [(1, memory) for memory in self.netlist.memories], count)

@@ -129,6 +129,19 @@ class Netlist:
                                   cell.block))
         self.cells = cells
 
+    def fill_in(self, parts):
+        """Puts what blocks give as constants in the place of the nets that they drive; parts: their netlists by kind."""
+        known = {}
+        for cell in self.cells:
+            for pin in cell.output if cell.kind in parts else []:
+                known.update((net, bit) for net, bit in zip(cell.pins[pin], parts[cell.kind].ports[pin][1])
+                             if isinstance(bit, str))
+        for cell in self.cells:
+            for pin in cell.pins:
+                if pin not in cell.output:
+                    cell.pins[pin] = [known.get(net, net) for net in cell.pins[pin]]
+        self.ports = {name: (way, [known.get(net, net) for net in bits]) for name, (way, bits) in self.ports.items()}
+
     def spread(self):
         """Puts trees of buffers between a net and the many boxes that it drives, of which ABC has seen one load."""
         sinks = {}

@@ -54,6 +54,17 @@ class Chip(SmallDesigns):
         self.assertEqual({path.end for path in chip.paths["gemm64"]}, {"b_o", "busy_o"})
         self.assertIn("u_requantize[0].sum_i", {path.end for path in chip.paths["gemm64_requantize"]})
 
+    def test_a_constant_that_a_block_gives_has_no_path(self):
+        self.rtl("gemm64_stage", """\
+module gemm64_stage #(parameter N = 4) (input clk_i, input [N-1:0] sum_i, output reg [N-1:0] sum_o, output [1:0] edge_o);
+  assign edge_o = 2'd1;
+  always @(posedge clk_i) sum_o <= sum_i + 3;
+endmodule
+""")
+        self.rtl("gemm64", "module gemm64(input clk_i, input [3:0] a_i, output [1:0] edge_o, output reg [3:0] b_o);\n"
+                 " wire [1:0] mark; wire [3:0] sum;\n gemm64_stage u_stage (clk_i, a_i, sum, mark);\n assign edge_o = mark;\n"
+                 " always @(posedge clk_i) b_o <= sum ^ {mark, mark};\nendmodule\n")
+        self.assertEqual({path.end for path in self.made().paths["gemm64"]}, {"b_o"})
 
     def test_a_register_that_drives_many_blocks_has_buffers(self):
         self.rtl("gemm64_stage", STAGE)
