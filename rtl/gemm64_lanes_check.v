@@ -21,44 +21,57 @@ module gemm64_lanes_check #(
 
     localparam FIRST = 256;  // bit of the command at which window_i begins
 
-    reg          given_q, known_q, bad_known_q;
-    reg  [255:0] window_q;
-    reg  [15:0]  tag_q, tag_known_q;
-
-    wire [7:0]  kernel        = window_q[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
-    wire [7:0]  stride_height = window_q[`GEMM64_CMD_STRIDE_HEIGHT_LSB - FIRST +: 8];
-    wire [7:0]  stride_width  = window_q[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: 8];
-    wire [7:0]  pad_top       = window_q[`GEMM64_CMD_PAD_TOP_LSB - FIRST +: 8];
-    wire [7:0]  pad_left      = window_q[`GEMM64_CMD_PAD_LEFT_LSB - FIRST +: 8];
-    wire [15:0] height        = window_q[`GEMM64_CMD_HEIGHT_LSB - FIRST +: 16];
-    wire [15:0] width         = window_q[`GEMM64_CMD_WIDTH_LSB - FIRST +: 16];
-    wire [15:0] out_height    = window_q[`GEMM64_CMD_OUT_HEIGHT_LSB - FIRST +: 16];
-    wire [15:0] out_width     = window_q[`GEMM64_CMD_OUT_WIDTH_LSB - FIRST +: 16];
-    wire [15:0] row_step      = window_q[`GEMM64_CMD_ROW_STEP_LSB - FIRST +: 16];
-    wire [15:0] image_step    = window_q[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: 16];
-    wire [15:0] lead          = window_q[`GEMM64_CMD_LEAD_LSB - FIRST +: 16];
+    wire [7:0]  kernel        = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0]  stride_height = window_i[`GEMM64_CMD_STRIDE_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0]  stride_width  = window_i[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: 8];
+    wire [7:0]  pad_top       = window_i[`GEMM64_CMD_PAD_TOP_LSB - FIRST +: 8];
+    wire [7:0]  pad_left      = window_i[`GEMM64_CMD_PAD_LEFT_LSB - FIRST +: 8];
+    wire [15:0] height        = window_i[`GEMM64_CMD_HEIGHT_LSB - FIRST +: 16];
+    wire [15:0] width         = window_i[`GEMM64_CMD_WIDTH_LSB - FIRST +: 16];
+    wire [15:0] out_height    = window_i[`GEMM64_CMD_OUT_HEIGHT_LSB - FIRST +: 16];
+    wire [15:0] out_width     = window_i[`GEMM64_CMD_OUT_WIDTH_LSB - FIRST +: 16];
+    wire [15:0] row_step      = window_i[`GEMM64_CMD_ROW_STEP_LSB - FIRST +: 16];
+    wire [15:0] image_step    = window_i[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: 16];
+    wire [15:0] lead          = window_i[`GEMM64_CMD_LEAD_LSB - FIRST +: 16];
 
     wire bad_sizes = (kernel != 8'd3 & kernel != 8'd5 & kernel != 8'd7) | pad_top >= kernel | pad_left >= kernel
                    | height == 16'd0 | width < 16'd2 | width > LINE[15:0] | out_height == 16'd0 | out_width == 16'd0;
-    // What the steps must be: the last outputs of a row and of an image lie where the walk has come by then.
-    wire [7:0]  below    = kernel - 8'd1 - pad_top, right = kernel - 8'd1 - pad_left;
-    wire [23:0] across   = {8'd0, out_width - 16'd1} * {16'd0, stride_width};
-    wire [23:0] down     = {8'd0, out_height - 16'd1} * {16'd0, stride_height};
-    wire [23:0] row      = {16'd0, stride_height} * {8'd0, width};
-    wire [39:0] rows     = {16'd0, down} * {24'd0, width};
-    wire [39:0] image    = {24'd0, height} * {24'd0, width};
-    wire [23:0] ahead    = {16'd0, below} * {8'd0, width} + {16'd0, right};
-    wire bad_steps = row != across + {8'd0, row_step} | image != rows + {16'd0, across} + {24'd0, image_step}
-                   | ahead != {8'd0, lead};
+    wire [7:0]  below  = kernel - 8'd1 - pad_top;
+    wire [15:0] last   = out_width - 16'd1;
+    wire [7:0]  words  = width[7:0];  // all of it, where it is not bad
+
+    // What the steps must be: the last outputs of a row and of an image lie where the walk has come by then. Each clock has
+    // products side by side, none behind another.
+    reg         given_q, known_q, bad_q, bad_known_q;
+    reg  [7:0]  right_q;
+    reg  [15:0] row_q, below_q, lines_q, row_step_q, image_step_q, lead_q, tag_q, tag_known_q;
+    reg  [23:0] across_q, image_q;
+    reg  [31:0] rows_q;
+    reg  [32:0] rest_q;  // what rows_q must be
 
     always @(posedge clk_i) begin
         given_q <= valid_i & rst_ni;
         known_q <= given_q & rst_ni;
-        if (valid_i) {window_q, tag_q} <= {window_i, tag_i};
-        if (given_q) {bad_known_q, tag_known_q} <= {bad_sizes | bad_steps, tag_q};
+        if (valid_i) begin
+            bad_q    <= bad_sizes;
+            row_q    <= {8'd0, stride_height} * {8'd0, words};
+            across_q <= {8'd0, last} * {16'd0, stride_width};
+            image_q  <= {8'd0, height} * {16'd0, words};
+            below_q  <= {8'd0, below} * {8'd0, words};
+            right_q  <= kernel - 8'd1 - pad_left;
+            lines_q  <= out_height - 16'd1;
+            {row_step_q, image_step_q, lead_q, tag_q} <= {row_step, image_step, lead, tag_i};
+        end
+        if (given_q) begin
+            bad_known_q <= bad_q | {9'd0, row_q} != {1'b0, across_q} + {9'd0, row_step_q}
+                         | {1'b0, below_q} + {9'd0, right_q} != {1'b0, lead_q};
+            rows_q      <= {16'd0, lines_q} * {16'd0, row_q};
+            rest_q      <= {9'd0, image_q} - {9'd0, across_q} - {17'd0, image_step_q};
+            tag_known_q <= tag_q;
+        end
     end
 
-    assign error_o     = known_q & bad_known_q;
+    assign error_o     = known_q & (bad_known_q | {1'b0, rows_q} != rest_q);
     assign error_tag_o = tag_known_q;
 
 endmodule
