@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -213,6 +213,11 @@ synth:
 	@$(SETUP) synth
 	@scripts/synth $(ARGS)
 
+# The longest path with the wires of a layout in it: that of a column of the array's stage.
+wires:
+	@$(SETUP) wires
+	@scripts/wires --out $(BUILD)/wires $(ARGS)
+
 # The operands are a run's own: what a tile's waveform shows.
 energy:
 	@$(SETUP) build energy
@@ -278,6 +283,7 @@ help:
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make tidy   checks the C++ with clang-tidy"
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
+	@echo "make wires      places and routes a column of the array, and tells what its wires cost"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
