@@ -193,12 +193,7 @@ module gemm64_activations #(
 
     always @(posedge clk_i) begin
         if (begins & next_window) planes_q[walk_in_q] <= {next_capacity, next_slot, next_place};
-        if (!rst_ni) begin
-            walk_in_q     <= {LOG_WALKS{1'b0}};
-            walk_out_q    <= {LOG_WALKS{1'b0}};
-            burst_begun_q <= 1'b0;
-            walk_begun_q  <= 1'b0;
-        end else begin
+        if (rst_ni) begin
             if (begins & next_window) walk_in_q <= walk_in_q + 1'b1;
             if (beat_i & beat_window) begin
                 burst_begun_q <= ~beat_last_i;
@@ -207,6 +202,11 @@ module gemm64_activations #(
                 slot_q        <= slot == capacity - 16'd1 ? 16'd0 : slot + 16'd1;
                 if (planes_end) walk_out_q <= walk_out_q + 1'b1;
             end
+        end else begin
+            walk_in_q     <= {LOG_WALKS{1'b0}};
+            walk_out_q    <= {LOG_WALKS{1'b0}};
+            burst_begun_q <= 1'b0;
+            walk_begun_q  <= 1'b0;
         end
     end
 
@@ -222,6 +222,7 @@ module gemm64_activations #(
 
     gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH)) u_scratchpad (
         .clk_i           (clk_i),
+        .busy_i          (1'b1),
         .write_i         (beat_i),
         .write_address_i (write_place[WORDS_WIDTH-1:0]),
         .write_data_i    (beat_data_i),
@@ -246,15 +247,7 @@ module gemm64_activations #(
     wire [WORDS_WIDTH-1:0] ahead    = ahead_q + in;
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            level_q  <= {WORDS_WIDTH{1'b0}};
-            ahead_q  <= {WORDS_WIDTH{1'b0}};
-            write_q  <= {WORDS_WIDTH{1'b0}};
-            read_q   <= {WORDS_WIDTH{1'b0}};
-            oldest_q <= {WORDS_WIDTH{1'b0}};
-            window_q <= 1'b0;
-            pixels_q <= 17'd0;
-        end else begin
+        if (rst_ni) begin
             level_q <= ring_read & release_i ? level - 1'b1 : level;
             if (beat_i & ~beat_window) write_q <= after(write_q);
             if (ring_read & release_i) oldest_q <= after(oldest_q);
@@ -268,6 +261,14 @@ module gemm64_activations #(
             if (begins) window_q <= next_window;
             pixels_q <= pixels_q + (begins & new_pixels ? {1'b0, next_rows} : 17'd0)
                                  - (free_i ? {1'b0, freed_i} : 17'd0);
+        end else begin
+            level_q  <= {WORDS_WIDTH{1'b0}};
+            ahead_q  <= {WORDS_WIDTH{1'b0}};
+            write_q  <= {WORDS_WIDTH{1'b0}};
+            read_q   <= {WORDS_WIDTH{1'b0}};
+            oldest_q <= {WORDS_WIDTH{1'b0}};
+            window_q <= 1'b0;
+            pixels_q <= 17'd0;
         end
     end
 

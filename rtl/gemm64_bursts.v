@@ -47,39 +47,38 @@ module gemm64_bursts #(
     wire [63:0] stride = {28'd0, stride_i} << LOG_N;
     wire [63:0] step   = {44'd0, step_i} << LOG_N;
 
-    wire [12:0]              page_words = (PAGE_BYTES - {1'b0, address_q[11:0]}) >> LOG_N;
-    wire [6:0]               page_beats = page_words > MAX_BEATS[12:0] ? MAX_BEATS[6:0] : page_words[6:0];
-    wire [ADDRESS_WIDTH-1:0] next       = address_q + ({{ADDRESS_WIDTH-7{1'b0}}, beats_o} << LOG_N);
+    // Zero at rest, and one question for a simulator
+    reg [12:0]              page_words;
+    reg [6:0]               beats;
+    reg [ADDRESS_WIDTH-1:0] next;
+    reg                     last, last_run, last_pass, ends;
+    always @* begin
+        page_words = 13'd0;
+        beats      = 7'd0;
+        next       = {ADDRESS_WIDTH{1'b0}};
+        {last, last_run, last_pass, ends} = 4'd0;
+        if (valid_o) begin
+            page_words = (PAGE_BYTES - {1'b0, address_q[11:0]}) >> LOG_N;
+            beats      = page_words > MAX_BEATS[12:0] ? MAX_BEATS[6:0] : page_words[6:0];
+            if (words_q < {41'd0, beats}) beats = words_q[6:0];
+            next       = address_q + ({{ADDRESS_WIDTH-7{1'b0}}, beats} << LOG_N);
+            last       = words_q == {41'd0, beats};
+            last_run   = left_q == 32'd1;
+            last_pass  = pass_q == 32'd1;
+            ends       = last & last_run & last_pass & blocks_q == 32'd1;
+        end
+    end
 
     assign start_ready_o = ~valid_o;
     assign address_o     = address_q;
-    assign beats_o       = words_q < {41'd0, page_beats} ? words_q[6:0] : page_beats;
+    assign beats_o       = beats;
     assign first_o       = first_q;
-    assign last_o        = words_q == {41'd0, beats_o};
+    assign last_o        = last;
     assign tag_o         = tag_q;
-
-    wire last_run   = left_q == 32'd1;
-    wire last_pass  = pass_q == 32'd1;
-    wire last_block = blocks_q == 32'd1;
-    assign end_o = last_o & last_run & last_pass & last_block;
+    assign end_o         = ends;
 
     always @(posedge clk_i) begin
-        if (start_valid_i & start_ready_o) begin
-            address_q       <= address_i;
-            run_address_q   <= address_i;
-            block_address_q <= address_i;
-            run_q           <= run_i;
-            words_q         <= run_i;
-            count_q         <= count_i;
-            left_q          <= count_i;
-            stride_q        <= stride[ADDRESS_WIDTH-1:0];
-            passes_q        <= passes_i;
-            pass_q          <= passes_i;
-            step_q          <= step[ADDRESS_WIDTH-1:0];
-            blocks_q        <= blocks_i;
-            tag_q           <= tag_i;
-            first_q         <= 1'b1;
-        end else if (valid_o & ready_i) begin
+        if (valid_o & ready_i) begin
             address_q <= next;
             words_q   <= words_q - {41'd0, beats_o};
             first_q   <= last_o;
@@ -103,6 +102,21 @@ module gemm64_bursts #(
                     block_address_q <= block_address_q + step_q;
                 end
             end
+        end else if (start_valid_i & start_ready_o) begin
+            address_q       <= address_i;
+            run_address_q   <= address_i;
+            block_address_q <= address_i;
+            run_q           <= run_i;
+            words_q         <= run_i;
+            count_q         <= count_i;
+            left_q          <= count_i;
+            stride_q        <= stride[ADDRESS_WIDTH-1:0];
+            passes_q        <= passes_i;
+            pass_q          <= passes_i;
+            step_q          <= step[ADDRESS_WIDTH-1:0];
+            blocks_q        <= blocks_i;
+            tag_q           <= tag_i;
+            first_q         <= 1'b1;
         end
 
         if (!rst_ni) valid_o <= 1'b0;

@@ -265,15 +265,7 @@ module gemm64_commands #(
     assign error_tag_o  = bad_window ? bad_window_tag : bad_lanes ? bad_lanes_tag : bad_vector ? bad_vector_tag : passes_end ? passes_end_tag : dispatched_q;
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            fetch_q      <= 16'd0;
-            head_q       <= 16'd0;
-            dispatched_q <= 16'd0;
-            received_q   <= 16'd0;
-            stores_q     <= 16'd0;
-            pending_q    <= {LOG_COMMANDS + 1{1'b0}};
-            room_q       <= DEPTH[LOG_COMMANDS:0];
-        end else begin
+        if (rst_ni) begin
             if (ask) fetch_q <= (fetch_q + 16'd1) & ring_mask_i;
             if (pop) head_q <= (head_q + 16'd1) & ring_mask_i;
             if (pop) dispatched_q <= dispatched_q + 16'd1;
@@ -281,6 +273,14 @@ module gemm64_commands #(
             stores_q  <= stores_q + {15'd0, pop & is_store} - {15'd0, store_done_i};
             pending_q <= pending_q + {{LOG_COMMANDS{1'b0}}, ask} - {{LOG_COMMANDS{1'b0}}, received};
             room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop};
+        end else begin
+            fetch_q      <= 16'd0;
+            head_q       <= 16'd0;
+            dispatched_q <= 16'd0;
+            received_q   <= 16'd0;
+            stores_q     <= 16'd0;
+            pending_q    <= {LOG_COMMANDS + 1{1'b0}};
+            room_q       <= DEPTH[LOG_COMMANDS:0];
         end
     end
 

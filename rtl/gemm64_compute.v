@@ -106,7 +106,6 @@ module gemm64_compute #(
     wire [31:0]  blocks     = next_command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
 
     wire of_lanes = next_command[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_DEPTHWISE;
-    wire lanes    = next & of_lanes;
     assign valid  = next & ~set & ~of_lanes;  // a MATMUL
 
     // What windows need waits in registers beside the queue, which cost the simulation nothing while they are not loaded.
@@ -190,7 +189,14 @@ module gemm64_compute #(
 
     // The lanes begin when all rows of the array have left it, since blocks are to be done in their order.
     reg  lanes_q;  // a DEPTHWISE is under way
-    wire lanes_load = lanes & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}};
+    reg  lanes_load, lanes_wait;
+    always @* begin
+        {lanes_load, lanes_wait} = 2'd0;
+        if (of_lanes) begin
+            lanes_load = next & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}};
+            lanes_wait = lanes_q & ~lanes_move_i & ~lanes_wait_weights_i & ~lanes_wait_word_i;  // for a place, or stopped
+        end
+    end
     always @(posedge clk_i) lanes_q <= rst_ni & (lanes_load | (lanes_q & ~lanes_finished_i));
 
     wire first_tile = of_lanes | (of_window ? window_first_tile : ~accumulate | tile_q == 32'd0);
@@ -216,7 +222,7 @@ module gemm64_compute #(
     wire end_of_pass = end_of_tile & last_tile;
     wire end_of_work = end_of_pass & last_pass;
 
-    wire row_last = of_lanes ? last_row | lanes_plane_end_i : last_row & (~accumulate | last_tile);
+    wire row_last = (last_row & (of_lanes | ~accumulate | last_tile)) | lanes_plane_end_i;
 
     assign finished = (end_of_work & last_block) | lanes_finished_i;
 
@@ -256,16 +262,7 @@ module gemm64_compute #(
     wire [1:0] stored = {1'b0, bank_free_i};
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            row_q    <= 16'd0;
-            column_q <= {LOG_N{1'b0}};
-            tile_q   <= 32'd0;
-            pass_q   <= 32'd0;
-            block_q  <= 32'd0;
-            bank_q   <= 1'b0;
-            in_use_q <= 2'd0;
-            drain_q  <= {DRAIN_WIDTH{1'b0}};
-        end else begin
+        if (rst_ni) begin
             if (read | lanes_row_i) row_q <= last_row | lanes_plane_end_i ? 16'd0 : row_q + 16'd1;
             if (weight_read_o) column_q <= column_q + 1'b1;
             if (end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1;
@@ -276,6 +273,15 @@ module gemm64_compute #(
             if (read) drain_q <= PIPELINE[DRAIN_WIDTH-1:0];
             else if (lanes_row_i) drain_q <= LANES_PIPELINE[DRAIN_WIDTH-1:0];
             else if (drain_q != {DRAIN_WIDTH{1'b0}}) drain_q <= drain_q - 1'b1;
+        end else begin
+            row_q    <= 16'd0;
+            column_q <= {LOG_N{1'b0}};
+            tile_q   <= 32'd0;
+            pass_q   <= 32'd0;
+            block_q  <= 32'd0;
+            bank_q   <= 1'b0;
+            in_use_q <= 2'd0;
+            drain_q  <= {DRAIN_WIDTH{1'b0}};
         end
     end
 
@@ -284,8 +290,7 @@ module gemm64_compute #(
     wire wait_weights, wait_activations, wait_results, drain, idle_clock;
     assign wait_weights     = (waiting & between & ~weights) | lanes_wait_weights_i;
     assign wait_activations = (waiting & between & weights & ~activations) | lanes_wait_word_i;
-    assign wait_results     = (waiting & (~between | (weights & activations)))
-                            | (lanes_q & ~lanes_move_i & ~lanes_wait_weights_i & ~lanes_wait_word_i);
+    assign wait_results     = (waiting & (~between | (weights & activations))) | lanes_wait;
     assign drain            = ~valid & ~lanes_q & drain_q != {DRAIN_WIDTH{1'b0}};
     assign idle_clock           = ~valid & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}};
     assign causes_o = {idle_clock, drain, wait_results, wait_activations, wait_weights, read | lanes_move_i};

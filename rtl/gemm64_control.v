@@ -59,20 +59,24 @@ module gemm64_control #(
         code    = `GEMM64_ERROR_WATCHDOG;
         engine  = `GEMM64_ENGINE_COMMANDS;
         command = next_tag_i;
-        for (i = ENGINES; i > 0; i = i - 1) begin
-            e = i == ENGINES ? 0 : i;
-            if (fault_i[e]) begin
-                code    = fault_code_i[4*e +: 4];
-                engine  = e[3:0];
-                command = fault_tag_i[16*e +: 16];
+        i       = 0;
+        e       = 0;
+        if (error) begin  // one question for a simulator where nothing is wrong
+            for (i = ENGINES; i > 0; i = i - 1) begin
+                e = i == ENGINES ? 0 : i;
+                if (fault_i[e]) begin
+                    code    = fault_code_i[4*e +: 4];
+                    engine  = e[3:0];
+                    command = fault_tag_i[16*e +: 16];
+                end
             end
-        end
-        for (i = ENGINES; i > 0; i = i - 1) begin
-            e = i == ENGINES ? 0 : i;
-            if (bus_error_i[e]) begin
-                code    = bus_code(bus_decode_i[e]);
-                engine  = e[3:0];
-                command = bus_tag_i[16*e +: 16];
+            for (i = ENGINES; i > 0; i = i - 1) begin
+                e = i == ENGINES ? 0 : i;
+                if (bus_error_i[e]) begin
+                    code    = bus_code(bus_decode_i[e]);
+                    engine  = e[3:0];
+                    command = bus_tag_i[16*e +: 16];
+                end
             end
         end
     end
@@ -85,13 +89,7 @@ module gemm64_control #(
     assign error_o     = {command_q, 8'd0, engine_q, code_q};
 
     always @(posedge clk_i) begin
-        if (!rst_ni | clear_o) begin
-            halted_q    <= 1'b0;
-            resetting_q <= 1'b0;
-            code_q      <= `GEMM64_ERROR_NONE;
-            engine_q    <= `GEMM64_ENGINE_COMMANDS;
-            command_q   <= 16'd0;
-        end else begin
+        if (rst_ni & ~clear_o) begin
             if (fail) begin
                 halted_q  <= 1'b1;
                 code_q    <= code;
@@ -99,6 +97,12 @@ module gemm64_control #(
                 command_q <= command;
             end
             if (reset_i) resetting_q <= 1'b1;
+        end else begin
+            halted_q    <= 1'b0;
+            resetting_q <= 1'b0;
+            code_q      <= `GEMM64_ERROR_NONE;
+            engine_q    <= `GEMM64_ENGINE_COMMANDS;
+            command_q   <= 16'd0;
         end
         if (!rst_ni | ~busy_i | progress_i | halted_q) still_q <= 32'd0;
         else still_q <= still_q + 32'd1;

@@ -41,15 +41,17 @@ module gemm64_data_port #(
     integer                  i;
 
     always @* begin
-        id      = IDS[ID_WIDTH*(READERS-1) +: ID_WIDTH];
-        address = address_i[ADDRESS_WIDTH*(READERS-1) +: ADDRESS_WIDTH];
-        beats   = beats_i[7*(READERS-1) +: 7];
-        for (i = READERS - 2; i >= 0; i = i - 1)
-            if (valid_i[i]) begin
-                id      = IDS[ID_WIDTH*i +: ID_WIDTH];
-                address = address_i[ADDRESS_WIDTH*i +: ADDRESS_WIDTH];
-                beats   = beats_i[7*i +: 7];
-            end
+        id      = {ID_WIDTH{1'b0}};
+        address = {ADDRESS_WIDTH{1'b0}};
+        beats   = 7'd0;
+        i       = 0;
+        if (valid_i != {READERS{1'b0}})  // one question for a simulator where none asks
+            for (i = READERS - 1; i >= 0; i = i - 1)
+                if (valid_i[i]) begin
+                    id      = IDS[ID_WIDTH*i +: ID_WIDTH];
+                    address = address_i[ADDRESS_WIDTH*i +: ADDRESS_WIDTH];
+                    beats   = beats_i[7*i +: 7];
+                end
     end
 
     genvar g;

@@ -46,12 +46,12 @@ module gemm64_fifo #(
 
     always @(posedge clk_i) begin
         if (push) entries_q[tail_q[LOG_DEPTH-1:0]] <= data_i;
-        if (!rst_ni) begin
-            head_q <= {LOG_DEPTH + 1{1'b0}};
-            tail_q <= {LOG_DEPTH + 1{1'b0}};
-        end else begin
+        if (rst_ni) begin
             if (push) tail_q <= tail_q + 1'b1;
             if (pop) head_q <= head_q + 1'b1;
+        end else begin
+            head_q <= {LOG_DEPTH + 1{1'b0}};
+            tail_q <= {LOG_DEPTH + 1{1'b0}};
         end
     end
 

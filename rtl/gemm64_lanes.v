@@ -122,7 +122,6 @@ module gemm64_lanes #(
     );
 
     // Weights: nine memories, one for each multiplier, of two halves. A half holds a plane's, nine taps a word.
-    wire [5:0]  taps = kernel_q == 8'd7 ? 6'd49 : kernel_q == 8'd5 ? 6'd25 : 6'd9;
     reg  [31:0] planes_read_q;            // planes whose weights have all been asked for
     reg  [5:0]  tap_q;                    // of the next word
     reg  [3:0]  multiplier_q;             // the tap's
@@ -134,17 +133,37 @@ module gemm64_lanes #(
     reg         weight_write_q;
     reg  [3:0]  weight_multiplier_q;
     reg  [2:0]  weight_nine_q;
-    wire        weights_begin = tap_q == 6'd0;
-    wire        weights_end   = tap_q == taps - 6'd1;
+    reg         weight_read, weights_end;
 
-    assign weight_read_o = active_i & weight_there_i & planes_read_q != planes_i & (~weights_begin | halves_q != 2'd2);
+    always @* begin
+        {weight_read, weights_end} = 2'd0;
+        if (active_i) begin
+            weight_read = weight_there_i & planes_read_q != planes_i & (tap_q != 6'd0 | halves_q != 2'd2);
+            weights_end = tap_q == (kernel_q == 8'd7 ? 6'd48 : kernel_q == 8'd5 ? 6'd24 : 6'd8);
+        end
+    end
+    assign weight_read_o = weight_read;
     assign weights_there = whole_q != 2'd0;
 
     always @(posedge clk_i) if (awake) begin
         weight_multiplier_q <= multiplier_q;
         weight_nine_q       <= nine_q;
         weight_half_q       <= read_half_q;
-        if (!rst_ni | load_i) begin
+        if (rst_ni & ~load_i) begin
+            weight_write_q <= weight_read_o;
+            weight_end_q   <= weight_read_o & weights_end;
+            halves_q <= halves_q + {1'b0, weight_read_o & tap_q == 6'd0} - {1'b0, plane_end_o};
+            whole_q  <= whole_q + {1'b0, weight_end_q} - {1'b0, plane_end_o};
+            if (plane_end_o) sum_half_q <= ~sum_half_q;
+            if (weight_read_o) begin
+                if (weights_end) nine_q <= 3'd0;
+                else if (multiplier_q == 4'd8) nine_q <= nine_q + 3'd1;
+                multiplier_q <= weights_end | multiplier_q == 4'd8 ? 4'd0 : multiplier_q + 4'd1;
+                tap_q        <= weights_end ? 6'd0 : tap_q + 6'd1;
+                if (weights_end) read_half_q <= ~read_half_q;
+                if (weights_end) planes_read_q <= planes_read_q + 32'd1;
+            end
+        end else begin
             planes_read_q  <= 32'd0;
             tap_q          <= 6'd0;
             multiplier_q   <= 4'd0;
@@ -155,20 +174,6 @@ module gemm64_lanes #(
             sum_half_q     <= 1'b0;
             weight_write_q <= 1'b0;
             weight_end_q   <= 1'b0;
-        end else begin
-            weight_write_q <= weight_read_o;
-            weight_end_q   <= weight_read_o & weights_end;
-            if (weight_read_o) begin
-                tap_q        <= weights_end ? 6'd0 : tap_q + 6'd1;
-                multiplier_q <= weights_end | multiplier_q == 4'd8 ? 4'd0 : multiplier_q + 4'd1;
-                if (weights_end) nine_q <= 3'd0;
-                else if (multiplier_q == 4'd8) nine_q <= nine_q + 3'd1;
-                if (weights_end) read_half_q <= ~read_half_q;
-                if (weights_end) planes_read_q <= planes_read_q + 32'd1;
-            end
-            halves_q <= halves_q + {1'b0, weight_read_o & weights_begin} - {1'b0, plane_end_o};
-            whole_q  <= whole_q + {1'b0, weight_end_q} - {1'b0, plane_end_o};
-            if (plane_end_o) sum_half_q <= ~sum_half_q;
         end
     end
 
@@ -219,6 +224,7 @@ module gemm64_lanes #(
             end else begin : kept
                 gemm64_ram #(.WIDTH(8*N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE)) u_line (
                     .clk_i           (clk_i),
+                    .busy_i          (shift | shift_1_q),
                     .write_i         (shift_1_q & row_q[g]),
                     .write_address_i (column_1_q),
                     .write_data_i    (above[g-1].word),
@@ -336,7 +342,7 @@ module gemm64_lanes #(
                 if (row_q[m]) begin
                     for (c = SIZE - 1; c > 0; c = c - 1) window_q[SIZE*m + c] = window_q[SIZE*m + c - 1];
                     case (m)
-                        0: window_q[SIZE*m] = above[0].word;
+                        0: window_q[SIZE*m] = word_i;
                         1: window_q[SIZE*m] = above[1].word;
                         2: window_q[SIZE*m] = above[2].word;
                         3: window_q[SIZE*m] = above[3].word;

@@ -65,8 +65,6 @@ module gemm64_lanes_walk #(
     wire       is_5         = kernel_i == 8'd5;
     wire       is_7         = kernel_i == 8'd7;
     wire [2:0] last_part    = is_7 ? 3'd5 : is_5 ? 3'd2 : 3'd0;
-    wire [7:0] first_row    = kernel_i - 8'd1 - pad_top_i;
-    wire [7:0] first_column = kernel_i - 8'd1 - pad_left_i;
 
     reg        sum, ends, row_end, image_end, plane_end, all_end, shift, take, x_end, y_end, i_end, last_word;
     reg        no_weights, no_word, move, done, over;
@@ -74,7 +72,8 @@ module gemm64_lanes_walk #(
     reg [16:0] row, column;
     reg [6:0]  row_inside, column_inside;
     reg [3:0]  part;
-    reg        first_part, row_done, plane_done, all_done;
+    reg        first_part, row_done, plane_done, all_done, moves_sum, moves_shift, moves_take;
+    reg [7:0]  first_row, first_column;
     integer    tap;
 
     // Zero at rest, and one question for a simulator
@@ -82,7 +81,7 @@ module gemm64_lanes_walk #(
         {sum, ends, row_end, image_end, plane_end, all_end, shift, take, x_end, y_end, i_end, last_word} = 12'd0;
         {no_weights, no_word, move, done, over} = 5'd0;
         {step, row, column, row_inside, column_inside} = 64'd0;
-        {part, first_part, row_done, plane_done, all_done} = 8'd0;
+        {part, first_part, row_done, plane_done, all_done, moves_sum, moves_shift, moves_take} = 11'd0;
         tap = 0;
         if (active_i) begin
             sum       = ~done_q & need_q == 17'd0;
@@ -103,7 +102,7 @@ module gemm64_lanes_walk #(
             last_word = x_end & y_end & i_end & plane_q == planes_i - 32'd1;
 
             no_weights = sum & ~weights_i;
-            no_word    = take & ~word_i;
+            no_word    = take & ~word_i & ~no_weights;
             move       = ~no_weights & ~no_word & ~(sum & ~place_i);
             done       = done_q | (ends & all_end);
             over       = over_q | (take & last_word);
@@ -112,6 +111,9 @@ module gemm64_lanes_walk #(
             row_done   = move & ends & (~accumulate_i | image_end);
             plane_done = move & ends & plane_end;
             all_done   = move & done & over;
+            moves_sum   = move & sum;
+            moves_shift = move & shift;
+            moves_take  = move & take;
 
             for (tap = 0; tap < 7; tap = tap + 1) begin
                 row    = row_q - tap[16:0];  // before the first one: more than any height
@@ -123,7 +125,32 @@ module gemm64_lanes_walk #(
     end
 
     always @(posedge clk_i) begin
-        if (!rst_ni | load_i) begin
+        if (rst_ni & ~load_i) begin
+            if (move) begin
+                first_row    = kernel_i - 8'd1 - pad_top_i;
+                first_column = kernel_i - 8'd1 - pad_left_i;
+                if (shift) begin
+                    x_q <= x_end ? 16'd0 : x_q + 16'd1;
+                    if (x_end) y_q <= y_end ? 16'd0 : y_q + 16'd1;
+                    if (x_end & y_end) image_q <= i_end ? 32'd0 : image_q + 32'd1;
+                    if (x_end & y_end & i_end) plane_q <= plane_q + 32'd1;
+                end
+                over_q <= over;
+                done_q <= done;
+                need_q <= (ends ? {1'b0, step} : need_q) - {16'd0, shift & ~done};
+                if (sum) part_q <= ends ? 3'd0 : part_q + 3'd1;
+                if (ends) begin
+                    out_x_q  <= row_end ? 16'd0 : out_x_q + 16'd1;
+                    column_q <= row_end ? {9'd0, first_column} : column_q + {9'd0, stride_width_i};
+                    if (row_end) begin
+                        out_y_q <= image_end ? 16'd0 : out_y_q + 16'd1;
+                        row_q   <= image_end ? {9'd0, first_row} : row_q + {9'd0, stride_height_i};
+                    end
+                    if (image_end) out_image_q <= plane_end ? 32'd0 : out_image_q + 32'd1;
+                    if (plane_end) out_plane_q <= out_plane_q + 32'd1;
+                end
+            end
+        end else begin
             x_q         <= 16'd0;
             y_q         <= 16'd0;
             image_q     <= 32'd0;
@@ -133,40 +160,19 @@ module gemm64_lanes_walk #(
             out_y_q     <= 16'd0;
             out_image_q <= 32'd0;
             out_plane_q <= 32'd0;
-            row_q       <= {9'd0, first_row};
-            column_q    <= {9'd0, first_column};
+            row_q       <= {9'd0, kernel_i - 8'd1 - pad_top_i};
+            column_q    <= {9'd0, kernel_i - 8'd1 - pad_left_i};
             need_q      <= {1'b0, first_i} + 17'd1;
             part_q      <= 3'd0;
             done_q      <= 1'b0;
-        end else if (move) begin
-            if (shift) begin
-                x_q <= x_end ? 16'd0 : x_q + 16'd1;
-                if (x_end) y_q <= y_end ? 16'd0 : y_q + 16'd1;
-                if (x_end & y_end) image_q <= i_end ? 32'd0 : image_q + 32'd1;
-                if (x_end & y_end & i_end) plane_q <= plane_q + 32'd1;
-            end
-            over_q <= over;
-            done_q <= done;
-            need_q <= (ends ? {1'b0, step} : need_q) - {16'd0, shift & ~done};
-            if (sum) part_q <= ends ? 3'd0 : part_q + 3'd1;
-            if (ends) begin
-                out_x_q  <= row_end ? 16'd0 : out_x_q + 16'd1;
-                column_q <= row_end ? {9'd0, first_column} : column_q + {9'd0, stride_width_i};
-                if (row_end) begin
-                    out_y_q <= image_end ? 16'd0 : out_y_q + 16'd1;
-                    row_q   <= image_end ? {9'd0, first_row} : row_q + {9'd0, stride_height_i};
-                end
-                if (image_end) out_image_q <= plane_end ? 32'd0 : out_image_q + 32'd1;
-                if (plane_end) out_plane_q <= out_plane_q + 32'd1;
-            end
         end
     end
 
     assign move_o         = move;
-    assign take_o         = move & take;
-    assign shift_o        = move & shift;
+    assign take_o         = moves_take;
+    assign shift_o        = moves_shift;
     assign column_o       = x_q[COLUMN_WIDTH-1:0];
-    assign sum_o          = move & sum;
+    assign sum_o          = moves_sum;
     assign {row_inside_o, column_inside_o} = {row_inside, column_inside};
     assign part_o         = part;
     assign first_part_o   = first_part;
@@ -174,7 +180,7 @@ module gemm64_lanes_walk #(
     assign plane_end_o    = plane_done;
     assign finished_o     = all_done;
     assign wait_weights_o = no_weights;
-    assign wait_word_o    = ~no_weights & no_word;
+    assign wait_word_o    = no_word;
 
 endmodule
 

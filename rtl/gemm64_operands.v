@@ -75,7 +75,7 @@ module gemm64_operands #(
     wire [31:0]              next_blocks  = next_command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
     wire [31:0]              next_stride  = next_command[`GEMM64_CMD_STRIDE_LSB +: `GEMM64_CMD_STRIDE_WIDTH];
 
-    wire pending, asking, reader_idle;
+    wire pending, asking;
 
     gemm64_reader #(
         .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS), .WORDS(WORDS),
@@ -108,7 +108,7 @@ module gemm64_operands #(
         .beat_end_o        (),
         .pending_o         (pending),
         .asking_o          (asking),
-        .idle_o            (reader_idle),
+        .idle_o            (),
         .error_o           (error_o),
         .error_tag_o       (error_tag_o)
     );
@@ -120,6 +120,7 @@ module gemm64_operands #(
 
     gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(LOG_WORDS)) u_buffer (
         .clk_i           (clk_i),
+        .busy_i          (1'b1),
         .write_i         (beat_i),
         .write_address_i (write_q),
         .write_data_i    (beat_data_i),
@@ -129,28 +130,31 @@ module gemm64_operands #(
     );
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
+        if (rst_ni) begin
+            if (beat_i | read_i | claim_i) begin  // so that a simulator rests otherwise
+                level_q     <= level_q + {{LOG_WORDS{1'b0}}, beat_i} - {{LOG_WORDS{1'b0}}, read_i};
+                unclaimed_q <= unclaimed_q + {{LOG_WORDS{1'b0}}, beat_i} - claimed;
+                write_q     <= write_q + {{LOG_WORDS-1{1'b0}}, beat_i};
+                read_q      <= read_q + {{LOG_WORDS-1{1'b0}}, read_i};
+            end
+        end else begin
             level_q     <= {WORDS_WIDTH{1'b0}};
             unclaimed_q <= {WORDS_WIDTH{1'b0}};
             write_q     <= {LOG_WORDS{1'b0}};
             read_q      <= {LOG_WORDS{1'b0}};
-        end else begin
-            level_q     <= level_q + {{LOG_WORDS{1'b0}}, beat_i} - {{LOG_WORDS{1'b0}}, read_i};
-            unclaimed_q <= unclaimed_q + {{LOG_WORDS{1'b0}}, beat_i} - claimed;
-            if (beat_i) write_q <= write_q + 1'b1;
-            if (read_i) read_q <= read_q + 1'b1;
         end
     end
 
     assign words_o = unclaimed_q;
-    assign idle_o  = reader_idle & ~next_valid & level_q == {WORDS_WIDTH{1'b0}};
+    assign idle_o  = ~loads & level_q == {WORDS_WIDTH{1'b0}};
     assign quiet_o = ~pending;
-    wire transfer, wait_memory, wait_buffer, idle_clock;
-    assign transfer    = beat_i;
-    assign wait_memory = ~beat_i & pending;
-    assign wait_buffer = ~beat_i & ~pending & (asking | next_valid);
-    assign idle_clock  = ~beat_i & ~pending & ~(asking | next_valid);
-    assign causes_o    = {idle_clock, wait_buffer, wait_memory, transfer};
+    wire      loads = pending | asking | next_valid;
+    reg [3:0] causes;
+    always @* begin
+        causes = 4'b1000;
+        if (loads | beat_i) causes = beat_i ? 4'b0001 : pending ? 4'b0010 : 4'b0100;
+    end
+    assign causes_o = causes;
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)

@@ -123,20 +123,20 @@ module gemm64_parameter_sets #(
     wire [LOG_SETS-1:0]   bias  = bias_next_i ? bias_q + 1'b1 : bias_q;
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            word_q      <= 3'd0;
-            write_q     <= {LOG_SETS{1'b0}};
-            bias_q      <= {LOG_SETS{1'b0}};
-            scale_q     <= {LOG_SETS{1'b0}};
-            unclaimed_q <= {LOG_SETS + 1{1'b0}};
-            kept_q      <= {LOG_SETS + 1{1'b0}};
-        end else begin
+        if (rst_ni) begin
             if (beat_i) word_q <= word_q + 3'd1;
             if (whole) write_q <= write_q + 1'b1;
             bias_q <= bias;
             if (scale_read_i) scale_q <= scale_q + 1'b1;
             unclaimed_q <= unclaimed_q + {{LOG_SETS{1'b0}}, whole} - {{LOG_SETS{1'b0}}, claim_i};
             kept_q      <= kept_q + {{LOG_SETS{1'b0}}, whole} - {{LOG_SETS{1'b0}}, scale_read_i};
+        end else begin
+            word_q      <= 3'd0;
+            write_q     <= {LOG_SETS{1'b0}};
+            bias_q      <= {LOG_SETS{1'b0}};
+            scale_q     <= {LOG_SETS{1'b0}};
+            unclaimed_q <= {LOG_SETS + 1{1'b0}};
+            kept_q      <= {LOG_SETS + 1{1'b0}};
         end
     end
 

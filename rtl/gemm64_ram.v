@@ -10,6 +10,7 @@ module gemm64_ram #(
     parameter ADDRESS_WIDTH = 6    // bits of an address
 ) (
     input  wire                     clk_i,
+    input  wire                     busy_i,  // something is read or written; its clock may rest otherwise
     // Write port
     input  wire                     write_i,
     input  wire [ADDRESS_WIDTH-1:0] write_address_i,
@@ -22,9 +23,11 @@ module gemm64_ram #(
 
     reg [WIDTH-1:0] memory_q [0:DEPTH-1];
 
-    always @(posedge clk_i) begin
-        if (write_i) memory_q[write_address_i] <= write_data_i;
+    // Read and then written in one block, which alone touches it: the write may be blocking without a race, and a simulator
+    // writes at once what it would otherwise keep aside in every clock.
+    always @(posedge clk_i) if (busy_i) begin
         if (read_i) data_o <= memory_q[read_address_i];
+        if (write_i) memory_q[write_address_i] = write_data_i;
     end
 
 endmodule

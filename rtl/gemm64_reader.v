@@ -62,23 +62,26 @@ module gemm64_reader #(
     reg  [WORDS_WIDTH-1:0] room_q;  // words neither in the buffer nor requested
     wire [31:0]            beats = {25'd0, request_beats_o};
 
-    // Both come late in their clock, so all that may become of the room waits for them.
-    wire                   taken     = request_valid_o & request_ready_i & ~kept_q;
-    wire [WORDS_WIDTH-1:0] less      = room_q - beats[WORDS_WIDTH-1:0];
-    wire [WORDS_WIDTH-1:0] more      = room_q + RELEASED[WORDS_WIDTH-1:0];
-    wire [WORDS_WIDTH-1:0] both      = room_q + RELEASED[WORDS_WIDTH-1:0] - beats[WORDS_WIDTH-1:0];
+    wire                   taken = burst_ready & ~kept_q;
 
     always @(posedge clk_i)
         if (command_valid_i & command_ready_o) kept_q <= command_kept_i;
 
+    // Both come late in their clock, so all that may become of the room waits for them.
     always @(posedge clk_i)
-        if (!rst_ni) room_q <= WORDS[WORDS_WIDTH-1:0];
-        else if (taken) room_q <= released_i ? both : less;
-        else if (released_i) room_q <= more;
+        if (rst_ni) begin
+            if (taken) room_q <= released_i ? room_q + RELEASED[WORDS_WIDTH-1:0] - beats[WORDS_WIDTH-1:0]
+                                            : room_q - beats[WORDS_WIDTH-1:0];
+            else if (released_i) room_q <= room_q + RELEASED[WORDS_WIDTH-1:0];
+        end else room_q <= WORDS[WORDS_WIDTH-1:0];
 
-    wire go = tags_ready & (kept_q | beats <= {{32-WORDS_WIDTH{1'b0}}, room_q}) & ~stop_i;
+    reg go;
+    always @* begin
+        go = 1'b0;
+        if (burst_valid) go = tags_ready & (kept_q | beats <= {{32-WORDS_WIDTH{1'b0}}, room_q}) & ~stop_i;
+    end
 
-    assign request_valid_o = burst_valid & go;
+    assign request_valid_o = go;
     assign burst_ready     = request_ready_i & go;
     assign asking_o        = burst_valid;
     assign idle_o          = ~burst_valid & ~pending_o;
@@ -111,7 +114,7 @@ module gemm64_reader #(
     gemm64_fifo #(.WIDTH(19), .LOG_DEPTH(LOG_BURSTS)) u_tags (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
-        .valid_i (request_valid_o & request_ready_i),
+        .valid_i (burst_ready),
         .ready_o (tags_ready),
         .data_i  ({kept_q, burst_first, burst_end, burst_tag}),
         .valid_o (pending_o),

@@ -142,19 +142,7 @@ module gemm64_registers #(
     end
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            bvalid_o           <= 1'b0;
-            watchdog_o         <= `GEMM64_REG_WATCHDOG_RESET;
-            ring_base_low_q    <= 32'd0;
-            ring_base_high_q   <= 32'd0;
-            ring_mask_o        <= RING_MASK_RESET[15:0];
-            ring_tail_o        <= 16'd0;
-            interrupt_enable_q <= INTERRUPT_ENABLE_RESET[1:0];
-            reset_o            <= 1'b0;
-            clear_counters_o   <= 1'b0;
-            done_q             <= 1'b0;
-            error_q            <= 1'b0;
-        end else begin
+        if (rst_ni) begin
             bvalid_o         <= write | (bvalid_o & ~bready_i);
             reset_o          <= control[`GEMM64_CONTROL_RESET_BIT];
             clear_counters_o <= control[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
@@ -172,6 +160,18 @@ module gemm64_registers #(
             if (ring_clear_i) ring_tail_o <= 16'd0;
             done_q  <= finish_i | (done_q & ~ring_clear_i & ~clear[`GEMM64_INTERRUPT_DONE_BIT]);
             error_q <= fail_i | (error_q & ~ring_clear_i & ~clear[`GEMM64_INTERRUPT_ERROR_BIT]);
+        end else begin
+            bvalid_o           <= 1'b0;
+            watchdog_o         <= `GEMM64_REG_WATCHDOG_RESET;
+            ring_base_low_q    <= 32'd0;
+            ring_base_high_q   <= 32'd0;
+            ring_mask_o        <= RING_MASK_RESET[15:0];
+            ring_tail_o        <= 16'd0;
+            interrupt_enable_q <= INTERRUPT_ENABLE_RESET[1:0];
+            reset_o            <= 1'b0;
+            clear_counters_o   <= 1'b0;
+            done_q             <= 1'b0;
+            error_q            <= 1'b0;
         end
         if (write) bresp_o <= writable ? OKAY : SLVERR;
     end

@@ -64,15 +64,17 @@ module gemm64_requantize #(
             first_q <= {first_q[BEFORE_SCALES-1:1], first_i};
         end
 
-    reg [8*N-1:0] operand_q [2:STAGES];
+    reg [8*N-1:0] operand_q [2:STAGES-1];
+    reg [8*N-1:0] operand_9_q;
     integer       i;
 
-    assign operand_o = operand_q[STAGES];
+    assign operand_o = operand_9_q;
 
     always @(posedge clk_i)
         if (move & beside_i) begin
-            operand_q[2] <= operand_i;
-            for (i = 3; i <= STAGES; i = i + 1) operand_q[i] <= operand_q[i-1];
+            operand_9_q <= operand_q[STAGES-1];
+            for (i = STAGES - 1; i > 2; i = i - 1) operand_q[i] = operand_q[i-1];
+            operand_q[2] = operand_i;
         end
 
     // What a column holds behind stage i

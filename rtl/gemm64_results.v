@@ -157,24 +157,40 @@ module gemm64_results #(
     wire set_here    = set_ready_i | ~set_needed;
     // Operands of a block: a table before the first, one for each row, or one in all
     localparam [31:0] TABLE_OPERANDS = TABLE_WORDS;
-    wire [15:0] row_operands = ~(vector_q & (add_q | multiply_q)) ? 16'd0 : broadcast_q ? 16'd1 : rows_q;
-    wire [16:0] operands     = {1'b0, row_operands} + (table_due_q ? TABLE_OPERANDS[16:0] : 17'd0);
-    wire operands_here = {{31-LOG_OPERANDS{1'b0}}, operand_words_i} >= {15'd0, operands};
+    reg [16:0] operands;
+    reg        operands_here;
+    always @* begin
+        operands      = 17'd0;
+        operands_here = 1'b1;
+        if (vector_q) begin
+            operands = (table_due_q ? TABLE_OPERANDS[16:0] : 17'd0)
+                     + (~(add_q | multiply_q) ? 17'd0 : broadcast_q ? 17'd1 : {1'b0, rows_q});
+            operands_here = {{31-LOG_OPERANDS{1'b0}}, operand_words_i} >= {15'd0, operands};
+        end
+    end
     wire here  = ~burst_first | burst_snapshot_q | (block_here & set_here & operands_here);
     wire go    = here & data_ready & response_ready & ~stop_i;
     wire taken = burst_valid & go & request_ready;
     wire block_taken = taken & burst_first & ~burst_snapshot_q;
 
     assign set_claim_o        = block_taken & set_needed;
-    assign operand_claim_o    = block_taken;
+    assign operand_claim_o    = vector_q & block_taken;
     assign operands_claimed_o = operands[LOG_OPERANDS:0];
 
     wire [3:0] next_bytes = RESULT_BYTES[{next_format, 2'b00} +: 4];  // words of a row
     wire [31:0] next_run  = {16'd0, next_rows} * {28'd0, next_bytes};
     wire        start_ready, drained;
     // Rows of one kind alone are under way.
-    wire        may_begin = next_snapshot | (next_vector ? next_keep & vector_q : ~vector_q) | drained;
-    wire        begins    = next_valid & next_ready & ~next_snapshot;
+    reg         may_begin, anew;  // anew: with settings of its own
+    always @* begin
+        {may_begin, anew} = 2'b10;
+        if (vector_q | next_vector) begin
+            may_begin = next_snapshot | (next_vector & next_keep & vector_q) | drained;
+            anew      = next_vector & ~next_keep;
+        end
+    end
+    wire        begins      = next_valid & next_ready & ~next_snapshot;
+    wire        begins_anew = begins & anew;
     assign next_ready = start_ready & may_begin;
     always @(posedge clk_i) begin
         if (next_valid & next_ready) begin
@@ -183,7 +199,7 @@ module gemm64_results #(
             bounds_q         <= next_bounds;
         end
         if (begins) rows_q <= next_rows;
-        if (begins & next_vector & ~next_keep) begin
+        if (begins_anew) begin
             signed_q          <= next_format == `GEMM64_RESULT_INT8;
             result_scale_q    <= next_command[`GEMM64_CMD_RESULT_SCALE_LSB +: 27];
             operand_scale_q   <= next_command[`GEMM64_CMD_OPERAND_SCALE_LSB +: 27];
@@ -199,14 +215,14 @@ module gemm64_results #(
             operand_moved_q   <= next_command[`GEMM64_CMD_OPERAND_MOVED_LSB];
             result_moved_q    <= next_command[`GEMM64_CMD_RESULT_MOVED_LSB];
         end
-        load_q <= begins & next_vector & ~next_keep;
-        if (!rst_ni) begin
+        load_q <= begins_anew;
+        if (rst_ni) begin
+            if (begins) vector_q <= next_vector;
+            if (begins_anew) table_due_q <= next_command[`GEMM64_CMD_TABLE_LSB];
+            else if (operand_claim_o) table_due_q <= 1'b0;
+        end else begin
             vector_q    <= 1'b0;
             table_due_q <= 1'b0;
-        end else begin
-            if (begins) vector_q <= next_vector;
-            if (begins) table_due_q <= next_vector & ~next_keep & next_command[`GEMM64_CMD_TABLE_LSB];
-            else if (block_taken) table_due_q <= 1'b0;
         end
     end
 
@@ -378,8 +394,12 @@ module gemm64_results #(
     assign drained = ~burst_valid & ~data_valid & ~narrow_busy & ~vector_busy;
 
     // The table's words are read first, then a word with each row, or with the first of a tile.
-    assign operand_read_o = reads_table | (row_in & vector_q & (add_q | multiply_q)
-                                           & (~broadcast_q | row_q == {ROW_WIDTH{1'b0}}));
+    reg operand_read;
+    always @* begin
+        operand_read = 1'b0;
+        if (vector_q) operand_read = reads_table | (row_in & (add_q | multiply_q) & (~broadcast_q | row_q == {ROW_WIDTH{1'b0}}));
+    end
+    assign operand_read_o = operand_read;
 
     assign snapshot_next_o = step & data_snapshot;
 
@@ -390,8 +410,15 @@ module gemm64_results #(
     wire   plain_valid = narrow_valid & ~vector_q;
     assign wvalid_o   = vector_valid | plain_valid | wide_valid;
     assign wlast_o    = vector_valid ? vector_last : plain_valid ? narrow_last : last_step;
-    assign wdata_o    = vector_valid ? vector_data : plain_valid ? narrow_data
-                      : data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
+    // Zero where nothing is sent, so that a simulator chooses no row then
+    reg [8*N-1:0] wdata;
+    always @* begin
+        wdata = {8*N{1'b0}};
+        if (vector_valid) wdata = vector_data;
+        else if (plain_valid) wdata = narrow_data;
+        else if (wide_valid) wdata = data_snapshot ? snapshot_i : row_data_i[8*N*quarter_q +: 8*N];
+    end
+    assign wdata_o    = wdata;
     assign wstrb_o    = vector_valid ? strobe_q : ALL_LANES;
     assign bready_o   = 1'b1;
     assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
@@ -404,20 +431,7 @@ module gemm64_results #(
     wire [1:0] done_out = {1'b0, block_taken};
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            done_q          <= 2'd0;
-            row_valid_q     <= 1'b0;
-            row_q           <= {ROW_WIDTH{1'b0}};
-            stored_q        <= {ROW_WIDTH + 1{1'b0}};
-            quarter_q       <= 2'd0;
-            beat_q          <= 7'd0;
-            bank_q          <= 1'b0;
-            bursts_q        <= {LOG_BURSTS + 1{1'b0}};
-            snapshot_kept_q <= 1'b0;
-            table_left_q    <= 9'd0;
-            table_word_q    <= 1'b0;
-            table_index_q   <= {8-LOG_N{1'b0}};
-        end else begin
+        if (rst_ni) begin
             if (block_taken & table_due_q) table_left_q <= TABLE_OPERANDS[8:0];
             else if (reads_table) table_left_q <= table_left_q - 9'd1;
             table_word_q <= reads_table;
@@ -434,6 +448,19 @@ module gemm64_results #(
             if (row_step) quarter_q <= end_of_row ? 2'd0 : quarter_q + 2'd1;
             if (step) beat_q <= last_step ? 7'd0 : beat_q + 7'd1;
             if (end_of_block) bank_q <= ~bank_q;
+        end else begin
+            done_q          <= 2'd0;
+            row_valid_q     <= 1'b0;
+            row_q           <= {ROW_WIDTH{1'b0}};
+            stored_q        <= {ROW_WIDTH + 1{1'b0}};
+            quarter_q       <= 2'd0;
+            beat_q          <= 7'd0;
+            bank_q          <= 1'b0;
+            bursts_q        <= {LOG_BURSTS + 1{1'b0}};
+            snapshot_kept_q <= 1'b0;
+            table_left_q    <= 9'd0;
+            table_word_q    <= 1'b0;
+            table_index_q   <= {8-LOG_N{1'b0}};
         end
     end
 

@@ -42,14 +42,13 @@ module gemm64_vector_check #(
     reg        wide, bad_lanes, bad_bounds, bad_result_scale, bad_operand_scale, fraction, bad_offset, bad_numbers;
     reg [7:0]  sign, behind;  // bits of the offset that are less than a step
     reg [8:0]  lanes_end;
-    reg        given_q, known_q, bad_q, bad_known_q;
+    reg        given_q, bad_q, error_q;
     reg [15:0] tag_q, tag_known_q;
 
     always @(posedge clk_i) begin
         given_q     <= valid_i & rst_ni;
-        known_q     <= given_q & rst_ni;
-        bad_known_q <= bad_q;
-        tag_known_q <= tag_q;
+        error_q     <= given_q & bad_q & rst_ni;
+        if (given_q) tag_known_q <= tag_q;
         if (valid_i) begin
             sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
             wide       = format == `GEMM64_RESULT_INT32;
@@ -68,7 +67,7 @@ module gemm64_vector_check #(
         end
     end
 
-    assign error_o     = known_q & bad_known_q;
+    assign error_o     = error_q;
     assign error_tag_o = tag_known_q;
 
 endmodule

@@ -142,6 +142,7 @@ module gemm64_weights #(
 
     gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(LOG_WORDS)) u_buffer (
         .clk_i           (clk_i),
+        .busy_i          (1'b1),
         .write_i         (rvalid_i),
         .write_address_i (write_q),
         .write_data_i    (rdata_i),
@@ -151,14 +152,14 @@ module gemm64_weights #(
     );
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            level_q <= {WORDS_WIDTH{1'b0}};
-            write_q <= {LOG_WORDS{1'b0}};
-            read_q  <= {LOG_WORDS{1'b0}};
-        end else begin
+        if (rst_ni) begin
             level_q <= level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - {{LOG_WORDS{1'b0}}, read_i};
             if (rvalid_i) write_q <= write_q + 1'b1;
             if (read_i) read_q <= read_q + 1'b1;
+        end else begin
+            level_q <= {WORDS_WIDTH{1'b0}};
+            write_q <= {LOG_WORDS{1'b0}};
+            read_q  <= {LOG_WORDS{1'b0}};
         end
     end
 

@@ -129,6 +129,7 @@ module gemm64_memory #(
             wire own = byte_address_i[LOG_N-1:0] == i;
             gemm64_ram #(.WIDTH(8), .DEPTH(1 << WORD_WIDTH), .ADDRESS_WIDTH(WORD_WIDTH)) u_ram (
                 .clk_i           (clk_i),
+                .busy_i          (1'b1),
                 .write_i         (byte_write_i ? own : beat & results_wstrb_i[i] & ~write_beyond_q),
                 .write_address_i (byte_write_i ? byte_address_i[LOG_BYTES-1:LOG_N] : write_word_q),
                 .write_data_i    (byte_write_i ? byte_data_i : results_wdata_i[8*i +: 8]),

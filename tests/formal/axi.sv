@@ -4,7 +4,7 @@
 // are always taken; a reset withdraws every offer. AXI4-Lite of the registers likewise. The beats of bursts are results.sv's.
 //
 // break gemm64_request.v: else if (ready_o) axvalid_o <= valid_i -> else axvalid_o <= valid_i
-// break gemm64_bursts.v: words_q < {41'd0, page_beats} ? words_q[6:0] : page_beats -> words_q < 48'd64 ? words_q[6:0] : 7'd64
+// break gemm64_bursts.v: if (words_q < {41'd0, beats}) beats = words_q[6:0] -> beats = words_q < 48'd64 ? words_q[6:0] : 7'd64
 // break gemm64_weights.v: quiet_o        = ~pending & ~arvalid_o -> quiet_o        = ~pending
 // prove induction 1, cover 12
 // probe walks_0 = dut.u_weights.u_reader.burst_valid

@@ -8,8 +8,8 @@
 // break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
 // break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
 // break gemm64_compute.v: (waiting & (~between | (weights & activations))) -> (waiting & weights & activations)
-// break gemm64_compute.v: lanes & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}} -> lanes & ~lanes_q
-// break gemm64_compute.v: of_lanes ? last_row | lanes_plane_end_i : -> of_lanes ? last_row :
+// break gemm64_compute.v: next & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}} -> next & ~lanes_q
+// break gemm64_compute.v: last_tile)) | lanes_plane_end_i -> last_tile))
 // break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
 // break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >

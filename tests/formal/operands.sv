@@ -6,7 +6,7 @@
 // short
 // break gemm64_operands.v: MAX_BEATS   = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS   = 2 * WORDS
 // break gemm64_operands.v: .released_i        (read_i) -> .released_i        (beat_i)
-// break gemm64_operands.v: if (read_i) read_q <= read_q + 1'b1 -> if (beat_i) read_q <= read_q + 1'b1
+// break gemm64_operands.v: read_q + {{LOG_WORDS-1{1'b0}}, read_i} -> read_q + {{LOG_WORDS-1{1'b0}}, beat_i}
 // prove induction 1, cover 24
 // probe room_q = dut.u_reader.room_q
 // probe kept_walk = dut.u_reader.kept_q

@@ -30,6 +30,7 @@ module ram_proof ();
 
     always @* begin
         assume (place < 3);
+        assume (busy_i | ~(write_i | read_i));
         if (written) assert (entry == word);
         if (was_read) assert (data == last);
         cover (was_read & last != word);

@@ -12,6 +12,7 @@ constexpr unsigned kDepth = 5;
 
 void clock(Bench<Vram_w16>& bench, bool write, unsigned to, unsigned value, bool read,
            unsigned from) {
+  bench->busy_i = write || read;  // its clock rests otherwise
   bench->write_i = write;
   bench->write_address_i = static_cast<std::uint8_t>(to);
   bench->write_data_i = static_cast<std::uint16_t>(value);
